@@ -69,11 +69,10 @@ def run(
         print(f"continuations {output} are there", file=sys.stderr)
         return
     full = VectorGame(tree, memory_limit=int(exact.memory_limit_gib * 2**30))
-    need = full.memory(2)
     print(
         f"continuations of {game.name}: {len(full.layout.decisions):,} decisions, "
-        f"{full.hand_actions / 1e6:,.1f} million hand-actions; memory {need.bytes * 9 / 8 / 2**20:,.0f} MiB; about "
-        f"{need.seconds_per_iteration():.2f} s of CPU an iteration of the blueprint, {2 * size} best responses",
+        f"{full.hand_actions / 1e6:,.1f} million hand-actions; memory {full.bytes() * 9 / 8 / 2**20:,.0f} MiB; about "
+        f"{full.seconds_per_iteration():.2f} s of CPU an iteration of the blueprint, {2 * size} best responses",
         file=sys.stderr,
     )
     if dry:

@@ -90,7 +90,7 @@ def _spot(name: str, spot: dict[str, Any]) -> list[dict[str, Any]]:
     each = cpu_seconds_per_iteration(game, ITERATIONS)
     rows.append({"name": f"{name}: iteration, one thread", "value": 1e3 * each, "unit": "ms"})
     rows.append({"name": f"{name}: hand-action", "value": 1e9 * each / game.hand_actions, "unit": "ns"})
-    rows.append({"name": f"{name}: memory of the solver", "value": game.memory(3).bytes / 2**20, "unit": "MiB"})
+    rows.append({"name": f"{name}: memory of the solver", "value": game.bytes(3) / 2**20, "unit": "MiB"})
     return rows
 
 

@@ -103,9 +103,9 @@ def prepare(
 
 
 def _cost(solver: VectorSolver, threads: int) -> SolveCost:
-    need = solver.game.memory(3 if solver.schedule.predictive else 2)
-    seconds = need.seconds_per_iteration(threads)
-    return SolveCost(len(solver.game.layout.decisions), need.hand_actions, need.bytes, seconds, threads)
+    game = solver.game
+    need, seconds = game.bytes(3 if solver.schedule.predictive else 2), game.seconds_per_iteration(threads)
+    return SolveCost(len(game.layout.decisions), game.hand_actions, need, seconds, threads)
 
 
 def write_results(

@@ -223,13 +223,12 @@ class _Experiment:
         whole = [VectorGame(tree, memory_limit=NO_LIMIT) for tree in (spot.blueprint_tree, spot.extended_tree)]
         branch = VectorGame(spot.branch)
         arrays = 3 if schedule(self.effort.algorithm).predictive else 2
-        solves = [game.memory(arrays) for game in whole]
         flops = (len(self.sizes) + 1) * self.depth.flops + self.depth.to_the_end
-        seconds = flops * branch.memory().seconds_per_iteration(threads)
-        seconds += sum(self.effort.iterations * solve.seconds_per_iteration(threads) for solve in solves)
+        seconds = flops * branch.seconds_per_iteration(threads)
+        seconds += sum(self.effort.iterations * game.seconds_per_iteration(threads) for game in whole)
         self.console.print(
-            f"{len(whole[0].layout.decisions)} decisions, {solves[0].hand_actions:,} hand-actions without the bet,"
-            f" {solves[1].hand_actions:,} with it; up to {solves[1].bytes / 2**30:.1f} GiB,"
+            f"{len(whole[0].layout.decisions)} decisions, {whole[0].hand_actions:,} hand-actions without the bet,"
+            f" {whole[1].hand_actions:,} with it; up to {whole[1].bytes(arrays) / 2**30:.1f} GiB,"
             f" at most about {seconds / 60:.0f} min and what the continuations take",
             highlight=False,
         )

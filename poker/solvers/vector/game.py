@@ -1,6 +1,6 @@
 """A two-player subgame in vector form: a betting tree, a board, a range for each player, values at the depth limit."""
 
-from dataclasses import dataclass
+from collections.abc import Callable
 from functools import cached_property
 from itertools import combinations
 from typing import Any
@@ -15,23 +15,11 @@ from poker.solvers.rollout.leaf_values import LeafValues
 from poker.solvers.vector.boards import BoardSet, build_boards, deck_of, final_ranks, symmetries
 from poker.solvers.vector.layout import NO_RAKE, Layout, Rake, tree_layout
 from poker.tree import BettingTree
-from poker.types import Floats, Reals, Singles
+from poker.types import Board, Floats, Reals, Singles
 
 DEFAULT_MEMORY_LIMIT = 8 << 30
 NO_LIMIT = 1 << 62
 NANOSECONDS_PER_HAND_ACTION = 1.8
-
-
-@dataclass(frozen=True)
-class MemoryEstimate:
-    """Bytes of the action rows (regrets, strategy sums), and how many hands times actions an iteration updates."""
-
-    bytes: int
-    hand_actions: int
-
-    def seconds_per_iteration(self, threads: int = 1) -> float:
-        """A rough estimate from what current CPUs do; see `make bench` for measurements of this one."""
-        return self.hand_actions * NANOSECONDS_PER_HAND_ACTION * 1e-9 / threads
 
 
 class VectorGame:
@@ -55,7 +43,7 @@ class VectorGame:
     def __init__(
         self,
         tree: BettingTree,
-        board: tuple[int, ...] = (),
+        board: Board = (),
         ranges: Singles | None = None,
         leaf_values: LeafValues | None = None,
         *,
@@ -78,7 +66,8 @@ class VectorGame:
             raise PokernetsError("alternative values: infinite chips; use NaN for hands without one")
         alike = [self.ranges]
         if alternatives is not None and tree.gadget is not None and tree.gadget.street == self.layout.first_street:
-            alike.append(self._live_rows(alternatives))
+            rows = np.nan_to_num(np.reshape(alternatives, (-1, rules.num_hands)))
+            alike.append(np.where(rules.space.live(self.board), rows, 0).astype(np.float32))
         group = symmetries(rules, self.board, np.concatenate(alike)) if merge else (0,)
         first, last = self.layout.first_street, self.layout.last_street
         self.boards: BoardSet = build_boards(rules, self.board, first, last, self.ranges, group)
@@ -86,7 +75,7 @@ class VectorGame:
         self.runout_at, self.runout_matrix = self._runout_matrices()
         self.alternative_at, self.alternatives = self._listed(alternatives)
 
-    def _checked_board(self, board: tuple[int, ...]) -> tuple[int, ...]:
+    def _checked_board(self, board: Board) -> Board:
         rules, wanted = self.rules, self.rules.board_sizes[self.layout.first_street]
         cards = tuple(int(card) for card in board)
         if len(cards) != wanted:
@@ -160,11 +149,6 @@ class VectorGame:
             begin += size
         return starts, matrices
 
-    def _live_rows(self, alternatives: Singles) -> Singles:
-        """[n, H] for the root's board, 0 for hands that hold one of its cards."""
-        rows = np.nan_to_num(np.reshape(alternatives, (-1, self.rules.num_hands)))
-        return np.where(self.rules.space.live(self.board), rows, 0).astype(np.float32)
-
     def _listed(self, alternatives: Singles | None) -> tuple[NDArray[np.int64], Singles]:
         """Alternative values as the kernels read them, of the zero-sum game, and where those of a board start."""
         tree, boards = self.tree, self.boards.boards
@@ -201,9 +185,13 @@ class VectorGame:
         """[2, B] action rows of each player on each board."""
         return np.repeat(self.layout.entries, np.diff(self.boards.boards.street_start), axis=0).T
 
-    def memory(self, arrays: int = 2) -> MemoryEstimate:
+    def bytes(self, arrays: int = 2) -> int:
         """The need of a solver that keeps `arrays` float32 values per action row."""
-        return MemoryEstimate(4 * arrays * self.num_entries, self.hand_actions)
+        return 4 * arrays * self.num_entries
+
+    def seconds_per_iteration(self, threads: int = 1) -> float:
+        """A rough estimate from what current CPUs do; see `make bench` for measurements of this one."""
+        return self.hand_actions * NANOSECONDS_PER_HAND_ACTION * 1e-9 / threads
 
     @cached_property
     def compatible(self) -> Floats:
@@ -235,44 +223,29 @@ class VectorGame:
         start = int(boards.block[player, board]) + int(self.layout.nodes.entry[self.layout.position[node]]) * padded
         return array[start : start + actions * padded].reshape(actions, padded)[:, : boards.size[player, board]]
 
-    def by_hand(self, node: int, board: int, permutation: int, rows: Reals) -> Singles:
-        """float32[H, A] of rows [hands, A] of the board's list, for the board that `permutation` maps to it; else 0."""
-        out = np.zeros((self.rules.num_hands, rows.shape[1]), np.float32)
-        out[self.hands(int(self.tree.player[node]), board)] = rows
-        if permutation == 0:
-            return out
-        permuted: Singles = out[deck_of(self.rules).hand_map[permutation]]
-        return permuted
+    def by_hand(self, node: int, board: Board, rows: Callable[[int], Reals]) -> Singles:
+        """float32[H, A] of rows(class of `board`) -> [A, hands of the list] at a node; 0 for hands not in the list."""
+        index, permutation = self.find_board(int(self.tree.street[node]), board)
+        out = np.zeros((self.rules.num_hands, int(self.tree.num_children[node])), np.float32)
+        out[self.hands(int(self.tree.player[node]), index)] = rows(index).T
+        return out if permutation == 0 else np.asarray(out[deck_of(self.rules).hand_map[permutation]])
 
-    def find_board(self, street: int, board: tuple[int, ...]) -> tuple[int, int]:
+    def find_board(self, street: int, board: Board) -> tuple[int, int]:
         """(index, suit permutation) of the class that stands for `board`: the permutation maps `board` to it."""
-        rules, deck = self.rules, deck_of(self.rules)
-        size = rules.board_sizes[street]
-        cards = board[:size]
-        if len(cards) != size or cards[: len(self.board)] != self.board or len(set(cards)) != size:
+        rules, boards, card_map = self.rules, self.boards, deck_of(self.rules).card_map
+        sizes, cards = rules.board_sizes, board[: rules.board_sizes[street]]
+        if len(cards) != sizes[street] or cards[: len(self.board)] != self.board or len(set(cards)) != len(cards):
             raise PokernetsError(
                 f"board `{rules.cards_text(board)}` does not continue `{rules.cards_text(self.board)}`"
             )
         index, permutation = 0, 0
         for level in range(self.layout.first_street + 1, street + 1):
-            dealt = board[rules.board_sizes[level - 1] : rules.board_sizes[level]]
-            seen = deck.card_map[permutation, list(dealt)]
-            index, extra = self._child(index, seen)
-            permutation = self._compose(extra, permutation)
+            dealt = card_map[permutation, list(board[sizes[level - 1] : sizes[level]])]
+            below = range(*boards.boards.child_start[index : index + 2].tolist())
+            known = {frozenset(boards.cards[child][sizes[level - 1] :]): child for child in below}
+            images = {g: frozenset(card_map[g, dealt].tolist()) for g in boards.groups[index]}
+            extra = next(g for g, image in images.items() if image in known)
+            index = known[images[extra]]
+            both = card_map[extra, card_map[permutation]]
+            permutation = int(np.flatnonzero((card_map == both).all(axis=1))[0])
         return index, permutation
-
-    def _child(self, parent: int, dealt: NDArray[np.int64]) -> tuple[int, int]:
-        boards, deck = self.boards, deck_of(self.rules)
-        wanted = {}
-        for child in range(boards.boards.child_start[parent], boards.boards.child_start[parent + 1]):
-            wanted[frozenset(boards.cards[child][len(boards.cards[parent]) :])] = child
-        for g in boards.groups[parent]:
-            child = wanted.get(frozenset(deck.card_map[g, dealt].tolist()), -1)
-            if child >= 0:
-                return child, g
-        raise PokernetsError(f"no class for the cards `{self.rules.cards_text(tuple(dealt.tolist()))}`")
-
-    def _compose(self, after: int, before: int) -> int:
-        card_map = deck_of(self.rules).card_map
-        both = card_map[after, card_map[before]]
-        return int(np.flatnonzero((card_map == both).all(axis=1))[0])

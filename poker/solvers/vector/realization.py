@@ -77,11 +77,7 @@ def strategy_of(game: VectorGame, rows: Rows) -> Strategy:
 def policy_of(game: VectorGame, rows: Rows) -> RangePolicy:
     """The strategy of `rows` by tree node and board, any of the class that the game merges."""
 
-    def policy(node: int, board: tuple[int, ...]) -> Rows:
-        index, permutation = game.find_board(int(game.tree.street[node]), board)
-        return game.by_hand(node, index, permutation, shares(game.rows(rows, node, index)).T)
-
-    return policy
+    return lambda node, board: game.by_hand(node, board, lambda index: shares(game.rows(rows, node, index)))
 
 
 def shares(rows: Rows) -> Rows:

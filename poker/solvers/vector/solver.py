@@ -54,7 +54,7 @@ class VectorSolver:
         self.iterations = 0
         self.restricted: tuple[int, Singles] | None = None
         """A player and the reach of the part that plays by a model, as given to `restrict`."""
-        need = game.memory(3 if self.schedule.predictive else 2).bytes
+        need = game.bytes(3 if self.schedule.predictive else 2)
         if need > game.memory_limit:
             raise PokernetsError(
                 f"this solve needs {need / 2**20:.0f} MiB, more than the limit of {game.memory_limit / 2**20:.0f} MiB:"
@@ -320,8 +320,9 @@ class VectorSolver:
         game, tree = self.game, self.game.tree
         if game.layout.nodes.role[game.layout.position[node]] != ACT:
             raise PokernetsError(f"nobody acts at node {node} (`{tree.path_text(node)}`)")
-        index, permutation = game.find_board(int(tree.street[node]), game.board if board is None else board)
-        return game.by_hand(node, index, permutation, self._shares(array, node, index).T)
+        return game.by_hand(
+            node, game.board if board is None else board, lambda index: self._shares(array, node, index)
+        )
 
     def _shares(self, array: Singles, node: int, board: int) -> Singles:
         """[A, hands] the strategy in proportion to the positive part of the rows of `array`, uniform where it is 0."""

@@ -74,9 +74,7 @@ class Solution:
 
     def strategy(self, node: int, board: tuple[int, ...]) -> Singles:
         """float32[H, A]; 0 for hands that the player cannot have."""
-        game = self.game
-        index, permutation = game.find_board(int(game.tree.street[node]), board)
-        return game.by_hand(node, index, permutation, game.rows(self._rows, node, index).T)
+        return self.game.by_hand(node, board, lambda index: self.game.rows(self._rows, node, index))
 
 
 def save_solution(path: str | Path, spot: Spot, solver: VectorSolver, metrics: dict[str, float]) -> None:
