@@ -17,9 +17,8 @@ from poker.artifacts import find_artifact
 from poker.parallel import Cluster
 from poker.rules import Rules
 from poker.solvers.blueprint import tree_fingerprint
-from poker.solvers.continuations.generation import ContinuationSet, Solving, Step, self_generated
+from poker.solvers.continuations.generation import KIND, ContinuationSet, Solving, Step, save_sets, self_generated
 from poker.solvers.continuations.leaf_play import LeafPlay
-from poker.solvers.continuations.store import KIND, save_sets
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.solver import VectorSolver
 from poker.state import Betting

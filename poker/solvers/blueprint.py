@@ -256,8 +256,7 @@ def quantise(probs: Singles, bits: int) -> NDArray[Any]:
     largest = probs.argmax(axis=-1, keepdims=True)
     missing = top - rounded.sum(axis=-1, keepdims=True)
     np.put_along_axis(rounded, largest, np.take_along_axis(rounded, largest, axis=-1) + missing, axis=-1)
-    stored: NDArray[Any] = np.maximum(rounded, 0).astype(_DTYPES[bits])
-    return stored
+    return np.asarray(np.maximum(rounded, 0).astype(_DTYPES[bits]))
 
 
 def action_classes(actions: NDArray[np.int32]) -> NDArray[np.int8]:

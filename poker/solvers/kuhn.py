@@ -31,8 +31,7 @@ def is_kuhn(rules: Rules) -> bool:
 
 def equilibrium(a: float) -> Floats:
     """[4, 3] probability of betting or calling at `DECISIONS` with J, Q, K; 0 <= a <= 1/3."""
-    found: Floats = _FIXED + a * _SLOPE
-    return found
+    return np.asarray(_FIXED + a * _SLOPE)
 
 
 def nearest_equilibrium(bets: Reals) -> Floats:

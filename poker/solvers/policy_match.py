@@ -75,8 +75,5 @@ def _played(
 
     with ThreadPoolExecutor(cores()) as pool:
         parts = list(pool.map(play, range(_PARTS), streams(seed, _PARTS)))
-    return np.concatenate([batch for part in parts for batch in part])[:deals] * _per_mbb(known)
-
-
-def _per_mbb(policy: Blueprint) -> float:
-    return 1000.0 / max(policy.rules.big_blind, 1)
+    chips = np.concatenate([batch for part in parts for batch in part])[:deals]
+    return chips * (1000.0 / max(known.rules.big_blind, 1))

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Any, Protocol
 
 from poker.abstraction.buckets import Buckets, SmallGameBuckets
@@ -22,19 +22,19 @@ def exact_metrics(tree: BettingTree, cards: Buckets) -> Callable[[Average], dict
     are not small (their tree is not kept), and for games with board cards on the first street."""
     if not isinstance(cards, SmallGameBuckets) or tree.rules.num_players != 2 or tree.rules.board_cards[0]:
         return lambda average: {}
-    return partial(_exact_metrics, tree, cards)
+
+    def measure(average: Average) -> dict[str, float]:
+        exact = strategy_value(tree, cards, average)
+        metrics = {"nash_conv": exact.nash_conv, "game_value": exact.value}
+        return {**metrics, "mse": mean_squared_error(tree, average)} if is_kuhn(tree.rules) else metrics
+
+    return measure
 
 
 def strategy_value(tree: BettingTree, cards: Buckets, average: Average) -> ProfileValue:
     """Exact values of a strategy of both players, and of best responses to it."""
     rows = lru_cache(maxsize=None)(average)
     return evaluate_policy(tree, lambda node, board: rows(node)[cards.buckets(board)])
-
-
-def _exact_metrics(tree: BettingTree, cards: Buckets, average: Average) -> dict[str, float]:
-    exact = strategy_value(tree, cards, average)
-    metrics = {"nash_conv": exact.nash_conv, "game_value": exact.value}
-    return {**metrics, "mse": mean_squared_error(tree, average)} if is_kuhn(tree.rules) else metrics
 
 
 class Solver(Protocol):

@@ -12,8 +12,8 @@ from poker.errors import PokernetsError
 from poker.features.shards import open_shards
 from poker.search.leaves.table import TableLeaf
 from poker.solvers.blueprint import Blueprint, FirstRound
+from poker.solvers.continuations.generation import KIND, load_set
 from poker.solvers.continuations.leaf_play import BLUEPRINT, LeafPlay, Pure
-from poker.solvers.continuations.store import KIND, load_set
 from poker.solvers.rollout.forms import KIND as FORMS
 from poker.solvers.rollout.forms import SelfGenerated, save_forms
 from poker.solvers.rollout.leaf_table import LeafTable

@@ -16,13 +16,15 @@ from poker.experiments.off_tree_bet.spot import OffTreeBet
 from poker.search.beliefs import start_ranges
 from poker.search.leaves.evaluator import LeafEvaluator
 from poker.solvers.continuations.generation import (
+    KIND,
     ContinuationSet,
     Progress,
     Solving,
     biased,
+    load_set,
+    save_sets,
     self_generated,
 )
-from poker.solvers.continuations.store import KIND, load_set, save_sets
 from poker.state import Betting
 
 SELF_GENERATED, BIASED, NET = "self-generated", "biased", "net"

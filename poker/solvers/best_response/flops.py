@@ -130,8 +130,7 @@ class RootStreet:
 def draw_flops(count: int, seed: int) -> NDArray[np.int64]:
     """Numbers [count] of canonical flops, drawn with replacement as concrete flops are dealt."""
     weights = board_multiplicities(3) / _FLOPS
-    drawn: NDArray[np.int64] = np.random.default_rng(seed).choice(NUM_FLOPS, count, p=weights)
-    return drawn
+    return np.asarray(np.random.default_rng(seed).choice(NUM_FLOPS, count, p=weights))
 
 
 def value_of_all(roots: Sequence[RootStreet], values: Iterable[Values]) -> Floats:

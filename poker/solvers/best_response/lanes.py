@@ -208,5 +208,4 @@ class _Writer:
         return [first + number for number in range(int(self.tree.num_children[nodes[0]]))]
 
     def _chips(self, nodes: Nodes) -> Singles:
-        chips: Singles = self.tree.committed[nodes].min(axis=1).astype(np.float32)
-        return chips
+        return np.asarray(self.tree.committed[nodes].min(axis=1).astype(np.float32))

@@ -19,7 +19,6 @@ float32 below the flop, float64 above. Symbols: H = 1326 hands, C = 169 classes 
 import hashlib
 import math
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -178,7 +177,8 @@ class UnabstractedResponse:
             for group, own in zip(seat.streets[0], reach[0], strict=True):
                 lanes = np.searchsorted(seat.entries, group.entries)
                 own.reshape(NUM_HANDS, LANES)[:, : len(lanes)] = seat.reach[lanes].T
-        alike = _stabiliser(self.renamings, board)
+        images = np.sort(CARD_PERMUTATION[self.renamings][:, list(board)], axis=1)
+        alike = self.renamings[(images == np.sort(board)).all(axis=1)]
         if self.first == self.last:
             self._last_street(0, _NextBoards(np.array([board], np.uint8), np.ones(1, np.float32), [alike]), scratch)
         else:
@@ -228,12 +228,6 @@ class UnabstractedResponse:
                         records, down, deal.weights, group.shares, group.num_rows, len(group.ends), group.steps,
                         group.factors, coming, won, scratch.work,
                     )  # fmt: skip
-
-
-def _stabiliser(renamings: Renamings, cards: Sequence[int]) -> Renamings:
-    images = np.sort(CARD_PERMUTATION[renamings][:, list(cards)], axis=1)
-    kept: Renamings = renamings[(images == np.sort(np.array(cards))).all(axis=1)]
-    return kept
 
 
 def _next_cards(board: Board, renamings: Renamings) -> _NextBoards:

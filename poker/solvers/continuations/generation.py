@@ -11,24 +11,28 @@ Symbols: L leaves, K continuations, C clusters of hands.
 """
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from poker.artifacts import open_artifact, refuses_by_name, write_artifact
 from poker.errors import PokernetsError
 from poker.features.leaf import CONTINUATIONS
 from poker.rules import Rules
-from poker.solvers.continuations.leaf_play import BLUEPRINT, LeafPlay, Play, biased_play
+from poker.solvers.continuations.leaf_play import BLUEPRINT, LeafPlay, Play, Pure, biased_play
 from poker.solvers.rollout.leaf_values import LeafValues
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.solver import VectorSolver
 from poker.state import Betting
 from poker.tree import BetMenu, BettingTree, DepthLimit, Gadget, Kind, build_tree
-from poker.types import Path, Singles
+from poker.types import Singles
 
+KIND = "continuation_sets"
 SEEN = 100
 """Most iterations that a solve counts as done when it starts from another's regrets: they set its discounts."""
 
@@ -73,7 +77,7 @@ class ContinuationSet:
     hands of players 0 and 1. `leaves` are paths of actions from the start."""
 
     opponent: int
-    leaves: tuple[Path, ...]
+    leaves: tuple[tuple[int, ...], ...]
     clusters: NDArray[np.int32]
     values: Singles
     steps: tuple[Step, ...] = ()
@@ -116,7 +120,9 @@ def self_generated(
     actions = np.zeros(play.game.num_entries, np.uint8)
     kept: list[Play] = [BLUEPRINT]
     steps: list[Step] = []
-    values = play.values((BLUEPRINT, BLUEPRINT))[:, None]
+    tree, values = play.game.tree, play.values((BLUEPRINT, BLUEPRINT))[:, None]
+    playing = [tree.kind[tree.after_deal(int(node))] == Kind.DECISION for node in play.nodes]
+    pots = np.multiply(playing, [tree.pot(int(node)) for node in play.nodes]).astype(np.float32)
     with _first_round_restored(play):
         for size in range(1, count + 1):
             times = [time.perf_counter()]
@@ -132,7 +138,7 @@ def self_generated(
             if size < count:
                 response = play.recorded(opponent, actions)
                 new = play.values(_seated(opponent, BLUEPRINT, response))
-                taken = np.float32(pot_fraction) * _pots(play)[:, None, None]
+                taken = np.float32(pot_fraction) * pots[:, None, None]
                 values = np.concatenate([values, (new - taken if opponent == 0 else new + taken)[:, None]], axis=1)
                 if keep:
                     kept.append(response)
@@ -178,13 +184,6 @@ def _respond(play: LeafPlay, solver: VectorSolver, player: int, actions: NDArray
     return play.solver.best_response(player, actions)
 
 
-def _pots(play: LeafPlay) -> Singles:
-    """[L] the pot at each leaf where the hand goes on, else 0."""
-    tree = play.game.tree
-    playing = [tree.kind[tree.after_deal(int(node))] == Kind.DECISION for node in play.nodes]
-    return np.multiply(playing, [tree.pot(int(node)) for node in play.nodes]).astype(np.float32)
-
-
 def _go_on(solver: VectorSolver, before: VectorSolver) -> None:
     """Give `solver` the regrets of a solve with fewer continuations, and as many iterations; averages start anew.
 
@@ -218,10 +217,48 @@ def _first_round_restored(play: LeafPlay) -> Iterator[None]:
             play.game.rows(sums, node, 0)[:] = rows
 
 
-def _leaf_order(tree: BettingTree, leaves: tuple[Path, ...]) -> list[int]:
+def _leaf_order(tree: BettingTree, leaves: tuple[tuple[int, ...], ...]) -> list[int]:
     """The place in `leaves` of each leaf state of a tree with a depth limit."""
     place = {path: i for i, path in enumerate(leaves)}
     paths = [tree.path(int(node)) for node in tree.leaves]
     if set(paths) != set(place):
         raise PokernetsError("continuations: the bet menu is not the one of the blueprint's first round")
     return [place[path] for path in paths]
+
+
+def save_sets(
+    path: str | Path,
+    sets: Sequence[ContinuationSet],
+    config: Mapping[str, Any],
+    counts: Mapping[str, Any],
+    made_from: Mapping[str, str] | None = None,
+) -> None:
+    """The sets of opponents 0 and 1 of one game; generated strategies are written where they were kept."""
+    arrays: dict[str, NDArray[Any]] = {"clusters": sets[0].clusters}
+    for found in sets:
+        arrays[f"values_{found.opponent}"] = found.values
+        for k, play in enumerate(found.strategies):
+            if isinstance(play, Pure):
+                arrays[f"strategy_{found.opponent}_{k}"] = play.actions
+    leaves = [list(leaf) for leaf in sets[0].leaves]
+    steps = {str(found.opponent): [asdict(step) for step in found.steps] for found in sets}
+    counts = {**counts, "leaves": leaves, "steps": steps}
+    write_artifact(path, KIND, config=config, arrays=arrays, counts=counts, made_from=made_from)
+
+
+@refuses_by_name(KIND)
+def load_set(path: str | Path, opponent: int) -> ContinuationSet:
+    """The set of one opponent; arrays are memory-mapped."""
+    artifact = open_artifact(path, KIND)
+    arrays, counts = artifact.arrays, artifact.counts
+    values = arrays[f"values_{opponent}"]
+    names = [f"strategy_{opponent}_{k}" for k in range(1, values.shape[1])]
+    kept: list[Play] = [Pure(arrays[name]) for name in names if name in arrays]
+    return ContinuationSet(
+        opponent,
+        tuple(tuple(leaf) for leaf in counts["leaves"]),
+        np.array(arrays["clusters"]),
+        values,
+        tuple(Step(**step) for step in counts["steps"][str(opponent)]),
+        (BLUEPRINT, *kept) if kept else (),
+    )

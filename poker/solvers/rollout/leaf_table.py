@@ -56,8 +56,7 @@ class LeafTable:
         found = np.flatnonzero(self.nodes == node)
         if len(found) == 0:
             raise KeyError(f"node {node} does not end the preflop round")
-        values: Singles = self.values[found[0]]
-        return values
+        return np.asarray(self.values[found[0]])
 
 
 def table_bytes(leaves: int, continuations: int) -> int:
@@ -130,5 +129,4 @@ _FIRST = np.cumsum(PREFLOP_CLASS_SIZE) - PREFLOP_CLASS_SIZE
 
 def _one_of_each_class(rng: np.random.Generator) -> NDArray[np.int64]:
     """[169] a uniformly drawn hand of each class."""
-    hands: NDArray[np.int64] = _BY_CLASS[_FIRST + rng.integers(0, PREFLOP_CLASS_SIZE)]
-    return hands
+    return np.asarray(_BY_CLASS[_FIRST + rng.integers(0, PREFLOP_CLASS_SIZE)])

@@ -95,8 +95,7 @@ class SamplingSolver(ABC):
 
     def average(self, node: int) -> Singles:
         """[B, A] the policy learned, at betting node `node`."""
-        found: Singles = self.averages(np.array([node], dtype=np.int32))[0]
-        return found
+        return np.asarray(self.averages(np.array([node], dtype=np.int32))[0])
 
     @abstractmethod
     def _play(self, thread: int, done: int, deals: Deals, rng: NDArray[np.uint64]) -> tuple[int, ...]:

@@ -11,7 +11,7 @@ learn, are a little different every time.
 """
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
@@ -24,8 +24,7 @@ from numpy.typing import NDArray
 from poker.errors import PokernetsError
 from poker.parallel import Cluster, SharedArray, Team, Work
 from poker.solvers.sampling.mccfr import RegretSolver
-from poker.solvers.sampling.tree import SamplingTree
-from poker.types import Reals, Singles
+from poker.types import Reals
 
 MakeSolver = Callable[..., RegretSolver]
 """Takes options of `RegretSolver` by name, which go before what it was made with."""
@@ -72,10 +71,14 @@ class Rounds:
     def __init__(self, make: MakeSolver, cluster: Cluster, plan: RoundPlan, inputs: tuple[Path, ...] = ()) -> None:
         assert plan.parts is not None
         self._plan, self._parts = plan, plan.parts
-        self._solver = make(threads=1, discount_every=plan.parts * plan.iterations)
-        if plan.iterations % (plan.threads * self._solver.settings["batch"]):
+        self._solver = solver = make(threads=1, discount_every=plan.parts * plan.iterations)
+        if plan.iterations % (plan.threads * solver.settings["batch"]):
             raise PokernetsError("job.rounds.iterations must be a multiple of solver.batch times job.rounds.threads")
         self._cluster, self._work = cluster, Work(partial(player, make, plan.threads), inputs=inputs)
+        self.sampling, self.averages = solver.sampling, solver.averages
+        self.state, self.restore = solver.state, solver.restore
+        self.bytes_needed = solver.bytes_needed
+        """Bytes of this process; each of the others needs as much, and twice its table."""
         self._stack = ExitStack()
         self._team: Team[Part, Change] | None = None
         self._cpu_seconds_of_parts = 0.0
@@ -96,17 +99,8 @@ class Rounds:
         return self._solver.visits
 
     @property
-    def sampling(self) -> SamplingTree:
-        return self._solver.sampling
-
-    @property
     def settings(self) -> dict[str, Any]:
         return {**self._solver.settings, "rounds": [self._parts, self._plan.iterations]}
-
-    @property
-    def bytes_needed(self) -> int:
-        """Bytes of this process; each of the others needs as much, and twice its table."""
-        return self._solver.bytes_needed
 
     def cpu_clock(self) -> float:
         """CPU seconds of this process and of all parts."""
@@ -124,15 +118,6 @@ class Rounds:
         """Metrics of the solver; the table holds the mean over parts, so regrets are multiplied by the parts."""
         found = self._solver.metrics()
         return {name: value * (self._parts if "regret" in name else 1) for name, value in found.items()}
-
-    def averages(self, nodes: NDArray[np.int32]) -> Singles:
-        return self._solver.averages(nodes)
-
-    def state(self) -> tuple[dict[str, NDArray[Any]], dict[str, int]]:
-        return self._solver.state()
-
-    def restore(self, arrays: Mapping[str, NDArray[Any]], counters: Mapping[str, int]) -> None:
-        self._solver.restore(arrays, counters)
 
     def _round(self) -> None:
         assert self._team is not None

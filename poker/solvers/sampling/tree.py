@@ -67,8 +67,7 @@ class SamplingTree:
         chosen = self.nodes[nodes]
         buckets = np.arange(self.num_buckets[int(chosen["street"][0])], dtype=np.int64)
         strides = self.strides[chosen["player"], chosen["street"]]
-        places: NDArray[np.int64] = chosen["row"][:, None] + buckets * strides[:, None]
-        return places
+        return np.asarray(chosen["row"][:, None] + buckets * strides[:, None])
 
     def batches(self, entries: int) -> Iterator[NDArray[np.int32]]:
         """All decisions in sampling nodes of one street and arity at a time, with up to so many `entries` together."""

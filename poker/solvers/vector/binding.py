@@ -1,6 +1,6 @@
 """The kernels' view of a game: where scratch memory lies, reach at the root, chunks of boards, values at leaves."""
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,14 +13,6 @@ from poker.types import Singles
 NUM_CHUNKS = 16
 
 
-class _Scratch(NamedTuple):
-    """`place` and `areas` of a `Sweep`, and the floats of scratch memory that a thread needs."""
-
-    place: NDArray[np.int64]
-    areas: NDArray[np.int64]
-    size: int
-
-
 def bind(
     game: VectorGame, regrets: NDArray[Any], source: NDArray[Any], sums: NDArray[Any], predictive: bool
 ) -> tuple[Sweep, int]:
@@ -28,8 +20,8 @@ def bind(
     layout, boards, leaf = game.layout, game.boards.boards, game.leaf_values
     clusters = (1, 1) if leaf is None else leaf.matrices(0).shape[2:]
     wide = (max(clusters) + LANES - 1) // LANES * LANES
-    scratch = _scratch(game, wide)
-    root_stride = int(scratch.place[0, layout.first_street])
+    place, areas, size = _scratch(game, wide)
+    root_stride = int(place[0, layout.first_street])
     root_reach = np.zeros((2, root_stride), np.float32)
     for player in range(2):
         hands = game.hands(player)
@@ -49,8 +41,8 @@ def bind(
         regrets=regrets,
         source=source,
         sums=sums,
-        place=scratch.place,
-        areas=scratch.areas,
+        place=place,
+        areas=areas,
         root_reach=root_reach,
         root_value=np.zeros((2, root_stride), np.float32),
         chunk_start=children[bounds].astype(np.int32),
@@ -72,27 +64,24 @@ def bind(
         modelled=np.zeros(1, np.float32),
         modelled_player=-1,
     )
-    return sweep, scratch.size
+    return sweep, size
 
 
-def _scratch(game: VectorGame, wide: int) -> _Scratch:
-    """`wide`: clusters of leaves, padded."""
+def _scratch(game: VectorGame, wide: int) -> tuple[NDArray[np.int64], NDArray[np.int64], int]:
+    """`place` and `areas` of a `Sweep`, and the floats of a thread's memory; `wide` clusters of leaves, padded."""
     layout, boards = game.layout, game.boards.boards
-    streets = layout.last_street + 1
-    place = np.zeros((3, streets), np.int64)
+    place = np.zeros((3, layout.last_street + 1), np.int64)
     top, widest = 0, LANES
-    for street in range(layout.first_street, streets):
+    for street in range(layout.first_street, layout.last_street + 1):
         stride = max(LANES, int(boards.padded[:, game.on(street)].max()))
         widest = max(widest, stride)
-        place[0, street] = stride
-        place[1, street] = top
-        top += int(layout.reach_rows[street]) * stride
-        place[2, street] = top
-        top += int(layout.value_rows[street]) * stride
+        value = top + int(layout.reach_rows[street]) * stride
+        place[:, street] = stride, top, value
+        top = value + int(layout.value_rows[street]) * stride
     slots = game.boards.num_card_slots
     sizes = [LANES * (widest + LANES)] * 3 + [LANES * slots, widest, widest, wide * (slots + 1)]
     areas = top + np.concatenate([[0], np.cumsum(sizes)])
-    return _Scratch(place, areas[:-1], int(areas[-1]))
+    return place, areas[:-1], int(areas[-1])
 
 
 def _leaf_matrices(game: VectorGame) -> tuple[Singles, NDArray[np.int64]]:

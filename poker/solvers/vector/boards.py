@@ -19,9 +19,12 @@ from poker.kernels.simd import LANES
 from poker.kernels.vector.arrays import Boards, HandLists
 from poker.kernels.vector.boards import deal_hands, match_by_card, match_hands, sort_by_card
 from poker.rules import Rules
-from poker.types import Singles
+from poker.types import Board, Singles
 
 MAX_BOARDS = 60_000
+
+Group = tuple[int, ...]
+"""Numbers of suit permutations."""
 
 
 @dataclass(frozen=True)
@@ -31,9 +34,9 @@ class BoardSet:
 
     boards: Boards
     lists: HandLists
-    cards: tuple[tuple[int, ...], ...]
+    cards: tuple[Board, ...]
     parent: NDArray[np.int32]
-    groups: tuple[tuple[int, ...], ...]
+    groups: tuple[Group, ...]
     num_card_slots: int
 
 
@@ -63,48 +66,31 @@ def deck_of(rules: Rules) -> Deck:
     return Deck(hand_cards, card_map, b * (b - 1) // 2 + a)
 
 
-def symmetries(rules: Rules, board: tuple[int, ...], ranges: Singles) -> tuple[int, ...]:
+def symmetries(rules: Rules, board: Board, ranges: Singles) -> Group:
     """Suit permutations that leave the board and both ranges alone."""
-    deck = deck_of(rules)
-    fixed = frozenset(board)
-    kept = []
-    for g in range(len(deck.card_map)):
-        if frozenset(deck.card_map[g, list(board)].tolist()) == fixed and (ranges[:, deck.hand_map[g]] == ranges).all():
-            kept.append(g)
-    return tuple(kept)
+    deck, fixed = deck_of(rules), frozenset(board)
+    keeps = [frozenset(images[list(board)].tolist()) == fixed for images in deck.card_map]
+    return tuple(g for g, hands in enumerate(deck.hand_map) if keeps[g] and (ranges[:, hands] == ranges).all())
 
 
-@dataclass(frozen=True)
-class Deal:
-    """One class of deals: its cards, how many concrete deals it stands for, and the permutations that keep it."""
-
-    cards: tuple[int, ...]
-    multiplicity: int
-    group: tuple[int, ...]
-
-
-def deals(rules: Rules, board: tuple[int, ...], num_cards: int, group: tuple[int, ...]) -> list[Deal]:
-    """Classes of the next `num_cards` cards after `board` under `group`."""
+def deals(rules: Rules, board: Board, num_cards: int, group: Group) -> list[tuple[Board, int, Group]]:
+    """Classes of the next `num_cards` cards after `board` under `group`: the cards, how many concrete deals they stand
+    for, and the permutations that keep them."""
     rest = [card for card in range(rules.deck_size) if card not in board]
     if len(group) == 1:
-        return [Deal(cards, 1, group) for cards in combinations(rest, num_cards)]
-    deck = deck_of(rules)
+        return [(cards, 1, group) for cards in combinations(rest, num_cards)]
     concrete = np.array(list(combinations(rest, num_cards)))
-    images = np.sort(deck.card_map[np.array(group)][:, concrete], axis=2)
+    images = np.sort(deck_of(rules).card_map[np.array(group)][:, concrete], axis=2)
     codes = images @ (rules.deck_size ** np.arange(num_cards)[::-1])
-    own = codes[group.index(0)]
-    representative = codes.min(axis=0)
-    kept, multiplicity = np.unique(representative, return_counts=True)
-    row_of = {int(code): i for i, code in enumerate(own)}
-    found = []
-    for code, number in zip(kept.tolist(), multiplicity.tolist(), strict=True):
-        row = row_of[code]
-        stabiliser = tuple(g for i, g in enumerate(group) if codes[i, row] == code)
-        found.append(Deal(tuple(int(card) for card in concrete[row]), number, stabiliser))
-    return found
+    kept, multiplicity = np.unique(codes.min(axis=0), return_counts=True)
+    rows = np.searchsorted(codes[group.index(0)], kept)
+    return [
+        (tuple(concrete[row].tolist()), number, tuple(g for i, g in enumerate(group) if codes[i, row] == code))
+        for row, code, number in zip(rows.tolist(), kept.tolist(), multiplicity.tolist(), strict=True)
+    ]
 
 
-def final_ranks(rules: Rules, boards: list[tuple[int, ...]]) -> NDArray[np.int16]:
+def final_ranks(rules: Rules, boards: list[Board]) -> NDArray[np.int16]:
     """int16[boards, H]: strength of every hand; what blocked hands get is not defined."""
     if rules.deck_size == 52 and rules.num_hole_cards == 2 and len(boards[0]) >= 3:
         return np.stack([np.maximum(hand_ranks(rules, board), 0) for board in boards], dtype=np.int16, casting="unsafe")
@@ -116,8 +102,8 @@ class _Classes(NamedTuple):
     """Classes of boards, street by street: all their cards, the permutations that are left, their probability and the
     board above."""
 
-    cards: list[tuple[int, ...]]
-    groups: list[tuple[int, ...]]
+    cards: list[Board]
+    groups: list[Group]
     weights: list[float]
     parent: list[int]
     street_start: list[int]
@@ -133,7 +119,7 @@ class _Lists(NamedTuple):
 
 
 def build_boards(
-    rules: Rules, board: tuple[int, ...], first_street: int, last_street: int, ranges: Singles, group: tuple[int, ...]
+    rules: Rules, board: Board, first_street: int, last_street: int, ranges: Singles, group: Group
 ) -> BoardSet:
     """All boards from `board` on `first_street` to `last_street`; blocks are still 0."""
     found = _classes(rules, board, first_street, last_street, group)
@@ -188,17 +174,17 @@ def build_boards(
     return BoardSet(boards, lists, tuple(found.cards), np.array(found.parent, np.int32), tuple(found.groups), slots)
 
 
-def _classes(rules: Rules, board: tuple[int, ...], first: int, last: int, group: tuple[int, ...]) -> _Classes:
+def _classes(rules: Rules, board: Board, first: int, last: int, group: Group) -> _Classes:
     """Boards dealt from `board` under `group`."""
     found = _Classes([board], [group], [1.0], [-1], [0] * (first + 1) + [1])
     for street in range(first + 1, last + 1):
         num_cards = rules.board_cards[street]
         orders = comb(rules.deck_size - rules.board_sizes[street - 1] - 2 * rules.num_hole_cards, num_cards)
         for b in range(*found.street_start[-2:]):
-            for deal in deals(rules, found.cards[b], num_cards, found.groups[b]):
-                found.cards.append(found.cards[b] + deal.cards)
-                found.groups.append(deal.group)
-                found.weights.append(deal.multiplicity / orders)
+            for cards, multiplicity, kept in deals(rules, found.cards[b], num_cards, found.groups[b]):
+                found.cards.append(found.cards[b] + cards)
+                found.groups.append(kept)
+                found.weights.append(multiplicity / orders)
                 found.parent.append(b)
             if len(found.cards) > MAX_BOARDS:
                 raise PokernetsError(

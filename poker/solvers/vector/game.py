@@ -71,7 +71,10 @@ class VectorGame:
         group = symmetries(rules, self.board, np.concatenate(alike)) if merge else (0,)
         first, last = self.layout.first_street, self.layout.last_street
         self.boards: BoardSet = build_boards(rules, self.board, first, last, self.ranges, group)
-        self.num_entries = self._place_blocks()
+        sizes = (self._entries * self.boards.boards.padded).T.reshape(-1)
+        ends = np.cumsum(sizes)
+        self.boards.boards.block[:] = (ends - sizes).reshape(-1, 2).T
+        self.num_entries = int(ends[-1])
         self.runout_at, self.runout_matrix = self._runout_matrices()
         self.alternative_at, self.alternatives = self._listed(alternatives)
 
@@ -115,14 +118,6 @@ class VectorGame:
         if len(leaf_values.own_cluster) != self.rules.num_hands or len(leaf_values.opp_cluster) != self.rules.num_hands:
             raise PokernetsError(f"leaf values: clusters must be given for all {self.rules.num_hands} hands")
         return leaf_values
-
-    def _place_blocks(self) -> int:
-        """Set where each board's action rows start, [2, B]; returns the number of entries in all."""
-        boards = self.boards.boards
-        sizes = (self._entries * boards.padded).T.reshape(-1)
-        ends = np.cumsum(sizes)
-        boards.block[:] = (ends - sizes).reshape(-1, 2).T
-        return int(ends[-1])
 
     def _runout_matrices(self) -> tuple[NDArray[np.int64], NDArray[np.int16]]:
         """Starts of the matrices of boards where players can be all-in with cards to come, and all matrices."""

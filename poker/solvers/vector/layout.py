@@ -30,10 +30,10 @@ MAX_ACTIONS = 64
 MAX_RUNOUTS = 1500
 """Most final boards that a run-out matrix is summed over."""
 
+_BATCH_ROWS = 48
+"""Components of the last street share a batch until it has so many terminal rows."""
 _RUNOUT = 8
 """The kind of a run-out, beside those of the tree."""
-
-
 _FOLD, _LEAF, _ALTERNATIVE = int(Kind.FOLD), int(Kind.LEAF), int(Kind.ALTERNATIVE)
 
 _Row = tuple[int, int, int, int, int]
@@ -55,8 +55,8 @@ NO_RAKE = Rake()
 
 @dataclass(frozen=True)
 class Layout:
-    """`position[n]` is the kernel index of tree node n (-1 below a run-out); `entries[s, p]` counts the
-    action rows of player p on street s.
+    """`position[n]` is the kernel index of tree node n (-1 below a run-out); `entries[s, p]` counts the action rows of
+    player p on street s.
 
     `reach_rows[s]` and `value_rows[s]` are the most rows any player's update needs. The STREET nodes of street s own
     its first `num_slots[s]` value rows. `gadgets` are `start` and `rows` of the kernel's `Gadgets`.
@@ -82,13 +82,13 @@ class Layout:
 
 
 @lru_cache(maxsize=8)
-def tree_layout(tree: BettingTree, rake: Rake = NO_RAKE, batch_rows: int = 48) -> Layout:
-    """Components of the last street share a batch until it has `batch_rows` terminal rows."""
+def tree_layout(tree: BettingTree, rake: Rake = NO_RAKE) -> Layout:
+    """The layout of a tree; several games on one tree share it."""
     if tree.rules.num_players != 2:
         raise PokernetsError(f"vector solving is for two players; `{tree.rules.name}` has {tree.rules.num_players}")
     if tree.kind[0] not in (Kind.DECISION, Kind.GADGET):
         raise PokernetsError("there is nothing to solve: nobody acts at the root of the tree")
-    return _LayoutBuilder(tree, rake, batch_rows).build()
+    return _LayoutBuilder(tree, rake).build()
 
 
 class _Plain(NamedTuple):
@@ -106,9 +106,8 @@ class _Plain(NamedTuple):
 
 
 class _LayoutBuilder:
-    def __init__(self, tree: BettingTree, rake: Rake, batch_rows: int) -> None:
+    def __init__(self, tree: BettingTree, rake: Rake) -> None:
         self.tree = tree
-        self.batch_rows = batch_rows
         # at a terminal, what the winner gains (before rake) and the loser loses in the zero-sum game
         self.half: Floats = tree.committed.min(axis=1).astype(np.float64) + 0.5 * tree.dead
         self.rake = rake.of(2 * self.half)
@@ -154,23 +153,21 @@ class _LayoutBuilder:
         if children.max() > MAX_ACTIONS:
             raise PokernetsError(f"a node has {children.max()} actions; at most {MAX_ACTIONS} are supported")
         player = tree.player[order]
-        entry, entries = self._entries(role, player, children)
-        self.slot_of, self.num_slots = self._slots(role)
+        entry, entries = np.full(len(role), -1, np.int32), np.zeros((self.last + 1, 2), np.int64)
+        for node in np.flatnonzero(role == ACT):
+            key = self.street[node], player[node]
+            entry[node] = entries[key]
+            entries[key] += children[node]
+        deals = role == PASS
+        self.num_slots = np.bincount(self.street[deals], minlength=self.last + 1)
+        before = np.cumsum(self.num_slots) - self.num_slots
+        self.slot_of = np.where(deals, np.cumsum(deals) - 1 - before[self.street], -1)
         bounds = self._batch_bounds(role)
         shape = (2, len(order))
-        nodes = Nodes(
-            role,
-            player.astype(np.int8),
-            first_child,
-            children,
-            entry,
-            np.zeros(len(order), np.bool_),
-            np.zeros(shape, np.int32),
-            np.zeros(shape, np.int32),
-            np.ones(shape, np.float32),
-        )
-        streets = self.last + 1
-        sizes = np.zeros((2, 2, streets), np.int64)
+        reach_row, value_row = np.zeros((2, *shape), np.int32)
+        locked, scale = np.zeros(len(order), np.bool_), np.ones(shape, np.float32)
+        nodes = Nodes(role, player.astype(np.int8), first_child, children, entry, locked, reach_row, value_row, scale)
+        sizes = np.zeros((2, 2, self.last + 1), np.int64)
         self.rows: dict[str, list[_Row]] = {
             name: [] for name in ("folds", "shows", "leaves", "runouts", "mixed", "gadgets")
         }
@@ -199,44 +196,17 @@ class _LayoutBuilder:
             runout_streets=tuple(sorted({int(street) for street in self.street[kind == _RUNOUT]})),
         )
 
-    def _entries(
-        self, role: NDArray[np.int8], player: NDArray[np.int8], children: NDArray[np.int32]
-    ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-        """The first action row of each decision among those of its player and street, and their numbers [S, 2]."""
-        entries = np.zeros((self.last + 1, 2), np.int64)
-        entry = np.full(len(role), -1, np.int32)
-        for node in np.flatnonzero(role == ACT):
-            key = self.street[node], player[node]
-            entry[node] = entries[key]
-            entries[key] += children[node]
-        return entry, entries
-
-    def _slots(self, role: NDArray[np.int8]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-        """The number of each STREET node among those of its street, and how many a street has."""
-        slot_of = np.full(len(role), -1, np.int32)
-        number = np.zeros(self.last + 1, np.int64)
-        for node in np.flatnonzero(role == PASS):
-            slot_of[node] = number[self.street[node]]
-            number[self.street[node]] += 1
-        return slot_of, number
-
     def _batch_bounds(self, role: NDArray[np.int8]) -> list[tuple[int, int]]:
         """Node ranges: one batch for a street with deals below it, small ones on the last street."""
-        bounds = []
-        for street in range(self.first, self.last + 1):
-            inside = np.flatnonzero(self.street == street)
-            begin, stop = int(inside[0]), int(inside[-1]) + 1
-            if street < self.last:
-                bounds.append((begin, stop))
-                continue
-            starts = [*(int(n) for n in inside if self.is_root[n]), stop]
-            for component, following in pairwise(starts):
-                rows = int((role[begin:following] == STOP).sum()) // 2
-                if rows > self.batch_rows and component > begin:
-                    bounds.append((begin, component))
-                    begin = component
-            bounds.append((begin, stop))
-        return bounds
+        starts = np.searchsorted(self.street, np.arange(self.first, self.last + 2)).tolist()
+        bounds, (begin, stop) = list(pairwise(starts[:-1])), starts[-2:]
+        components = [*(int(node) for node in range(begin, stop) if self.is_root[node]), stop]
+        for component, following in pairwise(components):
+            rows = int((role[begin:following] == STOP).sum()) // 2
+            if rows > _BATCH_ROWS and component > begin:
+                bounds.append((begin, component))
+                begin = component
+        return [*bounds, (begin, stop)]
 
     def _assign_rows(
         self, p: int, key: int, begin: int, end: int, nodes: Nodes, plain: _Plain, reach: list[int], value: list[int]

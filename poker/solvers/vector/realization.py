@@ -83,5 +83,4 @@ def policy_of(game: VectorGame, rows: Rows) -> RangePolicy:
 def shares(rows: Rows) -> Rows:
     """[A, hands] weights that add up to 1 for each hand; uniform where there are none."""
     mass = rows.sum(axis=0)
-    weights: Rows = np.where(mass > 0, rows / np.where(mass > 0, mass, 1), np.float32(1 / len(rows)))
-    return weights
+    return np.asarray(np.where(mass > 0, rows / np.where(mass > 0, mass, 1), np.float32(1 / len(rows))))

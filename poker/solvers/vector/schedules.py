@@ -52,13 +52,9 @@ class Schedule:
         out[:, 2] = 0.0 if self.floor else NO_FLOOR
         out[:, 3] = _discount(self.alpha, t)
         out[:, 4] = self.prediction
-        out[:, 5] = self._decay(t)
-        return out.astype(np.float32)
-
-    def _decay(self, t: Floats) -> Floats:
         since = np.maximum(t - self.delay, 0.0)
-        before = np.maximum(since - 1, 0.0)
-        return np.where(since > 1, (before / np.maximum(since, 1.0)) ** self.gamma, 0.0)
+        out[:, 5] = np.where(since > 1, (np.maximum(since - 1, 0.0) / np.maximum(since, 1.0)) ** self.gamma, 0.0)
+        return out.astype(np.float32)
 
 
 def _discount(exponent: float | None, t: Floats) -> Floats:

@@ -223,21 +223,16 @@ class VectorSolver:
         return self._values_by_node(player, AVERAGE)
 
     def _values_by_node(self, player: int, mode: int) -> ResponseValues:
-        game, layout, boards = self.game, self.game.layout, self.game.boards.boards
+        layout, boards, street = self.game.layout, self.game.boards.boards, self.game.layout.first_street
         starts = np.zeros(0, np.float32)
-        if layout.first_street < layout.last_street:
-            hands = int(boards.size[player, game.on(layout.first_street + 1)].sum())
-            starts = np.zeros(max(1, hands * int(layout.num_slots[layout.first_street])), np.float32)
+        if street < layout.last_street:
+            hands = int(boards.size[player, self.game.on(street + 1)].sum())
+            starts = np.zeros(max(1, hands * int(layout.num_slots[street])), np.float32)
         self._one_sweep(player, mode, self._sweep._replace(starts=starts))
-        return ResponseValues(game, player, *self._root_rows(), starts)
-
-    def _root_rows(self) -> tuple[Singles, Singles]:
-        """Rows of reach and of values on the root's street, as the last sweep left them."""
-        sweep, street = self._sweep, self.game.layout.first_street
-        stride, reach, value = (int(sweep.place[row, street]) for row in (STRIDE, REACH, VALUE))
-        rows = int(self.game.layout.value_rows[street])
-        scratch = self._works[0]
-        return scratch[reach:value].reshape(-1, stride), scratch[value : value + rows * stride].reshape(-1, stride)
+        scratch, rows = self._works[0], int(layout.value_rows[street])
+        stride, reach, value = (int(self._sweep.place[row, street]) for row in (STRIDE, REACH, VALUE))
+        reaches, values = scratch[reach:value], scratch[value : value + rows * stride]
+        return ResponseValues(self.game, player, reaches.reshape(-1, stride), values.reshape(-1, stride), starts)
 
     def strategy(self, node: int, board: Board | None = None) -> Singles:
         """float32[H, A]: the average strategy at a DECISION or CHOICE node on `board` (default: the root's).
@@ -300,8 +295,7 @@ class VectorSolver:
         player, street = int(game.tree.player[node]), int(game.tree.street[node])
         if street != game.layout.first_street or player < 0:
             raise PokernetsError(f"no action values at `{game.tree.path_text(node)}`: nobody acts, or a later street")
-        self._one_sweep(player, AVERAGE)
-        reached = ResponseValues(game, player, *self._root_rows(), np.zeros(0, np.float32))
+        reached = self.average_values(player)
         return np.stack([reached.at(child) for child in game.tree.children(node)], axis=1)
 
     def normalised_average(self) -> Singles:

@@ -23,7 +23,7 @@ from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.layout import NO_RAKE
 from poker.solvers.vector.response_values import ResponseValues
 from poker.solvers.vector.solver import VectorSolver
-from poker.solvers.vector.spot.decisions import arriving
+from poker.solvers.vector.spot.decisions import arriving, weighted_mean
 from poker.solvers.vector.spot.solution import action_name
 from poker.solvers.vector.spot.spots import Spot
 from poker.tree import Kind, build_tree
@@ -67,12 +67,6 @@ class View:
     def mean(self, values: Singles, player: int) -> float:
         """Mean of values [H] of the player's hands; NaN where none comes here."""
         return weighted_mean(values, self.weights[player])
-
-
-def weighted_mean(values: Singles, weights: Floats) -> float:
-    inside = (weights > 0) & ~np.isnan(values)
-    total = float(weights[inside].sum())
-    return float(weights[inside] @ values[inside]) / total if total > 0 else float("nan")
 
 
 class Walk:
@@ -204,7 +198,6 @@ def _next_boards(game: VectorGame, starts: Singles) -> Callable[[Board], Singles
 
     def on(board: Board) -> Singles:
         index, permutation = game.find_board(street, board)
-        row: Singles = starts[index - game.on(street).start][deck_of(game.rules).hand_map[permutation]]
-        return row
+        return np.asarray(starts[index - game.on(street).start][deck_of(game.rules).hand_map[permutation]])
 
     return on

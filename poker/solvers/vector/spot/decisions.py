@@ -42,16 +42,21 @@ def totals(weights: Floats, strategy: Reals, values: Reals) -> list[dict[str, fl
     return [
         {
             "frequency": float(weights @ taken / weights.sum()) if weights.any() else math.nan,
-            "ev": _mean(weights * taken, worth),
-            "ev_all": _mean(weights, worth),
+            "ev": _known(weighted_mean(worth, weights * taken)),
+            "ev_all": _known(weighted_mean(worth, weights)),
         }
         for taken, worth in zip(strategy.T, values.T, strict=True)
     ]
 
 
-def _mean(weights: Floats, values: Reals) -> float | None:
+def _known(value: float) -> float | None:
+    return None if math.isnan(value) else value
+
+
+def weighted_mean(values: Reals, weights: Floats) -> float:
+    """Mean over the hands that have a weight and a value; NaN where there is none."""
     known = (weights > 0) & ~np.isnan(values)
-    return float(weights[known] @ values[known] / weights[known].sum()) if known.any() else None
+    return float(weights[known] @ values[known] / weights[known].sum()) if known.any() else math.nan
 
 
 def arriving(solver: VectorSolver, node: int) -> Floats:

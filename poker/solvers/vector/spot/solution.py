@@ -41,8 +41,7 @@ class HandTable:
             if len(cards) != 2:
                 raise PokernetsError(f"`{hand}` is no hand of two cards")
             hand = hand_index(*cards)
-        row: Singles = self.rows[hand]
-        return row
+        return np.asarray(self.rows[hand])
 
 
 @dataclass(frozen=True)

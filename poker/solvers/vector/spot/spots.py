@@ -35,7 +35,7 @@ from poker.solvers.vector.game import DEFAULT_MEMORY_LIMIT, VectorGame
 from poker.solvers.vector.layout import Rake
 from poker.tree import BetMenu
 from poker.tree.spots import spot_bets, spot_root, spot_tree
-from poker.types import Singles
+from poker.types import Board, Singles
 
 REQUIRED = ("board", "oop_range", "ip_range", "pot", "stack")
 MOST_SPOT_CHIPS = 500_000_000
@@ -69,7 +69,7 @@ class Spot:
         return f"{self.text['board']}-{fingerprint_of(self.text)[:8]}"
 
     @property
-    def board(self) -> tuple[int, ...]:
+    def board(self) -> Board:
         return parse_cards(str(self.text["board"]))
 
     @property
@@ -92,14 +92,14 @@ class Spot:
         menu = self._menu
         if not any(str(menu.get(key, "")).strip() for key in menu):
             raise PokernetsError("spot: the bet menu gives no bet; write sizes such as `bet: 50%,100%`, `raise: 2.5x`")
-        bill = _Bill(self.root, board, np.stack(ranges), memory_limit, wanted)
+        bill = _bill(self.root, board, np.stack(ranges), memory_limit, wanted)
         stack = self._chips("stack")
         if stack > MOST_POTS * self.pot:
             raise PokernetsError(
                 f"spot: a stack of {stack:,} behind a pot of {self.pot:,}: at most {MOST_POTS:,} pots, beyond which"
                 " numbers of 32 bits do not tell what the pot is worth"
             )
-        tree = spot_tree(len(board), self.pot, stack, menu, watch=bill.decision)
+        tree = spot_tree(len(board), self.pot, stack, menu, watch=bill)
         if not (tree.action > 0).any():
             raise PokernetsError("spot: the bet menu gives no legal bet; write sizes such as `bet: 50%,100%`")
         rake = Rake(self._number("rake", 0.0), self._number("rake_cap", float("inf")))
@@ -144,38 +144,38 @@ class Spot:
         return value
 
 
-class _Bill:
-    """Lower bound on the bytes of a tree and of the action rows of its solve, as the tree grows."""
+def _bill(
+    root: Betting, board: Board, ranges: Singles, limit: int, wanted: Callable[[], bool]
+) -> Callable[[Betting, int], None]:
+    """Adds up, decision by decision, the least bytes of a growing tree and the action rows of its solve; refuses what
+    is beyond the limit, or not `wanted` any more."""
+    rules, total = root.rules, 0
+    live = np.where(rules.space.live(board), ranges, 0)
+    merged = len(symmetries(rules, board, live))
+    held: dict[tuple[int, int], float] = {}
+    """Hands over all boards of a street, as boards merged by suits leave them, by street and player."""
+    for player in range(2):
+        entries = np.count_nonzero(live[player]) / merged
+        for street in range(root.street, rules.num_streets):
+            held[street, player] = entries
+            entries *= rules.deck_size - rules.num_hole_cards - rules.board_sizes[street]
 
-    def __init__(
-        self, root: Betting, board: tuple[int, ...], ranges: Singles, limit: int, wanted: Callable[[], bool]
-    ) -> None:
-        self._limit, self._wanted, self._bytes = limit, wanted, 0
-        rules = root.rules
-        live = np.where(rules.space.live(board), ranges, 0)
-        merged = len(symmetries(rules, board, live))
-        self._entries: dict[tuple[int, int], float] = {}
-        """Hands over all boards of a street, as boards merged by suits leave them, by street and player."""
-        for player in range(2):
-            entries = np.count_nonzero(live[player]) / merged
-            for street in range(root.street, rules.num_streets):
-                self._entries[street, player] = entries
-                entries *= rules.deck_size - rules.num_hole_cards - rules.board_sizes[street]
-
-    def decision(self, betting: Betting, actions: int) -> None:
+    def decision(betting: Betting, actions: int) -> None:
+        nonlocal total
         if sum(action > 0 for action in betting.line) > MOST_RAISES:
             raise PokernetsError(
                 f"spot: more than {MOST_RAISES} bets and raises fit one after the other: give larger sizes, or `a`"
             )
-        entries = self._entries[betting.street, betting.to_act]
-        self._bytes += actions * (_NODE_BYTES + int(_ENTRY_BYTES * entries))
-        if self._bytes > self._limit:
+        total += actions * (_NODE_BYTES + int(_ENTRY_BYTES * held[betting.street, betting.to_act]))
+        if total > limit:
             raise PokernetsError(
-                f"this solve needs more than the limit of {self._limit / 2**20:.0f} MiB: offer fewer bet sizes, narrow"
+                f"this solve needs more than the limit of {limit / 2**20:.0f} MiB: offer fewer bet sizes, narrow"
                 " the ranges, or raise the limit"
             )
-        if not self._wanted():
+        if not wanted():
             raise PokernetsError("nobody waits for this spot any more")
+
+    return decision
 
 
 def read_spot(path: str | Path) -> Spot:
