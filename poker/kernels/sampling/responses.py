@@ -34,11 +34,10 @@ def _fold_lanes(order: I32, cards: U8, held: int, work: F32) -> None:
 
 
 @inline
-def _weaker_lanes(
-    order: I32, begin: int, step: int, rank: I32, cards: U8, held: int, sign: float, x: int, to: int, work: F32
-) -> None:
-    """Adds to work[to + 16 h] `sign` times the weight of the compatible hands that come before those as strong as h."""
-    factor, mass, n = splat(np.float32(sign)), splat(0.0), begin
+def _weaker_lanes(order: I32, begin: int, step: int, rank: I32, cards: U8, held: int, to: int, work: F32) -> None:
+    """Adds to work[to + 16 h] `step` (1 or -1) times the weight of the compatible hands, each at work[16 h], that come
+    before those as strong as h."""
+    factor, mass, n = splat(np.float32(step)), splat(0.0), begin
     while 0 <= n < len(order):
         strength = rank[order[n]]
         group = n
@@ -52,7 +51,7 @@ def _weaker_lanes(
             n += step
         while group != n:
             hand = order[group]
-            here = load(work, x + LANES * np.int64(hand))
+            here = load(work, LANES * np.int64(hand))
             mass = mass + here
             for k in range(cards.shape[1]):
                 at = held + LANES * np.int64(cards[hand, k])
@@ -91,9 +90,9 @@ def end_values(
         if column < folds:
             _fold_lanes(order, cards, held, work)
         else:
-            _weaker_lanes(order, 0, 1, rank, cards, held, 1.0, 0, to, work)
+            _weaker_lanes(order, 0, 1, rank, cards, held, to, work)
             work[held : held + LANES * 64] = 0.0
-            _weaker_lanes(order, len(order) - 1, -1, rank, cards, held, -1.0, 0, to, work)
+            _weaker_lanes(order, len(order) - 1, -1, rank, cards, held, to, work)
         found = 0 if column < folds else to
         paid = load(pay, column)
         for n in range(len(order)):

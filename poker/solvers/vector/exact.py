@@ -101,11 +101,6 @@ class ExactSolver:
     def _boards(self, street: int) -> list[Board]:
         """Every board of a street, with the cards of one street in one order only."""
         rules = self.tree.rules
-        boards: list[Board] = [()]
-        for dealt in rules.board_cards[: street + 1]:
-            boards = [
-                (*board, *new)
-                for board in boards
-                for new in itertools.combinations([card for card in range(rules.deck_size) if card not in board], dealt)
-            ]
-        return boards
+        rounds = (itertools.combinations(range(rules.deck_size), dealt) for dealt in rules.board_cards[: street + 1])
+        boards = (tuple(itertools.chain(*cards)) for cards in itertools.product(*rounds))
+        return [board for board in boards if len(set(board)) == len(board)]

@@ -29,11 +29,11 @@ from poker.types import Singles
 KIND = "spot_solution"
 
 
+@dataclass(frozen=True)
 class HandTable:
     """Rows [H, A] by hand: an index, or text such as `AhKd`."""
 
-    def __init__(self, rows: Singles) -> None:
-        self.rows = rows
+    rows: Singles
 
     def __getitem__(self, hand: int | str) -> Singles:
         if isinstance(hand, str):
@@ -55,14 +55,14 @@ class NodeView:
     strategy: HandTable
 
 
+@dataclass(frozen=True)
 class Solution:
     """A solved game; `strategy(node, board)` as of `VectorSolver`, `node(words)` by the words of the actions."""
 
-    def __init__(self, spot: Spot, game: VectorGame, rows: NDArray[np.float16], metrics: dict[str, float]) -> None:
-        self.spot = spot
-        self.game = game
-        self.metrics = metrics
-        self._rows = rows
+    spot: Spot
+    game: VectorGame
+    rows: NDArray[np.float16]
+    metrics: dict[str, float]
 
     def node(self, words: str = "") -> NodeView:
         """The decision after words: `check`, `call`, `fold`, `bet120`, `raise300` (street totals), `allin`, cards."""
@@ -73,7 +73,7 @@ class Solution:
 
     def strategy(self, node: int, board: tuple[int, ...]) -> Singles:
         """float32[H, A]; 0 for hands that the player cannot have."""
-        return self.game.by_hand(node, board, lambda index: self.game.rows(self._rows, node, index))
+        return self.game.by_hand(node, board, lambda index: self.game.rows(self.rows, node, index))
 
 
 def save_solution(path: str | Path, spot: Spot, solver: VectorSolver, metrics: dict[str, float]) -> None:
