@@ -23,7 +23,7 @@ GREETING = b"VERSION:2.0.0\r\n"
 
 
 def test_our_dealer_listens_to_this_machine_alone_unless_told() -> None:
-    for host, address in ((compose("evaluate", ["evaluate=acpc"]).evaluate.host, "127.0.0.1"), ("", "0.0.0.0")):
+    for host, address in ((compose("evaluate", ["evaluate=acpc"]).host, "127.0.0.1"), ("", "0.0.0.0")):
         with listen(0, host) as server:
             assert server.getsockname()[0] == address
     with listen(0) as server:
