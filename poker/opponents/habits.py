@@ -187,9 +187,7 @@ class Habits:
         """[G]"""
         return [self.shown.shape(group) for group in range(len(self.shown.seen))]
 
-    def _conditional(
-        self, bins: NDArray[np.int8], context: Context, weights: NDArray[np.floating], shape: Shape
-    ) -> Singles:
+    def _conditional(self, bins: NDArray[np.int8], context: Context, weights: Reals, shape: Shape) -> Singles:
         """[B, H, 3] fold, call and raise, for `weights` [B, H]; before the flop with the slopes of the flop."""
         street, _, raises, _, _ = context
         fold, raised = FOLD_SLOPE[max(street, 1), 1], RAISE_SLOPE[max(street, 1), raises]

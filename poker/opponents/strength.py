@@ -24,7 +24,7 @@ from poker.cards import NUM_HANDS, CardError
 from poker.kernels.cards.ranks import rank_board_hands
 from poker.kernels.cards.strength import completion_ranks, count_wins, live_hand_list
 from poker.kernels.opponents import weights as kernel
-from poker.types import Board, Floats, Singles
+from poker.types import Board, Floats, Reals, Singles
 
 
 class Strength(NamedTuple):
@@ -99,7 +99,7 @@ class BoardStrength:
         return self._quantiles[opponents]
 
 
-def shares_below(values: NDArray[np.floating]) -> Singles:
+def shares_below(values: Reals) -> Singles:
     """[n] share of the values below each, plus half of those equal to it."""
     rising = np.sort(values)
     below, through = np.searchsorted(rising, values, "left"), np.searchsorted(rising, values, "right")
