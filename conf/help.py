@@ -8,6 +8,7 @@ from string import Template
 from typing import Any
 
 import yaml
+from hydra.core.config_store import ConfigStore
 from omegaconf import DictConfig, OmegaConf, open_dict
 
 CONF = Path(__file__).resolve().parent
@@ -20,15 +21,37 @@ _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 setattr(yaml, "SafeLoader", _Loader)  # noqa: B010  OmegaConf reads files with it, in half the time
 
 
+_VARIANTS: dict[str, dict[str, dict[str, Any]]] = yaml.load((CONF / "variants.yaml").read_text(), _Loader)
+"""Settings by group and option; `of` names the option that has the others."""
+
+
+def _add_variants() -> None:
+    """Let Hydra choose from the variants as from files."""
+    for group, options in _VARIANTS.items():
+        for name, settings in options.items():
+            own = {key: value for key, value in settings.items() if key != "of"}
+            base, package = settings["of"], "_global_" if group == "net" else None
+            if group == "agents":
+                own, base, package = {"name": name, **own}, f"{base}@_here_", f"agent.{name}"
+            node = {"defaults": [base, "_self_"], **own}
+            ConfigStore.instance().store(name, node, group, package, provider="conf/variants.yaml")
+
+
+_add_variants()
+
+
 def choices(group: str) -> list[str]:
     """The options of a configuration group."""
-    return sorted(file.stem for file in (CONF / group).glob("*.yaml"))
+    return sorted([*(file.stem for file in (CONF / group).glob("*.yaml")), *_VARIANTS.get(group, ())])
 
 
-def _values_of(group: str, option: str) -> dict[str, Any]:
-    """What the file of an option holds, with its defaults list."""
-    values: dict[str, Any] = yaml.load((CONF / group / f"{option}.yaml").read_text(), _Loader)
-    return values
+def values_of(group: str, option: str) -> dict[str, Any]:
+    """What an option holds, with the defaults list of its file."""
+    variant = _VARIANTS.get(group, {}).get(option)
+    if variant is None:
+        values: dict[str, Any] = yaml.load((CONF / group / f"{option}.yaml").read_text(), _Loader)
+        return values
+    return {**values_of(group, variant["of"]), **{key: value for key, value in variant.items() if key != "of"}}
 
 
 def experiments() -> dict[str, str]:
@@ -38,7 +61,7 @@ def experiments() -> dict[str, str]:
 
 def _command_of(experiment: str) -> str:
     """The command of an experiment, from its file or the experiment that it begins with; empty if neither says."""
-    entries = _values_of("experiment", experiment)["defaults"]
+    entries = values_of("experiment", experiment)["defaults"]
     chosen = {key.removeprefix("override /") for entry in entries if isinstance(entry, dict) for key in entry}
     others = [_command_of(entry) for entry in entries if isinstance(entry, str) and entry != "_self_"]
     return next((COMMANDS[root] for group, root in ROOTS.items() if group in chosen), next(iter(others), ""))
@@ -46,13 +69,13 @@ def _command_of(experiment: str) -> str:
 
 def nets() -> dict[str, list[str]]:
     """The options of the group `net` by model."""
-    models = {net: _values_of("net", net)["for_model"] for net in choices("net")}
+    models = {net: values_of("net", net)["for_model"] for net in choices("net")}
     return {model: [net for net in models if models[net] == model] for model in dict.fromkeys(models.values())}
 
 
 def purposes(group: str) -> dict[str, str]:
     """The purpose of each option of a group; empty where its file does not say."""
-    options = {name: _values_of(group, name) for name in choices(group)}
+    options = {name: values_of(group, name) for name in choices(group)}
     return {name: values.get(group, values).get(_HELP, "") for name, values in options.items()}
 
 

@@ -120,8 +120,8 @@ def _job_folder() -> str:
 
 def _completed(error: PokernetsError, config: DictConfig) -> str:
     """The message of an error; a command that it ends with gets the scale, the game and the artifacts of this one. The
-    scale is that of the folder where something is missing, if that names one; the same command keeps all that it was
-    given."""
+    folder where something is missing may name the scale, or an experiment that makes it; the same command keeps all
+    that it was given."""
     remedy, message = error.remedy, str(error)
     if remedy is None or not remedy.settings:
         return message
@@ -135,8 +135,11 @@ def _completed(error: PokernetsError, config: DictConfig) -> str:
         return " ".join([message, *map(_typed, given)])
     defaults = OmegaConf.load(CONF / "base.yaml").defaults
     parts = remedy.target.parts
-    folder = next((name for above, name in pairwise(parts) if above == "artifacts" and name in choices("scale")), None)
-    wanted = {"scale": folder or selected["scale"]} | ({} if is_training else {"game": selected["game"]})
+    made_by = {name: "experiment" for name, its in experiments().items() if its == remedy.command}
+    made_by |= dict.fromkeys(choices("scale"), "scale")
+    folder = next((name for above, name in pairwise(parts) if above == "artifacts" and name in made_by), None)
+    wanted = {made_by[folder]: folder} if folder else {"scale": selected["scale"]}
+    wanted |= {} if is_training else {"game": selected["game"]}
     found = [f"{group}={name}" for group, name in wanted.items() if {group: name} not in defaults]
     found += [_typed(argument) for argument in given if argument.startswith("game.") and not is_training]
     elsewhere = folder is None and config.artifacts != f"artifacts/{selected['scale']}"

@@ -1,25 +1,23 @@
 """The games of `conf/game` and the bet menus of `conf/bets`, for tests that play them."""
 
-from pathlib import Path
-
 from hydra.utils import instantiate
-from omegaconf import OmegaConf
 
+from conf.help import CONF, values_of
 from poker.rules import Rules
 from poker.tree import BetMenu
 
-CONF = Path(__file__).parents[1] / "conf"
+__all__ = ["CONF", "load_menu", "load_rules"]
 
 
 def load_rules(name: str) -> Rules:
-    """The game `conf/game/<name>.yaml`."""
-    rules = instantiate(OmegaConf.load(CONF / "game" / f"{name}.yaml"), _convert_="all")
+    """The game that `game=<name>` chooses."""
+    rules = instantiate(values_of("game", name), _convert_="all")
     assert isinstance(rules, Rules)
     return rules
 
 
 def load_menu(name: str) -> BetMenu:
-    """The bet menu `conf/bets/<name>.yaml`."""
-    menu = instantiate(OmegaConf.load(CONF / "bets" / f"{name}.yaml"))
+    """The bet menu that `bets=<name>` chooses."""
+    menu = instantiate(values_of("bets", name))
     assert isinstance(menu, BetMenu)
     return menu

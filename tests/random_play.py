@@ -3,12 +3,12 @@
 import random
 from collections.abc import Sequence
 
+from conf.help import choices
 from poker.formats.played import table_rules
 from poker.rules import CALL, FOLD, Rules
 from poker.state import Legal
-from tests.games import CONF
 
-GAMES = sorted(file.stem for file in (CONF / "game").glob("*.yaml") if file.stem != "acpc")
+GAMES = [name for name in choices("game") if name != "acpc"]
 """All games of `conf/game` but the one that is read from a file."""
 
 

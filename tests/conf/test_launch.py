@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+import yaml
 from omegaconf import OmegaConf
 
 from conf.compose import call, chosen, compose, resolve
@@ -158,7 +159,7 @@ def test_what_to_run_first_is_told_for_the_scale_the_game_and_the_place_of_the_c
     remedy = f"job=abstraction scale=laptop game=flop_holdem_nolimit artifacts={tmp_path}/made"
     assert done.stderr.strip().endswith(f"Make it with: python -m data_gen {remedy}")
     done = run(*arguments, "artifacts=artifacts/rival")
-    assert done.stderr.strip().endswith("python -m data_gen job=abstraction scale=rival game=flop_holdem_nolimit")
+    assert done.stderr.strip().endswith("python -m data_gen job=abstraction experiment=rival game=flop_holdem_nolimit")
 
 
 def test_what_to_run_first_keeps_the_settings_of_the_game_and_of_the_same_command(tmp_path: Path) -> None:
@@ -264,7 +265,8 @@ def test_every_game_is_playable(game: str) -> None:
     assert isinstance(call(config.game), Rules)
 
 
-OPTIONS = [file for file in sorted(CONF.rglob("*.yaml")) if file.parent.name != "experiment"]
+GROUPS = sorted(folder.name for folder in CONF.iterdir() if any(folder.glob("*.yaml")))
+OPTIONS = [(group, option) for group in GROUPS if group != "experiment" for option in choices(group)]
 
 
 def test_no_setting_of_a_measure_has_the_name_of_a_group() -> None:
@@ -303,12 +305,19 @@ def test_agents_that_solve_have_the_same_settings(selected: list[str]) -> None:
     assert len({frozenset(agent) for agent in solving}) == 1
 
 
-@pytest.mark.parametrize("file", OPTIONS, ids=lambda file: str(file.relative_to(CONF)))
-def test_every_file_composes(file: Path) -> None:
-    group, option = file.parent.relative_to(CONF).as_posix(), file.stem
-    if group == ".":
-        compose(option, [])
-        return
+def test_variants_are_of_known_groups_and_no_files() -> None:
+    for group, options in yaml.safe_load((CONF / "variants.yaml").read_text()).items():
+        assert group in GROUPS
+        assert not [option for option in options if (CONF / group / f"{option}.yaml").exists()]
+
+
+@pytest.mark.parametrize("root", ["data_gen", "evaluate", "train"])
+def test_every_root_composes(root: str) -> None:
+    compose(root, [])
+
+
+@pytest.mark.parametrize(("group", "option"), OPTIONS)
+def test_every_option_composes(group: str, option: str) -> None:
     if group == "net":
         [model] = [model for model, options in nets().items() if option in options]
         assert compose("train", [f"model={model}", f"net={option}"]).model.net is not None

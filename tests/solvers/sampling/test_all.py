@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from omegaconf import OmegaConf
 
+from conf.help import values_of
 from poker.abstraction.buckets import SmallGameBuckets
 from poker.abstraction.dealers import SmallGameDealer
 from poker.solvers.sampling import base
@@ -16,7 +16,7 @@ from poker.solvers.sampling.mccfr import ChanceSampling, ExternalSampling, Outco
 from poker.solvers.sampling.uct import Uct
 from poker.state import Betting
 from poker.tree import build_tree
-from tests.games import CONF, load_rules
+from tests.games import load_rules
 from tests.solvers.openspiel import measured
 from tests.solvers.sampling.test_tree import three_players
 
@@ -41,7 +41,7 @@ def solver(name: str, game: str, **settings: Any) -> SamplingSolver:
     rules = three_players() if game == "three" else load_rules(game)
     kind, options = SOLVERS[name]
     if kind is Uct:
-        constants: Any = OmegaConf.load(CONF / "exploration" / f"{'leduc' if game == 'three' else game}.yaml")
+        constants: Any = values_of("exploration", "leduc" if game == "three" else game)
         options = {**constants[name], **options}
     options = {"seed": 1, "batch": 500, **options, **settings}
     return kind(build_tree(Betting.start(rules)), SmallGameBuckets(rules), SmallGameDealer(rules), **options)
