@@ -79,7 +79,7 @@ _ALLOCATIONS = 100_000
 
 
 def kernel(function: Any) -> Any:
-    """`njit` for a kernel that only kernels call."""
+    """`njit` for a kernel that only kernels call: Python that calls it crashes, for want of a wrapper."""
     return njit(**INTERNAL)(function)
 
 

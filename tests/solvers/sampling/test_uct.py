@@ -4,11 +4,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numba import njit
 
 from poker.abstraction.buckets import SmallGameBuckets
 from poker.abstraction.dealers import SmallGameDealer
 from poker.errors import PokernetsError
-from poker.kernels.registry import kernel
 from poker.kernels.sampling.nodes import DECISION
 from poker.kernels.sampling.uct import _log
 from poker.rules import CALL, FOLD
@@ -76,7 +76,7 @@ def test_logarithms_of_counts() -> None:
     assert -1e-5 < short.min() < short.max() < 0.002
 
 
-@kernel
+@njit
 def log_of(n: int) -> float:
     return float(_log(n))
 
