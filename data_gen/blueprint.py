@@ -169,10 +169,9 @@ class _Training:
 
     def save(self) -> None:
         arrays, counters = self.trainer.state()
-        counts, made_from = {**counters, "seconds": self.seconds, "cpu_seconds": self.cpu_seconds}, self.made_from
-        write_artifact(
-            self.checkpoint, CHECKPOINT, config=self.config, arrays=arrays, made_from=made_from, counts=counts
-        )
+        counts = {**counters, "seconds": self.seconds, "cpu_seconds": self.cpu_seconds}
+        origin: dict[str, Any] = {"config": self.config, "made_from": self.made_from}
+        write_artifact(self.checkpoint, CHECKPOINT, **origin, arrays=arrays, counts=counts)
 
     def counts(self) -> dict[str, Any]:
         reached = {"iterations": self.trainer.iterations, "visits": self.trainer.visits}

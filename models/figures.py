@@ -7,8 +7,8 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 
-def scatter(predicted: NDArray[np.float32], labels: NDArray[np.float32], names: Sequence[str], unit: str) -> Figure:
-    """Predicted against labelled value, a panel for each of the K columns.
+def scatter(predicted: NDArray[np.float32], labels: NDArray[np.float32], names: Sequence[str]) -> Figure:
+    """Predicted against labelled value in pots, a panel for each of the K columns.
 
     Rows outside the middle 99.8% of the labels are not drawn, so that a few extremes do not shrink the rest.
     """
@@ -27,9 +27,9 @@ def scatter(predicted: NDArray[np.float32], labels: NDArray[np.float32], names: 
             linewidths=0.1,
         )
         axes.plot(limits, limits, color="red", linewidth=0.8)
-        axes.set(title=name, xlabel=f"label ({unit})", xlim=limits, ylim=limits, aspect="equal")
+        axes.set(title=name, xlabel="label (pots)", xlim=limits, ylim=limits, aspect="equal")
         if index == 0:
-            axes.set_ylabel(f"predicted ({unit})")
+            axes.set_ylabel("predicted (pots)")
     return figure
 
 

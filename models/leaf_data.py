@@ -39,8 +39,8 @@ class Columns:
     blueprint, for the manifest of a net trained on them, `told` says in words which rows there are.
     """
 
-    def __init__(self, root: str, verify: bool = True) -> None:
-        shards = open_shards(root, verify)
+    def __init__(self, root: str) -> None:
+        shards = open_shards(root)
         blueprint = {role: source for role, source in shards[0].made_from.items() if role == "blueprint"}
         self.made_from = {"leaf_states": fingerprint_of([shard.fingerprint for shard in shards]), **blueprint}
         self.continuations: tuple[str, ...] = tuple(shards[0].config["continuations"])

@@ -90,16 +90,14 @@ class LeafModule(lightning.LightningModule):
         means = {"huber_of_mean": baseline.mean(), "label_noise": noise.mean()}
         means |= {f"huber/{name}": losses[:, k].mean() for k, name in enumerate(self._names)}
         self.log(f"{stage}/huber", losses.mean(), prog_bar=True, batch_size=rows, sync_dist=True)
-        self._log_all(stage, means, rows)
+        logged = [(means, rows)]
         for street in set(batch.street.tolist()):
-            each = losses[batch.street == street]
-            means = {f"huber/{STREET_NAMES[street]}/{name}": each[:, k].mean() for k, name in enumerate(self._names)}
-            self._log_all(stage, means, len(each))
+            each, of = losses[batch.street == street], f"huber/{STREET_NAMES[street]}"
+            logged.append(({f"{of}/{name}": each[:, k].mean() for k, name in enumerate(self._names)}, len(each)))
+        for found, count in logged:
+            named = {f"{stage}/{name}": value for name, value in found.items()}
+            self.log_dict(named, on_step=False, on_epoch=True, batch_size=count, sync_dist=True)
         self.r2.update(predicted, labels)
-
-    def _log_all(self, stage: str, means: dict[str, Tensor], rows: int) -> None:
-        named = {f"{stage}/{name}": value for name, value in means.items()}
-        self.log_dict(named, on_step=False, on_epoch=True, batch_size=rows, sync_dist=True)
 
     def _losses(self, predicted: Tensor, labels: Tensor) -> Tensor:
         """Huber losses [n, K]."""
@@ -118,7 +116,7 @@ class LeafModule(lightning.LightningModule):
         if isinstance(self.logger, TensorBoardLogger):
             from models.figures import scatter  # noqa: PLC0415 (matplotlib only where a picture is drawn)
 
-            figure = scatter(predicted, labels, self._names, "pots")
+            figure = scatter(predicted, labels, self._names)
             self.logger.experiment.add_figure("validation/scatter", figure, self.trainer.global_step)
 
     def on_test_epoch_end(self) -> None:

@@ -107,12 +107,8 @@ class OpponentRows:
         Before the flop the population's `table` stands in for the base; None: that of the training part.
         """
         rows = len(self.columns["action"])
-        found = Inputs(
-            features=self.columns["features"],
-            hand=np.zeros((rows, 0), dtype=np.float32),
-            past=np.zeros((rows, 0), dtype=np.float32),
-            sequence=np.zeros((rows, 0), dtype=np.uint8),
-        )
+        nothing = np.zeros((rows, 0), dtype=np.float32)
+        found = Inputs(self.columns["features"], nothing, nothing, np.zeros((rows, 0), dtype=np.uint8))
         if needs:
             hand, sequence = opponent_history.hand_rows(self.columns)
             found = found._replace(hand=hand, sequence=sequence)
@@ -131,12 +127,7 @@ class OpponentData(lightning.LightningDataModule):
     """Batches of all rows; `prepare` says which inputs beside the 19 the net reads."""
 
     def __init__(
-        self,
-        path: str,
-        test_share: float = 0.2,
-        train_share: float = 1.0,
-        batch_rows: int = 1024,
-        seed: int = 0,
+        self, path: str, test_share: float = 0.2, train_share: float = 1.0, batch_rows: int = 1024, seed: int = 0
     ) -> None:
         super().__init__()
         shares = {"test_share": test_share, "train_share": train_share}

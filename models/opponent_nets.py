@@ -94,10 +94,7 @@ class WideNet(ActionNet):
 
 
 class SequenceNet(WideNet):
-    """`WideNet` with gated recurrent units, which read the actions of the hand in order; perceptrons read their state.
-
-    `perceptrons` are the arguments of `WideNet`.
-    """
+    """`WideNet` with gated recurrent units that read the actions of the hand in order; perceptrons read their state."""
 
     def __init__(self, units: int = 40, **perceptrons: Annotated[Any, WideNet]) -> None:
         super().__init__(**perceptrons, extra_columns=units)
@@ -147,7 +144,6 @@ class PlayerNet(WideNet):
     """`WideNet` with a learned vector of the player beside the inputs: one for each of `players`, one for the unseen.
 
     In training a player counts as unseen with probability `unseen`, so that the vector for unseen players is learned.
-    `perceptrons` are the arguments of `WideNet`.
     """
 
     def __init__(

@@ -83,7 +83,7 @@ def test_metrics_are_those_of_all_rows_at_once(columns: dict[str, np.ndarray], t
 
 def test_scatter_has_a_panel_a_column(columns: dict[str, np.ndarray]) -> None:
     labels = columns["labels"].astype(np.float32)
-    axes = scatter(labels, labels, CONTINUATIONS, "pots").axes
+    axes = scatter(labels, labels, CONTINUATIONS).axes
     assert [each.get_title() for each in axes] == list(CONTINUATIONS)
     for each in axes:
         (cells,) = each.collections
