@@ -3,7 +3,7 @@
 import numpy as np
 
 from poker.kernels.cards.hands import HAND_CARDS, NUM_HANDS
-from poker.kernels.cards.ranks import rank_hand
+from poker.kernels.cards.ranks import board_key, rank_hand
 from poker.kernels.registry import entry
 from poker.kernels.rng import next_below, next_float
 from poker.kernels.types import F32, U8, U64
@@ -45,10 +45,11 @@ def sampled_equity(
                 card = next_below(rng, 52)
             used |= np.uint64(1) << np.uint64(card)
             full[i] = card
-        own = rank_hand(hand[0], hand[1], full)
+        key = board_key(full)
+        own = rank_hand(key, hand[0], hand[1], full)
         sharing = 1
         for i in range(opponents):
-            other = rank_hand(HAND_CARDS[held[i], 0], HAND_CARDS[held[i], 1], full)
+            other = rank_hand(key, HAND_CARDS[held[i], 0], HAND_CARDS[held[i], 1], full)
             if other > own:
                 sharing = 0
                 break

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from poker.kernels.cards.ranks import rank_hand
+from poker.kernels.cards.ranks import board_key, rank_hand
 from poker.kernels.registry import entry
 from poker.kernels.types import F64, I16, U8
 
@@ -28,8 +28,9 @@ def runout_ranks(board: U8, hands: U8) -> I16:
     for row in range(count):
         for k in range(missing):
             full[len(board) + k] = deck[chosen[k]]
+        key = board_key(full)
         for player in range(len(hands)):
-            out[row, player] = rank_hand(hands[player, 0], hands[player, 1], full)
+            out[row, player] = rank_hand(key, hands[player, 0], hands[player, 1], full)
         place = missing - 1
         while place >= 0 and chosen[place] == size - missing + place:
             place -= 1

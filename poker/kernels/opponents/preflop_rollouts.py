@@ -3,7 +3,7 @@
 import numpy as np
 
 from poker.kernels.cards.hands import HAND_OF_CARDS
-from poker.kernels.cards.ranks import rank_hand
+from poker.kernels.cards.ranks import board_key, rank_hand
 from poker.kernels.registry import entry, kernel
 from poker.kernels.rng import next_below, next_float
 from poker.kernels.types import F64, I32, U8, U64, Bools
@@ -44,10 +44,12 @@ def add_rollouts(players: int, deals: int, play: F64, hand_class: U8, forfeit: f
         for k in range(dealt):
             other = k + next_below(rng, 52 - k)
             deck[k], deck[other] = deck[other], deck[k]
+        board = deck[:5]
+        key = board_key(board)
         for i in range(players):
             first, second = deck[5 + 2 * i], deck[6 + 2 * i]
             classes[i] = hand_class[HAND_OF_CARDS[first, second]]
-            ranks[i] = rank_hand(first, second, deck[:5])
+            ranks[i] = rank_hand(key, first, second, board)
             enters[i] = next_float(rng) < play[classes[i]]
         for i in range(players):
             net = _net(i, ranks, enters, forfeit)

@@ -47,7 +47,7 @@ def seven_card_ranks() -> NDArray[np.int64]:
                     for f in range(e):
                         for g in range(f):
                             board[0], board[1], board[2], board[3], board[4] = c, d, e, f, g
-                            counts[pair, ranks.rank_hand(a, b, board)] += 1
+                            counts[pair, ranks.rank_hand(ranks.board_key(board), a, b, board)] += 1
     total: NDArray[np.int64] = counts.sum(axis=0)
     return total
 
