@@ -4,13 +4,13 @@ Each function returns a figure of matplotlib, which is imported when the first o
 """
 
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from poker.report.estimates import Estimate, estimate, running
+from poker.report.estimates import Estimate, estimate, settling
 from poker.types import Floats
 
 if TYPE_CHECKING:
@@ -21,9 +21,7 @@ if TYPE_CHECKING:
 Row = tuple[str, Estimate]
 """Name and result."""
 
-SETTLING = 10
-"""Units from which on running means are drawn."""
-_RUNNING_POINTS = 300
+_RUNNING_POINTS = 100
 _MAX_RUNNING = 10
 
 
@@ -84,14 +82,10 @@ def intervals_and_means(title: str, unit: str, count: str, series: Sequence[Seri
     bars, curves = _panels(figure, 2)
     rows = [(one.name, estimate(one.units), None if one.behind is None else estimate(one.behind)) for one in series]
     _draw_intervals(bars, rows, f"{unit}, 95% intervals" + (f": {measures}" if measures else ""))
-    for i, one in enumerate(series[:_MAX_RUNNING]):
-        counts, means, lows, highs = running(one.units, _RUNNING_POINTS)
-        keep = counts >= SETTLING
-        curves.plot(counts[keep], means[keep], label=one.name, color=f"C{i}")
-        curves.fill_between(counts[keep], lows[keep], highs[keep], alpha=0.15, color=f"C{i}", linewidth=0)
+    lines = [(one.name, list(zip(*settling(one.units, _RUNNING_POINTS), strict=True))) for one in series[:_MAX_RUNNING]]
+    _draw_curves(curves, [Curve(name, {count: np.array(line[0])}, line[1]) for name, line in lines if line], count)
     curves.axhline(0, color="grey", linewidth=0.8)
-    curves.set_xlabel(count)
-    curves.set_ylabel("mean so far")
+    _label(curves, count, "mean so far")
     curves.legend(fontsize="small")
     return figure
 
@@ -142,34 +136,34 @@ def curves(title: str, value: str, lines: Sequence[Curve], *, logarithmic: bool)
     clocks = list(lines[0].clocks)
     figure = _figure(6 * len(clocks), 4.8, title)
     for axes, clock in zip(_panels(figure, len(clocks)), clocks, strict=True):
-        for i, line in enumerate(lines):
-            low, high = line.interval
-            if logarithmic:
-                low = np.maximum(low, line.mean / 10)
-            axes.plot(line.clocks[clock], line.mean, label=line.name, color=f"C{i}", marker=".", markersize=3)
-            axes.fill_between(line.clocks[clock], low, high, alpha=0.2, color=f"C{i}", linewidth=0)
+        _draw_curves(axes, lines, clock, cut=logarithmic)
         axes.set_xscale("log")
         axes.set_yscale("log" if logarithmic else "linear")
-        axes.set_xlabel(clock)
-        axes.set_ylabel(value)
+        _label(axes, clock, value)
         axes.grid(visible=True, which="both", alpha=0.3)
     figure.axes[0].legend(fontsize="small")
     return figure
 
 
+def _draw_curves(axes: "Axes", lines: Sequence[Curve], clock: str, *, cut: bool = False) -> None:
+    """Curves with their intervals, with `cut` down to a tenth of the mean."""
+    for i, line in enumerate(lines):
+        low, high = line.interval
+        low = np.maximum(low, line.mean / 10) if cut else low
+        axes.plot(line.clocks[clock], line.mean, label=line.name, color=f"C{i}", marker=".", markersize=3)
+        axes.fill_between(line.clocks[clock], low, high, alpha=0.2, color=f"C{i}", linewidth=0)
+
+
 def curve_panels(title: str, value: str, clock: str, panels: Mapping[str, Sequence[Curve]]) -> "Figure":
     """Panels in rows of three, by name, of curves with their intervals against one clock."""
-    figure, flat = _rows_of_three(title, len(panels))
-    for (name, lines), axes in zip(panels.items(), flat, strict=True):
+    figure, flat = _rows_of_three(title, panels)
+    for lines, axes in zip(panels.values(), flat, strict=True):
         for i, line in enumerate(lines):
             sides = np.abs(line.interval - line.mean)
             axes.errorbar(line.clocks[clock], line.mean, sides, label=line.name, color=f"C{i}", marker=".", capsize=3)
         axes.axhline(0, color="grey", linewidth=0.8)
         axes.set_xscale("log")
-        axes.set_title(name, fontsize="medium")
-        axes.set_xlabel(clock)
-        axes.set_ylabel(value)
-        axes.grid(visible=True, alpha=0.3)
+        _label(axes, clock, value)
         axes.legend(fontsize="small")
     return figure
 
@@ -187,14 +181,11 @@ class Path:
 
 def frontiers(title: str, across: str, up: str, panels: Mapping[str, Sequence[Path]]) -> "Figure":
     """Panels in rows of three, by name; paths of one name are alike in all of them."""
-    figure, flat = _rows_of_three(title, len(panels))
-    for (name, paths), axes in zip(panels.items(), flat, strict=True):
+    figure, flat = _rows_of_three(title, panels)
+    for paths, axes in zip(panels.values(), flat, strict=True):
         for path in paths:
             axes.plot(path.across, path.up, path.dashes, label=path.name, color=path.color, marker=".", linewidth=1)
-        axes.set_title(name, fontsize="medium")
-        axes.set_xlabel(across)
-        axes.set_ylabel(up)
-        axes.grid(visible=True, alpha=0.3)
+        _label(axes, across, up)
     figure.legend(*flat[0].get_legend_handles_labels(), loc="outside lower center", ncols=3, fontsize="small")
     return figure
 
@@ -211,14 +202,22 @@ def _figure(width: float, height: float, title: str) -> "Figure":
     return figure
 
 
-def _rows_of_three(title: str, count: int) -> "tuple[Figure, list[Axes]]":
-    """A figure with so many panels."""
-    rows, columns = -(-count // 3), min(3, count)
+def _label(axes: "Axes", across: str, up: str) -> None:
+    axes.set_xlabel(across)
+    axes.set_ylabel(up)
+
+
+def _rows_of_three(title: str, names: Collection[str]) -> "tuple[Figure, list[Axes]]":
+    """A figure with a titled panel, with a grid, for each name."""
+    rows, columns = -(-len(names) // 3), min(3, len(names))
     figure = _figure(4.6 * columns, 3.6 * rows + 1.2, title)
     axes = list(figure.subplots(rows, columns, squeeze=False).ravel())
-    for unused in axes[count:]:
+    for unused in axes[len(names) :]:
         unused.set_visible(False)
-    return figure, axes[:count]
+    for name, panel in zip(names, axes, strict=False):
+        panel.set_title(name, fontsize="medium")
+        panel.grid(visible=True, alpha=0.3)
+    return figure, axes[: len(names)]
 
 
 def _panels(figure: "Figure", count: int) -> "list[Axes]":

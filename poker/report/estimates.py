@@ -17,7 +17,7 @@ from statistics import NormalDist
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from poker.types import Floats
 
@@ -39,6 +39,8 @@ FEW_EQUAL = 1000
 """Equal units below which nothing is known of their spread: a result that comes once in 300 is not among 400 of them in
 a quarter of all cases, and not among 1,000 in one of 28."""
 
+SETTLING = 10
+"""Units from which on running means are told."""
 _ROUNDING = 1e-9
 """An interval so narrow is the rounding of exact values."""
 _T_975 = (12.7062, 4.3027, 3.1824, 2.7764, 2.5706, 2.4469, 2.3646, 2.3060, 2.2622, 2.2281)
@@ -140,13 +142,24 @@ def estimate(units: ArrayLike) -> Estimate:
         return Estimate(float(values[0]) if n else 0.0, math.inf, math.inf, n)
     mean = values.mean()
     from_mean = values - mean
-    squares, cubes = (np.array([(from_mean**power).sum()]) for power in (2, 3))
-    below, above = (float(side[0]) for side in _sides(np.array([n]), squares, cubes))
-    sd = math.sqrt(squares[0] / (n - 1))
+    squares, cubes = (float((from_mean**power).sum()) for power in (2, 3))
+    sd = math.sqrt(squares / (n - 1))
+    below, above = (sd * side for side in _sides(n, squares, cubes))
     if below + above <= 2 * _ROUNDING:
         return Estimate(float(mean), (below + above) / 2 if n >= FEW_EQUAL else math.inf, sd, n)
-    large = float(squares[0] ** 3 / cubes[0] ** 2) if cubes[0] else math.inf
+    large = squares**3 / cubes**2 if cubes else math.inf
     return Estimate(float(mean), (below + above) / 2, sd, n, (above - below) / 2, large)
+
+
+def _sides(n: int, squares: float, cubes: float) -> tuple[float, float]:
+    """How many sd the interval reaches below and above the mean of n units; sums of powers of deviations from it."""
+    t = t_quantile(n - 1) / math.sqrt(n)
+    variance = squares / n
+    g = cubes / n / variance**1.5 if variance > 0 else 0.0
+    if abs(g) < 1e-6:
+        return t, t
+    below, above = (float(3 / g * (np.cbrt(1 + g * (x - g / (6 * n))) - 1)) for x in (t, -t))
+    return max(t, below), max(t, -above)
 
 
 def difference(first: Floats, second: Floats) -> Estimate:
@@ -155,37 +168,9 @@ def difference(first: Floats, second: Floats) -> Estimate:
     return estimate(first[:n] - second[:n])
 
 
-def _sides(n: NDArray[np.int64], squares: Floats, cubes: Floats) -> tuple[Floats, Floats]:
-    """[k] how far intervals reach below and above the means of n >= 2 units; sums of powers of deviations from them."""
-    root = np.sqrt(n)
-    t = np.array([t_quantile(int(count) - 1) for count in n]) / root
-    variance = squares / n
-    skew = np.divide(cubes / n, variance**1.5, out=np.zeros(len(n)), where=variance > 0)
-    flat = np.abs(skew) < 1e-6
-    g = np.where(flat, 1.0, skew)
-
-    def hall(x: Floats) -> Floats:
-        return np.where(flat, x, 3 / g * (np.cbrt(1 + g * (x - g / (6 * n))) - 1))
-
-    sd = np.sqrt(squares / (n - 1))
-    return sd * np.maximum(t, hall(t)), sd * np.maximum(t, -hall(-t))
-
-
-def running(units: ArrayLike, points: int) -> tuple[NDArray[np.int64], Floats, Floats, Floats]:
-    """Counts, means, and lower and upper ends of intervals [points] of growing prefixes of the units, from 2 on.
-
-    Ends that are not known are NaN.
-    """
-    values = np.asarray(units, dtype=np.float64)
-    if len(values) < 2:
-        return np.empty(0, dtype=np.int64), np.empty(0), np.empty(0), np.empty(0)
-    counts = np.unique(np.linspace(2, len(values), points).astype(np.int64))
-    centre = values.mean()
-    first, second, third = (np.cumsum((values - centre) ** power)[counts - 1] / counts for power in (1, 2, 3))
-    squares: Floats = np.maximum(second - first**2, 0.0) * counts
-    cubes = (third - 3 * first * second + 2 * first**3) * counts
-    means = centre + first
-    below, above = _sides(counts, squares, cubes)
-    unknown = (below + above <= 2 * _ROUNDING) & (counts < FEW_EQUAL)
-    below[unknown] = above[unknown] = np.nan
-    return counts, means, means - below, means + above
+def settling(units: Floats, points: int) -> list[tuple[int, Estimate]]:
+    """How the mean settled: up to so many counts, from `SETTLING` on, and estimates of as many of the first units."""
+    if len(units) < SETTLING:
+        return []
+    counts = sorted({round(n) for n in np.linspace(SETTLING, len(units), points)})
+    return [(n, estimate(units[:n])) for n in counts]

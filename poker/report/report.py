@@ -165,7 +165,8 @@ class Report:
         written = {"results": folder / "results.json", "report": folder / "report.html"}
         if write_scalars(folder, self.scalars):
             written["TensorBoard"] = folder
-        tell_files(console, {**written, **self.files})
+        for what, path in {**written, **self.files}.items():  # in lines that can be copied whole
+            console.print(f"{what}: {path}", soft_wrap=True, highlight=False, markup=False)
         return record
 
     def page(self, record: Mapping[str, Any], pictures: Mapping[str, bytes]) -> str:
@@ -195,9 +196,3 @@ def cell_text(value: object) -> str:
     if isinstance(value, int) and not isinstance(value, bool):
         return f"{value:,}"
     return "" if value is None else str(value)
-
-
-def tell_files(console: Console, files: Mapping[str, Path]) -> None:
-    """Print what was written, and where, in lines that can be copied whole."""
-    for what, path in files.items():
-        console.print(f"{what}: {path}", soft_wrap=True, highlight=False, markup=False)

@@ -7,8 +7,8 @@ measured, `uncertainty` (half-widths of 95% intervals), `work` of jobs. Only cou
 import math
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from poker.optional import not_installed
@@ -26,12 +26,6 @@ class ScalarLog:
         self._first: dict[str, tuple[float, int, float] | None] = {}
         """Points that wait for a second one: value, step, time; None once there was one."""
         self._writer: Any = None
-
-    def __enter__(self) -> "ScalarLog":
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self.close()
 
     def add(self, tag: str, value: float, *, step: int) -> None:
         """Add a point to a tag, unless `value` is not finite."""
@@ -72,7 +66,7 @@ def write_scalars(folder: Path, scalars: Mapping[str, Scalar]) -> bool:
     folder.mkdir(parents=True, exist_ok=True)
     for earlier in folder.glob("events.out.tfevents.*"):
         earlier.unlink()
-    with ScalarLog(folder) as log:
+    with closing(ScalarLog(folder)) as log:
         for name, course in scalars.items():
             for step, value in course if isinstance(course, Sequence) else ():
                 log.add_strength(name, value, step=step)

@@ -9,14 +9,11 @@ from rich.console import Console
 
 from poker.errors import PokernetsError
 from poker.experiments.off_tree_bet.continuations import predicted
-from poker.experiments.off_tree_bet.experiment import IN_TREE, TO_THE_END, TRANSLATION, run
-from poker.experiments.off_tree_bet.extended import warm_start
-from poker.experiments.off_tree_bet.lines import line_rows, translated
-from poker.experiments.off_tree_bet.measure import Measure
-from poker.experiments.off_tree_bet.rows import by_suits
+from poker.experiments.off_tree_bet.experiment import IN_TREE, TO_THE_END, TRANSLATION, Measure, run
 from poker.experiments.off_tree_bet.search import Depth, Search
-from poker.experiments.off_tree_bet.solutions import GameEffort, Solved, solved
+from poker.experiments.off_tree_bet.solutions import GameEffort, Solved, solved, warm_start
 from poker.experiments.off_tree_bet.spot import OffTreeBet, twins
+from poker.experiments.off_tree_bet.strategies import by_suits, line_rows, translated
 from poker.rules import Rules
 from poker.search.beliefs import Ranges
 from poker.solvers.continuations.generation import ContinuationSet, Solving, biased, limited_game, self_generated
@@ -86,9 +83,7 @@ def test_translation_is_worth_the_mean_of_its_lines_to_a_fixed_opponent(
         solver.arrays["sums"][:] = rows + _rows_of(game, spot.p1)
         return solver.game_value(spot.p2)
 
-    lines = [
-        probability * value(line_rows(spot, games[0], total, game, (spot.p2,))) for total, probability in spot.lines
-    ]
+    lines = [probability * value(line_rows(spot, games[0], total, game, spot.p2)) for total, probability in spot.lines]
     assert value(translated(spot, games[0], game, spot.p2)) == pytest.approx(sum(lines), abs=1e-2)
 
 
@@ -112,7 +107,7 @@ def test_best_responses_join_in_the_tree_that_has_the_bet(spot: OffTreeBet, game
     values = solver.best_response_values(spot.p1)
     others = [values.at(child) for child in tree.children(0) if tree.action[child] != spot.total]
     measure = Measure(spot, np.max(others, axis=0), 0.0, 1)
-    found = measure(line_rows(spot, extended, spot.total, measure.game, (spot.p2,)))
+    found = measure(line_rows(spot, extended, spot.total, measure.game, spot.p2))
     assert found.exploitability == pytest.approx(measure.mbb * whole, abs=0.05)
 
 

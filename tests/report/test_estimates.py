@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from poker.report.estimates import FEW_EQUAL, Estimate, difference, estimate, exact, running, t_quantile
+from poker.report.estimates import FEW_EQUAL, SETTLING, Estimate, difference, estimate, exact, settling, t_quantile
 from tests.report.skewed import SKEWED_MEAN, skewed_results
 
 
@@ -41,9 +41,7 @@ def test_nothing_is_known_of_the_spread_of_few_equal_results() -> None:
         assert found.shift == 0.0
     assert str(estimate([5.0] * 3)) == "5 ± ?"
     assert f"{estimate([5.0] * FEW_EQUAL):+}" == "+5 ± 0"
-    _, means, lows, highs = running([5.0] * 30, 10)
-    assert set(means) == {5.0}
-    assert np.isnan([lows, highs]).all()
+    assert not any(found.has_interval for _, found in settling(np.full(30, 5.0), 10))
 
 
 def test_few_large_results_are_seen() -> None:
@@ -110,13 +108,11 @@ def test_differences_are_taken_unit_by_unit() -> None:
 
 def test_running_means_end_in_the_estimate() -> None:
     values = skewed_results(np.random.default_rng(1), 1000)
-    counts, means, lows, highs = running(values, 50)
-    for i in (0, 20, -1):
-        found = estimate(values[: counts[i]])
-        assert means[i] == pytest.approx(found.mean)
-        assert (lows[i], highs[i]) == pytest.approx((found.low, found.high))
-    assert counts[-1] == 1000
-    assert running([1.0], 10)[0].size == 0
+    found = dict(settling(values, 50))
+    assert found[1000] == estimate(values)
+    assert len(found) == 50
+    assert min(found) == SETTLING
+    assert settling(values[:9], 10) == []
 
 
 def test_text_has_two_figures_of_the_interval() -> None:

@@ -1,4 +1,5 @@
 import math
+from contextlib import closing
 from pathlib import Path
 
 from poker.report.estimates import Estimate
@@ -35,7 +36,7 @@ def test_no_chart_has_a_single_point(tmp_path: Path) -> None:
     }
     assert not write_scalars(tmp_path, single)
     assert not list(tmp_path.iterdir())
-    with ScalarLog(tmp_path) as log:
+    with closing(ScalarLog(tmp_path)) as log:
         log.add("work/rate", 1.0, step=1)
         log.add("work/once", 1.0, step=1)
         log.add("work/rate", 2.0, step=2)

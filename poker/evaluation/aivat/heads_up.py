@@ -18,7 +18,7 @@ Symbols: H hands, A actions.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -33,18 +33,13 @@ from poker.state import HandState, PolicyFunction, public_state
 from poker.types import Board, Floats
 
 
-@dataclass(frozen=True)
-class Terms:
-    """Chips to player 0: the estimate is `base` plus the corrections."""
+class Terms(NamedTuple):
+    """Chips to player 0: the estimate is their sum."""
 
     base: float
     deals: float
     board: float
     actions: float
-
-    @property
-    def estimate(self) -> float:
-        return self.base + self.deals + self.board + self.actions
 
 
 class Aivat:
@@ -56,34 +51,26 @@ class Aivat:
     def __init__(self, rules: Rules, values: ValueFunction, cards: ValueFunction | None = None) -> None:
         if rules.num_players != 2:
             raise PokernetsError(f"this AIVAT is heads-up; '{rules.name}' has {rules.num_players} players")
-        self.values = values
-        self.cards = cards or values
-        self._rules = rules
+        self.rules, self.values, self.cards = rules, values, cards or values
 
     def terms(self, final: HandState, policies: Sequence[PolicyFunction | None]) -> Terms:
         """The terms of the finished hand `final`, all its cards known; `policies` by seat, None where unknown."""
-        return _Walk(self._rules, self.values, self.cards, final, policies).terms()
+        return _Walk(self, final, policies).terms()
 
     def estimate(self, final: HandState, policies: Sequence[PolicyFunction | None]) -> tuple[float, float]:
         """Chips won by each player."""
-        chips = self.terms(final, policies).estimate
+        chips = sum(self.terms(final, policies))
         return chips, -chips
 
 
-@dataclass
 class _Walk:
     """One hand, event by event. `ranges` [2, H] are the distributions of unseen hands; a seen hand is certain."""
 
-    rules: Rules
-    values: ValueFunction
-    cards: ValueFunction
-    final: HandState
-    policies: Sequence[PolicyFunction | None]
-    board: Board = ()
-
-    def __post_init__(self) -> None:
+    def __init__(self, aivat: Aivat, final: HandState, policies: Sequence[PolicyFunction | None]) -> None:
+        self.rules, self.values, self.cards = aivat.rules, aivat.values, aivat.cards
+        self.final, self.policies = final, policies
         self.ranges = np.full((2, self.rules.num_hands), 1.0 / self.rules.num_hands)
-        self.betting = Betting.start(self.rules)
+        self.betting, self.board = Betting.start(self.rules), Board()
 
     def terms(self) -> Terms:
         deals = self._see_hands()

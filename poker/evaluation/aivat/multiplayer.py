@@ -9,7 +9,7 @@ Symbols: P players, N completions of a board.
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
@@ -46,28 +46,28 @@ class CheckDownHands:
         return _mean_payoffs(_called(betting), np.zeros((1, betting.rules.num_players), dtype=np.int16))
 
 
+@dataclass(frozen=True)
 class MultiAivat:
     """Estimates for hands with any number of players."""
 
-    def __init__(self, rules: Rules, values: CheckDownHands) -> None:
-        self._rules = rules
-        self._values = values
+    rules: Rules
+    values: CheckDownHands
 
     def estimate(self, final: HandState, policies: Sequence[PolicyFunction | None]) -> Floats:
         """[P] chips; `final` is finished and shows all cards, `policies` are by seat, None where unknown."""
-        hands, board = final.hole_cards, final.runout[: self._rules.board_sizes[0]]
-        betting = Betting.start(self._rules)
+        hands, board = final.hole_cards, final.runout[: self.rules.board_sizes[0]]
+        betting = Betting.start(self.rules)
         estimate = np.array(final.payoffs(), dtype=np.float64)
-        estimate += self._values.before_deal(betting) - self._after(betting, board, hands)
+        estimate += self.values.before_deal(betting) - self._after(betting, board, hands)
         for action in final.betting.line:
             policy = policies[betting.to_act]
             if policy is not None:
                 estimate += self._action_correction(betting, board, hands, action, policy)
             betting = betting.apply(action)
             if awaits_cards(betting, board):
-                before = self._values.before_board(betting, board, hands)
-                board = final.runout[: self._rules.board_sizes[betting.street]]
-                estimate += before - self._values.values(betting, board, hands)
+                before = self.values.before_board(betting, board, hands)
+                board = final.runout[: self.rules.board_sizes[betting.street]]
+                estimate += before - self.values.values(betting, board, hands)
         return estimate
 
     def _action_correction(
@@ -84,18 +84,17 @@ class MultiAivat:
 
     def _after(self, betting: Betting, board: Board, hands: Hands) -> Floats:
         if awaits_cards(betting, board):
-            return self._values.before_board(betting, board, hands)
+            return self.values.before_board(betting, board, hands)
         if betting.is_over:
             return np.array(HandState(betting, hands, board).payoffs(), dtype=np.float64)
-        return self._values.values(betting, board, hands)
+        return self.values.values(betting, board, hands)
 
 
 def _called(betting: Betting) -> Betting:
     """The state once everybody left has called the highest bet, as far as the stacks go."""
-    stacks = betting.rules.stacks
-    highest = betting.highest
-    totals = zip(betting.folded, betting.committed, stacks, strict=True)
-    return replace(betting, committed=tuple(chips if out else min(highest, stack) for out, chips, stack in totals))
+    totals = zip(betting.folded, betting.committed, betting.rules.stacks, strict=True)
+    committed = tuple(chips if out else min(betting.highest, stack) for out, chips, stack in totals)
+    return replace(betting, committed=committed)
 
 
 def _mean_payoffs(betting: Betting, ranks: NDArray[np.integer]) -> Floats:

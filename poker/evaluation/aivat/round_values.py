@@ -116,19 +116,15 @@ class RoundValues:
                     self._rules, board, lambda after, live: self._play_on(state, after, player, others * live)
                 )
         else:
-            actions, probs = self._policy(state, board)
+            key = self._policies[state.to_act], state.text(), board
+            policy = self._known.policies.get(key)
+            if policy is None:
+                policy = key[0](public_state(state, board))
+                self._known.policies.put(key, policy)
+            actions, probs = policy
             for action, column in zip(actions, probs.T, strict=True):
                 mine, theirs = (own * column, others) if state.to_act == player else (own, others * column)
                 self._follow(state.apply(action), board, player, mine, theirs, out, ends)
-
-    def _policy(self, state: Betting, board: Board) -> Policy:
-        function = self._policies[state.to_act]
-        key = function, state.text(), board
-        policy = self._known.policies.get(key)
-        if policy is None:
-            policy = function(public_state(state, board))
-            self._known.policies.put(key, policy)
-        return policy
 
     def _predict(self, leaves: Sequence[Betting], board: Board) -> dict[str, Predicted]:
         """Values of all `leaves`, by their texts."""

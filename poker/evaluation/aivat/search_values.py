@@ -11,6 +11,7 @@ Symbols: H hands.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -25,12 +26,12 @@ from poker.state import PolicyFunction, public_state
 from poker.types import Board, Floats
 
 
+@dataclass(frozen=True)
 class _Solutions:
     """Solutions by seat: at a decision that of the player who acts if they solve, else that of the other."""
 
-    def __init__(self, rules: Rules, solved: Sequence[Solved | None]) -> None:
-        self.rules = rules
-        self._solved = tuple(solved)
+    rules: Rules
+    solved: Sequence[Solved | None]
 
     def before(self, last: Betting, board: Board) -> tuple[DecisionValues, int] | None:
         """Values at the decision whose action led to `last`, and that action; None at the start of the hand, and where
@@ -39,7 +40,7 @@ class _Solutions:
         if not turns:
             return None
         state, player, action = turns[-1]
-        solved = self._solved[player] or self._solved[1 - player]
+        solved = self.solved[player] or self.solved[1 - player]
         values = None if solved is None else solved(public_state(state, board))
         return None if values is None else (values, action)
 

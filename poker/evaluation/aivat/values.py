@@ -73,8 +73,8 @@ class FoldEquity(CheckDown):
     They are asked for many states that never come up, so they should be quick.
     """
 
-    def __init__(self, rules: Rules, responses: Sequence[PolicyFunction | None], growth: Sequence[float] = ()) -> None:
-        super().__init__(rules, growth)
+    def __init__(self, rules: Rules, responses: Sequence[PolicyFunction | None]) -> None:
+        super().__init__(rules)
         self._responses = tuple(responses)
 
     def values(self, states: Sequence[Betting], board: Board, player: int, own: Floats, opponent: Floats) -> Floats:
@@ -84,9 +84,8 @@ class FoldEquity(CheckDown):
             if policy is not None and state.to_call > 0:
                 actions, probs = policy(public_state(state, board))
                 folding = opponent * probs[:, actions.index(FOLD)] if FOLD in actions else np.zeros_like(opponent)
-                [called] = self._called(state) * showdown_totals(self._rules, board, own[row, None], opponent - folding)
-                out[row] = min(state.committed) * own[row] @ self._rules.space.compatible_mass(folding) + called
+                called = min(max(state.committed), *self._rules.stacks)
+                [shown] = showdown_totals(self._rules, board, own[row, None], opponent - folding)
+                folded = min(state.committed) * own[row] @ self._rules.space.compatible_mass(folding)
+                out[row] = folded + called * shown
         return out
-
-    def _called(self, state: Betting) -> float:
-        return min(max(state.committed) * self._growth[state.street], *self._rules.stacks)

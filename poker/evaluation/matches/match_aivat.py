@@ -20,8 +20,8 @@ of agents without a policy: for `FoldEquity` a bet that they have yet to call co
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
 
 from poker.agents.base import Agent, ObservingAgent, PolicyAgent, SolvingAgent, is_repeatable
 from poker.agents.remote import PolicyUnavailable, RemoteAgent
@@ -120,18 +120,25 @@ def _shown_again(
         learning = [(seat, agent) for seat, agent in known if isinstance(agent, ObservingAgent)]
         for seat, agent in learning if seating != last else ():
             entry = rotation.seatings[seating][seat]
-            _told(agent, agent.reset, rotation.agent_seed(session, seating, entry))
+            with _available(agent):
+                agent.reset(rotation.agent_seed(session, seating, entry))
         for seat, asked in known if learning else ():
-            _told(asked, asked.start_hand, seat)
+            with _available(asked):
+                asked.start_hand(seat)
         yield hand, by_name
         for seat, agent in learning:
-            _told(agent, agent.end_hand, hand.state.view(seat))
+            with _available(agent):
+                agent.end_hand(hand.state.view(seat))
         last = seating
 
 
-def _told(agent: Agent, step: Callable[[Any], None], what: object) -> None:
+@contextmanager
+def _available(agent: object, *passed: type[Exception]) -> Iterator[None]:
+    """An error of the agent, other than those `passed` on, makes its policy unavailable."""
     try:
-        step(what)
+        yield
+    except passed:
+        raise
     except Exception as error:
         raise PolicyUnavailable(agent, f"{type(error).__name__}: {error}") from error
 
@@ -161,12 +168,8 @@ class _Solutions:
     seat: int
 
     def __call__(self, state: HandState) -> DecisionValues | None:
-        try:
+        with _available(self.agent, PokernetsError, PolicyUnavailable):
             return self.agent.solved_values(state, self.seat)
-        except PokernetsError:
-            raise
-        except Exception as error:
-            raise PolicyUnavailable(self.agent, f"{type(error).__name__}: {error}") from error
 
 
 @dataclass(frozen=True)
@@ -176,12 +179,8 @@ class _Asked:
     agent: PolicyAgent
 
     def __call__(self, state: HandState) -> Policy:
-        try:
+        with _available(self.agent, PokernetsError, PolicyUnavailable):
             return self.agent.policy(state)
-        except (PokernetsError, PolicyUnavailable):
-            raise
-        except Exception as error:
-            raise PolicyUnavailable(self.agent, f"{type(error).__name__}: {error}") from error
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,6 +4,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,14 +13,14 @@ from numpy.typing import NDArray
 
 from poker.agents.base import hand_number
 from poker.cards import PREFLOP_CLASS
-from poker.evaluation.matches.match_results import Contrast, MatchResults, Standing
+from poker.evaluation.matches.match_results import Contrast, MatchResults
 from poker.evaluation.matches.results import SHORT, Results, opponent_class
 from poker.formats.acpc.log import read_log
 from poker.play.hand_store import UNKNOWN
 from poker.provenance import commit
 from poker.report import Figure, RangeGrids, Report, Section, Table, Text
-from poker.report.charts import SETTLING, Curve, Series, crosstable, curve_panels, intervals_and_means
-from poker.report.estimates import Estimate, estimate
+from poker.report.charts import Curve, Series, crosstable, curve_panels, intervals_and_means
+from poker.report.estimates import SETTLING, Estimate, estimate, settling
 from poker.report.scalars import Scalar
 from poker.rules import CALL, FOLD, Rules
 
@@ -73,7 +74,8 @@ def _sections(results: MatchResults, title: str) -> Iterator[Section]:
     standings = results.run_off()
     if len(standings) > 2:
         names, note = [one.name for one in standings], "coloured where the interval is clear of 0"
-        yield Figure("crosstable", lambda: crosstable(title, unit, names, _means(results)), "Who beats whom", note)
+        won = {name: {other: one for other, (one, _) in row.items()} for name, row in results.crosstable().items()}
+        yield Figure("crosstable", lambda: crosstable(title, unit, names, won), "Who beats whom", note)
     settles = any(len(result.values()) > SETTLING for result in lineups)  # else the table says it all
     if settles and (not standings or len(lineups) <= _SHOWN_ROWS):
         yield Figure("results", lambda: _picture(results, title), "Intervals, and how the means settled")
@@ -114,20 +116,17 @@ def _stages(results: MatchResults) -> Iterator[Section]:
     yield Figure("over_a_session", lambda: _session_curves(results), note=note)
 
 
-_DEAL = "deal of the session"
-
-
 def _session_curves(results: MatchResults) -> "Chart":
     """A panel for each set of opponents that the first agents of line-ups met."""
+    clock = "deal of the session"
     panels: dict[str, list[Curve]] = {}
     for result in results.lineups:
         stages = result.by_stage(aivat=result.has_aivat)
         middles = np.array([np.mean([int(end) for end in stage.split("-")]) for stage in stages])
         first, *others = result.lineup.labels
-        panels.setdefault(f"against {' and '.join(others)}", []).append(
-            Curve(first, {_DEAL: middles}, list(stages.values()))
-        )
-    return curve_panels("", f"{results.unit} per hand", _DEAL, panels)
+        curve = Curve(first, {clock: middles}, list(stages.values()))
+        panels.setdefault(f"against {' and '.join(others)}", []).append(curve)
+    return curve_panels("", f"{results.unit} per hand", clock, panels)
 
 
 def _units(results: MatchResults) -> str:
@@ -140,33 +139,29 @@ def _units(results: MatchResults) -> str:
 def _results(results: MatchResults, heading: str, note: str) -> Table:
     """The table of results, without columns that would be empty; hands are one column if they are the units."""
     units = _units(results)
-    shown = dict.fromkeys(("result of", "chips", "AIVAT", "hands", units, "failures"), True)
-    shown["AIVAT"] = any(result.has_aivat for result in results.lineups)
-    shown["failures"] = any(result.incidents for result in results.lineups)
-    columns = [column for column, is_shown in shown.items() if is_shown]
-
-    def row(name: str, chips: Estimate, aivat: Estimate | None, hands: int | None, failures: int = 0) -> list[object]:
-        cells: dict[str, object] = {
-            "result of": name,
-            "chips": f"{chips:+}",
-            "AIVAT": "-" if aivat is None else f"{aivat:+}",
-        }
-        cells |= {units: chips.n, "hands": hands, "failures": failures or None}
-        return [cells[column] for column in columns]
-
-    rows = []
+    rows: list[tuple[str, Estimate, Estimate | None, int | None, int | None]] = []
     for result in results.lineups:
         labels, heads_up = result.lineup.labels, len(result.lineup.labels) == 2
         reduced = result.estimates(aivat=True) if result.has_aivat else [None] * len(labels)
         for entry, found in enumerate(result.estimates()[: 1 if heads_up else None]):
             failures = sum(heads_up or incident.agent == labels[entry] for incident in result.incidents)
             name = result.lineup.title if heads_up else f"{labels[entry]}{_where(results, result)}"
-            rows.append(row(name, found, reduced[entry], result.hands, failures))
+            rows.append((name, found, reduced[entry], result.hands, failures or None))
     if len(results.lineups) > 1 and not results.is_round_robin:
         chips, aivat = results.by_agent(), results.by_agent(aivat=True)
-        for name, found in sorted(chips.items(), key=lambda item: -aivat.get(item[0], item[1]).mean):
-            rows.append(row(f"{name}, all line-ups", found, aivat.get(name), None))
-    return Table(columns, rows, heading, note, console=not results.is_round_robin or len(rows) <= _SHOWN_ROWS)
+        best = chips | aivat
+        for name in sorted(chips, key=lambda name: -best[name].mean):
+            rows.append((f"{name}, all line-ups", chips[name], aivat.get(name), None, None))
+    has_aivat = any(result.has_aivat for result in results.lineups)
+    shown = (True, True, has_aivat, True, units != "hands", any(result.incidents for result in results.lineups))
+    columns = list(compress(("result of", "chips", "AIVAT", "hands", units, "failures"), shown))
+    cells = [
+        list(
+            compress((name, f"{found:+}", "-" if reduced is None else f"{reduced:+}", hands, found.n, failures), shown)
+        )
+        for name, found, reduced, hands, failures in rows
+    ]
+    return Table(columns, cells, heading, note, console=not results.is_round_robin or len(rows) <= _SHOWN_ROWS)
 
 
 def _where(results: MatchResults, result: Results) -> str:
@@ -177,9 +172,12 @@ def _comparisons(results: MatchResults) -> Iterator[Section]:
     table, standings = results.crosstable(), results.run_off()
     if len(standings) > 2:
         order = [one.name for one in standings]
-        rows: list[list[object]] = [
-            [name, *("" if other == name else _marked(*table[name][other]) for other in order)] for name in order
-        ]
+        cells = {
+            (name, other): f"{won:+}" if aivat else f"{won:+} c"
+            for name, row in table.items()
+            for other, (won, aivat) in row.items()
+        }
+        rows: list[list[object]] = [[name, *(cells.get((name, other), "") for other in order)] for name in order]
         note = f"row against column, {results.unit}/hand; AIVAT where known, c: chips"
         yield Table(("", *order), rows, "Everybody against everybody", note, console=len(rows) <= _SHOWN_COLUMNS)
         note = "whoever won least against those still in has dropped out, one after the other; `then`: against these"
@@ -205,18 +203,10 @@ def _lost_to(row: Mapping[str, tuple[Estimate, bool]]) -> str:
     return ", ".join(other for other, (won, _) in row.items() if won.has_interval and won.high < 0)
 
 
-def _means(results: MatchResults) -> dict[str, dict[str, Estimate]]:
-    return {name: {other: won for other, (won, _) in row.items()} for name, row in results.crosstable().items()}
-
-
 def _contrast(item: Contrast) -> list[object]:
     many = len(item.against) > _NAMED_OPPONENTS
     against = f"{len(item.against)} opponents" if many else ", ".join(item.against)
     return [f"{item.first} less {item.second}", against, "AIVAT" if item.aivat else "chips", item.found, item.found.n]
-
-
-def _marked(found: Estimate, aivat: bool) -> str:
-    return f"{found:+}" + ("" if aivat else " c")
 
 
 def _picture(results: MatchResults, title: str) -> Any:
@@ -266,6 +256,14 @@ class _Agent:
     over_sessions: Estimate
     by_seat: list[Estimate]
     by_class: dict[str, Estimate]
+
+    def record(self) -> dict[str, Any]:
+        return {
+            **_told(self.mean),
+            "over_sessions": _told(self.over_sessions),
+            "by_seat": [_told(found) for found in self.by_seat],
+            "won_from_class": _by_name(self.by_class),
+        }
 
 
 def _agents(results: MatchResults, result: Results) -> dict[str, _Agent]:
@@ -334,6 +332,11 @@ def _record(results: MatchResults) -> dict[str, Any]:
     """The record of all results."""
     played = sum(result.hands - result.kept for result in results.lineups)
     chips, aivat = results.by_agent(), results.by_agent(aivat=True)
+    standings = [
+        {"agent": one.name, **_told(one.all)}
+        | {"against_those_left": {"opponents": one.opponents_left, **_told(one.left)}}
+        for one in results.run_off()
+    ]
     return {
         "game": results.game.name,
         "definition": results.game.to_acpc(),
@@ -352,7 +355,7 @@ def _record(results: MatchResults) -> dict[str, Any]:
             for name, settings in results.settings.items()
             if any(name in result.lineup.players for result in results.lineups)
         },
-        **({"standings": [_standing_record(one) for one in standings]} if (standings := results.run_off()) else {}),
+        **({"standings": standings} if standings else {}),
         "contrasts": [
             {
                 "first": item.first,
@@ -368,26 +371,23 @@ def _record(results: MatchResults) -> dict[str, Any]:
     }
 
 
-def _standing_record(one: Standing) -> dict[str, Any]:
-    left = {"opponents": one.opponents_left, **_told(one.left)}
-    return {"agent": one.name, **_told(one.all), "against_those_left": left}
-
-
 def _lineup_record(results: MatchResults, result: Results) -> dict[str, Any]:
     players: list[dict[str, Any]] = [
         {"agent": label, **_told(found)} for label, found in zip(result.lineup.labels, result.estimates(), strict=True)
     ]
     for player, found in zip(players, result.estimates(aivat=True) if result.has_aivat else (), strict=False):
         player["aivat"] = _told(found)
+    multiplayer = results.game.num_players > 2 and bool(results.settings)
+    agents = {name: one.record() for name, one in _agents(results, result).items()} if multiplayer else {}
     return {
         "players": players,
-        **({"agents": _by_agent(results, result)} if results.game.num_players > 2 and results.settings else {}),
+        **({"agents": agents} if multiplayer else {}),
         "hands": result.hands,
         "intervals_may_be_too_narrow": result.is_short,
         "sd_per_hand": {
             name: result.sd_per_hand(aivat=aivat) for name, aivat in result.measures.items() if result.hands > 1
         },
-        **({"by_stage": _told_stages(result)} if results.session >= _LEARNING else {}),
+        **({"by_stage": _by_name(result.by_stage(aivat=result.has_aivat))} if results.session >= _LEARNING else {}),
         "stopped_early": result.stopped_at is not None,
         "kept_from_earlier_runs": result.kept,
         "hands_by_commit": result.commits,
@@ -398,10 +398,6 @@ def _lineup_record(results: MatchResults, result: Results) -> dict[str, Any]:
     }
 
 
-def _told_stages(result: Results) -> dict[str, Any]:
-    return {stage: _told(found) for stage, found in result.by_stage(aivat=result.has_aivat).items()}
-
-
 def _seconds(result: Results) -> dict[tuple[str, int], dict[str, float]]:
     """How long decisions took, by agent and street."""
     return {
@@ -410,20 +406,12 @@ def _seconds(result: Results) -> dict[tuple[str, int], dict[str, float]]:
     }
 
 
-def _by_agent(results: MatchResults, result: Results) -> dict[str, Any]:
-    return {
-        name: {
-            **_told(one.mean),
-            "over_sessions": _told(one.over_sessions),
-            "by_seat": [_told(found) for found in one.by_seat],
-            "won_from_class": {kind: _told(found) for kind, found in one.by_class.items()},
-        }
-        for name, one in _agents(results, result).items()
-    }
-
-
 def _told(found: Estimate) -> dict[str, Any]:
     return {**found.record(), "sd_of_unit": found.sd if math.isfinite(found.sd) else None, "units": found.n}
+
+
+def _by_name(found: Mapping[str, Estimate]) -> dict[str, Any]:
+    return {name: _told(one) for name, one in found.items()}
 
 
 def _scalars(results: MatchResults) -> Iterator[tuple[str, Scalar]]:
@@ -431,5 +419,4 @@ def _scalars(results: MatchResults) -> Iterator[tuple[str, Scalar]]:
     for result in results.lineups:
         for name, units in result.tagged(results.unit):
             hands = result.hands / max(len(units), 1)
-            counts = sorted({round(n) for n in np.linspace(SETTLING, len(units), _COURSE) if len(units) >= SETTLING})
-            yield name, [(round(n * hands), estimate(units[:n])) for n in counts]
+            yield name, [(round(n * hands), found) for n, found in settling(units, _COURSE)]

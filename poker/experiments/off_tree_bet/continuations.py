@@ -1,7 +1,7 @@
 """P1's continuations at the end of the first round with their values, made once and kept."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, field
 from functools import reduce
 from pathlib import Path
 from typing import Any
@@ -30,14 +30,14 @@ from poker.state import Betting
 SELF_GENERATED, BIASED, NET = "self-generated", "biased", "net"
 
 
+@dataclass(frozen=True)
 class ContinuationStore:
     """A store of sets by name; `counts` has the seconds and CPU seconds that each took."""
 
-    def __init__(self, spot: OffTreeBet, blueprint: Solved, folder: Path) -> None:
-        self._spot = spot
-        self._blueprint = blueprint
-        self._folder = folder
-        self.counts: dict[str, Mapping[str, Any]] = {}
+    spot: OffTreeBet
+    blueprint: Solved
+    folder: Path
+    counts: dict[str, Mapping[str, Any]] = field(default_factory=dict)
 
     def self_generated(
         self, search: Search, count: int, pot_fraction: float, solving: Solving, progress: Progress
@@ -45,7 +45,7 @@ class ContinuationStore:
         """`count` continuations after the bet, where P2 translates it on the flop."""
 
         def make() -> ContinuationSet:
-            play, (menu, p1) = search.leaf_play(), (self._spot.menu, self._spot.p1)
+            play, (menu, p1) = search.leaf_play(), (self.spot.menu, self.spot.p1)
             return self_generated(
                 play, menu, p1, count, pot_fraction=pot_fraction, solving=solving, root=search.root, progress=progress
             )
@@ -54,18 +54,18 @@ class ContinuationStore:
 
     def biased(self, search: Search) -> ContinuationSet:
         """The translated blueprint of P1 and its biased forms."""
-        return self._set(BIASED, {}, lambda: biased(search.leaf_play(), self._spot.p1))
+        return self._set(BIASED, {}, lambda: biased(search.leaf_play(), self.spot.p1))
 
     def _set(self, name: str, config: dict[str, Any], make: Callable[[], ContinuationSet]) -> ContinuationSet:
-        path, made_from = self._folder / name, {"blueprint": self._blueprint.fingerprint}
-        config = {"bet": self._spot.total, **config}
+        path, made_from = self.folder / name, {"blueprint": self.blueprint.fingerprint}
+        config = {"bet": self.spot.total, **config}
         if find_artifact(path, KIND, config=config, made_from=made_from) is None:
             begin = now()
             made = make()
             seconds, cpu_seconds = (now() - begin).tolist()
             save_sets(path, [made], config, {"seconds": seconds, "cpu_seconds": cpu_seconds}, made_from)
         self.counts[name] = open_artifact(path, KIND, verify=False).counts
-        return load_set(path, self._spot.p1)
+        return load_set(path, self.spot.p1)
 
 
 def predicted(search: Search, leaf: LeafEvaluator) -> ContinuationSet:

@@ -1,26 +1,24 @@
 """Figure 2 of [DLS] from start to end: games solved, answers to the off-tree bet made, measured and reported."""
 
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
 from rich.console import Console
 
 from poker.artifacts import canonical_json
 from poker.errors import PokernetsError
 from poker.experiments.off_tree_bet.continuations import BIASED, NET, SELF_GENERATED, ContinuationStore, predicted
-from poker.experiments.off_tree_bet.extended import warm_start
-from poker.experiments.off_tree_bet.lines import line_rows, translated
-from poker.experiments.off_tree_bet.measure import BetExploitability, Measure
 from poker.experiments.off_tree_bet.pictures import sections
-from poker.experiments.off_tree_bet.rows import by_suits
 from poker.experiments.off_tree_bet.search import Depth, Search
-from poker.experiments.off_tree_bet.solutions import GameEffort, Solved, solved
+from poker.experiments.off_tree_bet.solutions import GameEffort, Solved, now, solved, warm_start
 from poker.experiments.off_tree_bet.spot import OffTreeBet
+from poker.experiments.off_tree_bet.strategies import by_suits, line_rows, translated
 from poker.machine import peak_memory
 from poker.report import Report
 from poker.rules import Rules
@@ -31,11 +29,61 @@ from poker.solvers.vector.realization import Rows
 from poker.solvers.vector.schedules import schedule
 from poker.solvers.vector.solver import VectorSolver
 from poker.tree import BetMenu, BettingTree
+from poker.types import Singles
 
 TRANSLATION, TO_THE_END = "translation", "solved to the end"
 FALLBACK = "translation on the flop"
 """Fallback after the same first round, against which searched flops are safe."""
 IN_TREE, IN_TREE_BET_ALONE = "in the tree", "in the tree, blueprint elsewhere"
+
+
+@dataclass(frozen=True)
+class BetExploitability:
+    """mbb per hand: P1's best response minus the value of the game with the bet; the part of it that the bet adds to
+    P1's best response without the bet; and the share of P1's hands that win more by betting than otherwise. The last
+    two are None where P2 does not play the blueprint elsewhere."""
+
+    exploitability: float
+    gain_of_bet: float | None = None
+    hands_that_bet: float | None = None
+
+
+class Measure:
+    """Exact best responses of P1 in the tree that has the bet.
+
+    `otherwise` float[H]: chips of each hand of P1 by the best of its other actions against the blueprint. `value`:
+    chips per hand of P1 in the game with the bet.
+    """
+
+    def __init__(self, spot: OffTreeBet, otherwise: Singles, value: float, threads: int) -> None:
+        self.spot = spot
+        self.game = VectorGame(spot.branch)
+        self.otherwise = otherwise.astype(np.float64)
+        self.value = value
+        self.mbb = 1000 / spot.rules.big_blind
+        self._solver = VectorSolver(self.game, "cfr_plus", threads=threads)
+        compatible = self.game.compatible[spot.p1] * self.game.ranges[spot.p1]
+        self._share = compatible / compatible.sum()
+        """[H] the probability that P1 holds each hand."""
+
+    def bet_values(self, rows: Rows) -> Singles:
+        """float32[H]: chips of P1's hands by the bet and a best response to P2's `rows` of the branch."""
+        self._solver.arrays["sums"][:] = rows
+        return self._solver.values(self.spot.p1, best_response=True)
+
+    def __call__(self, rows: Rows) -> BetExploitability:
+        """Measure a P2 who answers the bet by `rows` of the branch and plays the blueprint elsewhere."""
+        values = self.bet_values(rows)
+        best = np.maximum(values, self.otherwise)
+        return BetExploitability(
+            exploitability=self.exploitability(best),
+            gain_of_bet=self.mbb * float(self._share @ (best - self.otherwise)),
+            hands_that_bet=float(self._share @ (values > self.otherwise)),
+        )
+
+    def exploitability(self, best: NDArray[np.floating]) -> float:
+        """mbb per hand beyond the value of the game where P1's hands win `best` [H] chips."""
+        return self.mbb * (float(self._share @ best) - self.value)
 
 
 @dataclass(frozen=True)
@@ -57,18 +105,15 @@ class Stopwatch:
         self.steps: list[dict[str, Any]] = []
         self._console = console
 
-    @contextmanager
-    def step(self, name: str) -> Iterator[None]:
-        wall, cpu = time.perf_counter(), time.process_time()
-        yield
-        self.add(name, time.perf_counter() - wall, time.process_time() - cpu)
-
     def add(self, name: str, seconds: float, cpu_seconds: float) -> None:
         self.steps.append({"step": name, "seconds": round(seconds, 2), "cpu_seconds": round(cpu_seconds, 2)})
         self._console.print(f"{name}: {seconds:.1f} s, {cpu_seconds:.1f} s of CPU", highlight=False)
 
-    def total(self, key: str) -> float:
-        return float(sum(step[key] for step in self.steps))
+    @contextmanager
+    def step(self, name: str) -> Iterator[None]:
+        begin = now()
+        yield
+        self.add(name, *(now() - begin).tolist())
 
 
 def run(
@@ -115,8 +160,7 @@ def run(
         **experiment.record,
         "answers": [answer.record() for answer in answers],
         "steps": experiment.stopwatch.steps,
-        "seconds": experiment.stopwatch.total("seconds"),
-        "cpu_seconds": experiment.stopwatch.total("cpu_seconds"),
+        **{kind: float(sum(step[kind] for step in experiment.stopwatch.steps)) for kind in ("seconds", "cpu_seconds")},
         "peak_memory_mib": peak_memory() / 2**20,
     }
     title = f"Exploitability of answers to an off-tree bet of {bet:g} pots in {game.name}"
@@ -124,29 +168,21 @@ def run(
     return Report(title, drawn, record).write(Path(out) / game.name)
 
 
+@dataclass
 class _Experiment:
     """The steps in their order; what is large lives only as long as its step."""
 
-    def __init__(
-        self,
-        spot: OffTreeBet,
-        sizes: Sequence[int],
-        pot_fraction: float,
-        leaf_net: LeafEvaluator | None,
-        depth: Depth,
-        effort: GameEffort,
-        folder: Path,
-        console: Console,
-    ) -> None:
-        self.spot = spot
-        self.sizes = sizes
-        self.pot_fraction = pot_fraction
-        self.leaf_net = leaf_net
-        self.depth = depth
-        self.effort = effort
-        self.folder = folder
-        self.console = console
-        self.stopwatch = Stopwatch(console)
+    spot: OffTreeBet
+    sizes: Sequence[int]
+    pot_fraction: float
+    leaf_net: LeafEvaluator | None
+    depth: Depth
+    effort: GameEffort
+    folder: Path
+    console: Console
+
+    def __post_init__(self) -> None:
+        self.stopwatch = Stopwatch(self.console)
         self.record: dict[str, Any] = {}
         self._answers: list[Answer] = []
 
@@ -169,19 +205,16 @@ class _Experiment:
         self._add(TRANSLATION, None, measure, lambda: translated(spot, blueprint, measure.game, spot.p2))
         self._answers.append(Answer(IN_TREE, None, BetExploitability(measure.exploitability(in_tree))))
         self._add(
-            IN_TREE_BET_ALONE, None, measure, lambda: line_rows(spot, extended, spot.total, measure.game, (spot.p2,))
+            IN_TREE_BET_ALONE, None, measure, lambda: line_rows(spot, extended, spot.total, measure.game, spot.p2)
         )
         search = Search(spot, blueprint, otherwise, self.depth)
-        self._search(search, measure, self._continuations(search, ContinuationStore(spot, blueprint, self.folder)))
-        self._add(TO_THE_END, None, measure, search.to_the_end)
-        return self._answers
-
-    def _search(self, search: Search, measure: Measure, sets: Mapping[str, ContinuationSet]) -> None:
-        for name, found in sets.items():
+        for name, found in self._continuations(search, ContinuationStore(spot, blueprint, self.folder)).items():
             for size in self.sizes if name == SELF_GENERATED else [found.size]:
                 first = search.first_round(found, size)
                 self._add(f"{name}, {FALLBACK}", size, measure, partial(search.fallback, first))
                 self._add(name, size, measure, partial(search.flops, first))
+        self._add(TO_THE_END, None, measure, search.to_the_end)
+        return self._answers
 
     def _add(self, name: str, size: int | None, measure: Measure, rows: Callable[[], Rows]) -> None:
         with self.stopwatch.step(name if size is None else f"{name}, {size}"):
@@ -199,23 +232,19 @@ class _Experiment:
 
     def _continuations(self, search: Search, kept: ContinuationStore) -> dict[str, ContinuationSet]:
         """Values of P1's continuations at the end of the first round after the bet."""
+
+        def tell(step: Step) -> None:
+            self.console.print(f"  {step.continuations} continuations: {step.seconds}", highlight=False)
+
+        solving = Solving(self.depth.algorithm, self.depth.first_round)
         sets = {
-            SELF_GENERATED: kept.self_generated(search, self.sizes[-1], self.pot_fraction, self._solving, self._tell),
+            SELF_GENERATED: kept.self_generated(search, self.sizes[-1], self.pot_fraction, solving, tell),
             BIASED: kept.biased(search),
         }
         for name, found in sets.items():
-            self._add_seconds(f"values of {found.size} {name} continuations", kept.counts[name])
+            took = kept.counts[name]
+            self.stopwatch.add(f"values of {found.size} {name} continuations", took["seconds"], took["cpu_seconds"])
         return sets if self.leaf_net is None else {**sets, NET: predicted(search, self.leaf_net)}
-
-    @property
-    def _solving(self) -> Solving:
-        return Solving(self.depth.algorithm, self.depth.first_round)
-
-    def _tell(self, step: Step) -> None:
-        self.console.print(f"  {step.continuations} continuations: {step.seconds}", highlight=False)
-
-    def _add_seconds(self, name: str, counts: Mapping[str, Any]) -> None:
-        self.stopwatch.add(name, counts["seconds"], counts["cpu_seconds"])
 
     def tell_cost(self) -> None:
         """Print the cost of the run before it starts."""

@@ -16,12 +16,10 @@ over P1's best other action, which P2 wants back from the hand on every flop ali
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from poker.experiments.off_tree_bet.lines import translated
-from poker.experiments.off_tree_bet.rows import by_suits, copy_rows
 from poker.experiments.off_tree_bet.solutions import Solved
 from poker.experiments.off_tree_bet.spot import OffTreeBet, same_decisions
+from poker.experiments.off_tree_bet.strategies import by_suits, copy_rows, translated
 from poker.rules import CALL
 from poker.solvers.continuations.generation import ContinuationSet, Root, limited_game
 from poker.solvers.continuations.leaf_play import LeafPlay
@@ -29,6 +27,7 @@ from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.realization import Rows, shares
 from poker.solvers.vector.solver import VectorSolver
 from poker.tree import BettingTree, Gadget, build_tree
+from poker.types import Singles
 
 MARGIN = 0.01
 """Pots by which the alternatives on the flop are lowered."""
@@ -54,7 +53,7 @@ class Depth:
 class Search:
     """P2's answers by search. `otherwise` float[H]: chips of P1's hands by the best of its other actions."""
 
-    def __init__(self, spot: OffTreeBet, blueprint: Solved, otherwise: NDArray[np.float32], depth: Depth) -> None:
+    def __init__(self, spot: OffTreeBet, blueprint: Solved, otherwise: Singles, depth: Depth) -> None:
         self.spot = spot
         self.depth = depth
         self.branch = VectorGame(spot.branch)
@@ -119,7 +118,7 @@ class Search:
                 rows[game.tree.actions(node).index(CALL)] += SPREAD
             solver.lock(node)
 
-    def _alternatives(self, first: Rows, tree: BettingTree) -> NDArray[np.float32]:
+    def _alternatives(self, first: Rows, tree: BettingTree) -> Singles:
         """float32[G, flops, H] for the gadgets of `tree`."""
         space, p1 = self.spot.rules.space, self.spot.p1
         values = self._solver(self.fallback(first)).best_response_values(p1)
@@ -144,7 +143,7 @@ class Search:
         return out
 
 
-def _first_raises(spot: OffTreeBet, blueprint: Solved) -> NDArray[np.float32]:
+def _first_raises(spot: OffTreeBet, blueprint: Solved) -> Singles:
     """[H] how likely P1 makes either of the two raises with each hand, 1 for the mean hand."""
     game, tree = blueprint.game, blueprint.game.tree
     rows, actions = shares(game.rows(blueprint.rows, 0, 0).astype(np.float32)), tree.actions(0)
