@@ -18,10 +18,9 @@ from poker.artifacts import fingerprint_of, open_artifact
 from poker.evaluation.matches.match import WIDTH
 from poker.evaluation.matches.match import run as run_match
 from poker.evaluation.matches.match_results import MatchResults
-from poker.evaluation.matches.results import SHORT, Results
+from poker.evaluation.matches.results import SHORT
 from poker.play.lineup import AgentSpec
 from poker.report import Report, Section, Table, Text
-from poker.report.estimates import Estimate
 
 
 def run(
@@ -105,14 +104,10 @@ def run(
 
 def _won(found: MatchResults, heading: str, first: str) -> Table:
     rows = [
-        (result.lineup.labels[0].partition("@")[0], result.lineup.labels[1], _estimate(result), result.hands)
+        (result.lineup.labels[0].partition("@")[0], result.lineup.labels[1], result.best[0], result.hands)
         for result in found.lineups
     ]
     return Table((first, "wins from", f"{found.unit}/hand", "hands"), rows, heading)
-
-
-def _estimate(result: Results) -> Estimate:
-    return result.estimates(aivat=result.has_aivat)[0]
 
 
 def _losses(counts: Mapping[str, Any]) -> dict[str, float | None]:
@@ -136,7 +131,7 @@ def _learned(losses: Mapping[str, Mapping[str, float | None]]) -> Table:
 
 def _record(found: MatchResults) -> list[dict[str, Any]]:
     return [
-        {"players": result.lineup.labels, "won": _estimate(result).record(), "aivat": result.has_aivat}
+        {"players": result.lineup.labels, "won": result.best[0].record(), "aivat": result.has_aivat}
         | {"hands": result.hands, "sessions": len(result.sessions())}
         for result in found.lineups
     ]

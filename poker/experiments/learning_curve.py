@@ -11,7 +11,7 @@ same command goes on after a kill, and plays what is new while a training run st
 
 import itertools
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import astuple
 from functools import partial
 from pathlib import Path
@@ -34,6 +34,7 @@ from poker.solvers.blueprint import Blueprint, always_call
 from poker.solvers.curve import Run, RunGroup, common_points, finished, read_runs, shared_settings
 from poker.solvers.kuhn import is_kuhn
 from poker.solvers.policy_match import play_itself, play_match
+from poker.types import Floats
 
 Points = dict[int, tuple[float, Estimate]]
 """Iterations -> CPU seconds and what was found, means over runs."""
@@ -165,26 +166,21 @@ class _Matches:
 
     def _match(self, policy: Blueprint, rival: Blueprint, number: int) -> Estimate:
         deals = (self._seed, number)  # or means of runs share luck
-
-        def play() -> list[Estimate]:
-            return [estimate(play_match(policy, rival, self._dealer, self._hands, np.random.SeedSequence(deals)))]
-
-        return self._found([policy.fingerprint, rival.fingerprint, self._hands, deals], play)[0]
+        seeds = np.random.SeedSequence(deals)
+        key = [policy.fingerprint, rival.fingerprint, self._hands, deals]
+        return self._found(key, lambda: [play_match(policy, rival, self._dealer, self._hands, seeds)])[0]
 
     def self_play(self, runs: RunGroup) -> list[dict[str, Any]]:
         """Winnings of the last snapshot of the first run against itself, by seat."""
         policy = self._snapshot(runs[0], common_points(runs)[-1])
-
-        def play() -> list[Estimate]:
-            return list(map(estimate, play_itself(policy, self._dealer, self._hands, self._seed).T))
-
-        values = self._found([policy.fingerprint, self._hands, self._seed], play)
+        key = [policy.fingerprint, self._hands, self._seed]
+        values = self._found(key, lambda: play_itself(policy, self._dealer, self._hands, self._seed).T)
         return [{"seat": seat, "mbb": value.mean, **value.interval()} for seat, value in enumerate(values)]
 
-    def _found(self, match: Sequence[object], play: Callable[[], list[Estimate]]) -> list[Estimate]:
+    def _found(self, match: Sequence[object], play: Callable[[], Iterable[Floats]]) -> list[Estimate]:
         key = fingerprint_of(match)
         if key not in self._kept:
-            self._kept[key] = play()
+            self._kept[key] = list(map(estimate, play()))
             self._file.append([[key, list(map(astuple, self._kept[key]))]])
         return self._kept[key]
 
@@ -234,9 +230,7 @@ def _crossings(lines: Mapping[str, Points]) -> list[dict[str, Any]]:
     crossings = []
     for (a, points), (b, others) in itertools.combinations(lines.items(), 2):
         shared = sorted(set(points) & set(others))
-        x, y, z = (
-            np.log(v) for v in (shared, [points[n][1].mean for n in shared], [others[n][1].mean for n in shared])
-        )
+        x, y, z = np.log([(n, points[n][1].mean, others[n][1].mean) for n in shared]).reshape(-1, 3).T
         below = y - z
         for i in np.flatnonzero(np.sign(below[:-1]) * np.sign(below[1:]) < 0):
             share = below[i] / (below[i] - below[i + 1])

@@ -81,7 +81,7 @@ def _report(found: MatchResults, best: dict[str, float], short: float) -> Report
     rows, record = [], []
     for result in found.lineups:
         name, other = result.lineup.players
-        won = result.estimates(aivat=result.has_aivat)[0]
+        won = result.best[0]
         most = best.get(other)
         rows.append([name, other, won, most, None if most is None else most - won.mean, result.hands])
         measure = {"won": won.mean, "half_width_95": won.half_width, "low": won.low, "high": won.high}

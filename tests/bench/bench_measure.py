@@ -10,7 +10,7 @@ import numpy as np
 from poker.agents.local_best_response import LbrActions, LbrStreet, LocalBestResponse
 from poker.agents.simple import AlwaysCall, RandomAgent
 from poker.evaluation.aivat.heads_up import Aivat
-from poker.evaluation.aivat.values import FoldEquity
+from poker.evaluation.aivat.value_functions import FoldEquity
 from poker.rules import CALL
 from poker.solvers.best_response.public import best_response
 from poker.state import HandState

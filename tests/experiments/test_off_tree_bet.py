@@ -8,9 +8,8 @@ import pytest
 from rich.console import Console
 
 from poker.errors import PokernetsError
-from poker.experiments.off_tree_bet.continuations import predicted
 from poker.experiments.off_tree_bet.experiment import IN_TREE, TO_THE_END, TRANSLATION, Measure, run
-from poker.experiments.off_tree_bet.search import Depth, Search
+from poker.experiments.off_tree_bet.search import Depth, Search, predicted
 from poker.experiments.off_tree_bet.solutions import GameEffort, Solved, solved, warm_start
 from poker.experiments.off_tree_bet.spot import OffTreeBet, twins
 from poker.experiments.off_tree_bet.strategies import by_suits, line_rows, translated

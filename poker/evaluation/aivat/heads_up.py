@@ -1,16 +1,15 @@
 """AIVAT: what a heads-up match says about the players' strength, with most of the luck taken out (Burch, Schmid,
 Moravcik, Morrill and Bowling 2018).
 
-The hand is followed from the view of an observer who is shown only the cards of players without a known policy. A hand
-of a known policy stays a range: its distribution given what was observed follows by Bayes' rule. Then
+An observer is shown only the cards of players without a known policy; the hand of a known policy stays a range, by
+Bayes' rule given what was observed. Then
 
     estimate = E[payoff | everything observed] + sum over events (E[V after | before] - V after)
 
-where V is the expected value over the unseen hands of a value function u. The events are those whose distribution the
-observer knows: the deal of a seen hand, public cards, and actions of known policies. Each term has mean 0 and the first
-has the mean of the payoff, so the estimate is unbiased for every u and every unknown opponent; how much of the variance
-goes depends on u. Cards and actions may each have their own: that of cards must know its exact mean over the next
-cards, as few functions do; that of actions can be any, since it is averaged over a handful of actions.
+where V is the expected value over the unseen hands of a value function u, and events are those whose distribution is
+known: the deal of a seen hand, public cards, and actions of known policies. The terms have mean 0, so the estimate is
+unbiased for every u and every unknown opponent; how much of the variance goes depends on u. The u of cards must know
+its exact mean over the next cards, as few functions do; that of actions can be any other.
 
 Policies must be functions of the public state and the hand held, and the actions must have been drawn from them.
 
@@ -18,7 +17,7 @@ Symbols: H hands, A actions.
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -27,10 +26,25 @@ from poker.agents.base import policy_mismatch
 from poker.betting import Betting
 from poker.cards import hand_index, updated_range
 from poker.errors import PokernetsError
-from poker.evaluation.aivat.values import ValueFunction
 from poker.rules import Rules
 from poker.state import HandState, PolicyFunction, public_state
 from poker.types import Board, Floats
+
+
+class ValueFunction(Protocol):
+    """u(betting, board, h0, h1) as sums over compatible hands, weighted by own [H] of `player` and opponent [H]. Folded
+    hands are never asked for."""
+
+    @property
+    def exact_runouts(self) -> bool:
+        """Whether `values_before` is exact where only cards are to come, so that they need not be followed."""
+
+    def values(self, states: Sequence[Betting], board: Board, player: int, own: Floats, opponent: Floats) -> Floats:
+        """[A] chips to `player` in each state, where it has the range own [A, H]."""
+
+    def values_before(self, state: Betting, board: Board, player: int, own: Floats, opponent: Floats) -> float:
+        """Chips to `player` in `state`, before the next public cards. To judge cards it must be the mean of `values`
+        over the cards that each pair of hands allows."""
 
 
 class Terms(NamedTuple):
@@ -43,10 +57,7 @@ class Terms(NamedTuple):
 
 
 class Aivat:
-    """Estimates for hands of one heads-up game: `values` judges actions, `cards` (by default `values`) dealt cards.
-
-    `values_before` of the function that judges cards must be the exact mean of its `values`.
-    """
+    """Estimates for hands of one heads-up game: `values` judges actions, `cards` (by default `values`) dealt cards."""
 
     def __init__(self, rules: Rules, values: ValueFunction, cards: ValueFunction | None = None) -> None:
         if rules.num_players != 2:

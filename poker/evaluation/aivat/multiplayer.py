@@ -27,10 +27,9 @@ Hands = tuple[Board, ...]
 
 
 class CheckDownHands:
-    """u(betting, board, hands): chips [P] over the whole hand when everybody's cards are known.
+    """u(betting, board, hands): chips [P] over the whole hand if everybody left calls what is bet and no more goes in.
 
-    Everybody left calls what is bet, no more chips go in, the hands are shown down; odd chips are split exactly. Whole
-    payoffs are averaged over every completion of the board, so the mean over the next cards is the value now.
+    Payoffs are averaged over every completion of the board, so the mean over the next cards is the value now.
     """
 
     def values(self, betting: Betting, board: Board, hands: Hands) -> Floats:

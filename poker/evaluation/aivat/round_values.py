@@ -1,11 +1,9 @@
 """A value function for AIVAT that plays on: policies to the end of the betting round, predicted values beyond it.
 
-The actions of a round are few, so both players' policies are followed through all of them, hand by hand. What a round's
-end is worth comes from a leaf evaluator, as in depth-limited solving: a table before the flop, a net or rollouts of the
-blueprint after it, always its first continuation. On the last street the round ends the hand, and nothing is predicted.
-Streets without an evaluator enumerate the next cards, which only games with few of them can afford.
-
-It judges actions only: its values before a card come from the evaluator and are not the mean of those after it.
+Both players' policies are followed through the round, hand by hand. What its end is worth comes from a leaf evaluator,
+always its first continuation; on the last street the hand is over. Streets without an evaluator enumerate the next
+cards, which only games with few of them can afford. Values before a card are not the mean of those after it, so this
+judges actions only.
 
 Symbols: H hands, A actions, C clusters.
 """
@@ -22,12 +20,11 @@ from poker.betting import Betting
 from poker.cards import HAND_CARDS
 from poker.errors import PokernetsError
 from poker.evaluation.aivat.heads_up import Aivat
-from poker.evaluation.aivat.values import CheckDown
+from poker.evaluation.aivat.value_functions import CheckDown, Responses, Solutions
 from poker.rules import Rules
 from poker.search.beliefs import start_ranges
 from poker.search.leaves.evaluator import LeafEvaluator
 from poker.search.lru_cache import LRUCache
-from poker.search.solved_values import Solved
 from poker.solvers.blueprint import Blueprint
 from poker.state import Policy, PolicyFunction, public_state
 from poker.types import Board, Floats
@@ -146,11 +143,8 @@ class RoundValues:
 
 
 class RoundPlayValues:
-    """Values by `RoundValues`, with `blueprint` for players whose responses are not known.
-
-    `leaves` value the ends of the rounds, by street. Cards are judged by check-downs for the chips that both have put
-    in, times `growth` by street for those still to come.
-    """
+    """Values by `RoundValues`, with `blueprint` for players whose responses are not known and `leaves` by street. Cards
+    are judged by check-downs with `growth`."""
 
     def __init__(
         self, *, blueprint: Blueprint, translation_seed: int, leaves: Sequence[LeafEvaluator], growth: Sequence[float]
@@ -161,9 +155,7 @@ class RoundPlayValues:
         self._growth = growth
         self._known = Known()
 
-    def __call__(
-        self, rules: Rules, responses: Sequence[PolicyFunction | None], solved: Sequence[Solved | None] = (None, None)
-    ) -> Aivat:
+    def __call__(self, rules: Rules, responses: Responses, solved: Solutions = (None, None)) -> Aivat:
         remedy = "choose values=fold_equity, or artifacts of this game"
         self._rules.must_fit(rules, "the blueprint that values hands", remedy, exactly=True)
         policies = [response or self._policy for response in responses]

@@ -1,9 +1,9 @@
 """A value function for AIVAT from the solutions that agents made in the hand.
 
 At a decision in a solution, an action has the solution's value for the hands of the solver's opponent. The solver's own
-range is known exactly, so these values miss only how the opponent later departs from the solution. Where a solve looked
-through a deal (the turn), each next card has a value in the solution too, and the mean over all of them is exact.
-Elsewhere another value function judges actions, and check-downs judge cards. All-ins are worth their equities.
+range is known exactly, so only the opponent's later departures from the solution are missed. Where a solve looked
+through a deal (the turn), the mean of the next cards' values is exact. Elsewhere another value function judges actions,
+and check-downs judge cards. All-ins are worth their equities.
 
 Values must not depend on the action taken at their decision (`NestedSearch.solution`), nor on the card of their deal.
 
@@ -17,12 +17,11 @@ import numpy as np
 
 from poker.abstraction.equities import showdown_totals
 from poker.betting import Betting
-from poker.evaluation.aivat.heads_up import Aivat
-from poker.evaluation.aivat.value_functions import ValueFunctionFactory
-from poker.evaluation.aivat.values import CheckDown, ValueFunction
+from poker.evaluation.aivat.heads_up import Aivat, ValueFunction
+from poker.evaluation.aivat.value_functions import CheckDown, Responses, Solutions, ValueFunctionFactory
 from poker.rules import Rules
-from poker.search.solved_values import DecisionValues, Solved
-from poker.state import PolicyFunction, public_state
+from poker.search.solved_values import DecisionValues
+from poker.state import public_state
 from poker.types import Board, Floats
 
 
@@ -31,7 +30,7 @@ class _Solutions:
     """Solutions by seat: at a decision that of the player who acts if they solve, else that of the other."""
 
     rules: Rules
-    solved: Sequence[Solved | None]
+    solved: Solutions
 
     def before(self, last: Betting, board: Board) -> tuple[DecisionValues, int] | None:
         """Values at the decision whose action led to `last`, and that action; None at the start of the hand, and where
@@ -56,7 +55,7 @@ class SolvedActions:
 
     exact_runouts = False
 
-    def __init__(self, rules: Rules, solved: Sequence[Solved | None], otherwise: ValueFunction) -> None:
+    def __init__(self, rules: Rules, solved: Solutions, otherwise: ValueFunction) -> None:
         self._rules = rules
         self._solutions = _Solutions(rules, solved)
         self._otherwise = otherwise
@@ -88,7 +87,7 @@ class SolvedActions:
 class SolvedCards(CheckDown):
     """Judges cards by solutions that looked through the deal, and by check-downs elsewhere."""
 
-    def __init__(self, rules: Rules, solved: Sequence[Solved | None], growth: Sequence[float]) -> None:
+    def __init__(self, rules: Rules, solved: Solutions, growth: Sequence[float]) -> None:
         super().__init__(rules, growth)
         self._solutions = _Solutions(rules, solved)
 
@@ -135,9 +134,7 @@ class SearchValues:
         self._fallback = fallback
         self._growth = growth
 
-    def __call__(
-        self, rules: Rules, responses: Sequence[PolicyFunction | None], solved: Sequence[Solved | None] = (None, None)
-    ) -> Aivat:
+    def __call__(self, rules: Rules, responses: Responses, solved: Solutions = (None, None)) -> Aivat:
         otherwise = self._fallback(rules, responses, solved)
         actions = SolvedActions(rules, solved, otherwise.values)
         return Aivat(rules, actions, SolvedCards(rules, solved, self._growth))

@@ -6,7 +6,7 @@ do not tell their game, are left to `poker.evaluation.histories.replay`.
 """
 
 from array import array
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from decimal import Decimal
 from itertools import islice
@@ -44,7 +44,7 @@ _ROWS = 20
 """Players and refusals that the console shows."""
 _Money = tuple[str, str]
 """Text before and after amounts of a currency; both are empty for chips."""
-_Amounts = dict[_Money, Decimal]
+_Amounts = defaultdict[_Money, Decimal]
 _NAMES = {"mbb": "mbb/hand", "sb": "sb/hand"}
 
 
@@ -64,12 +64,8 @@ def run(
     values: Callable[[], ValueFunctionFactory] = CheckDownValues,
 ) -> MatchResults | dict[str, Any]:
     """Results by name, with a report in `out`; with `convert` the hands are also written in that format, to the file
-    `to` or beside the report.
-
-    The first `hands` hands count, 0 or None: all. With `skip` hands that cannot be read, or not be written, are left
-    out and counted; otherwise the first of them is an error. For the log of a match, or the logs of its legs, see
-    `poker.evaluation.histories.replay.run`.
-    """
+    `to` or beside the report. The first `hands` hands count, 0 or None: all. With `skip` hands that cannot be read, or
+    not be written, are left out and counted; otherwise the first of them is an error."""
     first, *others = [log] if isinstance(log, str) else log
     path = Path(first)
     text = read_text(path, _HEAD) if path.is_file() else ""
@@ -93,7 +89,7 @@ def run(
     files: dict[str, Path] = {}
     if phh is not None:
         convert, to = "phh", phh
-    read = islice(read_hands(path, game, tally.refuse if skip else None), hands or None)
+    read = islice(read_hands(path, game, tally.refused.append if skip else None), hands or None)
     if convert is None:
         for hand in read:
             tally.add(hand)
@@ -103,7 +99,8 @@ def run(
             raise PokernetsError(f"{path} would be overwritten: give another file as `to`")
         write_hands(files[convert], convert, _written(read, convert, path, tally, skip))
     if not tally.hands:
-        raise PokernetsError(f"{path} holds no hands that can be read and written{tally.first_refusal()}")
+        why_not = f"; {tally.refused[0]}" if tally.refused else ""
+        raise PokernetsError(f"{path} holds no hands that can be read and written{why_not}")
     title = f"{path.name}: {tally.hands:,} hands, all legal"
     return Report(title, tally.sections(title), tally.record(), {}, files).write(folder, Console())
 
@@ -118,7 +115,7 @@ def _written(
             error = HistoryError(path, hand.line, f"hand {hand.number} cannot be written as {kind}: {why_not}")
             if not skip:
                 raise HistoryError(path, hand.line, f"{error.reason}; skip=true leaves such hands out")
-            tally.refuse(error)
+            tally.refused.append(error)
         else:
             tally.add(hand)
             yield hand
@@ -132,18 +129,12 @@ class _Tally:
         self._game = game
         self._differing: Counter[str] = Counter()
         self._unit: Unit = unit
-        self._values: dict[str, array[float]] = {}
-        self._won: dict[str, _Amounts] = {}
-        self._rake: _Amounts = {}
-        self._games: dict[str, list[tuple[int, float, float]]] = {}
-        self._refused: list[HistoryError] = []
+        self._values: defaultdict[str, array[float]] = defaultdict(lambda: array("d"))
+        self._won: defaultdict[str, _Amounts] = defaultdict(lambda: defaultdict(Decimal))
+        self._rake: _Amounts = defaultdict(Decimal)
+        self._games: defaultdict[str, list[tuple[int, float, float]]] = defaultdict(list)
+        self.refused: list[HistoryError] = []
         self._told_otherwise = 0
-
-    def refuse(self, error: HistoryError) -> None:
-        self._refused.append(error)
-
-    def first_refusal(self) -> str:
-        return f"; {self._refused[0]}" if self._refused else ""
 
     def add(self, hand: PlayedHand) -> None:
         self.hands += 1
@@ -151,14 +142,13 @@ class _Tally:
         value, money = chip_value(hand.rules, self._unit), _money(hand)
         unit = Decimal(hand.scale)
         for name, net in zip(hand.names, hand.payoffs, strict=True):
-            self._values.setdefault(name, array("d")).append(net * value)
-            won = self._won.setdefault(name, {})
-            won[money] = won.get(money, Decimal()) + round(net) / unit
+            self._values[name].append(net * value)
+            self._won[name][money] += round(net) / unit
         if hand.rake:
-            self._rake[money] = self._rake.get(money, Decimal()) + hand.rake / unit
+            self._rake[money] += hand.rake / unit
         stacks = [chips / hand.rules.min_bet for chips in hand.rules.starting_stacks]
         self._differing[difference(hand.rules, self._game)] += 1
-        self._games.setdefault(_game(hand), []).append((len(stacks), min(stacks), max(stacks)))
+        self._games[_game(hand)].append((len(stacks), min(stacks), max(stacks)))
 
     def _estimates(self) -> list[tuple[str, Estimate]]:
         """Estimates by name, most hands first."""
@@ -166,15 +156,12 @@ class _Tally:
         return [(name, estimate_of(np.array(self._values[name]))) for name in names]
 
     def sections(self, title: str) -> list[Section]:
-        games = [
-            (
-                game,
-                len(rows),
-                _span(row[0] for row in rows),
-                f"{min(row[1] for row in rows):.4g} to {max(row[2] for row in rows):.4g}",
-            )
-            for game, rows in sorted(self._games.items(), key=lambda item: -len(item[1]))
-        ]
+        games = []
+        for game, hands in sorted(self._games.items(), key=lambda item: -len(item[1])):
+            players, lowest, highest = zip(*hands, strict=True)
+            few, many = min(players), max(players)
+            stacks = f"{min(lowest):.4g} to {max(highest):.4g}"
+            games.append((game, len(hands), f"{few} to {many}" if few < many else str(few), stacks))
         rows = [(name, found.n, found, _amounts(self._won[name])) for name, found in self._estimates()]
         columns = ("player", "hands", f"result, {_NAMES[self._unit]}", "won")
         more = f"{len(rows) - _ROWS:,} players with fewer hands are in the report" if len(rows) > _ROWS else ""
@@ -193,8 +180,8 @@ class _Tally:
         ]
         if len(rows) > _ROWS:
             found.append(Table(columns, rows, "All players", console=False))
-        if self._refused:
-            lines = [f"hands left out: {len(self._refused):,}", *map(str, self._refused[:_ROWS])]
+        if self.refused:
+            lines = [f"hands left out: {len(self.refused):,}", *map(str, self.refused[:_ROWS])]
             found.append(Text("\n".join(lines), style="yellow"))
         return found
 
@@ -216,7 +203,7 @@ class _Tally:
             "rake": _amounts(self._rake),
             "told_otherwise": self._told_otherwise,
             "players": players,
-            "left_out": [{"line": error.line, "reason": error.reason} for error in self._refused],
+            "left_out": [{"line": error.line, "reason": error.reason} for error in self.refused],
         }
 
 
@@ -239,15 +226,7 @@ def _amount(value: Decimal, money: _Money) -> str:
 def _game(hand: PlayedHand) -> str:
     """The game as the file tells it, such as `no-limit hold'em $0.50/$1`."""
     rules = hand.rules
-    stakes = (rules.raise_sizes[0], rules.raise_sizes[-1]) if rules.is_limit else _blinds(rules.blinds, rules.min_bet)
+    blinds = sorted({chips for chips in rules.blinds if 0 < chips < rules.min_bet} | {rules.min_bet})
+    stakes = [rules.raise_sizes[0], rules.raise_sizes[-1]] if rules.is_limit else blinds
     sign, currency = _money(hand)
     return f"{rules.name} " + "/".join(_amount(chips / Decimal(hand.scale), (sign, "")) for chips in stakes) + currency
-
-
-def _blinds(blinds: tuple[int, ...], min_bet: int) -> list[int]:
-    return sorted({chips for chips in blinds if 0 < chips < min_bet} | {min_bet})
-
-
-def _span(values: Iterable[int]) -> str:
-    found = sorted(set(values))
-    return f"{found[0]} to {found[-1]}" if len(found) > 1 else str(found[0])

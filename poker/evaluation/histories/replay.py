@@ -31,6 +31,7 @@ from poker.formats.phh import write_phhs
 from poker.play.hand_store import counted_in
 from poker.play.lineup import LineUp, Rotation
 from poker.rules import Rules
+from poker.types import Floats
 
 
 def run(
@@ -45,13 +46,11 @@ def run(
     notes: Sequence[str] = (),
     values: Callable[[], ValueFunctionFactory] = CheckDownValues,
 ) -> MatchResults:
-    """Results by name, with a report in `out`; with `phh` the hands that count are also written to that file as poker
-    hand histories.
+    """Results by name, with a report in `out`; with `phh` the hands that count are also written to that file.
 
     The first `hands` hands by number count, 0: all, None: those that the match counted. `session` deals are one unit,
-    None: as many as in the match. `notes` are files in which players noted their policies (`poker.play.notes`): with
-    them hands are estimated by AIVAT too, by the value function `values`. With several logs there are as many notes of
-    each, in the order of the logs.
+    None: as many as in the match. With `notes` (`poker.play.notes`; with several logs as many of each, in their order)
+    hands are estimated by AIVAT too, by the value function `values`.
     """
     paths = [Path(log)] if isinstance(log, str) else list(map(Path, log))
     _check_logs(game, paths, phh)
@@ -72,12 +71,13 @@ def run(
     if units.shape[1] % len(seatings):
         seatings = seatings[:1]
     if phh is not None:
-        write_phhs(Path(phh), _chosen(read_log(game, path), units))
+        wanted = set(units.ravel().tolist())
+        write_phhs(Path(phh), (hand for place, hand in enumerate(read_log(game, path)) if place in wanted))
     deals = units.shape[1] // len(seatings)
     names = sorted(played.chips)
     result = Results(game, LineUp(tuple(names)), seatings, deals, unit=unit, log=path)
 
-    def by_unit(found: Mapping[str, NDArray[np.float64]]) -> NDArray[np.float64]:
+    def by_unit(found: Mapping[str, Floats]) -> Floats:
         chips = np.stack([found[name][units] for name in names], axis=-1)
         return chips.reshape(len(units), deals, len(seatings), len(names)).transpose(0, 2, 1, 3)
 
@@ -86,9 +86,13 @@ def run(
     if unknown:
         result.unknown_in[0] = unknown
     results = MatchResults(game, unit, 0, deals, {}, [result])
-    some = f"{units.size:,} hands" if units.size == played.size else f"{units.size:,} of {played.size:,} hands"
+    some = (
+        f"{units.size:,} hands"
+        if units.size == len(played.numbers)
+        else f"{units.size:,} of {len(played.numbers):,} hands"
+    )
     title = f"{' and '.join(each.name for each in paths)}: {some} of {game.name}, all legal, payoffs as logged"
-    settings = {"hands": units.size, "hands_in_log": played.size, "hands_in_unit": units.shape[1], "phh": phh}
+    settings = {"hands": units.size, "hands_in_log": len(played.numbers), "hands_in_unit": units.shape[1], "phh": phh}
     match_report(results, title=title, record={"settings": settings}).write(
         report_folder(Path(out) / game.name, *paths), Console()
     )
@@ -127,36 +131,44 @@ def report_folder(out: Path, *paths: Path) -> Path:
 
 @dataclass(frozen=True)
 class _Hands:
-    """All hands of a log in its order [n]: numbers, a fingerprint of the hole cards, chips by name (nan: not there),
+    """All hands of a log in its order [n]: numbers, a fingerprint of the hole cards, chips by name (NaN: not there),
     and estimates if they are asked for."""
 
     numbers: NDArray[np.int64]
     cards: NDArray[np.int64]
-    chips: dict[str, NDArray[np.float64]]
-    aivat: dict[str, NDArray[np.float64]]
-
-    @property
-    def size(self) -> int:
-        return len(self.numbers)
+    chips: dict[str, Floats]
+    aivat: dict[str, Floats]
 
     @classmethod
     def read(cls, game: Rules, paths: Sequence[Path], aivat: Sequence[NotedAivat] | None) -> "_Hands":
         numbers, cards = array("q"), array("q")
-        chips, estimates = _Columns(), _Columns()
+        chips: _Columns = {}
+        estimates: _Columns = {}
         for leg, hand in _in_turn(game, paths):
-            chips.add(len(numbers), hand.names, hand.payoffs)
+            _add(chips, len(numbers), hand.names, hand.payoffs)
             if aivat is not None:
-                estimates.add(len(numbers), hand.names, aivat[leg].estimate(hand))
+                _add(estimates, len(numbers), hand.names, aivat[leg].estimate(hand))
             numbers.append(hand.number)
             cards.append(hash(hand.state.hole_cards))
         if not numbers:
             raise PokernetsError(f"{paths[0]} holds no hands")
-        return cls(
-            np.array(numbers, dtype=np.int64),
-            np.array(cards, dtype=np.int64),
-            chips.whole(len(numbers)),
-            estimates.whole(len(numbers)),
-        )
+        for columns in (chips, estimates):
+            _add(columns, len(numbers), list(columns), [])
+        by_name = ({name: np.array(column) for name, column in columns.items()} for columns in (chips, estimates))
+        return cls(np.array(numbers), np.array(cards), *by_name)
+
+
+_Columns = dict[str, "array[float]"]
+"""Numbers by name, hand by hand."""
+
+
+def _add(columns: _Columns, hand: int, names: Sequence[str], numbers: Sequence[float]) -> None:
+    """Fill the columns of `names` up to `hand` with NaN, where a name was not there, and append their `numbers`."""
+    for name, number in zip_longest(names, numbers):
+        column = columns.setdefault(name, array("d"))
+        column.extend([np.nan] * (hand - len(column)))
+        if number is not None:
+            column.append(number)
 
 
 def _in_turn(game: Rules, paths: Sequence[Path]) -> Iterator[tuple[int, LoggedHand]]:
@@ -171,25 +183,6 @@ def _in_turn(game: Rules, paths: Sequence[Path]) -> Iterator[tuple[int, LoggedHa
         yield from enumerate(deal)
 
 
-class _Columns:
-    """Columns of numbers by name that grow hand by hand."""
-
-    def __init__(self) -> None:
-        self._columns: dict[str, array[float]] = {}
-
-    def add(self, hand: int, names: Sequence[str], numbers: Sequence[float]) -> None:
-        for name, number in zip(names, numbers, strict=True):
-            column = self._columns.setdefault(name, array("d"))
-            column.extend([np.nan] * (hand - len(column)))
-            column.append(number)
-
-    def whole(self, hands: int) -> dict[str, NDArray[np.float64]]:
-        """The columns over all `hands`, NaN where a name was not there."""
-        for column in self._columns.values():
-            column.extend([np.nan] * (hands - len(column)))
-        return {name: np.array(column, dtype=np.float64) for name, column in self._columns.items()}
-
-
 def _units(played: _Hands, hands: int, session: int | None, seatings: int) -> NDArray[np.int64]:
     """[units, hands of a unit] places in the log of the hands that count.
 
@@ -197,18 +190,18 @@ def _units(played: _Hands, hands: int, session: int | None, seatings: int) -> ND
     a hand that was played again the last line counts.
     """
     if session is None:
-        places = np.arange(played.size)[: hands or None]
+        places = np.arange(len(played.numbers))[: hands or None]
         numbers = places
         size = seatings if _same_cards(played.cards[places], seatings) else 1
     else:
         numbers, from_end = np.unique(played.numbers[::-1], return_index=True)
-        numbers, places = (values[: hands or None] for values in (numbers, played.size - 1 - from_end))
+        numbers, places = (values[: hands or None] for values in (numbers, len(played.numbers) - 1 - from_end))
         size = session * seatings
     if hands and (len(places) < hands or (session is not None and numbers[-1] != hands - 1)):
         missing = int(np.setdiff1d(np.arange(hands), numbers)[0])
         raise PokernetsError(
-            f"hand {missing} of the first {hands:,} is not in the log, which holds {played.size:,}: play the match"
-            " on, or give hands=0 for all that is there"
+            f"hand {missing} of the first {hands:,} is not in the log, which holds {len(played.numbers):,}: play the"
+            " match on, or give hands=0 for all that is there"
         )
     rows = numbers[: len(numbers) // size * size].reshape(-1, size) // size
     if len(numbers) % size or (session is not None and (rows != rows[:, :1]).any()):
@@ -227,8 +220,3 @@ def _same_cards(cards: NDArray[np.int64], seatings: int) -> bool:
         return False
     groups = cards.reshape(-1, seatings)
     return bool((groups == groups[:, :1]).all())
-
-
-def _chosen(hands: Iterator[LoggedHand], places: NDArray[np.int64]) -> Iterator[LoggedHand]:
-    wanted = set(places.ravel().tolist())
-    return (hand for place, hand in enumerate(hands) if place in wanted)

@@ -8,7 +8,6 @@ Symbols: A actions, K continuations.
 """
 
 import threading
-from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -23,6 +22,7 @@ from poker.formats.acpc.log import LoggedHand
 from poker.lines import JsonLines
 from poker.report.grids import class_shares
 from poker.rules import CALL, Rules
+from poker.search.lru_cache import LRUCache
 from poker.search.opponent_decision import DecisionSolver, SolvedDecision
 from poker.state import HandState, public_state
 from poker.types import Floats
@@ -173,9 +173,10 @@ class Reviews:
         self._lock = lock
         self._file = JsonLines(path)
         self._file.cut_unfinished()
-        self._known: OrderedDict[tuple[HandState, int | None], DecisionReview] = OrderedDict()
+        self._known = LRUCache[tuple[HandState, int | None], DecisionReview](_KEPT)
         self._mistakes = {(row["hand"], row["betting"]): Mistake(**row) for row in self._file.rows()}
-        self.why_not = "" if _reviewable(rules) else f"reviews are of heads-up hold'em, not of `{rules.name}`"
+        reviewable = (rules.num_players, rules.num_hole_cards, rules.deck_size) == (2, 2, 52)
+        self.why_not = "" if reviewable else f"reviews are of heads-up hold'em, not of `{rules.name}`"
 
     def refusal(self, state: HandState) -> str:
         """Why the decision at `state` is not reviewed, empty if it is."""
@@ -187,13 +188,13 @@ class Reviews:
             raise PokernetsError(refusal)
         key = state, chosen
         with self._lock:
-            if key not in self._known:
+            found = self._known.get(key)
+            if found is None:
                 raises = (chosen,) if chosen is not None and chosen > 0 else ()
                 solved = self._solved(self._solver(), public_state(state.betting, state.board), raises)
-                self._known[key] = review(solved, state, chosen)
-            while len(self._known) > _KEPT:
-                self._known.popitem(last=False)
-            return self._known[key]
+                found = review(solved, state, chosen)
+                self._known.put(key, found)
+            return found
 
     def hand(self, number: int, state: HandState, player: int) -> list[DecisionReview]:
         """Review all decisions of a hand that can be, and keep what they have cost."""
@@ -257,7 +258,3 @@ def ends_after(one: DecisionReview, action: int) -> Floats | None:
     """[K] values of the continuations where `action` ends the round, alone or called; None where nothing is known."""
     found = one.ends.get((action,))
     return one.ends.get((action, CALL)) if found is None else found
-
-
-def _reviewable(rules: Rules) -> bool:
-    return rules.num_players == 2 and rules.num_hole_cards == 2 and rules.deck_size == 52

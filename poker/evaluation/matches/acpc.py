@@ -1,6 +1,7 @@
 """`evaluate=acpc`, our dealer, and `evaluate=acpc_client`, one of our agents at a dealer: matches and their reports."""
 
 import contextlib
+import itertools
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -98,12 +99,10 @@ def sit_down(
     say(f"{agents[0].name} gets ready to play {game.name}: it loads and compiles")
     warm_up(game, agents[0].build(game))
     agent = agents[0].build(game)
-    told = 0
+    failures = itertools.count()
 
     def tell(what: str) -> None:
-        nonlocal told
-        told += 1
-        if told <= _TOLD_FAILURES:
+        if next(failures) < _TOLD_FAILURES:
             console.print(f"[red]{escape(agent.name)}[/red]: {escape(what)}", soft_wrap=True)
 
     say(f"{agent.name} connects to {host}:{port}")

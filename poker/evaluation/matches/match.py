@@ -13,7 +13,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from rich.console import Console
 
@@ -70,21 +69,15 @@ def run(
     told: bool = True,
     out: str,
 ) -> MatchResults:
-    """Plays `hands` hands of every line-up, or what is missing of them, and writes the report.
+    """Plays `hands` hands of every line-up, or what is missing of them, and writes the report; settings as they are
+    explained in conf/evaluate/match.yaml.
 
-    `lineups` are lists of agent names; without them heads-up games are played by all pairs, others by the agents in
-    their order, again and again until the table is full. `players` (2 to 10) changes the size of a hold'em table.
-    With `adversary`, local best responses by name, each of `adversaries` plays each agent instead, a lower bound on how
-    exploitable it is. `session` is the number of deals during which agents may remember; `independent` says whether a
-    session or a deal is one unit of the intervals. `contrasts` are pairs of groups of agents (`a+b`) whose results are
-    compared. With `half_width` (in `unit`) a line-up stops before `hands` when the interval of its first agent is as
-    narrow as that.
-    With `decision_seconds` every agent has a process of its own, and checks or folds where it takes longer, dies or
-    gives no valid answer. `tables` are played side by side in each process, where agents answer for many at once;
-    the hands stay the same. With `aivat` the luck is taken out of every hand as far as the agents' policies
-    allow; `fallback` has a quick policy for line-ups without one (`match_aivat.py`), `values` is the value function.
-    `cluster` plays. `fresh` plays anew what was kept of earlier runs with the same settings. Without `told` the report
-    is written but not printed.
+    Without `lineups` (lists of agent names) heads-up games are played by all pairs, others by the agents in their
+    order, again and again until the table is full. With `adversary`, local best responses by name, each of
+    `adversaries` plays each agent instead. `contrasts` are pairs of groups of agents (`a+b`). With `half_width` (in
+    `unit`) a line-up stops before `hands` when the interval of its first agent is as narrow as that. With
+    `decision_seconds` every agent has a process of its own, and checks or folds where it takes longer, dies or gives no
+    valid answer. `fallback` and `values` are those of `MatchAivat`. Without `told` the report is written, not printed.
     """
     if adversary is not None:
         agents, lineups = _local_best_responses(game, agents, adversary, adversaries, tables)
@@ -108,14 +101,16 @@ def run(
     folder = Path(out) / game.name
     console = Console() if sys.stdout.isatty() else Console(width=WIDTH)
     stores: dict[LineUp, HandStore] = {}
-    kept: dict[str, Any] = {"aivat": aivat, "decision_seconds": decision_seconds, "values": mark, "fresh": fresh}
     with contextlib.closing(Claims(folder / "hands" / ".lock")) as claims:
         for lineup in chosen:
             used = {name: settings[name] for name in sorted(set(lineup.players))}
-            stores[lineup] = HandStore(folder / "hands", rotation, lineup, used, claims=claims, **kept)
-        measure: dict[str, Any] = {"unit": unit, "independent": independent}
+            stores[lineup] = HandStore(
+                folder / "hands", rotation, lineup, used,
+                aivat=aivat, decision_seconds=decision_seconds, values=mark, fresh=fresh, claims=claims,
+            )  # fmt: skip
+        seatings = rotation.seatings
         found = {
-            lineup: Results(game, lineup, rotation.seatings, session, log=store.path, **measure)
+            lineup: Results(game, lineup, seatings, session, unit=unit, independent=independent, log=store.path)
             for lineup, store in stores.items()
         }
         results = MatchResults(
@@ -124,11 +119,8 @@ def run(
         played = [store.identity for store in stores.values()]
         identity = fingerprint_of([played, hands, unit, independent, contrasts, half_width, aivat])
         target = folder / f"{'-'.join(settings)[:_FOLDER_NAME]}-seed{seed}-{identity[:8]}"
-        estimator = (
-            MatchAivat(None if fallback is None else BuiltOnce(partial(fallback.build, game)), values)
-            if aivat
-            else None
-        )
+        quick = None if fallback is None else BuiltOnce(partial(fallback.build, game))
+        estimator = MatchAivat(quick, values) if aivat else None
         worker = Worker(rotation, {spec.name: spec for spec in agents}, decision_seconds, estimator, tables)
         sessions = -(-hands // rotation.hands_per_session)
         started = time.monotonic()
@@ -156,8 +148,7 @@ def _local_best_responses(
     """The agents and their adversaries, and the line-ups of each adversary with the agent that it was made for.
 
     The adversary knows its opponent's policy, so within a process both use one agent object: what was solved for a
-    decision in a hand is not solved again for the adversary's picture of the range. Refused by name are agents without
-    a policy interface and, with several `tables`, agents that cannot be copied to other tables.
+    decision is not solved again for the adversary's picture of the range.
     """
     if game.num_players != 2:
         raise PokernetsError(f"local best responses are heads-up; '{game.name}' has {game.num_players} players")
@@ -213,9 +204,7 @@ class _Play:
             self.results[lineup].kept = self.results[lineup].hands
             self.live.update(self.results[lineup])
         tasks = [(lineup, n) for n in range(count) for lineup, store in self.stores.items() if n not in store.kept]
-        played = {
-            (lineup, n): record for lineup, store in self.stores.items() for n, record in store.unestimated.items()
-        }
+        played = {(lineup, n): row for lineup, store in self.stores.items() for n, row in store.unestimated.items()}
         worker = replace(self.worker, played=played)
         wanted = lambda task: self.results[task[0]].stopped_at is None  # noqa: E731
         for (lineup, session), record in play_all(worker, tasks, self.cluster, wanted):
@@ -234,8 +223,7 @@ class _Play:
     def revise(self, console: Console) -> None:
         """Estimate again until all sessions of a line-up that count agree on who is unknown.
 
-        Estimates are made right after each session, when nobody knows whether an agent will fail later. Once it has, it
-        counts as unknown in every hand of the line-up (`match_aivat.py` says why).
+        Once an agent has failed it counts as unknown in every hand of the line-up, also in those estimated before.
         """
         while outdated := {task: record for lineup in self.stores for task, record in self._outdated(lineup).items()}:
             for lineup in dict.fromkeys(lineup for lineup, _ in outdated):
@@ -285,7 +273,7 @@ class _Live:
             return
         self._written[result.lineup] = now
         rate = sum(each.hands - each.kept for each in group) / max(now - self._started, 1e-9)
-        best = result.estimates(aivat=result.has_aivat)[0]
+        best = result.best[0]
         of = result.lineup.labels[0] if len(group) == 1 else result.lineup.title
         found = f"{rate:,.1f}/s  {of} {best:+} {self._unit}/hand"
         self._progress.update(bar, found=found + (" (AIVAT)" if result.has_aivat else ""))

@@ -4,19 +4,16 @@ The agents that played are asked for their policies while they still remember wh
 hands are shown the session again, from its start, and asked before the end of each hand. An agent that is not
 repeatable, such as one whose solves are limited in time, would answer otherwise: the policies that it played by are
 noted in play, and where they were not (hands that an earlier run left without estimates) its policy is unavailable.
-Agents without a policy count as unknown.
 
-An agent that failed did not play its policy: it checked or folded, perhaps more often with some hands than with others,
-so that the hands without a failure are a selection too. It counts as unknown in all hands of the line-up, and estimates
-are unbiased whatever an unknown agent does, failures included. (A line-up is judged by its own failures: an agent that
-fails in a share f of deals passes for sound in n deals with probability (1-f)^n. Its estimates are then off by f d,
-with d their mean error in the deals that fail: less than d / n in expectation.) The same holds where a policy is
-unavailable.
+Agents without a policy count as unknown, in all hands of the line-up, and so do those whose policy is unavailable or
+that failed: an agent that failed checked or folded, perhaps more often with some hands than with others, so hands
+without a failure are a selection too. Estimates are unbiased whatever an unknown agent does. (One that fails in a share
+f of deals passes for sound in n deals with probability (1-f)^n; estimates are then off by f d, with d their mean error
+in the deals that fail: less than d / n in expectation.)
 
-Heads-up, a value function (`aivat/value_functions.py`) says what hands are worth: by default `FoldEquity`, a check-down
-once a bet has been answered. The answer is the agent's, if its policy is quick to ask, or else another's: that of a
-blueprint in the line-up or, where all policies in it are slow, the fallback policy. The value function is told nothing
-of agents without a policy: for `FoldEquity` a bet that they have yet to call counts nothing.
+Heads-up, a value function (`aivat/value_functions.py`) says what hands are worth, by default `FoldEquity`. How bets are
+answered it asks the agent, if its policy is quick, or else a blueprint in the line-up or, where all policies are slow,
+the fallback policy. It is told nothing of agents without a policy: a bet that they have yet to call counts nothing.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -38,11 +35,8 @@ from poker.state import HandState, Policy, PolicyFunction
 
 @dataclass(frozen=True)
 class MatchAivat:
-    """The estimator of a match (`poker.play.workers.Estimator`).
-
-    `fallback` gives an agent with a quick policy, and is called only where one is needed; `values` gives the value
-    function, and is called only where hands are estimated heads-up.
-    """
+    """The estimator of a match (`poker.play.workers.Estimator`). `fallback` gives an agent with a quick policy where
+    one is needed, `values` the value function heads-up."""
 
     fallback: Callable[[], Agent] | None = None
     values: Callable[[], ValueFunctionFactory] | None = None

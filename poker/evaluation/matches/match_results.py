@@ -64,7 +64,7 @@ class MatchResults:
     @property
     def metric(self) -> float:
         """The objective of a sweep: the mean of the first agent of the first line-up, luck-adjusted where it can be."""
-        return self.lineups[0].estimates(aivat=self.lineups[0].has_aivat)[0].mean
+        return self.lineups[0].best[0].mean
 
     @property
     def is_round_robin(self) -> bool:
@@ -95,18 +95,15 @@ class MatchResults:
         """Agent -> opponent -> what the agent won, and whether that is by AIVAT; empty if there is no round robin."""
         found: dict[str, dict[str, tuple[Estimate, bool]]] = {}
         for result in self.lineups if self.is_round_robin else []:
-            estimates = result.estimates(aivat=result.has_aivat)
-            for entry, name in enumerate(result.lineup.players):
-                found.setdefault(name, {})[result.lineup.players[1 - entry]] = (estimates[entry], result.has_aivat)
+            first, second = result.lineup.players
+            for name, other, won in zip((first, second), (second, first), result.best, strict=True):
+                found.setdefault(name, {})[other] = (won, result.has_aivat)
         return found
 
     def run_off(self) -> list[Standing]:
-        """The standings of a round robin, best first; empty if it is none.
-
-        They come from an instant run-off, as in the Annual Computer Poker Competition: whoever won least against those
-        still in drops out, so that what is taken from the weakest does not decide between the best. The winner's `left`
-        is what it won against the second. AIVAT counts where all line-ups have it.
-        """
+        """The standings of a round robin, best first, by instant run-off as in the Annual Computer Poker Competition:
+        whoever won least against those still in drops out. The winner's `left` is what it won against the second. AIVAT
+        counts where all line-ups have it. Empty if there is no round robin."""
         aivat = all(result.has_aivat for result in self.lineups)
         every = self.by_agent(aivat=aivat) if self.is_round_robin else {}
         still, standings = list(every), []

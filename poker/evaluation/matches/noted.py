@@ -1,17 +1,24 @@
-"""AIVAT of logged hands from the policies that players noted (`poker.play.notes`); players without notes are unknown.
+"""AIVAT of logged hands from the policies that players noted (`poker.play.notes`), of a whole log or a game in play.
 
-A player who failed somewhere, or whose notes lack a decision, counts as unknown in all hands (`match_aivat.py`).
+Players without notes are unknown. In a log, one who failed somewhere, or whose notes lack a decision, counts as unknown
+in all hands (`match_aivat.py`).
 """
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+import numpy as np
+
 from poker.errors import PokernetsError
-from poker.evaluation.aivat.value_functions import ValueFunctionFactory
+from poker.evaluation.aivat.heads_up import Aivat
+from poker.evaluation.aivat.value_functions import CheckDown, ValueFunctionFactory
+from poker.evaluation.matches.results import chip_value
 from poker.formats.acpc.log import LoggedHand
+from poker.lines import JsonLines
 from poker.play.notes import Decision, Notes
+from poker.report.estimates import Estimate, estimate
 from poker.rules import Rules
-from poker.state import HandState, Policy
+from poker.state import PolicyFunction
 
 
 class NotedAivat:
@@ -48,15 +55,68 @@ class NotedAivat:
         if not all(hand.state.hole_cards):
             raise PokernetsError(f"hand {hand.number} of the log does not show all cards: AIVAT needs the dealer's log")
         known = [self._players.get(name) if name not in self.unknown else None for name in hand.names]
-        policies = [None if notes is None else Noted(notes, hand.number, seat) for seat, notes in enumerate(known)]
+        policies = [None if notes is None else noted(notes, hand.number, seat) for seat, notes in enumerate(known)]
         return self._aivat.estimate(hand.state, policies)
 
 
-class Noted:
+def noted(notes: Notes, hand: int, player: int) -> PolicyFunction:
     """The noted policy of a player in one hand, at that player's decisions."""
+    return lambda state: notes.policy((hand, player, state.betting.text()))
 
-    def __init__(self, notes: Notes, hand: int, player: int) -> None:
-        self._notes, self._hand, self._player = notes, hand, player
 
-    def __call__(self, state: HandState) -> Policy:
-        return self._notes.policy((self._hand, self._player, state.betting.text()))
+class RunningResult:
+    """Result so far of the player `name`, by chips and by AIVAT, against one who notes decisions in the file `notes`.
+
+    AIVAT is heads-up, and ends once the opponent has failed at a decision. The file `kept` holds what was estimated.
+    """
+
+    def __init__(self, rules: Rules, name: str, notes: Path, kept: Path) -> None:
+        self._name, self._notes, self._read = name, notes, 0
+        self._aivat = Aivat(rules, CheckDown(rules)) if rules.num_players == 2 else None
+        self._scale = chip_value(rules, "mbb")
+        self._file = JsonLines(kept)
+        self._file.cut_unfinished()
+        self._kept: dict[int, float | None] = dict(self._file.rows())
+        self.chips: list[float] = []
+        """Chips won, by hand."""
+        self.adjusted: list[float] | None = None if self._aivat is None else []
+        """Chips won, luck-adjusted by AIVAT; None where that is not known."""
+
+    def mbb(self, chips: Sequence[float]) -> Estimate:
+        """Estimate per hand, in thousandths of a big blind."""
+        return estimate(np.array(chips) * self._scale)
+
+    def add(self, hands: Sequence[LoggedHand]) -> None:
+        """Take the next hands, whose decisions are noted by now."""
+        new = [hand for hand in hands if hand.number not in self._kept]
+        found = self._estimates(new)
+        self._file.append(found)
+        if new and self._notes.exists():
+            self._read = self._notes.stat().st_size
+        self._kept.update(found)
+        for hand in hands:
+            self.chips.append(hand.payoffs[hand.names.index(self._name)])
+            adjusted = self._kept[hand.number]
+            if adjusted is None:
+                self.adjusted = None
+            elif self.adjusted is not None:
+                self.adjusted.append(adjusted)
+
+    def _estimates(self, hands: Sequence[LoggedHand]) -> list[tuple[int, float | None]]:
+        """Number and estimate of each hand, None where it is not known."""
+        if self._aivat is None:
+            return [(hand.number, None) for hand in hands]
+        notes = Notes(self._notes, {})
+        if hands and self._notes.exists():
+            notes = Notes.read(self._notes, self._read)
+        return [(hand.number, self._estimate(hand, notes, self._aivat)) for hand in hands]
+
+    def _estimate(self, hand: LoggedHand, notes: Notes, aivat: Aivat) -> float | None:
+        """Chips won; None where one of the opponent's decisions is not noted."""
+        seat = hand.names.index(self._name)
+        turns = hand.state.betting.turns()
+        theirs = [(hand.number, player, before.text()) for before, player, _ in turns if player != seat]
+        if any(notes.lines.get(decision) is None for decision in theirs):
+            return None
+        policies = [None if player == seat else noted(notes, hand.number, player) for player in range(2)]
+        return aivat.estimate(hand.state, policies)[seat]

@@ -145,7 +145,7 @@ class Results:
         """[n, S, P] means of the units in each seating."""
         payoffs = self.payoffs(aivat=aivat)
         if self.by_deal:
-            return payoffs.transpose(0, 2, 1, 3).reshape(-1, *payoffs.shape[1:2], payoffs.shape[3])
+            return payoffs.swapaxes(1, 2).reshape(-1, len(self.seatings), len(self.lineup.players))
         return _mean(payoffs, 2)
 
     def values(self, *, aivat: bool = False) -> Floats:
@@ -158,6 +158,11 @@ class Results:
     def estimates(self, *, aivat: bool = False) -> list[Estimate]:
         """[P] estimates by entry."""
         return [estimate_of(column) for column in self.values(aivat=aivat).T]
+
+    @property
+    def best(self) -> list[Estimate]:
+        """[P] estimates by entry, luck-adjusted where they can be."""
+        return self.estimates(aivat=self.has_aivat)
 
     def tagged(self, unit: Unit) -> Iterator[tuple[str, Floats]]:
         """Names for scalars with the results [n] of every entry, by chips and, where known, by AIVAT."""
@@ -238,8 +243,7 @@ class Results:
     @property
     def is_short(self) -> bool:
         """Whether sessions, or large results, are too few to trust the intervals."""
-        found = self.estimates(aivat=self.has_aivat)
-        return self._count < self.first_look or any(one.has_few_large for one in found)
+        return self._count < self.first_look or any(one.has_few_large for one in self.best)
 
     def check_stop(self, half_width: float) -> None:
         """Stops at the first look at which the interval of the first entry is no wider than `half_width`.

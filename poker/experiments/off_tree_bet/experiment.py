@@ -1,11 +1,11 @@
 """Figure 2 of [DLS] from start to end: games solved, answers to the off-tree bet made, measured and reported."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,14 +13,22 @@ from rich.console import Console
 
 from poker.artifacts import canonical_json
 from poker.errors import PokernetsError
-from poker.experiments.off_tree_bet.continuations import BIASED, NET, SELF_GENERATED, ContinuationStore, predicted
-from poker.experiments.off_tree_bet.pictures import sections
-from poker.experiments.off_tree_bet.search import Depth, Search
+from poker.experiments.off_tree_bet.search import (
+    BIASED,
+    NET,
+    SELF_GENERATED,
+    ContinuationStore,
+    Depth,
+    Search,
+    predicted,
+)
 from poker.experiments.off_tree_bet.solutions import GameEffort, Solved, now, solved, warm_start
 from poker.experiments.off_tree_bet.spot import OffTreeBet
 from poker.experiments.off_tree_bet.strategies import by_suits, line_rows, translated
 from poker.machine import peak_memory
-from poker.report import Report
+from poker.report import Figure, Report, Section, Table
+from poker.report.charts import Curve, curves
+from poker.report.estimates import exact
 from poker.rules import Rules
 from poker.search.leaves.evaluator import LeafEvaluator
 from poker.solvers.continuations.generation import ContinuationSet, Solving, Step
@@ -30,6 +38,9 @@ from poker.solvers.vector.schedules import schedule
 from poker.solvers.vector.solver import VectorSolver
 from poker.tree import BetMenu, BettingTree
 from poker.types import Singles
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Chart
 
 TRANSLATION, TO_THE_END = "translation", "solved to the end"
 FALLBACK = "translation on the flop"
@@ -261,3 +272,52 @@ class _Experiment:
             f" at most about {seconds / 60:.0f} min and what the continuations take",
             highlight=False,
         )
+
+
+CLOCK = "values at each leaf"
+
+
+def sections(title: str, record: Mapping[str, Any], values: Sequence[int]) -> list[Section]:
+    """Figure, answers, and what the steps took."""
+    columns = ("answer", "values", "exploitability", "of it by the bet", "hands that bet")
+    rows = [
+        (one["answer"], one["values"], one["exploitability"], one["gain_of_bet"], one["hands_that_bet"])
+        for one in record["answers"]
+    ]
+    note = (
+        f"mbb per hand, exact: P1's best response less the game's value of {record['game_value_mbb']:.3f};"
+        f" {record['without_the_bet_mbb']:.3f} where P1 does not have the bet"
+    )
+    steps = [(step["step"], step["seconds"], step["cpu_seconds"]) for step in record["steps"]]
+    told = f"{record['seconds']:.0f} s in all, {record['peak_memory_mib'] / 1024:.1f} GiB at most"
+    return [
+        Table(columns, rows, title, note),
+        Figure("results", partial(_figure, title, record["answers"], list(values))),
+        Table(("step", "seconds", "CPU seconds"), steps, "What it took", told),
+    ]
+
+
+def _figure(title: str, answers: Sequence[Mapping[str, Any]], values: list[int]) -> "Chart":
+    """Exploitability over the number of values, with a line for each answer that has no such number."""
+    clock = {CLOCK: np.array(values, np.float64)}
+    lines: list[Curve] = []
+    for name in dict.fromkeys(one["answer"] for one in answers):
+        found = [one for one in answers if one["answer"] == name]
+        if len(found) > 1:
+            lines.append(_curve(name, found))
+        else:
+            label = name if found[0]["values"] is None else f"{name}, {found[0]['values']} values"
+            lines.append(Curve(label, clock, [exact(found[0]["exploitability"])] * len(values)))
+    figure = curves(title, "mbb per hand", lines, logarithmic=True)
+    legend = figure.axes[0].get_legend()
+    assert legend is not None
+    legend.remove()
+    figure.legend(loc="outside lower center", ncols=2, fontsize="small")
+    figure.axes[0].set_xscale("log", base=2)
+    figure.axes[0].set_xticks(values, [str(value) for value in values])
+    return figure
+
+
+def _curve(name: str, found: Sequence[Mapping[str, Any]]) -> Curve:
+    at = {CLOCK: np.array([one["values"] for one in found], np.float64)}
+    return Curve(name, at, [exact(one["exploitability"]) for one in found])

@@ -15,7 +15,7 @@ from poker.agents.remote import AgentFailure
 from poker.artifacts import fingerprint_of_settings
 from poker.errors import PokernetsError
 from poker.evaluation.histories.review import Reviews
-from poker.evaluation.matches.running_result import RunningResult
+from poker.evaluation.matches.noted import RunningResult
 from poker.lock import alone
 from poker.play.hand import described
 from poker.play.lineup import AgentSpec

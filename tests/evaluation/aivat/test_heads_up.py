@@ -12,8 +12,8 @@ from poker.abstraction.equities import margins, mean_over_cards
 from poker.agents.base import PolicyMismatchError
 from poker.agents.simple import RandomAgent
 from poker.betting import Betting
-from poker.evaluation.aivat.heads_up import Aivat
-from poker.evaluation.aivat.values import CheckDown, FoldEquity, ValueFunction
+from poker.evaluation.aivat.heads_up import Aivat, ValueFunction
+from poker.evaluation.aivat.value_functions import CheckDown, FoldEquity
 from poker.rules import CALL, Rules
 from poker.state import HandState, Policy, public_state
 from tests.evaluation.small_games import RandomPolicy, all_hands, expected_chips

@@ -21,12 +21,12 @@ from poker.evaluation.aivat.heads_up import Aivat
 from poker.evaluation.aivat.round_values import Known, RoundPlayValues, RoundValues
 from poker.evaluation.aivat.value_functions import (
     DEFAULT,
+    CheckDown,
     CheckDownValues,
     FoldEquityValues,
     ValueFunctionFactory,
     ValueFunctionSpec,
 )
-from poker.evaluation.aivat.values import CheckDown
 from poker.evaluation.matches.match import run
 from poker.evaluation.matches.match_results import MatchResults
 from poker.parallel import LocalCluster

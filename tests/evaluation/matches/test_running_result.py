@@ -8,7 +8,7 @@ import pytest
 
 from poker.agents.simple import RandomAgent
 from poker.evaluation.histories.replay import run
-from poker.evaluation.matches.running_result import RunningResult
+from poker.evaluation.matches.noted import RunningResult
 from poker.formats.acpc.log import LoggedHand
 from poker.play.lineup import AgentSpec
 from poker.play.table_files import TableFiles

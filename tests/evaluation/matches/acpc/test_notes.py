@@ -12,8 +12,7 @@ from conf.compose import call, compose
 from poker.agents.simple import RandomAgent
 from poker.errors import PokernetsError
 from poker.evaluation.aivat.heads_up import Aivat
-from poker.evaluation.aivat.value_functions import FoldEquityValues
-from poker.evaluation.aivat.values import CheckDown
+from poker.evaluation.aivat.value_functions import CheckDown, FoldEquityValues
 from poker.evaluation.histories.replay import run
 from poker.evaluation.matches.results import Results
 from poker.formats.acpc.log import read_log
