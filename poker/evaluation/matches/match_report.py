@@ -1,15 +1,14 @@
 """The report of a match: of our agents, at a dealer, or replayed from a log."""
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import compress
+from itertools import compress, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from poker.agents.base import hand_number
 from poker.cards import PREFLOP_CLASS
@@ -23,9 +22,7 @@ from poker.report.charts import Curve, Series, crosstable, curve_panels, interva
 from poker.report.estimates import SETTLING, Estimate, estimate, settling
 from poker.report.scalars import Scalar
 from poker.rules import CALL, FOLD, Rules
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure as Chart
+from poker.types import Floats
 
 _PICTURED_HANDS = 20_000
 _SHOWN_FAILURES = 100
@@ -100,33 +97,28 @@ def _sections(results: MatchResults, title: str) -> Iterator[Section]:
         yield from _troubles(result)
     yield from _failures(lineups)
     yield from _other_commits(lineups)
-    yield from _first_decisions(results.game, [result.log for result in lineups])
+    if results.game.deck_size == 52 and results.game.num_hole_cards == 2:
+        note = "share of the times each hand was dealt: blue fold, green call, red raise"
+        logs = [result.log for result in lineups]
+        yield RangeGrids(lambda: _decided_first(results.game, logs), "First decisions before the flop", note)
 
 
 def _stages(results: MatchResults) -> Iterator[Section]:
-    """Results by stage of a session: what agents learn in it."""
-    columns = ("line-up", "by", *results.lineups[0].by_stage())
-    rows = [
-        (result.lineup.title, "AIVAT" if result.has_aivat else "chips", *(f"{found:+}" for found in stages.values()))
-        for result in results.lineups
-        if (stages := result.by_stage(aivat=result.has_aivat))
-    ]
-    note = f"{results.unit} per hand of the first agent, by the number of the deal in its session"
-    yield Table(columns, rows, "Over a session", note, console=False)
-    yield Figure("over_a_session", lambda: _session_curves(results), note=note)
-
-
-def _session_curves(results: MatchResults) -> "Chart":
-    """A panel for each set of opponents that the first agents of line-ups met."""
-    clock = "deal of the session"
+    """Results by stage of a session, what agents learn in it; a panel for each set of opponents of first agents."""
+    clock, value = "deal of the session", f"{results.unit} per hand"
+    rows: list[list[str]] = []
     panels: dict[str, list[Curve]] = {}
     for result in results.lineups:
         stages = result.by_stage(aivat=result.has_aivat)
+        measure = "AIVAT" if result.has_aivat else "chips"
+        rows.append([result.lineup.title, measure, *(f"{found:+}" for found in stages.values())])
         middles = np.array([np.mean([int(end) for end in stage.split("-")]) for stage in stages])
         first, *others = result.lineup.labels
         curve = Curve(first, {clock: middles}, list(stages.values()))
         panels.setdefault(f"against {' and '.join(others)}", []).append(curve)
-    return curve_panels("", f"{results.unit} per hand", clock, panels)
+    note = f"{value} of the first agent, by the number of the deal in its session"
+    yield Table(("line-up", "by", *stages), rows, "Over a session", note, console=False)
+    yield Figure("over_a_session", lambda: curve_panels("", value, clock, panels), note=note)
 
 
 def _units(results: MatchResults) -> str:
@@ -181,8 +173,9 @@ def _comparisons(results: MatchResults) -> Iterator[Section]:
         note = f"row against column, {results.unit}/hand; AIVAT where known, c: chips"
         yield Table(("", *order), rows, "Everybody against everybody", note, console=len(rows) <= _SHOWN_COLUMNS)
         note = "whoever won least against those still in has dropped out, one after the other; `then`: against these"
+        lost_to = {name: [other for other, (won, _) in row.items() if won.high < 0] for name, row in table.items()}
         rows = [
-            [place + 1, one.name, one.all, one.left, _lost_to(table[one.name])] for place, one in enumerate(standings)
+            [place, one.name, one.all, one.left, ", ".join(lost_to[one.name])] for place, one in enumerate(standings, 1)
         ]
         yield Table(("place", "agent", "against all", "then", "loses to"), rows, "Standings", note)
     found = results.contrasts()
@@ -196,11 +189,6 @@ def _comparisons(results: MatchResults) -> Iterator[Section]:
         note = "of many differences one in twenty lies outside its interval"
         by_opponent = [_contrast(item) for item in found if item not in overall]
         yield Table(columns, by_opponent, "Differences by opponent", note, console=False)
-
-
-def _lost_to(row: Mapping[str, tuple[Estimate, bool]]) -> str:
-    """Names of agents that beat it, with intervals clear of 0."""
-    return ", ".join(other for other, (won, _) in row.items() if won.has_interval and won.high < 0)
 
 
 def _contrast(item: Contrast) -> list[object]:
@@ -277,8 +265,7 @@ def _agents(results: MatchResults, result: Results) -> dict[str, _Agent]:
 
 def _troubles(result: Results) -> Iterator[Text]:
     """Lines for the console on what went wrong in a line-up."""
-    counts = Counter(incident.agent for incident in result.incidents)
-    for label, count in counts.items():
+    for label, count in Counter(incident.agent for incident in result.incidents).items():
         first = next(incident for incident in result.incidents if incident.agent == label)
         yield Text(
             f"{label} failed {count:,} times at {result.lineup.title} (it checked or folded instead); first in hand"
@@ -304,26 +291,18 @@ def _other_commits(lineups: Sequence[Results]) -> Iterator[Text]:
         yield Text(f"hands of other commits count: {hands_by}; `fresh=true` plays all anew", style="yellow")
 
 
-def _first_decisions(rules: Rules, logs: Sequence[Path]) -> Iterator[RangeGrids]:
-    """Grids of the first decisions with each hand before the flop, in hold'em."""
-    if rules.deck_size == 52 and rules.num_hole_cards == 2:
-        note = "share of the times each hand was dealt: blue fold, green call, red raise"
-        yield RangeGrids(lambda: _decided_first(rules, logs), "First decisions before the flop", note)
-
-
-def _decided_first(rules: Rules, logs: Sequence[Path]) -> dict[str, NDArray[np.float64]]:
-    """Shares [169, 3] of folds, calls and raises among first decisions in the logs, by name."""
-    counts: dict[str, NDArray[np.float64]] = {}
+def _decided_first(rules: Rules, logs: Sequence[Path]) -> dict[str, Floats]:
+    """Shares [169, 3] of folds, calls and raises among first decisions with each hand in the logs, by name."""
+    counts: defaultdict[str, Floats] = defaultdict(lambda: np.zeros((169, 3)))
     for log in logs:
-        for hand, _ in zip(read_log(rules, log), range(_PICTURED_HANDS), strict=False):
+        for hand in islice(read_log(rules, log), _PICTURED_HANDS):
             seen: set[int] = set()
             for before, player, action in hand.state.betting.turns():
                 if before.street:
                     break
                 if player not in seen and hand.state.hole_cards[player]:
                     kind = 0 if action == FOLD else 1 if action == CALL else 2
-                    table = counts.setdefault(hand.names[player].split("#")[0], np.zeros((169, 3)))
-                    table[PREFLOP_CLASS[hand_number(hand.state, player)], kind] += 1
+                    counts[hand.names[player].split("#")[0]][PREFLOP_CLASS[hand_number(hand.state, player)], kind] += 1
                     seen.add(player)
     return {name: seen / np.maximum(seen.sum(axis=1, keepdims=True), 1.0) for name, seen in sorted(counts.items())}
 

@@ -43,14 +43,7 @@ class Settings:
         return replace(self, target_percent=percent)
 
 
-def run(
-    *,
-    spot: str,
-    settings: Settings,
-    device: str,
-    nodes: list[str],
-    out: str,
-) -> dict[str, Any]:
+def run(*, spot: str, settings: Settings, device: str, nodes: list[str], out: str) -> dict[str, Any]:
     """Solves the spot in file `spot`; returns the record.
 
     `nodes` are decisions of the first street to report and draw, in words such as `check bet120`.
@@ -68,8 +61,13 @@ def run(
         course.append((progress.iterations, share))
         console.print(f"iteration {progress.iterations}: exploitability {share:.3f}% of pot, {progress.seconds:.2f} s")
 
-    start = time.perf_counter()
-    done = _solve(solver, device, settings.iterations, settings.target_percent / 100 * read.pot, show)
+    start, target = time.perf_counter(), settings.target_percent / 100 * read.pot
+    if device == "cpu":
+        done = solver.run(iterations=settings.iterations, target=target, progress=show)
+    else:
+        from poker.search.torch.batches import solve_on_device  # noqa: PLC0415 (torch takes seconds to import)
+
+        done = solve_on_device(solver, device, settings.iterations, target, show)
     return write_results(read, solver, done, time.perf_counter() - start, course, nodes, Path(out))
 
 
@@ -99,13 +97,9 @@ def prepare(
     the solve not `wanted` any more."""
     game = spot.game(int(settings.memory_limit_gib * 2**30), wanted)
     solver = VectorSolver(game, settings.algorithm, threads=settings.threads)
-    return solver, _cost(solver, settings.threads)
-
-
-def _cost(solver: VectorSolver, threads: int) -> SolveCost:
-    game = solver.game
-    need, seconds = game.bytes(3 if solver.schedule.predictive else 2), game.seconds_per_iteration(threads)
-    return SolveCost(len(game.layout.decisions), game.hand_actions, need, seconds, threads)
+    need, seconds = game.bytes(3 if solver.schedule.predictive else 2), game.seconds_per_iteration(settings.threads)
+    cost = SolveCost(len(game.layout.decisions), game.hand_actions, need, seconds, settings.threads)
+    return solver, cost
 
 
 def write_results(
@@ -137,20 +131,9 @@ def write_results(
     decisions = [decision(solver, words) for words in nodes]
     told = [{"path": one.path, "player": SEATS[one.player], "actions": one.actions} for one in decisions]
     record = {"spot": read.text, "algorithm": solver.schedule.name, **found, "nodes": told}
-    sections = _sections(read, found, decisions)
+    sections, scalars = _sections(read, found, decisions), {"exploitability_percent_pot": course}
     files = {"solution": folder / "solution"}
-    scalars = {"exploitability_percent_pot": course}
     return Report(f"Spot {read.text['board']}", sections, record, scalars, files, command).write(folder)
-
-
-def _solve(
-    solver: VectorSolver, device: str, iterations: int, target: float, progress: Callable[[SolveProgress], None]
-) -> SolveProgress:
-    if device == "cpu":
-        return solver.run(iterations=iterations, target=target, progress=progress)
-    from poker.search.torch.batches import solve_on_device  # noqa: PLC0415 (torch takes seconds to import)
-
-    return solve_on_device(solver, device, iterations, target, progress)
 
 
 def _sections(spot: Spot, found: dict[str, float], decisions: list[Decision]) -> list[Section]:
