@@ -22,15 +22,7 @@ from poker.evaluation.histories import replay
 from poker.evaluation.matches.match_results import MatchResults
 from poker.evaluation.matches.results import Unit, chip_value, estimate_of
 from poker.formats.acpc.tables import has_definition
-from poker.formats.histories import (
-    ACPC,
-    SUFFIXES,
-    format_of,
-    read_hands,
-    read_text,
-    why_unwritable,
-    write_hands,
-)
+from poker.formats.histories import ACPC, SUFFIXES, format_of, read_hands, read_text, why_unwritable, write_hands
 from poker.formats.played import HistoryError, PlayedHand, difference
 from poker.report import Report, Section, Table, Text
 from poker.report.estimates import FEW_UNITS, Estimate

@@ -59,7 +59,7 @@ def _sections(results: MatchResults, title: str) -> Iterator[Section]:
     if results.session > 1 and lineups[0].by_deal:
         yield Text(
             f"Agents learn from deal to deal for sessions of {results.session}, so intervals over deals can be too"
-            " narrow; those over sessions are not, where there are many.",
+            " narrow; those over sessions are not, where there are many."
         )
     if any(result.is_short for result in lineups) and results.settings:
         yield Text(SHORT, style="yellow")

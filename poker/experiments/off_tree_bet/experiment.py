@@ -1,7 +1,6 @@
 """Figure 2 of [DLS] from start to end: games solved, answers to the off-tree bet made, measured and reported."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
@@ -97,36 +96,6 @@ class Measure:
         return self.mbb * (float(self._share @ best) - self.value)
 
 
-@dataclass(frozen=True)
-class Answer:
-    """How P2 answers the bet (`values` at each leaf where it searches to a depth), and what P1 wins from it."""
-
-    name: str
-    values: int | None
-    found: BetExploitability
-
-    def record(self) -> dict[str, Any]:
-        return {"answer": self.name, "values": self.values, **asdict(self.found)}
-
-
-class Stopwatch:
-    """Wall and CPU seconds of the steps."""
-
-    def __init__(self, console: Console) -> None:
-        self.steps: list[dict[str, Any]] = []
-        self._console = console
-
-    def add(self, name: str, seconds: float, cpu_seconds: float) -> None:
-        self.steps.append({"step": name, "seconds": round(seconds, 2), "cpu_seconds": round(cpu_seconds, 2)})
-        self._console.print(f"{name}: {seconds:.1f} s, {cpu_seconds:.1f} s of CPU", highlight=False)
-
-    @contextmanager
-    def step(self, name: str) -> Iterator[None]:
-        begin = now()
-        yield
-        self.add(name, *(now() - begin).tolist())
-
-
 def run(
     *,
     game: Rules,
@@ -169,9 +138,9 @@ def run(
         "bet": bet,
         "unit": "mbb/hand",
         **experiment.record,
-        "answers": [answer.record() for answer in answers],
-        "steps": experiment.stopwatch.steps,
-        **{kind: float(sum(step[kind] for step in experiment.stopwatch.steps)) for kind in ("seconds", "cpu_seconds")},
+        "answers": answers,
+        "steps": experiment.steps,
+        **{kind: float(sum(step[kind] for step in experiment.steps)) for kind in ("seconds", "cpu_seconds")},
         "peak_memory_mib": peak_memory() / 2**20,
     }
     title = f"Exploitability of answers to an off-tree bet of {bet:g} pots in {game.name}"
@@ -193,18 +162,19 @@ class _Experiment:
     console: Console
 
     def __post_init__(self) -> None:
-        self.stopwatch = Stopwatch(self.console)
+        self.steps: list[dict[str, Any]] = []
         self.record: dict[str, Any] = {}
-        self._answers: list[Answer] = []
+        self._answers: list[dict[str, Any]] = []
 
-    def answers(self) -> list[Answer]:
-        """All answers, measured."""
+    def answers(self) -> list[dict[str, Any]]:
+        """All answers of P2, with `values` at each leaf where it searches to a depth, and what P1 wins from them."""
         spot, threads = self.spot, self.depth.threads
         blueprint = self._solved("blueprint", spot.blueprint_tree)
         extended = self._solved("extended", spot.extended_tree, warm_start(spot, blueprint))
-        with self.stopwatch.step("best responses to the two solutions"):
-            otherwise = by_suits(blueprint.game, blueprint.solver(threads).values(spot.p1, best_response=True))
-            in_tree = extended.solver(threads).values(spot.p1, best_response=True)
+        begin = now()
+        otherwise = by_suits(blueprint.game, blueprint.solver(threads).values(spot.p1, best_response=True))
+        in_tree = extended.solver(threads).values(spot.p1, best_response=True)
+        self._took("best responses to the two solutions", *(now() - begin).tolist())
         value = extended.counts["value"] * (1 if spot.p1 == 0 else -1)
         measure = Measure(spot, otherwise, value, threads)
         self.record |= {
@@ -213,11 +183,10 @@ class _Experiment:
             "game_value_mbb": measure.mbb * value,
             "without_the_bet_mbb": measure.exploitability(otherwise),
         }
-        self._add(TRANSLATION, None, measure, lambda: translated(spot, blueprint, measure.game, spot.p2))
-        self._answers.append(Answer(IN_TREE, None, BetExploitability(measure.exploitability(in_tree))))
-        self._add(
-            IN_TREE_BET_ALONE, None, measure, lambda: line_rows(spot, extended, spot.total, measure.game, spot.p2)
-        )
+        self._add(TRANSLATION, None, measure, partial(translated, spot, blueprint, measure.game, spot.p2))
+        self._answers.append(_answer(IN_TREE, None, BetExploitability(measure.exploitability(in_tree))))
+        bet_alone = partial(line_rows, spot, extended, spot.total, measure.game, spot.p2)
+        self._add(IN_TREE_BET_ALONE, None, measure, bet_alone)
         search = Search(spot, blueprint, otherwise, self.depth)
         for name, found in self._continuations(search, ContinuationStore(spot, blueprint, self.folder)).items():
             for size in self.sizes if name == SELF_GENERATED else [found.size]:
@@ -228,17 +197,22 @@ class _Experiment:
         return self._answers
 
     def _add(self, name: str, size: int | None, measure: Measure, rows: Callable[[], Rows]) -> None:
-        with self.stopwatch.step(name if size is None else f"{name}, {size}"):
-            answer = Answer(name, size, measure(rows()))
-        self._answers.append(answer)
-        self.console.print(f"  exploitable for {answer.found.exploitability:.3f} mbb/hand", highlight=False)
+        begin = now()
+        found = measure(rows())
+        self._took(name if size is None else f"{name}, {size}", *(now() - begin).tolist())
+        self._answers.append(_answer(name, size, found))
+        self.console.print(f"  exploitable for {found.exploitability:.3f} mbb/hand", highlight=False)
+
+    def _took(self, name: str, seconds: float, cpu_seconds: float) -> None:
+        self.steps.append({"step": name, "seconds": round(seconds, 2), "cpu_seconds": round(cpu_seconds, 2)})
+        self.console.print(f"{name}: {seconds:.1f} s, {cpu_seconds:.1f} s of CPU", highlight=False)
 
     def _solved(self, name: str, tree: BettingTree, start: Callable[[VectorSolver], None] | None = None) -> Solved:
         game = VectorGame(tree, memory_limit=self.effort.memory_limit)
         menu = canonical_json([asdict(street) for street in self.spot.menu.streets])
         config = {"game": self.spot.rules.to_acpc(), "menu": menu, "bet": self.spot.total if start else None}
         found = solved(game, self.folder / name, config, self.effort, self.console, start)
-        self.stopwatch.add(f"solving the {name} game", found.counts["seconds"], found.counts["cpu_seconds"])
+        self._took(f"solving the {name} game", found.counts["seconds"], found.counts["cpu_seconds"])
         return found
 
     def _continuations(self, search: Search, kept: ContinuationStore) -> dict[str, ContinuationSet]:
@@ -254,7 +228,7 @@ class _Experiment:
         }
         for name, found in sets.items():
             took = kept.counts[name]
-            self.stopwatch.add(f"values of {found.size} {name} continuations", took["seconds"], took["cpu_seconds"])
+            self._took(f"values of {found.size} {name} continuations", took["seconds"], took["cpu_seconds"])
         return sets if self.leaf_net is None else {**sets, NET: predicted(search, self.leaf_net)}
 
     def tell_cost(self) -> None:
@@ -274,7 +248,8 @@ class _Experiment:
         )
 
 
-CLOCK = "values at each leaf"
+def _answer(name: str, values: int | None, found: BetExploitability) -> dict[str, Any]:
+    return {"answer": name, "values": values, **asdict(found)}
 
 
 def sections(title: str, record: Mapping[str, Any], values: Sequence[int]) -> list[Section]:
@@ -299,15 +274,14 @@ def sections(title: str, record: Mapping[str, Any], values: Sequence[int]) -> li
 
 def _figure(title: str, answers: Sequence[Mapping[str, Any]], values: list[int]) -> "Chart":
     """Exploitability over the number of values, with a line for each answer that has no such number."""
-    clock = {CLOCK: np.array(values, np.float64)}
     lines: list[Curve] = []
     for name in dict.fromkeys(one["answer"] for one in answers):
         found = [one for one in answers if one["answer"] == name]
-        if len(found) > 1:
-            lines.append(_curve(name, found))
-        else:
-            label = name if found[0]["values"] is None else f"{name}, {found[0]['values']} values"
-            lines.append(Curve(label, clock, [exact(found[0]["exploitability"])] * len(values)))
+        at, results = [one["values"] for one in found], [exact(one["exploitability"]) for one in found]
+        if len(found) == 1:
+            name = name if at[0] is None else f"{name}, {at[0]} values"
+            at, results = values, results * len(values)
+        lines.append(Curve(name, {"values at each leaf": np.array(at, np.float64)}, results))
     figure = curves(title, "mbb per hand", lines, logarithmic=True)
     legend = figure.axes[0].get_legend()
     assert legend is not None
@@ -316,8 +290,3 @@ def _figure(title: str, answers: Sequence[Mapping[str, Any]], values: list[int])
     figure.axes[0].set_xscale("log", base=2)
     figure.axes[0].set_xticks(values, [str(value) for value in values])
     return figure
-
-
-def _curve(name: str, found: Sequence[Mapping[str, Any]]) -> Curve:
-    at = {CLOCK: np.array([one["values"] for one in found], np.float64)}
-    return Curve(name, at, [exact(one["exploitability"]) for one in found])
