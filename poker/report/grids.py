@@ -26,11 +26,8 @@ _EMPTY = 230
 def class_shares(weights: Floats, strategy: NDArray[np.float32]) -> Floats:
     """float64[169, A]: the strategy of each class, its hands weighted; NaN for classes outside the range."""
     mass = np.bincount(PREFLOP_CLASS, weights, minlength=169)
-    shares = np.full((169, strategy.shape[1]), np.nan)
-    inside = mass > 0
-    for action in range(strategy.shape[1]):
-        total = np.bincount(PREFLOP_CLASS, weights * strategy[:, action], minlength=169)
-        shares[inside, action] = total[inside] / mass[inside]
+    totals = np.stack([np.bincount(PREFLOP_CLASS, weights * column, minlength=169) for column in strategy.T], axis=1)
+    shares: Floats = np.divide(totals, mass[:, None], out=np.full(totals.shape, np.nan), where=mass[:, None] > 0)
     return shares
 
 

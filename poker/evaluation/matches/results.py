@@ -141,18 +141,17 @@ class Results:
         scaled: Floats = (self._aivat if aivat else self._chips)[self.sessions(aivat=aivat)] * self._scale
         return scaled
 
-    def by_seating(self, *, aivat: bool = False) -> Floats:
-        """[n, S, P] means of the units in each seating."""
+    def _by_unit(self, *, aivat: bool = False) -> Floats:
+        """[n, S, D of a unit, P] payoffs of the units, in the order of the sessions."""
         payoffs = self.payoffs(aivat=aivat)
         if self.by_deal:
-            return payoffs.swapaxes(1, 2).reshape(-1, len(self.seatings), len(self.lineup.players))
-        return _mean(payoffs, 2)
+            return payoffs.swapaxes(1, 2).reshape(-1, len(self.seatings), 1, payoffs.shape[3])
+        return payoffs
 
     def values(self, *, aivat: bool = False) -> Floats:
-        """[n, P] results of the units by entry, in the order of the sessions."""
+        """[n, P] results of the units by entry."""
         if aivat not in self._values:
-            chips = self.by_seating(aivat=aivat) if self.by_deal else self.payoffs(aivat=aivat)
-            self._values[aivat] = _mean(chips, 1 if self.by_deal else (1, 2))
+            self._values[aivat] = _mean(self._by_unit(aivat=aivat), (1, 2))
         return self._values[aivat]
 
     def estimates(self, *, aivat: bool = False) -> list[Estimate]:
@@ -184,7 +183,7 @@ class Results:
 
     def by_seat(self, name: str) -> list[Estimate]:
         """[P] results of an agent by seat, from the first blind on."""
-        grid = self.by_seating()
+        grid = _mean(self._by_unit(), 2)
         found = []
         for seat in range(len(self.lineup.players)):
             entries = [seating[seat] for seating in self.seatings]
