@@ -40,9 +40,8 @@ def run(
 ) -> dict[str, MatchResults]:
     """Play both matches, as far as they are not kept already, read what training measured, and print the tables.
 
-    Each of `adversary` plays each of the agents `answering` for `answering_hands`. Each of the agents `learning` plays
-    the agent `leaky` for `learning_hands`, in sessions of `session` deals. Nets are paths of artifacts, opponent nets
-    by a name to print. The rest is as in `poker.evaluation.matches.match.run`.
+    Each of `adversary` plays each of the agents `answering`; each of the agents `learning` plays the agent `leaky`.
+    Nets are paths of artifacts, opponent nets by a name to print. The rest is as in a match.
     """
     trained = {"leaf net, Huber loss in pots": open_artifact(leaf_net, "leaf_net")}
     for name, path in opponent_nets.items():

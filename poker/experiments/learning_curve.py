@@ -2,11 +2,9 @@
 
 Kuhn: mean squared error to the nearest equilibrium. Leduc and other small games: nash_conv in chips per hand. Larger
 games: duplicate match play of the stored snapshots, in mbb per hand, against a fixed opponent and between solvers after
-equal training. Runs that differ in the seed alone are one curve, with 95% intervals over runs; a single run has the
-interval of its match, or none. Runs that ended before the longest of them, or have the seed of another, are left out.
-
-Match results are kept in `out/<game>/matches.jsonl` as soon as they end, by the policies, hands and deals of each: the
-same command goes on after a kill, and plays what is new while a training run still grows.
+equal training; results are kept in `out/<game>/matches.jsonl` as soon as they end. Runs that differ in the seed alone
+are one curve, with 95% intervals over runs; a single run has the interval of its match, or none. Runs that ended before
+the longest of them, or have the seed of another, are left out.
 """
 
 import itertools

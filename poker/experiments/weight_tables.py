@@ -1,10 +1,9 @@
 """How much weight tables know: log-likelihood of the hands that people showed, against all hands being equally likely.
 
-`run` is what `evaluate.py evaluate=weight_tables` calls. Hands of the IRC archive are replayed in the order of time.
-The tables of everybody whose cards are known at the end are kept as an onlooker would, and after each round of betting
-the gain log p(hand) - log(1 / possible hands) is noted. Predictors learn from every hand, calibration from those that
-are measured, and both only after their prediction was noted. The unit of intervals is a hand, averaged over the players
-who showed. The tables of the first hands that are measured are also drawn, as they stood after each round.
+`evaluate=weight_tables` replays the hands of the IRC archive in the order of time, and keeps the tables of everybody
+whose cards are known at the end as an onlooker would. After each round of betting the gain log p(hand) - log(1 /
+possible hands) is noted; predictors and calibration learn from a hand only after that. The unit of intervals is a hand,
+averaged over the players who showed.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

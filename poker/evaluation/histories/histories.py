@@ -1,8 +1,8 @@
 """`evaluate=replay` of any file of hands that `poker.formats.histories` reads, recognised by content.
 
-Every hand is played again by the rules with its own stacks and posts, and checked; the games are those that the file
-names. A hand is one unit of the intervals, and its result is in big blinds of its own table. Logs of matches, which
-do not tell their game, are left to `poker.evaluation.histories.replay`.
+Every hand is played again by the rules with its own stacks and posts, and checked. A hand is one unit of the intervals,
+and its result is in big blinds of its own table. Logs of matches, which do not tell their game, are left to
+`poker.evaluation.histories.replay`.
 """
 
 from array import array
@@ -37,7 +37,6 @@ _ROWS = 20
 _Money = tuple[str, str]
 """Text before and after amounts of a currency; both are empty for chips."""
 _Amounts = defaultdict[_Money, Decimal]
-_NAMES = {"mbb": "mbb/hand", "sb": "sb/hand"}
 
 
 def run(
@@ -102,8 +101,7 @@ def _written(
 ) -> Iterator[PlayedHand]:
     """Hands that can be written. The first that cannot is an error, or with `skip` all such are counted."""
     for hand in hands:
-        why_not = why_unwritable(kind, hand)
-        if why_not:
+        if why_not := why_unwritable(kind, hand):
             error = HistoryError(path, hand.line, f"hand {hand.number} cannot be written as {kind}: {why_not}")
             if not skip:
                 raise HistoryError(path, hand.line, f"{error.reason}; skip=true leaves such hands out")
@@ -155,7 +153,7 @@ class _Tally:
             stacks = f"{min(lowest):.4g} to {max(highest):.4g}"
             games.append((game, len(hands), f"{few} to {many}" if few < many else str(few), stacks))
         rows = [(name, found.n, found, _amounts(self._won[name])) for name, found in self._estimates()]
-        columns = ("player", "hands", f"result, {_NAMES[self._unit]}", "won")
+        columns = ("player", "hands", f"result, {self._unit}/hand", "won")
         more = f"{len(rows) - _ROWS:,} players with fewer hands are in the report" if len(rows) > _ROWS else ""
         notes = f"rake: {_amounts(self._rake)}. " if self._rake else ""
         if self._told_otherwise:
@@ -189,7 +187,7 @@ class _Tally:
         ]
         return {
             "hands": self.hands,
-            "unit": _NAMES[self._unit],
+            "unit": f"{self._unit}/hand",
             "games": {game: len(rows) for game, rows in self._games.items()},
             "differing": dict(self._differing),
             "rake": _amounts(self._rake),

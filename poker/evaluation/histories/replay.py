@@ -1,12 +1,9 @@
 """`evaluate=replay`: reads the log of a match, ours or another dealer's, plays every hand again and says who won.
 
 Each line is checked against the rules: betting, cards, and payoffs. In a match of ours the hands and sessions count
-that it counted itself (`poker/play/hand_store.py`), so both have the same result. In another log all hands count; when
-they come in groups of seatings on the same cards, the log is of duplicate deals, and a deal is one unit of the
-intervals, otherwise a hand is.
-
-The legs of a duplicate match, in which the players change seats and the cards are the same, are as many logs as there
-are seatings: hands of one number are a deal.
+that it counted itself (`poker/play/hand_store.py`), so both have the same result. In another log all hands count; a deal
+is one unit of the intervals where hands come in groups of seatings on the same cards, otherwise a hand is. The legs of
+a duplicate match are as many logs as there are seatings: hands of one number are a deal.
 """
 
 from array import array
@@ -184,11 +181,8 @@ def _in_turn(game: Rules, paths: Sequence[Path]) -> Iterator[tuple[int, LoggedHa
 
 
 def _units(played: _Hands, hands: int, session: int | None, seatings: int) -> NDArray[np.int64]:
-    """[units, hands of a unit] places in the log of the hands that count.
-
-    Without `session` the log may be anybody's: numbers mean nothing. With it they are deal * seatings + seating, and of
-    a hand that was played again the last line counts.
-    """
+    """[units, hands of a unit] places in the log of the hands that count. With `session` numbers are deal * seatings +
+    seating, and of a hand that was played again the last line counts; without it they mean nothing."""
     if session is None:
         places = np.arange(len(played.numbers))[: hands or None]
         numbers = places

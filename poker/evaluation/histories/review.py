@@ -38,9 +38,8 @@ class DecisionReview:
     """A decision at `betting` with `cards`; `chosen` is the action taken, None before that.
 
     By action, with the hand held: `frequencies` of sound play, and `evs`, chips that it wins from here on (a fold: 0);
-    `best_evs` if the player goes on as well as possible, which sound play need not do after actions that it never
-    takes. `grid` [169, A] is sound play by class of hand, NaN where the board leaves none; `believed` [169] is the
-    share of each class in the range that the opponent believes the player to have.
+    `best_evs` if the player goes on as well as possible. By class of hand: `grid` [169, A] is sound play, NaN where the
+    board leaves none; `believed` [169] is the share in the range that the opponent believes the player to have.
 
     `exploitability` of the solve is in chips, `finished` whether it reached its target. By the actions that lead
     there: `answers` of the opponent, how likely and the EV then, which add up to `evs`; `picks` among the continuations
@@ -167,10 +166,8 @@ class Reviews:
         place: Callable[[], int] = lambda: 0,
     ) -> None:
         """`place` tells the place of a review in the queue for the solver, 0 where it does not wait."""
-        self._rules, self.place = rules, place
+        self._rules, self._solver, self._lock, self.place = rules, solver, lock, place
         self.big_blind = rules.big_blind
-        self._solver = solver
-        self._lock = lock
         self._file = JsonLines(path)
         self._file.cut_unfinished()
         self._known = LRUCache[tuple[HandState, int | None], DecisionReview](_KEPT)

@@ -42,11 +42,7 @@ def deal(
     host: str = LOOPBACK,
 ) -> MatchResults:
     """Waits for a player on each of `ports` (0: any free one, printed) of the address `host`, empty for all addresses
-    of this machine, deals `hands` hands and writes their log.
-
-    With `rotate` the seats move by one after every hand, else everybody keeps their seat. Where a match of
-    the same names and seed was played before, the files of this one are numbered.
-    """
+    of this machine, deals `hands` hands and writes their log. With `rotate` the seats move by one after every hand."""
     if len(names) != game.num_players or len(ports) != game.num_players or len(set(names)) != len(names):
         raise PokernetsError(f"`{game.name}` needs {game.num_players} different `names` and as many `ports`")
     check_names(names)
@@ -86,12 +82,9 @@ def deal(
 def sit_down(
     *, game: Rules, agents: Sequence[AgentSpec], host: str, port: int, seed: int, connect_seconds: float, out: str
 ) -> DealerSeat:
-    """Plays until the dealer closes the connection, and writes a log and a report; those of earlier matches are kept.
-    Before it connects, another copy of the agent plays a hand, so that nothing is compiled during the match.
-
-    Raises PokernetsError when no hand was dealt, and, after the report of the hands before it, when the last hand was
-    not finished.
-    """
+    """Plays until the dealer closes the connection, and writes a log and a report. Before it connects, another copy of
+    the agent plays a hand, so that nothing is compiled during the match. Raises PokernetsError when no hand was dealt,
+    and, after the report, when the last hand was not finished."""
     if len(agents) != 1:
         raise PokernetsError(f"one agent sits down at a dealer, `agents` are {len(agents)}: agents=[NAME]")
     console = Console(stderr=True)

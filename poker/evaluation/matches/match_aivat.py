@@ -143,27 +143,30 @@ def _policy(agent: Agent | None) -> PolicyFunction | None:
 
 
 def _policy_in(hand: LoggedHand, agent: Agent | None, noted: Policies) -> PolicyFunction | None:
-    """The policy that the agent played the hand by, if it is known."""
-    if isinstance(agent, PolicyAgent) and not is_repeatable(agent):
-        return _Noted(agent, hand.number, noted)
-    return _policy(agent)
+    """The policy that the agent played the hand by: as noted in play if it is not repeatable, None if it is unknown."""
+    if not isinstance(agent, PolicyAgent) or is_repeatable(agent):
+        return _policy(agent)
+
+    def policy(state: HandState) -> Policy:
+        found = noted.get((hand.number, state.betting.text()))
+        if found is None:
+            raise PolicyUnavailable(agent, "it may play otherwise when asked again, and was not noted in play")
+        return found
+
+    return policy
 
 
 def _solved(agent: Agent | None, seat: int) -> Solved | None:
     """The agent's solutions, if they are at hand: agents in other processes keep theirs there, and an agent that learns
     and cannot be shown the session again knows how the hand ended."""
-    shown = not isinstance(agent, ObservingAgent) or is_repeatable(agent)
-    return _Solutions(agent, seat) if isinstance(agent, SolvingAgent) and shown else None
+    if not isinstance(agent, SolvingAgent) or (isinstance(agent, ObservingAgent) and not is_repeatable(agent)):
+        return None
 
+    def solved(state: HandState) -> DecisionValues | None:
+        with _available(agent, PokernetsError, PolicyUnavailable):
+            return agent.solved_values(state, seat)
 
-@dataclass(frozen=True)
-class _Solutions:
-    agent: SolvingAgent
-    seat: int
-
-    def __call__(self, state: HandState) -> DecisionValues | None:
-        with _available(self.agent, PokernetsError, PolicyUnavailable):
-            return self.agent.solved_values(state, self.seat)
+    return solved
 
 
 @dataclass(frozen=True)
@@ -175,21 +178,6 @@ class _Asked:
     def __call__(self, state: HandState) -> Policy:
         with _available(self.agent, PokernetsError, PolicyUnavailable):
             return self.agent.policy(state)
-
-
-@dataclass(frozen=True, eq=False)
-class _Noted:
-    """The policy that an agent played a hand by, as it was noted in play."""
-
-    agent: PolicyAgent
-    hand: int
-    policies: Policies
-
-    def __call__(self, state: HandState) -> Policy:
-        found = self.policies.get((self.hand, state.betting.text()))
-        if found is None:
-            raise PolicyUnavailable(self.agent, "it may play otherwise when asked again, and was not noted in play")
-        return found
 
 
 def _first_line(text: str) -> str:

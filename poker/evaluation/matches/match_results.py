@@ -1,8 +1,7 @@
 """Results of the line-ups of a match side by side: means over all of them, their crosstable, and differences.
 
-Line-ups of a match play the same cards, so their results are averaged and subtracted unit by unit: what two agents have
-in common, their cards and their opponent, cancels in their difference. Luck-adjusted payoffs (AIVAT) count where all
-line-ups concerned have them.
+Line-ups of a match play the same cards, so results are averaged and subtracted unit by unit: what two agents have in
+common cancels in their difference. Luck-adjusted payoffs (AIVAT) count where all line-ups concerned have them.
 
 Symbols: n units.
 """
