@@ -169,7 +169,7 @@ def curve_panels(title: str, value: str, clock: str, panels: Mapping[str, Sequen
 
 
 @dataclass(frozen=True, eq=False)
-class Path:
+class Frontier:
     """Points [n] joined in their order; `color` and `dashes` as matplotlib names them."""
 
     name: str
@@ -179,7 +179,7 @@ class Path:
     dashes: str
 
 
-def frontiers(title: str, across: str, up: str, panels: Mapping[str, Sequence[Path]]) -> "Figure":
+def frontiers(title: str, across: str, up: str, panels: Mapping[str, Sequence[Frontier]]) -> "Figure":
     """Panels in rows of three, by name; paths of one name are alike in all of them."""
     figure, flat = _rows_of_three(title, panels)
     for paths, axes in zip(panels.values(), flat, strict=True):

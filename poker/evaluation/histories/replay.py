@@ -149,9 +149,13 @@ class _Hands:
             cards.append(hash(hand.state.hole_cards))
         if not numbers:
             raise PokernetsError(f"{paths[0]} holds no hands")
-        for columns in (chips, estimates):
-            _add(columns, len(numbers), list(columns), [])
-        by_name = ({name: np.array(column) for name, column in columns.items()} for columns in (chips, estimates))
+        by_name = [
+            {
+                name: np.pad(column, (0, len(numbers) - len(column)), constant_values=np.nan)
+                for name, column in of.items()
+            }
+            for of in (chips, estimates)
+        ]
         return cls(np.array(numbers), np.array(cards), *by_name)
 
 
@@ -160,12 +164,11 @@ _Columns = dict[str, "array[float]"]
 
 
 def _add(columns: _Columns, hand: int, names: Sequence[str], numbers: Sequence[float]) -> None:
-    """Fill the columns of `names` up to `hand` with NaN, where a name was not there, and append their `numbers`."""
-    for name, number in zip_longest(names, numbers):
+    """Append the numbers of a hand to the columns of `names`, with NaN for the hands before in which one was not."""
+    for name, number in zip(names, numbers, strict=True):
         column = columns.setdefault(name, array("d"))
         column.extend([np.nan] * (hand - len(column)))
-        if number is not None:
-            column.append(number)
+        column.append(number)
 
 
 def _in_turn(game: Rules, paths: Sequence[Path]) -> Iterator[tuple[int, LoggedHand]]:
