@@ -10,6 +10,7 @@ Symbols: H hands, A actions, C clusters.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -113,12 +114,9 @@ class RoundValues:
                     self._rules, board, lambda after, live: self._play_on(state, after, player, others * live)
                 )
         else:
-            key = self._policies[state.to_act], state.text(), board
-            policy = self._known.policies.get(key)
-            if policy is None:
-                policy = key[0](public_state(state, board))
-                self._known.policies.put(key, policy)
-            actions, probs = policy
+            policy = self._policies[state.to_act]
+            key = policy, state.text(), board
+            actions, probs = self._known.policies.get_or_make(key, partial(policy, public_state(state, board)))
             for action, column in zip(actions, probs.T, strict=True):
                 mine, theirs = (own * column, others) if state.to_act == player else (own, others * column)
                 self._follow(state.apply(action), board, player, mine, theirs, out, ends)

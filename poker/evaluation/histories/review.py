@@ -183,15 +183,14 @@ class Reviews:
         """Review the decision of the player to act, in their view; takes as long as the solve needs."""
         if refusal := self.refusal(state):
             raise PokernetsError(refusal)
-        key = state, chosen
+
+        def made() -> DecisionReview:
+            raises = (chosen,) if chosen is not None and chosen > 0 else ()
+            solved = self._solved(self._solver(), public_state(state.betting, state.board), raises)
+            return review(solved, state, chosen)
+
         with self._lock:
-            found = self._known.get(key)
-            if found is None:
-                raises = (chosen,) if chosen is not None and chosen > 0 else ()
-                solved = self._solved(self._solver(), public_state(state.betting, state.board), raises)
-                found = review(solved, state, chosen)
-                self._known.put(key, found)
-            return found
+            return self._known.get_or_make((state, chosen), made)
 
     def hand(self, number: int, state: HandState, player: int) -> list[DecisionReview]:
         """Review all decisions of a hand that can be, and keep what they have cost."""
