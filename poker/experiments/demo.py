@@ -109,7 +109,7 @@ def _won(found: MatchResults, heading: str, first: str) -> Table:
     return Table((first, "wins from", f"{found.unit}/hand", "hands"), rows, heading)
 
 
-def _losses(counts: Mapping[str, Any]) -> dict[str, float | None]:
+def _losses(counts: Mapping[str, Any]) -> dict[str, Any]:
     """Held-out losses of a net, of the best constant and of a perfect net, from the manifest of its artifact."""
     if "validation" in counts:
         found = counts["validation"]
@@ -117,12 +117,10 @@ def _losses(counts: Mapping[str, Any]) -> dict[str, float | None]:
     return {"constant": counts["test"]["log_loss_of_mean"], "net": counts["test"]["log_loss"], "perfect": None}
 
 
-def _learned(losses: Mapping[str, Mapping[str, float | None]]) -> Table:
+def _learned(losses: Mapping[str, Mapping[str, Any]]) -> Table:
     rows = []
     for name, each in losses.items():
         constant, net, perfect = each["constant"], each["net"], each["perfect"]
-        assert constant is not None
-        assert net is not None
         share = None if perfect is None else f"{(constant - net) / (constant - perfect):.0%}"
         rows.append((name, constant, net, perfect, share))
     return Table(("held-out loss", "best constant", "net", "perfect net", "learned"), rows, "3. The nets")
