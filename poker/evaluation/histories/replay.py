@@ -1,9 +1,9 @@
 """`evaluate=replay`: reads the log of a match, ours or another dealer's, plays every hand again and says who won.
 
 Each line is checked against the rules: betting, cards, and payoffs. In a match of ours the hands and sessions count
-that it counted itself (`poker/play/hand_store.py`), so both have the same result. In another log all hands count; a deal
-is one unit of the intervals where hands come in groups of seatings on the same cards, otherwise a hand is. The legs of
-a duplicate match are as many logs as there are seatings: hands of one number are a deal.
+that it counted itself (`poker/play/hand_store.py`), so both have the same result. In another log all hands count; a
+deal is one unit of the intervals where hands come in groups of seatings on the same cards, otherwise a hand is. The
+legs of a duplicate match are as many logs as there are seatings: hands of one number are a deal.
 """
 
 from array import array
