@@ -5,7 +5,9 @@ own cards only pick the row to sample from.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
+from typing import Annotated, Any
 
 from poker.abstraction.equities import renamed_flop
 from poker.agents.base import SamplingAgent
@@ -13,16 +15,15 @@ from poker.errors import PokernetsError
 from poker.kernels.cards.hands import HAND_PERMUTATION
 from poker.rules import Rules, check_game
 from poker.search.clock import Clock
-from poker.search.exploit.exploiting import Exploit
 from poker.search.leaves.evaluator import GiveUpContinuation, LeafEvaluator
 from poker.search.lru_cache import LRUCache
 from poker.search.nested import NestedSearch, together
 from poker.search.opponent_decision import SolvedDecision, every_hand, solved_decision
-from poker.search.round_solver import DepthLimitedSolver, NodePolicy, Request, SolverSettings
-from poker.search.safety import DealtValues, Safety
+from poker.search.round_solver import DepthLimitedSolver, NodePolicy, Request
+from poker.search.safety import Safety
+from poker.search.settings import SearchSettings
 from poker.search.solved_values import DecisionValues
 from poker.state import HandState, Policy
-from poker.tree import BetMenu
 
 _REMEMBERED_GAMES = 4
 """Games of other players, by their stacks, whose searches are kept."""
@@ -35,14 +36,9 @@ _STATES_OF_A_ROUND = 8
 class DepthLimitedAgent(SamplingAgent):
     """Plays the strategies that nested search solves for its decisions ([DLS]).
 
-    `menu` holds the bets of the round being played, `ahead` those of later rounds within its solve. `leaves` value the
-    ends of the first rounds, in order; rounds beyond are solved to the end of the hand. `opponent_noise` is the share
-    of the opponent's actions that beliefs put down to chance. `safety` says how later solves are kept from conceding
-    more than earlier ones (`poker.search.safety`); `dealt` supplies values that no solution holds. With `follow` the
-    agent keeps to a solution while the hand is in it, instead of solving for every decision. With limits in seconds,
-    solves run until their time is over instead of for a number of iterations (`poker.search.clock`). `exploit` says
-    what part of the opponent's range is taken to play by a model; with `gives_up` the opponent of such solves can also
-    give up beyond the depth limit (`poker.search.leaves.evaluator.GiveUpContinuation`).
+    `leaves` value the ends of the first rounds, in order; rounds beyond are solved to the end of the hand. `changes`
+    replace settings of `search`. With `gives_up` the opponent of solves against a model can also give up beyond the
+    depth limit (`poker.search.leaves.evaluator.GiveUpContinuation`).
     """
 
     def __init__(
@@ -50,40 +46,41 @@ class DepthLimitedAgent(SamplingAgent):
         *,
         name: str,
         game: Rules,
-        menu: BetMenu,
-        ahead: BetMenu,
         leaves: list[LeafEvaluator],
-        solver: SolverSettings,
-        opponent_noise: float,
-        remembered_states: int,
-        safety: str = "unsafe",
-        dealt: DealtValues | None = None,
-        follow: bool = True,
-        seconds_per_decision: float | None = None,
-        seconds_per_hand: float | None = None,
-        exploit: Exploit = Exploit(),  # noqa: B008 - frozen
+        search: SearchSettings,
         gives_up: bool = False,
+        **changes: Annotated[Any, SearchSettings],
     ) -> None:
         self.refuse_game(name, game)
-        if not 0 <= opponent_noise <= 1:
-            raise PokernetsError(f"search.opponent_noise is a share of the actions from 0 to 1, not {opponent_noise}")
+        settings = replace(search, **changes)
         super().__init__(name)
         self._game, self._leaves = game, leaves
-        self._clock = Clock(seconds_per_decision, seconds_per_hand)
+        self._clock = Clock(settings.seconds_per_decision, settings.seconds_per_hand)
         against_model = dict(enumerate(GiveUpContinuation(of=leaf) for leaf in leaves)) if gives_up else None
         valued = dict(enumerate(leaves))
-        safely = Safety(safety, dealt)
-        solving = partial(DepthLimitedSolver, menu, ahead, valued, solver, safely, against_model=against_model)
+        safely = Safety(settings.safety, settings.dealt)
+        solving = partial(
+            DepthLimitedSolver,
+            settings.menu,
+            settings.ahead,
+            valued,
+            settings.solver,
+            safely,
+            against_model=against_model,
+        )
         self._solve = solving(clock=self._clock)
         self._unhurried = solving() if self._clock.limited else self._solve
         """Solver for decisions of others, which no limit of time may shape."""
-        search = partial(NestedSearch, opponent_noise=opponent_noise, remembered=remembered_states, follow=follow)
-        own = partial(search, game, exploit=exploit)
+        noise = settings.opponent_noise
+        searching = partial(
+            NestedSearch, opponent_noise=noise, remembered=settings.remembered_states, follow=settings.follow
+        )
+        own = partial(searching, game, exploit=settings.exploit)
         self._search = [own(seat, solve=self._solve) for seat in range(2)]
         self._unhurried_search = (
             [own(seat, solve=self._unhurried) for seat in range(2)] if self._clock.limited else self._search
         )
-        self._search_of_others = partial(search, solve=self._unhurried, own_noise=opponent_noise)
+        self._search_of_others = partial(searching, solve=self._unhurried, own_noise=noise)
         self._others: LRUCache[tuple[Rules, int], NestedSearch] = LRUCache(2 * _REMEMBERED_GAMES)
         self.repeatable = self._solve.repeatable
         self._solve.keeps_values = self._clock.limited

@@ -17,6 +17,7 @@ from poker.play.session import SessionRecord, shares_tables
 from poker.play.workers import Worker
 from poker.rules import CALL, FOLD
 from poker.search.round_solver import SolverSettings
+from poker.search.settings import SearchSettings
 from poker.state import HandState, Policy
 from poker.tree import bet_menu
 from tests.devices import CUDA
@@ -136,12 +137,14 @@ def test_depth_limited_hands_are_those_of_one_table(device: str) -> None:
         return DepthLimitedAgent(
             name="d",
             game=HOLDEM,
-            menu=MENU,
-            ahead=bet_menu(river=[[], []]),
             leaves=[EvenLeaf(), EvenLeaf()],
-            solver=settings,
-            opponent_noise=0.02,
-            remembered_states=2,
+            search=SearchSettings(
+                menu=MENU,
+                ahead=bet_menu(river=[[], []]),
+                solver=settings,
+                opponent_noise=0.02,
+                remembered_states=2,
+            ),
         )
 
     builds: dict[str, Callable[[], Agent]] = {"d": agent, "random": partial(RandomAgent, name="random", raises=[0.5])}

@@ -14,6 +14,7 @@ from poker.evaluation.histories.review import decisions_of
 from poker.formats.played import HistoryError
 from poker.search.opponent_decision import every_hand
 from poker.search.round_solver import SolverSettings
+from poker.search.settings import SearchSettings
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.solver import VectorSolver
 from poker.state import HandState, public_state
@@ -98,9 +99,9 @@ def only_hand(text: str, player: str = "Ann") -> HandState:
 
 @pytest.fixture(scope="module")
 def agent() -> DepthLimitedAgent:
-    more = {"opponent_noise": 0.02, "remembered_states": 100, "leaves": [EvenLeaf(), EvenLeaf()]}
-    settings = SolverSettings("apdcfr", (20, 20, 10, 60), 1)
-    return DepthLimitedAgent(name="d", game=RULES, menu=MENU, ahead=MENU, solver=settings, **more)  # type: ignore[arg-type]
+    solver = SolverSettings("apdcfr", (20, 20, 10, 60), 1)
+    search = SearchSettings(menu=MENU, ahead=MENU, solver=solver, opponent_noise=0.02, remembered_states=100)
+    return DepthLimitedAgent(name="d", game=RULES, leaves=[EvenLeaf(), EvenLeaf()], search=search)
 
 
 def reviews_in(folder: Path, agent: DepthLimitedAgent) -> FileReviews:

@@ -2,6 +2,7 @@
 
 import threading
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from poker.rules import CALL, FOLD, Rules
 from poker.search.beliefs import Ranges
 from poker.search.opponent_decision import SolvedDecision, every_hand, solved_decision
 from poker.search.round_solver import DepthLimitedSolver, Request, SolverSettings
+from poker.search.settings import SearchSettings
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.solver import VectorSolver
 from poker.state import HandState, public_state
@@ -34,9 +36,7 @@ SETTINGS = SolverSettings("apdcfr", (20, 20, 10, 60), 1)
 
 @pytest.fixture(scope="module")
 def agent() -> DepthLimitedAgent:
-    leaves = [EvenLeaf(), EvenLeaf()]
-    more = {"opponent_noise": 0.02, "remembered_states": 100}
-    return DepthLimitedAgent(name="d", game=RULES, menu=MENU, ahead=MENU, leaves=leaves, solver=SETTINGS, **more)  # type: ignore[arg-type]
+    return hurried()
 
 
 def river_spot(seed: int) -> tuple[HandState, Ranges]:
@@ -125,9 +125,9 @@ def test_evs_add_up_from_answers_and_continuations(agent: DepthLimitedAgent) -> 
     assert found.error >= found.exploitability > 0
 
 
-def hurried(**settings: object) -> DepthLimitedAgent:
-    more: dict[str, object] = {"opponent_noise": 0.02, "remembered_states": 100, "leaves": [EvenLeaf(), EvenLeaf()]}
-    return DepthLimitedAgent(name="d", game=RULES, menu=MENU, ahead=MENU, **more, **settings)  # type: ignore[arg-type]
+def hurried(**settings: Any) -> DepthLimitedAgent:
+    search = SearchSettings(menu=MENU, ahead=MENU, solver=SETTINGS, opponent_noise=0.02, remembered_states=100)
+    return DepthLimitedAgent(name="d", game=RULES, leaves=[EvenLeaf(), EvenLeaf()], search=search, **settings)
 
 
 def test_reviews_do_not_end_with_the_time_for_a_decision(agent: DepthLimitedAgent) -> None:

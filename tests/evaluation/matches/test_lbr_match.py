@@ -23,6 +23,7 @@ from poker.parallel import LocalCluster
 from poker.play import workers
 from poker.play.lineup import AgentSpec, BuiltOnce
 from poker.search.round_solver import DepthLimitedSolver, Request, RoundSolution, SolverSettings
+from poker.search.settings import SearchSettings
 from poker.state import HandState
 from poker.tree import bet_menu
 from tests.games import load_rules
@@ -94,12 +95,14 @@ def solving() -> DepthLimitedAgent:
     return DepthLimitedAgent(
         name="solving",
         game=load_rules("holdem_nolimit_2p"),
-        menu=menu,
-        ahead=menu,
         leaves=[EvenLeaf(), EvenLeaf()],
-        solver=SolverSettings("apdcfr_short", (4, 4, 2, 6), 1),
-        opponent_noise=0.02,
-        remembered_states=2,
+        search=SearchSettings(
+            menu=menu,
+            ahead=menu,
+            solver=SolverSettings("apdcfr_short", (4, 4, 2, 6), 1),
+            opponent_noise=0.02,
+            remembered_states=2,
+        ),
     )
 
 

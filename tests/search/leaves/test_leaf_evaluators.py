@@ -20,6 +20,7 @@ from poker.search.leaves.evaluator import GiveUpContinuation, Leaves, SingleValu
 from poker.search.leaves.net import GridParts, NetLeaf
 from poker.search.leaves.rollout import RolloutLeaf, representatives
 from poker.search.round_solver import DepthLimitedSolver, Request, SolverSettings, leaf_states
+from poker.search.settings import SearchSettings
 from poker.solvers.blueprint import Blueprint
 from poker.solvers.rollout.continuation import Continuations, sample_boards
 from poker.solvers.rollout.forms import Biased
@@ -276,12 +277,14 @@ def test_flop_in_another_order_or_other_suits_is_the_same_flop(
         agent = DepthLimitedAgent(
             name="agent",
             game=RULES,
-            menu=menu,
-            ahead=menu,
             leaves=[rollout, flop],
-            solver=SolverSettings("dcfr", (4,), 1),
-            opponent_noise=0.01,
-            remembered_states=10,
+            search=SearchSettings(
+                menu=menu,
+                ahead=menu,
+                solver=SolverSettings("dcfr", (4,), 1),
+                opponent_noise=0.01,
+                remembered_states=10,
+            ),
         )
         found.append(agent.policy(HandState(betting, ((), ()), parse_cards(order)))[1])
     np.testing.assert_array_equal(found[0], found[1])

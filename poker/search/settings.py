@@ -1,0 +1,40 @@
+"""Settings of a search, which an agent takes as one argument."""
+
+from dataclasses import dataclass, field
+
+from poker.errors import PokernetsError
+from poker.search.exploit.exploiting import Exploit
+from poker.search.round_solver import SolverSettings
+from poker.search.safety import DealtValues
+from poker.tree import BetMenu
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchSettings:
+    """How an agent searches.
+
+    `menu` holds the bets of the round being played, `ahead` those of later rounds within its solve. `opponent_noise` is
+    the share of the opponent's actions that beliefs put down to chance. `safety` says how later solves are kept from
+    conceding more than earlier ones (`poker.search.safety`); `dealt` supplies values that no solution holds. With
+    `follow` the agent keeps to a solution while the hand is in it, instead of solving for every decision. With limits
+    in seconds, solves run until their time is over instead of for a number of iterations (`poker.search.clock`).
+    `exploit` says what part of the opponent's range is taken to play by a model.
+    """
+
+    menu: BetMenu
+    ahead: BetMenu
+    solver: SolverSettings
+    opponent_noise: float
+    remembered_states: int
+    safety: str = "unsafe"
+    dealt: DealtValues | None = None
+    follow: bool = True
+    seconds_per_decision: float | None = None
+    seconds_per_hand: float | None = None
+    exploit: Exploit = field(default_factory=Exploit)
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.opponent_noise <= 1:
+            raise PokernetsError(
+                f"search.opponent_noise is a share of the actions from 0 to 1, not {self.opponent_noise}"
+            )
