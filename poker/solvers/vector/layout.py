@@ -30,8 +30,6 @@ MAX_ACTIONS = 64
 MAX_RUNOUTS = 1500
 """Most final boards that a run-out matrix is summed over."""
 
-_BATCH_ROWS = 48
-"""Components of the last street share a batch until it has so many terminal rows."""
 _RUNOUT = 8
 """The kind of a run-out, beside those of the tree."""
 _FOLD, _LEAF, _ALTERNATIVE = int(Kind.FOLD), int(Kind.LEAF), int(Kind.ALTERNATIVE)
@@ -82,13 +80,14 @@ class Layout:
 
 
 @lru_cache(maxsize=8)
-def tree_layout(tree: BettingTree, rake: Rake = NO_RAKE) -> Layout:
-    """The layout of a tree; several games on one tree share it."""
+def tree_layout(tree: BettingTree, rake: Rake = NO_RAKE, batch_rows: int = 48) -> Layout:
+    """The layout of a tree; several games on one tree share it. Components of the last street share a batch until it
+    has `batch_rows` terminal rows."""
     if tree.rules.num_players != 2:
         raise PokernetsError(f"vector solving is for two players; `{tree.rules.name}` has {tree.rules.num_players}")
     if tree.kind[0] not in (Kind.DECISION, Kind.GADGET):
         raise PokernetsError("there is nothing to solve: nobody acts at the root of the tree")
-    return _LayoutBuilder(tree, rake).build()
+    return _LayoutBuilder(tree, rake, batch_rows).build()
 
 
 class _Plain(NamedTuple):
@@ -106,8 +105,9 @@ class _Plain(NamedTuple):
 
 
 class _LayoutBuilder:
-    def __init__(self, tree: BettingTree, rake: Rake) -> None:
+    def __init__(self, tree: BettingTree, rake: Rake, batch_rows: int) -> None:
         self.tree = tree
+        self.batch_rows = batch_rows
         # at a terminal, what the winner gains (before rake) and the loser loses in the zero-sum game
         self.half: Floats = tree.committed.min(axis=1).astype(np.float64) + 0.5 * tree.dead
         self.rake = rake.of(2 * self.half)
@@ -203,7 +203,7 @@ class _LayoutBuilder:
         components = [*(int(node) for node in range(begin, stop) if self.is_root[node]), stop]
         for component, following in pairwise(components):
             rows = int((role[begin:following] == STOP).sum()) // 2
-            if rows > _BATCH_ROWS and component > begin:
+            if rows > self.batch_rows and component > begin:
                 bounds.append((begin, component))
                 begin = component
         return [*bounds, (begin, stop)]
