@@ -52,6 +52,7 @@ _JOBS = (
     "continuations",
     "leaf_table",
     "leaf_states",
+    "range_states",
     "preflop_rollouts",
     "opponent_actions",
 )
@@ -60,6 +61,7 @@ MAKERS: dict[str, tuple[str, ...]] = {
     **{job: (_DATA_GEN, f"job={job}") for job in _JOBS},
     "continuation_forms": (_DATA_GEN, "job=continuations"),
     "leaf_net": (_TRAIN, "model=leaf"),
+    "range_net": (_TRAIN, "model=range_values"),
     "opponent_net": (_TRAIN, "model=opponent"),
 }
 """The command that makes each kind: what an error about a missing or unusable artifact tells the user to run."""

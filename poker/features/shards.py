@@ -1,12 +1,12 @@
-"""Leaf-state shards: the one definition that the job writing them and the training reading them share.
+"""Shards of labelled states: the one definition that the job writing them and the training reading them share.
 
-A data set is a directory of artifacts `shard-00000`, `shard-00001`, ...; each holds `columns_of` n rows. The manifest's
-config records the feature hash and the target, and a reader refuses a shard made with others; and the names of the
-continuations. All shards of a data set share these, all other settings but their number (`shard`), and what they were
-made from.
+A data set is a directory of artifacts `shard-00000`, `shard-00001`, ...; those of leaf states hold `columns_of` n rows.
+The manifest's config records the feature hash and the target, and a reader refuses a shard made with others; and the
+names of the continuations. All shards of a data set share these, all other settings but their number (`shard`), and
+what they were made from.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -58,12 +58,26 @@ def write_shard(
     columns: Mapping[str, NDArray[Any]],
     *,
     config: Mapping[str, Any],
+    continuations: Sequence[str] = leaf.CONTINUATIONS,
+    **manifest: Any,
+) -> Artifact:
+    """Write one shard of leaf states atomically. `columns` must be those of `columns_of`."""
+    names, wanted = list(continuations), columns_of(len(continuations))
+    return write_rows(path, KIND, wanted, columns, config={**config, "continuations": names}, stamp=STAMP, **manifest)
+
+
+def write_rows(
+    path: str | Path,
+    kind: str,
+    wanted: Columns,
+    columns: Mapping[str, NDArray[Any]],
+    *,
+    config: Mapping[str, Any],
+    stamp: Mapping[str, Any],
     made_from: Mapping[str, str] | None = None,
     counts: Mapping[str, Any] | None = None,
-    continuations: Sequence[str] = leaf.CONTINUATIONS,
 ) -> Artifact:
-    """Write one shard atomically. `columns` must be those of `columns_of`; wider floats are rounded to float16."""
-    wanted = columns_of(len(continuations))
+    """Write one shard of a `kind` atomically; `columns` must be the `wanted` ones, wider floats are rounded."""
     if set(columns) != set(wanted):
         raise ValueError(f"a shard has the columns {sorted(wanted)}, not {sorted(columns)}")
     rows = len(columns["group"])
@@ -72,32 +86,43 @@ def write_shard(
         if columns[name].shape != (rows, *shape):
             raise ValueError(f"column '{name}' has shape {columns[name].shape}, not {(rows, *shape)}")
         arrays[name] = columns[name].astype(dtype, copy=False)
-    config, counts = {**config, **STAMP, "continuations": list(continuations)}, {**(counts or {}), "rows": rows}
-    return write_artifact(path, KIND, config=config, arrays=arrays, made_from=made_from, counts=counts)
+    counts = {**(counts or {}), "rows": rows}
+    return write_artifact(path, kind, config={**config, **stamp}, arrays=arrays, made_from=made_from, counts=counts)
 
 
 @refuses_by_name(KIND)
 def open_shards(root: str | Path, verify: bool = True) -> list[Artifact]:
-    """All shards of the data set at `root`, in order; each complete, unaltered and of today's features and target,
-    all of one making."""
+    """All shards of leaf states at `root`, as `open_all` checks them."""
+    return open_all(root, KIND, STAMP, _columns_of, verify)
+
+
+def _columns_of(shard: Artifact) -> Columns:
+    names = shard.config.get("continuations")
+    if not isinstance(names, list):
+        problem = f"{shard.path} does not name its continuations"
+        raise MismatchedArtifactError(problem, how_to_replace(KIND, shard.path))
+    return columns_of(len(names))
+
+
+def open_all(
+    root: str | Path, kind: str, stamp: Mapping[str, Any], columns: Callable[[Artifact], Columns], verify: bool
+) -> list[Artifact]:
+    """All shards of the data set at `root`, in order; each complete, unaltered, of today's `stamp` and with its
+    `columns`, all of one making."""
     paths = sorted(path for path in Path(root).glob("shard-*") if path.is_dir())
     if not paths:
-        raise MissingArtifactError(f"no {KIND} at {root} (no shard-* there)", how_to_make(KIND, Path(root)))
-    shards = [open_artifact(path, KIND, config=STAMP, verify=verify) for path in paths]
+        raise MissingArtifactError(f"no {kind} at {root} (no shard-* there)", how_to_make(kind, Path(root)))
+    shards = [open_artifact(path, kind, config=stamp, verify=verify) for path in paths]
     wanted = _identity(shards[0])
     for shard in shards:
-        names = shard.config.get("continuations")
-        if not isinstance(names, list):
-            problem = f"{shard.path} does not name its continuations"
-            raise MismatchedArtifactError(problem, how_to_replace(KIND, shard.path))
-        found = _identity(shard)
+        own, found = columns(shard), _identity(shard)
         for key in {**wanted, **found}:
             if found.get(key) != wanted.get(key):
                 raise MismatchedArtifactError(
                     f"{shard.path} was made with {key}={found.get(key)!r}, {shards[0].path} with {wanted.get(key)!r}: "
                     "keep data sets apart"
                 )
-        check_columns(shard, columns_of(len(names)))
+        check_columns(shard, own)
     return shards
 
 

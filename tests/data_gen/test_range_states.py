@@ -1,0 +1,120 @@
+"""`job=range_states`: killed and continued, labels that are known in closed form, what the rows are, refusals."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from data_gen.range_states import KINDS, RangeSettings, random_range, shard_rows, solved
+from poker.abstraction.features import all_in_equity
+from poker.artifacts import MissingArtifactError
+from poker.cards import HOLDEM, NUM_HANDS, hand_index, parse_cards
+from poker.errors import PokernetsError
+from poker.features.ranges import encode, joint_weights, open_states
+from tests.data_gen.commands import data_gen, data_gen_fails, data_gen_killed, digests
+
+SMALL = ("job=range_states", "job.settings.states_per_shard=2", "job.settings.iterations=20", "cluster.processes=2")
+BOARD = parse_cards("AsKd8c7h2s")
+
+
+def settings(**changes: Any) -> RangeSettings:
+    values: dict[str, Any] = {
+        "seed": 3, "states_per_shard": 6, "cards": 5, "bets": [[0.5, 1.0, "a"], [1.0, "a"], ["a"]], "iterations": 300,
+        "least_stack": 0.05, "most_stack": 60.0, "kinds": dict.fromkeys(KINDS, 0.25), **changes,
+    }  # fmt: skip
+    return RangeSettings(**values)
+
+
+@pytest.mark.slow
+def test_killed_and_continued_is_byte_identical(tmp_path: Path) -> None:
+    whole, broken, common = tmp_path / "whole", tmp_path / "broken", ("job.shards=6", f"job.runs={tmp_path / 'runs'}")
+    assert "6 to make, 12 states; about" in data_gen(*SMALL, *common, f"job.output={whole}", "--dry")
+    assert not whole.exists()
+    data_gen(*SMALL, *common, f"job.output={whole}")
+    data_gen_killed("data_gen.progress:JobProgress.update", *SMALL, *common, f"job.output={broken}")
+    assert 0 < len(list(broken.glob("shard-*"))) < 6
+    data_gen(*SMALL, *common, f"job.output={broken}")
+    assert digests(broken) == digests(whole)
+    assert "6 of 6 shards are there" in data_gen(*SMALL, *common, f"job.output={broken}")
+    refused = data_gen_fails(*SMALL, *common, "seed=2", f"job.output={broken}")
+    assert "made with config seed=1, but 2" in refused
+    assert len(open_states(whole)) == 6
+    with pytest.raises(MissingArtifactError, match="python -m data_gen job=range_states"):
+        open_states(tmp_path / "nowhere")
+
+
+def range_of(*hands: str) -> np.ndarray:
+    weights = np.zeros(NUM_HANDS, np.float32)
+    weights[[hand_index(*parse_cards(hand)) for hand in hands]] = 1
+    return weights
+
+
+def test_nuts_or_air_against_a_bluff_catcher() -> None:
+    """A bet of the pot, all-in: the nuts win the pot and half of the calls, air nothing, the catcher pays for both."""
+    values, exploitability = solved(BOARD, np.stack([range_of("AhAc", "4d3d"), range_of("KcQc")]), 1.0, [["a"]], 2000)
+    assert exploitability < 1e-3
+    nuts, air, catcher = (hand_index(*parse_cards(hand)) for hand in ("AhAc", "4d3d", "KcQc"))
+    found = [values[0, nuts], values[0, air], values[1, catcher]]
+    np.testing.assert_allclose(found, [1.0, -0.5, -0.25], atol=5e-3)
+
+
+def test_a_hand_that_is_all_in_is_worth_its_equity_less_one_half() -> None:
+    rng = np.random.default_rng(2)
+    ranges = np.stack([random_range(BOARD, kind, rng) for kind in ("recursive", "narrow")]).astype(np.float32)
+    values, _ = solved(BOARD, ranges, 1e-4, [["a"]], 300)
+    possible = HOLDEM.possible(BOARD)
+    for player in range(2):
+        opponent = ranges[1 - player].astype(np.float64)
+        live = HOLDEM.live(BOARD)
+        equity = (all_in_equity(BOARD) * possible @ opponent)[live] / (possible @ opponent)[live]
+        np.testing.assert_allclose(values[player, live], equity - 0.5, atol=3e-3)
+
+
+def test_rows_of_a_shard() -> None:
+    rows = shard_rows(settings(), 0)
+    again, other = shard_rows(settings(), 0), shard_rows(settings(), 1)
+    assert all(np.array_equal(again[name], rows[name]) for name in rows)
+    assert not np.array_equal(other["board"], rows["board"])
+    assert rows["exploitability"].max() < 0.05
+    for index in range(6):
+        board, ranges = tuple(rows["board"][index].tolist()), rows["ranges"][index]
+        live = HOLDEM.live(board)
+        assert (ranges[:, live] > 0).all()
+        assert (ranges[:, ~live] == 0).all()
+        assert (rows["values"][index][:, ~live] == 0).all()
+        assert ranges.max(axis=1).tolist() == [1, 1]
+        assert abs((joint_weights(board, ranges) * rows["values"][index]).sum()) < 1e-4
+        found = encode(board, ranges, float(rows["stack_to_pot"][index]))
+        for name, value in found._asdict().items():
+            np.testing.assert_allclose(rows[name][index], value, atol=1e-6)
+
+
+def test_states_of_the_turn_are_solved_through_the_river() -> None:
+    rows = shard_rows(settings(cards=4, bets=[[1.0]], iterations=30, most_stack=1.0), 0, states=1)
+    assert rows["board"][0, 4] == 255
+    assert (
+        abs((joint_weights(tuple(rows["board"][0, :4].tolist()), rows["ranges"][0]) * rows["values"][0]).sum()) < 1e-4
+    )
+    assert rows["exploitability"][0] < 0.1
+
+
+def test_kinds_of_ranges() -> None:
+    live = HOLDEM.live(BOARD)
+    for kind in KINDS:
+        drawn = [random_range(BOARD, kind, np.random.default_rng(seed)) for seed in range(40)]
+        assert all(each.max() == 1 and each[live].min() > 0 and not each[~live].any() for each in drawn)
+        spread = np.mean([each.sum() for each in drawn]) / live.sum()
+        assert spread == 1 if kind == "uniform" else 0 < spread < 0.6, kind
+
+
+def test_settings_that_cannot_work_are_refused() -> None:
+    for changes, told in (
+        ({"cards": 3}, "cards=5"),
+        ({"iterations": 0}, "at least 1"),
+        ({"least_stack": 0.0}, "least_stack"),
+        ({"kinds": {"other": 1.0}}, "recursive, uniform"),
+        ({"bets": [[-1]]}, "bet size"),
+    ):
+        with pytest.raises(PokernetsError, match=told):
+            settings(**changes)
