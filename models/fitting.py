@@ -251,6 +251,14 @@ def fit(
     return made
 
 
+def cosine_adam(module: lightning.LightningModule, net: nn.Module, learning_rate: float) -> Any:
+    """Adam with a rate that falls from `learning_rate` to zero along a half cosine over the planned steps."""
+    optimiser = torch.optim.Adam(net.parameters(), lr=learning_rate, fused=module.device.type in ("cpu", "cuda"))
+    steps = int(module.trainer.estimated_stepping_batches)
+    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, T_max=steps)
+    return {"optimizer": optimiser, "lr_scheduler": {"scheduler": schedule, "interval": "step"}}
+
+
 def _read_checkpoint(file: Path, directory: Path) -> dict[str, Any]:
     try:
         checkpoint: dict[str, Any] = torch.load(file, weights_only=True, map_location="cpu")

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import lightning
 import numpy as np
@@ -10,9 +10,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from models.shuffle import BlockShuffle, OrderedLoader, Position, ShuffledLoader
-from poker.artifacts import fingerprint_of
+from models.shuffle import POOL_ROWS, BlockShuffle, OrderedLoader, Position, ShuffledLoader
+from poker.artifacts import Artifact, fingerprint_of
 from poker.errors import PokernetsError
+from poker.features.shards import Columns as ColumnTypes
 from poker.features.shards import columns_of, open_shards, shard_path
 from poker.search.torch.device import room
 
@@ -28,28 +29,28 @@ class LeafBatch(NamedTuple):
     street: Tensor
 
 
-Batches = Callable[[NDArray[np.int64]], Iterator[LeafBatch]]
+Batch = TypeVar("Batch", bound=NamedTuple)
+Batches = Callable[[NDArray[np.int64]], Iterator[Batch]]
 """Batches of n rows for the rows of an array [b, n]."""
 
 
-class Columns:
-    """The columns of all shards under one global row numbering, gathered from memory maps.
+class ShardColumns(Generic[Batch]):
+    """The columns of all shards under one global row numbering, gathered from memory maps; `batch` names those that
+    training reads.
 
-    `continuations` [K] are the names of what labels are for, `made_from` the fingerprints of the shards and of their
-    blueprint, for the manifest of a net trained on them, `told` says in words which rows there are.
+    `made_from` has the fingerprint of the shards, for the manifest of a net trained on them, `told` says in words which
+    rows there are.
     """
 
-    def __init__(self, root: str) -> None:
-        shards = open_shards(root)
-        blueprint = {role: source for role, source in shards[0].made_from.items() if role == "blueprint"}
-        self.made_from = {"leaf_states": fingerprint_of([shard.fingerprint for shard in shards]), **blueprint}
-        self.continuations: tuple[str, ...] = tuple(shards[0].config["continuations"])
-        self._types = columns_of(len(self.continuations))
-        self._columns = {name: [shard.arrays[name] for shard in shards] for name in self._types}
+    def __init__(self, root: str, shards: Sequence[Artifact], types: ColumnTypes, batch: type[Batch]) -> None:
+        self.kind = kind = shards[0].kind
+        self.made_from = {kind: fingerprint_of([shard.fingerprint for shard in shards])}
+        self.batch, self._types = batch, types
+        self._columns = {name: [shard.arrays[name] for shard in shards] for name in types}
         self.starts = np.concatenate([[0], np.cumsum([len(group) for group in self._columns["group"]])])
         holes = [place for place, shard in enumerate(shards) if shard.path != shard_path(root, place)]
-        self.told = f"{len(self):,} rows of {len(shards)} shards, {len(self.continuations)} continuations" + (
-            f"; {shard_path(root, holes[0]).name} is missing: job=leaf_states was interrupted" if holes else ""
+        self.told = f"{len(self):,} rows of {len(shards)} shards" + (
+            f"; {shard_path(root, holes[0]).name} is missing: job={kind} was interrupted" if holes else ""
         )
 
     def __len__(self) -> int:
@@ -71,18 +72,31 @@ class Columns:
             out[order[part]] = array[ascending[part] - self.starts[shard]]
         return out
 
-    def batches(self, rows: NDArray[np.int64]) -> Iterator[LeafBatch]:
+    def batches(self, rows: NDArray[np.int64]) -> Iterator[Batch]:
         """A batch in float32 for each row of `rows` [b, n], which are read together."""
-        pool = [self.take(name, rows.ravel()) for name in LeafBatch._fields]
+        pool = [self.take(name, rows.ravel()) for name in self.batch._fields]
         for at in range(0, rows.size, rows.shape[1]):
-            yield LeafBatch(*(_floats(torch.from_numpy(column[at : at + rows.shape[1]])) for column in pool))
+            yield self.batch._make(_floats(torch.from_numpy(column[at : at + rows.shape[1]])) for column in pool)
 
 
-class DeviceColumns:
+class Columns(ShardColumns[LeafBatch]):
+    """The columns of leaf states. `continuations` [K] are the names of what labels are for; `made_from` has the
+    fingerprint of their blueprint too."""
+
+    def __init__(self, root: str) -> None:
+        shards = open_shards(root)
+        self.continuations: tuple[str, ...] = tuple(shards[0].config["continuations"])
+        super().__init__(root, shards, columns_of(len(self.continuations)), LeafBatch)
+        self.made_from |= {role: source for role, source in shards[0].made_from.items() if role == "blueprint"}
+        self.told = self.told.replace(" shards", f" shards, {len(self.continuations)} continuations", 1)
+
+
+class DeviceColumns(Generic[Batch]):
     """The columns of batches for all rows, in the memory of one device: only row numbers are sent there for a batch."""
 
-    def __init__(self, columns: Columns, device: torch.device) -> None:
-        arrays = [columns.all(name) for name in LeafBatch._fields]
+    def __init__(self, columns: ShardColumns[Batch], device: torch.device) -> None:
+        self._batch = columns.batch
+        arrays = [columns.all(name) for name in self._batch._fields]
         need, there = sum(array.nbytes for array in arrays), room(device)
         if device.type == "cuda" and need > there:
             raise PokernetsError(
@@ -92,27 +106,86 @@ class DeviceColumns:
         self._columns = [torch.from_numpy(array).to(device) for array in arrays]
         self._device = device
 
-    def batches(self, rows: NDArray[np.int64]) -> Iterator[LeafBatch]:
-        """A batch for each row of `rows` [b, n], as by `Columns`."""
+    def batches(self, rows: NDArray[np.int64]) -> Iterator[Batch]:
+        """A batch for each row of `rows` [b, n], as by `ShardColumns`."""
         for chosen in torch.from_numpy(rows).to(self._device):
-            yield LeafBatch(*(_floats(column[chosen]) for column in self._columns))
+            yield self._batch._make(_floats(column[chosen]) for column in self._columns)
 
 
-def in_order(batches: Batches, rows: NDArray[np.int64], position: Position) -> OrderedLoader[LeafBatch]:
+def in_order(
+    batches: Batches[Batch], rows: NDArray[np.int64], position: Position, batch_rows: int = VALIDATION_BATCH
+) -> OrderedLoader[Batch]:
     """Large batches of `rows` for one process."""
-    return OrderedLoader(rows, VALIDATION_BATCH, lambda part: next(batches(part[None])), position)
+    return OrderedLoader(rows, batch_rows, lambda part: next(batches(part[None])), position)
 
 
-class LeafData(lightning.LightningDataModule):
-    """Batches of the shards at `path`.
+class ShardData(lightning.LightningDataModule, Generic[Batch]):
+    """Batches of the `chosen` rows (None: all) of the shards at `path`, of which `pool_rows` are read at a time.
 
     Groups, not rows, are drawn into the validation part: about `validation_share` of them, by a hash of `split_seed`
     and the group's number, so trainings that differ in `seed` are measured on the same states. An epoch is `epoch_rows`
     rows of an endless shuffled stream (a whole pass where that is None): it sets how often there is validation and a
-    checkpoint, not what is seen. `streets` and `seats` keep only states whose ended round, or own seat, is among them.
-    With `on_device` all rows stay in the memory of the trainer's device, of each of them where there are several; the
-    batches are the same.
+    checkpoint, not what is seen. With `on_device` all rows stay in the memory of the trainer's device, of each of them
+    where there are several; the batches are the same.
     """
+
+    def __init__(
+        self,
+        path: str,
+        columns: ShardColumns[Batch],
+        chosen: NDArray[np.int64] | None = None,
+        *,
+        batch_rows: int,
+        epoch_rows: int | None,
+        validation_share: float,
+        validation_batch: int,
+        pool_rows: int,
+        seed: int,
+        split_seed: int,
+        on_device: bool,
+    ) -> None:
+        super().__init__()
+        if not 0 < validation_share < 1 or batch_rows < 1:
+            raise PokernetsError(
+                f"data.validation_share must lie between 0 and 1 (it is {validation_share}) and data.batch_rows be "
+                f"positive (it is {batch_rows})"
+            )
+        sizes = {"batch_rows": batch_rows, "epoch_rows": epoch_rows, "validation_share": validation_share}
+        self.config: dict[str, Any] = {**sizes, "seed": seed, "split_seed": split_seed}
+        self._columns, self._on_device, self._validation_batch = columns, on_device, validation_batch
+        self.made_from, self.told = columns.made_from, columns.told
+        chosen = np.arange(len(columns)) if chosen is None else chosen
+        in_validation = held_out(self._columns.all("group")[chosen], validation_share, split_seed)
+        self.train_rows: NDArray[np.int64] = chosen[~in_validation]
+        self.validation_rows: NDArray[np.int64] = chosen[in_validation]
+        if not len(self.train_rows) or not len(self.validation_rows):
+            raise PokernetsError(
+                f"{path}: {len(chosen)} rows leave {len(self.train_rows)} to train on and {len(self.validation_rows)} "
+                f"to validate; make more {columns.kind.replace('_', ' ')} or change data.validation_share (now "
+                f"{validation_share})"
+            )
+        self._shuffle = BlockShuffle(self.train_rows, min(batch_rows, len(self.train_rows)), seed, pool_rows=pool_rows)
+        self.epoch_batches = self._shuffle.batches_per_pass
+        if epoch_rows is not None:
+            self.epoch_batches = max(1, epoch_rows // self._shuffle.batch_rows)
+
+    def train_dataloader(self) -> ShuffledLoader[Batch]:
+        return ShuffledLoader(self, self._shuffle, self.epoch_batches, self._batches)
+
+    def val_dataloader(self) -> OrderedLoader[Batch]:
+        return in_order(self._batches, self.validation_rows, Position.of(self), self._validation_batch)
+
+    @cached_property
+    def _batches(self) -> Batches[Batch]:
+        if not self._on_device:
+            return self._columns.batches
+        device = torch.device("cpu") if self.trainer is None else self.trainer.strategy.root_device
+        return DeviceColumns(self._columns, device).batches
+
+
+class LeafData(ShardData[LeafBatch]):
+    """Batches of the leaf states at `path`. `streets` and `seats` keep only states whose ended round, or own seat, is
+    among them."""
 
     def __init__(
         self,
@@ -126,31 +199,22 @@ class LeafData(lightning.LightningDataModule):
         seats: Sequence[int] | None = None,
         on_device: bool = False,
     ) -> None:
-        super().__init__()
-        if not 0 < validation_share < 1 or batch_rows < 1:
-            raise PokernetsError(
-                f"data.validation_share must lie between 0 and 1 (it is {validation_share}) and data.batch_rows be "
-                f"positive (it is {batch_rows})"
-            )
-        kept = {"streets": streets and list(streets), "seats": seats and list(seats)}
-        sizes = {"batch_rows": batch_rows, "epoch_rows": epoch_rows, "validation_share": validation_share}
-        self.config: dict[str, Any] = {**sizes, "seed": seed, "split_seed": split_seed, **kept}
-        self._columns, self._on_device = Columns(path), on_device
-        self.continuations, self.made_from = self._columns.continuations, self._columns.made_from
-        self.told = self._columns.told
-        chosen = selected(self._columns, path, streets, seats)
-        in_validation = held_out(self._columns.all("group")[chosen], validation_share, split_seed)
-        self.train_rows: NDArray[np.int64] = chosen[~in_validation]
-        self.validation_rows: NDArray[np.int64] = chosen[in_validation]
-        if not len(self.train_rows) or not len(self.validation_rows):
-            raise PokernetsError(
-                f"{path}: {len(chosen)} rows leave {len(self.train_rows)} to train on and {len(self.validation_rows)} "
-                f"to validate; make more leaf states or change data.validation_share (now {validation_share})"
-            )
-        self._shuffle = BlockShuffle(self.train_rows, min(batch_rows, len(self.train_rows)), seed)
-        self.epoch_batches = self._shuffle.batches_per_pass
-        if epoch_rows is not None:
-            self.epoch_batches = max(1, epoch_rows // self._shuffle.batch_rows)
+        columns = Columns(path)
+        super().__init__(
+            path,
+            columns,
+            selected(columns, path, streets, seats),
+            batch_rows=batch_rows,
+            epoch_rows=epoch_rows,
+            validation_share=validation_share,
+            validation_batch=VALIDATION_BATCH,
+            pool_rows=POOL_ROWS,
+            seed=seed,
+            split_seed=split_seed,
+            on_device=on_device,
+        )
+        self.config |= {"streets": streets and list(streets), "seats": seats and list(seats)}
+        self.continuations = columns.continuations
 
     def label_mean(self) -> Tensor:
         """[K] mean training label: the best constant prediction in squares, the one that a net has to beat."""
@@ -158,19 +222,6 @@ class LeafData(lightning.LightningDataModule):
         for at in range(0, len(self.train_rows), 1 << 20):
             mean += self._columns.take("labels", self.train_rows[at : at + (1 << 20)]).sum(axis=0, dtype=np.float64)
         return torch.from_numpy(mean / len(self.train_rows)).float()
-
-    def train_dataloader(self) -> ShuffledLoader[LeafBatch]:
-        return ShuffledLoader(self, self._shuffle, self.epoch_batches, self._batches)
-
-    def val_dataloader(self) -> OrderedLoader[LeafBatch]:
-        return in_order(self._batches, self.validation_rows, Position.of(self))
-
-    @cached_property
-    def _batches(self) -> Batches:
-        if not self._on_device:
-            return self._columns.batches
-        device = torch.device("cpu") if self.trainer is None else self.trainer.strategy.root_device
-        return DeviceColumns(self._columns, device).batches
 
 
 def selected(

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from torch.nn.functional import huber_loss
 from torchmetrics import R2Score
 
+from models.fitting import cosine_adam
 from models.leaf_data import LeafBatch
 from poker.rules import STREET_NAMES
 
@@ -57,11 +58,7 @@ class LeafModule(lightning.LightningModule):
         return predicted
 
     def configure_optimizers(self) -> Any:
-        fused = self.device.type in ("cpu", "cuda")
-        optimiser = torch.optim.Adam(self.net.parameters(), lr=self._rate, fused=fused)
-        steps = int(self.trainer.estimated_stepping_batches)
-        schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, T_max=steps)
-        return {"optimizer": optimiser, "lr_scheduler": {"scheduler": schedule, "interval": "step"}}
+        return cosine_adam(self, self.net, self._rate)
 
     def training_step(self, batch: LeafBatch, index: int) -> Tensor:
         predicted = self(batch.features)

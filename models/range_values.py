@@ -1,0 +1,178 @@
+"""`train.py model=range_values`: states with ranges in, a net over ranges out."""
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import lightning
+import torch
+from lightning.pytorch.loggers import TensorBoardLogger
+from rich.console import Console
+from torch import Tensor, nn
+from torch.nn.functional import huber_loss
+
+from models.export import Architecture
+from models.fitting import Goal, Trained, TrainerSettings, cosine_adam, fit, keep_or_train, metrics_of_test, recipe
+from models.leaf_data import ShardColumns, ShardData
+from models.range_net import RANGE_NET, hand_values
+from poker.cards import HOLDEM
+from poker.features.ranges import CLASSES, COLUMNS, STAMP, open_states
+from poker.report import Table
+
+_POOL_ROWS = 1 << 14
+"""States that are read together: some 200 MB."""
+_VALIDATION_BATCH = 512
+_SCATTER_STATES = 8
+
+
+class RangeBatch(NamedTuple):
+    """n states: the columns of `poker.features.ranges.COLUMNS` that training reads."""
+
+    rows: Tensor
+    public: Tensor
+    classes: Tensor
+    deviation: Tensor
+    ranges: Tensor
+    values: Tensor
+
+
+class RangeData(ShardData[RangeBatch]):
+    """Batches of the range states at `path`."""
+
+    def __init__(
+        self,
+        path: str,
+        batch_rows: int = 256,
+        epoch_rows: int | None = None,
+        validation_share: float = 0.05,
+        seed: int = 0,
+        split_seed: int = 0,
+        on_device: bool = False,
+    ) -> None:
+        super().__init__(
+            path,
+            ShardColumns(path, open_states(path), COLUMNS, RangeBatch),
+            batch_rows=batch_rows,
+            epoch_rows=epoch_rows,
+            validation_share=validation_share,
+            validation_batch=_VALIDATION_BATCH,
+            pool_rows=_POOL_ROWS,
+            seed=seed,
+            split_seed=split_seed,
+            on_device=on_device,
+        )
+
+
+class RangeModule(lightning.LightningModule):
+    """Values of all hands of both players, with the schedule of the leaf net.
+
+    The loss is Huber's over the hands that the board leaves, all alike. Logged in validation and tests: `huber`;
+    `huber_in_range`, each player's hands weighted as the range holds them; both for the equity less one half in place
+    of the net, `huber_of_zero`, and `huber_of_classes`, what is left where all hands of a class have its mean value.
+    """
+
+    def __init__(self, net: nn.Module, huber_delta: float, learning_rate: float) -> None:
+        super().__init__()
+        self.net = net
+        self._delta, self._rate = huber_delta, learning_rate
+        self._points: list[tuple[Tensor, Tensor]] = []
+        self._held: Tensor
+        held = torch.from_numpy(HOLDEM.hand_cards.astype("int64"))
+        self.register_buffer("_held", torch.zeros(len(held), 52).scatter_(1, held, 1.0), persistent=False)
+
+    def forward(self, batch: RangeBatch) -> Tensor:
+        return hand_values(self.net(batch.rows, batch.public), batch.classes, batch.deviation)
+
+    def configure_optimizers(self) -> Any:
+        return cosine_adam(self, self.net, self._rate)
+
+    def training_step(self, batch: RangeBatch, index: int) -> Tensor:
+        live = (batch.classes < CLASSES)[:, None].expand_as(batch.values)
+        loss = huber_loss(self(batch)[live], batch.values[live], delta=self._delta)
+        if self.trainer.global_step % self.trainer.log_every_n_steps == 0:  # type: ignore[attr-defined]
+            self.log("train/huber", loss.detach())
+        return loss
+
+    def validation_step(self, batch: RangeBatch, index: int) -> None:
+        predicted = self(batch).float()
+        self._log_means("validation", predicted, batch)
+        if index == 0:
+            live = (batch.classes < CLASSES)[:_SCATTER_STATES, None].expand(-1, 2, -1)
+            few, labels = predicted[:_SCATTER_STATES][live], batch.values[:_SCATTER_STATES][live]
+            self._points.append((few[:, None].cpu(), labels[:, None].cpu()))
+
+    def test_step(self, batch: RangeBatch, index: int) -> None:
+        self._log_means("test", self(batch).float(), batch)
+
+    def _log_means(self, stage: str, predicted: Tensor, batch: RangeBatch) -> None:
+        """Means over all batches, which Lightning weighs by their states."""
+        values, live = batch.values, (batch.classes < CLASSES)[:, None].expand_as(batch.values)
+        weights, even = self._weights(batch.ranges), live / live.sum(dim=2, keepdim=True)
+        equity = torch.stack([batch.rows[..., 2] - 0.5, torch.ones_like(batch.rows[..., 2])], dim=3)
+        checked = hand_values(equity, batch.classes, batch.deviation)
+        means: dict[str, Tensor] = {}
+        for suffix, guess in (("", predicted), ("_of_equity", checked)):
+            losses = huber_loss(guess, values, delta=self._delta, reduction="none")
+            means |= {f"huber{suffix}": (losses * even).sum(dim=2).mean()}
+            means |= {f"huber_in_range{suffix}": (losses * weights).sum(dim=2).mean()}
+        means["mean_error"] = ((predicted - values).abs() * even).sum(dim=2).mean()
+        for name, guess in (("zero", torch.zeros_like(values)), ("classes", _class_means(values, batch.classes))):
+            losses = huber_loss(guess, values, delta=self._delta, reduction="none")
+            means[f"huber_of_{name}"] = (losses * even).sum(dim=2).mean()
+        named = {f"{stage}/{name}": value for name, value in means.items()}
+        self.log_dict(named, on_step=False, on_epoch=True, batch_size=len(values), sync_dist=True)
+
+    def _weights(self, ranges: Tensor) -> Tensor:
+        """[n, 2, H] `poker.features.ranges.joint_weights`."""
+        opponent = ranges.flip(1)
+        blocked = (opponent @ self._held) @ self._held.T - opponent
+        joint = ranges * (opponent.sum(dim=2, keepdim=True) - blocked)
+        return joint / joint.sum(dim=2, keepdim=True)
+
+    def on_validation_epoch_end(self) -> None:
+        predicted, labels = (torch.cat(part).numpy() for part in zip(*self._points, strict=True))
+        self._points.clear()
+        if isinstance(self.logger, TensorBoardLogger):
+            from models.figures import scatter  # noqa: PLC0415 (matplotlib only where a picture is drawn)
+
+            figure = scatter(predicted, labels, ["value"])
+            self.logger.experiment.add_figure("validation/scatter", figure, self.trainer.global_step)
+
+
+def _class_means(values: Tensor, classes: Tensor) -> Tensor:
+    """[n, 2, H] the mean value of each hand's class."""
+    place = classes.long()[:, None].expand_as(values)
+    sums, counts = (values.new_zeros(len(values), 2, CLASSES + 1) for _ in range(2))
+    sums.scatter_add_(2, place, values)
+    counts.scatter_add_(2, place, torch.ones_like(values))
+    return (sums / counts.clamp_min(1)).gather(2, place)
+
+
+def train(
+    *,
+    net: Architecture,
+    data: RangeData,
+    huber_delta: float,
+    trainer: TrainerSettings,
+    threads: int | None,
+    learning_rate: float,
+    output: str,
+    runs: str,
+) -> float:
+    """Train on the range states of `data`, export the best epoch to `output` and return its loss; one there is kept."""
+
+    def learn(directory: Path) -> Trained:
+        console = Console(stderr=True)
+        console.print(data.told, soft_wrap=True, markup=False)
+        module = RangeModule(net(), huber_delta, learning_rate)
+        fitted = fit(module, data, directory=directory, trainer=trainer, threads=threads)
+        losses = metrics_of_test(fitted, module, data.val_dataloader())
+        if fitted.is_global_zero:
+            heading = f"Losses in pots on {len(data.validation_rows):,} held-out states: {output}"
+            Table(["measure", "loss"], [[name, loss] for name, loss in losses.items()], heading).print(console)
+        counts = {"training_rows": len(data.train_rows), "epochs": fitted.current_epoch}
+        return fitted, module.net, counts | {"validation": {"rows": len(data.validation_rows), **losses}}
+
+    config = {"data": data.config, "huber_delta": huber_delta, "learning_rate": learning_rate}
+    goal = Goal(RANGE_NET, STAMP, {**config, "trainer": recipe(trainer)}, data.made_from)
+    counts = keep_or_train(learn, net, goal, output, runs)
+    return float(counts["validation"]["huber"])

@@ -1,0 +1,112 @@
+"""`train.py model=range_values`: zero-sum by construction, a tiny training, the same inputs in training and later."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from data_gen.range_states import RangeSettings, shard_rows
+from models.range_net import RANGE_NET, RangeMlp, RangeNet, hand_values
+from models.range_values import RangeBatch, RangeData, RangeModule
+from poker.artifacts import open_artifact
+from poker.cards import HOLDEM
+from poker.features.ranges import CLASSES, encode, joint_weights, open_states, write_states
+from poker.features.shards import shard_path
+from poker.kernels.cards.hands import CARD_PERMUTATION, HAND_PERMUTATION
+from tests.killed import ROOT
+
+SETTINGS = RangeSettings(
+    seed=5,
+    states_per_shard=60,
+    cards=5,
+    bets=[[1.0], ["a"]],
+    iterations=40,
+    least_stack=0.1,
+    most_stack=10.0,
+    kinds={"recursive": 0.5, "polarised": 0.5},
+)
+
+
+@pytest.fixture(scope="module")
+def work(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("ranges")
+    for index in range(2):
+        write_states(shard_path(root / "range_states", index), shard_rows(SETTINGS, index), config={"shard": index})
+    return root
+
+
+def net() -> RangeMlp:
+    made = RangeMlp(context=[32], hidden=[24, 16], seed=4)
+    with torch.no_grad():  # far from its start, which is near the equity
+        made.layers[-1].weight.mul_(30)  # type: ignore[operator]
+    return made
+
+
+def answer(made: RangeMlp, state: tuple[tuple[int, ...], np.ndarray, float]) -> np.ndarray:
+    rows, public, classes, deviation = (torch.from_numpy(part)[None] for part in encode(*state))
+    with torch.no_grad():
+        values: np.ndarray = hand_values(made(rows, public), classes, deviation)[0].numpy()
+    return values
+
+
+@pytest.mark.parametrize("board", [(0, 14, 23, 37, 49), (0, 14, 23, 37)])
+def test_values_are_zero_sum_and_blind_to_the_names_of_suits(board: tuple[int, ...]) -> None:
+    ranges = np.where(HOLDEM.live(board), np.random.default_rng(1).random((2, 1326)) ** 6, 0)
+    values = answer(net(), (board, ranges, 4.0))
+    weights = joint_weights(board, ranges)
+    assert np.abs(weights[0] @ values[0]) > 0.01
+    assert abs((weights * values).sum()) < 1e-6
+    renamed, hands = tuple(CARD_PERMUTATION[9, list(board)].tolist()), HAND_PERMUTATION[9]
+    moved = np.empty_like(ranges)
+    moved[:, hands] = ranges
+    np.testing.assert_allclose(answer(net(), (renamed, moved, 4.0))[:, hands], values, atol=1e-4)
+
+
+def test_measures_are_those_of_numpy(work: Path) -> None:
+    data, module = RangeData(str(work / "range_states"), validation_share=0.4), RangeModule(net(), 1.0, 0.001)
+    batch: RangeBatch = next(iter(data.val_dataloader()))
+    logged: dict[str, float] = {}
+    module.log_dict = lambda named, **_: logged.update({name: float(value) for name, value in named.items()})  # type: ignore[method-assign]
+    with torch.no_grad():
+        predicted = module(batch)
+        module.test_step(batch, 0)
+    values, live = batch.values.numpy(), batch.classes.numpy() < CLASSES
+    errors = np.abs(predicted.numpy() - values)
+    huber = np.where(errors < 1, errors**2 / 2, errors - 0.5)
+    uniform = [huber[i][:, live[i]].mean() for i in range(len(live))]
+    assert logged["test/huber"] == pytest.approx(np.mean(uniform), rel=1e-4)
+    boards = np.concatenate([shard.arrays["board"] for shard in open_states(work / "range_states")])
+    in_range = [
+        (joint_weights(tuple(boards[row].tolist()), batch.ranges[i].numpy()) * huber[i]).sum() / 2
+        for i, row in enumerate(data.validation_rows)
+    ]
+    assert logged["test/huber_in_range"] == pytest.approx(np.mean(in_range), rel=1e-4)
+    assert logged["test/huber_of_classes"] < logged["test/huber_of_equity"] < logged["test/huber_of_zero"]
+
+
+@pytest.mark.slow
+def test_it_learns_and_is_asked_as_it_was_trained(work: Path) -> None:
+    command = [sys.executable, "train.py", "model=range_values", f"artifacts={work}", f"runs={work / 'runs'}"]
+    command += ["trainer.max_epochs=25", "model.data.batch_rows=16", "model.data.validation_share=0.2"]
+    command += ["model.net.context=[32]", "model.net.hidden=[32,32]", "trainer.accelerator=cpu"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=600, check=False)
+    assert done.returncode == 0, done.stderr
+    artifact = open_artifact(work / "range_net", RANGE_NET)
+    found = artifact.counts["validation"]
+    assert found["huber"] < found["huber_of_equity"]
+    assert list((work / "runs").glob("range_net-*/tensorboard/events*"))
+    [first, _] = open_states(work / "range_states")
+    stacks = first.arrays["stack_to_pot"][:3].tolist()
+    boards = [tuple(board) for board in first.arrays["board"][:3].tolist()]
+    asked = RangeNet(work / "range_net").values(list(zip(boards, first.arrays["ranges"][:3], stacks, strict=True)))
+    module = RangeModule(RangeMlp(context=[32], hidden=[32, 32]), 1.0, 0.001)
+    module.net.load_state_dict(RangeNet(work / "range_net")._net.state_dict())
+    batch = RangeBatch._make(torch.tensor(first.arrays[name][:3]) for name in RangeBatch._fields)
+    with torch.no_grad():
+        trained = module(RangeBatch._make(part.float() if part.is_floating_point() else part for part in batch))
+    np.testing.assert_allclose(asked, trained.numpy(), atol=5e-3)  # training reads inputs in float16
+    again = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=600, check=False)
+    assert "is made already" in again.stderr
