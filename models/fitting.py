@@ -251,9 +251,14 @@ def fit(
     return made
 
 
-def cosine_adam(module: lightning.LightningModule, net: nn.Module, learning_rate: float) -> Any:
-    """Adam with a rate that falls from `learning_rate` to zero along a half cosine over the planned steps."""
-    optimiser = torch.optim.Adam(net.parameters(), lr=learning_rate, fused=module.device.type in ("cpu", "cuda"))
+def cosine_adam(
+    module: lightning.LightningModule, net: nn.Module, learning_rate: float, weight_decay: float = 0.0
+) -> Any:
+    """Adam with a rate that falls from `learning_rate` to zero along a half cosine over the planned steps; weights
+    decay apart from the gradient."""
+    fused = module.device.type in ("cpu", "cuda")
+    decay: dict[str, Any] = {"weight_decay": weight_decay, "decoupled_weight_decay": True} if weight_decay else {}
+    optimiser = torch.optim.Adam(net.parameters(), lr=learning_rate, fused=fused, **decay)
     steps = int(module.trainer.estimated_stepping_batches)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, T_max=steps)
     return {"optimizer": optimiser, "lr_scheduler": {"scheduler": schedule, "interval": "step"}}

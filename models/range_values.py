@@ -41,7 +41,7 @@ class RangeData(ShardData[RangeBatch]):
     def __init__(
         self,
         path: str,
-        batch_rows: int = 256,
+        batch_rows: int = 128,
         epoch_rows: int | None = None,
         validation_share: float = 0.05,
         seed: int = 0,
@@ -70,10 +70,10 @@ class RangeModule(lightning.LightningModule):
     of the net, `huber_of_zero`, and `huber_of_classes`, what is left where all hands of a class have its mean value.
     """
 
-    def __init__(self, net: nn.Module, huber_delta: float, learning_rate: float) -> None:
+    def __init__(self, net: nn.Module, huber_delta: float, learning_rate: float, weight_decay: float) -> None:
         super().__init__()
         self.net = net
-        self._delta, self._rate = huber_delta, learning_rate
+        self._delta, self._rate, self._decay = huber_delta, learning_rate, weight_decay
         self._points: list[tuple[Tensor, Tensor]] = []
         self._held: Tensor
         held = torch.from_numpy(HOLDEM.hand_cards.astype("int64"))
@@ -83,7 +83,7 @@ class RangeModule(lightning.LightningModule):
         return hand_values(self.net(batch.rows, batch.public), batch.classes, batch.deviation)
 
     def configure_optimizers(self) -> Any:
-        return cosine_adam(self, self.net, self._rate)
+        return cosine_adam(self, self.net, self._rate, self._decay)
 
     def training_step(self, batch: RangeBatch, index: int) -> Tensor:
         live = (batch.classes < CLASSES)[:, None].expand_as(batch.values)
@@ -155,6 +155,7 @@ def train(
     trainer: TrainerSettings,
     threads: int | None,
     learning_rate: float,
+    weight_decay: float,
     output: str,
     runs: str,
 ) -> float:
@@ -163,7 +164,7 @@ def train(
     def learn(directory: Path) -> Trained:
         console = Console(stderr=True)
         console.print(data.told, soft_wrap=True, markup=False)
-        module = RangeModule(net(), huber_delta, learning_rate)
+        module = RangeModule(net(), huber_delta, learning_rate, weight_decay)
         fitted = fit(module, data, directory=directory, trainer=trainer, threads=threads)
         losses = metrics_of_test(fitted, module, data.val_dataloader())
         if fitted.is_global_zero:
@@ -173,6 +174,7 @@ def train(
         return fitted, module.net, counts | {"validation": {"rows": len(data.validation_rows), **losses}}
 
     config = {"data": data.config, "huber_delta": huber_delta, "learning_rate": learning_rate}
+    config |= {"weight_decay": weight_decay}
     goal = Goal(RANGE_NET, STAMP, {**config, "trainer": recipe(trainer)}, data.made_from)
     counts = keep_or_train(learn, net, goal, output, runs)
     return float(counts["validation"]["huber"])

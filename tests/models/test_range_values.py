@@ -66,7 +66,7 @@ def test_values_are_zero_sum_and_blind_to_the_names_of_suits(board: tuple[int, .
 
 
 def test_measures_are_those_of_numpy(work: Path) -> None:
-    data, module = RangeData(str(work / "range_states"), validation_share=0.4), RangeModule(net(), 1.0, 0.001)
+    data, module = RangeData(str(work / "range_states"), validation_share=0.4), RangeModule(net(), 1.0, 0.001, 0.0)
     batch: RangeBatch = next(iter(data.val_dataloader()))
     logged: dict[str, float] = {}
     module.log_dict = lambda named, **_: logged.update({name: float(value) for name, value in named.items()})  # type: ignore[method-assign]
@@ -102,7 +102,7 @@ def test_it_learns_and_is_asked_as_it_was_trained(work: Path) -> None:
     stacks = first.arrays["stack_to_pot"][:3].tolist()
     boards = [tuple(board) for board in first.arrays["board"][:3].tolist()]
     asked = RangeNet(work / "range_net").values(list(zip(boards, first.arrays["ranges"][:3], stacks, strict=True)))
-    module = RangeModule(RangeMlp(context=[32], hidden=[32, 32]), 1.0, 0.001)
+    module = RangeModule(RangeMlp(context=[32], hidden=[32, 32]), 1.0, 0.001, 0.0)
     module.net.load_state_dict(RangeNet(work / "range_net")._net.state_dict())
     batch = RangeBatch._make(torch.tensor(first.arrays[name][:3]) for name in RangeBatch._fields)
     with torch.no_grad():
