@@ -12,7 +12,7 @@ On another `device` (`search.device`'s names but auto) labels are the same to th
 import sys
 import time
 from dataclasses import asdict, dataclass, replace
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -30,9 +30,11 @@ from poker.features.shards import KIND, columns_of, shard_path, write_shard
 from poker.kernels.cards.isomorphism import NUM_BOARDS, canonical_board
 from poker.parallel import Cluster, Given, Work
 from poker.rules import Rules
+from poker.search.leaves.off_tree import OffTreeStates
 from poker.solvers.rollout.continuation import Continuations, sample_boards
 from poker.solvers.rollout.forms import FormsOf
 from poker.solvers.rollout.leaf_states import LeafSampler
+from poker.tree import BettingTree
 from poker.types import Board
 
 Columns = dict[str, NDArray[Any]]
@@ -51,16 +53,17 @@ class ShardSettings:
     preflop_share: float
     exploration: float
     uniform_hands: float
+    off_tree: float
     continuations: FormsOf
 
     def __post_init__(self) -> None:
         counts = (self.boards_per_shard, self.states_per_board, self.pairs_per_state, self.hands)
         if min(counts) < 1 or self.runouts < 2:
             raise PokernetsError("job=leaf_states needs counts of at least 1 and, for standard errors, 2 runouts")
-        shares = (self.preflop_share, self.exploration, self.uniform_hands)
+        shares = (self.preflop_share, self.exploration, self.uniform_hands, self.off_tree)
         if not all(0 <= share <= 1 for share in shares):
             raise PokernetsError(
-                "job=leaf_states: preflop_share, exploration and uniform_hands are shares, between 0 and 1"
+                "job=leaf_states: preflop_share, exploration, uniform_hands and off_tree are shares, between 0 and 1"
             )
 
 
@@ -123,6 +126,11 @@ def shard_rows(continuations: Continuations, settings: ShardSettings, index: int
     return {name: np.concatenate([part[name] for part in parts])[order] for name in parts[0]}
 
 
+@lru_cache(maxsize=4)
+def _off_tree(tree: BettingTree, street: int) -> OffTreeStates:
+    return OffTreeStates(tree, street)
+
+
 def _state_rows(
     continuations: Continuations,
     settings: ShardSettings,
@@ -139,16 +147,20 @@ def _state_rows(
     control = showdown_equity(rules, board)[np.ix_(hands0, hands1)]
     found = continuations.values(state.node, boards, hands0, hands1, control)
     labels, sem = found.in_pots(state.betting.pot)
+    betting = state.betting
+    if rng.random() < settings.off_tree:
+        tree = continuations.blueprint.tree
+        betting = _off_tree(tree, betting.street - 1).near(state.node, rng) or betting
     sound = np.argwhere(found.count >= max(2, settings.runouts // 4))
     first, second = sound[rng.permutation(len(sound))[: settings.pairs_per_state]].T
     held = hands0[first], hands1[second]
     return [
         {
-            "features": encode_pairs(board, state.betting, own, held[own], held[1 - own]),
+            "features": encode_pairs(board, betting, own, held[own], held[1 - own]),
             "labels": labels[own][:, first, second].T,
             "label_sem": sem[own][:, first, second].T,
             "seat": np.full(len(first), own),
-            "street": np.full(len(first), state.betting.street - 1),
+            "street": np.full(len(first), betting.street - 1),
             "group": np.full(len(first), group),
         }
         for own in (0, 1)

@@ -218,7 +218,7 @@ def labels(device: str, sizes: Sizes) -> list[Found]:
     """Rows of a whole shard of `job=leaf_states`, labelled with a blueprint of random strategy."""
     blueprint = _blueprint(load_rules("holdem_nolimit_2p"), sizes.menu)
     continuations = TorchContinuations(blueprint, Biased().of(blueprint), device)
-    settings = ShardSettings(1, sizes.boards, 8, 128, 24, 32, 0.2, 0.2, 0.3, Biased())
+    settings = ShardSettings(1, sizes.boards, 8, 128, 24, 32, 0.2, 0.2, 0.3, 0.5, Biased())
     rows = len(shard_rows(continuations, settings, 0)["group"])
     seconds = _least(partial(shard_rows, continuations, settings, 0))
     return [{"name": "labelled rows", "value": rows / seconds, "unit": "rows/s", "labels": 4 * rows / seconds}]

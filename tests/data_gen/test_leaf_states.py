@@ -77,7 +77,8 @@ def four_streets() -> Blueprint:
 def settings(**changes: Any) -> ShardSettings:
     values: dict[str, Any] = {
         "seed": 3, "boards_per_shard": 2, "states_per_board": 2, "pairs_per_state": 40, "hands": 12, "runouts": 16,
-        "preflop_share": 0.0, "exploration": 0.3, "uniform_hands": 0.3, "continuations": Biased(), **changes,
+        "preflop_share": 0.0, "exploration": 0.3, "uniform_hands": 0.3, "off_tree": 0.0, "continuations": Biased(),
+        **changes,
     }  # fmt: skip
     return ShardSettings(**values)
 
@@ -141,7 +142,7 @@ def test_more_runouts_agree_within_the_standard_errors() -> None:
 def test_settings_that_cannot_work_are_refused() -> None:
     with pytest.raises(PokernetsError, match="2 runouts"):
         settings(runouts=1)
-    for share in ({"preflop_share": 7.0}, {"exploration": 2.0}, {"uniform_hands": -1.0}):
+    for share in ({"preflop_share": 7.0}, {"exploration": 2.0}, {"uniform_hands": -1.0}, {"off_tree": 1.5}):
         with pytest.raises(PokernetsError, match="are shares"):
             settings(**share)
 

@@ -50,6 +50,21 @@ class BlueprintStates:
         distance += AGGRESSOR_WEIGHT * (ends.aggressor != state.last_raiser(street))
         return int(ends.nodes[int(distance.argmin())])
 
+    def shares(self, state: Betting, street: int) -> list[tuple[int, float]]:
+        """The STREET nodes for `state` with a share for each: the nearest with a smaller and with a larger pot, the
+        share of either in proportion to the distance of the other. The end of `street` in the tree stands alone."""
+        exact = self._exact(state)
+        if exact is not None:
+            return [(exact, 1.0)]
+        ends = self._ends[street]
+        above = ends.log_pot - np.log(state.pot)
+        distance = np.abs(above) + AGGRESSOR_WEIGHT * (ends.aggressor != state.last_raiser(street))
+        sides = [np.flatnonzero(side) for side in (above < 0, above >= 0)]
+        nearest = [int(side[distance[side].argmin()]) for side in sides if len(side)]
+        far = distance[nearest]
+        parts = far[::-1] / far.sum() if len(nearest) == 2 else np.ones(1)
+        return [(int(ends.nodes[place]), float(part)) for place, part in zip(nearest, parts, strict=True)]
+
     def _exact(self, state: Betting) -> int | None:
         """The node reached by exactly the actions of `state`."""
         tree = self._tree
