@@ -1,6 +1,6 @@
 """Parts of a configuration that are built later, in the processes that play, and not when the command starts."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -25,3 +25,13 @@ def agent(settings: Mapping[str, Any] | str | None) -> AgentSpec | None:
 def values(settings: Mapping[str, Any]) -> ValueFunctionSpec:
     """The value function of AIVAT."""
     return ValueFunctionSpec(partial(call, settings), settings)
+
+
+def part(settings: Mapping[str, Any]) -> Callable[[], Any]:
+    """What `settings` describe, built where it is called."""
+    return partial(call, settings)
+
+
+def parts(**settings: Mapping[str, Any]) -> dict[str, Callable[[], Any]]:
+    """Parts by name, each built where it is called."""
+    return {name: partial(call, node) for name, node in settings.items()}

@@ -1,0 +1,102 @@
+"""`evaluate=leaf_values`: the reference against rollouts, signs of values, and what a strategy loses."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from poker.agents.depth_limited import DepthLimitedAgent
+from poker.betting import Betting
+from poker.evaluation.measures.leaf_values import FLOP, Arrival, Reference, arrival, loss, values_of
+from poker.rules import CALL
+from poker.search.beliefs import Ranges, observe_board, start_ranges
+from poker.search.leaves.rollout import RolloutLeaf
+from poker.search.round_solver import DepthLimitedSolver, Request, SolverSettings
+from poker.search.settings import SearchSettings
+from poker.solvers.blueprint import Blueprint
+from poker.solvers.rollout.forms import Biased
+from poker.solvers.rollout.leaf_values import LeafValues
+from poker.tree import bet_menu, build_tree
+from poker.types import Board
+from tests.blueprints import random_blueprint
+from tests.games import load_rules
+from tests.search.leaves.test_leaf_evaluators import FLOP as CARDS
+from tests.search.leaves.test_leaf_evaluators import StrengthBuckets
+
+RULES = load_rules("holdem_nolimit_2p")
+MENU = bet_menu(preflop=[[1.0], ["a"]], flop=[[1.0], ["a"]], turn=[[1.0], ["a"]], river=[[1.0], ["a"]])
+SOLVER = SolverSettings("apdcfr", (30,), 1)
+
+
+class Flat:
+    """`own` wins so many chips with every hand, under both continuations."""
+
+    num_continuations = 2
+
+    def __init__(self, chips: float) -> None:
+        self._chips = chips
+
+    def values(self, leaves: Sequence[Betting], board: Board, ranges: Ranges, own: int) -> LeafValues:
+        cluster = np.where(RULES.space.live(board), 0, -1).astype(np.int32)
+        return LeafValues(own, cluster, cluster, np.full((len(leaves), 2, 1, 1), self._chips, np.float32))
+
+
+@pytest.fixture(scope="module")
+def blueprint() -> Blueprint:
+    return random_blueprint(build_tree(Betting.start(RULES), MENU), StrengthBuckets())
+
+
+@pytest.fixture(scope="module")
+def there() -> Arrival:
+    root = Betting.start(RULES).apply(300).apply(CALL)
+    ranges = observe_board(start_ranges(RULES), CARDS)
+    ranges[1] *= np.random.default_rng(0).random(RULES.num_hands) < 0.1
+    ranges[1] /= ranges[1].sum()
+    return Arrival(CARDS, root, ranges, root.apply(CALL).apply(CALL), ranges)
+
+
+def test_values_are_to_the_player_whose_hands_they_are(there: Arrival) -> None:
+    hands = np.flatnonzero(RULES.space.live(CARDS))[:5]
+    for player in (0, 1):
+        found = values_of(Flat(60.0), there, player, hands)
+        assert found[player] == pytest.approx(np.full((2, 5), 60 / there.end.pot))
+        assert found[1 - player] == pytest.approx(np.full((2, 5), -60 / there.end.pot))
+
+
+def test_the_reference_is_what_rollouts_of_every_hand_say(there: Arrival, blueprint: Blueprint) -> None:
+    rollouts = RolloutLeaf(blueprint=blueprint, factor=10.0, clusters=128, hands_per_cluster=2, runouts=24, seed=3)
+    hands = np.random.default_rng(1).choice(np.flatnonzero(RULES.space.live(CARDS)), 24, replace=False)
+    for player in (0, 1):
+        truth, error = Reference(blueprint, Biased()).values(there, player, hands, 48, np.random.default_rng(2))
+        found = values_of(rollouts, there, player, hands)
+        assert truth.shape == found.shape == (2, 4, 24)
+        assert np.corrcoef(found.ravel(), truth.ravel())[0, 1] > 0.9
+        assert np.abs(found - truth).mean() < 0.35 * np.abs(truth).mean()
+        assert 0 < np.abs(error).mean() < np.abs(found - truth).mean()
+
+
+def test_a_strategy_loses_nothing_in_its_own_game_and_something_in_another(
+    there: Arrival, blueprint: Blueprint
+) -> None:
+    rollouts = RolloutLeaf(blueprint=blueprint, factor=10.0, clusters=32, hands_per_cluster=2, runouts=12, seed=3)
+    request = Request(there.root, there.board, there.root_ranges, 0)
+    true, flat = (
+        DepthLimitedSolver(MENU, MENU, {FLOP: leaf}, SOLVER).solved(request, every_hand=True)
+        for leaf in (rollouts, Flat(0.0))
+    )
+    before = true.exploitability()
+    assert loss(true, true, 0, there.root.pot) == pytest.approx(0, abs=1e-6)
+    assert loss(true, flat, 0, there.root.pot) > 0.02
+    assert true.exploitability() == before
+
+
+def test_play_arrives_at_ends_of_the_flop_with_its_ranges(blueprint: Blueprint) -> None:
+    rollouts = RolloutLeaf(blueprint=blueprint, factor=10.0, clusters=8, hands_per_cluster=1, runouts=2, seed=3)
+    solver = SolverSettings("apdcfr", (5,), 1)
+    search = SearchSettings(menu=MENU, ahead=MENU, solver=solver, opponent_noise=0.0, remembered_states=10)
+    agent = DepthLimitedAgent(name="agent", game=RULES, leaves=[rollouts, rollouts], search=search)
+    found = arrival(agent, RULES, FLOP, 0.5, np.random.default_rng(4))
+    assert (found.root.street, found.end.street, found.end.actions[-1], found.end.is_over) == (1, 2, (), False)
+    assert found.ranges.sum(axis=1) == pytest.approx(1, abs=1e-4)
+    assert (found.ranges[:, ~RULES.space.live(found.board)] == 0).all()
+    assert not np.array_equal(found.ranges, found.root_ranges) or found.end.actions[1] == (CALL, CALL)
