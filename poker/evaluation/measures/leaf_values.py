@@ -61,7 +61,7 @@ _DELTA = 1.0
 
 
 @dataclass(frozen=True)
-class Settings:
+class SampleSettings:
     """`states` of each of `streets` are measured with `hands` hands and `runouts` complete boards each. `odd_raises` is
     the share of raises that play replaces by one of any size. `solves` of the states are solved with each evaluator,
     and with rollouts of `solve_runouts` boards for `solve_clusters` groups of hands."""
@@ -201,7 +201,7 @@ class _Measuring:
         reference: Callable[[], Blueprint],
         forms: Biased,
         search: SearchSettings,
-        settings: Settings,
+        settings: SampleSettings,
     ) -> None:
         self._game, self._settings, self._search = game, settings, search
         self._agent = require_policy(agent.build(game), "evaluate=leaf_values")
@@ -270,7 +270,7 @@ def run(
     blueprint: Callable[[], Blueprint],
     continuations: Biased,
     search: SearchSettings,
-    settings: Settings,
+    settings: SampleSettings,
     cluster: Cluster,
     out: str,
 ) -> dict[str, Any]:
@@ -295,7 +295,7 @@ def run(
 
 
 class _Errors:
-    """Errors of an evaluator on states of a street: `errors` [S, 2, K, n]; halves of the hands as `Settings.hands`."""
+    """Errors of an evaluator on states of a street: `errors` [S, 2, K, n]; halves as in `SampleSettings`."""
 
     def __init__(self, rows: Sequence[Mapping[str, Any]], name: str) -> None:
         self.rows = [row for row in rows if name in row["errors"]]
@@ -319,7 +319,7 @@ def huber(errors: Floats) -> Floats:
     return np.where(size < _DELTA, size**2 / 2, _DELTA * (size - _DELTA / 2))
 
 
-def _report(rows: Sequence[Mapping[str, Any]], names: Sequence[str], settings: Settings) -> Report:
+def _report(rows: Sequence[Mapping[str, Any]], names: Sequence[str], settings: SampleSettings) -> Report:
     cells, parts, record, panels = [], [], {}, {}
     for street in settings.streets:
         there = [row for row in rows if row["street"] == street]
