@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from conf.compose import call, compose
+from conf.compose import call, compose, resolve
 from poker.agents.simple import RandomAgent
 from poker.errors import PokernetsError
 from poker.evaluation.aivat.heads_up import Aivat
@@ -144,6 +144,6 @@ def test_a_last_line_that_a_kill_cut_short_is_left_out(played: tuple[Path, list[
 
 
 def test_replay_takes_value_functions_from_the_command_line() -> None:
-    settings = compose("evaluate", ["evaluate=replay", "log=x", "values=fold_equity", "notes=[a,b]"]).evaluate
+    settings = resolve(compose("evaluate", ["evaluate=replay", "log=x", "values=fold_equity", "notes=[a,b]"]).evaluate)
     assert isinstance(call(settings["values"])(), FoldEquityValues)
-    assert list(settings.notes) == ["a", "b"]
+    assert settings["notes"] == ["a", "b"]
