@@ -55,7 +55,6 @@ from poker.tree import BettingTree, Kind
 from poker.types import Board, Floats, Path
 
 PREFLOP, FLOP = 0, 1
-_STRENGTHS = ("weak", "medium", "strong")
 _DELTA = 1.0
 """Pots at which the Huber loss turns linear, as in published figures."""
 
@@ -110,13 +109,10 @@ def arrival(agent: PolicyAgent, game: Rules, street: int, odd_raises: float, rng
             else:
                 ranges = observe_action(ranges, state.to_act, probs[:, choice], 0.0)
             following = state.apply(action)
-            if following.is_over or following.street > street:
-                state = following
-            elif following.street > state.street:
-                state, ranges = following, observe_board(ranges, board[: game.board_sizes[following.street]])
-                root, root_ranges = state, ranges
-            else:
-                state = following
+            if state.street < following.street <= street and not following.is_over:
+                ranges = observe_board(ranges, board[: game.board_sizes[following.street]])
+                root, root_ranges = following, ranges
+            state = following
         if not state.is_over:
             return Arrival(board[: game.board_sizes[street]], root, root_ranges, state, ranges)
 
@@ -232,7 +228,7 @@ class _Measuring:
                 found = values_of(evaluator, there, player, hands)
             except PokernetsError:  # of another street
                 continue
-            same = min(found.shape[1], truth.shape[1]) if found.shape[1] in (1, truth.shape[1]) else 1
+            same = truth.shape[1] if found.shape == truth.shape else 1  # other continuations share the blueprint alone
             row["errors"][name] = _rounded(found[:, :same] - truth[:, :same])
         if number < settings.solves and street == FLOP:
             row["losses"] = self._losses(there, player, [*row["errors"]])
