@@ -148,7 +148,7 @@ def _state_rows(
     found = continuations.values(state.node, boards, hands0, hands1, control)
     labels, sem = found.in_pots(state.betting.pot)
     betting = state.betting
-    if rng.random() < settings.off_tree:
+    if settings.off_tree and rng.random() < settings.off_tree:
         tree = continuations.blueprint.tree
         betting = _off_tree(tree, betting.street - 1).near(state.node, rng) or betting
     sound = np.argwhere(found.count >= max(2, settings.runouts // 4))
