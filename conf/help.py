@@ -46,7 +46,7 @@ def choices(group: str) -> list[str]:
 
 
 def values_of(group: str, option: str) -> dict[str, Any]:
-    """What an option holds, with the defaults list of its file."""
+    """Settings of an option, with the defaults list of its file."""
     variant = _VARIANTS.get(group, {}).get(option)
     if variant is None:
         values: dict[str, Any] = yaml.load((CONF / group / f"{option}.yaml").read_text(), _Loader)

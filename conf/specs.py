@@ -28,7 +28,7 @@ def values(settings: Mapping[str, Any]) -> ValueFunctionSpec:
 
 
 def part(settings: Mapping[str, Any]) -> Callable[[], Any]:
-    """What `settings` describe, built where it is called."""
+    """The part that `settings` describe, built where it is called."""
     return partial(call, settings)
 
 

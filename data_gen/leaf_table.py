@@ -51,7 +51,7 @@ class TableSettings:
 
 @dataclass(frozen=True)
 class Valuation:
-    """What values states: a blueprint and the continuations after it, by kernels, or by torch on another `device`."""
+    """Values of states: a blueprint and the continuations after it, by kernels, or by torch on another `device`."""
 
     game: Rules
     abstraction: str

@@ -153,7 +153,7 @@ def _all_hands(text: str, kind: str, path: Path | str, game: Rules | None) -> It
 
 
 def _parsers(text: str, kind: str) -> Iterator[Callable[[], PlayedHand]]:
-    """What reads each hand of a text; it raises a LineError."""
+    """Reader of each hand of a text; raises a LineError."""
     if kind in _SITES:
         split, site = _SITES[kind]
         yield from (partial(site.parse, lines, line) for line, lines in split(text))

@@ -94,7 +94,7 @@ def parse_hand(text: str, number: int, line: int = 1) -> PlayedHand:
 
 
 class _OpenHand(ToldHand):
-    """What the fields of one hand tell; with `totals`, amounts of actions are totals of the street. `lines` are those
+    """Reader of the fields of one hand; with `totals`, amounts of actions are totals of the street. `lines` are those
     of the actions."""
 
     def __init__(self, fields: dict[str, Any], number: int, line: int, lines: list[int], totals: bool) -> None:

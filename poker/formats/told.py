@@ -60,7 +60,7 @@ class Event(NamedTuple):
 
 @dataclass
 class ToldHand:
-    """What a file tells about one hand; amounts are chips of `scale` to the unit of the currency.
+    """One hand as a file tells it; amounts are chips of `scale` to the unit of the currency.
 
     Where it does not tell the `total` of the pots, or the `rake`, they are None. `line` is where the hand begins.
     """

@@ -55,7 +55,7 @@ hands = partial(split, header_within=_HEADER_WITHIN)
 
 @dataclass
 class BovadaLines(PokerStarsLines):
-    """What the lines of a hand tell, by position of the players."""
+    """Reader of the lines of a hand, which name players by position."""
 
     SITE = "Bovada"
     HEADERS = (_HEADER,)

@@ -24,7 +24,7 @@ _WHEN = re.compile(r"(\d{4}-\d\d-\d\d) (\d\d?):(\d\d:\d\d)")
 
 @dataclass
 class SiteLines(ToldHand, ABC):
-    """What the lines of one hand tell; a site says how its header and its other lines are read."""
+    """Reader of the lines of one hand; a site says how its header and its other lines are read."""
 
     SITE: ClassVar[str]
     HEADERS: ClassVar[tuple[re.Pattern[str], ...]]

@@ -56,7 +56,7 @@ def hands(text: str) -> Iterator[tuple[int, list[str]]]:
 
 @dataclass
 class PartyLines(SiteLines):
-    """What the lines of a hand tell."""
+    """Reader of the lines of a hand."""
 
     SITE = "partypoker or 888"
     HEADERS = (_HEADER,)

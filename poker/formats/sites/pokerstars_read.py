@@ -70,7 +70,7 @@ _NOBODY = re.compile(rf".*: (?:{'|'.join(_ACTIONS.values()).replace('(?P<all_in>
 
 @dataclass
 class PokerStarsLines(SiteLines):
-    """What the lines of a hand in PokerStars' text tell."""
+    """Reader of the lines of a hand in PokerStars' text."""
 
     SITE = "PokerStars"
     HEADERS: ClassVar[tuple[re.Pattern[str], ...]] = (_HEADER, _OTHER_HEADER)

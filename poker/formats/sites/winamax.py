@@ -33,7 +33,7 @@ hands = partial(split, header_within=_HEADER_WITHIN)
 
 @dataclass
 class WinamaxLines(PokerStarsLines):
-    """What the lines of a hand tell."""
+    """Reader of the lines of a hand."""
 
     SITE = "Winamax"
     HEADERS = (_HEADER,)

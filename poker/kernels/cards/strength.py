@@ -197,7 +197,7 @@ def strength_moments(strength: I16) -> I64:
 
 @inline
 def _beats(rank: np.int16) -> np.int16:
-    """What ranks below it lose to a hand of this rank: none to a BLOCKED one."""
+    """Bound below which ranks lose to a hand of this rank: none to a BLOCKED one."""
     return rank if rank != BLOCKED else np.int16(-1)
 
 

@@ -1,4 +1,4 @@
-"""What happened before a decision, as inputs: in the hand, and in the player's past. One row at a time for all users.
+"""History before a decision, as inputs: in the hand, and in the player's past. One row at a time for all users.
 
 Rows are those of `poker.features.action_rows`. A job walks over all of them with `hand_rows` and `player_rows`; who
 plays calls `hand_inputs`, `player_inputs` and `observe` for one decision: the same code, the same bits.
@@ -47,7 +47,7 @@ class Actions(NamedTuple):
 
 
 class PlayerHistory(NamedTuple):
-    """What is remembered of a player: actions by context [X, 3]; in every cell the sum of (what was done - what was
+    """Record of a player: actions by context [X, 3]; in every cell the sum of (what was done - what was
     predicted) [C, 3] and of ones [C], in which the past fades."""
 
     counts: F64

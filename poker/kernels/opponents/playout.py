@@ -67,7 +67,7 @@ class LiveHands(NamedTuple):
 
 
 class Trial(NamedTuple):
-    """What a trial draws: random numbers [4, P, actions]; of the players' hands strength [4, P] on each street and
+    """Draws of a trial: random numbers [4, P, actions]; of the players' hands strength [4, P] on each street and
     ranks [P] at the showdown; of their particles strengths (ranks on the river) and bins of strength [4, P, M]."""
 
     uniforms: F64

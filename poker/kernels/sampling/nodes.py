@@ -26,7 +26,7 @@ NODE = np.dtype(
 
 
 class Tree(NamedTuple):
-    """What a kernel knows of a tree of M sampling nodes for P players; E different ends with more than two players."""
+    """A tree as kernels see it: M sampling nodes for P players; E different ends with more than two players."""
 
     nodes: Records  # [M] of NODE
     strides: I32  # [P, S]

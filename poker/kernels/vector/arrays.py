@@ -1,4 +1,4 @@
-"""What a sweep of vector-form CFR reads and writes. `poker.solvers.vector.layout` and `boards` make the arrays."""
+"""Arrays that a sweep of vector-form CFR reads and writes. `poker.solvers.vector.layout` and `boards` make them."""
 
 from typing import NamedTuple
 

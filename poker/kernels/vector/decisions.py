@@ -1,4 +1,4 @@
-"""What happens at the decisions of a sweep: reach goes down, values and regrets come up, sixteen hands at a time."""
+"""Decisions of a sweep: reach goes down, values and regrets come up, sixteen hands at a time."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from poker.kernels.types import F32, I64, U8
 from poker.kernels.vector.arrays import ACT, REACH, STRIDE, VALUE, Sweep
 
 SOLVE, BEST_RESPONSE, AVERAGE, RECORD = range(4)
-"""What a sweep does at p's nodes: update regrets, take the best action, follow p's average strategy, or take the best
+"""Modes of a sweep at p's nodes: update regrets, take the best action, follow p's average strategy, or take the best
 action and write down which it is."""
 
 POSITIVE, NEGATIVE, FLOOR, CARRY, PREDICTION, DECAY = range(6)

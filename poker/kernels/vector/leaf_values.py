@@ -1,4 +1,4 @@
-"""What two strategies below a depth limit come to for every pair of hands, exactly, board by board.
+"""Values of two strategies below a depth limit for every pair of hands, exactly, board by board.
 
 With r_p(z, h) the product of player p's own probabilities on the way from a leaf to an end z,
 

@@ -32,10 +32,10 @@ CHUNK = 8
 """Hands for which a program runs at once."""
 
 LINEAR, BEST, SLOT = range(3)
-"""What a step computes: a * end + b * mass of a row, the larger of the two, or another slot."""
+"""Computed by a step: a * end + b * mass of a row, the larger of the two, or another slot."""
 
 SET, ADD, MAX = range(3)
-"""What a step does with the slot it computes."""
+"""Uses that a step makes of the slot it computes."""
 
 _ALL = 52
 _CARD_ROWS = 53

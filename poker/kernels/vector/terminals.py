@@ -1,4 +1,4 @@
-"""What the terminals of a board pay: folds and showdowns sixteen rows at a time, run-outs four."""
+"""Payoffs at the terminals of a board: folds and showdowns sixteen rows at a time, run-outs four."""
 
 import numpy as np
 
@@ -130,8 +130,8 @@ def _arriving(sweep: Sweep, p: int, board: int, reach: int, work: F32, found: I6
 def _sum_leaf(
     sweep: Sweep, p: int, board: int, matrix: int, reach: int, found: I64, count: int, width: int, area: int, work: F32
 ) -> None:
-    """What each cluster of p has against the opponent's hands that hold card c, row c of `area`, and against all, the
-    row after those: half of the others' sum, as every hand holds two cards."""
+    """Sum what each cluster of p has against the opponent's hands that hold card c, row c of `area`, and against all,
+    the row after those: half of the others' sum, as every hand holds two cards."""
     lists, slots = sweep.lists, sweep.num_card_slots
     theirs = sweep.boards.list_start[1 - p, board]
     for i in range(area, area + slots * width, 16):
