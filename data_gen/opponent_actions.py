@@ -23,7 +23,7 @@ from poker.betting import Betting
 from poker.features.action_rows import COLUMNS, KIND, MAX_BOARD, NO_CARD, STAMP, write_rows
 from poker.features.opponent import bets_to_call, encode
 from poker.formats.irc import Problems
-from poker.opponents.predictor import CLASS_NAMES, action_class
+from poker.opponents.model import CLASS_NAMES, action_class
 from poker.parallel import Cluster, Given, Work
 from poker.report import Table
 

@@ -22,7 +22,7 @@ from models.opponent_record import NetRecord, check_base, check_together, traini
 from poker.artifacts import open_artifact
 from poker.errors import PokernetsError
 from poker.features import opponent
-from poker.opponents.predictor import Context, Predictor
+from poker.opponents.model import Context, Predictor
 from poker.report import Figure, Report, Section, Table
 from poker.report.charts import intervals
 from poker.report.estimates import Estimate

@@ -17,7 +17,7 @@ from poker.errors import PokernetsError
 from poker.features import opponent, opponent_history
 from poker.features.action_rows import MAX_BOARD, NO_CARD
 from poker.kernels.opponents.history import Actions, hand_inputs
-from poker.opponents.predictor import NUM_CLASSES, NUM_CONTEXTS, Context, action_class
+from poker.opponents.model import NUM_CLASSES, NUM_CONTEXTS, Context, action_class
 from poker.types import Singles
 
 OPPONENT_NET = "opponent_net"
@@ -54,7 +54,7 @@ def probabilities(net: ActionNet, inputs: Inputs, player: NDArray[np.int64] | No
 
 
 class OpponentNet:
-    """A `poker.opponents.predictor.Predictor` by nets: `path` is a net, or several that are averaged, `base` the one
+    """A `poker.opponents.model.Predictor` by nets: `path` is a net, or several that are averaged, `base` the one
     that their player inputs rest on, `architectures` the classes outside `models` that these may have.
 
     Before the flop, where the nets were not trained, the population's table predicts. Learns from every observed

@@ -15,7 +15,7 @@ from torchmetrics.classification import MulticlassAccuracy, MulticlassCalibratio
 from models.opponent_data import OpponentBatch
 from models.opponent_nets import CLASSES, ActionNet, SmallNet
 from poker.features.opponent import NAMES
-from poker.opponents.predictor import CLASS_NAMES
+from poker.opponents.model import CLASS_NAMES
 
 DECAYED_FROM_DIMENSIONS = 2
 """Weights of matrices decay, biases do not."""

@@ -16,8 +16,8 @@ from poker.cards import hand_index
 from poker.errors import PokernetsError
 from poker.features.opponent import bets_to_call
 from poker.kernels.opponents.playout import Style, style_triple
+from poker.opponents.model import Predictor
 from poker.opponents.modelling import Modelling, habits_for, predictor_for
-from poker.opponents.predictor import Predictor
 from poker.opponents.preflop import IncomeRates
 from poker.opponents.strength import Strength, board_strength
 from poker.opponents.tracker import Tracker

@@ -12,8 +12,8 @@ from poker.agents.poki_formula import PokiFormula
 from poker.cards import hand_index
 from poker.features.opponent import NUM_BET_LEVELS
 from poker.kernels.rng import streams
+from poker.opponents.model import NUM_STREETS, Context
 from poker.opponents.playout import Budget, LineValues, line_values
-from poker.opponents.predictor import NUM_STREETS, Context
 from poker.rules import CALL, FOLD
 from poker.state import HandState
 

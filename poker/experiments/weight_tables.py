@@ -17,8 +17,8 @@ from poker.cards import HOLDEM, cards_text, hand_index
 from poker.errors import PokernetsError
 from poker.formats.irc import Problems, read_hands
 from poker.formats.irc_replay import IrcHand, replay_all
+from poker.opponents.model import NUM_STREETS, Predictor
 from poker.opponents.modelling import Modelling, habits_for, predictor_for
-from poker.opponents.predictor import NUM_STREETS, Predictor
 from poker.opponents.preflop import IncomeRates
 from poker.opponents.tracker import Tracker
 from poker.progress import progress_bars

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poker.artifacts import fingerprint_of
+from poker.features.frequencies import mixed
 from poker.features.opponent import HASH, NAMES, NUM_BET_LEVELS
 from poker.kernels.opponents import history as kernel
 from poker.types import Floats, Singles
@@ -89,9 +90,9 @@ def hand_rows(columns: Mapping[str, NDArray[Any]]) -> tuple[Singles, NDArray[np.
 
 def population_table(context: NDArray[np.int64], action: NDArray[np.uint8]) -> Floats:
     """[12, 3] class frequencies of all players by context."""
-    table = np.full((NUM_CONTEXTS, kernel.CLASSES), 0.5)
-    np.add.at(table, (context, action), 1)
-    return np.asarray(table / table.sum(axis=1, keepdims=True))
+    counts = np.zeros((NUM_CONTEXTS, kernel.CLASSES))
+    np.add.at(counts, (context, action), 1)
+    return mixed(counts, np.full_like(counts, 1 / kernel.CLASSES), kernel.CLASSES / 2)
 
 
 def player_rows(columns: Mapping[str, NDArray[Any]], predicted: Singles, prior: Floats) -> Singles:

@@ -1,15 +1,18 @@
-"""Predictors that count: class frequencies overall, per context, per player, and a choice of the best one.
+"""Predictors that count, and a choice of the best predictor.
 
-A frequency table is [12, 3]: for each context of `poker.opponents.predictor` how often each class was seen. A player's
-own counts are mixed with those of the population as if these had been seen `shrinkage` times in the player, so that an
-unseen player is average and twenty hands already tell something.
+Whatever is counted apart, all actions, those of a context or those of a player in a context, has for a prior what is
+said with less detail (`poker.features.frequencies`), so that an unseen player is average and twenty hands already tell
+something.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Hashable, Mapping
+from typing import Literal
 
 import numpy as np
 
-from poker.opponents.predictor import NUM_CLASSES, NUM_CONTEXTS, Context, Predictor
+from poker.errors import PokernetsError
+from poker.features.frequencies import mixed
+from poker.opponents.model import NUM_CLASSES, NUM_CONTEXTS, Context, Predictor
 from poker.types import Floats
 
 _RULE = np.array(
@@ -23,6 +26,12 @@ _RULE = np.array(
 GENERIC_TABLE: Floats = _RULE / _RULE.sum(axis=1, keepdims=True)
 """[12, 3] a rule for everybody: a moderate player who gives up to a bet about one time in three after the flop."""
 
+By = Literal["nothing", "context", "player"]
+_KEYS: Mapping[str, Callable[[Context], Hashable]] = {
+    "nothing": lambda context: None,
+    "context": lambda context: context.index,
+    "player": lambda context: (context.player, context.index),
+}
 _PRIOR_WEIGHT = 10.0
 """Actions in a context that the rule counts like, where a population is learned."""
 _HITS_DECAY = 0.98
@@ -44,65 +53,39 @@ class Constant:
         """There is nothing to forget."""
 
 
-class Majority:
+class ContextCounts:
+    """Frequencies counted apart `by` nothing, context, or player and context; `prior` counts like `weight` actions.
+
+    The prior learns from the same actions.
+    """
+
+    def __init__(self, prior: Predictor | None = None, weight: float = _PRIOR_WEIGHT, by: By = "context") -> None:
+        if not weight > 0 or by not in _KEYS:
+            raise PokernetsError(f"counts: `weight` is above 0 and `by` one of {', '.join(_KEYS)}, not {weight}, {by}")
+        self._prior, self._weight, self._key = Constant() if prior is None else prior, weight, _KEYS[by]
+        self.counts: dict[Hashable, Floats] = {}
+
+    def probs(self, context: Context) -> Floats:
+        prior, seen = self._prior.probs(context), self.counts.get(self._key(context))
+        return prior if seen is None else mixed(seen, prior, self._weight)
+
+    def update(self, context: Context, action_class: int) -> None:
+        self._prior.update(context, action_class)
+        self.counts.setdefault(self._key(context), np.zeros(NUM_CLASSES))[action_class] += 1
+
+    def forget(self) -> None:
+        self._prior.forget()
+        self.counts.clear()
+
+
+def majority() -> ContextCounts:
     """Class frequencies over all decisions of everybody: the baseline that knows nothing."""
-
-    def __init__(self) -> None:
-        self._counts = np.ones(NUM_CLASSES)
-
-    def probs(self, context: Context) -> Floats:
-        return np.asarray(self._counts / self._counts.sum())
-
-    def update(self, context: Context, action_class: int) -> None:
-        self._counts[action_class] += 1
-
-    def forget(self) -> None:
-        self._counts[:] = 1
+    return ContextCounts(Constant(np.full((NUM_CONTEXTS, NUM_CLASSES), 1 / NUM_CLASSES)), NUM_CLASSES, "nothing")
 
 
-class Frequencies:
-    """One table for the whole population, learned on line from the rule for everybody: `counts` [12, 3]."""
-
-    def __init__(self) -> None:
-        self.forget()
-
-    def probs(self, context: Context) -> Floats:
-        row = self.counts[context.index]
-        return np.asarray(row / row.sum())
-
-    def update(self, context: Context, action_class: int) -> None:
-        self.counts[context.index, action_class] += 1
-
-    def forget(self) -> None:
-        self.counts = _PRIOR_WEIGHT * GENERIC_TABLE
-
-
-class PlayerFrequencies:
-    """A table for each player, shrunk towards the population's; see the module docstring."""
-
-    def __init__(self, *, shrinkage: float) -> None:
-        if not shrinkage > 0:
-            raise ValueError(f"shrinkage must be above 0, not {shrinkage}")
-        self._population = Frequencies()
-        self._shrinkage = shrinkage
-        self._players: dict[str, Floats] = {}
-
-    def probs(self, context: Context) -> Floats:
-        base = self._population.probs(context)
-        seen = self._players.get(context.player)
-        if seen is None:
-            return base
-        mixed = seen[context.index] + self._shrinkage * base
-        return np.asarray(mixed / mixed.sum())
-
-    def update(self, context: Context, action_class: int) -> None:
-        self._population.update(context, action_class)
-        counts = self._players.setdefault(context.player, np.zeros((NUM_CONTEXTS, NUM_CLASSES)))
-        counts[context.index, action_class] += 1
-
-    def forget(self) -> None:
-        self._population.forget()
-        self._players.clear()
+def of_players(weight: float) -> ContextCounts:
+    """Frequencies of each player, shrunk towards the population's as if these had been seen `weight` times."""
+    return ContextCounts(ContextCounts(), weight, "player")
 
 
 class BestOf:

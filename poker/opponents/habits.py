@@ -2,13 +2,9 @@
 
 Every action counts in one of 360 contexts: street, size of the bet faced, raises of the round, seat, who raised last.
 Their frequencies are estimated from coarse to fine: by the bet faced alone (all streets together), with the street,
-with the raises, by all five; each level is the prior of the next with a weight of `half` observations:
-
-    f = (n f_seen + half f_coarser) / (n + half)        c = (n + 3/4 half c_coarser) / (n + half)
-
-where n observations have frequencies f_seen. The confidence c starts from 0, for the frequencies of nobody in
-particular, and three quarters of what is borrowed from coarser contexts count. Raises are told apart by size, in pots,
-alike in all contexts of a street.
+with the raises, by all five; each level is the prior of the next with a weight of `half` observations
+(`poker.features.frequencies`). The confidence starts from 0, for the frequencies of nobody in particular. Raises are
+told apart by size, in pots, alike in all contexts of a street.
 
 What each hand does follows from its strength (`poker.kernels.opponents.conditional`), so that the frequencies come out
 for the range at hand: the best raise, the worst fold. How steeply, with how many bluffs among the bets, what share
@@ -31,30 +27,22 @@ from poker.abstraction.equities import showdown_chances
 from poker.betting import Betting
 from poker.cards import HOLDEM, hand_index
 from poker.errors import PokernetsError
+from poker.features.frequencies import confidence, mixed
+from poker.features.nolimit import ALL_IN, NOTHING, NUM_SIZES, SPOTS, Spot, size_class, spot_of
 from poker.formats.histories import read_hands
 from poker.kernels.cards.strength import board_strength_into
 from poker.kernels.opponents.conditional import conditional, graded
-from poker.opponents.predictor import CALL_CLASS, FOLD_CLASS, RAISE_CLASS, action_class
+from poker.opponents.model import CALL_CLASS, FOLD_CLASS, RAISE_CLASS, action_class
 from poker.opponents.responses import BINS, FOLD_SLOPE, RAISE_SLOPE, Z
 from poker.opponents.shown import BLUFFS, STEEPNESS, TILTS, Shape, ShownHands, group_of
 from poker.rules import CALL, FOLD, Rules
 from poker.state import HandState
 from poker.types import Board, Floats, Reals, Singles
 
-Context = tuple[int, int, int, int, int]
-
-_NOTHING, _ALL_IN = 0, 4
-_ASKED_EDGES = (0.6, 1.2)
-_SHAPE = (4, 5, 3, 2, 3)
-"""Streets; no bet faced, a small, middle or large one, all-in; 0, 1 or more raises; seats; nobody, self, other."""
 _LEVELS = ((0, 2, 3, 4), (2, 3, 4), (3, 4), ())
 """Axes that the contexts of a level are summed over, from coarse to fine."""
-_BORROWED = 0.75
 _ANYBODY = np.array([[0.0, 0.6, 0.4], [0.3, 0.57, 0.13], [0.45, 0.43, 0.12], [0.55, 0.37, 0.08], [0.6, 0.4, 0.0]])
 """[5, 3] by the bet faced: folds are about as frequent as bluffs of that size need to break even."""
-_SIZE_EDGES = (0.4, 0.8, 1.25, 2.5, 6.0)
-_NUM_SIZES = len(_SIZE_EDGES) + 2
-"""The last is all-in."""
 
 _REMEMBERED = 10_000
 """Decisions whose context is not worked out again."""
@@ -64,14 +52,14 @@ _REMEMBERED = 10_000
 class Habits:
     """Actions seen of a player: `counts` [4, 5, 3, 2, 3, 3] by context, `sizes` [4, S] of raises by street.
 
-    A model of `poker.search.exploit.exploiting`, equal to another if these, `half` and the hands `shown` are equal.
+    A `poker.opponents.model.LearningModel`, equal to another if these, `half` and the hands `shown` are equal.
     """
 
     half: float = 5.0
-    counts: Floats = field(default_factory=lambda: np.zeros((*_SHAPE, 3)))
-    sizes: Floats = field(default_factory=lambda: np.zeros((_SHAPE[0], _NUM_SIZES)))
+    counts: Floats = field(default_factory=lambda: np.zeros((*SPOTS, 3)))
+    sizes: Floats = field(default_factory=lambda: np.zeros((SPOTS[0], NUM_SIZES)))
     shown: ShownHands = field(default_factory=ShownHands)
-    _at: dict[tuple[str, tuple[int, ...]], tuple[Context, Floats, list[NDArray[np.intp]]]] = field(
+    _at: dict[tuple[str, tuple[int, ...]], tuple[Spot, Floats, list[NDArray[np.intp]]]] = field(
         default_factory=dict, repr=False
     )
 
@@ -87,10 +75,10 @@ class Habits:
             if actor != past.to_act or not past.legal().allows(action):  # folds out of turn, or where nothing is asked
                 break
             if actor == player:
-                context, kind = context_of(past), action_class(action)
+                context, kind = spot_of(past), action_class(action)
                 counts[(*context, kind)] += 1
                 if kind == RAISE_CLASS:
-                    sizes[past.street, _size_class(past, action)] += 1
+                    sizes[past.street, size_class(past, action)] += 1
                 if cards:
                     held, group = hand_index(*cards), _group(context)
                     bins = _bins_of(rules, [hand.runout[: rules.board_sizes[past.street]]])
@@ -103,7 +91,7 @@ class Habits:
                     shown = shown.after(group, np.array(looking), float(self.frequencies[context][kind]))
                     weights = weights * chances(self._shapes[group])
                     if kind == RAISE_CLASS:
-                        size, shares = _size_class(past, action), self._size_shares[past.street]
+                        size, shares = size_class(past, action), self._size_shares[past.street]
                         by_tilt = [graded(bins, weights, Z, shares, tilt)[0, held, size] for tilt in TILTS]
                         shown = shown.after_raise(past.street, np.array(by_tilt), float(shares[size]))
                         weights = weights * graded(bins, weights, Z, shares, self.shown.tilt(past.street))[..., size]
@@ -112,12 +100,12 @@ class Habits:
     def probs(
         self, betting: Betting, boards: Sequence[Board], actions: tuple[int, ...], weights: Reals
     ) -> tuple[Reals, float]:
-        """See `poker.search.exploit.exploiting.Model`."""
+        """See `poker.opponents.model.OpponentModel`."""
         key = betting.text(), actions
         if key not in self._at:
             if len(self._at) > _REMEMBERED:
                 self._at.clear()
-            self._at[key] = context_of(betting), *self._split(betting, actions)
+            self._at[key] = spot_of(betting), *self._split(betting, actions)
         context, split, by_size = self._at[key]
         bins = _bins_of(betting.rules, boards)
         by_class = self._conditional(bins, context, weights, self._shapes[_group(context)])
@@ -131,11 +119,11 @@ class Habits:
         return probs, float(self.confidence[context])
 
     def later(self, rules: Rules, street: int) -> tuple[Floats, float]:
-        """See `poker.search.exploit.exploiting.Model`."""
+        """See `poker.opponents.model.OpponentModel`."""
         by_asked = self.counts.sum(axis=(2, 3, 4))[street + 1 : rules.num_streets]
-        seen = np.stack([by_asked[:, _NOTHING], by_asked[:, 1:].sum(axis=1)], axis=1)
-        prior = np.stack([_ANYBODY[_NOTHING], _ANYBODY[1:_ALL_IN].mean(axis=0)])
-        return self._mixed(seen, prior), float(1 - (self.half / (seen.sum(axis=2) + self.half)).mean())
+        seen = np.stack([by_asked[:, NOTHING], by_asked[:, 1:].sum(axis=1)], axis=1)
+        prior = np.stack([_ANYBODY[NOTHING], _ANYBODY[1:ALL_IN].mean(axis=0)])
+        return mixed(seen, prior, self.half), float(confidence(seen.sum(axis=2), self.half).mean())
 
     @cached_property
     def frequencies(self) -> Floats:
@@ -150,25 +138,19 @@ class Habits:
     @cached_property
     def _estimates(self) -> tuple[Floats, Floats]:
         found: Floats = _ANYBODY[:, None, None, None]
-        sure: Floats = np.zeros((1,) * len(_SHAPE))
+        sure: Floats = np.zeros((1,) * len(SPOTS))
         for axes in _LEVELS:
             seen = self.counts.sum(axis=axes, keepdims=True)
-            number = seen.sum(axis=-1)
-            found = self._mixed(seen, found)
-            sure = (number + self.half * _BORROWED * sure) / (number + self.half)
+            found = mixed(seen, found, self.half)
+            sure = confidence(seen.sum(axis=-1), self.half, sure)
         return found, sure
-
-    def _mixed(self, seen: Floats, coarser: Floats) -> Floats:
-        """Frequencies of what was `seen` [..., n], with `half` observations of frequencies that are `coarser`."""
-        mixed: Floats = (seen + self.half * coarser) / (seen.sum(axis=-1, keepdims=True) + self.half)
-        return mixed
 
     @cached_property
     def _size_shares(self) -> Floats:
         """[4, S] share of each size among the raises of a street."""
-        found: Floats = np.full(_NUM_SIZES, 1 / _NUM_SIZES)
+        found: Floats = np.full(NUM_SIZES, 1 / NUM_SIZES)
         for seen in (self.sizes.sum(axis=0), self.sizes):
-            found = self._mixed(seen, found)
+            found = mixed(seen, found, self.half)
         return found
 
     @cached_property
@@ -187,7 +169,7 @@ class Habits:
         """[G]"""
         return [self.shown.shape(group) for group in range(len(self.shown.seen))]
 
-    def _conditional(self, bins: NDArray[np.int8], context: Context, weights: Reals, shape: Shape) -> Singles:
+    def _conditional(self, bins: NDArray[np.int8], context: Spot, weights: Reals, shape: Shape) -> Singles:
         """[B, H, 3] fold, call and raise, for `weights` [B, H]; before the flop with the slopes of the flop."""
         street, _, raises, _, _ = context
         fold, raised = FOLD_SLOPE[max(street, 1), 1], RAISE_SLOPE[max(street, 1), raises]
@@ -202,7 +184,7 @@ class Habits:
         out[:, actions.index(CALL)] = 1
         if FOLD in actions:
             out[FOLD_CLASS] = [action == FOLD for action in actions]
-        classes = np.array([_size_class(betting, action) if action > 0 else -1 for action in actions])
+        classes = np.array([size_class(betting, action) if action > 0 else -1 for action in actions])
         there = np.unique(classes[classes >= 0])
         if len(there):
             out[RAISE_CLASS] = 0
@@ -231,39 +213,8 @@ def habits(
     return found
 
 
-def context_of(betting: Betting) -> Context:
-    """Context of the player to act."""
-    player, last = betting.to_act, 0
-    for actor, action in betting.moves():
-        if action > 0:
-            last = 1 if actor == player else 2
-    return betting.street, _asked(betting), min(betting.num_raises, 2), player, last
-
-
-def _group(context: Context) -> int:
-    return group_of(context[0], context[1] != _NOTHING)
-
-
-def _asked(betting: Betting) -> int:
-    to_call = betting.to_call
-    if to_call == 0:
-        return _NOTHING
-    if betting.legal().max_raise == 0:
-        return _ALL_IN
-    return 1 + int(np.searchsorted(_ASKED_EDGES, to_call / (_pot(betting) - to_call)))
-
-
-def _size_class(betting: Betting, total: int) -> int:
-    """Size class of a raise to `total`, in pots once the bet before is called."""
-    if total >= betting.legal().max_raise:
-        return _NUM_SIZES - 1
-    return int(np.searchsorted(_SIZE_EDGES, (total - betting.highest) / (_pot(betting) + betting.to_call)))
-
-
-def _pot(betting: Betting) -> int:
-    """Pot with antes and dead blinds."""
-    forced = betting.rules.forced
-    return betting.pot + (sum(map(sum, forced)) if forced else 0)
+def _group(context: Spot) -> int:
+    return group_of(context[0], context[1] != NOTHING)
 
 
 def _bins_of(rules: Rules, boards: Sequence[Board]) -> NDArray[np.int8]:

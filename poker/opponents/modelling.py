@@ -3,8 +3,8 @@
 from typing import Literal, get_args
 
 from poker.errors import PokernetsError
-from poker.opponents.action_statistics import BestOf, Constant, PlayerFrequencies
-from poker.opponents.predictor import Context, Predictor
+from poker.opponents.action_statistics import BestOf, Constant, of_players
+from poker.opponents.model import Context, Predictor
 from poker.types import Floats
 
 Modelling = Literal["none", "generic", "statistics", "net", "best_of"]
@@ -41,7 +41,7 @@ def predictor_for(modelling: Modelling, net: Predictor | None) -> Predictor | No
         return None
     if modelling == "generic":
         return Constant()
-    statistics = PlayerFrequencies(shrinkage=SHRINKAGE)
+    statistics = of_players(SHRINKAGE)
     if modelling == "statistics":
         return statistics
     if modelling == "net":
@@ -50,7 +50,7 @@ def predictor_for(modelling: Modelling, net: Predictor | None) -> Predictor | No
         return ByStreet(statistics, net)
     mixture: dict[str, Predictor] = {"statistics": statistics, "generic": Constant()}
     if net is not None:
-        mixture["net"] = ByStreet(PlayerFrequencies(shrinkage=SHRINKAGE), net)
+        mixture["net"] = ByStreet(of_players(SHRINKAGE), net)
     return BestOf(mixture)
 
 
@@ -58,4 +58,4 @@ def habits_for(modelling: Modelling, predictor: Predictor | None) -> Predictor:
     """Predictor of actions in contexts still to come, for which nets have no inputs yet."""
     if modelling == "statistics" and predictor is not None:
         return predictor
-    return Constant() if modelling in {"none", "generic"} else PlayerFrequencies(shrinkage=SHRINKAGE)
+    return Constant() if modelling in {"none", "generic"} else of_players(SHRINKAGE)

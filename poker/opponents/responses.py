@@ -19,7 +19,7 @@ import numpy as np
 from poker.features.opponent import NUM_BET_LEVELS
 from poker.kernels.opponents import weights as kernel
 from poker.kernels.opponents.conditional import conditional
-from poker.opponents.predictor import NUM_STREETS
+from poker.opponents.model import NUM_STREETS
 from poker.types import Floats, Singles
 
 BINS = 64

@@ -17,7 +17,7 @@ import numpy as np
 from poker.betting import Betting
 from poker.cards import HOLDEM, NUM_HANDS, hand_index
 from poker.kernels.opponents import weights as kernel
-from poker.opponents.predictor import Predictor, action_class, context_of
+from poker.opponents.model import Predictor, action_class, context_of
 from poker.opponents.preflop import IncomeRates
 from poker.opponents.responses import likelihood
 from poker.opponents.strength import board_strength

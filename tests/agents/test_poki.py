@@ -12,9 +12,9 @@ from poker.betting import Betting
 from poker.cards import hand_index, parse_cards
 from poker.errors import PokernetsError
 from poker.kernels.opponents.playout import Style
+from poker.opponents.model import RAISE_CLASS
 from poker.opponents.modelling import Modelling
 from poker.opponents.playout import LineValues, line_values
-from poker.opponents.predictor import RAISE_CLASS
 from poker.opponents.strength import Strength, board_strength
 from poker.play.hand import play_hand
 from poker.play.lineup import LineUp, Rotation

@@ -18,7 +18,7 @@ from models.export import Architecture, export_net
 from models.opponent_inference import OPPONENT_NET, POPULATION, STAMP, OpponentNet
 from poker.betting import Betting
 from poker.cards import parse_cards
-from poker.opponents.predictor import NUM_CONTEXTS, Context, context_of
+from poker.opponents.model import NUM_CONTEXTS, Context, context_of
 from tests.bench.bench_poki import milliseconds
 from tests.games import load_rules
 

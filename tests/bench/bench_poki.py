@@ -12,8 +12,8 @@ import numpy as np
 from poker.agents.base import Agent
 from poker.cards import NUM_HANDS, hand_index, parse_cards
 from poker.kernels.opponents.weights import reweight
+from poker.opponents.model import Context
 from poker.opponents.modelling import predictor_for
-from poker.opponents.predictor import Context
 from poker.opponents.responses import likelihood
 from poker.opponents.strength import BoardStrength, board_strength
 from poker.rules import Rules

@@ -21,7 +21,7 @@ from poker.features.action_rows import COLUMNS, NAMES, open_rows
 from poker.features.opponent import bets_to_call
 from poker.formats.irc import Problems, read_hands
 from poker.formats.irc_replay import replay_all
-from poker.opponents.predictor import action_class
+from poker.opponents.model import action_class
 from poker.play.lineup import AgentSpec
 from poker.rules import CALL, FOLD
 from tests.data_gen.commands import digests

@@ -12,8 +12,8 @@ from poker.cards import parse_cards
 from poker.errors import PokernetsError
 from poker.experiments.weight_tables import Gains, evenly, replay_hand, run, up_to
 from poker.formats.irc_replay import IrcHand, Move
+from poker.opponents.model import Context
 from poker.opponents.modelling import Modelling, habits_for, predictor_for
-from poker.opponents.predictor import Context
 from poker.opponents.tracker import Tracker
 from poker.report.charts import png
 from tests.formats.irc_files import Files, irc_rules, play_hand, write_hand

@@ -23,7 +23,7 @@ from poker.errors import PokernetsError
 from poker.features import opponent_history
 from poker.features.action_rows import write_rows
 from poker.features.opponent import NAMES
-from poker.opponents.predictor import Predictor, action_class, context_of
+from poker.opponents.model import Predictor, action_class, context_of
 from poker.rules import CALL, FOLD
 from poker.state import HandState
 from tests.games import load_rules

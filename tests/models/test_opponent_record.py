@@ -18,7 +18,7 @@ from models.opponent_nets import PlayerNet, WideNet
 from models.opponent_record import NetRecord, training_counts
 from poker.artifacts import Artifact, MismatchedArtifactError
 from poker.features.action_rows import write_rows
-from poker.opponents.predictor import action_class, context_of
+from poker.opponents.model import action_class, context_of
 from tests.models.test_opponent import play
 
 SHARE = 0.2

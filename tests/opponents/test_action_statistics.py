@@ -2,9 +2,10 @@ import numpy as np
 import pytest
 
 from poker.betting import Betting
+from poker.errors import PokernetsError
 from poker.features.opponent import bets_to_call
-from poker.opponents.action_statistics import GENERIC_TABLE, BestOf, Constant, Frequencies, Majority, PlayerFrequencies
-from poker.opponents.predictor import (
+from poker.opponents.action_statistics import GENERIC_TABLE, BestOf, Constant, ContextCounts, majority, of_players
+from poker.opponents.model import (
     CALL_CLASS,
     FOLD_CLASS,
     NUM_CONTEXTS,
@@ -26,9 +27,9 @@ def table_of(fold: float, call: float, bet: float) -> np.ndarray:
 def all_predictors() -> list[Predictor]:
     return [
         Constant(),
-        Majority(),
-        Frequencies(),
-        PlayerFrequencies(shrinkage=12),
+        majority(),
+        ContextCounts(),
+        of_players(12),
         BestOf({"a": Constant()}),
     ]
 
@@ -66,7 +67,7 @@ def test_every_predictor_gives_probabilities_and_forgets() -> None:
 
 
 def test_shrinkage_is_the_number_of_pseudo_observations() -> None:
-    predictor, population = PlayerFrequencies(shrinkage=10), Frequencies()
+    predictor, population = of_players(10), ContextCounts()
     for _ in range(20):
         predictor.update(FLOP_BET, CALL_CLASS)
         population.update(FLOP_BET, CALL_CLASS)
@@ -77,7 +78,7 @@ def test_shrinkage_is_the_number_of_pseudo_observations() -> None:
 
 
 def test_population_learns_from_everybody() -> None:
-    predictor = PlayerFrequencies(shrinkage=12)
+    predictor = of_players(12)
     for player in ("ann", "bob", "eve"):
         for _ in range(100):
             predictor.update(Context(player, 1, 1), RAISE_CLASS)
@@ -98,6 +99,8 @@ def test_best_of_follows_who_was_right_for_this_player() -> None:
     assert mixture.chosen("ann") == "caller"
 
 
-def test_shrinkage_is_positive() -> None:
-    with pytest.raises(ValueError, match="shrinkage"):
-        PlayerFrequencies(shrinkage=0)
+def test_weight_is_positive_and_what_is_counted_apart_is_known() -> None:
+    with pytest.raises(PokernetsError, match="above 0"):
+        of_players(0)
+    with pytest.raises(PokernetsError, match="one of nothing, context, player"):
+        ContextCounts(by="street")  # type: ignore[arg-type]

@@ -13,9 +13,10 @@ from poker.agents.simple import AlwaysCall, AlwaysRaise, RandomAgent
 from poker.betting import Betting
 from poker.cards import HOLDEM, hand_index, parse_cards
 from poker.errors import PokernetsError
+from poker.features.nolimit import spot_of
 from poker.formats.acpc.log import log_line
 from poker.formats.played import table_rules
-from poker.opponents.habits import Habits, context_of, habits, weaker_hands
+from poker.opponents.habits import Habits, habits, weaker_hands
 from poker.opponents.shown import ShownHands
 from poker.play.hand import Player, play_hand
 from poker.rules import CALL, FOLD
@@ -73,19 +74,19 @@ def after(*actions: int) -> Betting:
 
 
 def test_contexts_say_what_is_asked_and_by_whom() -> None:
-    assert context_of(after()) == (0, 1, 0, 1, 0)  # the small blind, half a pot to call
-    assert context_of(after(300)) == (0, 2, 1, 0, 2)  # a pot
-    assert context_of(after(300, 1200)) == (0, 3, 2, 1, 2)
-    assert context_of(after(300, CALL)) == (1, 0, 0, 0, 2)
-    assert context_of(after(300, CALL, 900)) == (1, 2, 1, 1, 2)
-    assert context_of(after(300, 20000)) == (0, 4, 2, 1, 2)
+    assert spot_of(after()) == (0, 1, 0, 1, 0)  # the small blind, half a pot to call
+    assert spot_of(after(300)) == (0, 2, 1, 0, 2)  # a pot
+    assert spot_of(after(300, 1200)) == (0, 3, 2, 1, 2)
+    assert spot_of(after(300, CALL)) == (1, 0, 0, 0, 2)
+    assert spot_of(after(300, CALL, 900)) == (1, 2, 1, 1, 2)
+    assert spot_of(after(300, 20000)) == (0, 4, 2, 1, 2)
 
 
 def test_a_known_players_frequencies_are_recovered() -> None:
     model = learned(hands_of(random, 1500), half=1.0)
     unasked = model.counts[1:, 0].sum(axis=(0, 1, 2, 3))
     np.testing.assert_allclose(unasked / unasked.sum(), [0, 0.5, 0.5], atol=0.05)
-    small_blind = model.frequencies[context_of(after())]
+    small_blind = model.frequencies[spot_of(after())]
     np.testing.assert_allclose(small_blind, [1 / 3, 1 / 3, 1 / 3], atol=0.05)
     later, confidence = model.later(RULES, 0)
     np.testing.assert_allclose(later[:, 0], [[0, 0.5, 0.5]] * 3, atol=0.08)
@@ -107,7 +108,7 @@ def test_the_mean_over_any_range_is_the_frequency_of_the_context() -> None:
         np.testing.assert_allclose(probs[live].sum(axis=1), 1, atol=1e-5)
         assert not probs[~live].any()
         mean = np.average(probs[live], axis=0, weights=np.asarray(weights, float)[live])
-        expected = model.frequencies[context_of(betting)]
+        expected = model.frequencies[spot_of(betting)]
         np.testing.assert_allclose([mean[0], mean[1], mean[2:].sum()], expected, atol=1e-4)
         order = np.argsort(weaker_hands(RULES, FLOP)[live])
         assert np.diff(probs[live][order, 0]).max() < 1e-6
@@ -139,7 +140,7 @@ def test_confidence_grows_with_every_observation_and_starts_from_none() -> None:
     assert models[0].later(RULES, 0)[1] == 0
     for less, more in pairwise(models):
         assert (more.confidence >= less.confidence).all()
-        assert more.confidence[context_of(after())] > less.confidence[context_of(after())]
+        assert more.confidence[spot_of(after())] > less.confidence[spot_of(after())]
     assert models[-1].confidence.max() < 1
 
 
@@ -157,7 +158,7 @@ def test_antes_are_in_the_pot_that_bets_are_held_against() -> None:
             blinds=(100, 50), starting_stacks=(20000, 20000), min_bet=100, first_to_act=1, antes=(ante, ante)
         )
         betting = Betting.start(rules).apply(total)
-        assert context_of(betting) == (0, 1, 1, 0, 2)  # less than 0.6 pots are asked of the big blind
+        assert spot_of(betting) == (0, 1, 1, 0, 2)  # less than 0.6 pots are asked of the big blind
         return Habits().after(HandState(betting.apply(FOLD), ((), ()), ()), 1)
 
     np.testing.assert_array_equal(opened(0, 200).sizes, opened(100, 300).sizes)  # half a pot each

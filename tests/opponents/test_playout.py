@@ -8,8 +8,8 @@ from poker.betting import Betting
 from poker.cards import HOLDEM, NUM_HANDS, hand_index, parse_cards
 from poker.kernels.opponents import playout as kernel
 from poker.kernels.rng import streams
+from poker.opponents.model import action_class
 from poker.opponents.playout import Budget, LineValues, line_values, playout_board
-from poker.opponents.predictor import action_class
 from poker.rules import CALL, FOLD
 from tests.games import load_rules
 from tests.poki import same_habits

@@ -4,9 +4,9 @@ import pytest
 from poker.betting import Betting
 from poker.cards import HOLDEM, NUM_HANDS, hand_index, parse_cards
 from poker.errors import PokernetsError
-from poker.opponents.action_statistics import BestOf, Constant, Frequencies, PlayerFrequencies
+from poker.opponents.action_statistics import BestOf, Constant, ContextCounts
+from poker.opponents.model import RAISE_CLASS, Context
 from poker.opponents.modelling import ByStreet, habits_for, predictor_for
-from poker.opponents.predictor import RAISE_CLASS, Context
 from poker.opponents.tracker import Tracker
 from poker.rules import CALL
 from poker.state import HandState
@@ -28,7 +28,7 @@ def deal(betting: str) -> HandState:
 
 
 def tracker() -> Tracker:
-    counts = Frequencies()
+    counts = ContextCounts()
     return Tracker(counts, rates(), counts)
 
 
@@ -60,10 +60,10 @@ def test_following_step_by_step_equals_following_at_once() -> None:
             state = state.apply(action)
     often.finish(end.view(1))
     once.finish(end.view(1))
-    assert isinstance(once.predictor, Frequencies)
-    assert isinstance(often.predictor, Frequencies)
-    np.testing.assert_array_equal(often.predictor.counts, once.predictor.counts)
-    assert once.predictor.counts.sum() - Frequencies().counts.sum() == pytest.approx(len(BETTING.replace("/", "")))
+    assert isinstance(once.predictor, ContextCounts)
+    assert isinstance(often.predictor, ContextCounts)
+    np.testing.assert_equal(often.predictor.counts, once.predictor.counts)
+    assert sum(each.sum() for each in once.predictor.counts.values()) == len(BETTING.replace("/", ""))
 
 
 def test_shown_hands_calibrate_those_who_showed_them() -> None:
@@ -94,7 +94,7 @@ def test_modelling_names() -> None:
     assert predictor_for("none", None) is None
     assert isinstance(predictor_for("generic", None), Constant)
     statistics = predictor_for("statistics", None)
-    assert isinstance(statistics, PlayerFrequencies)
+    assert isinstance(statistics, ContextCounts)
     assert isinstance(predictor_for("best_of", None), BestOf)
     net = predictor_for("net", Constant(np.tile([0.1, 0.1, 0.8], (12, 1))))
     assert isinstance(net, ByStreet)
@@ -102,7 +102,7 @@ def test_modelling_names() -> None:
     assert net.probs(Context("x", 0, 0))[RAISE_CLASS] < 0.5
     assert habits_for("statistics", statistics) is statistics
     assert isinstance(habits_for("generic", None), Constant)
-    assert isinstance(habits_for("best_of", net), PlayerFrequencies)
+    assert isinstance(habits_for("best_of", net), ContextCounts)
     with pytest.raises(PokernetsError, match="needs the agent's `net`"):
         predictor_for("net", None)
     with pytest.raises(PokernetsError, match="choose none, generic"):

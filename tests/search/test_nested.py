@@ -10,9 +10,10 @@ import pytest
 
 from poker.betting import Betting
 from poker.cards import parse_cards
+from poker.opponents.model import FixedFrequencies
 from poker.rules import CALL, FOLD, Rules
 from poker.search.beliefs import Ranges, observe_action, observe_board, start_ranges
-from poker.search.exploit.exploiting import Exploit, FixedFrequencies, Modelled
+from poker.search.exploit.exploiting import Exploit, Modelled
 from poker.search.nested import NestedSearch, together
 from poker.search.round_solver import NodePolicy, Request, RoundSolution
 from poker.search.safety import Concessions, Values

@@ -9,10 +9,11 @@ import torch
 from poker.betting import Betting
 from poker.cards import HOLDEM, parse_cards
 from poker.errors import PokernetsError
+from poker.opponents.model import FixedFrequencies
 from poker.rules import CALL
 from poker.search.beliefs import Ranges, observe_board
 from poker.search.clock import Clock
-from poker.search.exploit.exploiting import Exploit, FixedFrequencies, Modelled
+from poker.search.exploit.exploiting import Exploit, Modelled
 from poker.search.round_solver import DepthLimitedSolver, Request, RoundSolution, SolverSettings
 from poker.search.safety import Safety
 from poker.search.torch import batches as torch_batches
