@@ -11,10 +11,10 @@ import yaml
 from hydra.core.config_store import ConfigStore
 from omegaconf import DictConfig, OmegaConf, open_dict
 
+from poker.commands import COMMANDS
+
 CONF = Path(__file__).resolve().parent
 _HELP = "_help_"
-COMMANDS = {"data_gen": "python -m data_gen", "evaluate": "python evaluate.py", "train": "python train.py"}
-"""Command of each root."""
 ROOTS = {"evaluate": "evaluate", "job": "data_gen", "model": "train"}
 """Root that runs an option of a group; these options say their purpose."""
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -79,9 +79,9 @@ def purposes(group: str) -> dict[str, str]:
     return {name: values.get(group, values).get(_HELP, "") for name, values in options.items()}
 
 
-def listed(command: str, *groups: str) -> str:
-    """The resolver of the lists in `--help`: groups with their options, and the experiments that `command` runs."""
-    mine = [name for name, its in experiments().items() if its == command]
+def listed(root: str, *groups: str) -> str:
+    """The resolver of the lists in `--help`: groups with their options, and the experiments that the command runs."""
+    mine = [name for name, its in experiments().items() if its == COMMANDS[root]]
     options = {"experiment": ", ".join(mine)} if mine else {}
     options |= {group: ", ".join(choices(group)) for group in groups}
     if "net" in groups:
@@ -94,6 +94,7 @@ def listed(command: str, *groups: str) -> str:
 
 
 OmegaConf.register_new_resolver("listed", listed, replace=True)
+OmegaConf.register_new_resolver("command", COMMANDS.get, replace=True)
 
 
 def help_of(config: DictConfig) -> str:

@@ -27,8 +27,9 @@ from omegaconf.errors import OmegaConfBaseException
 
 from conf.bundles import unbundle
 from conf.compose import call, chosen, composed, message_of, resolve
-from conf.help import COMMANDS, CONF, choices, experiments, help_of, nets
+from conf.help import CONF, choices, experiments, help_of, nets
 from conf.signatures import ConfigurationError, check
+from poker.commands import COMMANDS
 from poker.errors import PokernetsError
 from poker.lock import Claims
 from poker.provenance import configured

@@ -26,6 +26,7 @@ from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn, ParamSpec, TypeVar
 
+from poker.commands import COMMANDS
 from poker.errors import PokernetsError, Remedy, disk_full_at
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ _JOBS = (
     "preflop_rollouts",
     "opponent_actions",
 )
-_DATA_GEN, _TRAIN = "python -m data_gen", "python train.py"
+_DATA_GEN, _TRAIN = COMMANDS["data_gen"], COMMANDS["train"]
 MAKERS: dict[str, tuple[str, ...]] = {
     **{job: (_DATA_GEN, f"job={job}") for job in _JOBS},
     "continuation_forms": (_DATA_GEN, "job=continuations"),

@@ -30,6 +30,7 @@ from poker.artifacts import (
     open_artifact,
     written_atomically,
 )
+from poker.commands import COMMANDS
 from poker.errors import PokernetsError
 
 SUFFIX = ".bundle"
@@ -42,7 +43,7 @@ _CHUNK = 1 << 20
 _ARTIFACT = r"[a-z0-9_]+(?:/[a-z0-9_]+)?"
 _MEMBER = re.compile(rf"(?P<artifact>{_ARTIFACT})/(?P<file>manifest\.json|[A-Za-z0-9_]+\.(?:npy|safetensors))")
 _EPOCH = (1980, 1, 1, 0, 0, 0)
-_REMEDY = "Get a new copy, or pack one with python -m data_gen job=bundle"
+_REMEDY = f"Get a new copy, or pack one with {COMMANDS['data_gen']} job=bundle"
 
 
 @dataclass(frozen=True)

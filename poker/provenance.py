@@ -13,7 +13,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-_PACKAGES = ("numpy", "numba", "torch")
+from poker.commands import PROGRAM
+
+_PACKAGES = ("pokernets", "numpy", "numba", "torch")
 _CONFIGURATION: ContextVar[Mapping[str, Any] | None] = ContextVar("configuration", default=None)
 _FOLDERS: ContextVar[Mapping[str, str]] = ContextVar("folders")
 _ABSOLUTE_PATH = re.compile(r"(?<![\w./:])(?:/[^\s/:,;'\"\[\](){}]+){2,}")
@@ -58,6 +60,8 @@ def _portable_path(found: re.Match[str]) -> str:
 
 def command_line() -> str:
     """The command line that started this process."""
+    if sys.argv[0].startswith(f"{PROGRAM} "):
+        return shlex.join([*sys.argv[0].split(), *sys.argv[1:]])
     spec = getattr(sys.modules["__main__"], "__spec__", None)
     program = [Path(sys.argv[0]).name] if spec is None else ["-m", spec.name.removesuffix(".__main__")]
     return shlex.join(["python", *program, *sys.argv[1:]])

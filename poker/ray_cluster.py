@@ -24,6 +24,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from poker.artifacts import replace_with
+from poker.commands import how_to_install
 from poker.errors import PokernetsError
 from poker.lock import alone
 from poker.parallel import ALL_THREADS, BLAS_THREADS, TOO_MANY_DEATHS, Cluster, R, SharedArray, T, Team, Work
@@ -52,7 +53,7 @@ class RayCluster(Cluster):
         try:
             self._ray: Any = importlib.import_module("ray")
         except ImportError as error:
-            raise PokernetsError("cluster=ray needs Ray: pip install -e '.[ray]' in a clone") from error
+            raise PokernetsError(f"cluster=ray needs Ray: {how_to_install('ray')}") from error
         ray = self._ray
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
         if not ray.is_initialized():

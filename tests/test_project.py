@@ -7,7 +7,11 @@ from collections import Counter
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-SOURCES = [file for name in ("poker", "data_gen", "models", "conf") for file in sorted((ROOT / name).rglob("*.py"))]
+SOURCES = [
+    file
+    for name in ("pokernets", "poker", "data_gen", "models", "conf")
+    for file in sorted((ROOT / name).rglob("*.py"))
+]
 MOST_MODULES = 14
 
 

@@ -22,6 +22,7 @@ from poker.artifacts import (
     write_artifact,
 )
 from poker.cards import NUM_HANDS, CardError
+from poker.commands import COMMANDS
 from poker.errors import PokernetsError
 from poker.kernels.cards.isomorphism import NUM_BOARDS, gather_board
 from poker.rules import Rules
@@ -138,7 +139,7 @@ class SmallGameBuckets:
         if self.rules.num_hole_cards != 1 or self.rules.total_board_cards > 3:
             raise PokernetsError(
                 f"game {self.rules.name}: lossless buckets need one hole card and at most three board cards; "
-                "hold'em takes an abstraction made with: python -m data_gen job=abstraction"
+                f"hold'em takes an abstraction made with: {COMMANDS['data_gen']} job=abstraction"
             )
 
     @cached_property

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import poker.kernels
+from poker.commands import IN_CLONE
 from poker.machine import cores
 
 if TYPE_CHECKING:
@@ -38,10 +39,19 @@ def is_compiled() -> bool:
         return False
 
 
+def compile_missing() -> None:
+    """Compile what is not compiled yet, or say that all is."""
+    if is_compiled():
+        print("all kernels are compiled for this machine", file=sys.stderr)
+    else:
+        compile_all()
+
+
 def compile_at_first_use() -> None:
-    """Compile all where that was never begun, in an installation from a wheel, say, and can be noted."""
+    """Compile all where that can be noted and was never begun in a clone, whose owner edits kernels, or is not done or
+    not up to date in an installation."""
     stamp = _stamp_file()
-    if stamp.exists():
+    if stamp.exists() and (IN_CLONE or is_compiled()):
         return
     with suppress(OSError):
         stamp.parent.mkdir(parents=True, exist_ok=True)

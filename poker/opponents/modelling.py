@@ -2,6 +2,7 @@
 
 from typing import Literal, get_args
 
+from poker.commands import COMMANDS
 from poker.errors import PokernetsError
 from poker.opponents.action_statistics import BestOf, Constant, of_players
 from poker.opponents.model import Context, Predictor
@@ -46,7 +47,9 @@ def predictor_for(modelling: Modelling, net: Predictor | None) -> Predictor | No
         return statistics
     if modelling == "net":
         if net is None:
-            raise PokernetsError("modelling=net needs the agent's `net`: a predictor from `train.py model=opponent`")
+            raise PokernetsError(
+                f"modelling=net needs the agent's `net`: a predictor from `{COMMANDS['train']} model=opponent`"
+            )
         return ByStreet(statistics, net)
     mixture: dict[str, Predictor] = {"statistics": statistics, "generic": Constant()}
     if net is not None:

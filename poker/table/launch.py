@@ -5,6 +5,7 @@ import secrets
 import socket
 from collections.abc import Sequence
 
+from poker.commands import how_to_install
 from poker.errors import PokernetsError
 from poker.table.pages import Page
 
@@ -14,7 +15,7 @@ def run(*, pages: Sequence[Page], host: str, port: int, token: str | None, show:
     `token` is given, one is made up; `show` opens the browser.
     """
     if importlib.util.find_spec("nicegui") is None:
-        raise PokernetsError("the pages need NiceGUI, which is not installed: pip install -e '.[play]' in a clone")
+        raise PokernetsError(f"the pages need NiceGUI, which is not installed: {how_to_install('play')}")
     from poker.table.server.access import LOCAL, check_token  # noqa: PLC0415 (an extra)
 
     check_token(token)

@@ -12,9 +12,10 @@ import yaml
 from omegaconf import OmegaConf
 
 from conf.compose import call, chosen, compose, resolve
-from conf.help import COMMANDS, CONF, choices, experiments, nets, purposes
+from conf.help import CONF, choices, experiments, nets, purposes
 from conf.launch import task_of
 from conf.signatures import ConfigurationError, check
+from poker.commands import COMMANDS
 from poker.rules import Rules
 from tests.commands import run_here
 from tests.killed import ROOT

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from subprocess import PIPE, STDOUT
 from typing import Any
@@ -23,15 +23,22 @@ _SECONDS = 120.0
 
 
 class Server:
-    """`python evaluate.py evaluate=play` with `overrides`; what it prints is kept in `lines`."""
+    """`python evaluate.py evaluate=play`, or another `play`, with `overrides`; what it prints is kept in `lines`."""
 
-    def __init__(self, *overrides: str, port: int = 0) -> None:
-        environment = {key: value for key, value in os.environ.items() if not key.startswith(("PYTEST_", "NICEGUI_"))}
-        command = [sys.executable, "evaluate.py", "evaluate=play", f"port={port}", "show=false", *overrides]
+    def __init__(
+        self,
+        *overrides: str,
+        port: int = 0,
+        play: Sequence[str] = (sys.executable, "evaluate.py", "evaluate=play"),
+        cwd: Path = ROOT,
+        environment: Mapping[str, str] = os.environ,
+    ) -> None:
+        environment = {key: value for key, value in environment.items() if not key.startswith(("PYTEST_", "NICEGUI_"))}
+        command = [*play, f"port={port}", "show=false", *overrides]
         # started in the background we ignore interrupts, and a child would inherit that
         ignored = signal.signal(signal.SIGINT, signal.default_int_handler)
         try:
-            self._process = subprocess.Popen(command, cwd=ROOT, env=environment, text=True, stdout=PIPE, stderr=STDOUT)
+            self._process = subprocess.Popen(command, cwd=cwd, env=environment, text=True, stdout=PIPE, stderr=STDOUT)
         finally:
             signal.signal(signal.SIGINT, ignored)
         self.lines: list[str] = []

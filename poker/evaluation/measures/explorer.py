@@ -17,6 +17,7 @@ from typing import Any, Literal
 import numpy as np
 
 from poker.cards import cards_text, hand_text
+from poker.commands import COMMANDS
 from poker.errors import PokernetsError
 from poker.evaluation.measures.spot import SEATS, Settings, prepare, write_results
 from poker.solvers.vector.solver import SolveProgress
@@ -93,7 +94,7 @@ class Solve:
         folder, last, nodes = out / self.spot.name, self.course[-1], [""]
         settings = [f"{name}={value}" for name, value in vars(self.settings).items()]
         places = [f"spot={folder}/results.json", f"evaluate.out={out}"]
-        command = ["python", "evaluate.py", "evaluate=spot", *places, *settings]
+        command = [*COMMANDS["evaluate"].split(), "evaluate=spot", *places, *settings]
         course = [(one.iterations, 100 * one.exploitability / self.spot.pot) for one in self.course]
         with self._reading:
             write_results(self.spot, self.solver, last, self.seconds, course, nodes, out, shlex.join(command))

@@ -8,6 +8,7 @@ from nicegui import run, ui
 
 from poker.artifacts import MANIFEST
 from poker.cards import PREFLOP_CLASS_SIZE
+from poker.commands import COMMANDS
 from poker.errors import PokernetsError
 from poker.solvers.blueprint import FirstRound
 from poker.table import words
@@ -21,7 +22,7 @@ _CLASSES = len(PREFLOP_CLASS_SIZE)
 async def charts(path: str) -> None:
     """Fill the page with charts of the blueprint at `path`, or say which command makes one."""
     if not (Path(path) / MANIFEST).is_file():
-        ui.label("There is no blueprint yet. Make it with: python -m data_gen job=blueprint")
+        ui.label(f"There is no blueprint yet. Make it with: {COMMANDS['data_gen']} job=blueprint")
         return
     try:
         first = await run.io_bound(FirstRound.load, path)

@@ -1,0 +1,81 @@
+"""`pokernets VERB ...`: the entry points of a clone under one name, with every setting that they have.
+
+A verb says which entry point runs and what; a first argument that is no KEY=VALUE is the value of one setting, as in
+`pokernets solve FILE`. Verbs that seat agents take the bundle of the installation, unless the command line names
+artifacts, a scale or an experiment.
+"""
+
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+from pokernets import __version__
+
+LAPTOP = Path(__file__).parents[1] / "models" / "trained" / "laptop.bundle"
+"""The bundle that comes with the installation."""
+_OTHERS = ("artifacts=", "scale=", "experiment=")
+_KERNELS = "kernels"
+
+
+class Verb(NamedTuple):
+    """The root of the configuration that a verb runs, the group of which it chooses, and what, if that is fixed.
+    `first` is the setting that a bare first argument gives."""
+
+    root: str
+    group: str
+    option: str
+    first: str
+    seats: bool
+    purpose: str
+
+
+VERBS = {
+    "play": Verb("evaluate", "evaluate", "play", "", True, "a table in the browser at which you play the agent"),
+    "match": Verb("evaluate", "evaluate", "match", "", True, "agents against each other: match agents=[NAME,...]"),
+    "review": Verb("evaluate", "evaluate", "play", "log", True, "the table, with your hands to review: review FILE"),
+    "solve": Verb("evaluate", "evaluate", "spot", "spot", False, "a flop, turn or river spot: solve FILE"),
+    "evaluate": Verb("evaluate", "evaluate", "", "evaluate", False, "any other measurement: evaluate NAME"),
+    "train": Verb("train", "model", "", "model", False, "train a net: train NAME"),
+    "data": Verb("data_gen", "job", "", "job", False, "make what nets and agents need: data JOB"),
+}
+
+
+def main() -> None:
+    """Run the verb that the command line begins with."""
+    name, *arguments = sys.argv[1:] or ["--help"]
+    if name == "--version":
+        print(f"pokernets {__version__}")
+    elif name in ("--help", "-h"):
+        print(_usage())
+    elif name == _KERNELS:
+        from poker.kernels.ahead import compile_missing  # noqa: PLC0415 (llvmlite, which --help does without)
+
+        compile_missing()
+    elif name in VERBS:
+        verb = VERBS[name]
+        # the program's own name of what runs, which messages and records tell, and which processes started later know
+        sys.argv = [f"pokernets {'data' if verb.root == 'data_gen' else verb.root}", *overrides(verb, arguments)]
+        from conf.launch import launch, task_of  # noqa: PLC0415 (knows the command by its name)
+
+        launch(verb.root, task_of(verb.group))
+    else:
+        print(f"error: pokernets has no `{name}`; it has {', '.join([*VERBS, _KERNELS])}", file=sys.stderr)
+        sys.exit(2)
+
+
+def overrides(verb: Verb, arguments: list[str]) -> list[str]:
+    """The arguments of the entry point for those of the verb."""
+    if verb.first and arguments and "=" not in arguments[0] and arguments[0][0] not in "-+~":
+        arguments = [f"{verb.first}={arguments[0]}", *arguments[1:]]
+    given = [f"{verb.group}={verb.option}"] if verb.option else []
+    if verb.seats and not any(argument.startswith(_OTHERS) for argument in arguments):
+        given += ["scale=laptop", f"artifacts={LAPTOP}"]
+    return [*given, *arguments]
+
+
+def _usage() -> str:
+    told = {name: verb.purpose for name, verb in VERBS.items()} | {_KERNELS: "compile all kernels, once"}
+    verbs = "".join(f"  {name:10}{purpose}\n" for name, purpose in told.items())
+    return f"""pokernets VERB [KEY=VALUE ...]
+{verbs}`pokernets VERB --help` lists all settings, `pokernets --version` prints the version.
+What is made and measured goes to artifacts/ and runs/ in the current folder."""
