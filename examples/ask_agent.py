@@ -6,32 +6,24 @@ You check and call. Each time the agent solves the decision that you face, with 
 """
 
 import sys
-from pathlib import Path
 
 import numpy as np
 
-from conf.bundles import unbundle
-from conf.compose import call, compose
+import pokernets
 from poker.agents.depth_limited import DepthLimitedAgent
 from poker.cards import hand_index
 from poker.rules import CALL
 from poker.state import HandState
 
-BUNDLE = Path(__file__).parents[1] / "models" / "trained" / "laptop.bundle"
 YOU = 1
 """Heads-up, player 1 is the button."""
 
 
 def main(seed: int = 1) -> None:
-    settings = ["evaluate=match", "agents=[depth_limited]", "search=quick", "scale=laptop", f"artifacts={BUNDLE}"]
-    config = compose("evaluate", settings)
-    unbundle(config, writes=False)
-    agent: DepthLimitedAgent = call(config.agent.depth_limited)
-    game = call(config.game)
-
+    player = pokernets.load_agent("laptop", search="quick", seed=seed)
+    agent, game = player.agent, player.game
+    assert isinstance(agent, DepthLimitedAgent)
     hand = HandState.deal(game, np.random.default_rng(seed))
-    agent.reset(seed)
-    agent.start_hand(1 - YOU)
     mine = hand.hole_cards[YOU]
     print(f"you hold {game.cards_text(mine)}, big blind {game.big_blind}")
     while not hand.is_over:
@@ -46,7 +38,7 @@ def main(seed: int = 1) -> None:
             print(f"{board}: worth to you {worth}; you call")
             hand = hand.apply(CALL)
         else:
-            action = agent.act(hand.view(1 - YOU))
+            action = player.act(hand)
             print(f"{board}: the agent plays {hand.betting.action_text(action)}")
             hand = hand.apply(action)
     print(f"the agent held {game.cards_text(hand.hole_cards[1 - YOU])}, board {game.cards_text(hand.board)}")

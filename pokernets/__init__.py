@@ -1,3 +1,43 @@
-"""Poker agents, exact solvers and value nets: the command `pokernets` and the Python interface."""
+"""Poker agents, exact solvers and value nets: the command `pokernets`, and what docs/from_python.md shows.
+
+Tables are dictionaries of columns, numpy arrays of one length by name, as `pandas.DataFrame` and `pyarrow.table` take.
+"""
+
+import importlib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pokernets.agents import LoadedAgent, evaluate, load_agent
+    from pokernets.hands import hands_table, read_hands
+    from pokernets.predictions import leaf_values, opponent_probabilities
+    from pokernets.spots import SolvedSpot, solve
 
 __version__ = "0.1.0"
+TRAINED = Path(__file__).parents[1] / "models" / "trained"
+"""Bundles that come with the installation."""
+_MODULES = {
+    "agents": ("LoadedAgent", "evaluate", "load_agent"),
+    "hands": ("hands_table", "read_hands"),
+    "predictions": ("leaf_values", "opponent_probabilities"),
+    "spots": ("SolvedSpot", "solve"),
+}
+__all__ = [
+    "LoadedAgent",
+    "SolvedSpot",
+    "evaluate",
+    "hands_table",
+    "leaf_values",
+    "load_agent",
+    "opponent_probabilities",
+    "read_hands",
+    "solve",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Import what is used: numba and torch take seconds."""
+    for module, names in _MODULES.items():
+        if name in names:
+            return getattr(importlib.import_module(f"pokernets.{module}"), name)
+    raise AttributeError(f"module 'pokernets' has no attribute {name!r}")

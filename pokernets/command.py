@@ -6,13 +6,10 @@ artifacts, a scale or an experiment.
 """
 
 import sys
-from pathlib import Path
 from typing import NamedTuple
 
-from pokernets import __version__
+from pokernets import TRAINED, __version__
 
-LAPTOP = Path(__file__).parents[1] / "models" / "trained" / "laptop.bundle"
-"""The bundle that comes with the installation."""
 _OTHERS = ("artifacts=", "scale=", "experiment=")
 _KERNELS = "kernels"
 
@@ -69,7 +66,7 @@ def overrides(verb: Verb, arguments: list[str]) -> list[str]:
         arguments = [f"{verb.first}={arguments[0]}", *arguments[1:]]
     given = [f"{verb.group}={verb.option}"] if verb.option else []
     if verb.seats and not any(argument.startswith(_OTHERS) for argument in arguments):
-        given += ["scale=laptop", f"artifacts={LAPTOP}"]
+        given += ["scale=laptop", f"artifacts={TRAINED / 'laptop.bundle'}"]
     return [*given, *arguments]
 
 

@@ -19,8 +19,8 @@ from typing import NamedTuple
 import numpy
 import pytest
 
-from pokernets import __version__
-from pokernets.command import LAPTOP, VERBS, overrides
+from pokernets import TRAINED, __version__
+from pokernets.command import VERBS, overrides
 from tests.killed import ROOT
 from tests.solvers.games import SPOTS
 from tests.table.server import Client, Server
@@ -142,7 +142,7 @@ def test_messages_name_the_command(installed: Installed) -> None:
 @pytest.mark.parametrize(
     ("verb", "arguments", "passed_on"),
     [
-        ("play", ["port=0"], ["evaluate=play", "scale=laptop", f"artifacts={LAPTOP}", "port=0"]),
+        ("play", ["port=0"], ["evaluate=play", "scale=laptop", f"artifacts={TRAINED}/laptop.bundle", "port=0"]),
         ("match", ["scale=demo"], ["evaluate=match", "scale=demo"]),
         ("review", ["my hands.txt", "scale=demo"], ["evaluate=play", "log=my hands.txt", "scale=demo"]),
         ("solve", ["spot=a.json"], ["evaluate=spot", "spot=a.json"]),

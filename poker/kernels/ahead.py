@@ -47,16 +47,19 @@ def compile_missing() -> None:
         compile_all()
 
 
+def is_wanting() -> bool:
+    """Whether compiling was never begun in a clone, whose owner edits kernels, or is not done or not up to date in an
+    installation."""
+    return not (_stamp_file().exists() and (IN_CLONE or is_compiled()))
+
+
 def compile_at_first_use() -> None:
-    """Compile all where that can be noted and was never begun in a clone, whose owner edits kernels, or is not done or
-    not up to date in an installation."""
-    stamp = _stamp_file()
-    if stamp.exists() and (IN_CLONE or is_compiled()):
-        return
-    with suppress(OSError):
-        stamp.parent.mkdir(parents=True, exist_ok=True)
-        stamp.touch()
-        compile_all()
+    """Compile all where that is wanting and can be noted."""
+    if is_wanting():
+        with suppress(OSError):
+            _stamp_file().parent.mkdir(parents=True, exist_ok=True)
+            _stamp_file().touch()
+            compile_all()
 
 
 def compile_all() -> None:

@@ -1,0 +1,116 @@
+"""Agents as objects, and evaluations as calls."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from hydra.core.override_parser.types import Quote, QuotedString
+
+from conf.bundles import unbundle
+from conf.compose import call, compose
+from conf.launch import task_of
+from poker.agents.base import Agent, require_policy
+from poker.betting import Betting
+from poker.cards import hand_text
+from poker.rules import FOLD, Rules
+from poker.state import HandState
+from pokernets.places import Columns, compile_kernels, source_path
+
+_LAPTOP = "laptop"
+
+
+class LoadedAgent:
+    """An `agent` (`poker.agents.base`), ready to play `game`. Chips are integers; an action is -1 to fold, 0 to check
+    or call, else the total that the player has committed to the hand when the raise is done."""
+
+    def __init__(self, agent: Agent, game: Rules, seed: int = 1) -> None:
+        self.agent, self.game = agent, game
+        self._last: HandState | None = None
+        agent.reset(seed)
+
+    def state(self, betting: str = "", board: str = "", hand: str = "") -> HandState:
+        """The state after `betting` in the letters of ACPC logs (`cr300c/cc`), with the cards of the `board`, as in
+        `Ks9d4c`, and the `hand` of the player to act. IllegalAction or DealError names what is not possible."""
+        after = Betting.parse(self.game, betting)
+        known = [
+            self.game.parse_cards(hand) if player == after.to_act else () for player in range(self.game.num_players)
+        ]
+        dealt = HandState.start(self.game, known, self.game.parse_cards(board))
+        return HandState(after, dealt.hole_cards, dealt.runout)
+
+    def strategy(self, state: HandState) -> Columns:
+        """A row for each `hand` that the player to act can have, and the probability of each action. PokernetsError if
+        the agent has no policy for all hands."""
+        actions, probabilities = require_policy(self.agent, "strategy").policy(state)
+        live = np.flatnonzero(self.game.space.live(state.board))
+        hands = np.array([self._hand(index) for index in live.tolist()])
+        names = [action_name(state, action) for action in actions]
+        return {"hand": hands, **dict(zip(names, np.asarray(probabilities)[live].T, strict=True))}
+
+    def act(self, state: HandState) -> int:
+        """The agent's action for the player to act, who must have cards. A state that does not follow from that of the
+        last call begins another hand."""
+        last, self._last = self._last, state
+        if last is None or not _follows(state, last):
+            self.agent.start_hand(state.to_act)
+        return self.agent.act(state.view(state.to_act))
+
+    def _hand(self, index: int) -> str:
+        return hand_text(index) if self.game.num_hole_cards == 2 else self.game.cards_text((index,))
+
+
+def _follows(state: HandState, last: HandState) -> bool:
+    """Whether the same player decides once more in the same hand."""
+    player, line, before = last.to_act, state.betting.line, last.betting.line
+    same = state.to_act == player and state.hole_cards[player] == last.hole_cards[player] and state.rules == last.rules
+    return same and len(line) > len(before) and line[: len(before)] == before
+
+
+def action_name(state: HandState, action: int) -> str:
+    """`fold`, `check`, `call`, `bet 300` or `raise 300`: totals of the hand."""
+    if action > 0:
+        return f"{'raise' if state.betting.to_call else 'bet'} {action}"
+    return "fold" if action == FOLD else "call" if state.betting.to_call else "check"
+
+
+def load_agent(source: str | Path = _LAPTOP, agent: str = "depth_limited", **settings: Any) -> LoadedAgent:
+    """The `agent` (an option of conf/agents) with artifacts of `source`: `laptop`, a bundle's file or a folder.
+
+    `settings` are those of `pokernets match`, such as `search="quick"`. PokernetsError says what does not fit or is
+    missing.
+    """
+    compile_kernels()
+    config = compose("evaluate", ["evaluate=match", *_overrides(source, {"agents": [agent], **settings})])
+    config.fallback = None  # an agent that matches ask for AIVAT
+    unbundle(config, writes=False)
+    return LoadedAgent(call(config.agent[agent]), call(config.game), config.seed)
+
+
+def evaluate(name: str = "match", *, source: str | Path = _LAPTOP, **settings: Any) -> Any:
+    """Run the evaluation `name` as `pokernets evaluate` does, with these `settings`, and return what it found.
+
+    Of a match that is `poker.evaluation.matches.match_results.MatchResults`, with estimates in mbb per hand for each of
+    its `lineups`. `**{"agent.equity.bluff": 0.2}` gives a setting with dots. It starts processes: a script that calls
+    it needs `if __name__ == "__main__":`.
+    """
+    compile_kernels()
+    return task_of("evaluate")(compose("evaluate", [f"evaluate={name}", *_overrides(source, settings)]))
+
+
+def _overrides(source: str | Path, settings: Mapping[str, Any]) -> list[str]:
+    """Settings as words of a command line; the bundle of the installation goes with its scale."""
+    scale = {"scale": _LAPTOP} if source == _LAPTOP else {}
+    given = {**scale, "artifacts": source_path(source), **settings}
+    return [f"{name}={_word(value)}" for name, value in given.items()]
+
+
+def _word(value: Any) -> str:
+    """A value in Hydra's grammar."""
+    if value is None or isinstance(value, bool):
+        return "null" if value is None else str(value).lower()
+    if isinstance(value, list | tuple):
+        return f"[{','.join(map(_word, value))}]"
+    if isinstance(value, Mapping):
+        return f"{{{','.join(f'{name}:{_word(each)}' for name, each in value.items())}}}"
+    return str(value) if isinstance(value, int | float) else QuotedString(str(value), Quote.double).with_quotes()

@@ -1,0 +1,40 @@
+"""Hands from files."""
+
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from poker.cards import cards_text
+from poker.formats import histories
+from poker.formats.played import HistoryError, PlayedHand
+from pokernets.places import Columns
+
+
+def read_hands(file: str | Path, refused: Callable[[HistoryError], None] | None = None) -> Iterator[PlayedHand]:
+    """The hands of a file, of any format in docs/commands.md, one by one, each checked by the rules. The first that
+    cannot be read ends it with a HistoryError (file, line, reason), unless `refused` takes the errors."""
+    return histories.read_hands(Path(file), refused=refused)
+
+
+def hands_table(hands: Iterable[PlayedHand]) -> Columns:
+    """A row for each player of each hand: `number` of the hand, `player`, `seat` (0 posts the first blind), number of
+    `players`, `cards` (empty where hidden), `board`, `betting` in ACPC's letters, and in big blinds `stack_bb` and
+    `net_bb`, won less lost after the rake."""
+    rows: list[dict[str, Any]] = [
+        {
+            "number": hand.number,
+            "player": name,
+            "seat": seat,
+            "players": hand.rules.num_players,
+            "cards": cards_text(hand.state.hole_cards[seat]),
+            "board": cards_text(hand.state.board),
+            "betting": hand.state.betting.text(),
+            "stack_bb": hand.rules.starting_stacks[seat] / hand.rules.big_blind,
+            "net_bb": hand.payoffs[seat] / hand.rules.big_blind,
+        }
+        for hand in hands
+        for seat, name in enumerate(hand.names)
+    ]
+    return {name: np.array([row[name] for row in rows]) for name in (rows[0] if rows else ())}

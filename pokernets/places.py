@@ -1,0 +1,41 @@
+"""Where agents and nets come from: bundles of the installation by name, other bundles, folders of artifacts."""
+
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from numpy.typing import NDArray
+
+from poker.bundle import SUFFIX, open_bundle
+from poker.errors import PokernetsError
+from poker.kernels.ahead import is_wanting
+from pokernets import TRAINED
+
+Columns = dict[str, NDArray[Any]]
+"""A table: columns of the same length by name."""
+
+
+def source_path(source: str | Path) -> Path:
+    """The bundle or folder that `source` names: `laptop` is the bundle of the installation."""
+    own = TRAINED / f"{source}{SUFFIX}"
+    path = own if own.is_file() else Path(source)
+    if not path.exists():
+        names = ", ".join(file.stem for file in sorted(TRAINED.glob(f"*{SUFFIX}")))
+        raise PokernetsError(f"no bundle or folder of artifacts at {source}; the installation has {names}")
+    return path
+
+
+def artifacts_of(source: str | Path) -> Path:
+    """The folder of artifacts that `source` names, unpacked if it is a bundle."""
+    path = source_path(source)
+    return path if path.is_dir() else open_bundle(path).path
+
+
+@cache
+def compile_kernels() -> None:
+    """Compile the kernels where an installation lacks them, with a bar on stderr, in a process of its own: those that
+    it starts must not run the user's script again."""
+    if is_wanting():
+        subprocess.run([sys.executable, "-m", "poker.kernels"], check=False)

@@ -1,0 +1,52 @@
+"""Predictions of trained nets: values at the depth limit, and actions of opponents."""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from models.inference import LeafNet, open_leaf_net
+from models.opponent_inference import OpponentNet
+from poker.cards import hand_index, parse_cards
+from poker.errors import PokernetsError
+from poker.features.leaf import encode_pairs
+from poker.opponents.model import CLASS_NAMES, context_of
+from poker.state import HandState
+from pokernets.places import Columns, artifacts_of, compile_kernels
+
+
+def leaf_values(
+    state: HandState, own: Sequence[str], opp: Sequence[str], *, player: int, source: str | Path = "laptop"
+) -> Columns:
+    """Values by the leaf net of `source` of the pairs of hands own[i], opp[i] (`AsAd`) to `player`, a row each.
+
+    A column each for how the opponent goes on after the depth limit: net chips over the whole hand, in pots. The
+    betting round of `state` must be over: `agent.state("cr300c/cc", "Ks9d4c")`. PokernetsError for hands that are none.
+    """
+    if len(own) != len(opp):
+        raise PokernetsError(f"{len(own)} hands of the player and {len(opp)} of the opponent: a pair has one of each")
+    compile_kernels()
+    path = artifacts_of(source) / "leaf_net"
+    names = open_leaf_net(path, None).config["continuations"]
+    mine, theirs = (np.array([_hand(text, state) for text in texts]) for texts in (own, opp))
+    values = LeafNet(path).values(encode_pairs(state.board, state.betting, player, mine, theirs))
+    return {"own": np.array(own), "opp": np.array(opp), **dict(zip(names, values.T, strict=True))}
+
+
+def _hand(text: str, state: HandState) -> int:
+    cards = parse_cards(text)
+    if len(set(cards)) != 2 or set(cards) & set(state.board):
+        raise PokernetsError(f"`{text}` is no hand of two cards beside the board")
+    return hand_index(*cards)
+
+
+def opponent_probabilities(
+    states: Iterable[HandState], net: str | Path, *, base: str | Path | None = None, player: str = ""
+) -> Columns:
+    """Probabilities of `fold`, `check/call` and `bet/raise` by the opponent net at `net` for the player to act in each
+    state, a row each. They do not see the cards held; before the flop they are the frequencies of the players that the
+    net was trained on. `base` is the net that one with memory rests on, `player` a name that the net may know."""
+    compile_kernels()
+    predictor = OpponentNet(net, base)
+    rows = [predictor.probs(context_of(state.betting, state.board, player)) for state in states]
+    return dict(zip(CLASS_NAMES, np.reshape(rows, (-1, len(CLASS_NAMES))).T, strict=True))

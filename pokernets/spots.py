@@ -1,0 +1,66 @@
+"""Post-flop spots solved exactly."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from poker.cards import hand_text
+from poker.evaluation.measures.spot import Settings, prepare
+from poker.machine import cores
+from poker.solvers.vector.solver import VectorSolver
+from poker.solvers.vector.spot.spots import Spot, read_spot
+from poker.solvers.vector.walk import View, Walk
+from pokernets.places import Columns, compile_kernels
+
+
+class SolvedSpot:
+    """A solved `spot`: `ev` of the players out of position and in position, and `exploitability`, all in chips."""
+
+    def __init__(self, spot: Spot, solver: VectorSolver, exploitability: float) -> None:
+        self.spot, self.solver, self.exploitability = spot, solver, exploitability
+        self.ev = solver.game_value(0), solver.game_value(1)
+        self._walk = Walk(spot, solver)
+
+    def view(self, words: str = "") -> View:
+        """All that is known after `words` such as `check bet30 call 2c`; PokernetsError names the first that is not
+        possible."""
+        return self._walk.view(words.split())
+
+    def strategy(self, words: str = "") -> Columns:
+        """A row for each `hand` with which the player to act after `words` comes there: its `weight`, `ev` in chips,
+        `equity` as a share, for each action its probability and, as `ACTION ev`, its value. Empty if nobody acts."""
+        found = self.view(words)
+        if found.player is None:
+            return {}
+        player, here = found.player, np.flatnonzero(found.weights[found.player] > 0)
+        columns = {
+            "hand": np.array([hand_text(hand) for hand in here.tolist()]),
+            "weight": found.ranges[player, here],
+            "ev": found.ev[player, here],
+            "equity": found.equity[player, here],
+        }
+        for place, action in enumerate(found.actions):
+            columns |= {action: found.strategy[here, place], f"{action} ev": found.action_ev[here, place]}
+        return columns
+
+
+def solve(
+    spot: Mapping[str, Any] | str | Path,
+    *,
+    percent: float = 0.3,
+    iterations: int = 2000,
+    threads: int | None = None,
+    memory_gib: float = 8.0,
+) -> SolvedSpot:
+    """Solve a spot until its exploitability is `percent` of the pot, or for so many `iterations`.
+
+    `spot` is a file, or its keys (`poker.solvers.vector.spot.spots`): board, oop_range, ip_range, pot, stack and bet
+    sizes. PokernetsError says what is wrong with it, or that the solve needs more memory than `memory_gib`.
+    """
+    read = Spot(dict(spot)) if isinstance(spot, Mapping) else read_spot(str(spot))
+    compile_kernels()
+    solver, _ = prepare(read, Settings("apdcfr", percent, iterations, threads or cores(), memory_gib))
+    done = solver.run(iterations=iterations, target=percent / 100 * read.pot)
+    return SolvedSpot(read, solver, done.exploitability)

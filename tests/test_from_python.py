@@ -1,0 +1,123 @@
+"""The programs of docs/from_python.md run as written, and what the interface refuses."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import pokernets
+from models.export import Architecture, export_net
+from models.opponent_inference import OPPONENT_NET, POPULATION, STAMP
+from models.opponent_nets import WideNet
+from poker.errors import PokernetsError
+from poker.rules import CALL
+from poker.state import HandState
+from tests.killed import ROOT
+
+PAGE = (ROOT / "docs" / "from_python.md").read_text()
+PROGRAMS = dict(re.findall(r"^## (.+?)\n.*?```python\n(.*?)```", PAGE, re.DOTALL | re.MULTILINE))
+TOLD = {
+    "Ask an agent": r"""1326 hands, fold, call, raise .*
+AdAc fold 0%, .*
+7c2d fold \d+%, .*
+KsQs fold \d+%, .*
+it plays \d+
+""",
+    "Play a hand": r"[cfr0-9/]+ .* the button wins -?\d+\n",
+    "Solve a spot": r"""out of position 43\.\d\d of 60 chips, exploitable for 0\.1\d
+(\w{4} folds \d+% and is worth .* chips
+){3}""",
+    "Leaf values and opponents": r"""(\w{4} against KhQh: blueprint [+-].*
+){3}\{'fold': 0\.\d+, 'check/call': .*\}
+""",
+    "Measure, and read the hands": r"""(.*
+)+\('equity', 'always_call'\) \['\+.* mbb/hand', '-.*\]
+equity won \+(.*) big blinds
+always_call won -\2 big blinds
+""",
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder in which an opponent net was trained, or rather was not."""
+    folder = tmp_path_factory.mktemp("programs")
+    wide = Architecture(WideNet, hidden=[8], seed=1)
+    population = {POPULATION: np.full(36, 1 / 3).tolist()}
+    place = folder / "artifacts" / "demo" / "opponent_net" / "hand"
+    export_net(place, OPPONENT_NET, wide, wide(), stamp=STAMP, config={}, made_from={}, counts=population)
+    return folder
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("title", PROGRAMS)
+def test_programs_run_as_written(title: str, folder: Path) -> None:
+    (folder / "program.py").write_text(PROGRAMS[title])
+    done = subprocess.run(
+        [sys.executable, "program.py"],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert re.fullmatch(TOLD[title], done.stdout), done.stdout
+
+
+def test_all_programs_are_known() -> None:
+    assert list(PROGRAMS) == list(TOLD)
+
+
+def test_every_name_is_there_and_says_what_it_is() -> None:
+    assert all(getattr(pokernets, name).__doc__ for name in pokernets.__all__)
+    assert not hasattr(pokernets, "nothing")
+
+
+def test_an_agent_begins_a_hand_where_the_last_one_does_not_go_on() -> None:
+    agent = pokernets.load_agent(agent="equity", game="holdem_limit_2p")
+    started: list[int] = []
+    agent.agent.start_hand = started.append  # type: ignore[assignment]
+    hand = HandState.deal(agent.game, np.random.default_rng(1))
+    for state in (hand, hand.apply(CALL), hand.apply(CALL).apply(CALL), hand):
+        agent.act(state)
+    assert started == [1, 0, 1]
+    agent.act(hand)
+    assert started == [1, 0, 1, 1]
+
+
+def test_tables_have_a_row_for_each_hand_that_is_possible() -> None:
+    agent = pokernets.load_agent(agent="equity_policy")
+    table = agent.strategy(agent.state("r300c/", "AsKdQc"))
+    assert list(table) == ["hand", "check", *list(table)[2:]]
+    assert {len(column) for column in table.values()} == {1176}
+    assert np.allclose(sum(table[name] for name in list(table)[1:]), 1)
+    solved = pokernets.solve(
+        {"board": "QsJh2h8d2c", "oop_range": "AA", "ip_range": "KK", "pot": 2, "stack": 9, "bet": "a"}
+    )
+    assert len(solved.strategy()["hand"]) == 6
+    assert solved.strategy("check check") == {}
+    assert solved.ev[0] > 1.9
+
+
+def test_mistakes_are_told() -> None:
+    with pytest.raises(
+        PokernetsError, match=r"no bundle or folder of artifacts at desktop; the installation has laptop"
+    ):
+        pokernets.load_agent("desktop")
+    agent = pokernets.load_agent(agent="equity")
+    with pytest.raises(PokernetsError, match="no policy interface"):
+        agent.strategy(agent.state())
+    with pytest.raises(PokernetsError, match="not different cards"):
+        agent.state(board="AsAsKd")
+    flop = agent.state("cc/cc", "Ks9d4c")
+    with pytest.raises(PokernetsError, match="`KsQh` is no hand of two cards beside the board"):
+        pokernets.leaf_values(flop, ["KsQh"], ["AsAd"], player=0)
+    with pytest.raises(PokernetsError, match="1 hands of the player and 0"):
+        pokernets.leaf_values(flop, ["KdQh"], [], player=0)
+    with pytest.raises(PokernetsError, match="did you mean 'search'"):
+        pokernets.load_agent(serch="quick")
