@@ -1,6 +1,7 @@
 """`job=opponent_actions`: observed decisions as rows, to train and measure predictors of opponents on.
 
-`source=irc path=ARCHIVE` takes them from hands of people, `source=self_play` from matches among our own players.
+`source=irc path=ARCHIVE` and `source=hands path=FILES` take them from hands of people, `source=self_play` from matches
+among our own players.
 Whatever of an archive could not be used is counted by reason in the manifest and listed in `problems.json` beside it.
 Hands are read, or played, in this process; a task makes rows of some hundreds of them.
 """
@@ -21,20 +22,23 @@ from data_gen.progress import JobProgress
 from poker.artifacts import find_artifact
 from poker.betting import Betting
 from poker.features.action_rows import COLUMNS, KIND, MAX_BOARD, NO_CARD, STAMP, write_rows
+from poker.features.nolimit import spot_index, spot_of
 from poker.features.opponent import bets_to_call, encode
 from poker.formats.irc import Problems
-from poker.opponents.model import CLASS_NAMES, action_class
+from poker.opponents.model import CLASS_NAMES, RAISE_CLASS, sized_class
 from poker.parallel import Cluster, Given, Work
 from poker.report import Table
 
 
 @dataclass(frozen=True)
 class ObservedHand:
-    """A finished hand: `decisions` are (betting before, board on the table, action), only those taken in turn."""
+    """A finished hand: `decisions` are (betting before, board on the table, action), only those taken in turn; `held`
+    are the cards of all players, empty if they are not to be learned from."""
 
     time: int
     names: tuple[str, ...]
     decisions: list[tuple[Betting, tuple[int, ...], int]]
+    held: tuple[tuple[int, ...], ...] = ()
 
 
 Observe = Callable[[list[Any]], tuple[list[ObservedHand], Problems]]
@@ -70,12 +74,14 @@ class Rows:
             for betting, board, action in hand.decisions:
                 seat = betting.to_act
                 columns["features"].append(encode(betting, board))
-                columns["action"].append(action_class(action))
+                columns["action"].append(sized_class(betting, action))
                 columns["street"].append(betting.street)
                 columns["bets"].append(bets_to_call(betting))
                 columns["player"].append(players.setdefault(hand.names[seat], len(players)))
                 columns["seat"].append(seat)
                 columns["board"].append([*board, *[NO_CARD] * (MAX_BOARD - len(board))])
+                columns["held"].append(hand.held[seat] if hand.held else (NO_CARD, NO_CARD))
+                columns["spot"].append(0 if betting.rules.is_limit else spot_index(spot_of(betting)))
                 columns["hand"].append(number)
                 columns["time"].append(hand.time)
         arrays = {
@@ -117,7 +123,7 @@ def run(*, source: HandSource, cluster: Cluster, dry: bool, output: str, runs: s
         return
     rows, problems = _gather(source, cluster, runs)
     unused = dict(problems.counts.most_common())
-    classes = np.bincount(rows.columns["action"], minlength=len(CLASS_NAMES)).tolist()
+    classes = np.bincount(np.minimum(rows.columns["action"], RAISE_CLASS), minlength=len(CLASS_NAMES)).tolist()
     counts: dict[str, Any] = {
         "hands": len(rows.times),
         "unused": unused,

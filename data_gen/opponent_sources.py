@@ -1,7 +1,9 @@
-"""Sources of hands for `job=opponent_actions`: the IRC archive, or matches among our own players."""
+"""Sources of hands for `job=opponent_actions`: the IRC archive, hand histories, or matches among our own players."""
 
+import datetime
 import itertools
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -9,12 +11,15 @@ import numpy as np
 
 from data_gen.opponent_actions import Observe, ObservedHand
 from poker.artifacts import artifacts_in, file_sha256, fingerprint_of
+from poker.betting import Betting
 from poker.errors import PokernetsError
+from poker.formats import histories
 from poker.formats.irc import Problems, RawHand, read_hands
 from poker.formats.irc_replay import replay_all
+from poker.formats.played import HistoryError, PlayedHand
 from poker.play.hand import play_hand
 from poker.play.lineup import AgentSpec
-from poker.rules import Rules
+from poker.rules import LIMIT, Rules
 from poker.state import HandState
 
 T = TypeVar("T")
@@ -32,7 +37,7 @@ class IrcArchive:
         if path is None or not Path(path).exists():
             raise PokernetsError(f"source=irc needs path=ARCHIVE, a .tgz or a directory of the IRC archive, not {path}")
         self._path = Path(path)
-        self.config: dict[str, Any] = {"source": "irc"}
+        self.config: dict[str, Any] = {"source": "irc", "betting": LIMIT}
         self.made_from = {"archive": _identity(self._path)}
         self.observe: Observe = _replayed
 
@@ -53,6 +58,66 @@ def _replayed(batch: list[RawHand]) -> tuple[list[ObservedHand], Problems]:
     return found, problems
 
 
+class HandHistories:
+    """Hold'em hands of one kind of betting from a file, or from all files of a directory, in any format that is read.
+
+    Cards count where all of a hand's are known: those shown at showdowns alone are no sample. Players of Bovada's
+    hands, which name nobody, are others in every hand.
+    """
+
+    expected_hands = None
+
+    def __init__(self, path: str | None, betting: str) -> None:
+        if path is None or not Path(path).exists():
+            raise PokernetsError(f"source=hands needs path=FILES, a file of hand histories or a directory, not {path}")
+        self._path = Path(path)
+        self.config: dict[str, Any] = {"source": "hands", "betting": betting}
+        self.made_from = {"hands": _identity(self._path)}
+        self.observe: Observe = partial(_told, betting)
+
+    def batches(self, unread: Problems) -> Iterator[list[PlayedHand]]:
+        files = [self._path] if self._path.is_file() else sorted(f for f in self._path.rglob("*") if f.is_file())
+        refused = partial(_unreadable, unread)
+        return _batches(hand for file in files for hand in histories.read_hands(file, refused=refused))
+
+
+def _unreadable(problems: Problems, error: HistoryError) -> None:
+    problems.add("hands that cannot be read", str(error))
+
+
+def _told(betting: str, batch: list[PlayedHand]) -> tuple[list[ObservedHand], Problems]:
+    problems, found = Problems(), []
+    for hand in batch:
+        if hand.rules.betting != betting:
+            problems.add(f"hands that are not {betting}", f"hand {hand.number}")
+            continue
+        anonymous = hand.details.get("venue") == "Bovada"
+        names = tuple(f"{hand.number} {name}" if anonymous else name for name in hand.names)
+        held = hand.state.hole_cards if all(hand.state.hole_cards) else ()
+        found.append(ObservedHand(_time(hand), names, _decisions(hand.state), held))
+    return found, problems
+
+
+def _time(hand: PlayedHand) -> int:
+    """Seconds of the hand's date; 0 where it has none, so that hands keep the order of the files."""
+    date = [hand.details.get(name) for name in ("year", "month", "day")]
+    clock = hand.details.get("time")
+    if not all(isinstance(part, int) for part in date):
+        return 0
+    day = datetime.date(*date)  # type: ignore[arg-type]
+    moment = datetime.datetime.combine(day, clock if isinstance(clock, datetime.time) else datetime.time())
+    return int(moment.replace(tzinfo=datetime.UTC).timestamp())
+
+
+def _decisions(end: HandState) -> list[tuple[Betting, tuple[int, ...], int]]:
+    """Decisions of a finished hand that were taken in turn."""
+    return [
+        (before, end.runout[: end.rules.board_sizes[before.street]], action)
+        for before, player, action in end.betting.turns()
+        if player == before.to_act
+    ]
+
+
 class SelfPlay:
     """`hands` hands among `agents`, `game` with as many seats as it has, drawn anew for each hand.
 
@@ -61,15 +126,16 @@ class SelfPlay:
 
     def __init__(self, game: Rules, agents: Sequence[AgentSpec], hands: int, seed: int) -> None:
         names = [spec.name for spec in agents]
-        if len(agents) < game.num_players or not game.is_limit:
+        if len(agents) < game.num_players:
             raise PokernetsError(
-                f"source=self_play needs a limit game and at least as many agents as seats: {game.name} has "
-                f"{game.num_players} seats, agents are {', '.join(names)}"
+                f"source=self_play needs at least as many agents as seats: {game.name} has {game.num_players} seats, "
+                f"agents are {', '.join(names)}"
             )
         self._game, self._agents, self._seed = game, {spec.name: spec.build(game) for spec in agents}, seed
         self.expected_hands, self.observe = hands, _as_played
         settings = {f"agents.{spec.name}": dict(spec.settings) for spec in agents}
-        self.config: dict[str, Any] = {"source": "self_play", "hands": hands, "seed": seed, "agents": names, **settings}
+        self.config: dict[str, Any] = {"source": "self_play", "betting": game.betting, "hands": hands, "seed": seed}
+        self.config |= {"agents": names, **settings}
         self.made_from = {"game": fingerprint_of(game.to_acpc()), **artifacts_in(settings)}
 
     def batches(self, unread: Problems) -> Iterator[list[ObservedHand]]:
@@ -85,11 +151,7 @@ class SelfPlay:
             rng = np.random.default_rng(child)
             seated = tuple(names[index] for index in rng.permutation(len(names))[: self._game.num_players])
             end = play_hand([self._agents[name] for name in seated], HandState.deal(self._game, rng))
-            decisions = [
-                (before, end.runout[: self._game.board_sizes[before.street]], action)
-                for before, _, action in end.betting.turns()
-            ]
-            yield ObservedHand(number, seated, decisions)
+            yield ObservedHand(number, seated, _decisions(end), end.hole_cards)
 
 
 def _as_played(hands: list[ObservedHand]) -> tuple[list[ObservedHand], Problems]:

@@ -53,7 +53,8 @@ def train(
     `base`: an exported net without memory, for a net that knows players by how they deviate from it.
     """
     names = data.rows.known_names if "players" in inspect.signature(net.func).parameters else []
-    net = Architecture(net.func, **net.keywords, **({"players": len(names)} if names else {}))
+    classes = {"classes": data.rows.classes} if data.rows.classes != CLASSES else {}
+    net = Architecture(net.func, **net.keywords, **({"players": len(names)} if names else {}), **classes)
 
     def learn(directory: Path) -> Trained:
         made = net()
@@ -61,7 +62,7 @@ def train(
             raise PokernetsError(f"{describe(net)} predicts no actions: choose another net, or make it an ActionNet")
         rest = None if base is None else partial(probabilities, load_opponent_net(base, architectures))
         data.prepare(made.needs, rest)
-        module = OpponentModule(made, learning_rate, weight_decay)
+        module = OpponentModule(made, learning_rate, weight_decay, data.rows.classes)
         fitted = fit(module, data, directory=directory, trainer=trainer, threads=threads, best=False)
         metrics = {"rows": len(data.rows.test_rows), **metrics_of_test(fitted, module, data.val_dataloader())}
         metrics["log_loss_of_mean"] = _loss_of_mean(data.rows)
@@ -82,7 +83,7 @@ def train(
 def _loss_of_mean(rows: OpponentRows) -> float:
     """Log-loss on the test part of the best constant: how often each action was taken in the training part."""
     action = rows.columns["action"].astype(np.int64)
-    shares = np.bincount(action[rows.train_rows], minlength=CLASSES) / len(rows.train_rows)
+    shares = np.bincount(action[rows.train_rows], minlength=rows.classes) / len(rows.train_rows)
     return float(_losses(np.tile(shares, (len(rows.test_rows), 1)), action[rows.test_rows]).mean())
 
 

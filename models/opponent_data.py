@@ -1,4 +1,5 @@
-"""Observed decisions as batches: rows after the flop, split by time, with whatever inputs a net asks for.
+"""Observed decisions as batches, split by time, with whatever inputs a net asks for: rows after the flop, or in
+no-limit all.
 
 The first `1 - test_share` of the hands train, or the latest `train_share` of those, the others test: no hand and no
 later game of a player is on both sides.
@@ -19,6 +20,9 @@ from models.shuffle import BlockShuffle, OrderedLoader, Position, ShuffledLoader
 from poker.errors import PokernetsError
 from poker.features import opponent, opponent_history
 from poker.features.action_rows import COLUMNS, STAMP, open_rows
+from poker.features.nolimit import NUM_SIZES
+from poker.opponents.model import NUM_CLASSES, RAISE_CLASS
+from poker.rules import LIMIT
 
 UNKNOWN = 0
 """Number of a player that is not in the training part; others are numbered from 1."""
@@ -26,7 +30,7 @@ TEST_BATCH = 4096
 
 
 class Inputs(NamedTuple):
-    """Inputs of n rows: features [n, 19], hand [n, 50], past [n, 84], sequence [n, 32] tokens of the hand so far.
+    """Inputs of n rows: features [n, 19], hand [n, 52], past [n, 84], sequence [n, 32] tokens of the hand so far.
 
     Inputs that a net does not read may have no columns.
     """
@@ -56,7 +60,7 @@ def batch_of(inputs: Inputs, player: NDArray[np.int64], action: NDArray[np.int64
 
 
 Base = Callable[[Inputs], NDArray[np.float32]]
-"""A base predictor, which reads nothing of a player's past: inputs to probabilities [n, 3]."""
+"""A base predictor, which reads nothing of a player's past: inputs to probabilities [n, C]."""
 
 
 class OpponentRows:
@@ -69,6 +73,11 @@ class OpponentRows:
                 raise PokernetsError(f"{name} must be above 0 and at most 1, it is {share}")
         artifact = open_rows(path)
         self.path, self.fingerprint = path, artifact.fingerprint
+        self.betting: str = artifact.config.get("betting", LIMIT)
+        """`limit` or `nolimit`."""
+        self.classes = NUM_CLASSES if self.betting == LIMIT else RAISE_CLASS + NUM_SIZES
+        self.first_street = 1 if self.betting == LIMIT else 0
+        """The first round that is learned."""
         self.source = {name: value for name, value in artifact.config.items() if name not in STAMP}
         self.columns: dict[str, NDArray[Any]] = {name: np.array(artifact.arrays[name]) for name in COLUMNS}
         self.names: list[str] = artifact.arrays["names"].tolist()
@@ -76,8 +85,10 @@ class OpponentRows:
         self.first_test_hand = self.first_hand(test_share)
         first = int((1 - train_share) * self.first_test_hand)
         self.in_training: NDArray[np.bool_] = (first <= hand) & (hand < self.first_test_hand)
-        self.train_rows: NDArray[np.int64] = np.flatnonzero(self.in_training & (street > 0))
-        self.test_rows: NDArray[np.int64] = np.flatnonzero((hand >= self.first_test_hand) & (street > 0))
+        self.train_rows: NDArray[np.int64] = np.flatnonzero(self.in_training & (street >= self.first_street))
+        self.test_rows: NDArray[np.int64] = np.flatnonzero(
+            (hand >= self.first_test_hand) & (street >= self.first_street)
+        )
         if not len(self.test_rows):
             raise PokernetsError(f"{path}: too few hands to test on; make more with job=opponent_actions")
         known = np.unique(self.columns["player"][self.in_training])
@@ -104,7 +115,7 @@ class OpponentRows:
     def inputs(self, needs: Collection[str], base: Base | None, table: NDArray[np.float64] | None = None) -> Inputs:
         """Inputs of all rows that `needs` names; `past` takes a base predictor.
 
-        Before the flop the population's `table` stands in for the base; None: that of the training part.
+        In rounds that are not learned the population's `table` stands in for the base; None: that of the training part.
         """
         rows = len(self.columns["action"])
         nothing = np.zeros((rows, 0), dtype=np.float32)
@@ -117,8 +128,8 @@ class OpponentRows:
                 raise ValueError("inputs about a player's past need a base predictor")
             table = self.population_table() if table is None else table
             predicted = table[self.contexts].astype(np.float32)
-            later = np.flatnonzero(self.columns["street"] > 0)
-            predicted[later] = base(found.take(later))
+            later = np.flatnonzero(self.columns["street"] >= self.first_street)
+            predicted[later] = opponent_history.by_class(base(found.take(later)))
             found = found._replace(past=opponent_history.player_rows(self.columns, predicted, table))
         return found
 

@@ -17,7 +17,8 @@ from poker.errors import PokernetsError
 from poker.features import opponent, opponent_history
 from poker.features.action_rows import MAX_BOARD, NO_CARD
 from poker.kernels.opponents.history import Actions, hand_inputs
-from poker.opponents.model import NUM_CLASSES, NUM_CONTEXTS, Context, action_class
+from poker.opponents.model import NUM_CLASSES, NUM_CONTEXTS, RAISE_CLASS, Context, sized_class
+from poker.rules import LIMIT
 from poker.types import Singles
 
 OPPONENT_NET = "opponent_net"
@@ -25,6 +26,8 @@ POPULATION = "population_table"
 """Count in a net's manifest: class frequencies of the players it was trained on, in the twelve contexts."""
 PLAYERS = "players"
 """Count in the manifest of a net that knows players by name: the names, in the order of their numbers from 1."""
+BETTING = "betting"
+"""Count in a net's manifest: `limit` or `nolimit`, whose actions it predicts."""
 STAMP = {"feature_hash": opponent.HASH, "history_hash": opponent_history.HISTORY_HASH}
 
 
@@ -45,7 +48,7 @@ def _known(path: str | Path) -> tuple[NDArray[np.float64], dict[str, int]]:
 
 
 def probabilities(net: ActionNet, inputs: Inputs, player: NDArray[np.int64] | None = None) -> Singles:
-    """Probabilities [n, 3]; players [n] by number, None where nobody is known."""
+    """Probabilities [n, C]; players [n] by number, None where nobody is known."""
     nothing = np.zeros(len(inputs.features), dtype=np.int64)
     with torch.inference_mode():
         batch = batch_of(inputs, nothing + UNKNOWN if player is None else player, nothing)
@@ -57,8 +60,8 @@ class OpponentNet:
     """A `poker.opponents.model.Predictor` by nets: `path` is a net, or several that are averaged, `base` the one
     that their player inputs rest on, `architectures` the classes outside `models` that these may have.
 
-    Before the flop, where the nets were not trained, the population's table predicts. Learns from every observed
-    action; the hand so far is read off the betting, so observation may begin anywhere in a hand.
+    Before the flop the population's table predicts in limit, where the nets were not trained on it. Learns from every
+    observed action; the hand so far is read off the betting, so observation may begin anywhere in a hand.
     """
 
     def __init__(
@@ -74,6 +77,7 @@ class OpponentNet:
             raise PokernetsError(f"{paths[0]} knows players by their past: give base, the net it was trained on")
         known = [_known(each) for each in paths]
         self._table = known[0][0]
+        self._betting = str(open_artifact(paths[0], OPPONENT_NET, config=STAMP).counts.get(BETTING, LIMIT))
         self._numbers = [numbers for _, numbers in known]
         self._memory: dict[str, opponent_history.PlayerMemory] = {}
         self._last: tuple[Betting, tuple[int, ...], Inputs, Singles] | None = None
@@ -86,7 +90,7 @@ class OpponentNet:
             open_artifact(path, OPPONENT_NET, config=STAMP, verify=False)
 
     def probs(self, context: Context) -> NDArray[np.float64]:
-        if context.street == 0 or context.betting is None:
+        if context.betting is None or not self._covers(context):
             return np.asarray(self._table[context.index])
         inputs, expected = self._seen(context, context.betting)
         if self._base is not None:
@@ -104,21 +108,27 @@ class OpponentNet:
             return
         inputs, expected = self._seen(context, context.betting)
         cells = self._cells(inputs, context, expected)
-        self._remembered(context.player).observe(context.index, cells, expected, action_class)
+        self._remembered(context.player).observe(context.index, cells, expected, min(action_class, RAISE_CLASS))
 
     def forget(self) -> None:
         self._memory.clear()
+
+    def _covers(self, context: Context) -> bool:
+        """Whether the nets were trained on rounds like this."""
+        return context.street > 0 or self._betting != LIMIT
 
     def _remembered(self, player: str) -> opponent_history.PlayerMemory:
         return self._memory.setdefault(player, opponent_history.PlayerMemory(self._table))
 
     def _seen(self, context: Context, betting: Betting) -> tuple[Inputs, Singles]:
         """Inputs without the past, and the base probabilities; kept for the update that follows a prediction."""
+        if betting.rules.betting != self._betting:
+            raise PokernetsError(f"the opponent net is for {self._betting} games; `{betting.rules.name}` is another")
         if self._last is None or self._last[0] is not betting or self._last[1] != context.board:
             inputs = _inputs(betting, context.board)
             expected = self._table[context.index].astype(np.float32)
-            if context.street and self._base is not None:
-                expected = probabilities(self._base, inputs)[0]
+            if self._base is not None and self._covers(context):
+                (expected,) = opponent_history.by_class(probabilities(self._base, inputs))
             self._last = betting, context.board, inputs, expected
         return self._last[2], self._last[3]
 
@@ -131,7 +141,7 @@ class OpponentNet:
 def _inputs(betting: Betting, board: tuple[int, ...]) -> Inputs:
     """Inputs [1, ...] of the player to act, without the past; seats stand for players."""
     rows = [
-        (actor, past.street, action_class(action), opponent.bets_to_call(past))
+        (actor, past.street, sized_class(past, action), opponent.bets_to_call(past))
         for past, actor, action in betting.turns()
         if actor == past.to_act
     ]

@@ -22,22 +22,22 @@ DECAYED_FROM_DIMENSIONS = 2
 
 
 def log_losses(probs: Tensor, action: Tensor) -> Tensor:
-    """[n] -ln of the probability of what happened; probabilities [n, 3], classes [n]."""
+    """[n] -ln of the probability of what happened; probabilities [n, C], classes [n]."""
     return -probs.gather(1, action[:, None])[:, 0].clamp_min(1e-12).log()
 
 
 def proper_scores(probs: Tensor, action: Tensor) -> dict[str, Tensor]:
     """Mean log-loss, and Brier score: mean squared distance to what happened."""
-    brier = (probs - one_hot(action, CLASSES)).square().sum(dim=1)
+    brier = (probs - one_hot(action, probs.shape[1])).square().sum(dim=1)
     return {"log_loss": log_losses(probs, action).mean(), "brier": brier.mean()}
 
 
-def shares() -> MetricCollection:
+def shares(classes: int) -> MetricCollection:
     """Accuracy and expected calibration error (15 bins of the most probable class's probability)."""
     return MetricCollection(
         {
-            "accuracy": MulticlassAccuracy(CLASSES, average="micro"),
-            "calibration": MulticlassCalibrationError(CLASSES, n_bins=15, norm="l1"),
+            "accuracy": MulticlassAccuracy(classes, average="micro"),
+            "calibration": MulticlassCalibrationError(classes, n_bins=15, norm="l1"),
         }
     )
 
@@ -45,8 +45,13 @@ def shares() -> MetricCollection:
 def score(probs: Tensor | NDArray[np.float64], action: Tensor | NDArray[np.int64]) -> dict[str, float]:
     """Scores of probabilities, as means over decisions."""
     probs, action = torch.as_tensor(probs), torch.as_tensor(action)
-    found = {**proper_scores(probs, action), **shares()(probs, action)}
+    found = {**proper_scores(probs, action), **shares(probs.shape[1])(probs, action)}
     return {"rows": len(action), **{name: float(value) for name, value in found.items()}}
+
+
+def class_names(classes: int) -> list[str]:
+    """[C] names of classes; in no-limit raises are numbered by size."""
+    return [*CLASS_NAMES, *(f"{CLASS_NAMES[-1]} {size}" for size in range(2, classes - 1))]
 
 
 class OpponentModule(lightning.LightningModule):
@@ -56,10 +61,10 @@ class OpponentModule(lightning.LightningModule):
     matrix and reliability as images; for the small net its connection strengths.
     """
 
-    def __init__(self, net: ActionNet, learning_rate: float, weight_decay: float) -> None:
+    def __init__(self, net: ActionNet, learning_rate: float, weight_decay: float, classes: int = CLASSES) -> None:
         super().__init__()
         self.net = net
-        self.shares = shares()
+        self.shares = shares(classes)
         self._rate, self._decay = learning_rate, weight_decay
         self._seen: list[tuple[Tensor, Tensor]] = []
 
@@ -113,13 +118,14 @@ class OpponentModule(lightning.LightningModule):
     def _figures(self, probs: Tensor, action: Tensor) -> dict[str, Any]:
         from models import figures  # noqa: PLC0415 (matplotlib only where a picture is drawn)
 
-        confusion = MulticlassConfusionMatrix(CLASSES, normalize="true")
+        names = class_names(probs.shape[1])
+        confusion = MulticlassConfusionMatrix(len(names), normalize="true")
         confusion.update(probs, action)
         found = {
-            "confusion": confusion.plot(labels=list(CLASS_NAMES))[0],
-            "reliability": figures.reliability(probs.numpy(), action.numpy(), CLASS_NAMES),
+            "confusion": confusion.plot(labels=names)[0],
+            "reliability": figures.reliability(probs.numpy(), action.numpy(), names),
         }
         if isinstance(self.net, SmallNet):
             first, second = (layer.weight.detach().cpu().numpy() for layer in (self.net.first, self.net.second))
-            found["connections"] = figures.connections(first, second, NAMES, CLASS_NAMES)
+            found["connections"] = figures.connections(first, second, NAMES, names)
         return found

@@ -15,9 +15,10 @@ CLASSES = 3
 
 
 class ActionNet(nn.Module):
-    """Takes an `OpponentBatch` and gives log-probabilities [n, 3] up to a constant.
+    """Takes an `OpponentBatch` and gives log-probabilities [n, C] up to a constant; C is 3, in no-limit 9.
 
-    `needs` says which inputs beside the 19 it reads. A class with an argument `players` is told how many are known.
+    `needs` says which inputs beside the 19 it reads. A class with an argument `players` is told how many are known,
+    in no-limit one is told how many `classes` there are.
     """
 
     needs: tuple[str, ...] = ()
@@ -30,11 +31,11 @@ class ActionNet(nn.Module):
 class SmallNet(ActionNet):
     """The net of [POKI] section 6: 19 inputs, four hidden units, three outputs, all connected, logistic units."""
 
-    def __init__(self, hidden: int = 4, seed: int = 0) -> None:
+    def __init__(self, hidden: int = 4, seed: int = 0, classes: int = CLASSES) -> None:
         super().__init__()
         generator = torch.Generator().manual_seed(seed)
         self.first = nn.Linear(INPUT_SIZES["features"], hidden)
-        self.second = nn.Linear(hidden, CLASSES)
+        self.second = nn.Linear(hidden, classes)
         with torch.no_grad():
             for parameter in self.parameters():
                 parameter.uniform_(-0.3, 0.3, generator=generator)
@@ -58,6 +59,7 @@ class WideNet(ActionNet):
         dropout: float = 0.0,
         members: int = 1,
         seed: int = 0,
+        classes: int = CLASSES,
         *,
         extra_columns: int = 0,
     ) -> None:
@@ -65,7 +67,7 @@ class WideNet(ActionNet):
         self.needs = self._inputs = tuple(inputs)
         self.seeds = [seed + 1000 * member for member in range(members)]
         size = sum(INPUT_SIZES[name] for name in ("features", *inputs)) + extra_columns
-        self.members = nn.ModuleList(Mlp(size, hidden, CLASSES, each) for each in self.seeds)
+        self.members = nn.ModuleList(Mlp(size, hidden, classes, each) for each in self.seeds)
         self.dropout = nn.Dropout(dropout)
 
     def extra(self, batch: OpponentBatch) -> Iterator[Tensor]:
@@ -73,7 +75,7 @@ class WideNet(ActionNet):
         return (batch.features[:, :0] for _ in self.members)
 
     def each(self, batch: OpponentBatch) -> Iterator[Tensor]:
-        """Logits [n, 3] of every member."""
+        """Logits [n, C] of every member."""
         inputs = torch.cat([batch.features, *(getattr(batch, name) for name in self._inputs)], dim=1)
         for member, extra in zip(self.members, self.extra(batch), strict=True):
             assert isinstance(member, Mlp)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from models.opponent_data import UNKNOWN, OpponentRows
-from models.opponent_inference import OPPONENT_NET, PLAYERS, POPULATION, STAMP
+from models.opponent_inference import BETTING, OPPONENT_NET, PLAYERS, POPULATION, STAMP
 from poker.artifacts import MismatchedArtifactError, open_artifact, refuses_by_name
 
 TRAINED = "trained"
@@ -24,7 +24,8 @@ def training_counts(rows: OpponentRows) -> dict[str, Any]:
     """Manifest counts of a net that learns from `rows`."""
     times = rows.columns["time"][rows.in_training]
     trained = {"first": int(times.min()), "last": int(times.max()), "source": rows.source}
-    return {POPULATION: rows.population_table().tolist(), PLAYERS: rows.known_names, TRAINED: trained}
+    known = {POPULATION: rows.population_table().tolist(), PLAYERS: rows.known_names}
+    return {**known, TRAINED: trained, BETTING: rows.betting}
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Observed decisions of limit hold'em as rows: the one definition that the job writing them and the training share.
+"""Observed decisions of hold'em as rows: the one definition that the job writing them and the training share.
 
 An artifact holds `COLUMNS` of n rows, one row a decision in turn, hands in the order of time and decisions in the order
 of play, so that what happened in a hand before a row are the rows of that hand before it; and `names` [players], text.
@@ -29,12 +29,14 @@ MAX_BOARD = 5
 NO_CARD = 255
 COLUMNS: Columns = {
     "features": (np.float32, (opponent.SIZE,)),  # `opponent.NAMES`, before the decision; also for preflop rows
-    "action": (np.uint8, ()),  # 0 fold, 1 check or call, 2 bet or raise
+    "action": (np.uint8, ()),  # 0 fold, 1 check or call, 2 bet or raise; in no-limit 2 + its size class
     "street": (np.uint8, ()),
     "bets": (np.uint8, ()),  # 0, 1 or 2 (and more) bets to call
     "player": (np.int32, ()),  # row of `names`
     "seat": (np.uint8, ()),  # position, 0 the first blind
     "board": (np.uint8, (MAX_BOARD,)),  # cards on the table, NO_CARD beyond them
+    "held": (np.uint8, (2,)),  # the player's cards, NO_CARD where they are not known
+    "spot": (np.uint16, ()),  # of `poker.features.nolimit.SPOTS`; 0 in limit
     "hand": (np.int32, ()),  # 0, 1, ... without gaps
     "time": (np.int64, ()),  # of the hand, never falling
 }

@@ -26,13 +26,18 @@ def spot_of(betting: Betting) -> Spot:
     return betting.street, _asked(betting), min(betting.num_raises, 2), int(is_last), last
 
 
+def spot_index(spot: Spot) -> int:
+    """Number of a spot, below the product of `SPOTS`."""
+    return int(np.ravel_multi_index(spot, SPOTS))
+
+
 def _asked(betting: Betting) -> int:
     to_call = betting.to_call
     if to_call == 0:
         return NOTHING
     if betting.legal().max_raise == 0:
         return ALL_IN
-    return 1 + int(np.searchsorted(_ASKED_EDGES, to_call / (pot_of(betting) - to_call)))
+    return 1 + int(np.searchsorted(_ASKED_EDGES, to_call / max(pot_of(betting) - to_call, 1)))
 
 
 def size_class(betting: Betting, total: int) -> int:

@@ -1,6 +1,8 @@
-"""The 19 inputs of the opponent nets [POKI], [Davidson 2000]: limit hold'em after the flop, seen from who is to act.
+"""The 19 inputs of the opponent nets [POKI], [Davidson 2000], seen from who is to act, in limit and no-limit hold'em.
 
-Public only: what an observer of the table knows about the player's situation and actions in this hand.
+Public only: what an observer of the table knows about the player's situation and actions in this hand. In no-limit two
+inputs of the board give way to the stack behind and to whether chips allow no raise; there the nets predict before the
+flop too.
 """
 
 from collections.abc import Sequence
@@ -9,12 +11,12 @@ import numpy as np
 
 from poker.betting import Betting
 from poker.cards import NUM_RANKS, NUM_SUITS
-from poker.errors import PokernetsError
 from poker.features.leaf import hash_of
+from poker.features.nolimit import pot_of
 from poker.rules import CALL
 from poker.types import Singles
 
-VERSION = 1
+VERSION = 2
 """Raised whenever an input's definition changes under an unchanged name."""
 
 NAMES = (
@@ -23,7 +25,7 @@ NAMES = (
     "pot_ratio",  # own chips in / pot
     "committed",  # has put chips in voluntarily this round
     "bets_0",  # no bet to call
-    "bets_1",
+    "bets_1",  # no-limit: raises since the player's last action, the big blind one of them
     "bets_2",  # two or more
     "flop",
     "turn",
@@ -39,18 +41,31 @@ NAMES = (
     "high_cards",  # distinct ones of A, K, Q on the board / board cards
 )
 SIZE = len(NAMES)
-HASH = hash_of(NAMES, VERSION)
+NOLIMIT = {
+    "ace": "behind",  # the most that the player can still lose / (that + pot)
+    "king": "all_in",  # nobody may raise: a call is for all the chips
+}
+"""Inputs of limit that are others in no-limit."""
+HASH = hash_of((*NAMES, *NOLIMIT.values()), VERSION)
 
 NUM_BET_LEVELS = 3
 _ACE, _KING, _QUEEN = NUM_RANKS - 1, NUM_RANKS - 2, NUM_RANKS - 3
 
 
 def bets_to_call(betting: Betting) -> int:
-    """0, 1 or 2 (and more) bets that the player to act must add; a part of a bet counts as one."""
+    """0, 1 or 2 (and more) bets that the player to act must add; a part of a bet counts as one. In no-limit these are
+    the raises since the player's last action in the round; a big blind that the player did not post is one."""
     rules = betting.rules
-    if not rules.is_limit:
-        raise PokernetsError(f"opponent models count bets, so they need a limit game; `{rules.name}` is no-limit")
-    return min(-(-betting.to_call // rules.raise_sizes[betting.street]), NUM_BET_LEVELS - 1)
+    if rules.is_limit:
+        bets = -(-betting.to_call // rules.raise_sizes[betting.street])
+    elif betting.to_call == 0:
+        bets = 0
+    else:
+        bets = int(betting.street == 0 and rules.blinds[betting.to_act] < rules.big_blind)
+        for actor, action in betting.moves(betting.street):
+            bets = 0 if actor == betting.to_act else bets + (action > 0)
+        bets = max(bets, 1)
+    return min(bets, NUM_BET_LEVELS - 1)
 
 
 def encode(betting: Betting, board: Sequence[int]) -> Singles:
@@ -61,9 +76,10 @@ def encode(betting: Betting, board: Sequence[int]) -> Singles:
     bets, calls, faced, aggressive, committed = _own_play(betting, player)
     level = bets_to_call(betting)
     row = np.zeros(SIZE, dtype=np.float32)
-    row[0] = betting.to_call / (betting.pot + betting.to_call)
+    pot = max(pot_of(betting), 1)
+    row[0] = betting.to_call / (pot + betting.to_call)
     row[1] = bets / max(bets + calls, 1)
-    row[2] = betting.committed[player] / betting.pot
+    row[2] = betting.committed[player] / pot
     row[3] = committed
     row[4 + level] = 1
     if betting.street:
@@ -75,7 +91,16 @@ def encode(betting: Betting, board: Sequence[int]) -> Singles:
     row[14] = (betting.waiting.bit_count() - 1) / 10
     if len(board):
         row[15:19] = _board_inputs(board)
+    if not betting.rules.is_limit:
+        row[16], row[17] = _stack_inputs(betting, pot)
     return row
+
+
+def _stack_inputs(betting: Betting, pot: int) -> tuple[float, bool]:
+    player, stacks = betting.to_act, betting.rules.stacks
+    others = [stacks[i] for i, out in enumerate(betting.folded) if not out and i != player]
+    behind = max(min(stacks[player], max(others, default=0)) - betting.committed[player], 0)
+    return behind / (behind + pot), betting.to_call > 0 and betting.legal().max_raise == 0
 
 
 def _own_play(betting: Betting, player: int) -> tuple[int, int, bool, bool, bool]:

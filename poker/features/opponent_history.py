@@ -1,6 +1,6 @@
 """Inputs beside the 19 for predictors that know the hand and the player so far; the kernels do the arithmetic.
 
-Hand inputs [50] are public and belong to one hand. Player inputs [84] describe how a player has deviated so far: the
+Hand inputs [52] are public and belong to one hand. Player inputs [84] describe how a player has deviated so far: the
 frequencies in the twelve contexts, and the mean difference between actions and what a base predictor expected of
 anybody, in cells of similar situations. Both use only what was seen before the decision, so twenty hands of a new
 player already say something, and nothing has to be trained again.
@@ -82,16 +82,21 @@ def cells(features: Singles, context: NDArray[np.int64], predicted: Singles) -> 
 
 
 def hand_rows(columns: Mapping[str, NDArray[Any]]) -> tuple[Singles, NDArray[np.uint8]]:
-    """Hand inputs [n, 50] of the rows of `poker.features.action_rows`, and the actions of the hand so far as tokens
+    """Hand inputs [n, 52] of the rows of `poker.features.action_rows`, and the actions of the hand so far as tokens
     [n, 32] below `NUM_TOKENS`, 0 where there are no more."""
     hand, board, *actions = (np.ascontiguousarray(columns[name]) for name in ("hand", "board", *kernel.Actions._fields))
     return kernel.hand_rows(hand, kernel.Actions(*actions), board)
 
 
+def by_class(probs: Singles) -> Singles:
+    """[n, 3] from [n, C]: raises of all sizes together."""
+    return np.column_stack([probs[:, :2], probs[:, 2:].sum(axis=1)])
+
+
 def population_table(context: NDArray[np.int64], action: NDArray[np.uint8]) -> Floats:
     """[12, 3] class frequencies of all players by context."""
     counts = np.zeros((NUM_CONTEXTS, kernel.CLASSES))
-    np.add.at(counts, (context, action), 1)
+    np.add.at(counts, (context, np.minimum(action, 2)), 1)
     return mixed(counts, np.full_like(counts, 1 / kernel.CLASSES), kernel.CLASSES / 2)
 
 

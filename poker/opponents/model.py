@@ -13,6 +13,7 @@ from typing import Protocol, Self, runtime_checkable
 import numpy as np
 
 from poker.betting import Betting
+from poker.features.nolimit import Spot, size_class, spot_of
 from poker.features.opponent import NUM_BET_LEVELS, bets_to_call
 from poker.rules import CALL, FOLD, Rules
 from poker.state import HandState
@@ -31,7 +32,7 @@ class Context:
     """A decision to predict: who acts, and where.
 
     `player` is a name that lasts from hand to hand. `betting` (before the action) and `board` are there when a hand is
-    being played or replayed; predictors that look only at the twelve contexts do without.
+    being played or replayed; predictors that look only at the twelve contexts do without, those of no-limit at `spot`.
     """
 
     player: str
@@ -39,6 +40,7 @@ class Context:
     bets_to_call: int
     betting: Betting | None = None
     board: Board = ()
+    spot: Spot | None = None
 
     @property
     def index(self) -> int:
@@ -51,7 +53,8 @@ class Predictor(Protocol):
     """Predicts, and learns from every action that is observed; both take well under a millisecond."""
 
     def probs(self, context: Context) -> Floats:
-        """[3] probabilities of fold, check/call and bet/raise; every one above 0, their sum 1."""
+        """[C] probabilities of fold, check/call and bet/raise, the last by size class if C > 3; every one above 0,
+        their sum 1."""
 
     def update(self, context: Context, action_class: int) -> None:
         """Learn that the player of `context` took an action of `action_class`."""
@@ -92,9 +95,16 @@ def action_class(action: int) -> int:
     return CALL_CLASS if action == CALL else RAISE_CLASS
 
 
+def sized_class(betting: Betting, action: int) -> int:
+    """Class of an action; in no-limit raises are RAISE_CLASS and their size class more."""
+    found = action_class(action)
+    return found + size_class(betting, action) if action > 0 and not betting.rules.is_limit else found
+
+
 def context_of(betting: Betting, board: Board, player: str) -> Context:
     """The context of the player to act."""
-    return Context(player, betting.street, bets_to_call(betting), betting, board)
+    spot = None if betting.rules.is_limit else spot_of(betting)
+    return Context(player, betting.street, bets_to_call(betting), betting, board, spot)
 
 
 @dataclass(frozen=True)

@@ -13,21 +13,28 @@ from conf.compose import call, chosen, compose
 from data_gen import opponent_sources
 from data_gen.opponent_actions import ObservedHand, Rows
 from data_gen.opponent_sources import SelfPlay
-from poker.agents.simple import AlwaysCall
+from poker.agents.simple import AlwaysCall, RandomAgent
 from poker.artifacts import MismatchedArtifactError, write_artifact
 from poker.betting import Betting
 from poker.features import opponent
 from poker.features.action_rows import COLUMNS, NAMES, open_rows
+from poker.features.nolimit import NUM_SIZES, spot_index, spot_of
 from poker.features.opponent import bets_to_call
+from poker.formats.acpc.log import LoggedHand
+from poker.formats.histories import POKERSTARS, write_hands
 from poker.formats.irc import Problems, read_hands
 from poker.formats.irc_replay import replay_all
-from poker.opponents.model import action_class
+from poker.formats.played import as_played
+from poker.opponents.model import RAISE_CLASS, action_class, sized_class
+from poker.play.hand import play_hand
 from poker.play.lineup import AgentSpec
 from poker.rules import CALL, FOLD
+from poker.state import HandState
 from tests.data_gen.commands import digests
 from tests.formats.test_irc import played
 from tests.games import load_rules
 
+GAMES = ("holdem_nolimit_2p", "holdem_limit_2p")
 REPOSITORY = Path(__file__).resolve().parents[2]
 
 
@@ -123,6 +130,31 @@ def test_batches_that_overlap_in_time_are_put_in_order() -> None:
     assert [rows.names[player] for player in rows.columns["player"]] == [
         *("cat", "ann", "cat", "dan", "cat", "ann", "dan", "eve")
     ]
+
+
+def test_no_limit_hands_of_any_format_become_rows(tmp_path: Path) -> None:
+    """Hands of our own players, written as text of PokerStars and of ACPC, beside a limit hand."""
+    rng = np.random.default_rng(1)
+    seats = [RandomAgent(name=name, raises=[0.5, "a"]) for name in ("ann", "bob")]
+    for seed, player in enumerate(seats):
+        player.reset(seed)
+    ends = {game: [play_hand(seats, HandState.deal(load_rules(game), rng)) for _ in range(12)] for game in GAMES}
+    for game, played_hands in ends.items():
+        logged = [LoggedHand(n, end, tuple(end.payoffs()), ("ann", "bob")) for n, end in enumerate(played_hands, 1)]
+        (tmp_path / "hands").mkdir(exist_ok=True)
+        write_hands(tmp_path / "hands" / f"{game}.txt", POKERSTARS, [as_played(hand) for hand in logged])
+    make(tmp_path, "source=hands", f"path={tmp_path / 'hands'}")
+    artifact = open_rows(tmp_path / "artifacts" / "opponent_actions")
+    assert artifact.counts["hands"] == 12
+    assert artifact.counts["unused"] == {"hands that are not nolimit": 12}
+    wanted = [
+        (sized_class(betting, action), spot_index(spot_of(betting)), bets_to_call(betting))
+        for end in ends["holdem_nolimit_2p"]
+        for betting, _, action in end.betting.turns()
+    ]
+    columns = [artifact.arrays[name].tolist() for name in ("action", "spot", "bets")]
+    assert list(zip(*columns, strict=True)) == wanted
+    assert max(columns[0]) == RAISE_CLASS + NUM_SIZES - 1
 
 
 def test_dry_says_what_it_takes(work: Path, capsys: pytest.CaptureFixture[str]) -> None:

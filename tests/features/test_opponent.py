@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from poker.cards import parse_cards
-from poker.errors import PokernetsError
 from poker.features import leaf, opponent
 from poker.features.opponent import NAMES, bets_to_call, encode
 from poker.rules import CALL, FOLD, Rules
@@ -155,9 +154,26 @@ def test_every_input_is_what_its_definition_says(game: str) -> None:
     assert seen > 1000
 
 
-def test_bets_to_call_needs_a_limit_game_and_somebody_to_act(rules: Rules) -> None:
-    with pytest.raises(PokernetsError, match="need a limit game"):
-        bets_to_call(Betting.start(load_rules("holdem_nolimit_2p")))
+def test_no_limit_counts_raises_since_the_own_action_and_sees_stacks() -> None:
+    game = load_rules("holdem_nolimit_6p")  # blinds 50/100, 20,000 behind
+    opened = Betting.start(game)
+    assert [bets_to_call(opened), bets_to_call(opened.apply(300))] == [1, 2]
+    for _ in range(3):
+        opened = opened.apply(FOLD)
+    assert bets_to_call(opened.apply(300).apply(FOLD)) == 1  # the big blind has one bet in
+    betting = Betting.parse(game, "r300ffffc/cr600")
+    found = dict(zip(NAMES, encode(betting, parse_cards("AhKh7h")).tolist(), strict=True))
+    assert bets_to_call(betting) == 1
+    assert found["pot_odds"] == pytest.approx(300 / 1250)
+    assert found["ace"] == pytest.approx(19700 / (19700 + 950))  # `behind`
+    assert found["king"] == 0  # `all_in`
+    shove = encode(Betting.parse(game, "r300ffffc/cr20000"), parse_cards("AhKh7h"))
+    assert shove[NAMES.index("king")] == 1
+    assert bets_to_call(Betting.parse(game, "r300ffffc/cr600r2000r5000")) == 1
+    assert bets_to_call(Betting.parse(game, "cccccc/ccr600r2000")) == 2
+
+
+def test_somebody_is_to_act(rules: Rules) -> None:
     with pytest.raises(ValueError, match="nobody is to act"):
         encode(Betting.parse(rules, "ff"), ())
 

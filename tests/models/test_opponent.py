@@ -19,11 +19,12 @@ from models.opponent_inference import OPPONENT_NET, POPULATION, STAMP, OpponentN
 from models.opponent_module import OpponentModule, score
 from models.opponent_nets import PlayerNet, Reader, SequenceNet, SmallNet, WideNet
 from poker.artifacts import MismatchedArtifactError
+from poker.betting import Betting
 from poker.errors import PokernetsError
 from poker.features import opponent_history
 from poker.features.action_rows import write_rows
 from poker.features.opponent import NAMES
-from poker.opponents.model import Predictor, action_class, context_of
+from poker.opponents.model import Predictor, action_class, context_of, sized_class
 from poker.rules import CALL, FOLD
 from poker.state import HandState
 from tests.games import load_rules
@@ -38,18 +39,19 @@ def habits(player: int, faced: bool) -> tuple[float, float]:
     return (0.1 if wild else 0.7) * faced, 0.5 if wild else 0.1
 
 
-def play(hands: int, seed: int) -> list[ObservedHand]:
-    """Limit hands of three among players whose habits do not depend on their cards."""
-    rules, generator = load_rules("holdem_limit_3p"), np.random.default_rng(seed)
+def play(hands: int, seed: int, game: str = "holdem_limit_3p") -> list[ObservedHand]:
+    """Hands among players whose habits do not depend on their cards; raises are the largest, or in turns the least."""
+    rules, generator = load_rules(game), np.random.default_rng(seed)
     observed = []
     for number in range(hands):
-        seated = generator.permutation(PLAYERS)[:3]
+        seated = generator.permutation(PLAYERS)[: rules.num_players]
         state, decisions = HandState.deal(rules, generator), []
         while not state.is_over:
             legal = state.legal()
             fold, bet = habits(int(seated[state.to_act]), legal.fold)
             draw = generator.random()
-            action = FOLD if draw < fold else legal.max_raise if draw > 1 - bet and legal.max_raise else CALL
+            raised = legal.max_raise if number % 2 else legal.min_raise
+            action = FOLD if draw < fold else raised if draw > 1 - bet and legal.max_raise else CALL
             decisions.append((state.betting, state.board, action))
             state = state.apply(action)
         observed.append(ObservedHand(1000 + number, tuple(f"p{player}" for player in seated), decisions))
@@ -190,6 +192,34 @@ def test_at_the_table_it_says_what_it_says_of_the_rows(
     )
 
 
+def test_no_limit_nets_say_at_the_table_what_they_say_of_the_rows(tmp_path: Path) -> None:
+    """All streets, raises by size; limit hands are refused."""
+    observed, folder = play(150, seed=2, game="holdem_nolimit_6p"), tmp_path / "artifacts"
+    made = Rows.of(observed)
+    config = {"betting": "nolimit"}
+    write_rows(folder / "opponent_actions", made.columns, made.names, config=config, made_from={}, counts={})
+    for name in ("hand", "adaptive"):
+        settings = [f"model=opponent net={name} trainer.max_epochs=1 model.net.hidden=[8] model.net.members=1".split()]
+        places = (f"artifacts={folder}", f"runs={tmp_path / 'runs'}")
+        call(chosen(compose("train", [*settings[0], *places]), "model"))
+    rows = OpponentRows(str(folder / "opponent_actions"), 0.2)
+    assert (rows.columns["street"][rows.train_rows] == 0).any()
+    base, net = (load_opponent_net(folder / "opponent_net" / name) for name in ("hand", "adaptive"))
+    wanted = probabilities(net, rows.inputs(("hand", "past"), partial(probabilities, base)))
+    assert wanted.shape == (len(made.columns["action"]), rows.classes) == (len(wanted), 9)
+    table = OpponentNet(folder / "opponent_net" / "adaptive", folder / "opponent_net" / "hand")
+    row = 0
+    for hand in observed[:40]:
+        for betting, board, action in hand.decisions:
+            context = context_of(betting, board, hand.names[betting.to_act])
+            np.testing.assert_allclose(table.probs(context), wanted[row], atol=1e-5)
+            table.update(context, sized_class(betting, action))
+            row += 1
+    limit = context_of(Betting.start(load_rules("holdem_limit_3p")), (), "p0")
+    with pytest.raises(PokernetsError, match="is for nolimit games"):
+        table.probs(limit)
+
+
 def test_inputs_of_a_row_come_from_the_rows_before_it(work: Path) -> None:
     rows = OpponentRows(str(work / "artifacts" / "opponent_actions"), 0.2)
     changed = {name: column.copy() for name, column in rows.columns.items()}
@@ -243,7 +273,8 @@ def test_export_and_back(architecture: Architecture, tmp_path: Path) -> None:
     loaded = load_opponent_net(tmp_path / "n")
     generator = torch.Generator().manual_seed(0)
     features, hand, past = (
-        torch.rand((40, size), generator=generator) for size in (19, 50, opponent_history.PLAYER_SIZE)
+        torch.rand((40, size), generator=generator)
+        for size in (19, opponent_history.HAND_SIZE, opponent_history.PLAYER_SIZE)
     )
     zeros = torch.zeros(40, dtype=torch.int64)
     sequence = random_tokens(40, generator)

@@ -34,7 +34,7 @@ _TABLE = re.compile(
 )
 _SEAT = re.compile(rf"Seat (\d+): (.*) \({_A} in chips(?:, .*? bounty)?\)(.*)")
 RUNS = ("FIRST", "SECOND", "THIRD", "FOURTH")
-_STREET = re.compile(rf"\*\*\* (?:({'|'.join(RUNS)}) )?(FLOP|TURN|RIVER) \*\*\* ?(\[[^\]]*\]) ?(\[[^\]]*\])?.*")
+_STREET = re.compile(rf"\*\*\* (?:({'|'.join(RUNS)}) )?(FLOP|TURN|RIVER) \*\*\* ?((?:\[[^\]]*\] ?)+).*")
 _SECTION = re.compile(r"\*\*\* ?([A-Z ]+?) ?\*\*\*.*")
 _DEALT = re.compile(r"Dealt to (.*) \[([^\]]*)\]")
 _UNCALLED = re.compile(rf"Uncalled bet \({_A}\) returned to (.*)")
@@ -47,6 +47,7 @@ _WON = re.compile(rf"\bwon \({_A}\)")
 _HOUSE_MONEY = re.compile(r"(STP added|Cash Drop to Pot) ?:")
 _SUMMARY_SEAT = re.compile(r"Seat (\d+): (.*)")
 _SUMMARY_ACTED = re.compile(r"(?: \([a-z ]+\))*,? (?:folded|collected|showed|mucked)\b(?: \[([^\]]*)\])?.*")
+_GROUP = re.compile(r"\[([^\]]*)\]")
 _OF_A_HAND = re.compile(r"\*\*\* ?(HOLE CARDS|FLOP|TURN|RIVER|SHOW ?DOWN|SUMMARY)\b")
 _ALL_IN = r"(?P<all_in> and is all-in)?"
 _ACTIONS = {
@@ -117,7 +118,7 @@ class PokerStarsLines(SiteLines):
     def _section(self, line: str) -> None:
         street, section = _STREET.fullmatch(line), _SECTION.fullmatch(line)
         if street:
-            cards = parse_cards(street[3].strip("[]")) + parse_cards((street[4] or "").strip("[]"))
+            cards = tuple(card for group in _GROUP.findall(street[3]) for card in parse_cards(group))
             run = RUNS.index(street[1]) if street[1] else 0
             self.tell(street[2], cards=cards, run=run)
         elif section:

@@ -22,7 +22,8 @@ OWN_CHECKS, OTHER_CHECKS, BETTOR_OWN, BETTOR_AFTER = 31, 32, 33, 34
 BETTOR_DISTANCE, ROUNDS_SINCE_BET, CALLERS, SEAT = 35, 36, 37, 38
 BOARD_SUITED, BOARD_PAIRS, BOARD_TRIPS, BOARD_HIGH, BOARD_RUN, BOARD_RUNS = 39, 40, 41, 42, 43, 44
 CARD_OVER, CARD_PAIRS, CARD_THIRD, CARD_FOURTH, CARD_RANK = 45, 46, 47, 48, 49
-HAND_INPUTS = 50
+LAST_SIZE, OWN_SIZE = 50, 51
+HAND_INPUTS = 52
 
 TOKENS = 32
 """Actions of the hand that a sequence keeps, the latest ones; one in fifty decisions after the flop has had more."""
@@ -37,7 +38,7 @@ DEVIATION_SHRINKAGE = 10.0
 
 
 class Actions(NamedTuple):
-    """Columns [n] of `poker.features.action_rows`."""
+    """Columns [n] of `poker.features.action_rows`; in no-limit actions above 2 are larger raises."""
 
     player: I32
     seat: U8
@@ -75,10 +76,13 @@ def hand_inputs(first: int, row: int, actions: Actions, board: U8, out: F32, tok
         past_street = np.int64(street[past])
         if past >= begin:
             who = EARLIER if seat[past] < seat[row] else LATER
-            situation = (past_street * CLASSES + np.int64(action[past])) * 3 + np.int64(bets[past])
+            situation = (past_street * CLASSES + min(int(action[past]), 2)) * 3 + np.int64(bets[past])
             tokens[past - begin] = 1 + situation * 3 + (who if other else SELF)
-        if action[past] == 2:
+        if action[past] >= 2:
             out[(OTHER_BETS if other else OWN_BETS) + past_street] += 0.5
+            out[LAST_SIZE] = (action[past] - 2) / 6
+            if not other:
+                out[OWN_SIZE] = out[LAST_SIZE]
             last_bet = past
             callers = 0
         elif action[past] == 0:
@@ -99,7 +103,7 @@ def hand_inputs(first: int, row: int, actions: Actions, board: U8, out: F32, tok
         out[BETTOR_AFTER] = distance > 0
         out[ROUNDS_SINCE_BET] = np.int64(now) - np.int64(street[last_bet])
     if row > first:
-        out[PREVIOUS + np.int64(action[row - 1])] = 1
+        out[PREVIOUS + min(int(action[row - 1]), 2)] = 1
     out[CALLERS] = 0.34 * callers
     out[SEAT] = seat[row] / 10
     _board_inputs(board, out)
@@ -210,5 +214,5 @@ def player_rows(
         who = player[row]
         memory = PlayerHistory(counts[who], deviation[who], weight[who])
         player_inputs(memory, prior, cells[row], out[row])
-        observe(memory, context[row], cells[row], predicted[row], int(action[row]), decay, decays)
+        observe(memory, context[row], cells[row], predicted[row], min(int(action[row]), 2), decay, decays)
     return out

@@ -274,6 +274,12 @@ def test_a_rake_in_cents_of_whole_amounts_is_kept_by_phh() -> None:
     assert_same_hand(phh_read.parse_hand(phh.hand_text(read(raked)), 0), read(raked))
 
 
+def test_a_river_may_repeat_the_cards_street_by_street() -> None:
+    told = CASH.replace("[2c 7d Kh 7s] [3h]", "[2c 7d Kh] [7s] [3h]")
+    assert told != CASH
+    assert read(told) == read(CASH)
+
+
 @pytest.mark.parametrize(
     ("old", "new", "why"),
     [
