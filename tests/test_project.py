@@ -6,6 +6,8 @@ import tomllib
 from collections import Counter
 from pathlib import Path
 
+from pokernets import __version__
+
 ROOT = Path(__file__).parents[1]
 SOURCES = [
     file
@@ -30,6 +32,11 @@ def test_constraints_pin_every_dependency_exactly() -> None:
     assert names <= set(pins)
     assert pins["torch"].startswith("2.13.")
     assert pins["lightning"] not in ("2.6.2", "2.6.3")
+
+
+def test_every_file_names_the_version_that_is_installed() -> None:
+    for file in ("CITATION.cff", "CHANGELOG.md"):
+        assert re.search(rf"^(version: |## ){re.escape(__version__)}\b", (ROOT / file).read_text(), re.MULTILINE), file
 
 
 def _normal(name: str) -> str:
