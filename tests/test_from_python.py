@@ -34,6 +34,7 @@ it plays \d+
     "Leaf values and opponents": r"""(\w{4} against KhQh: blueprint [+-].*
 ){3}\{'fold': 0\.\d+, 'check/call': .*\}
 """,
+    "OpenSpiel": r"[+-]\d+\.\d big blinds a hand\n",
     "Measure, and read the hands": r"""(.*
 )+\('equity', 'always_call'\) \['\+.* mbb/hand', '-.*\]
 equity won \+(.*) big blinds

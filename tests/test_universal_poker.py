@@ -3,10 +3,10 @@
 import random
 
 import numpy as np
-import pyspiel
 import pytest
 
-from poker.rules import CALL, FOLD, Rules
+from poker.agents.openspiel import UniversalPoker
+from poker.rules import Rules
 from poker.state import HandState
 from tests.games import load_rules as game
 from tests.random_play import nolimit, random_action
@@ -15,39 +15,11 @@ LIMIT_GAMES = ["kuhn", "leduc", "holdem_limit_2p", "holdem_limit_3p"]
 NOLIMIT_GAMES = ["holdem_nolimit_2p", "flop_holdem_nolimit"]
 
 
-def universal_poker(rules: Rules) -> pyspiel.Game:
-    parameters = {
-        "betting": rules.betting,
-        "bettingAbstraction": "fcpa" if rules.is_limit else "fullgame",
-        "numPlayers": rules.num_players,
-        "numRounds": rules.num_streets,
-        "blind": " ".join(map(str, rules.blinds)),
-        "stack": " ".join(map(str, rules.stacks)),
-        "raiseSize": " ".join(map(str, rules.raise_sizes)),
-        "maxRaises": " ".join(map(str, rules.max_raises)),
-        "firstPlayer": " ".join(str(player + 1) for player in rules.first_player),
-        "numSuits": rules.num_suits,
-        "numRanks": rules.num_ranks,
-        "numHoleCards": rules.num_hole_cards,
-        "numBoardCards": " ".join(map(str, rules.board_cards)),
-    }
-    return pyspiel.load_game("universal_poker", {key: value for key, value in parameters.items() if value != ""})
-
-
-def their_action(state: HandState, action: int) -> int:
-    """0 folds, 1 calls; a raise is 2 in limit games and the raise-to total in no-limit games."""
-    if action == FOLD:
-        return 0
-    if action == CALL:
-        return 1
-    return 2 if state.rules.is_limit else action
-
-
-def play_one_hand(rules: Rules, other: pyspiel.State, rng: random.Random, cards: np.random.Generator) -> None:
+def play_one_hand(poker: UniversalPoker, rng: random.Random, cards: np.random.Generator) -> None:
+    rules, other = poker.rules, poker.game.new_initial_state()
     state = HandState.deal(rules, cards)
-    deck = other.legal_actions()
-    assert len(deck) == rules.deck_size
-    pending = [deck[card] for hand in state.hole_cards for card in hand] + [deck[card] for card in state.runout]
+    assert len(other.legal_actions()) == rules.deck_size
+    pending = poker.chance_actions(state)
     while not state.is_over:
         while other.is_chance_node():
             other.apply_action(pending.pop(0))
@@ -57,8 +29,11 @@ def play_one_hand(rules: Rules, other: pyspiel.State, rng: random.Random, cards:
         assert not other.is_terminal(), state.betting.text()
         assert other.current_player() == state.to_act, state.betting.text()
         assert other.legal_actions() == ours, state.betting.text()
+        assert poker.from_openspiel(other).view(state.to_act) == state.view(state.to_act)
+        shown = poker.to_openspiel(state.view(state.to_act))
+        assert shown.information_state_string() == other.information_state_string()
         action = random_action(legal, rng)
-        other.apply_action(their_action(state, action))
+        other.apply_action(poker.action_to_openspiel(state.betting, action))
         state = state.apply(action)
     while other.is_chance_node():
         other.apply_action(pending.pop(0))
@@ -72,11 +47,10 @@ def play_one_hand(rules: Rules, other: pyspiel.State, rng: random.Random, cards:
     ("name", "hands"), [*((name, 500) for name in LIMIT_GAMES), *((name, 30) for name in NOLIMIT_GAMES)]
 )
 def test_universal_poker_agrees(name: str, hands: int) -> None:
-    rules = game(name)
-    other = universal_poker(rules)
+    poker = UniversalPoker(game(name))
     rng, cards = random.Random(1), np.random.default_rng(1)
     for _ in range(hands):
-        play_one_hand(rules, other.new_initial_state(), rng, cards)
+        play_one_hand(poker, rng, cards)
 
 
 def test_the_dealer_of_the_acpc_has_rules_of_its_own_for_different_stacks() -> None:
@@ -84,7 +58,6 @@ def test_the_dealer_of_the_acpc_has_rules_of_its_own_for_different_stacks() -> N
     rng, cards = random.Random(3), np.random.default_rng(3)
     for players in (3, 4) * 12:
         ours = nolimit(tuple(rng.randint(10, rng.choice((25, 60))) for _ in range(players)), 10)
-        rules = Rules.from_acpc(ours.to_acpc())
-        other = universal_poker(rules)
+        poker = UniversalPoker(Rules.from_acpc(ours.to_acpc()))
         for _ in range(20):
-            play_one_hand(rules, other.new_initial_state(), rng, cards)
+            play_one_hand(poker, rng, cards)
