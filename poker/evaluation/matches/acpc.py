@@ -76,7 +76,7 @@ def deal(
     }
     failures = [incident for player in players for incident in player.failures]
     title = f"{', '.join(names)} at the dealer: {game.name}"
-    return _report(game, tuple(names), chips, failures, seed, log, title, settings, console)
+    return report_hands(game, tuple(names), chips, failures, seed, log, title, settings, console)
 
 
 def sit_down(
@@ -120,7 +120,7 @@ def sit_down(
     settings = {"host": host, "port": port, "agent": agents[0].settings}
     title = f"{agent.name} at a dealer: {game.name}"
     chips = [[won] for won in seat.chips]
-    _report(game, (agent.name,), chips, seat.failures, seed, log, title, settings, console)
+    report_hands(game, (agent.name,), chips, seat.failures, seed, log, title, settings, console)
     if seat.notes.exists():
         say(f"AIVAT of the dealer's log: evaluate=replay log=DEALERS_LOG notes=[{seat.notes}]")
     if broken:
@@ -128,7 +128,7 @@ def sit_down(
     return seat
 
 
-def _report(
+def report_hands(
     game: Rules,
     names: tuple[str, ...],
     chips: Sequence[Sequence[float]],
@@ -138,10 +138,13 @@ def _report(
     title: str,
     settings: Mapping[str, Any],
     console: Console,
+    aivat: Sequence[float] | None = None,
 ) -> MatchResults:
-    """Report hands [n, P], each on its own cards: a hand is one unit of the intervals."""
+    """Report hands [n, P], each on its own cards: a hand is one unit of the intervals. `aivat` [n] are
+    luck-adjusted chips of a single player."""
     played = Results(game, LineUp(names), [range(len(names))], 1, log=log)
-    played.fill(np.asarray(chips, dtype=np.float64).reshape(-1, 1, 1, len(names)))
+    won = np.asarray(chips, dtype=np.float64).reshape(-1, 1, 1, len(names))
+    played.fill(won, None if aivat is None else np.asarray(aivat, dtype=np.float64).reshape(won.shape))
     played.incidents = list(failures)
     results = MatchResults(game, "mbb", seed, 1, {}, [played])
     match_report(results, log, title=title, record={"settings": dict(settings)}).write(log.with_suffix(""), console)

@@ -1,0 +1,269 @@
+"""A server that plays one of our agents over the protocols of Slumbot and of GTO Wizard's benchmark.
+
+`POST /api/new_hand` and `/api/act` are Slumbot's, `POST /hands`, `/hands/ID/act` and `GET /hands/in-progress` those of
+GTO Wizard. Seats alternate, all cards are shown once a hand is over. What the services report as luck-adjusted is not
+computed: it is what was won.
+"""
+
+import json
+import secrets
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from poker.agents.base import Agent
+from poker.errors import PokernetsError
+from poker.formats.acpc.log import log_line
+from poker.lines import append_lines
+from poker.play.services import GtoWizard, round_start, token_of
+from poker.rules import CALL, FOLD, STREET_NAMES, Rules
+from poker.state import HandState
+
+_MOST_BYTES = 4096
+_MOST_HANDS = 20
+"""Of one key in progress, as at GTO Wizard's."""
+
+
+class RequestError(PokernetsError):
+    """A request that the protocol does not allow, with its status."""
+
+    def __init__(self, status: int, why: str) -> None:
+        super().__init__(why)
+        self.status = status
+
+
+@dataclass
+class ServedHand:
+    """A hand that a client plays as `player`; `old` is the betting that the client was told before."""
+
+    number: int
+    state: HandState
+    player: int
+    owner: str
+    tokens: str = ""
+    old: str = ""
+
+
+class ServiceTable:
+    """Hands of all clients against `agent`, one request at a time; finished ones are logged."""
+
+    def __init__(self, game: Rules, agent: Agent, seed: int, log: Path) -> None:
+        self._game, self._agent, self._log = game, agent, log
+        self._cards = np.random.default_rng(seed)
+        self._numbers = count()
+        self._hands: dict[int, ServedHand] = {}
+        self._sessions: dict[str, ServedHand | None] = {}
+        self._lock = threading.Lock()
+        agent.reset(seed)
+
+    def answer(self, method: str, path: str, body: dict[str, Any], key: str) -> Any:
+        """The JSON that answers a request; a RequestError refuses it."""
+        with self._lock:
+            match method, *path.strip("/").split("/"):
+                case "POST", "api", "new_hand":
+                    return self._slumbot_begins(str(body.get("token") or ""))
+                case "POST", "api", "act":
+                    return self._slumbot_acts(str(body.get("token")), str(body.get("incr")))
+                case "POST", "hands":
+                    return self._hands_begin(str(body.get("game_name")), key)
+                case "POST", "hands", number, "act":
+                    return self._hands_act(number, body, key)
+                case "GET", "hands", "in-progress":
+                    return [self._game_service(hand) for hand in self._of(key)]
+        raise RequestError(HTTPStatus.NOT_FOUND, f"there is no {method} {path}")
+
+    def _begin(self, owner: str) -> ServedHand:
+        number = next(self._numbers)
+        hand = ServedHand(number, HandState.deal(self._game, self._cards), number % 2, owner)
+        self._agent.start_hand(1 - hand.player)
+        self._go_on(hand)
+        return hand
+
+    def _act(self, hand: ServedHand, token: str) -> None:
+        """Take the client's action, then the agent's until it is the client's turn again."""
+        betting = hand.state.betting
+        raises = token[:1] == "b" and token[1:].isdecimal()
+        action = int(token[1:]) + round_start(betting) if raises else FOLD if token == "f" else CALL
+        passive = "c" if betting.to_call else "k"
+        if betting.is_over or not (raises or token in ("f", passive)) or not betting.legal().allows(action):
+            raise RequestError(HTTPStatus.BAD_REQUEST, f"illegal action {token}")
+        hand.old = hand.tokens
+        self._apply(hand, action)
+        self._go_on(hand)
+
+    def _go_on(self, hand: ServedHand) -> None:
+        seat = 1 - hand.player
+        while not hand.state.is_over and hand.state.to_act == seat:
+            self._apply(hand, self._agent.act(hand.state.view(seat)))
+        if hand.state.is_over:
+            names = ["client", "client"]
+            names[seat] = self._agent.name
+            append_lines(self._log, [log_line(hand.state, hand.number, names)])
+
+    def _apply(self, hand: ServedHand, action: int) -> None:
+        street = hand.state.street
+        hand.tokens += token_of(hand.state.betting, action)
+        hand.state = hand.state.apply(action)
+        hand.tokens += "/" * (hand.state.street - street)
+
+    def _slumbot_begins(self, token: str) -> dict[str, Any]:
+        if token and token not in self._sessions:
+            raise RequestError(HTTPStatus.OK, "Could not find session")
+        token = token or secrets.token_hex(16)
+        hand = self._sessions[token] = self._begin(token)
+        return self._slumbot(hand)
+
+    def _slumbot_acts(self, token: str, incr: str) -> dict[str, Any]:
+        hand = self._sessions.get(token)
+        if hand is None or hand.state.is_over:
+            raise RequestError(HTTPStatus.OK, "Could not find a hand in progress")
+        try:
+            self._act(hand, incr)
+        except RequestError as error:
+            raise RequestError(HTTPStatus.OK, str(error)) from error
+        return self._slumbot(hand)
+
+    def _slumbot(self, hand: ServedHand) -> dict[str, Any]:
+        cards = [[self._game.cards_text((card,)) for card in held] for held in hand.state.hole_cards]
+        told = {
+            "token": hand.owner,
+            "client_pos": hand.player,
+            "hole_cards": cards[hand.player],
+            "board": [self._game.cards_text((card,)) for card in hand.state.board],
+            "old_action": hand.old,
+            "action": hand.tokens,
+        }
+        if hand.state.is_over:
+            won = hand.state.payoffs()[hand.player]
+            told |= {"winnings": won, "baseline_winnings": 0, "bot_hole_cards": cards[1 - hand.player]}
+        return told
+
+    def _of(self, key: str) -> list[ServedHand]:
+        return [hand for hand in self._hands.values() if hand.owner == key and not hand.state.is_over]
+
+    def _hands_begin(self, game: str, key: str) -> dict[str, Any]:
+        if not key:
+            raise RequestError(HTTPStatus.UNAUTHORIZED, "give a key as X-API-Key")
+        if game != GtoWizard.GAME:
+            raise RequestError(HTTPStatus.UNPROCESSABLE_ENTITY, f"there is no game {game}")
+        if len(self._of(key)) >= _MOST_HANDS:
+            raise RequestError(HTTPStatus.CONFLICT, f"the maximum of {_MOST_HANDS} hands is in progress")
+        hand = self._begin(key)
+        self._hands[hand.number] = hand
+        return self._game_service(hand)
+
+    def _hands_act(self, number: str, body: dict[str, Any], key: str) -> dict[str, Any]:
+        hand = self._hands.get(int(number)) if number.isdecimal() else None
+        if hand is None or hand.owner != key:
+            raise RequestError(HTTPStatus.NOT_FOUND, f"there is no hand {number}")
+        if hand.state.is_over:
+            raise RequestError(HTTPStatus.CONFLICT, f"hand {number} is over")
+        self._act(hand, f"{body.get('action')}{body.get('amount') or ''}")
+        return self._game_service(hand)
+
+    def _game_service(self, hand: ServedHand) -> dict[str, Any]:
+        state, rules, over = hand.state, self._game, hand.state.is_over
+        names, places = ("GTO Wizard", "client"), ("BB", "SB")
+        seats = [
+            {
+                "name": names[seat == hand.player],
+                "stack": rules.stacks[seat] - state.betting.committed[seat],
+                "position": places[seat],
+                "hole_cards": rules.cards_text(state.hole_cards[seat]) if over or seat == hand.player else None,
+            }
+            for seat in range(2)
+        ]
+        legal, start, won = state.legal(), round_start(state.betting), None
+        if over:
+            won = float(state.payoffs()[hand.player])
+        passive = "c" if state.betting.to_call else "k"
+        spread = {"min": legal.min_raise - start, "max": legal.max_raise - start} if legal.max_raise else None
+        told = {
+            "street": STREET_NAMES[state.street],
+            "common_pot": 2 * start,
+            "total_pot": sum(state.betting.committed),
+            "board_cards": rules.cards_text(state.board),
+            "is_hand_over": over,
+            "players": seats,
+            "legal_actions": [] if over else [*("f" * legal.fold), passive, *("b" * bool(legal.max_raise))],
+            "raise_range": spread,
+            "action_history": _history(hand.tokens),
+            "has_gto_wizard_folded": state.betting.folded[1 - hand.player],
+            "winnings": won,
+            "aivat_score": won,
+        }
+        game = {
+            "game_id": 1,
+            "game_name": GtoWizard.GAME,
+            "game_format": "cash",
+            "starting_stack": rules.stacks[0],
+            "blinds": list(rules.blinds),
+            "stack_reset_per_hand": True,
+        }
+        return {"hand_id": hand.number, "game": game, "game_state": told}
+
+
+def _history(tokens: str) -> list[str]:
+    """GTO Wizard's list for Slumbot's text: `_` ends a round."""
+    spaced = tokens.replace("/", " _")
+    for letter in "fkcb":
+        spaced = spaced.replace(letter, f" {letter}")
+    return spaced.split()
+
+
+def serve_table(table: ServiceTable, host: str, port: int, tell: Callable[[str], None]) -> None:
+    """Answer requests until interrupted."""
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_POST(self) -> None:
+            self._reply("POST")
+
+        def do_GET(self) -> None:
+            self._reply("GET")
+
+        def log_message(self, format: str, *args: Any) -> None:
+            """Say nothing."""
+
+        def _reply(self, method: str) -> None:
+            status: int = HTTPStatus.OK
+            try:
+                answer = table.answer(method, self.path, self._body(), self.headers.get("X-API-Key", ""))
+            except RequestError as error:
+                status = error.status
+                answer = {"error_msg": str(error)} if status == HTTPStatus.OK else {"detail": str(error)}
+            data = json.dumps(answer).encode()
+            self.send_response(status)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(data)))
+            self.end_headers()
+            self.wfile.write(data)
+
+        def _body(self) -> dict[str, Any]:
+            length = self.headers.get("Content-Length", "0")
+            if not length.isdecimal() or int(length) > _MOST_BYTES:
+                self.close_connection = True
+                raise RequestError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"a request has up to {_MOST_BYTES} bytes")
+            try:
+                body = json.loads(self.rfile.read(int(length)) or b"{}")
+            except (ValueError, RecursionError):
+                body = None
+            if not isinstance(body, dict):
+                raise RequestError(HTTPStatus.UNPROCESSABLE_ENTITY, "the body is no JSON object")
+            return body
+
+    try:
+        server = ThreadingHTTPServer((host, port), Handler)
+    except (OSError, OverflowError) as error:
+        raise PokernetsError(f"cannot serve at {host}:{port} ({error}); choose another: port=PORT") from error
+    with server:
+        tell(f"serving at http://{host}:{server.server_address[1]}")
+        server.serve_forever()

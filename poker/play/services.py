@@ -1,0 +1,262 @@
+"""Clients of public services that play heads-up no-limit hold'em over HTTP, hand by hand: Slumbot's and GTO Wizard's.
+
+Both tell the whole betting with every answer, in letters of their own: `k` checks, `c` calls, `f` folds and `b300` bets
+or raises to 300 of the round. Hands are not repeated: a request that may have been carried out is never sent again,
+and a hand whose answer was lost is looked up where the service can (`Service.found`).
+"""
+
+import json
+import random
+import re
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from http import HTTPStatus
+from http.client import HTTPException
+from typing import Any, Protocol
+
+from poker.betting import Betting
+from poker.errors import PokernetsError
+from poker.rules import CALL, FOLD, Rules
+from poker.state import HandState
+
+_BUSY = (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE)
+"""Nothing was done."""
+_NO_HAND = (*_BUSY, HTTPStatus.BAD_GATEWAY, HTTPStatus.GATEWAY_TIMEOUT, HTTPStatus.CONFLICT)
+"""No hand was dealt, or one that nobody plays; a conflict says that as many are in progress as may be."""
+_REFUSED = (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN)
+_ATTEMPTS = 20
+_LONGEST_PAUSE = 15.0
+_SECONDS = 180.0
+"""For an answer; engines think."""
+_TOKEN = re.compile(r"[fkc]|b[0-9]+(?:\.[0-9]+)?")
+
+
+class LostAnswer(Exception):  # noqa: N818 (what happened, not an error of this program)
+    """A request that may have been carried out was not answered as it should be; says why."""
+
+
+class Refusal(LostAnswer):
+    """An answer of the service that refuses a request; `status` is that of HTTP."""
+
+    def __init__(self, status: int, why: str) -> None:
+        super().__init__(f"{status}: {why}")
+        self.status = status
+
+
+@dataclass(frozen=True)
+class ServiceHand:
+    """A hand as the service tells it to `player`: `won` chips and, where the service has them, chips less luck once it
+    is over. `name` is the service's, empty if it has none, `answer` what a later process can go on from."""
+
+    name: str
+    player: int
+    state: HandState
+    won: float | None
+    adjusted: float | None
+    answer: Mapping[str, Any]
+
+
+class Service(Protocol):
+    """A service at which hands are begun and played; its errors are PokernetsError, LostAnswer where a hand may be."""
+
+    def begin(self) -> ServiceHand:
+        """Begin a hand."""
+
+    def act(self, hand: ServiceHand, action: int) -> ServiceHand:
+        """Take an action of ours, and return the hand when it is our turn again or over."""
+
+    def read(self, answer: Mapping[str, Any]) -> ServiceHand:
+        """The hand of an answer, of this process or an earlier one."""
+
+    def found(self, hand: ServiceHand) -> ServiceHand | None:
+        """The hand as it stands now, after a lost answer; None where the service does not tell."""
+
+
+class Line:
+    """Requests to the service at `url`, at least `seconds` apart, and again while it is busy or out of reach."""
+
+    def __init__(self, url: str, headers: Mapping[str, str], seconds: float, pause: float = 2.0) -> None:
+        self.url = url.rstrip("/")
+        self._headers = {"Content-Type": "application/json", "User-Agent": "pokernets", **headers}
+        self._seconds, self._pause = seconds, pause
+        self._last = 0.0
+
+    def ask(self, path: str, body: Mapping[str, Any] | None = None, busy: Sequence[int] = _BUSY) -> Any:
+        """The JSON that the service answers to a POST of `body`, or a GET. Statuses of `busy` are tried again."""
+        why: Exception | None = None
+        for attempt in range(_ATTEMPTS):
+            if attempt:
+                time.sleep(random.uniform(0.5, 1.0) * min(self._pause * 2**attempt, _LONGEST_PAUSE))
+            time.sleep(max(0.0, self._last + self._seconds - time.monotonic()))
+            self._last = time.monotonic()
+            try:
+                return self._once(path, body)
+            except Refusal as error:
+                if error.status in _REFUSED:
+                    raise PokernetsError(
+                        f"{self.url} refuses the key ({error}): set the variable that `key` names"
+                    ) from error
+                if error.status not in busy:
+                    raise
+                why = error
+            except ConnectionRefusedError as error:  # nothing was sent
+                why = error
+        raise PokernetsError(f"{self.url} is busy or out of reach ({why}): the same command goes on later")
+
+    def _once(self, path: str, body: Mapping[str, Any] | None) -> Any:
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(f"{self.url}{path}", data, self._headers)
+        try:
+            with urllib.request.urlopen(request, timeout=_SECONDS) as answer:
+                return json.loads(answer.read())
+        except urllib.error.HTTPError as error:
+            raise Refusal(error.code, " ".join(error.read(400).decode(errors="replace").split())) from error
+        except urllib.error.URLError as error:
+            if isinstance(error.reason, ConnectionRefusedError):
+                raise error.reason from error
+            raise LostAnswer(str(error.reason)) from error
+        except (HTTPException, OSError, ValueError) as error:
+            raise LostAnswer(repr(error)) from error
+
+
+def betting_of(rules: Rules, tokens: Sequence[str], unit: float = 1.0) -> Betting:
+    """The betting of a service's tokens, whose totals are of the round and `unit` of ours each."""
+    betting = Betting.start(rules)
+    for token in tokens:
+        if not _TOKEN.fullmatch(token):
+            raise PokernetsError(f"the service tells an action `{token}`, which is none that is known")
+        raises = token[0] == "b"
+        action = FOLD if token == "f" else round(float(token[1:]) * unit) + round_start(betting) if raises else CALL
+        betting = betting.apply(action)
+    return betting
+
+
+def token_of(betting: Betting, action: int) -> str:
+    """The service's token of an action, a total of the round."""
+    if action in (FOLD, CALL):
+        return "f" if action == FOLD else "c" if betting.to_call else "k"
+    return f"b{action - round_start(betting)}"
+
+
+def round_start(betting: Betting) -> int:
+    """The total of both players when the round began; 0 before the flop."""
+    if not betting.street:
+        return 0
+    return max(
+        [betting.rules.big_blind, *(action for street in betting.actions[: betting.street] for action in street)]
+    )
+
+
+def _state(rules: Rules, tokens: Sequence[str], cards: Mapping[int, str], board: str, unit: float = 1.0) -> HandState:
+    """The hand with the hole `cards` of the players that are shown, and the board."""
+    hands = [rules.parse_cards(cards.get(player, "")) for player in range(rules.num_players)]
+    dealt = HandState.start(rules, hands, rules.parse_cards(board))
+    return HandState(betting_of(rules, tokens, unit), dealt.hole_cards, dealt.runout)
+
+
+class Slumbot:
+    """Slumbot's API: a session goes by a token. A hand whose answer was lost cannot be looked up."""
+
+    URL = "https://slumbot.com"
+
+    def __init__(self, rules: Rules, line: Line) -> None:
+        self._rules, self._line = rules, line
+        self._token: str | None = None
+
+    def begin(self) -> ServiceHand:
+        try:
+            return self.read(self._asked("/api/new_hand", {} if self._token is None else {"token": self._token}))
+        except LostAnswer:
+            if self._token is None:
+                raise
+            self._token = None  # the session may have expired: begin another
+            return self.begin()
+
+    def act(self, hand: ServiceHand, action: int) -> ServiceHand:
+        incr = token_of(hand.state.betting, action)
+        told = self._asked("/api/act", {"token": hand.answer["token"], "incr": incr})
+        return self.read({**hand.answer, **told})
+
+    def read(self, answer: Mapping[str, Any]) -> ServiceHand:
+        self._token, player = str(answer["token"]), int(answer["client_pos"])
+        cards = {player: "".join(answer["hole_cards"]), 1 - player: "".join(answer.get("bot_hole_cards") or ())}
+        tokens = re.findall(r"[a-z][0-9]*", answer["action"])
+        won, baseline = answer.get("winnings"), answer.get("baseline_winnings")
+        adjusted = None if won is None or baseline is None else won - baseline
+        state = _state(self._rules, tokens, cards, "".join(answer["board"]))
+        return ServiceHand("", player, state, won, adjusted, answer)
+
+    def found(self, hand: ServiceHand) -> None:
+        return None
+
+    def _asked(self, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
+        told = self._line.ask(path, body, _NO_HAND if path == "/api/new_hand" else _BUSY)
+        if "error_msg" in told:
+            raise LostAnswer(str(told["error_msg"]))
+        return dict(told)
+
+
+class GtoWizard:
+    """The API of GTO Wizard's benchmark. A hand in progress can be looked up, one that is over cannot.
+
+    Hands in progress that an earlier process left are played before others: one client plays for a key at a time.
+    """
+
+    URL = "https://researcher.gtowizard.com"
+    GAME = "HUNL 200BB"
+    _LEFT = "/hands/in-progress"
+
+    def __init__(self, rules: Rules, line: Line) -> None:
+        self._rules, self._line = rules, line
+        self._may_be_left = True
+
+    def begin(self) -> ServiceHand:
+        if self._may_be_left:
+            for left in self._line.ask(self._LEFT):
+                return self.read(left)
+            self._may_be_left = False
+        return self.read(self._line.ask("/hands", {"game_name": self.GAME}, _NO_HAND))
+
+    def act(self, hand: ServiceHand, action: int) -> ServiceHand:
+        token = token_of(hand.state.betting, action)
+        unit = self._unit(hand.answer)
+        amount = {"amount": round(int(token[1:]) / unit)} if token[0] == "b" else {}
+        told = self._line.ask(f"/hands/{hand.answer['hand_id']}/act", {"action": token[0], **amount})
+        return self.read({**told, "hero": hand.answer["hero"]})
+
+    def read(self, answer: Mapping[str, Any]) -> ServiceHand:
+        told = answer["game_state"]
+        shown = {seat["name"]: seat for seat in told["players"]}
+        hero = answer.get("hero") or next(name for name, seat in shown.items() if seat["hole_cards"])
+        player = 0 if shown[hero]["position"] == "BB" else 1
+        cards = {player if name == hero else 1 - player: seat["hole_cards"] or "" for name, seat in shown.items()}
+        tokens, unit = [token for token in told["action_history"] if token != "_"], self._unit(answer)
+        state = _state(self._rules, tokens, cards, told["board_cards"] or "", unit)
+        won, adjusted = (
+            None if told[key] is None or not told["is_hand_over"] else told[key] * unit
+            for key in ("winnings", "aivat_score")
+        )
+        return ServiceHand(str(answer["hand_id"]), player, state, won, adjusted, {**answer, "hero": hero})
+
+    def found(self, hand: ServiceHand) -> ServiceHand | None:
+        self._may_be_left = True
+        for answer in self._line.ask(self._LEFT):
+            if answer["hand_id"] == hand.answer["hand_id"]:
+                return self.read({**answer, "hero": hand.answer["hero"]})
+        return None
+
+    def _unit(self, answer: Mapping[str, Any]) -> float:
+        """Chips of ours that one of theirs is; PokernetsError for stacks that are not those of our game."""
+        game = answer["game"]
+        unit = self._rules.big_blind / max(game["blinds"])
+        if game["starting_stack"] * unit != self._rules.stacks[0]:
+            raise PokernetsError(
+                f"{self.URL} deals stacks of {game['starting_stack']}: not those of `{self._rules.name}`"
+            )
+        return float(unit)
+
+
+SERVICES: dict[str, type[Slumbot] | type[GtoWizard]] = {"slumbot": Slumbot, "gtowizard": GtoWizard}

@@ -1,0 +1,294 @@
+"""Our client plays public services, which the local server imitates: kills, lost answers and every documented error."""
+
+import json
+import random
+import threading
+import urllib.error
+import urllib.request
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from poker.agents.simple import AlwaysCall, RandomAgent
+from poker.betting import Betting
+from poker.errors import PokernetsError
+from poker.evaluation.matches import benchmark
+from poker.evaluation.matches.match_results import MatchResults
+from poker.play import services
+from poker.play.lineup import AgentSpec
+from poker.play.service_table import RequestError, ServiceTable, serve_table
+from poker.play.services import GtoWizard, Line, Slumbot, betting_of, round_start, token_of
+from poker.state import HandState
+from tests.commands import run_here
+from tests.games import load_rules
+from tests.killed import run_killed
+from tests.random_play import random_action
+
+RULES = load_rules("holdem_nolimit_2p")
+HANDS = 250
+KEY = "POKERNETS_TEST_KEY"
+APIS = ("slumbot", "gtowizard")
+
+
+def any_action() -> RandomAgent:
+    return RandomAgent(name="any", raises=[0.5, 1.0])
+
+
+class Table(ServiceTable):
+    """A server with `faults`, taken one by one: end of the path, whether the request is carried out, the status."""
+
+    def __init__(self, log: Path) -> None:
+        super().__init__(RULES, any_action(), 5, log)
+        self.log = log
+        self.faults: list[tuple[str, bool, int]] = []
+        self.keys: set[str] = set()
+
+    def answer(self, method: str, path: str, body: dict[str, Any], key: str) -> Any:
+        self.keys.add(key)
+        if self.faults and path.endswith(self.faults[0][0]):
+            _, done, status = self.faults.pop(0)
+            if done:
+                super().answer(method, path, body, key)
+            raise RequestError(status, "a fault")
+        return super().answer(method, path, body, key)
+
+    def lines(self) -> list[str]:
+        return self.log.read_text().splitlines()
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Table:
+    return Table(tmp_path / "served.log")
+
+
+@pytest.fixture
+def url(table: Table, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Where `table` is served; clients of this test do not wait."""
+    monkeypatch.setattr(services, "_LONGEST_PAUSE", 0.0)
+    monkeypatch.setenv(KEY, "secret")
+    told: list[str] = []
+    ready = threading.Event()
+
+    def tell(what: str) -> None:
+        told.append(what)
+        ready.set()
+
+    threading.Thread(target=serve_table, args=(table, "127.0.0.1", 0, tell), daemon=True).start()
+    assert ready.wait(30)
+    return told[0].removeprefix("serving at ")
+
+
+@pytest.fixture(params=APIS)
+def play(request: pytest.FixtureRequest, url: str, tmp_path: Path) -> Callable[[int], MatchResults]:
+    """Plays so many hands at the service, as one and the same command."""
+
+    def run(hands: int) -> MatchResults:
+        key = KEY if request.param == "gtowizard" else None
+        return benchmark.run(
+            game=RULES, agents=[AgentSpec("any", any_action, {})], api=request.param, hands=hands, seed=1, url=url,
+            key=key, seconds=0.0, out=str(tmp_path / "out"),
+        )  # fmt: skip
+
+    run.api = request.param  # type: ignore[attr-defined]
+    return run
+
+
+def played(lines: list[str]) -> Counter[str]:
+    """Betting and cards of logged hands; numbers and names are the table's own."""
+    return Counter(":".join(line.split(":")[2:4]) for line in lines if line.startswith("STATE"))
+
+
+class Killed(BaseException):
+    """What a kill leaves of a run."""
+
+
+@pytest.fixture
+def killed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Now and then the run dies before a request is sent or before its answer is read."""
+    rng, once = random.Random(4), Line._once
+
+    def mortal(line: Line, path: str, body: Any) -> Any:
+        dies = rng.random()
+        if dies < 0.004:
+            raise Killed
+        found = once(line, path, body)
+        if dies > 0.996:
+            raise Killed
+        return found
+
+    monkeypatch.setattr(Line, "_once", mortal)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("killed")
+def test_a_match_that_is_killed_goes_on_and_no_hand_is_lost_or_doubled(
+    play: Callable[[int], MatchResults], table: Table, tmp_path: Path
+) -> None:
+    results, kills = None, 0
+    while results is None:
+        try:
+            results = play(HANDS)
+        except Killed:
+            kills += 1
+    assert kills > 2
+    assert results.lineups[0].hands == HANDS
+    [log] = tmp_path.glob("out/*/*/hands.log")
+    ours, theirs = played(log.read_text().splitlines()), played(table.lines())
+    assert ours <= theirs  # which were dealt some cards twice
+    [record] = tmp_path.glob("out/*/*/hands/results.json")
+    told = json.loads(record.read_text())["settings"]
+    assert len(told["lost"]) <= kills
+    assert (theirs - ours).total() <= len(told["lost"])
+    assert results.lineups[0].values().sum() / 10 == pytest.approx(sum(won_by("any", log)))
+    assert json.dumps(told).count("secret") == 0
+
+
+def won_by(name: str, log: Path) -> Iterator[float]:
+    for line in log.read_text().splitlines():
+        if line.startswith("STATE"):
+            *_, chips, names = line.split(":")
+            yield float(chips.split("|")[names.split("|").index(name)])
+
+
+@pytest.mark.slow
+def test_a_client_that_gets_sigkill_goes_on(url: str, table: Table, tmp_path: Path) -> None:
+    """It dies once with an answer that it has not written down, and once having written its action down."""
+    places = (f"runs={tmp_path}/runs", f"url={url}", "seconds=0", "hands=40", f"key={KEY}")
+    command = ("evaluate=benchmark", "agents=[always_call]", "api=gtowizard", *places)
+    run_killed("poker.play.services:Line._once", 30, "evaluate.py", *command)
+    run_killed("poker.lines:JsonLines.append", 21, "evaluate.py", *command)
+    done = run_here("evaluate", *command)
+    assert done.returncode == 0, done.stderr
+    [log] = tmp_path.glob("runs/benchmark/*/*/hands.log")
+    ours, theirs = played(log.read_text().splitlines()), played(table.lines())
+    assert (ours.total(), max(ours.values())) == (40, 1)
+    assert ours <= theirs
+    assert (theirs - ours).total() <= 2
+    assert "secret" not in "".join(file.read_text() for file in log.parent.rglob("*.json*"))
+
+
+def test_busy_services_are_asked_again(play: Callable[[int], MatchResults], table: Table) -> None:
+    begins = "new_hand" if play.api == "slumbot" else "hands"  # type: ignore[attr-defined]
+    table.faults = [(begins, False, 503), (begins, False, 502), (begins, False, 409), (begins, True, 504)]
+    table.faults += [("act", False, 429), ("act", False, 503)]
+    assert play(30).lineups[0].hands == 30
+    assert table.faults == []
+    assert table.keys <= {"", "secret"}
+
+
+def test_an_answer_that_is_lost_is_looked_up_or_told(
+    play: Callable[[int], MatchResults], table: Table, tmp_path: Path
+) -> None:
+    """At GTO Wizard's a hand in progress is found, carried out or not; at Slumbot's it is given up."""
+    table.faults = [("act", False, 502), ("act", True, 504), ("act", False, 500)]
+    assert play(30).lineups[0].hands == 30
+    [record] = tmp_path.glob("out/*/*/hands/results.json")
+    told = json.loads(record.read_text())["settings"]
+    lost = 3 if play.api == "slumbot" else 0  # type: ignore[attr-defined]
+    assert lost <= len(told["lost"]) <= lost + 1  # the action of the second may have ended the hand
+
+
+def test_what_cannot_go_on_is_an_error_of_one_line(
+    play: Callable[[int], MatchResults], table: Table, url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begins = "new_hand" if play.api == "slumbot" else "hands"  # type: ignore[attr-defined]
+    table.faults = [(begins, False, 401)]
+    with pytest.raises(
+        PokernetsError, match=r"refuses the key \(401: .*a fault.*\): set the variable that `key` names"
+    ):
+        play(10)
+    table.faults = [(begins, False, 503)] * 20
+    with pytest.raises(PokernetsError, match=r"is busy or out of reach .*the same command goes on later"):
+        play(10)
+    table.faults = [("act", False, 500), ("in-progress", False, 500)] * 100
+    if play.api == "slumbot":  # type: ignore[attr-defined]
+        table.faults = table.faults[::2]
+    with pytest.raises(PokernetsError, match="10 hands in a row were lost, the last since 500"):
+        play(100)
+    table.faults = []
+    assert play(10).lineups[0].hands == 10
+    monkeypatch.delenv(KEY)
+    if play.api == "gtowizard":  # type: ignore[attr-defined]
+        with pytest.raises(PokernetsError, match=f"variable {KEY}, which `key` names, does not hold a key"):
+            play(20)
+
+
+def test_an_expired_session_is_begun_anew(url: str, table: Table) -> None:
+    service = Slumbot(RULES, Line(url, {}, 0.0))
+    first = service.begin()
+    table._sessions.clear()
+    assert service.begin().answer["token"] != first.answer["token"]
+    with pytest.raises(services.LostAnswer, match="Could not find a hand in progress"):
+        service.act(first, 0)
+
+
+def test_a_server_refuses_what_the_protocols_do_not_allow(url: str) -> None:
+    line, other = Line(url, {"X-API-Key": "a"}, 0.0), Line(url, {"X-API-Key": "b"}, 0.0)
+    hand = GtoWizard(RULES, line).begin()
+    place = f"/hands/{hand.answer['hand_id']}/act"
+    for path, body, status in (
+        (place, {"action": "b", "amount": 30_000}, 400),
+        (place, {"action": "x"}, 400),
+        (place, {}, 400),
+        ("/hands/77/act", {"action": "c"}, 404),
+        ("/hands/x/act", {"action": "c"}, 404),
+        ("/nothing", {}, 404),
+        ("/hands", {"game_name": "PLO"}, 422),
+    ):
+        with pytest.raises(services.Refusal, match=f"^{status}: "):
+            line.ask(path, body)
+    with pytest.raises(services.Refusal, match=r"^404: .*there is no hand"):
+        other.ask(place, {"action": "c"})
+    with pytest.raises(PokernetsError, match="refuses the key"):
+        Line(url, {}, 0.0).ask("/hands", {"game_name": GtoWizard.GAME})
+    for data in (b"[1]", b"{", b"\xff\xfe", b"[" * 4000, b"x" * 5000):
+        with pytest.raises(urllib.error.HTTPError, match=r"4[12]"):
+            urllib.request.urlopen(urllib.request.Request(f"{url}/api/act", data), timeout=10)
+    assert GtoWizard(RULES, line).begin().won is None
+
+
+def test_tokens_of_a_service_are_totals_of_the_round() -> None:
+    rng, cards = random.Random(2), np.random.default_rng(2)
+    for _ in range(200):
+        state, tokens = HandState.deal(RULES, cards), list[str]()
+        while not state.is_over:
+            action = random_action(state.legal(), rng)
+            tokens.append(token_of(state.betting, action))
+            state = state.apply(action)
+        assert betting_of(RULES, tokens) == state.betting
+    assert betting_of(RULES, ["b2", "c", "b1.5"], 100) == Betting.parse(RULES, "r200c/r350")
+    assert round_start(Betting.parse(RULES, "cc/cc/")) == 100
+    with pytest.raises(PokernetsError, match="an action `x9`"):
+        betting_of(RULES, ["x9"])
+
+
+def test_other_stacks_are_refused_and_blinds_may_be_in_any_unit(url: str) -> None:
+    service = GtoWizard(RULES, Line(url, {"X-API-Key": "a"}, 0.0))
+    answer = json.loads(json.dumps(service.begin().answer))
+    answer["game"] |= {"starting_stack": 200.0, "blinds": [0.5, 1.0]}
+    assert service.read(answer).state.rules.stacks == (20_000, 20_000)
+    answer["game"]["starting_stack"] = 100.0
+    with pytest.raises(PokernetsError, match="deals stacks of 100"):
+        service.read(answer)
+
+
+def test_several_agents_or_other_services_are_refused(tmp_path: Path) -> None:
+    agents = [AgentSpec("one", lambda: AlwaysCall(name="one"), {})] * 2
+    with pytest.raises(PokernetsError, match=r"one agent plays `hands` hands at api=slumbot\|gtowizard"):
+        benchmark.run(
+            game=RULES,
+            agents=agents,
+            api="slumbot",
+            hands=1,
+            seed=1,
+            url=None,
+            key=None,
+            seconds=0.0,
+            out=str(tmp_path),
+        )
+    with pytest.raises(PokernetsError, match="one agent is served"):
+        benchmark.serve(game=RULES, agents=agents, host="127.0.0.1", port=0, seed=1, out=str(tmp_path))
