@@ -2,6 +2,7 @@
 
 import inspect
 import math
+from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -15,23 +16,28 @@ from rich.console import Console
 from models.export import Architecture, describe
 from models.fitting import Goal, Trained, TrainerSettings, fit, keep_or_train, metrics_of_test, recipe
 from models.opponent_data import UNKNOWN, Inputs, OpponentData, OpponentRows
-from models.opponent_inference import OPPONENT_NET, STAMP, load_opponent_net, probabilities
+from models.opponent_inference import OPPONENT_NET, STAMP, WEIGHT, load_opponent_net, probabilities
 from models.opponent_module import OpponentModule, log_losses, score
 from models.opponent_nets import CLASSES, ActionNet, PlayerNet
 from models.opponent_record import NetRecord, check_base, check_together, training_counts
 from poker.artifacts import open_artifact
 from poker.errors import PokernetsError
 from poker.features import opponent
-from poker.opponents.model import Context, Predictor
+from poker.features.frequencies import mixed
+from poker.features.nolimit import SPOTS
+from poker.features.opponent_history import by_class
+from poker.opponents.model import RAISE_CLASS, Context, Predictor
 from poker.report import Figure, Report, Section, Table
 from poker.report.charts import intervals
 from poker.report.estimates import Estimate
 from poker.rules import STREET_NAMES
-from poker.types import Floats
+from poker.types import Floats, Reals
 
 PLAYERS_SHOWN = 20
 IMPORTANCE_ROWS = 10_000
 RESAMPLES = 1000
+WEIGHTS = (2.0, 5.0, 10.0, 20.0, 40.0, 80.0, 160.0, 320.0, 1280.0)
+"""Weights of a net, in actions, that are tried where counts are added to it."""
 
 
 def train(
@@ -67,9 +73,15 @@ def train(
         metrics = {"rows": len(data.rows.test_rows), **metrics_of_test(fitted, module, data.val_dataloader())}
         metrics["log_loss_of_mean"] = _loss_of_mean(data.rows)
         shown = "accuracy {accuracy:.2%}, log-loss {log_loss:.4f}, calibration error {calibration:.4f}"
+        counts = {"train_rows": len(data.rows.train_rows), "test": metrics, **training_counts(data.rows)}
+        if rest is not None:
+            batches = data.ordered(data.rows.train_rows)
+            with torch.inference_mode():
+                prior = torch.cat([made.eval()(batch).softmax(dim=1) for batch in batches]).double().numpy()
+            counts[WEIGHT] = best_weight(by_class(prior), data.rows, data.rows.train_rows)
         if fitted.is_global_zero:
             Console(stderr=True).print(f"{output}: {shown.format(**metrics)}", soft_wrap=True, markup=False)
-        return fitted, made, {"train_rows": len(data.rows.train_rows), "test": metrics, **training_counts(data.rows)}
+        return fitted, made, counts
 
     config = {"data": data.config, "learning_rate": learning_rate, "weight_decay": weight_decay}
     made_from = {"opponent_actions": data.rows.fingerprint}
@@ -103,22 +115,29 @@ def table(
     nets: Mapping[str, str],
     base: str,
     averages: Mapping[str, Sequence[str]],
+    counted: Mapping[str, str],
+    reference: str,
+    apart: Sequence[str],
     architectures: Collection[str],
     output: str,
 ) -> dict[str, float]:
     """Measure every predictor on the last `test_share` of the hands of `data`; the report goes to `output`. None: the
     part that the nets kept for tests if they learned from these rows, else all.
 
-    `statistics` learn on line through the hands before and on through the test part; `nets` are paths, `base` is that
-    of the net on which the player inputs rest, `averages` name nets whose mean is measured too, of those in `nets`. A
-    net that may have learned from the test part is refused (`models.opponent_record`). Log-loss intervals resample
-    hands. The importance of an input is the rise of a net's log-loss on some rows when it is permuted.
+    `statistics` learn on line through the hands before and on through the test part; `nets` are paths, `base` is
+    that of the net on which the player inputs rest, `averages` name nets whose mean is measured too, of those in
+    `nets`; `counted` name nets that are the prior of each player's counts in a spot, with the weight of their
+    training. A net that may have learned from the test part is refused (`models.opponent_record`). Raises of all
+    sizes are one class. Log-loss intervals resample hands; differences are to the predictor `reference`; players
+    named in `apart` are measured apart. The importance of an input is the rise of a net's log-loss on some rows
+    when it is permuted.
     """
-    rows, measured, inputs = _measured(nets, base, data, test_share, architectures)
+    rows, measured, every = _measured(nets, base, data, test_share, architectures)
+    inputs = every.take(rows.test_rows)
     predicted = {name: _walk(predictor, rows) for name, predictor in statistics.items()}
     importance: dict[str, dict[str, float]] = {}
     player = rows.columns["player"][rows.test_rows].astype(np.int64)
-    action = rows.columns["action"][rows.test_rows].astype(np.int64)
+    action = np.minimum(rows.columns["action"][rows.test_rows], RAISE_CLASS).astype(np.int64)
     some = np.random.default_rng(0).permutation(len(action))[:IMPORTANCE_ROWS]
     means = {name: [part for part in parts if part in nets] for name, parts in averages.items()}
     for name, parts in ({name: [name] for name in nets} | means).items():
@@ -126,6 +145,10 @@ def table(
             members = [measured[part] for part in parts]
             predicted[name] = _predict(members, inputs, player)
             importance[name] = _importance(members, inputs.take(some), player[some], action[some])
+    weights = {}
+    for name, of in counted.items():
+        if of in nets:
+            predicted[name], weights[name] = _counted(measured[of], rows, every)
     numbers = [np.full(len(rows.names), UNKNOWN), *(found.numbers for found in measured.values())]
     known = (np.array(numbers) != UNKNOWN).any(axis=0)
     record: dict[str, Any] = {
@@ -137,7 +160,8 @@ def table(
         },
         "nets": {name: found.record.fingerprint for name, found in measured.items()},
         "averages": means,
-        "predictors": {name: _scores(probs, rows) for name, probs in predicted.items()},
+        "weights_of_counts": weights,
+        "predictors": _scores(predicted, rows, known, reference, apart),
         "importance": importance,
     }
     losses = {name: float(found["all"]["log_loss"]) for name, found in record["predictors"].items()}
@@ -149,7 +173,7 @@ def table(
 def _measured(
     nets: Mapping[str, str], base: str, data: str, test_share: float | None, architectures: Collection[str]
 ) -> tuple[OpponentRows, dict[str, TrainedNet], Inputs]:
-    """The rows at `data`, from whose test part no net has learned, the nets, and what they read of that part."""
+    """The rows at `data`, from whose test part no net has learned, the nets, and what they read."""
     records = {name: NetRecord.read(path, name) for name, path in nets.items()}
     check_together(list(records.values()))
     loaded = {name: load_opponent_net(path, architectures) for name, path in nets.items()}
@@ -167,7 +191,7 @@ def _measured(
     for found in unseen:
         found.check_unseen(rows)
     population = unseen[0].table if unseen else None
-    inputs = rows.inputs(needs, rest, population).take(rows.test_rows)
+    inputs = rows.inputs(needs, rest, population)
     measured = {name: TrainedNet(net, records[name], records[name].numbers(rows.names)) for name, net in loaded.items()}
     return rows, measured, inputs
 
@@ -175,20 +199,47 @@ def _measured(
 def _walk(predictor: Predictor, rows: OpponentRows) -> Floats:
     """[test rows, 3] of a predictor that sees all rows in turn, each predicted before it is seen."""
     keys = (rows.columns[name].tolist() for name in ("player", "street", "bets", "action"))
+    spots = zip(*(each.tolist() for each in np.unravel_index(rows.columns["spot"], SPOTS)), strict=True)
     tested, found = set(rows.test_rows.tolist()), []
     predictor.forget()
-    for row, (player, street, bets, action) in enumerate(zip(*keys, strict=True)):
-        context = Context(rows.names[player], street, bets)
+    for row, (spot, player, street, bets, action) in enumerate(zip(spots, *keys, strict=True)):
+        context = Context(rows.names[player], street, bets, spot=spot)
         if row in tested:
             found.append(predictor.probs(context))
-        if street:  # as that of every row in the test part
-            predictor.update(context, action)
+        if street >= rows.first_street:  # as that of every row in the test part
+            predictor.update(context, min(action, RAISE_CLASS))
     return np.array(found, dtype=np.float64)
+
+
+def _with_counts(prior: Reals, rows: OpponentRows, learned: NDArray[np.int64]) -> Floats:
+    """[n, W, 3] of `prior` [n, 3] with what each player has done in a spot before, for every one of `WEIGHTS`."""
+    player, action, spot = (rows.columns[name][learned].tolist() for name in ("player", "action", "spot"))
+    counts: defaultdict[tuple[int, int], Floats] = defaultdict(lambda: np.zeros(CLASSES))
+    found, weights = np.empty((len(learned), len(WEIGHTS), CLASSES)), np.array(WEIGHTS)[:, None]
+    for row, (key, done) in enumerate(zip(zip(player, spot, strict=True), action, strict=True)):
+        found[row] = mixed(counts[key], prior[row], weights)
+        counts[key][min(done, RAISE_CLASS)] += 1
+    return found
+
+
+def best_weight(prior: Reals, rows: OpponentRows, learned: NDArray[np.int64]) -> float:
+    """The one of `WEIGHTS` for `prior` [n, 3] beside counts that has the least log-loss on the rows `learned` [n]."""
+    action = np.minimum(rows.columns["action"][learned], RAISE_CLASS).astype(np.int64)
+    probs = np.take_along_axis(_with_counts(prior, rows, learned), action[:, None, None], 2)
+    return WEIGHTS[int(-np.log(probs[:, :, 0]).mean(axis=0).argmin())]
+
+
+def _counted(found: TrainedNet, rows: OpponentRows, every: Inputs) -> tuple[Floats, float]:
+    """[test rows, 3] of a net with each player's counts, and the net's weight beside them, from its training."""
+    seen = np.concatenate([rows.train_rows, rows.test_rows])
+    prior = _predict([found], every.take(seen), rows.columns["player"][seen].astype(np.int64))
+    chosen = WEIGHTS.index(found.record.weight)
+    return _with_counts(prior, rows, seen)[len(rows.train_rows) :, chosen], found.record.weight
 
 
 def _predict(nets: Sequence[TrainedNet], inputs: Inputs, player: NDArray[np.int64]) -> Floats:
     """[n, 3] for inputs and players of the rows, the mean of the nets."""
-    each = [probabilities(found.net, inputs, found.numbers[player]) for found in nets]
+    each = [by_class(probabilities(found.net, inputs, found.numbers[player])) for found in nets]
     return np.asarray(np.mean(each, axis=0, dtype=np.float64))
 
 
@@ -234,21 +285,52 @@ def _importance(
     return found
 
 
-def _scores(probs: Floats, rows: OpponentRows) -> dict[str, Any]:
+def _scores(
+    predicted: Mapping[str, Floats],
+    rows: OpponentRows,
+    known: NDArray[np.bool_],
+    reference: str,
+    apart: Sequence[str],
+) -> dict[str, Any]:
+    """Scores of each predictor by part of the test rows; `known` [players] are those whom a net has met."""
     columns, test = rows.columns, rows.test_rows
-    action, hands = columns["action"][test].astype(np.int64), columns["hand"][test].astype(np.int64)
+    action, hands = np.minimum(columns["action"][test], RAISE_CLASS).astype(np.int64), columns["hand"][test]
     street, player = columns["street"][test], columns["player"][test]
+    before, met = hands_before(columns["player"], columns["hand"])[test], known[player]
     parts = {"all": np.ones(len(test), dtype=bool), "facing a bet": columns["bets"][test] > 0}
-    parts |= {STREET_NAMES[number]: street == number for number in (1, 2, 3)}
-    found: dict[str, Any] = {name: score(probs[part], action[part]) for name, part in parts.items() if part.any()}
-    found["all"]["interval"] = bootstrap(_losses(probs, action), hands)
+    parts |= {STREET_NAMES[number]: street == number for number in range(rows.first_street, len(STREET_NAMES))}
+    parts |= {"players met": met, "players not met": ~met, "not met, first 100 hands": ~met & (before < 100)}
+    parts |= {"after 1,000 hands": before >= 1000}
+    parts |= {name: player == rows.names.index(name) for name in apart if name in rows.names}
+    parts |= {f"not {name}": ~parts[name] for name in apart if name in parts}
+    losses = {name: _losses(probs, action) for name, probs in predicted.items()}
     active = np.argsort(-np.bincount(player), kind="stable")[:PLAYERS_SHOWN]
-    each = [score(probs[player == one], action[player == one]) for one in active if (player == one).any()]
-    found["mean of the most active players"] = {
-        "players": len(each),
-        "rows": sum(one["rows"] for one in each),
-        **{name: float(np.mean([one[name] for one in each])) for name in ("accuracy", "log_loss", "brier")},
-    }
+    found: dict[str, Any] = {}
+    for name, probs in predicted.items():
+        own = found[name] = {key: score(probs[part], action[part]) for key, part in parts.items() if part.any()}
+        for key, scores in own.items():
+            scores["interval"] = bootstrap(losses[name][parts[key]], hands[parts[key]])
+            if reference in predicted and name != reference:
+                less = (losses[name] - losses[reference])[parts[key]]
+                scores["less_reference"] = [float(less.mean()), *bootstrap(less, hands[parts[key]])]
+        each = [score(probs[player == one], action[player == one]) for one in active if (player == one).any()]
+        own["mean of the most active players"] = {
+            "players": len(each),
+            "rows": sum(one["rows"] for one in each),
+            **{key: float(np.mean([one[key] for one in each])) for key in ("accuracy", "log_loss", "brier")},
+        }
+    return found
+
+
+def hands_before(player: NDArray[np.int32], hand: NDArray[np.int32]) -> NDArray[np.int64]:
+    """[n] hands that the player of a row was seen in before the hand of the row."""
+    order = np.lexsort((hand, player))
+    ordered, dealt = player[order], hand[order]
+    starts = np.concatenate([[True], ordered[1:] != ordered[:-1]])
+    numbers = np.cumsum(starts | np.concatenate([[True], dealt[1:] != dealt[:-1]]))
+    first = np.maximum.accumulate(np.where(starts, numbers, 0))
+    found = np.empty(len(player), np.int64)
+    found[order] = numbers - first
     return found
 
 

@@ -1,5 +1,7 @@
 """Trained opponent nets: probabilities for whole tables of rows, and a `Predictor` for one decision at a time."""
 
+import copy
+import hashlib
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,9 +19,9 @@ from poker.errors import PokernetsError
 from poker.features import opponent, opponent_history
 from poker.features.action_rows import MAX_BOARD, NO_CARD
 from poker.kernels.opponents.history import Actions, hand_inputs
-from poker.opponents.model import NUM_CLASSES, NUM_CONTEXTS, RAISE_CLASS, Context, sized_class
-from poker.rules import LIMIT
-from poker.types import Singles
+from poker.opponents.model import NUM_CLASSES, NUM_CONTEXTS, RAISE_CLASS, Context, context_of, sized_class
+from poker.rules import LIMIT, NOLIMIT
+from poker.types import Board, Singles
 
 OPPONENT_NET = "opponent_net"
 POPULATION = "population_table"
@@ -28,6 +30,8 @@ PLAYERS = "players"
 """Count in the manifest of a net that knows players by name: the names, in the order of their numbers from 1."""
 BETTING = "betting"
 """Count in a net's manifest: `limit` or `nolimit`, whose actions it predicts."""
+WEIGHT = "weight_beside_counts"
+"""Count in the manifest of a net that knows players by their past: actions of a player in a spot that count as much."""
 STAMP = {"feature_hash": opponent.HASH, "history_hash": opponent_history.HISTORY_HASH}
 
 
@@ -92,26 +96,41 @@ class OpponentNet:
     def probs(self, context: Context) -> NDArray[np.float64]:
         if context.betting is None or not self._covers(context):
             return np.asarray(self._table[context.index])
-        inputs, expected = self._seen(context, context.betting)
+        (probs,) = self._predicted(context, *self._seen(context, context.betting))
+        return np.asarray(probs)
+
+    def on_boards(self, context: Context, betting: Betting, boards: Sequence[Board]) -> NDArray[np.float64]:
+        """[B, C] on each of B boards, for a player in `context` on any of them, in a round that the nets cover."""
+        return self._predicted(context, *self._inputs_on(context, betting, boards))
+
+    def _predicted(self, context: Context, inputs: Inputs, expected: Singles) -> NDArray[np.float64]:
         if self._base is not None:
-            cells = self._cells(inputs, context, expected)
-            inputs = inputs._replace(past=self._remembered(context.player).inputs(cells)[None])
-        each = [
-            probabilities(net, inputs, np.array([numbers.get(context.player, UNKNOWN)]))[0]
-            for net, numbers in zip(self._nets, self._numbers, strict=True)
-        ]
+            memory, cells = self._remembered(context.player), self._cells(inputs, context, expected)
+            inputs = inputs._replace(past=np.stack([memory.inputs(each) for each in cells]))
+        known = [np.full(len(expected), numbers.get(context.player, UNKNOWN)) for numbers in self._numbers]
+        each = [probabilities(net, inputs, player) for net, player in zip(self._nets, known, strict=True)]
         probs = np.mean(each, axis=0, dtype=np.float64)
-        return np.asarray(probs / probs.sum())
+        return np.asarray(probs / probs.sum(axis=1, keepdims=True))
 
     def update(self, context: Context, action_class: int) -> None:
         if self._base is None or context.betting is None:
             return
         inputs, expected = self._seen(context, context.betting)
-        cells = self._cells(inputs, context, expected)
-        self._remembered(context.player).observe(context.index, cells, expected, min(action_class, RAISE_CLASS))
+        (cells,) = self._cells(inputs, context, expected)
+        self._remembered(context.player).observe(context.index, cells, expected[0], min(action_class, RAISE_CLASS))
 
     def forget(self) -> None:
         self._memory.clear()
+
+    def copied(self) -> "OpponentNet":
+        """Another with the same nets, and a memory of its own."""
+        found = copy.copy(self)
+        found._memory = {player: memory.copy() for player, memory in self._memory.items()}
+        return found
+
+    def remembered(self) -> bytes:
+        """All that is remembered of players."""
+        return b"".join(player.encode() + memory.tobytes() for player, memory in self._memory.items())
 
     def _covers(self, context: Context) -> bool:
         """Whether the nets were trained on rounds like this."""
@@ -121,25 +140,58 @@ class OpponentNet:
         return self._memory.setdefault(player, opponent_history.PlayerMemory(self._table))
 
     def _seen(self, context: Context, betting: Betting) -> tuple[Inputs, Singles]:
-        """Inputs without the past, and the base probabilities; kept for the update that follows a prediction."""
+        """`_inputs_on` the board of `context`, kept for the update that follows a prediction."""
+        if self._last is None or self._last[0] is not betting or self._last[1] != context.board:
+            self._last = betting, context.board, *self._inputs_on(context, betting, [context.board])
+        return self._last[2], self._last[3]
+
+    def _inputs_on(self, context: Context, betting: Betting, boards: Sequence[Board]) -> tuple[Inputs, Singles]:
+        """Inputs [B, ...] without the past, and the base probabilities [B, 3]."""
         if betting.rules.betting != self._betting:
             raise PokernetsError(f"the opponent net is for {self._betting} games; `{betting.rules.name}` is another")
-        if self._last is None or self._last[0] is not betting or self._last[1] != context.board:
-            inputs = _inputs(betting, context.board)
-            expected = self._table[context.index].astype(np.float32)
-            if self._base is not None and self._covers(context):
-                (expected,) = opponent_history.by_class(probabilities(self._base, inputs))
-            self._last = betting, context.board, inputs, expected
-        return self._last[2], self._last[3]
+        inputs = _inputs(betting, boards)
+        expected = np.tile(self._table[context.index].astype(np.float32), (len(boards), 1))
+        if self._base is not None and self._covers(context):
+            expected = opponent_history.by_class(probabilities(self._base, inputs))
+        return inputs, expected
 
     @staticmethod
     def _cells(inputs: Inputs, context: Context, expected: Singles) -> NDArray[np.int64]:
-        index = np.array([context.index], dtype=np.int64)
-        return np.asarray(opponent_history.cells(inputs.features, index, expected[None])[0])
+        index = np.full(len(expected), context.index, dtype=np.int64)
+        return opponent_history.cells(inputs.features, index, expected)
 
 
-def _inputs(betting: Betting, board: tuple[int, ...]) -> Inputs:
-    """Inputs [1, ...] of the player to act, without the past; seats stand for players."""
+class NetPrior:
+    """A `poker.opponents.model.Prior` for no-limit: the net at `path`, which knows players by their past, on `base`.
+
+    Its weight beside a player's counts is that of the net's training.
+    """
+
+    def __init__(self, path: str | Path, base: str | Path, architectures: Collection[str] = ()) -> None:
+        self._net = OpponentNet(path, base, architectures)
+        found = open_artifact(path, OPPONENT_NET, config=STAMP)
+        if found.counts.get(BETTING) != NOLIMIT:
+            raise PokernetsError(f"the prior {path} is a net for limit games: train one on no-limit hands")
+        self.weight = float(found.counts[WEIGHT])
+        self._identity = found.fingerprint.encode()
+        self.fingerprint = self._identity
+
+    refuse_settings = OpponentNet.refuse_settings
+
+    def frequencies(self, betting: Betting, boards: Sequence[Board]) -> NDArray[np.float64]:
+        return self._net.on_boards(context_of(betting, (), ""), betting, boards)
+
+    def after(self, decisions: Sequence[tuple[Betting, Board, int]]) -> "NetPrior":
+        found = copy.copy(self)
+        found._net = self._net.copied()
+        for betting, board, action in decisions:
+            found._net.update(context_of(betting, board, ""), sized_class(betting, action))
+        found.fingerprint = hashlib.sha256(self._identity + found._net.remembered()).digest()
+        return found
+
+
+def _inputs(betting: Betting, boards: Sequence[Board]) -> Inputs:
+    """Inputs [B, ...] of the player to act on each board, without the past; seats stand for players."""
     rows = [
         (actor, past.street, sized_class(past, action), opponent.bets_to_call(past))
         for past, actor, action in betting.turns()
@@ -147,8 +199,10 @@ def _inputs(betting: Betting, board: tuple[int, ...]) -> Inputs:
     ]
     columns = np.array([*rows, (betting.to_act, betting.street, 0, 0)], dtype=np.uint8).T.copy()
     actions = Actions(columns[0].astype(np.int32), *columns)
-    cards = np.array([*board, *[NO_CARD] * (MAX_BOARD - len(board))], dtype=np.uint8)
-    hand = np.zeros((1, opponent_history.HAND_SIZE), dtype=np.float32)
-    tokens = np.zeros((1, opponent_history.SEQUENCE_SIZE), dtype=np.uint8)
-    hand_inputs(0, len(rows), actions, cards, hand[0], tokens[0])
-    return Inputs(opponent.encode(betting, board)[None], hand, np.zeros((1, 0), dtype=np.float32), tokens)
+    hand = np.zeros((len(boards), opponent_history.HAND_SIZE), dtype=np.float32)
+    tokens = np.zeros((len(boards), opponent_history.SEQUENCE_SIZE), dtype=np.uint8)
+    for row, board in enumerate(boards):
+        cards = np.array([*board, *[NO_CARD] * (MAX_BOARD - len(board))], dtype=np.uint8)
+        hand_inputs(0, len(rows), actions, cards, hand[row], tokens[row])
+    nothing = np.zeros((len(boards), 0), dtype=np.float32)
+    return Inputs(opponent.encode_on(betting, boards), hand, nothing, tokens)

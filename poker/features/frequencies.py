@@ -13,14 +13,14 @@ from poker.types import Floats, Reals
 _BORROWED = 0.75
 
 
-def mixed(seen: Reals, prior: Reals, weight: float) -> Floats:
+def mixed(seen: Reals, prior: Reals, weight: Reals | float) -> Floats:
     """Frequencies [..., n] of what was `seen` [..., n], with `weight` observations of the frequencies `prior`."""
     counts = np.asarray(seen, np.float64)
     found: Floats = (counts + weight * prior) / (counts.sum(axis=-1, keepdims=True) + weight)
     return found
 
 
-def confidence(number: Reals, weight: float, prior: Reals | float = 0.0) -> Floats:
+def confidence(number: Reals | float, weight: float, prior: Reals | float = 0.0) -> Floats:
     """Confidence after `number` [...] observations, where that in the prior is `prior`."""
     found: Floats = (np.asarray(number, np.float64) + weight * _BORROWED * prior) / (number + weight)
     return found

@@ -14,7 +14,7 @@ from poker.cards import NUM_RANKS, NUM_SUITS
 from poker.features.leaf import hash_of
 from poker.features.nolimit import pot_of
 from poker.rules import CALL
-from poker.types import Singles
+from poker.types import Board, Singles
 
 VERSION = 2
 """Raised whenever an input's definition changes under an unchanged name."""
@@ -68,8 +68,25 @@ def bets_to_call(betting: Betting) -> int:
     return min(bets, NUM_BET_LEVELS - 1)
 
 
-def encode(betting: Betting, board: Sequence[int]) -> Singles:
+def encode(betting: Betting, board: Board) -> Singles:
     """[19] for the player to act. Before the flop the inputs about street and board are 0."""
+    (row,) = encode_on(betting, [board])
+    return np.asarray(row)
+
+
+def encode_on(betting: Betting, boards: Sequence[Board]) -> Singles:
+    """[B, 19] for the player to act on each of B boards."""
+    rows = np.tile(_encode(betting), (len(boards), 1))
+    for row, board in zip(rows, boards, strict=True):
+        flush, ace, king, high = _board_inputs(board) if len(board) else (False, False, False, 0.0)
+        row[15], row[18] = flush, high
+        if betting.rules.is_limit:
+            row[16], row[17] = ace, king
+    return rows
+
+
+def _encode(betting: Betting) -> Singles:
+    """[19] without what the board says."""
     player = betting.to_act
     if player < 0:
         raise ValueError(f"nobody is to act after `{betting.text()}`")
@@ -89,8 +106,6 @@ def encode(betting: Betting, board: Sequence[int]) -> Singles:
     row[12] = betting.rules.num_players / 10
     row[13] = betting.folded.count(False) / 10
     row[14] = (betting.waiting.bit_count() - 1) / 10
-    if len(board):
-        row[15:19] = _board_inputs(board)
     if not betting.rules.is_limit:
         row[16], row[17] = _stack_inputs(betting, pot)
     return row

@@ -16,7 +16,7 @@ from poker.artifacts import fingerprint_of
 from poker.features.frequencies import mixed
 from poker.features.opponent import HASH, NAMES, NUM_BET_LEVELS
 from poker.kernels.opponents import history as kernel
-from poker.types import Floats, Singles
+from poker.types import Floats, Reals, Singles
 
 VERSION = 1
 NUM_CONTEXTS = kernel.CONTEXTS
@@ -88,7 +88,7 @@ def hand_rows(columns: Mapping[str, NDArray[Any]]) -> tuple[Singles, NDArray[np.
     return kernel.hand_rows(hand, kernel.Actions(*actions), board)
 
 
-def by_class(probs: Singles) -> Singles:
+def by_class(probs: Reals) -> Reals:
     """[n, 3] from [n, C]: raises of all sizes together."""
     return np.column_stack([probs[:, :2], probs[:, 2:].sum(axis=1)])
 
@@ -122,6 +122,15 @@ class PlayerMemory:
         out = np.empty(PLAYER_SIZE, dtype=np.float32)
         kernel.player_inputs(self._memory, self._prior, in_cells, out)
         return out
+
+    def copy(self) -> "PlayerMemory":
+        found = PlayerMemory(self._prior)
+        found._memory = kernel.PlayerHistory(*(array.copy() for array in self._memory))
+        return found
+
+    def tobytes(self) -> bytes:
+        """All that is remembered."""
+        return b"".join(array.tobytes() for array in self._memory)
 
     def observe(self, context: int, in_cells: NDArray[np.int64], predicted: Singles, action: int) -> None:
         """Record that the player took `action` (a class) where the base predictor expected `predicted` [3]."""

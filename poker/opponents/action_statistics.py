@@ -6,7 +6,7 @@ something.
 """
 
 from collections.abc import Callable, Hashable, Mapping
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -26,25 +26,31 @@ _RULE = np.array(
 GENERIC_TABLE: Floats = _RULE / _RULE.sum(axis=1, keepdims=True)
 """[12, 3] a rule for everybody: a moderate player who gives up to a bet about one time in three after the flop."""
 
-By = Literal["nothing", "context", "player"]
-_KEYS: Mapping[str, Callable[[Context], Hashable]] = {
+By = Literal["nothing", "context", "asked", "street", "raises", "spot"]
+_KEYS: Mapping[str, Callable[[Context], Any]] = {
     "nothing": lambda context: None,
     "context": lambda context: context.index,
-    "player": lambda context: (context.player, context.index),
+    "asked": lambda context: context.spot[1],  # the others are of no-limit, from coarse to fine
+    "street": lambda context: context.spot[:2],
+    "raises": lambda context: context.spot[:3],
+    "spot": lambda context: context.spot,
 }
 _PRIOR_WEIGHT = 10.0
 """Actions in a context that the rule counts like, where a population is learned."""
 _HITS_DECAY = 0.98
+ANYBODY = np.array([[0.0, 0.6, 0.4], [0.3, 0.57, 0.13], [0.45, 0.43, 0.12], [0.55, 0.37, 0.08], [0.6, 0.4, 0.0]])
+"""[5, 3] of no-limit by the bet faced: folds are about as frequent as bluffs of that size need to break even."""
+_LEVELS: tuple[By, ...] = ("asked", "street", "raises", "spot")
 
 
 class Constant:
-    """A fixed table [12, 3] for everybody, never updated: the generic model of [POKI] section 6."""
+    """A fixed table [..., 3] `by` context for everybody, never updated: the generic model of [POKI] section 6."""
 
-    def __init__(self, table: Floats = GENERIC_TABLE) -> None:
-        self._table = table
+    def __init__(self, table: Floats = GENERIC_TABLE, by: By = "context") -> None:
+        self._table, self._key = table, _KEYS[by]
 
     def probs(self, context: Context) -> Floats:
-        return np.asarray(self._table[context.index])
+        return np.asarray(self._table[self._key(context)])
 
     def update(self, context: Context, action_class: int) -> None:
         """A rule does not learn."""
@@ -54,16 +60,27 @@ class Constant:
 
 
 class ContextCounts:
-    """Frequencies counted apart `by` nothing, context, or player and context; `prior` counts like `weight` actions.
+    """Frequencies counted apart `by` context, and by player if `of_players`; `prior` counts like `weight` actions.
 
     The prior learns from the same actions.
     """
 
-    def __init__(self, prior: Predictor | None = None, weight: float = _PRIOR_WEIGHT, by: By = "context") -> None:
+    def __init__(
+        self,
+        prior: Predictor | None = None,
+        weight: float = _PRIOR_WEIGHT,
+        by: By = "context",
+        *,
+        of_players: bool = False,
+    ) -> None:
         if not weight > 0 or by not in _KEYS:
             raise PokernetsError(f"counts: `weight` is above 0 and `by` one of {', '.join(_KEYS)}, not {weight}, {by}")
-        self._prior, self._weight, self._key = Constant() if prior is None else prior, weight, _KEYS[by]
+        self._prior, self._weight, self._of_players = Constant() if prior is None else prior, weight, of_players
+        self._by = _KEYS[by]
         self.counts: dict[Hashable, Floats] = {}
+
+    def _key(self, context: Context) -> Hashable:
+        return (context.player, self._by(context)) if self._of_players else self._by(context)
 
     def probs(self, context: Context) -> Floats:
         prior, seen = self._prior.probs(context), self.counts.get(self._key(context))
@@ -85,7 +102,16 @@ def majority() -> ContextCounts:
 
 def of_players(weight: float) -> ContextCounts:
     """Frequencies of each player, shrunk towards the population's as if these had been seen `weight` times."""
-    return ContextCounts(ContextCounts(), weight, "player")
+    return ContextCounts(ContextCounts(), weight, of_players=True)
+
+
+def no_limit(prior: Predictor | None = None, weight: float = 5.0, *, of_players: bool = False) -> Predictor:
+    """Frequencies in the spots of no-limit, estimated from coarse to fine, with `weight` actions of each level for the
+    next; `of_players`: each player's, as `poker.opponents.habits` has them. `prior` None: nobody in particular."""
+    found = Constant(ANYBODY, "asked") if prior is None else prior
+    for by in _LEVELS:
+        found = ContextCounts(found, weight, by, of_players=of_players)
+    return found
 
 
 class BestOf:

@@ -6,6 +6,10 @@ with the raises, by all five; each level is the prior of the next with a weight 
 (`poker.features.frequencies`). The confidence starts from 0, for the frequencies of nobody in particular. Raises are
 told apart by size, in pots, alike in all contexts of a street.
 
+With a prior, such as a net that knows how players of a population go on (`models.opponent_inference.NetPrior`), the
+frequencies of a decision are the prior's, to which what was seen in the context is added; the prior counts like as many
+actions as fitted best where it was trained, in the confidence too.
+
 What each hand does follows from its strength (`poker.kernels.opponents.conditional`), so that the frequencies come out
 for the range at hand: the best raise, the worst fold. How steeply, with how many bluffs among the bets, what share
 of the actions does not depend on the cards, and how far higher raises are made with better hands is learned from the
@@ -17,7 +21,7 @@ Symbols: B boards, H hands, A actions, S size classes, G groups of decisions.
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -29,10 +33,12 @@ from poker.cards import HOLDEM, hand_index
 from poker.errors import PokernetsError
 from poker.features.frequencies import confidence, mixed
 from poker.features.nolimit import ALL_IN, NOTHING, NUM_SIZES, SPOTS, Spot, size_class, spot_of
+from poker.features.opponent_history import by_class
 from poker.formats.histories import read_hands
 from poker.kernels.cards.strength import board_strength_into
 from poker.kernels.opponents.conditional import conditional, graded
-from poker.opponents.model import CALL_CLASS, FOLD_CLASS, RAISE_CLASS, action_class
+from poker.opponents.action_statistics import ANYBODY
+from poker.opponents.model import CALL_CLASS, FOLD_CLASS, RAISE_CLASS, Prior, action_class
 from poker.opponents.responses import BINS, FOLD_SLOPE, RAISE_SLOPE, Z
 from poker.opponents.shown import BLUFFS, STEEPNESS, TILTS, Shape, ShownHands, group_of
 from poker.rules import CALL, FOLD, Rules
@@ -41,8 +47,6 @@ from poker.types import Board, Floats, Reals, Singles
 
 _LEVELS = ((0, 2, 3, 4), (2, 3, 4), (3, 4), ())
 """Axes that the contexts of a level are summed over, from coarse to fine."""
-_ANYBODY = np.array([[0.0, 0.6, 0.4], [0.3, 0.57, 0.13], [0.45, 0.43, 0.12], [0.55, 0.37, 0.08], [0.6, 0.4, 0.0]])
-"""[5, 3] by the bet faced: folds are about as frequent as bluffs of that size need to break even."""
 
 _REMEMBERED = 10_000
 """Decisions whose context is not worked out again."""
@@ -52,16 +56,18 @@ _REMEMBERED = 10_000
 class Habits:
     """Actions seen of a player: `counts` [4, 5, 3, 2, 3, 3] by context, `sizes` [4, S] of raises by street.
 
-    A `poker.opponents.model.LearningModel`, equal to another if these, `half` and the hands `shown` are equal.
+    A `poker.opponents.model.LearningModel`, equal to another if these, `half`, the hands `shown` and the `prior` are.
     """
 
     half: float = 5.0
     counts: Floats = field(default_factory=lambda: np.zeros((*SPOTS, 3)))
     sizes: Floats = field(default_factory=lambda: np.zeros((SPOTS[0], NUM_SIZES)))
     shown: ShownHands = field(default_factory=ShownHands)
-    _at: dict[tuple[str, tuple[int, ...]], tuple[Spot, Floats, list[NDArray[np.intp]]]] = field(
+    prior: Prior | None = None
+    _at: dict[tuple[str, tuple[int, ...]], tuple[Spot, Floats, Floats, list[NDArray[np.intp]]]] = field(
         default_factory=dict, repr=False
     )
+    _from_prior: dict[tuple[str, tuple[Board, ...]], tuple[Floats, Floats]] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         if not self.half > 0:
@@ -71,31 +77,39 @@ class Habits:
         """Habits after a finished hand in which the opponent was `player`; their cards count where they were shown."""
         rules, cards = hand.rules, hand.hole_cards[player] if hand.betting.is_showdown else ()
         counts, sizes, shown, weights = self.counts.copy(), self.sizes.copy(), self.shown, np.ones((1, rules.num_hands))
+        decisions: list[tuple[Betting, Board, int]] = []
         for past, actor, action in hand.betting.turns():
             if actor != past.to_act or not past.legal().allows(action):  # folds out of turn, or where nothing is asked
                 break
             if actor == player:
-                context, kind = spot_of(past), action_class(action)
+                context, kind, board = spot_of(past), action_class(action), self._board_of(hand, past)
+                decisions.append((past, board, action))
                 counts[(*context, kind)] += 1
                 if kind == RAISE_CLASS:
                     sizes[past.street, size_class(past, action)] += 1
                 if cards:
                     held, group = hand_index(*cards), _group(context)
-                    bins = _bins_of(rules, [hand.runout[: rules.board_sizes[past.street]]])
+                    bins = _bins_of(rules, [board])
+                    frequencies, size_shares = self._frequencies(past, [board], context)
 
                     def chances(shape: Shape) -> Singles:
                         """[H] probability of the action."""
-                        return self._conditional(bins, context, weights, shape)[0, :, kind]  # noqa: B023
+                        return self._conditional(bins, context, frequencies, weights, shape)[0, :, kind]  # noqa: B023
 
                     looking = [[chances(Shape(factor, share, 0.0))[held] for share in BLUFFS] for factor in STEEPNESS]
-                    shown = shown.after(group, np.array(looking), float(self.frequencies[context][kind]))
+                    shown = shown.after(group, np.array(looking), float(frequencies[0, kind]))
                     weights = weights * chances(self._shapes[group])
                     if kind == RAISE_CLASS:
-                        size, shares = size_class(past, action), self._size_shares[past.street]
-                        by_tilt = [graded(bins, weights, Z, shares, tilt)[0, held, size] for tilt in TILTS]
-                        shown = shown.after_raise(past.street, np.array(by_tilt), float(shares[size]))
-                        weights = weights * graded(bins, weights, Z, shares, self.shown.tilt(past.street))[..., size]
-        return replace(self, counts=counts, sizes=sizes, shown=shown, _at={})
+                        size, tilted = size_class(past, action), partial(graded, bins, weights, Z, size_shares)
+                        by_tilt = [tilted(tilt)[0, held, size] for tilt in TILTS]
+                        shown = shown.after_raise(past.street, np.array(by_tilt), float(size_shares[0, size]))
+                        weights = weights * tilted(self.shown.tilt(past.street))[..., size]
+        prior = None if self.prior is None else self.prior.after(decisions)
+        return replace(self, counts=counts, sizes=sizes, shown=shown, prior=prior, _at={}, _from_prior={})
+
+    @staticmethod
+    def _board_of(hand: HandState, betting: Betting) -> Board:
+        return hand.runout[: hand.rules.board_sizes[betting.street]]
 
     def probs(
         self, betting: Betting, boards: Sequence[Board], actions: tuple[int, ...], weights: Reals
@@ -105,24 +119,40 @@ class Habits:
         if key not in self._at:
             if len(self._at) > _REMEMBERED:
                 self._at.clear()
-            self._at[key] = spot_of(betting), *self._split(betting, actions)
-        context, split, by_size = self._at[key]
+            self._at[key] = spot_of(betting), *_split(betting, actions)
+        context, split, taken, by_size = self._at[key]
         bins = _bins_of(betting.rules, boards)
-        by_class = self._conditional(bins, context, weights, self._shapes[_group(context)])
-        probs, tilt = by_class @ split, self.shown.tilt(betting.street)
+        frequencies, sizes = self._frequencies(betting, boards, context)
+        chances = self._conditional(bins, context, frequencies, weights, self._shapes[_group(context)])
+        raised, raises, tilt = chances[:, :, RAISE_CLASS], sizes @ taken, self.shown.tilt(betting.street)
+        probs = chances[:, :, :RAISE_CLASS] @ split + raised[:, :, None] * raises[:, None]
         if tilt != 0 and len(by_size) > 1:
-            raised = by_class[:, :, RAISE_CLASS]
-            shares = np.array([split[RAISE_CLASS, alike].sum() for alike in by_size])
+            shares = np.stack([raises[:, alike].sum(axis=1) for alike in by_size], axis=1)
             chances = raised[:, :, None] * graded(bins, np.multiply(weights, raised, dtype=np.float64), Z, shares, tilt)
             for alike, chance in zip(by_size, np.moveaxis(chances, 2, 0), strict=True):
                 probs[:, :, alike] = chance[:, :, None] / len(alike)
         return probs, float(self.confidence[context])
 
+    def _frequencies(self, betting: Betting, boards: Sequence[Board], context: Spot) -> tuple[Floats, Floats]:
+        """Frequencies [B, 3] of fold, call and raise in a context, and shares [B, S] of the sizes of raises there."""
+        if self.prior is None:
+            here = self.frequencies[context], self._size_shares[context[0]]
+            return np.tile(here[0], (len(boards), 1)), np.tile(here[1], (len(boards), 1))
+        key = betting.text(), tuple(boards)
+        if key not in self._from_prior:
+            if len(self._from_prior) > _REMEMBERED:
+                self._from_prior.clear()
+            found = self.prior.frequencies(betting, boards)
+            sizes = found[:, RAISE_CLASS:] / found[:, RAISE_CLASS:].sum(axis=1, keepdims=True)
+            frequencies = mixed(self.counts[context], by_class(found), self.prior.weight)
+            self._from_prior[key] = frequencies, mixed(self.sizes[context[0]], sizes, self.half)
+        return self._from_prior[key]
+
     def later(self, rules: Rules, street: int) -> tuple[Floats, float]:
         """See `poker.opponents.model.OpponentModel`."""
         by_asked = self.counts.sum(axis=(2, 3, 4))[street + 1 : rules.num_streets]
         seen = np.stack([by_asked[:, NOTHING], by_asked[:, 1:].sum(axis=1)], axis=1)
-        prior = np.stack([_ANYBODY[NOTHING], _ANYBODY[1:ALL_IN].mean(axis=0)])
+        prior = np.stack([ANYBODY[NOTHING], ANYBODY[1:ALL_IN].mean(axis=0)])
         return mixed(seen, prior, self.half), float(confidence(seen.sum(axis=2), self.half).mean())
 
     @cached_property
@@ -137,8 +167,9 @@ class Habits:
 
     @cached_property
     def _estimates(self) -> tuple[Floats, Floats]:
-        found: Floats = _ANYBODY[:, None, None, None]
-        sure: Floats = np.zeros((1,) * len(SPOTS))
+        found: Floats = ANYBODY[:, None, None, None]
+        known = 0.0 if self.prior is None else confidence(self.prior.weight, self.half)
+        sure: Floats = np.full((1,) * len(SPOTS), known)
         for axes in _LEVELS:
             seen = self.counts.sum(axis=axes, keepdims=True)
             found = mixed(seen, found, self.half)
@@ -156,7 +187,8 @@ class Habits:
     @cached_property
     def _fingerprint(self) -> bytes:
         arrays = self.counts, self.sizes, self.shown.seen, self.shown.sizes
-        return hashlib.sha256(b"".join([each.tobytes() for each in arrays] + [repr(self.half).encode()])).digest()
+        rest = repr(self.half).encode(), b"" if self.prior is None else self.prior.fingerprint
+        return hashlib.sha256(b"".join([*(each.tobytes() for each in arrays), *rest])).digest()
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Habits) and self._fingerprint == other._fingerprint
@@ -169,38 +201,46 @@ class Habits:
         """[G]"""
         return [self.shown.shape(group) for group in range(len(self.shown.seen))]
 
-    def _conditional(self, bins: NDArray[np.int8], context: Spot, weights: Reals, shape: Shape) -> Singles:
-        """[B, H, 3] fold, call and raise, for `weights` [B, H]; before the flop with the slopes of the flop."""
+    def _conditional(
+        self, bins: NDArray[np.int8], context: Spot, frequencies: Floats, weights: Reals, shape: Shape
+    ) -> Singles:
+        """[B, H, 3] fold, call and raise, for `weights` [B, H] and `frequencies` [B, 3]; before the flop with the
+        slopes of the flop."""
         street, _, raises, _, _ = context
         fold, raised = FOLD_SLOPE[max(street, 1), 1], RAISE_SLOPE[max(street, 1), raises]
         mass = np.ascontiguousarray(weights, dtype=np.float64)
         slopes = shape.steepness * fold, shape.steepness * raised
-        return conditional(bins, mass, Z, self.frequencies[context], *slopes, shape.bluffs, shape.blind)
+        return conditional(bins, mass, Z, frequencies, *slopes, shape.bluffs, shape.blind)
 
-    def _split(self, betting: Betting, actions: tuple[int, ...]) -> tuple[Floats, list[NDArray[np.intp]]]:
-        """[3, A] share of each class that goes to each action: classes that are missing check or call; raises of a size
-        that is missing take the nearest. And the raises of each size class that is there, from the smallest."""
-        out = np.zeros((3, len(actions)))
-        out[:, actions.index(CALL)] = 1
-        if FOLD in actions:
-            out[FOLD_CLASS] = [action == FOLD for action in actions]
-        classes = np.array([size_class(betting, action) if action > 0 else -1 for action in actions])
-        there = np.unique(classes[classes >= 0])
-        if len(there):
-            out[RAISE_CLASS] = 0
-            for size, share in enumerate(self._size_shares[betting.street]):
-                taken = classes == there[np.abs(there - size).argmin()]
-                out[RAISE_CLASS] += share * taken / taken.sum()
-        assert (out[CALL_CLASS] == [action == CALL for action in actions]).all()
-        return out, [np.flatnonzero(classes == size) for size in there]
+
+def _split(betting: Betting, actions: tuple[int, ...]) -> tuple[Floats, Floats, list[NDArray[np.intp]]]:
+    """[2, A] and [S, A]: the share of folds and calls, and of raises by size class, that goes to each action. Classes
+    that are missing check or call; raises of a size that is missing take the nearest. And the raises of each size class
+    that is there, from the smallest."""
+    split = np.zeros((RAISE_CLASS, len(actions)))
+    split[:, actions.index(CALL)] = 1
+    if FOLD in actions:
+        split[FOLD_CLASS] = [action == FOLD for action in actions]
+    classes = np.array([size_class(betting, action) if action > 0 else -1 for action in actions])
+    there = np.unique(classes[classes >= 0])
+    taken = np.tile(split[CALL_CLASS], (NUM_SIZES, 1))
+    for size in range(NUM_SIZES if len(there) else 0):
+        taken[size] = classes == there[np.abs(there - size).argmin()]
+        taken[size] /= taken[size].sum()
+    return split, taken, [np.flatnonzero(classes == size) for size in there]
 
 
 def habits(
-    *, half: float = 5.0, hands: str | None = None, player: str | None = None, game: Rules | None = None
+    *,
+    half: float = 5.0,
+    hands: str | None = None,
+    player: str | None = None,
+    game: Rules | None = None,
+    prior: Prior | None = None,
 ) -> Habits:
-    """Habits of nobody, or of `player` in the heads-up no-limit hands of a file that `poker.formats.histories` reads;
-    `game` is that of an ACPC log which does not define its own."""
-    found = Habits(half)
+    """Habits of nobody or, from a `prior`, of an unseen player; or of `player` in the heads-up no-limit hands of a file
+    that `poker.formats.histories` reads. `game` is that of an ACPC log which does not define its own."""
+    found = Habits(half, prior=prior)
     if hands is None:
         return found
     number = 0

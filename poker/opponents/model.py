@@ -7,7 +7,7 @@ action; a model is of one player, has probabilities for every hand and a confide
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol, Self, runtime_checkable
 
 import numpy as np
@@ -40,7 +40,7 @@ class Context:
     bets_to_call: int
     betting: Betting | None = None
     board: Board = ()
-    spot: Spot | None = None
+    spot: Spot = (0, 0, 0, 0, 0)
 
     @property
     def index(self) -> int:
@@ -61,6 +61,21 @@ class Predictor(Protocol):
 
     def forget(self) -> None:
         """Return to what was known before the first `update`."""
+
+
+class Prior(Protocol):
+    """Frequencies of players like one whose past is known so far, such as a net's; never changed in place."""
+
+    weight: float
+    """Actions of the player in a spot that count as much as the prior."""
+    fingerprint: bytes
+    """Equal for equal priors that have seen the same."""
+
+    def frequencies(self, betting: Betting, boards: Sequence[Board]) -> Floats:
+        """[B, C] of the player to act, as of a `Predictor`, on each of B boards."""
+
+    def after(self, decisions: Sequence[tuple[Betting, Board, int]]) -> Self:
+        """Prior after decisions of the player: betting before, board, action."""
 
 
 @runtime_checkable
@@ -103,8 +118,8 @@ def sized_class(betting: Betting, action: int) -> int:
 
 def context_of(betting: Betting, board: Board, player: str) -> Context:
     """The context of the player to act."""
-    spot = None if betting.rules.is_limit else spot_of(betting)
-    return Context(player, betting.street, bets_to_call(betting), betting, board, spot)
+    found = Context(player, betting.street, bets_to_call(betting), betting, board)
+    return found if betting.rules.is_limit else replace(found, spot=spot_of(betting))
 
 
 @dataclass(frozen=True)

@@ -60,7 +60,7 @@ def responses(habits: Floats, street: int, bets_to_call: int) -> Singles:
     usual, slopes = _USUAL[street], (FOLD_SLOPE[street, bets_to_call], RAISE_SLOPE[street, bets_to_call])
     fold, call, bet = np.maximum(habits, _FLOOR)
     shares = np.array([fold, call, bet] if bets_to_call else [0.0, fold + call, bet])
-    out: Singles = conditional(_BINS[None], usual[None], Z, shares / shares.sum(), *slopes, 0.0, 0.0)[0]
+    out: Singles = conditional(_BINS[None], usual[None], Z, (shares / shares.sum())[None], *slopes, 0.0, 0.0)[0]
     return out
 
 

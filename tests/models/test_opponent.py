@@ -13,17 +13,27 @@ import torch
 from conf.compose import call, chosen, compose
 from data_gen.opponent_actions import ObservedHand, Rows
 from models.export import Architecture, export_net
-from models.opponent import bootstrap
+from models.opponent import bootstrap, hands_before
 from models.opponent_data import Inputs, OpponentBatch, OpponentData, OpponentRows
-from models.opponent_inference import OPPONENT_NET, POPULATION, STAMP, OpponentNet, load_opponent_net, probabilities
+from models.opponent_inference import (
+    OPPONENT_NET,
+    POPULATION,
+    STAMP,
+    NetPrior,
+    OpponentNet,
+    load_opponent_net,
+    probabilities,
+)
 from models.opponent_module import OpponentModule, score
 from models.opponent_nets import PlayerNet, Reader, SequenceNet, SmallNet, WideNet
 from poker.artifacts import MismatchedArtifactError
 from poker.betting import Betting
+from poker.cards import HOLDEM, parse_cards
 from poker.errors import PokernetsError
 from poker.features import opponent_history
 from poker.features.action_rows import write_rows
 from poker.features.opponent import NAMES
+from poker.opponents.habits import Habits
 from poker.opponents.model import Predictor, action_class, context_of, sized_class
 from poker.rules import CALL, FOLD
 from poker.state import HandState
@@ -192,21 +202,36 @@ def test_at_the_table_it_says_what_it_says_of_the_rows(
     )
 
 
-def test_no_limit_nets_say_at_the_table_what_they_say_of_the_rows(tmp_path: Path) -> None:
-    """All streets, raises by size; limit hands are refused."""
-    observed, folder = play(150, seed=2, game="holdem_nolimit_6p"), tmp_path / "artifacts"
+@pytest.fixture(scope="module")
+def no_limit(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[ObservedHand]]:
+    """Nets `hand` and `adaptive` of six-handed no-limit, trained for an epoch, and the hands."""
+    root = tmp_path_factory.mktemp("no_limit")
+    observed, folder = play(150, seed=2, game="holdem_nolimit_6p"), root / "artifacts"
     made = Rows.of(observed)
     config = {"betting": "nolimit"}
     write_rows(folder / "opponent_actions", made.columns, made.names, config=config, made_from={}, counts={})
     for name in ("hand", "adaptive"):
         settings = [f"model=opponent net={name} trainer.max_epochs=1 model.net.hidden=[8] model.net.members=1".split()]
-        places = (f"artifacts={folder}", f"runs={tmp_path / 'runs'}")
+        places = (f"artifacts={folder}", f"runs={root / 'runs'}")
         call(chosen(compose("train", [*settings[0], *places]), "model"))
+    return folder, observed
+
+
+def test_no_limit_nets_say_at_the_table_what_they_say_of_the_rows(no_limit: tuple[Path, list[ObservedHand]]) -> None:
+    """All streets, raises by size; limit hands are refused."""
+    folder, observed = no_limit
+    nets = [f"~model.nets.{name}" for name in ("small", "wide", "player", "sequence", *ADAPTIVE[1:])]
+    call(chosen(compose("train", ["model=opponent_table_nolimit", *nets, f"artifacts={folder}"]), "model"))
+    report = json.loads((folder / "opponent_table" / "results.json").read_text())
+    found = {name: scores["preflop"]["log_loss"] for name, scores in report["predictors"].items()}
+    assert found["habits"] < found["frequencies"] < found["majority"]  # players differ, and nobody looks at cards
+    assert {"adaptive", "mixture"} < set(found)
+    assert report["weights_of_counts"]["mixture"] < 1280  # a net of one epoch
     rows = OpponentRows(str(folder / "opponent_actions"), 0.2)
     assert (rows.columns["street"][rows.train_rows] == 0).any()
     base, net = (load_opponent_net(folder / "opponent_net" / name) for name in ("hand", "adaptive"))
     wanted = probabilities(net, rows.inputs(("hand", "past"), partial(probabilities, base)))
-    assert wanted.shape == (len(made.columns["action"]), rows.classes) == (len(wanted), 9)
+    assert wanted.shape == (len(rows.columns["action"]), rows.classes) == (len(wanted), 9)
     table = OpponentNet(folder / "opponent_net" / "adaptive", folder / "opponent_net" / "hand")
     row = 0
     for hand in observed[:40]:
@@ -218,6 +243,41 @@ def test_no_limit_nets_say_at_the_table_what_they_say_of_the_rows(tmp_path: Path
     limit = context_of(Betting.start(load_rules("holdem_limit_3p")), (), "p0")
     with pytest.raises(PokernetsError, match="is for nolimit games"):
         table.probs(limit)
+
+
+def test_habits_start_from_a_net_and_move_to_the_player(no_limit: tuple[Path, list[ObservedHand]]) -> None:
+    folder, _ = no_limit
+    prior = NetPrior(folder / "opponent_net" / "adaptive", folder / "opponent_net" / "hand")
+    start, rules = Habits(prior=prior), load_rules("holdem_nolimit_2p")
+    betting, boards = Betting.parse(rules, "cc/"), [parse_cards("Kh9h4c"), parse_cards("AdQd2d")]
+    weights, actions = np.ones((2, rules.num_hands)), (CALL, 200, 20000)
+
+    def asked(model: Habits, number: int = 2) -> np.ndarray:
+        """[B, 3] mean probabilities of `actions`."""
+        probs, confidence = model.probs(betting, boards[:number], actions, weights[:number])
+        assert 0 < confidence < 1
+        live = [HOLDEM.live(board) for board in boards[:number]]
+        return np.stack([each[alive].mean(axis=0) for each, alive in zip(probs, live, strict=True)])
+
+    net = prior.frequencies(betting, boards)
+    np.testing.assert_allclose(asked(start)[:, 0], net[:, :2].sum(axis=1), atol=0.03)  # nobody can fold
+    np.testing.assert_allclose(asked(start)[0], asked(start, 1)[0], atol=1e-6)
+    assert np.abs(np.diff(net, axis=0)).max() > 1e-4  # the board counts
+    hand = HandState.deal(rules, np.random.default_rng(1))
+    while not hand.is_over:
+        hand = hand.apply(CALL if hand.to_act else hand.legal().min_raise or CALL)
+    learned = start
+    for _ in range(40):
+        learned = learned.after(hand.view(0), 1)
+    assert learned.prior is not None
+    assert learned.prior.fingerprint != prior.fingerprint
+    np.testing.assert_array_equal(prior.frequencies(betting, boards), net)  # as before
+    assert Habits(prior=prior) == start != Habits()
+    assert start.after(hand.view(0), 1) == start.after(hand.view(0), 1) != start
+    facing = Betting.parse(rules, "r200c/r400")
+    assert facing.to_act == 1
+    called = [model.probs(facing, boards[:1], (FOLD, CALL), weights[:1])[0] for model in (start, learned)]
+    assert called[1][..., 1].sum() > called[0][..., 1].sum()
 
 
 def test_inputs_of_a_row_come_from_the_rows_before_it(work: Path) -> None:
@@ -361,11 +421,19 @@ def test_all_predictors_on_the_same_rows(nets: Path, work: Path, train: Callable
         "flop",
         "turn",
         "river",
+        "players met",  # all twelve, who have played a hundred hands by then
         "mean of the most active players",
     }
+    difference, low, high = report["predictors"]["adaptive"]["all"]["less_reference"]
+    assert low < difference < high
     assert len(report["importance"]["hand"]) == 19 + 1
     assert set(report["importance"]["best"]) > {"bets_0", "hand", "past", "sequence"}
     assert report["importance"]["best"]["past"] > 0.01
+
+
+def test_hands_before_count_each_hand_of_a_player_once() -> None:
+    players, hands = np.array([4, 7, 4, 4, 7, 4], np.int32), np.array([0, 0, 0, 1, 2, 3], np.int32)
+    assert hands_before(players, hands).tolist() == [0, 0, 0, 1, 1, 2]
 
 
 def test_scores_of_three_decisions() -> None:

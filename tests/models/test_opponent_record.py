@@ -67,7 +67,7 @@ def measure(root: Path, data: Path, out: Path, nets: Mapping[str, Path] | None =
     """Run the measurement and return its record; without `nets`, for `hand` and `player` in `root`."""
     settings = {"test_share": None, "base": str(root / "hand"), "averages": {"best": ["hand", "player"]}}
     paths = {name: str(path) for name, path in (nets or {name: root / name for name in ("hand", "player")}).items()}
-    more = {"statistics": {}, "architectures": (), "output": str(out)}
+    more = {"statistics": {}, "counted": {}, "reference": "", "apart": (), "architectures": (), "output": str(out)}
     table(data=str(data), nets=paths, **{**settings, **more, **changes})
     return json.loads((out / "results.json").read_text())
 

@@ -59,7 +59,7 @@ def _spread(bins: I8, weights: F64, mass: F64) -> None:
     mass /= mass.sum()
 
 
-@entry("i1_2, f8_2, f8_1, f8_1, f8, f8, f8, f8")
+@entry("i1_2, f8_2, f8_1, f8_2, f8, f8, f8, f8")
 def conditional(
     bins: I8,
     weights: F64,
@@ -71,7 +71,7 @@ def conditional(
     blind: float,
 ) -> F32:
     """[B, H, 3] fold, call and raise of each hand in a bin of strength [B, H] (-1: dead, all 0), so that on each board
-    the mean over `weights` [B, H] is `habits` [3].
+    the mean over `weights` [B, H] is that of `habits` [B, 3].
 
     The odds to raise, and those to fold if not to raise, are exponential in z [bins] with these slopes; a share
     `bluffs` of the raises is made with the weakest of the other hands, as steeply; a share `blind` acts without a look
@@ -81,23 +81,24 @@ def conditional(
     mass, by_bin = np.empty(len(z)), np.empty((len(z), 3), np.float32)
     for board in range(len(bins)):
         _spread(bins[board], weights[board], mass)
-        raises = _shift(mass, z, raise_slope, (1 - bluffs) * habits[_RAISE])
+        fold, bet = habits[board, _FOLD], habits[board, _RAISE]
+        raises = _shift(mass, z, raise_slope, (1 - bluffs) * bet)
         for b in range(len(z)):
             raised = _logistic(raises + raise_slope * z[b])
             mass[b] *= 1 - raised
             by_bin[b, _RAISE] = raised
         if bluffs > 0:
-            bluffed = _shift(mass, z, -raise_slope, bluffs * habits[_RAISE])
+            bluffed = _shift(mass, z, -raise_slope, bluffs * bet)
             for b in range(len(z)):
                 raised = _logistic(bluffed - raise_slope * z[b])
                 mass[b] *= 1 - raised
                 by_bin[b, _RAISE] += (1 - by_bin[b, _RAISE]) * raised
-        folds = _shift(mass, z, -fold_slope, habits[_FOLD])
+        folds = _shift(mass, z, -fold_slope, fold)
         for b in range(len(z)):
             raised = by_bin[b, _RAISE]
             folded = (1 - raised) * _logistic(folds - fold_slope * z[b])
-            by_bin[b, _FOLD] = (1 - blind) * folded + blind * habits[_FOLD]
-            by_bin[b, _RAISE] = (1 - blind) * raised + blind * habits[_RAISE]
+            by_bin[b, _FOLD] = (1 - blind) * folded + blind * fold
+            by_bin[b, _RAISE] = (1 - blind) * raised + blind * bet
             by_bin[b, _CALL] = 1 - by_bin[b, _FOLD] - by_bin[b, _RAISE]
         for hand in range(bins.shape[1]):
             if bins[board, hand] >= 0:
@@ -105,20 +106,20 @@ def conditional(
     return out
 
 
-@entry("i1_2, f8_2, f8_1, f8_1, f8")
+@entry("i1_2, f8_2, f8_1, f8_2, f8")
 def graded(bins: I8, weights: F64, z: F64, shares: F64, slope: float) -> F32:
     """[B, H, S] with what chance each hand takes each of S actions in their order, so that on each board the mean over
-    `weights` [B, H] is `shares` [S]: the odds of those from any action on are exponential in z [bins], with `slope`
-    (proportional odds). Dead hands and weights as of `conditional`.
+    `weights` [B, H] is that of `shares` [B, S]: the odds of those from any action on are exponential in z [bins], with
+    `slope` (proportional odds). Dead hands and weights as of `conditional`.
     """
-    out = np.zeros((*bins.shape, len(shares)), np.float32)
-    mass, by_bin = np.empty(len(z)), np.empty((len(z), len(shares)), np.float32)
+    out = np.zeros((*bins.shape, shares.shape[1]), np.float32)
+    mass, by_bin = np.empty(len(z)), np.empty((len(z), shares.shape[1]), np.float32)
     for board in range(len(bins)):
         _spread(bins[board], weights[board], mass)
         by_bin[:, 0] = 1.0
         left = 1.0
-        for action in range(1, len(shares)):
-            left -= shares[action - 1]
+        for action in range(1, shares.shape[1]):
+            left -= shares[board, action - 1]
             shift = _shift(mass, z, slope, left)
             for b in range(len(z)):
                 higher = np.float32(_logistic(shift + slope * z[b]))
