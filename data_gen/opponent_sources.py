@@ -121,21 +121,25 @@ def _decisions(end: HandState) -> list[tuple[Betting, tuple[int, ...], int]]:
 class SelfPlay:
     """`hands` hands among `agents`, `game` with as many seats as it has, drawn anew for each hand.
 
-    An agent sits at most once at a table, so there must be at least as many agents as seats.
+    An agent sits at most once at a table, so there must be at least as many agents as seats. After every `session`
+    hands all agents are known by new names, so that there are many unseen players to learn from.
     """
 
-    def __init__(self, game: Rules, agents: Sequence[AgentSpec], hands: int, seed: int) -> None:
+    def __init__(
+        self, game: Rules, agents: Sequence[AgentSpec], hands: int, seed: int, session: int | None = None
+    ) -> None:
         names = [spec.name for spec in agents]
         if len(agents) < game.num_players:
             raise PokernetsError(
                 f"source=self_play needs at least as many agents as seats: {game.name} has {game.num_players} seats, "
                 f"agents are {', '.join(names)}"
             )
+        self._session = session or hands
         self._game, self._agents, self._seed = game, {spec.name: spec.build(game) for spec in agents}, seed
         self.expected_hands, self.observe = hands, _as_played
         settings = {f"agents.{spec.name}": dict(spec.settings) for spec in agents}
         self.config: dict[str, Any] = {"source": "self_play", "betting": game.betting, "hands": hands, "seed": seed}
-        self.config |= {"agents": names, **settings}
+        self.config |= {"agents": names, **settings, **({"session": session} if session else {})}
         self.made_from = {"game": fingerprint_of(game.to_acpc()), **artifacts_in(settings)}
 
     def batches(self, unread: Problems) -> Iterator[list[ObservedHand]]:
@@ -151,7 +155,9 @@ class SelfPlay:
             rng = np.random.default_rng(child)
             seated = tuple(names[index] for index in rng.permutation(len(names))[: self._game.num_players])
             end = play_hand([self._agents[name] for name in seated], HandState.deal(self._game, rng))
-            yield ObservedHand(number, seated, _decisions(end), end.hole_cards)
+            nights = number // self._session
+            now = tuple(f"{name} {nights}" if nights else name for name in seated)
+            yield ObservedHand(number, now, _decisions(end), end.hole_cards)
 
 
 def _as_played(hands: list[ObservedHand]) -> tuple[list[ObservedHand], Problems]:

@@ -16,14 +16,14 @@ from rich.console import Console
 from models.export import Architecture, describe
 from models.fitting import Goal, Trained, TrainerSettings, fit, keep_or_train, metrics_of_test, recipe
 from models.opponent_data import UNKNOWN, Inputs, OpponentData, OpponentRows
-from models.opponent_inference import OPPONENT_NET, STAMP, WEIGHT, load_opponent_net, probabilities
+from models.opponent_inference import OPPONENT_NET, SHARES, STAMP, load_opponent_net, probabilities
 from models.opponent_module import OpponentModule, log_losses, score
 from models.opponent_nets import CLASSES, ActionNet, PlayerNet
 from models.opponent_record import NetRecord, check_base, check_together, training_counts
 from poker.artifacts import open_artifact
 from poker.errors import PokernetsError
 from poker.features import opponent
-from poker.features.frequencies import mixed
+from poker.features.frequencies import WEIGHTS, by_weight, share_of_weights
 from poker.features.nolimit import SPOTS
 from poker.features.opponent_history import by_class
 from poker.opponents.model import RAISE_CLASS, Context, Predictor
@@ -36,8 +36,10 @@ from poker.types import Floats, Reals
 PLAYERS_SHOWN = 20
 IMPORTANCE_ROWS = 10_000
 RESAMPLES = 1000
-WEIGHTS = (2.0, 5.0, 10.0, 20.0, 40.0, 80.0, 160.0, 320.0, 1280.0)
-"""Weights of a net, in actions, that are tried where counts are added to it."""
+STEPS = 100
+"""Of expectation maximisation."""
+EARLY = 250
+"""Hands of a player from which it is learned what a net weighs beside counts."""
 
 
 def train(
@@ -78,7 +80,7 @@ def train(
             batches = data.ordered(data.rows.train_rows)
             with torch.inference_mode():
                 prior = torch.cat([made.eval()(batch).softmax(dim=1) for batch in batches]).double().numpy()
-            counts[WEIGHT] = best_weight(by_class(prior), data.rows, data.rows.train_rows)
+            counts[SHARES] = shares_of_weights(by_class(prior), data.rows, data.rows.train_rows).tolist()
         if fitted.is_global_zero:
             Console(stderr=True).print(f"{output}: {shown.format(**metrics)}", soft_wrap=True, markup=False)
         return fitted, made, counts
@@ -145,10 +147,7 @@ def table(
             members = [measured[part] for part in parts]
             predicted[name] = _predict(members, inputs, player)
             importance[name] = _importance(members, inputs.take(some), player[some], action[some])
-    weights = {}
-    for name, of in counted.items():
-        if of in nets:
-            predicted[name], weights[name] = _counted(measured[of], rows, every)
+    predicted |= {name: _counted(measured[of], rows, every) for name, of in counted.items() if of in nets}
     numbers = [np.full(len(rows.names), UNKNOWN), *(found.numbers for found in measured.values())]
     known = (np.array(numbers) != UNKNOWN).any(axis=0)
     record: dict[str, Any] = {
@@ -160,7 +159,7 @@ def table(
         },
         "nets": {name: found.record.fingerprint for name, found in measured.items()},
         "averages": means,
-        "weights_of_counts": weights,
+        "weights": {of: measured[of].record.weights.tolist() for of in counted.values() if of in nets},
         "predictors": _scores(predicted, rows, known, reference, apart),
         "importance": importance,
     }
@@ -211,30 +210,45 @@ def _walk(predictor: Predictor, rows: OpponentRows) -> Floats:
     return np.array(found, dtype=np.float64)
 
 
-def _with_counts(prior: Reals, rows: OpponentRows, learned: NDArray[np.int64]) -> Floats:
-    """[n, W, 3] of `prior` [n, 3] with what each player has done in a spot before, for every one of `WEIGHTS`."""
-    player, action, spot = (rows.columns[name][learned].tolist() for name in ("player", "action", "spot"))
+def _with_counts(prior: Reals, rows: OpponentRows, seen: NDArray[np.int64]) -> tuple[Floats, Floats]:
+    """[n, W, 3] of `prior` [n, 3] with what each player has done in a spot before, by the weight of the prior, and
+    [n, W] logarithms of how likely the actions were."""
+    player, action, spot = (rows.columns[name][seen].tolist() for name in ("player", "action", "spot"))
     counts: defaultdict[tuple[int, int], Floats] = defaultdict(lambda: np.zeros(CLASSES))
-    found, weights = np.empty((len(learned), len(WEIGHTS), CLASSES)), np.array(WEIGHTS)[:, None]
+    found, likely = np.empty((len(seen), len(WEIGHTS), CLASSES)), np.empty((len(seen), len(WEIGHTS)))
     for row, (key, done) in enumerate(zip(zip(player, spot, strict=True), action, strict=True)):
-        found[row] = mixed(counts[key], prior[row], weights)
-        counts[key][min(done, RAISE_CLASS)] += 1
-    return found
+        kind = min(done, RAISE_CLASS)
+        found[row] = by_weight(counts[key], prior[row])
+        likely[row] = found[row, :, kind]
+        counts[key][kind] += 1
+    return found, np.log(likely)
 
 
-def best_weight(prior: Reals, rows: OpponentRows, learned: NDArray[np.int64]) -> float:
-    """The one of `WEIGHTS` for `prior` [n, 3] beside counts that has the least log-loss on the rows `learned` [n]."""
-    action = np.minimum(rows.columns["action"][learned], RAISE_CLASS).astype(np.int64)
-    probs = np.take_along_axis(_with_counts(prior, rows, learned), action[:, None, None], 2)
-    return WEIGHTS[int(-np.log(probs[:, :, 0]).mean(axis=0).argmin())]
+def shares_of_weights(prior: Reals, rows: OpponentRows, seen: NDArray[np.int64]) -> Floats:
+    """[W] shares of players in whom `prior` [n, 3] counts like each of `WEIGHTS`, by their first hands in the rows
+    `seen` [n], where a prior matters (expectation maximisation)."""
+    early = hands_before(rows.columns["player"], rows.columns["hand"])[seen] < EARLY
+    _, likely = _with_counts(prior, rows, seen)
+    explained = np.zeros((len(rows.names), len(WEIGHTS)))
+    np.add.at(explained, rows.columns["player"][seen][early], likely[early])
+    explained, shares = explained[explained.any(axis=1)], np.full(len(WEIGHTS), 1 / len(WEIGHTS))
+    for _ in range(STEPS):
+        shares = share_of_weights(shares, explained).mean(axis=0)
+    return shares
 
 
-def _counted(found: TrainedNet, rows: OpponentRows, every: Inputs) -> tuple[Floats, float]:
-    """[test rows, 3] of a net with each player's counts, and the net's weight beside them, from its training."""
+def _counted(found: TrainedNet, rows: OpponentRows, every: Inputs) -> Floats:
+    """[test rows, 3] of a net with each player's counts, by the weights of its training and of the player's past."""
     seen = np.concatenate([rows.train_rows, rows.test_rows])
-    prior = _predict([found], every.take(seen), rows.columns["player"][seen].astype(np.int64))
-    chosen = WEIGHTS.index(found.record.weight)
-    return _with_counts(prior, rows, seen)[len(rows.train_rows) :, chosen], found.record.weight
+    player = rows.columns["player"][seen].astype(np.int64)
+    probs, likely = _with_counts(_predict([found], every.take(seen), player), rows, seen)
+    order = np.argsort(player, kind="stable")
+    before = np.cumsum(likely[order], axis=0) - likely[order]
+    starts = np.concatenate([[True], np.diff(player[order]) > 0])
+    explained = np.empty_like(before)
+    explained[order] = before - before[np.maximum.accumulate(np.where(starts, np.arange(len(order)), 0))]
+    shares = share_of_weights(found.record.weights, explained)[:, None]
+    return np.asarray((shares @ probs)[len(rows.train_rows) :, 0])
 
 
 def _predict(nets: Sequence[TrainedNet], inputs: Inputs, player: NDArray[np.int64]) -> Floats:

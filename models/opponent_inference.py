@@ -30,8 +30,9 @@ PLAYERS = "players"
 """Count in the manifest of a net that knows players by name: the names, in the order of their numbers from 1."""
 BETTING = "betting"
 """Count in a net's manifest: `limit` or `nolimit`, whose actions it predicts."""
-WEIGHT = "weight_beside_counts"
-"""Count in the manifest of a net that knows players by their past: actions of a player in a spot that count as much."""
+SHARES = "shares_of_weights"
+"""Count in the manifest of a net that knows players by their past: shares of players by what the net weighs beside
+their counts (`poker.features.frequencies`)."""
 STAMP = {"feature_hash": opponent.HASH, "history_hash": opponent_history.HISTORY_HASH}
 
 
@@ -164,7 +165,7 @@ class OpponentNet:
 class NetPrior:
     """A `poker.opponents.model.Prior` for no-limit: the net at `path`, which knows players by their past, on `base`.
 
-    Its weight beside a player's counts is that of the net's training.
+    What it weighs beside a player's counts was learned with the net.
     """
 
     def __init__(self, path: str | Path, base: str | Path, architectures: Collection[str] = ()) -> None:
@@ -172,7 +173,7 @@ class NetPrior:
         found = open_artifact(path, OPPONENT_NET, config=STAMP)
         if found.counts.get(BETTING) != NOLIMIT:
             raise PokernetsError(f"the prior {path} is a net for limit games: train one on no-limit hands")
-        self.weight = float(found.counts[WEIGHT])
+        self.weights = np.array(found.counts[SHARES], dtype=np.float64)
         self._identity = found.fingerprint.encode()
         self.fingerprint = self._identity
 

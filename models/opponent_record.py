@@ -4,7 +4,6 @@ It matches nets with rows: a net is measured on hands that it has not learned fr
 by their names.
 """
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from models.opponent_data import UNKNOWN, OpponentRows
-from models.opponent_inference import BETTING, OPPONENT_NET, PLAYERS, POPULATION, STAMP, WEIGHT
+from models.opponent_inference import BETTING, OPPONENT_NET, PLAYERS, POPULATION, SHARES, STAMP
 from poker.artifacts import MismatchedArtifactError, open_artifact, refuses_by_name
 
 TRAINED = "trained"
@@ -32,7 +31,8 @@ def training_counts(rows: OpponentRows) -> dict[str, Any]:
 @dataclass(frozen=True)
 class NetRecord:
     """The record of a net called `name` here; `rows` and `base` are fingerprints, `table` [12, 3] the population's,
-    `weight` that of a net that knows players by their past beside their counts."""
+    `weights` the shares of what a net that knows players by
+    their past weighs beside their counts."""
 
     name: str
     fingerprint: str
@@ -44,7 +44,7 @@ class NetRecord:
     base: str | None
     table: NDArray[np.float64]
     players: tuple[str, ...]
-    weight: float
+    weights: NDArray[np.float64]
 
     @classmethod
     @refuses_by_name(OPPONENT_NET)
@@ -66,7 +66,7 @@ class NetRecord:
             made_from.get("base"),
             np.array(found.counts[POPULATION], dtype=np.float64),
             tuple(found.counts[PLAYERS]),
-            float(found.counts.get(WEIGHT, math.nan)),
+            np.array(found.counts.get(SHARES, ()), dtype=np.float64),
         )
 
     def numbers(self, names: Sequence[str]) -> NDArray[np.int64]:

@@ -4,6 +4,12 @@
 
 where n observations have frequencies f_seen, and a prior, that of a coarser context or of the population, counts
 like w of them (the mean of a Dirichlet distribution). Three quarters of a confidence that is borrowed count.
+
+What a prior from elsewhere weighs depends on the player: one who never mixes is known after one action in a context.
+So the weight is a mixture: a share of players for each of `WEIGHTS`, learned where the prior was, times how well a
+player's actions so far were predicted with that weight.
+
+Symbols: W weights.
 """
 
 import numpy as np
@@ -11,12 +17,26 @@ import numpy as np
 from poker.types import Floats, Reals
 
 _BORROWED = 0.75
+WEIGHTS: Floats = np.array([0.25, 1.0, 4.0, 16.0, 64.0, 256.0, 1024.0])
+"""[W] in actions of a context."""
 
 
 def mixed(seen: Reals, prior: Reals, weight: Reals | float) -> Floats:
     """Frequencies [..., n] of what was `seen` [..., n], with `weight` observations of the frequencies `prior`."""
     counts = np.asarray(seen, np.float64)
     found: Floats = (counts + weight * prior) / (counts.sum(axis=-1, keepdims=True) + weight)
+    return found
+
+
+def by_weight(seen: Reals, prior: Reals) -> Floats:
+    """[..., W, n] frequencies of what was `seen` [..., n] with the prior [..., n] for each of `WEIGHTS`."""
+    return mixed(np.expand_dims(seen, -2), np.expand_dims(prior, -2), WEIGHTS[:, None])
+
+
+def share_of_weights(shares: Floats, explained: Floats) -> Floats:
+    """[..., W] posterior of the weights of a player, from `shares` [W] of players and log-likelihoods [..., W]."""
+    odds = shares * np.exp(explained - explained.max(axis=-1, keepdims=True))
+    found: Floats = odds / odds.sum(axis=-1, keepdims=True)
     return found
 
 

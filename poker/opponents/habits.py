@@ -7,8 +7,8 @@ with the raises, by all five; each level is the prior of the next with a weight 
 told apart by size, in pots, alike in all contexts of a street.
 
 With a prior, such as a net that knows how players of a population go on (`models.opponent_inference.NetPrior`), the
-frequencies of a decision are the prior's, to which what was seen in the context is added; the prior counts like as many
-actions as fitted best where it was trained, in the confidence too.
+frequencies of a decision are the prior's, to which what was seen in the context is added; how many actions the prior
+counts like, in the confidence too, is learned where it was trained and from how it predicted the player.
 
 What each hand does follows from its strength (`poker.kernels.opponents.conditional`), so that the frequencies come out
 for the range at hand: the best raise, the worst fold. How steeply, with how many bluffs among the bets, what share
@@ -31,7 +31,7 @@ from poker.abstraction.equities import showdown_chances
 from poker.betting import Betting
 from poker.cards import HOLDEM, hand_index
 from poker.errors import PokernetsError
-from poker.features.frequencies import confidence, mixed
+from poker.features.frequencies import WEIGHTS, by_weight, confidence, mixed, share_of_weights
 from poker.features.nolimit import ALL_IN, NOTHING, NUM_SIZES, SPOTS, Spot, size_class, spot_of
 from poker.features.opponent_history import by_class
 from poker.formats.histories import read_hands
@@ -64,6 +64,8 @@ class Habits:
     sizes: Floats = field(default_factory=lambda: np.zeros((SPOTS[0], NUM_SIZES)))
     shown: ShownHands = field(default_factory=ShownHands)
     prior: Prior | None = None
+    explained: Floats = field(default_factory=lambda: np.zeros(len(WEIGHTS)))
+    """[W] log-likelihood of the actions seen, by the weight of the prior."""
     _at: dict[tuple[str, tuple[int, ...]], tuple[Spot, Floats, Floats, list[NDArray[np.intp]]]] = field(
         default_factory=dict, repr=False
     )
@@ -78,12 +80,16 @@ class Habits:
         rules, cards = hand.rules, hand.hole_cards[player] if hand.betting.is_showdown else ()
         counts, sizes, shown, weights = self.counts.copy(), self.sizes.copy(), self.shown, np.ones((1, rules.num_hands))
         decisions: list[tuple[Betting, Board, int]] = []
+        explained = self.explained.copy()
         for past, actor, action in hand.betting.turns():
             if actor != past.to_act or not past.legal().allows(action):  # folds out of turn, or where nothing is asked
                 break
             if actor == player:
                 context, kind, board = spot_of(past), action_class(action), self._board_of(hand, past)
-                decisions.append((past, board, action))
+                if self.prior is not None:
+                    prior = by_class(self.prior.frequencies(past, [board]))[0]
+                    explained += np.log(by_weight(self.counts[context], prior)[:, kind])
+                    decisions.append((past, board, action))
                 counts[(*context, kind)] += 1
                 if kind == RAISE_CLASS:
                     sizes[past.street, size_class(past, action)] += 1
@@ -104,8 +110,9 @@ class Habits:
                         by_tilt = [tilted(tilt)[0, held, size] for tilt in TILTS]
                         shown = shown.after_raise(past.street, np.array(by_tilt), float(size_shares[0, size]))
                         weights = weights * tilted(self.shown.tilt(past.street))[..., size]
-        prior = None if self.prior is None else self.prior.after(decisions)
-        return replace(self, counts=counts, sizes=sizes, shown=shown, prior=prior, _at={}, _from_prior={})
+        known = None if self.prior is None else self.prior.after(decisions)
+        found = replace(self, counts=counts, sizes=sizes, shown=shown, prior=known, explained=explained)
+        return replace(found, _at={}, _from_prior={})
 
     @staticmethod
     def _board_of(hand: HandState, betting: Betting) -> Board:
@@ -144,7 +151,8 @@ class Habits:
                 self._from_prior.clear()
             found = self.prior.frequencies(betting, boards)
             sizes = found[:, RAISE_CLASS:] / found[:, RAISE_CLASS:].sum(axis=1, keepdims=True)
-            frequencies = mixed(self.counts[context], by_class(found), self.prior.weight)
+            each = by_weight(self.counts[context], by_class(found))
+            frequencies = share_of_weights(self.prior.weights, self.explained) @ each
             self._from_prior[key] = frequencies, mixed(self.sizes[context[0]], sizes, self.half)
         return self._from_prior[key]
 
@@ -157,19 +165,21 @@ class Habits:
 
     @cached_property
     def frequencies(self) -> Floats:
-        """[4, 5, 3, 2, 3, 3] frequencies of fold, call and raise by context."""
+        """[4, 5, 3, 2, 3, 3] frequencies of fold, call and raise by context, without a prior."""
         return self._estimates[0]
 
     @cached_property
     def confidence(self) -> Floats:
-        """[4, 5, 3, 2, 3] confidence in the frequencies."""
-        return self._estimates[1]
+        """[4, 5, 3, 2, 3] confidence in the frequencies, those of a prior among them."""
+        if self.prior is None:
+            return self._estimates[1]
+        observed = self.counts.sum(axis=-1)[..., None] + WEIGHTS
+        return np.asarray(confidence(observed, self.half) @ share_of_weights(self.prior.weights, self.explained))
 
     @cached_property
     def _estimates(self) -> tuple[Floats, Floats]:
         found: Floats = ANYBODY[:, None, None, None]
-        known = 0.0 if self.prior is None else confidence(self.prior.weight, self.half)
-        sure: Floats = np.full((1,) * len(SPOTS), known)
+        sure: Floats = np.zeros((1,) * len(SPOTS))
         for axes in _LEVELS:
             seen = self.counts.sum(axis=axes, keepdims=True)
             found = mixed(seen, found, self.half)
@@ -186,7 +196,7 @@ class Habits:
 
     @cached_property
     def _fingerprint(self) -> bytes:
-        arrays = self.counts, self.sizes, self.shown.seen, self.shown.sizes
+        arrays = self.counts, self.sizes, self.shown.seen, self.shown.sizes, self.explained
         rest = repr(self.half).encode(), b"" if self.prior is None else self.prior.fingerprint
         return hashlib.sha256(b"".join([*(each.tobytes() for each in arrays), *rest])).digest()
 

@@ -66,8 +66,8 @@ class Predictor(Protocol):
 class Prior(Protocol):
     """Frequencies of players like one whose past is known so far, such as a net's; never changed in place."""
 
-    weight: float
-    """Actions of the player in a spot that count as much as the prior."""
+    weights: Floats
+    """[W] shares of players in whom the prior counts like each of `poker.features.frequencies.WEIGHTS`."""
     fingerprint: bytes
     """Equal for equal priors that have seen the same."""
 

@@ -157,6 +157,20 @@ def test_no_limit_hands_of_any_format_become_rows(tmp_path: Path) -> None:
     assert max(columns[0]) == RAISE_CLASS + NUM_SIZES - 1
 
 
+def test_after_a_session_everybody_is_somebody_new(tmp_path: Path) -> None:
+    make(tmp_path, "source=self_play_nolimit", "source.hands=90", "source.session=30")
+    artifact = open_rows(tmp_path / "artifacts" / "opponent_actions")
+    hand, player = artifact.arrays["hand"], artifact.arrays["player"]
+    sessions = [set(artifact.arrays[NAMES][player[hand // 30 == number]]) for number in range(3)]
+    assert not sessions[0] & sessions[1] | sessions[1] & sessions[2]
+    assert {name.partition(" ")[0] for name in sessions[1]} <= set(chosen_agents())
+    assert (artifact.arrays["held"] < 52).all()
+
+
+def chosen_agents() -> list[str]:
+    return list(compose("data_gen", ["job=opponent_actions", "source=self_play_nolimit"]).source.agents)
+
+
 def test_dry_says_what_it_takes(work: Path, capsys: pytest.CaptureFixture[str]) -> None:
     make(work / "dry", "source=irc", f"path={work / 'month.tgz'}", "dry=true")
     assert "at most 119 hands; about" in capsys.readouterr().err
