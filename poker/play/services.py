@@ -2,7 +2,7 @@
 
 Both tell the whole betting with every answer, in letters of their own: `k` checks, `c` calls, `f` folds and `b300` bets
 or raises to 300 of the round. Hands are not repeated: a request that may have been carried out is never sent again,
-and a hand whose answer was lost is looked up where the service can (`Service.found`).
+and a hand whose answer was lost is looked up where the service can (`found`).
 """
 
 import json
@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
 from http.client import HTTPException
-from typing import Any, Protocol
+from typing import Any
 
 from poker.betting import Betting
 from poker.errors import PokernetsError
@@ -48,8 +48,8 @@ class Refusal(LostAnswer):
 
 @dataclass(frozen=True)
 class ServiceHand:
-    """A hand as the service tells it to `player`: `won` chips and, where the service has them, chips less luck once it
-    is over. `name` is the service's, empty if it has none, `answer` what a later process can go on from."""
+    """A hand as the service tells it to `player`, in its `answer`: `won` chips and, where the service has them, chips
+    less luck once it is over. `name` is the service's, empty if it has none."""
 
     name: str
     player: int
@@ -59,37 +59,20 @@ class ServiceHand:
     answer: Mapping[str, Any]
 
 
-class Service(Protocol):
-    """A service at which hands are begun and played; its errors are PokernetsError, LostAnswer where a hand may be."""
-
-    def begin(self) -> ServiceHand:
-        """Begin a hand."""
-
-    def act(self, hand: ServiceHand, action: int) -> ServiceHand:
-        """Take an action of ours, and return the hand when it is our turn again or over."""
-
-    def read(self, answer: Mapping[str, Any]) -> ServiceHand:
-        """The hand of an answer, of this process or an earlier one."""
-
-    def found(self, hand: ServiceHand) -> ServiceHand | None:
-        """The hand as it stands now, after a lost answer; None where the service does not tell."""
-
-
 class Line:
     """Requests to the service at `url`, at least `seconds` apart, and again while it is busy or out of reach."""
 
-    def __init__(self, url: str, headers: Mapping[str, str], seconds: float, pause: float = 2.0) -> None:
+    def __init__(self, url: str, headers: Mapping[str, str], seconds: float) -> None:
         self.url = url.rstrip("/")
         self._headers = {"Content-Type": "application/json", "User-Agent": "pokernets", **headers}
-        self._seconds, self._pause = seconds, pause
-        self._last = 0.0
+        self._seconds, self._last = seconds, 0.0
 
     def ask(self, path: str, body: Mapping[str, Any] | None = None, busy: Sequence[int] = _BUSY) -> Any:
         """The JSON that the service answers to a POST of `body`, or a GET. Statuses of `busy` are tried again."""
         why: Exception | None = None
         for attempt in range(_ATTEMPTS):
             if attempt:
-                time.sleep(random.uniform(0.5, 1.0) * min(self._pause * 2**attempt, _LONGEST_PAUSE))
+                time.sleep(random.uniform(0.5, 1.0) * min(2.0 * 2**attempt, _LONGEST_PAUSE))
             time.sleep(max(0.0, self._last + self._seconds - time.monotonic()))
             self._last = time.monotonic()
             try:
@@ -102,8 +85,6 @@ class Line:
                 if error.status not in busy:
                     raise
                 why = error
-            except ConnectionRefusedError as error:  # nothing was sent
-                why = error
         raise PokernetsError(f"{self.url} is busy or out of reach ({why}): the same command goes on later")
 
     def _once(self, path: str, body: Mapping[str, Any] | None) -> Any:
@@ -115,8 +96,8 @@ class Line:
         except urllib.error.HTTPError as error:
             raise Refusal(error.code, " ".join(error.read(400).decode(errors="replace").split())) from error
         except urllib.error.URLError as error:
-            if isinstance(error.reason, ConnectionRefusedError):
-                raise error.reason from error
+            if isinstance(error.reason, ConnectionRefusedError):  # nothing was sent
+                raise Refusal(HTTPStatus.SERVICE_UNAVAILABLE, str(error.reason)) from error
             raise LostAnswer(str(error.reason)) from error
         except (HTTPException, OSError, ValueError) as error:
             raise LostAnswer(repr(error)) from error
@@ -167,8 +148,9 @@ class Slumbot:
         self._token: str | None = None
 
     def begin(self) -> ServiceHand:
+        """A new hand."""
         try:
-            return self.read(self._asked("/api/new_hand", {} if self._token is None else {"token": self._token}))
+            return self._read(self._asked("/api/new_hand", {} if self._token is None else {"token": self._token}))
         except LostAnswer:
             if self._token is None:
                 raise
@@ -176,11 +158,12 @@ class Slumbot:
             return self.begin()
 
     def act(self, hand: ServiceHand, action: int) -> ServiceHand:
+        """The hand after our action, when it is our turn again or over; LostAnswer if that is not known."""
         incr = token_of(hand.state.betting, action)
         told = self._asked("/api/act", {"token": hand.answer["token"], "incr": incr})
-        return self.read({**hand.answer, **told})
+        return self._read({**hand.answer, **told})
 
-    def read(self, answer: Mapping[str, Any]) -> ServiceHand:
+    def _read(self, answer: Mapping[str, Any]) -> ServiceHand:
         self._token, player = str(answer["token"]), int(answer["client_pos"])
         cards = {player: "".join(answer["hole_cards"]), 1 - player: "".join(answer.get("bot_hole_cards") or ())}
         tokens = re.findall(r"[a-z][0-9]*", answer["action"])
@@ -190,6 +173,7 @@ class Slumbot:
         return ServiceHand("", player, state, won, adjusted, answer)
 
     def found(self, hand: ServiceHand) -> None:
+        """The hand as it stands now, after a lost answer; None where the service does not tell."""
         return None
 
     def _asked(self, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
@@ -216,18 +200,18 @@ class GtoWizard:
     def begin(self) -> ServiceHand:
         if self._may_be_left:
             for left in self._line.ask(self._LEFT):
-                return self.read(left)
+                return self._read(left)
             self._may_be_left = False
-        return self.read(self._line.ask("/hands", {"game_name": self.GAME}, _NO_HAND))
+        return self._read(self._line.ask("/hands", {"game_name": self.GAME}, _NO_HAND))
 
     def act(self, hand: ServiceHand, action: int) -> ServiceHand:
         token = token_of(hand.state.betting, action)
         unit = self._unit(hand.answer)
         amount = {"amount": round(int(token[1:]) / unit)} if token[0] == "b" else {}
         told = self._line.ask(f"/hands/{hand.answer['hand_id']}/act", {"action": token[0], **amount})
-        return self.read({**told, "hero": hand.answer["hero"]})
+        return self._read({**told, "hero": hand.answer["hero"]})
 
-    def read(self, answer: Mapping[str, Any]) -> ServiceHand:
+    def _read(self, answer: Mapping[str, Any]) -> ServiceHand:
         told = answer["game_state"]
         shown = {seat["name"]: seat for seat in told["players"]}
         hero = answer.get("hero") or next(name for name, seat in shown.items() if seat["hole_cards"])
@@ -245,7 +229,7 @@ class GtoWizard:
         self._may_be_left = True
         for answer in self._line.ask(self._LEFT):
             if answer["hand_id"] == hand.answer["hand_id"]:
-                return self.read({**answer, "hero": hand.answer["hero"]})
+                return self._read({**answer, "hero": hand.answer["hero"]})
         return None
 
     def _unit(self, answer: Mapping[str, Any]) -> float:
@@ -259,4 +243,5 @@ class GtoWizard:
         return float(unit)
 
 
-SERVICES: dict[str, type[Slumbot] | type[GtoWizard]] = {"slumbot": Slumbot, "gtowizard": GtoWizard}
+Service = Slumbot | GtoWizard
+SERVICES: dict[str, type[Service]] = {"slumbot": Slumbot, "gtowizard": GtoWizard}

@@ -1,4 +1,4 @@
-"""A server that plays one of our agents over the protocols of Slumbot and of GTO Wizard's benchmark.
+"""A server that plays an agent over the protocols of Slumbot and of GTO Wizard's benchmark, as far as they are known.
 
 `POST /api/new_hand` and `/api/act` are Slumbot's, `POST /hands`, `/hands/ID/act` and `GET /hands/in-progress` those of
 GTO Wizard. Seats alternate, all cards are shown once a hand is over. What the services report as luck-adjusted is not
