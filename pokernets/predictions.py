@@ -10,7 +10,7 @@ from models.opponent_inference import OpponentNet
 from poker.cards import hand_index, parse_cards
 from poker.errors import PokernetsError
 from poker.features.leaf import encode_pairs
-from poker.opponents.model import CLASS_NAMES, context_of
+from poker.opponents.model import CLASS_NAMES, RAISE_CLASS, context_of
 from poker.state import HandState
 from pokernets.places import Columns, artifacts_of, compile_kernels
 
@@ -44,9 +44,13 @@ def opponent_probabilities(
     states: Iterable[HandState], net: str | Path, *, base: str | Path | None = None, player: str = ""
 ) -> Columns:
     """Probabilities of `fold`, `check/call` and `bet/raise` by the opponent net at `net` for the player to act in each
-    state, a row each. They do not see the cards held; before the flop they are the frequencies of the players that the
-    net was trained on. `base` is the net that one with memory rests on, `player` a name that the net may know."""
+    state, a row each; states are of the betting, limit or no-limit, that the net was trained on.
+
+    They do not see the cards held. Before the flop those of limit nets are frequencies of the players in training.
+    `base` is the net that one with memory rests on, `player` a name that the net may know.
+    """
     compile_kernels()
     predictor = OpponentNet(net, base)
-    rows = [predictor.probs(context_of(state.betting, state.board, player)) for state in states]
+    each = [predictor.probs(context_of(state.betting, state.board, player)) for state in states]
+    rows = [(*row[:RAISE_CLASS], row[RAISE_CLASS:].sum()) for row in each]
     return dict(zip(CLASS_NAMES, np.reshape(rows, (-1, len(CLASS_NAMES))).T, strict=True))
