@@ -1,9 +1,8 @@
 """`job=bundle`: one file with what agents play with (`poker.bundle`), made from the artifacts of a directory.
 
 Agents that solve need little of a blueprint: its betting tree, which says what each entry of the leaf table stands for,
-and not its strategy; and of the abstraction the buckets of the flop, by which the leaf net groups hands. Packed are
+and not its strategy. Packed are
 
-- abstraction: the tables of the preflop and flop rounds; those of the turn and the river are 99% of it;
 - blueprint: the tree, and the strategy of the first round in 8 bits, which charts are drawn from;
 - leaf_table: values as float16, without their standard errors;
 - everything else as it is.
@@ -23,15 +22,14 @@ from typing import Any
 
 import numpy as np
 
-from poker.abstraction import buckets
-from poker.artifacts import MANIFEST, Artifact, MismatchedArtifactError, open_artifact, write_artifact
+from poker.artifacts import MANIFEST, Artifact, open_artifact, write_artifact
 from poker.bundle import CONTENTS, write_bundle
 from poker.errors import PokernetsError
 from poker.provenance import provenance
 from poker.solvers import blueprint
 from poker.solvers.rollout import leaf_table
 
-_ROUNDS = {"abstraction": "abstraction", "blueprint": "blueprint", "leaf_net": "leaf_net"}
+_ROUNDS = {"blueprint": "blueprint", "leaf_net": "leaf_net"}
 SOLVING = {**_ROUNDS, "leaf_table": "leaf_table"}
 GENERATED = {**_ROUNDS, "leaf_table_generated": "leaf_table"}
 FORMULA = {"preflop_rollouts": "preflop_rollouts"}
@@ -46,8 +44,6 @@ NEEDS: dict[str, dict[str, str]] = {
 }
 """The agents of conf/agents that a bundle can seat, with the artifacts that they need and the kind of each."""
 
-_FLOP_STREETS = 2
-
 
 def run(
     *, artifacts: str, agents: Sequence[str] | None, table_step: float, megabytes: float, dry: bool, output: str
@@ -61,7 +57,6 @@ def run(
     chosen = _chosen(source, agents)
     kinds = {name: kind for agent in chosen for name, kind in NEEDS[agent].items()}
     found = {name: open_artifact(source / name, kind) for name, kind in kinds.items()}
-    _check_origin(found)
     seats = [agent for agent, needs in NEEDS.items() if needs.keys() <= kinds.keys()]
     asked: dict[str, Any] = {
         "seats": seats,
@@ -96,15 +91,6 @@ def _chosen(source: Path, agents: Sequence[str] | None) -> list[str]:
     return list(agents)
 
 
-def _check_origin(found: dict[str, Artifact]) -> None:
-    """Check the origin of the blueprint; that of the leaf table is checked when it is loaded."""
-    trained, cards = found.get("blueprint"), found.get("abstraction")
-    if trained is None or cards is None or len(trained.config["num_buckets"]) != len(cards.counts["num_buckets"]):
-        return  # a game of fewer streets has a cut abstraction, with a fingerprint of its own
-    if trained.made_from["abstraction"] != cards.fingerprint:
-        raise MismatchedArtifactError(f"{trained.path} was made from another abstraction than {cards.path}")
-
-
 def _packed_already(target: Path, asked: dict[str, Any]) -> bool:
     try:
         with zipfile.ZipFile(target) as archive:
@@ -118,20 +104,12 @@ def _pack(found: dict[str, Artifact], folder: Path, table_step: float) -> None:
     trained = found.get("blueprint")
     tree = None if trained is None else _pack_blueprint(trained, folder / "blueprint")
     for name, artifact in found.items():
-        if artifact.kind == buckets.KIND:
-            _pack_abstraction(artifact, folder / name)
-        elif artifact.kind == leaf_table.KIND:
+        if artifact.kind == leaf_table.KIND:
             assert trained is not None
             assert tree is not None
             _pack_table(artifact, trained, tree, folder / name, table_step)
         elif artifact.kind != blueprint.KIND:
             shutil.copytree(artifact.path, folder / name)
-
-
-def _pack_abstraction(artifact: Artifact, path: Path) -> None:
-    arrays = {f"street_{street}": artifact.arrays[f"street_{street}"] for street in range(_FLOP_STREETS)}
-    counts = {**artifact.counts, "num_buckets": artifact.counts["num_buckets"][:_FLOP_STREETS]}
-    _write(artifact, path, arrays, counts=counts)
 
 
 def _pack_blueprint(artifact: Artifact, path: Path) -> Artifact:

@@ -24,7 +24,8 @@ class LeafNet:
     """The exported leaf net at `path`: the value of each continuation to the player who owns the features.
 
     `architectures`: dotted names of net classes outside `models` that may be loaded. A net trained on values of another
-    blueprint than the one at `blueprint` is refused. `device` is that of `models.leaf_runner.LeafRunner`.
+    blueprint than the one at `blueprint` is refused. `device` is that of `models.leaf_runner.LeafRunner`. Nets of one
+    artifact on one device are equal.
     """
 
     @refuses_by_name(LEAF_NET)
@@ -41,8 +42,14 @@ class LeafNet:
         artifact = open_leaf_net(path, blueprint)
         stamp = leaf_stamp(artifact.config["continuations"])
         net = load_net(path, LEAF_NET, stamp=stamp, architectures=architectures)
-        self._runner = LeafRunner(net, device)
+        self._runner, self._identity = LeafRunner(net, device), (artifact.fingerprint, device)
         self.num_continuations, self.takes_grids = self._runner.num_continuations, self._runner.takes_grids
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, LeafNet) and self._identity == other._identity
+
+    def __hash__(self) -> int:
+        return hash(self._identity)
 
     @staticmethod
     def refuse_settings(settings: Mapping[str, Any]) -> None:

@@ -73,13 +73,13 @@ def _checked(architecture: Architecture, outputs: int) -> nn.Module:
     try:
         net: nn.Module = architecture()
         with torch.no_grad():
-            found = str(list(net(torch.zeros(2, leaf.SIZE)).shape))
+            found = str(list(net.eval()(torch.zeros(2, leaf.SIZE)).shape))
     except (AttributeError, RuntimeError, TypeError) as error:
         found = " ".join(str(error).split())
     if found != str([2, outputs]):
         wanted = f"a leaf net takes [n, {leaf.SIZE}] and gives [n, {outputs}]"
         raise PokernetsError(f"{wanted}; for [2, {leaf.SIZE}] {describe(architecture)} gives: {found}")
-    return net
+    return net.train()
 
 
 def test(*, net: str, architectures: Sequence[str], path: str, trainer: lightning.Trainer, output: str) -> float:

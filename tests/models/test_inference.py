@@ -34,7 +34,7 @@ from tests.devices import CUDA
 from tests.games import load_rules
 
 LEAF_STAMP = leaf_stamp(leaf.CONTINUATIONS)
-MLP = Architecture(Mlp, inputs=leaf.SIZE, hidden=[256, 128, 128, 128], outputs=4, seed=11)
+MLP = Architecture(Mlp, inputs=leaf.SIZE, hidden=[256, 128, 128, 128], outputs=4, seed=11, standardise=True)
 
 
 class Tilted(torch.nn.Module):
@@ -54,7 +54,9 @@ class Tilted(torch.nn.Module):
 def net() -> Mlp:
     made = MLP()
     assert isinstance(made, Mlp)
-    return made
+    for offset in (0, 2):  # rows to standardise by
+        made(torch.rand(64, leaf.SIZE, generator=torch.Generator().manual_seed(offset)) + offset)
+    return made.eval()
 
 
 @pytest.fixture(scope="module")

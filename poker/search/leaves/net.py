@@ -1,20 +1,20 @@
 """Leaf values predicted by a net from the 34 features of `poker.features.leaf` ([DLS] section 6: the DNN version)."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from poker.abstraction.buckets import Buckets
 from poker.abstraction.features import ahead_now, all_in_equity
 from poker.betting import Betting
-from poker.features.leaf import Grid, board_features, public_features
-from poker.rules import Rules
+from poker.cards import HOLDEM
+from poker.features.leaf import BoardFeatures, Grid, board_features, public_features
+from poker.rules import CALL, Rules
 from poker.search.beliefs import Ranges
-from poker.search.leaves.clusters import cluster_means, hand_clusters, pair_means
+from poker.search.leaves.clusters import cluster_means, hand_clusters, k_means, pair_means
 from poker.search.leaves.evaluator import Leaves, cluster_equity, leaf_values, possible_pairs
 from poker.search.lru_cache import LRUCache
 from poker.solvers.rollout.leaf_values import LeafValues
@@ -26,6 +26,9 @@ _REMEMBERED_LEAVES = 256
 _REMEMBERED_BOARDS = 1755
 """Every flop up to the names of suits: 60 kB each for 64 clusters."""
 
+_FIELD = 8
+"""Groups of hands, from weak to strong, against which hands that a net values alike are told."""
+
 
 class GridParts(NamedTuple):
     """Features of the cards of all pairs of n and m hands on one board, as `poker.features.leaf.Grid` takes them."""
@@ -34,6 +37,17 @@ class GridParts(NamedTuple):
     opp: Singles
     pairs: Singles
     texture: Singles
+
+
+class ValueNet(Protocol):
+    """Anything that maps features to the values of continuations."""
+
+    @property
+    def num_continuations(self) -> int:
+        """K."""
+
+    def values(self, features: Singles) -> Singles:
+        """[n, 34] -> [n, K], net chips of own over the whole hand divided by the pot."""
 
 
 class _Groups(NamedTuple):
@@ -46,11 +60,10 @@ class _Groups(NamedTuple):
 
 @dataclass(frozen=True)
 class _Grouping:
-    """How hands are grouped; what was worked out serves all evaluators in a process that do it alike."""
+    """How hands are grouped; what was worked out serves all evaluators in a process whose nets are equal."""
 
-    fingerprint: str
+    net: ValueNet
     clusters: int | None
-    abstraction: Buckets = field(compare=False)
 
     def groups(self, rules: Rules, board: Board) -> _Groups:
         return (_every_hand if self.clusters is None else _clustered)(self, rules, board)
@@ -58,26 +71,45 @@ class _Grouping:
 
 def _grouped(grouping: _Grouping, rules: Rules, board: Board) -> _Groups:
     cards = board_features(board)
-    clusters = hand_clusters(grouping.abstraction.buckets(board), cards.hands[:, 0], grouping.clusters)
-    hands = cluster_means(cards.hands, clusters)
-    by_hand, possible = (all_in_equity(board), ahead_now(board)), possible_pairs(board)
-    pairs = np.stack([pair_means(values, possible, clusters, clusters) for values in by_hand], axis=2)
-    equity = pairs[:, :, 0] if rules.total_board_cards == 5 else cluster_equity(rules, board, clusters)
-    return _Groups(clusters, GridParts(hands, hands, pairs, cards.texture), equity)
+    clusters = _kinds(cards)
+    if grouping.clusters is None:
+        clusters = hand_clusters(clusters, cards.hands[:, 0], None)
+    elif clusters.max() >= grouping.clusters:
+        clusters = _valued_alike(grouping.net, rules, cards, clusters, grouping.clusters)
+    parts = _grid_parts(cards, clusters, clusters)
+    equity = parts.pairs[:, :, 0] if rules.total_board_cards == 5 else cluster_equity(rules, board, clusters)
+    return _Groups(clusters, parts, equity)
+
+
+def _kinds(cards: BoardFeatures) -> NDArray[np.int32]:
+    """[H] numbers of hands by features, equal where all of them are, and by rising equity; -1 for dead hands."""
+    live = HOLDEM.live(cards.board)
+    kinds = np.full(len(live), -1, dtype=np.int32)
+    kinds[live] = np.unique(cards.hands[live], axis=0, return_inverse=True)[1].ravel()
+    return kinds
+
+
+def _valued_alike(
+    net: ValueNet, rules: Rules, cards: BoardFeatures, kinds: NDArray[np.int32], limit: int
+) -> NDArray[np.int32]:
+    """[H] at most `limit` clusters of hands that `net` values alike against weak to strong ones after a small raise."""
+    field = hand_clusters(kinds, cards.hands[:, 0], _FIELD)
+    state = Betting.start(rules)
+    state = state.apply(state.legal().min_raise)
+    while state.street <= rules.board_sizes.index(len(cards.board)):
+        state = state.apply(CALL)
+    grid = Grid(*_grid_parts(cards, kinds, field))
+    values = net.values(grid.encode(state, own=0)).reshape(kinds.max() + 1, -1)
+    return np.where(kinds >= 0, k_means(values, np.bincount(kinds[kinds >= 0]), limit)[kinds], -1).astype(np.int32)
+
+
+def _grid_parts(cards: BoardFeatures, own: NDArray[np.int32], opp: NDArray[np.int32]) -> GridParts:
+    by_hand, possible = (all_in_equity(cards.board), ahead_now(cards.board)), possible_pairs(cards.board)
+    pairs = np.stack([pair_means(values, possible, own, opp) for values in by_hand], axis=2)
+    return GridParts(cluster_means(cards.hands, own), cluster_means(cards.hands, opp), pairs, cards.texture)
 
 
 _clustered, _every_hand = lru_cache(maxsize=_REMEMBERED_BOARDS)(_grouped), lru_cache(maxsize=8)(_grouped)
-
-
-class ValueNet(Protocol):
-    """Anything that maps features to the values of continuations."""
-
-    @property
-    def num_continuations(self) -> int:
-        """K."""
-
-    def values(self, features: Singles) -> Singles:
-        """[n, 34] -> [n, K], net chips of own over the whole hand divided by the pot."""
 
 
 @runtime_checkable
@@ -92,15 +124,15 @@ class GridNet(Protocol):
 
 
 class NetLeaf:
-    """Values leaves by a net that sees means over groups: at most `clusters`, made of the buckets of `abstraction`.
+    """Values leaves by a net that sees means over at most `clusters` groups of hands, those that it values alike.
 
     `clusters` None gives the net every pair of hands by itself.
     """
 
-    def __init__(self, *, net: ValueNet, abstraction: Buckets, clusters: int | None) -> None:
+    def __init__(self, *, net: ValueNet, clusters: int | None) -> None:
         self._net = net
         self._clusters = clusters
-        self._grouping = _Grouping(abstraction.fingerprint, clusters, abstraction)
+        self._grouping = _Grouping(net, clusters)
         size = _REMEMBERED_LEAVES if clusters is not None else 0
         self._predicted: LRUCache[tuple[Rules, Board, str, int], Singles] = LRUCache(size)
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from poker.search.leaves.clusters import cluster_means, hand_clusters, pair_means
+from poker.search.leaves.clusters import cluster_means, hand_clusters, k_means, pair_means
 
 
 @pytest.fixture
@@ -44,6 +44,16 @@ def test_no_limit_makes_every_hand_its_own(buckets: np.ndarray, strength: np.nda
     clusters = hand_clusters(buckets, strength, None)
     assert clusters.max() + 1 == np.count_nonzero(buckets >= 0)
     assert len(set(clusters[clusters >= 0])) == clusters.max() + 1
+
+
+def test_k_means_finds_groups_that_lie_apart_and_leaves_no_number_out() -> None:
+    rng = np.random.default_rng(2)
+    groups = rng.integers(0, 5, 300)
+    points = (rng.normal(0, 10, (5, 8))[groups] + rng.normal(0, 0.1, (300, 8))).astype(np.float32)
+    found = k_means(points, rng.integers(1, 9, 300), 5)
+    assert len(set(zip(groups.tolist(), found.tolist(), strict=True))) == 5
+    assert set(found) == set(range(5))
+    assert set(k_means(np.repeat(points[:2], 10, axis=0), np.ones(20, np.int64), 9)) == {0, 1}
 
 
 def test_pair_means_count_possible_pairs_only() -> None:

@@ -10,12 +10,13 @@ from numpy.typing import NDArray
 from poker.abstraction.features import all_in_equity, hand_features
 from poker.agents.depth_limited import DepthLimitedAgent
 from poker.betting import Betting
-from poker.cards import HOLDEM, NUM_HANDS, parse_cards
+from poker.cards import HOLDEM, NUM_HANDS, hand_index, parse_cards
 from poker.errors import PokernetsError
 from poker.features.leaf import CONTINUATIONS, SIZE, encode_pairs, fill_betting, fill_cards
 from poker.kernels.cards.hands import CARD_PERMUTATION, HAND_PERMUTATION
 from poker.rules import CALL
 from poker.search.beliefs import observe_board, start_ranges
+from poker.search.leaves.clusters import hand_clusters
 from poker.search.leaves.evaluator import GiveUpContinuation, Leaves, SingleValue, values_together
 from poker.search.leaves.net import GridParts, NetLeaf
 from poker.search.leaves.rollout import RolloutLeaf, representatives
@@ -46,7 +47,7 @@ class StrengthBuckets:
         return found
 
 
-@dataclass
+@dataclass(eq=False)
 class LinearNet:
     """Values that are linear in the features, so that the mean of values is the value of the mean."""
 
@@ -94,7 +95,7 @@ def test_leaves_are_ends_of_the_round_in_the_order_of_the_tree(leaves: list[Bett
 @pytest.mark.parametrize("own", [0, 1])
 def test_net_leaf_on_single_hands_is_the_net_on_their_features(net: LinearNet, leaves: list[Betting], own: int) -> None:
     chosen = [leaves[0], next(leaf for leaf in leaves if leaf.is_over)]
-    found = NetLeaf(net=net, abstraction=StrengthBuckets(), clusters=None).values(chosen, FLOP, RANGES, own)
+    found = NetLeaf(net=net, clusters=None).values(chosen, FLOP, RANGES, own)
     rng = np.random.default_rng(own)
     hands, others = rng.choice(np.flatnonzero(HOLDEM.live(FLOP)), (2, 50))
     equity = all_in_equity(FLOP)
@@ -108,27 +109,40 @@ def test_net_leaf_on_single_hands_is_the_net_on_their_features(net: LinearNet, l
         np.testing.assert_allclose(values[:, possible], expected[:, possible], rtol=1e-4, atol=0.05)
 
 
-def test_net_leaf_on_clusters_is_the_mean_over_their_hands(net: LinearNet, leaves: list[Betting]) -> None:
-    clustered = NetLeaf(net=net, abstraction=StrengthBuckets(), clusters=64).values(leaves, FLOP, RANGES, 0)
-    buckets = StrengthBuckets().buckets(FLOP)
-    names = np.unique(buckets[buckets >= 0])
-    assert clustered.values.shape == (len(leaves), 4, len(names), len(names))
-    strong, weak = np.flatnonzero(buckets == names[-1]), np.flatnonzero(buckets == names[0])
-    own, opp = (grid.ravel() for grid in np.meshgrid(strong, weak, indexing="ij"))
+def test_net_leaf_on_clusters_is_the_mean_over_hands_that_the_net_values_alike(
+    net: LinearNet, leaves: list[Betting]
+) -> None:
+    every, clustered = (NetLeaf(net=net, clusters=limit).values(leaves, FLOP, RANGES, 0) for limit in (None, 64))
+    assert clustered.values.shape == (len(leaves), 4, 64, 64)
+    clusters, opponents = clustered.own_cluster, np.flatnonzero(RANGES[1])
+    assert (clusters[HOLDEM.live(FLOP)] >= 0).all()
+    unpaired, backdoor = (clusters[hand_index(*parse_cards(hand))] for hand in ("AsKd", "AhKh"))
+    assert clusters[hand_index(*parse_cards("AdKs"))] == unpaired != backdoor
+    first, last = (np.flatnonzero(clusters == cluster) for cluster in (0, 63))
+    own, opp = (grid.ravel() for grid in np.meshgrid(first, last, indexing="ij"))
     equity = all_in_equity(FLOP)[own, opp][HOLDEM.disjoint[own, opp]].mean()
     allin = next(i for i, leaf in enumerate(leaves) if leaf.is_over)
-    np.testing.assert_allclose(clustered.values[allin][:, -1, 0], 40000 * (equity - 0.5), rtol=1e-4)
+    np.testing.assert_allclose(clustered.values[allin][:, 0, 63], 40000 * (equity - 0.5), rtol=1e-4)
+    by_hand = every.values[0, 0][every.own_cluster[opponents]].mean(axis=1)
+
+    def within(clusters: NDArray[np.int32]) -> float:
+        means = np.bincount(clusters[opponents], by_hand) / np.bincount(clusters[opponents])
+        return float(((by_hand - means[clusters[opponents]]) ** 2).mean())
+
+    strength = hand_features(FLOP).ehs.astype(np.float32)
+    kinds = hand_clusters(every.own_cluster, strength, 64)
+    assert within(clusters) < 0.2 * within(kinds)
 
 
 def test_net_leaf_tells_stacks_apart(net: LinearNet, menu: BetMenu) -> None:
     """Fewer chips behind make the same bets another state."""
-    evaluator = NetLeaf(net=net, abstraction=StrengthBuckets(), clusters=8)
+    evaluator = NetLeaf(net=net, clusters=8)
     found = []
     for stack in (20000, 6000):
         root = Betting.parse(replace(RULES, stacks=(stack, stack)), "r300c")
         leaf = leaf_states(root, build_tree(root, menu, DepthLimit(1, 4, (1,), cut_runouts=True)))[0]
         found.append(evaluator.values([leaf], FLOP, RANGES, 0).values)
-        fresh = NetLeaf(net=net, abstraction=StrengthBuckets(), clusters=8).values([leaf], FLOP, RANGES, 0).values
+        fresh = NetLeaf(net=net, clusters=8).values([leaf], FLOP, RANGES, 0).values
         np.testing.assert_array_equal(found[-1], fresh)
     assert not np.allclose(found[0], found[1])
 
@@ -141,11 +155,11 @@ def test_leaf_values_of_a_blueprint_of_another_game_are_refused(blueprint: Bluep
         leaf.check_game(replace(RULES, name="short", stacks=(5000, 5000)))
         with pytest.raises(PokernetsError, match=r"the leaf values was made for .* board_cards is \(0, 3, 1, 1\)"):
             leaf.check_game(flop_game)
-    SingleValue(of=NetLeaf(net=net, abstraction=StrengthBuckets(), clusters=4)).check_game(flop_game)
+    SingleValue(of=NetLeaf(net=net, clusters=4)).check_game(flop_game)
 
 
 def test_single_value_is_the_blueprint_continuation(net: LinearNet, leaves: list[Betting]) -> None:
-    every = NetLeaf(net=net, abstraction=StrengthBuckets(), clusters=8)
+    every = NetLeaf(net=net, clusters=8)
     naive = SingleValue(of=every)
     found = naive.values(leaves, FLOP, RANGES, 1)
     assert naive.num_continuations == found.num_continuations == 1
@@ -154,7 +168,7 @@ def test_single_value_is_the_blueprint_continuation(net: LinearNet, leaves: list
 
 @pytest.mark.parametrize("own", [0, 1])
 def test_an_opponent_who_gives_up_leaves_the_pot(net: LinearNet, leaves: list[Betting], own: int) -> None:
-    every = NetLeaf(net=net, abstraction=StrengthBuckets(), clusters=8)
+    every = NetLeaf(net=net, clusters=8)
     evaluator = GiveUpContinuation(of=every)
     found, without = (each.values(leaves, FLOP, RANGES, own) for each in (evaluator, every))
     assert evaluator.num_continuations == found.num_continuations == without.num_continuations + 1
@@ -196,7 +210,7 @@ def test_what_was_valued_before_changes_nothing(
 ) -> None:
     def build(kind: str) -> NetLeaf | RolloutLeaf:
         if kind == "net":
-            return NetLeaf(net=net, abstraction=StrengthBuckets(), clusters=8)
+            return NetLeaf(net=net, clusters=8)
         return RolloutLeaf(blueprint=blueprint, factor=10.0, clusters=8, hands_per_cluster=2, runouts=2, seed=9)
 
     other = parse_cards("AhKd2c")
@@ -219,13 +233,13 @@ def test_leaves_valued_before_are_not_valued_again(net: LinearNet, blueprint: Bl
             asked += 1
             return super().values(features)
 
-    evaluator = NetLeaf(net=Counting(net.weights), abstraction=StrengthBuckets(), clusters=8)
+    evaluator = NetLeaf(net=Counting(net.weights), clusters=8)
     evaluator.values(leaves, FLOP, RANGES, 0)
-    assert asked == 3
+    assert asked == 4  # once to group the hands
     evaluator.values(leaves, FLOP, RANGES, 0)
-    assert asked == 3
+    assert asked == 4
     evaluator.values(leaves, FLOP, RANGES, 1)
-    assert asked == 6
+    assert asked == 7
 
 
 def test_leaves_of_many_solves_go_through_a_net_on_a_device_at_once(net: LinearNet, leaves: list[Betting]) -> None:
@@ -248,7 +262,7 @@ def test_leaves_of_many_solves_go_through_a_net_on_a_device_at_once(net: LinearN
     asked: list[Leaves] = [(leaves, FLOP, RANGES, 0), (leaves[:2], other, RANGES, 0), (leaves[1:], FLOP, RANGES, 0)]
     asked.append((leaves, FLOP, RANGES, 1))
     nets = net, OnDevice(net.weights)
-    alone, at_once = (NetLeaf(net=each, abstraction=StrengthBuckets(), clusters=8) for each in nets)
+    alone, at_once = (NetLeaf(net=each, clusters=8) for each in nets)
     for _ in range(2):
         for found, one in zip(values_together(SingleValue(of=at_once), asked), asked, strict=True):
             np.testing.assert_allclose(found.values, alone.values(*one).values[:, :1], rtol=1e-5, atol=1e-2)
@@ -273,7 +287,7 @@ def test_flop_in_another_order_or_other_suits_is_the_same_flop(
     found = []
     for order in ("2c7cJh", "Jh2c7c", "2d7dJs"):
         rollout = RolloutLeaf(blueprint=blueprint, factor=10.0, clusters=4, hands_per_cluster=2, runouts=2, seed=9)
-        flop = rollout if kind == "rollout" else NetLeaf(net=net, abstraction=StrengthBuckets(), clusters=4)
+        flop = rollout if kind == "rollout" else NetLeaf(net=net, clusters=4)
         agent = DepthLimitedAgent(
             name="agent",
             game=RULES,
@@ -293,7 +307,7 @@ def test_flop_in_another_order_or_other_suits_is_the_same_flop(
 
 
 def test_depth_limited_solve_gives_a_strategy_for_every_hand(net: LinearNet, menu: BetMenu, flop_root: Betting) -> None:
-    leaf = NetLeaf(net=net, abstraction=StrengthBuckets(), clusters=16)
+    leaf = NetLeaf(net=net, clusters=16)
     solve = DepthLimitedSolver(menu, menu, {1: leaf}, SolverSettings("dcfr", (20,), 1))
     solution = solve(Request(flop_root, FLOP, RANGES, 0, (450,)))
     root = solution.at(flop_root)
