@@ -1,16 +1,15 @@
 # make demo: the whole pipeline at the small scale.  make test: everything CI runs.
 # make play: a table in the browser, at which you play the agent of models/trained.
-# make demo irc=ARCHIVE trains the opponent nets on hands of people instead of our own players'.
+# make demo hands=FILES trains the opponent nets on no-limit hands of people instead of our own players'.
 PYTHON ?= python3
 SCALE ?= demo
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
-irc ?= $(IRC)
 # what is imported is byte-compiled once, for nothing is at the installation
 unexport PYTHONDONTWRITEBYTECODE
-SOURCE := $(if $(irc),source=irc path='$(irc)',source=self_play)
-OPPONENTS := $(if $(irc),artifacts=artifacts/$(SCALE)/irc)
+SOURCE := $(if $(hands),source=hands path='$(hands)',source=self_play_nolimit)
+OPPONENTS := artifacts=artifacts/$(SCALE)/$(if $(hands),people,nolimit)
 , := ,
 
 .PHONY: demo play test check static fast bounds bench golden clean
@@ -42,13 +41,13 @@ demo: $(INSTALLED)
 	$(BIN)/python -m data_gen job=leaf_states scale=$(SCALE)
 	$(call step,5,leaf net: values at the end of the flop round (40 s))
 	$(BIN)/python train.py model=leaf scale=$(SCALE)
-	$(call step,6,opponent actions: what players do (10 s; people with irc=ARCHIVE))
+	$(call step,6,opponent actions: what players do (10 s; people with hands=FILES))
 	$(BIN)/python -m data_gen job=opponent_actions $(SOURCE) scale=$(SCALE) $(OPPONENTS)
 	$(call step,7,opponent net: fold$(,) call or raise from the hand so far (15 s))
 	$(BIN)/python train.py model=opponent net=hand scale=$(SCALE) $(OPPONENTS)
 	$(call step,8,opponent net with memory: and from the hands before (20 s))
 	$(BIN)/python train.py model=opponent net=adaptive scale=$(SCALE) $(OPPONENTS)
-	$(call step,9,three tables (70 s))
+	$(call step,9,three tables (90 s))
 	$(BIN)/python evaluate.py evaluate=demo scale=$(SCALE) $(patsubst artifacts=%,opponents=%,$(OPPONENTS))
 
 play: $(INSTALLED)

@@ -2,7 +2,8 @@
 
 1. A local best response picks the bet that hurts most, also from sizes that the blueprint does not know. The blueprint
    answers those by translation; the agent solves with the bet that was made.
-2. An agent that learns its opponent plays one with a leak; the same agent without learning plays the same cards.
+2. Agents that learn their opponent play one with a leak, from nothing and from what an opponent net says of unseen
+   players; the same agent without learning plays the same cards.
 3. The held-out loss of a net lies between that of the best constant, which has learned nothing, and that of a perfect
    net, where it is known: labels of rollouts are noisy.
 """
@@ -76,7 +77,8 @@ def run(
         ),
         _won(learned, "2. A player with a leak", "agent"),
         Text(
-            f"Both play the same cards against {leaky}; one learns from nothing how {leaky} plays, as the hands go by."
+            f"All play the same cards against {leaky}. The first two learn how it plays as the hands go by, one from"
+            " what the opponent net says of unseen players, the other from nothing."
         ),
         _learned(losses),
         Text(

@@ -170,11 +170,13 @@ class Habits:
 
     @cached_property
     def confidence(self) -> Floats:
-        """[4, 5, 3, 2, 3] confidence in the frequencies, those of a prior among them."""
+        """[4, 5, 3, 2, 3] confidence in the frequencies: by what was seen, or with a prior's weight if that is more."""
+        sure = self._estimates[1]
         if self.prior is None:
-            return self._estimates[1]
+            return sure
         observed = self.counts.sum(axis=-1)[..., None] + WEIGHTS
-        return np.asarray(confidence(observed, self.half) @ share_of_weights(self.prior.weights, self.explained))
+        shares = share_of_weights(self.prior.weights, self.explained)
+        return np.maximum(sure, confidence(observed, self.half) @ shares)
 
     @cached_property
     def _estimates(self) -> tuple[Floats, Floats]:
