@@ -12,7 +12,7 @@ SOURCE := $(if $(hands),source=hands path='$(hands)',source=self_play_nolimit)
 OPPONENTS := artifacts=artifacts/$(SCALE)/$(if $(hands),people,nolimit)
 , := ,
 
-.PHONY: demo play test check static fast bounds bench golden clean
+.PHONY: demo play test check static fast bounds bench golden api clean
 .DEFAULT_GOAL := demo
 
 $(INSTALLED): pyproject.toml constraints.txt
@@ -79,6 +79,10 @@ bench: $(INSTALLED)
 
 golden: $(INSTALLED)
 	$(BIN)/python -m tests.golden.regenerate
+
+# pages of the Python interface, from its docstrings
+api: $(INSTALLED)
+	$(BIN)/python -m tests.api_pages build/api
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache *.egg-info

@@ -6,7 +6,6 @@ from pathlib import Path
 import numpy as np
 
 from models.inference import LeafNet, open_leaf_net
-from models.opponent_inference import OpponentNet
 from poker.cards import hand_index, parse_cards
 from poker.errors import PokernetsError
 from poker.features.leaf import encode_pairs
@@ -49,6 +48,8 @@ def opponent_probabilities(
     They do not see the cards held. Before the flop those of limit nets are frequencies of the players in training.
     `base` is the net that one with memory rests on, `player` a name that the net may know.
     """
+    from models.opponent_inference import OpponentNet  # noqa: PLC0415 (lightning, which takes seconds)
+
     compile_kernels()
     predictor = OpponentNet(net, base)
     each = [predictor.probs(context_of(state.betting, state.board, player)) for state in states]

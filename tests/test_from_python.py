@@ -1,5 +1,6 @@
 """The programs of docs/from_python.md run as written, and what the interface refuses."""
 
+import json
 import os
 import re
 import subprocess
@@ -18,6 +19,7 @@ from poker.rules import CALL
 from poker.state import HandState
 from tests.killed import ROOT
 
+NOTEBOOK = ROOT / "docs" / "agent.ipynb"
 PAGE = (ROOT / "docs" / "from_python.md").read_text()
 PROGRAMS = dict(re.findall(r"^## (.+?)\n.*?```python\n(.*?)```", PAGE, re.DOTALL | re.MULTILINE))
 TOLD = {
@@ -57,7 +59,21 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.slow
 @pytest.mark.parametrize("title", PROGRAMS)
 def test_programs_run_as_written(title: str, folder: Path) -> None:
-    (folder / "program.py").write_text(PROGRAMS[title])
+    told = output_of(PROGRAMS[title], folder)
+    assert re.fullmatch(TOLD[title], told), told
+
+
+@pytest.mark.slow
+def test_the_notebook_runs_and_tells_what_it_shows(tmp_path: Path) -> None:
+    cells = [cell for cell in json.loads(NOTEBOOK.read_text())["cells"] if cell["cell_type"] == "code"]
+    code = "\n".join("".join(cell["source"]) for cell in cells)
+    shown = [out["text"] for cell in cells for out in cell["outputs"] if out["output_type"] == "stream"]
+    assert re.sub(r"\d", "0", output_of(code, tmp_path)) == re.sub(r"\d", "0", "".join(map("".join, shown)))
+
+
+def output_of(program: str, folder: Path) -> str:
+    """Output of a program that runs in a folder, which must succeed."""
+    (folder / "program.py").write_text(program)
     done = subprocess.run(
         [sys.executable, "program.py"],
         cwd=folder,
@@ -67,7 +83,7 @@ def test_programs_run_as_written(title: str, folder: Path) -> None:
         text=True,
     )
     assert done.returncode == 0, done.stderr
-    assert re.fullmatch(TOLD[title], done.stdout), done.stdout
+    return done.stdout
 
 
 def test_all_programs_are_known() -> None:
