@@ -1,16 +1,18 @@
-"""`job=range_states`: public states at the start of a round with a range for each player, solved to the end of the
-hand, to train nets over ranges on (DeepStack: Moravcik et al. 2017, supplement).
+"""`job=range_states`: states where a round begins or has ended, with a range for each player, to train nets over ranges
+on (DeepStack: Moravcik et al. 2017, supplement).
 
-Boards, stacks and ranges are drawn at random, apart from any blueprint; labels are the counterfactual values of all
-hands of both players under the average strategies of the solve. Shard i depends on the seed, i and the settings alone:
-killed and continued, the job writes the same bytes.
+Boards, stacks and ranges are drawn at random, apart from any blueprint; labels are counterfactual values of all hands
+of both players. Rivers are solved to the end. Each level before takes its values from the net of the one after it: at
+the end of a round they are means over the next cards, where a round begins those of the average strategies of a solve
+whose leaves the net values. Shard i depends on the seed, i, the settings and the net alone: killed and continued, the
+job writes the same bytes.
 """
 
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import partial
+from functools import cached_property, lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -18,19 +20,28 @@ from numpy.typing import NDArray
 
 from data_gen.costs import cost, tell
 from data_gen.progress import JobProgress
-from poker.artifacts import find_artifact
+from poker.artifacts import find_artifact, open_artifact
 from poker.cards import HAND_CARDS, HOLDEM, NUM_HANDS, NUM_SUITS, PREFLOP_CLASS
 from poker.errors import PokernetsError
-from poker.features.ranges import COLUMNS, KIND, NO_CARD, encode, strengths, write_states
+from poker.features.ranges import COLUMNS, KIND, LEVELS, NO_CARD, encode, stamp, strengths, write_states
 from poker.features.shards import shard_path
 from poker.kernels.cards.isomorphism import canonical_board
 from poker.parallel import Cluster, Given, Work
+from poker.search.leaves.range_net import DealtValues, RangeNetLeaf, RangeValues
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.solver import VectorSolver
-from poker.tree import bet_menu, build_tree
+from poker.tree import BetMenu, DepthLimit, bet_menu, build_tree
 from poker.tree.spots import spot_root
 from poker.types import Board, Floats, Singles
 
+Bets = Sequence[Sequence[float | str]]
+"""Sizes in pots by raise depth, the last repeats."""
+Columns = dict[str, NDArray[Any]]
+
+_FEWEST_SOLVED = 4
+"""Cards on the board from which a state can be solved to the end without a net."""
+_STATES_PER_BOARD = {5: 1, 4: 8, 3: 8, 0: 64}
+"""By cards on the board: before the river a board costs more than a state, before the flop its sample of flops does."""
 _POT = 10_000
 """Chips: only the stack in pots matters, and this many leave nothing to rounding."""
 _FLOOR = 1e-6
@@ -41,35 +52,47 @@ _SPLITS = 11
 
 @dataclass(frozen=True)
 class RangeSettings:
-    """All that the content of a shard depends on, besides its index. `bets` are sizes by raise depth, of every street;
-    stacks are those behind in pots, log-uniform; `kinds` are shares of ranges by the names of `KINDS`."""
+    """All that the content of a shard depends on, besides its index and the net. `level` is one of
+    `poker.features.ranges.LEVELS`. `bets` are sizes by raise depth, of every street; the net is asked after `every`
+    iterations; stacks are those behind in pots, log-uniform; `kinds` are shares of ranges by the names of `KINDS`."""
 
     seed: int
+    level: str
     states_per_shard: int
-    cards: int
-    bets: Sequence[Sequence[float | str]]
+    bets: Bets
     iterations: int
+    every: int
     least_stack: float
     most_stack: float
     kinds: Mapping[str, float]
 
     def __post_init__(self) -> None:
-        if self.cards not in (4, 5) or min(self.states_per_shard, self.iterations) < 1:
-            raise PokernetsError("job=range_states needs cards=5 (river) or 4 (turn), and counts of at least 1")
+        if self.level not in LEVELS:
+            raise PokernetsError(f"job=range_states: level is one of {', '.join(LEVELS)}, not `{self.level}`")
+        if min(self.states_per_shard, self.iterations, self.every) < 1:
+            raise PokernetsError("job=range_states needs counts of at least 1")
         if not 0 < self.least_stack <= self.most_stack:
             raise PokernetsError("job=range_states: least_stack must be positive and at most most_stack")
         if not set(self.kinds) <= set(KINDS) or min(self.kinds.values()) < 0 or not sum(self.kinds.values()) > 0:
             raise PokernetsError(f"job=range_states: kinds are shares of {', '.join(KINDS)}")
-        bet_menu(turn=self.bets, river=self.bets)
+        _menu(self.bets)
 
 
-def run(*, shards: int, settings: RangeSettings, cluster: Cluster, dry: bool, output: str, runs: str) -> None:
-    """Write the shards of `output` that are not there yet."""
-    missing = [
-        index
-        for index in range(shards)
-        if find_artifact(shard_path(output, index), KIND, config=_config(settings, index)) is None
-    ]
+def run(
+    *,
+    shards: int,
+    settings: RangeSettings,
+    nets: str | None,
+    load: Callable[..., RangeValues],
+    cluster: Cluster,
+    dry: bool,
+    output: str,
+    runs: str,
+) -> None:
+    """Write the shards of `output` that are not there yet. `nets` has a net for each level, which `load` reads from its
+    path and level; without, turns are solved to the end."""
+    job = _Job(settings, nets, load, output)
+    missing = [index for index in range(shards) if not job.is_there(index)]
     kept = shards - len(missing)
     there = f"range states {output}: {kept} of {shards} shards are there"
     if not missing:
@@ -77,73 +100,153 @@ def run(*, shards: int, settings: RangeSettings, cluster: Cluster, dry: bool, ou
         return
     states = len(missing) * settings.states_per_shard
     width = sum(np.dtype(dtype).itemsize * int(np.prod(shape)) for dtype, shape in COLUMNS.values())
-    found = cost([(partial(_trial, settings), states)], len(missing), cluster, largest=1 / len(missing))
+    found = cost([(job.try_states, states)], len(missing), cluster, largest=1 / len(missing))
     tell(f"{there}, {len(missing)} to make, {states:,} states", found, len(missing), cluster, states * width / 1e6)
     if dry:
         return
     started, made = time.perf_counter(), 0
     with JobProgress("range states", total=shards, done=kept, logs=runs) as progress:
-        work = Work(Given(partial(_make_shard, settings, output)), output=partial(shard_path, output))
+        work = Work(Given(job.make_shard), output=partial(shard_path, output))
         for done, exploitability in enumerate(cluster.run(work, missing), kept + 1):
             made += settings.states_per_shard
             rate = made / (time.perf_counter() - started)
             progress.update(done, step=done, states_per_second=rate, exploitability_pots=exploitability)
 
 
-def _config(settings: RangeSettings, index: int) -> dict[str, Any]:
-    return {**asdict(settings), "shard": index}
+@dataclass(frozen=True)
+class _Job:
+    """What a worker needs, small enough to be sent to it."""
+
+    settings: RangeSettings
+    nets: str | None
+    load: Callable[..., RangeValues]
+    output: str
+
+    def __post_init__(self) -> None:
+        level = LEVELS[self.settings.level]
+        if self.nets is None and (level.ended or level.cards < _FEWEST_SOLVED):
+            raise PokernetsError(
+                f"job=range_states: states of the level `{self.settings.level}` need the net of {level.by}"
+            )
+
+    @property
+    def net(self) -> tuple[str, str] | None:
+        """Path and level of the net that labels stand on, if any."""
+        below = LEVELS[self.settings.level].by
+        return None if self.nets is None or below is None else (f"{self.nets}/{below}", below)
+
+    @cached_property
+    def made_from(self) -> dict[str, str]:
+        if self.net is None:
+            return {}
+        path, level = self.net
+        return {"range_net": open_artifact(path, "range_net", config=stamp(level)).fingerprint}
+
+    def config(self, index: int) -> dict[str, Any]:
+        return {**asdict(self.settings), "shard": index}
+
+    def is_there(self, index: int) -> bool:
+        config, path = self.config(index), shard_path(self.output, index)
+        return find_artifact(path, KIND, config=config, made_from=self.made_from) is not None
+
+    def make_shard(self, index: int) -> float:
+        """Write one shard; returns the mean exploitability of its solves, in pots."""
+        columns = self.rows(index)
+        mean = float(columns["exploitability"].mean())
+        write_states(
+            shard_path(self.output, index),
+            self.settings.level,
+            columns,
+            config=self.config(index),
+            made_from=self.made_from,
+            counts={"mean_exploitability": mean},
+        )
+        return mean
+
+    def try_states(self, number: int, states: int) -> None:
+        self.rows(number, states)
+
+    def rows(self, index: int, states: int | None = None) -> Columns:
+        """Columns of shard `index`, or of its first `states`."""
+        net = None if self.net is None else _loaded(self.load, *self.net)
+        return shard_rows(self.settings, index, net, states)
 
 
-def _make_shard(settings: RangeSettings, output: str, index: int) -> float:
-    """Write one shard; returns the mean exploitability of its solves, in pots."""
-    columns = shard_rows(settings, index)
-    mean = float(columns["exploitability"].mean())
-    counts = {"mean_exploitability": mean}
-    write_states(shard_path(output, index), columns, config=_config(settings, index), counts=counts)
-    return mean
+@lru_cache(maxsize=2)
+def _loaded(load: Callable[..., RangeValues], path: str, level: str) -> RangeValues:
+    return load(path=path, level=level)
 
 
-def shard_rows(settings: RangeSettings, index: int, states: int | None = None) -> dict[str, NDArray[Any]]:
-    """Columns of shard `index`, or of its first `states`."""
+def shard_rows(settings: RangeSettings, index: int, net: RangeValues | None, states: int | None = None) -> Columns:
+    """Columns of shard `index`, or of its first `states`; the net is that of the level after the states'."""
     rng = np.random.default_rng(np.random.SeedSequence(settings.seed, spawn_key=(index,)))
-    rows = [_state(settings, rng) for _ in range(states or settings.states_per_shard)]
-    return {name: np.stack([row[name] for row in rows]) for name in COLUMNS}
+    left, parts = states or settings.states_per_shard, []
+    while left > 0:
+        count = min(left, _STATES_PER_BOARD[LEVELS[settings.level].cards])
+        parts.append(_board_rows(settings, net, count, rng))
+        left -= count
+    return {name: np.concatenate([part[name] for part in parts]) for name in COLUMNS}
 
 
-def _trial(settings: RangeSettings, number: int, states: int) -> None:
-    shard_rows(settings, number, states)
-
-
-def _state(settings: RangeSettings, rng: np.random.Generator) -> dict[str, NDArray[Any]]:
-    """One state with its labels."""
-    board = tuple(sorted(rng.choice(52, settings.cards, replace=False).tolist()))
-    stack = float(np.exp(rng.uniform(np.log(settings.least_stack), np.log(settings.most_stack))))
+def _board_rows(settings: RangeSettings, net: RangeValues | None, count: int, rng: np.random.Generator) -> Columns:
+    """States on one board."""
+    level = LEVELS[settings.level]
+    board = tuple(sorted(rng.choice(52, level.cards, replace=False).tolist()))
     names, shares = list(settings.kinds), np.array(list(settings.kinds.values()))
-    kinds = rng.choice(names, 2, p=shares / shares.sum())
-    ranges = np.stack([random_range(board, kind, rng) for kind in kinds]).astype(np.float16)
-    values, exploitability = solved(board, ranges.astype(np.float32), stack, settings.bets, settings.iterations)
-    state = {
+    stacks, drawn = np.empty(count, np.float32), np.empty((count, 2, NUM_HANDS), np.float16)
+    for state in range(count):
+        stacks[state] = np.exp(rng.uniform(np.log(settings.least_stack), np.log(settings.most_stack)))
+        for player, kind in enumerate(rng.choice(names, 2, p=shares / shares.sum())):
+            drawn[state, player] = random_range(board, kind, rng)
+    ranges, exploitability = drawn.astype(np.float32), np.zeros(count, np.float32)
+    if level.ended:
+        assert net is not None
+        [values] = DealtValues(net, seed=int(rng.integers(1 << 31))).values([(board, ranges, stacks)])
+    else:
+        values = np.empty(ranges.shape, np.float32)
+        leaf = None if net is None else RangeNetLeaf(net=net, every=settings.every)
+        for state in range(count):
+            posed = board, ranges[state], float(stacks[state])
+            values[state], exploitability[state] = solved(*posed, settings.bets, settings.iterations, leaf)
+    group = canonical_board(np.array(board, dtype=np.uint8))[0] if board else rng.integers(1 << 31)
+    encoded = encode(board, ranges, stacks)
+    rows = {
         "board": np.array([*board, *[NO_CARD] * (5 - len(board))]),
-        "stack_to_pot": np.float32(stack),
-        "ranges": ranges,
+        "stack_to_pot": stacks,
+        "ranges": drawn,
         "values": values,
-        "exploitability": np.float32(exploitability),
-        "group": np.int32(canonical_board(np.array(board, dtype=np.uint8))[0]),
+        "exploitability": exploitability,
+        "group": np.int32(group),
+        **encoded._asdict(),
     }
-    return {name: np.asarray(value) for name, value in {**state, **encode(board, ranges, stack)._asdict()}.items()}
+    return {name: np.broadcast_to(rows[name], (count, *shape)) for name, (_, shape) in COLUMNS.items()}
 
 
 def solved(
-    board: Board, ranges: Singles, stack: float, bets: Sequence[Sequence[float | str]], iterations: int
+    board: Board,
+    ranges: Singles,
+    stack: float,
+    bets: Bets,
+    iterations: int,
+    leaf: RangeNetLeaf | None = None,
 ) -> tuple[Singles, float]:
     """Values [2, H] of all hands in pots, 0 for those that have no weight, and the exploitability of the solve in pots;
-    the stack behind is in pots."""
-    root, menu = spot_root(len(board), max(1, round(_POT * stack))), bet_menu(turn=bets, river=bets)
-    game = VectorGame(build_tree(root, menu, dead=_POT), board, ranges)
+    the stack behind is in pots. With a `leaf` the solve ends with the round."""
+    root = spot_root(len(board), max(1, round(_POT * stack)))
+    limit = None if leaf is None else DepthLimit(root.street, 1)
+    tree = build_tree(root, _menu(bets), limit, dead=_POT)
+    states = [tree.betting(node, root) for node in tree.leaves.tolist()]
+    game = VectorGame(tree, board, ranges, None if leaf is None else leaf.asked(states, board, _POT))
     solver = VectorSolver(game, "apdcfr")
     solver.advance(iterations)
+    if game.asked is not None:
+        solver.ask_leaves(average=True)
     values = np.stack([solver.values(player) for player in range(2)]) / np.float32(_POT) - np.float32(0.5)
     return np.where(game.ranges > 0, values, np.float32(0)), solver.exploitability() / _POT
+
+
+def _menu(bets: Bets) -> BetMenu:
+    return bet_menu(flop=bets, turn=bets, river=bets)
 
 
 def random_range(board: Board, kind: str, rng: np.random.Generator) -> Floats:

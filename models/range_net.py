@@ -4,24 +4,26 @@ from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 
 from models.export import load_net
 from models.mlp import Linear
 from poker.artifacts import refuses_by_name
-from poker.features.ranges import CLASSES, PUBLIC_NAMES, ROW_NAMES, STAMP, encode
+from poker.features.ranges import CLASSES, PUBLIC_NAMES, ROW_NAMES, SHAPE_NAMES, encode, stamp
 from poker.types import Board, Reals, Singles
 
 RANGE_NET = "range_net"
 _OWN_MASS, _OPP_MASS, _EQUITY, _OWN_BELOW, _OPP_BELOW = range(5)
 """Columns of `poker.features.ranges.ROW_NAMES`."""
+_SHAPE = len(ROW_NAMES) - len(SHAPE_NAMES)
+_STATES = 512
+"""States that a pass takes at most: 70 MB of memory with 128 units a layer."""
 
 
 class RangeMlp(nn.Module):
-    """[n, 2, C, F] rows and [n, P] public inputs of `poker.features.ranges` -> [n, 2, C, 2]: the value of each class in
-    pots, and how much a hand's value changes with its equity within the class.
+    """[n, 2, C, F] rows and [n, P] public inputs of `poker.features.ranges` -> [n, 2, C, 2 + S]: the value of each
+    class in pots, and how much a hand's value changes with its equity and its shape within the class.
 
     One perceptron of `hidden` layers serves every class of both players; the first takes, beside the row, what another
     of `context` layers makes of both ranges, the public inputs and the seat. What they add up to is counted from the
@@ -36,7 +38,7 @@ class RangeMlp(nn.Module):
             *(Linear(sizes[i], sizes[i + 1], i < len(context), generator) for i in range(len(context) + 1))
         )
         self.row = Linear(len(ROW_NAMES) + 2, hidden[0], False, generator)
-        last = Linear(hidden[-1], 2, False, generator)
+        last = Linear(hidden[-1], 2 + len(SHAPE_NAMES), False, generator)
         with torch.no_grad():
             last.weight.mul_(0.1)
         above = (Linear(size, next_size, True, generator) for size, next_size in pairwise(hidden))
@@ -52,32 +54,45 @@ class RangeMlp(nn.Module):
         context = self.context(seen.flatten(0, 1))
         row = self.row(torch.cat([rows, roots], dim=3).reshape(-1, inputs + 2))
         first = (row.view(2 * n, classes, -1) + context[:, None]).relu()
-        found = self.layers(first.flatten(0, 1)).view(n, 2, classes, 2)
-        value, slope = found[..., 0] + rows[..., _EQUITY] - 0.5, found[..., 1] + 1
-        surplus = (mass * value).sum(dim=(1, 2)) / 2
-        return torch.stack([value - surplus[:, None, None], slope], dim=3)
+        found = self.layers(first.flatten(0, 1)).view(n, 2, classes, -1)
+        value, slopes = found[..., 0] + rows[..., _EQUITY] - 0.5, found[..., 1:]
+        value = value - ((mass * value).sum(dim=(1, 2)) / 2)[:, None, None]
+        return torch.cat([value[..., None], slopes[..., :1] + 1, slopes[..., 1:]], dim=3)
 
 
-def hand_values(found: Tensor, classes: Tensor, deviation: Tensor) -> Tensor:
-    """[n, 2, H] values of hands in pots, from those of classes [n, 2, C, 2]; 0 for hands that cannot be."""
+def hand_values(found: Tensor, rows: Tensor, classes: Tensor, shape: Tensor, deviation: Tensor) -> Tensor:
+    """[n, 2, H] values of hands in pots, from those of classes [n, 2, C, 2 + S]; 0 for hands that cannot be."""
+    value, slopes = found[..., 0] - (found[..., 2:] * rows[..., _SHAPE:]).sum(dim=3), found[..., 1:]
     place = classes.long().clamp_max(found.shape[2] - 1)[:, None, :].expand_as(deviation)
-    value, slope = (found[..., k].gather(2, place) for k in range(2))
-    return torch.where(classes[:, None] < found.shape[2], value + slope * deviation, 0)
+    values = value.gather(2, place) + slopes[..., 0].gather(2, place) * deviation
+    for k in range(shape.shape[2]):
+        values = values + slopes[..., 1 + k].gather(2, place) * shape[:, None, :, k]
+    return torch.where(classes[:, None] < found.shape[2], values, 0)
 
 
 class RangeNet:
-    """The exported net over ranges at `path`. `architectures`: dotted names of net classes outside `models` that may be
-    loaded."""
+    """The exported net over ranges of a `level` at `path`. `architectures`: dotted names of net classes outside
+    `models` that may be loaded."""
 
     @refuses_by_name(RANGE_NET)
-    def __init__(self, path: str | Path, architectures: Sequence[str] = ()) -> None:
-        self._net = load_net(path, RANGE_NET, stamp=STAMP, architectures=architectures)
+    def __init__(self, path: str | Path, level: str, architectures: Sequence[str] = ()) -> None:
+        self.level = level
+        self._net = load_net(path, RANGE_NET, stamp=stamp(level), architectures=architectures)
 
-    def values(self, states: Sequence[tuple[Board, Reals, float]]) -> Singles:
-        """[n, 2, H] counterfactual values in pots for n states: the board, both ranges [2, H], the stack behind in
-        pots."""
+    def values(self, states: Sequence[tuple[Board, Reals, Reals]]) -> list[Singles]:
+        """[n, 2, H] counterfactual values in pots for each of `states`: a board, ranges [n, 2, H] and the stacks behind
+        in pots [n]."""
+        out: list[Singles] = []
         encoded = [encode(*state) for state in states]
-        rows, public, classes, deviation = (torch.from_numpy(np.stack(part)) for part in zip(*encoded, strict=True))
         with torch.inference_mode():
-            values: Singles = hand_values(self._net(rows, public), classes, deviation).numpy()
-        return values
+            found = self._in_passes(*(torch.cat([torch.from_numpy(e[k]) for e in encoded]) for k in (0, 1)))
+            for each in encoded:
+                rows, _, classes, shape, deviation = (torch.from_numpy(part) for part in each)
+                own, found = found[: len(rows)], found[len(rows) :]
+                one = classes.expand(len(rows), -1), shape.expand(len(rows), -1, -1)
+                out.append(hand_values(own, rows, *one, deviation).numpy())
+        return out
+
+    def _in_passes(self, rows: Tensor, public: Tensor) -> Tensor:
+        starts = range(0, len(rows), _STATES)
+        return torch.cat([self._net(rows[at : at + _STATES], public[at : at + _STATES]) for at in starts])

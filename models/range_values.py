@@ -15,7 +15,7 @@ from models.fitting import Goal, Trained, TrainerSettings, cosine_adam, fit, kee
 from models.leaf_data import ShardColumns, ShardData
 from models.range_net import RANGE_NET, hand_values
 from poker.cards import HOLDEM
-from poker.features.ranges import CLASSES, COLUMNS, STAMP, open_states
+from poker.features.ranges import CLASSES, COLUMNS, open_states, stamp
 from poker.report import Table
 
 _POOL_ROWS = 1 << 14
@@ -30,17 +30,19 @@ class RangeBatch(NamedTuple):
     rows: Tensor
     public: Tensor
     classes: Tensor
+    shape: Tensor
     deviation: Tensor
     ranges: Tensor
     values: Tensor
 
 
 class RangeData(ShardData[RangeBatch]):
-    """Batches of the range states at `path`."""
+    """Batches of the range states of a `level` at `path`."""
 
     def __init__(
         self,
         path: str,
+        level: str,
         batch_rows: int = 128,
         epoch_rows: int | None = None,
         validation_share: float = 0.05,
@@ -48,9 +50,10 @@ class RangeData(ShardData[RangeBatch]):
         split_seed: int = 0,
         on_device: bool = False,
     ) -> None:
+        self.level = level
         super().__init__(
             path,
-            ShardColumns(path, open_states(path), COLUMNS, RangeBatch),
+            ShardColumns(path, open_states(path, level), COLUMNS, RangeBatch),
             batch_rows=batch_rows,
             epoch_rows=epoch_rows,
             validation_share=validation_share,
@@ -80,7 +83,7 @@ class RangeModule(lightning.LightningModule):
         self.register_buffer("_held", torch.zeros(len(held), 52).scatter_(1, held, 1.0), persistent=False)
 
     def forward(self, batch: RangeBatch) -> Tensor:
-        return hand_values(self.net(batch.rows, batch.public), batch.classes, batch.deviation)
+        return _values(batch, self.net(batch.rows, batch.public))
 
     def configure_optimizers(self) -> Any:
         return cosine_adam(self, self.net, self._rate, self._decay)
@@ -107,8 +110,9 @@ class RangeModule(lightning.LightningModule):
         """Means over all batches, which Lightning weighs by their states."""
         values, live = batch.values, (batch.classes < CLASSES)[:, None].expand_as(batch.values)
         weights, even = self._weights(batch.ranges), live / live.sum(dim=2, keepdim=True)
-        equity = torch.stack([batch.rows[..., 2] - 0.5, torch.ones_like(batch.rows[..., 2])], dim=3)
-        checked = hand_values(equity, batch.classes, batch.deviation)
+        equity = torch.zeros(*batch.rows.shape[:3], 2 + batch.shape.shape[2], device=values.device)
+        equity[..., 0], equity[..., 1] = batch.rows[..., 2] - 0.5, 1
+        checked = _values(batch, equity)
         means: dict[str, Tensor] = {}
         for suffix, guess in (("", predicted), ("_of_equity", checked)):
             losses = huber_loss(guess, values, delta=self._delta, reduction="none")
@@ -136,6 +140,10 @@ class RangeModule(lightning.LightningModule):
 
             figure = scatter(predicted, labels, ["value"])
             self.logger.experiment.add_figure("validation/scatter", figure, self.trainer.global_step)
+
+
+def _values(batch: RangeBatch, found: Tensor) -> Tensor:
+    return hand_values(found, batch.rows, batch.classes, batch.shape, batch.deviation)
 
 
 def _class_means(values: Tensor, classes: Tensor) -> Tensor:
@@ -175,6 +183,6 @@ def train(
 
     config = {"data": data.config, "huber_delta": huber_delta, "learning_rate": learning_rate}
     config |= {"weight_decay": weight_decay}
-    goal = Goal(RANGE_NET, STAMP, {**config, "trainer": recipe(trainer)}, data.made_from)
+    goal = Goal(RANGE_NET, stamp(data.level), {**config, "trainer": recipe(trainer)}, data.made_from)
     counts = keep_or_train(learn, net, goal, output, runs)
     return float(counts["validation"]["huber"])

@@ -125,12 +125,12 @@ class CardSpace:
         return pairs
 
     def compatible_mass(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-        """[H] the weight of the hands that share no card with each hand: all, less those that hold one of its cards,
-        plus the one that holds both."""
-        blocked = self._held @ (weights @ self._held)
+        """[..., H] the weight of the hands that share no card with each hand: all, less those that hold one of its
+        cards, plus the one that holds both."""
+        blocked = self._held @ (weights @ self._held) if weights.ndim == 1 else weights @ self._held @ self._held.T
         if self.hand_cards.shape[1] == 2:
             blocked -= weights
-        mass: NDArray[np.float64] = np.maximum(weights.sum() - blocked, 0.0)
+        mass: NDArray[np.float64] = np.maximum(weights.sum(axis=-1, keepdims=True) - blocked, 0.0)
         return mass
 
 

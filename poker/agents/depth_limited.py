@@ -16,6 +16,7 @@ from poker.kernels.cards.hands import HAND_PERMUTATION
 from poker.rules import Rules, check_game
 from poker.search.clock import Clock
 from poker.search.leaves.evaluator import GiveUpContinuation, LeafEvaluator
+from poker.search.leaves.range_net import RangeNetLeaf
 from poker.search.lru_cache import LRUCache
 from poker.search.nested import NestedSearch, together
 from poker.search.opponent_decision import SolvedDecision, every_hand, solved_decision
@@ -38,7 +39,7 @@ class DepthLimitedAgent(SamplingAgent):
 
     `leaves` value the ends of the first rounds, in order; rounds beyond are solved to the end of the hand. `changes`
     replace settings of `search`. With `gives_up` the opponent of solves against a model can also give up beyond the
-    depth limit (`poker.search.leaves.evaluator.GiveUpContinuation`).
+    depth limit (`poker.search.leaves.evaluator.GiveUpContinuation`), unless a net over ranges values it.
     """
 
     def __init__(
@@ -46,7 +47,7 @@ class DepthLimitedAgent(SamplingAgent):
         *,
         name: str,
         game: Rules,
-        leaves: list[LeafEvaluator],
+        leaves: list[LeafEvaluator | RangeNetLeaf],
         search: SearchSettings,
         gives_up: bool = False,
         **changes: Annotated[Any, SearchSettings],
@@ -56,7 +57,8 @@ class DepthLimitedAgent(SamplingAgent):
         super().__init__(name)
         self._game, self._leaves = game, leaves
         self._clock = Clock(settings.seconds_per_decision, settings.seconds_per_hand)
-        against_model = dict(enumerate(GiveUpContinuation(of=leaf) for leaf in leaves)) if gives_up else None
+        giving_up = (leaf if isinstance(leaf, RangeNetLeaf) else GiveUpContinuation(of=leaf) for leaf in leaves)
+        against_model = dict(enumerate(giving_up)) if gives_up else None
         valued = dict(enumerate(leaves))
         safely = Safety(settings.safety, settings.dealt)
         solving = partial(

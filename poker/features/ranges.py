@@ -1,22 +1,24 @@
-"""Inputs of nets over ranges: a heads-up hold'em state at the start of a round, with both ranges.
+"""Inputs of nets over ranges: a heads-up hold'em state where a round begins, or has ended, with both ranges.
 
 The hands that a board leaves are grouped into `CLASSES` classes by strength; a class is a row that one shared net
 values for either player, beside what it is told of all classes. How a hand differs from its class is told by its equity
-against the opponent's range alone, which `deviation` compares with the mean of the class.
+against the opponent's range and by `SHAPE_NAMES`, each counted from the mean of the class.
 
 The job that writes states stores what `encode` gives, and a search asks it again: there is no other way to the inputs.
 """
 
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from poker.abstraction.equities import check_down_chances, hand_ranks
+from poker.abstraction.equities import EMPTY, hand_ranks, margins, showdown_chances
+from poker.abstraction.features import hand_features
 from poker.artifacts import Artifact, refuses_by_name
-from poker.cards import HOLDEM, NUM_HANDS
+from poker.cards import HAND_CARDS, HOLDEM, NUM_HANDS, NUM_RANKS, NUM_SUITS
 from poker.features.leaf import TEXTURE_NAMES, board_texture, hash_of
 from poker.features.shards import Columns, open_all, write_rows
 from poker.tree.spots import spot_rules
@@ -25,8 +27,13 @@ from poker.types import Board, Floats, Reals, Singles
 KIND = "range_states"
 CLASSES = 64
 """Classes of hands; also the number that stands for hands which hold a card of the board."""
-VERSION = 1
+VERSION = 2
 """Raised whenever an input's definition changes under an unchanged name."""
+SHAPE_NAMES = (
+    "strength_now",  # HS less E[HS]: below 0 for draws
+    "spread",  # standard deviation of the strength to come
+    "high_rank",  # / 12
+)
 ROW_NAMES = (
     "own_mass",  # of the range in the class, each hand by the opponent's hands that it meets, times CLASSES
     "opp_mass",
@@ -35,11 +42,11 @@ ROW_NAMES = (
     "opp_below",
     "strength",  # middle of the class among all hands
     "size",  # hands in the class among all hands, times CLASSES
+    *SHAPE_NAMES,  # means of the class, as the range weighs its hands
 )
 PUBLIC_NAMES = ("stack_to_pot", "pot_share", *TEXTURE_NAMES)
 HASH = hash_of((*ROW_NAMES, *PUBLIC_NAMES, f"{CLASSES} classes"), VERSION)
 TARGET = "counterfactual value of a hand against the opponent's range: net chips over the whole hand divided by the pot"
-STAMP = {"feature_hash": HASH, "target": TARGET}
 COLUMNS: Columns = {
     "board": (np.uint8, (5,)),  # NO_CARD beyond its cards
     "stack_to_pot": (np.float32, ()),
@@ -50,65 +57,112 @@ COLUMNS: Columns = {
     "rows": (np.float16, (2, CLASSES, len(ROW_NAMES))),  # from here on what `encode` gives
     "public": (np.float16, (len(PUBLIC_NAMES),)),
     "classes": (np.uint8, (NUM_HANDS,)),
+    "shape": (np.float16, (NUM_HANDS, len(SHAPE_NAMES))),
     "deviation": (np.float16, (2, NUM_HANDS)),
 }
 NO_CARD = 255
+
+
+class Level(NamedTuple):
+    """States with so many cards on the board, valued where the round begins or where it has `ended`; `by` names the
+    level whose net values them: after the deal, or at the end of the round."""
+
+    cards: int
+    ended: bool
+    by: str | None
+
+
+LEVELS = {
+    "river": Level(5, False, None),
+    "end_of_turn": Level(4, True, "river"),
+    "turn": Level(4, False, "end_of_turn"),
+    "end_of_flop": Level(3, True, "turn"),
+    "flop": Level(3, False, "end_of_flop"),
+    "end_of_preflop": Level(0, True, "flop"),
+}
+"""Nets over ranges are made from the last: each stands on the one before."""
+
+
+def stamp(level: str) -> dict[str, str]:
+    """Part of the config of states and nets of a level, which a reader demands."""
+    return {"feature_hash": HASH, "target": TARGET, "level": level}
+
+
 _RULES = spot_rules(1)
 _LEAST = 1e-9
 """Weight of all hands together beside those of a range, so that a class without weight has a mean too."""
 
 
 class Encoded(NamedTuple):
-    """One state: `rows` [2, C, F] of each player's classes, `public` [P], `classes` uint8 [H] and `deviation` [2, H] of
-    hands, floats in float32."""
+    """n states on one board: `rows` [n, 2, C, F] of each player's classes, `public` [n, P], `classes` uint8 [H] and
+    `shape` [H, S] of hands, and `deviation` [n, 2, H] of their equities from that of the class; floats in float32."""
 
     rows: Singles
     public: Singles
     classes: NDArray[np.uint8]
+    shape: Singles
     deviation: Singles
 
 
-def encode(board: Board, ranges: Reals, stack_to_pot: float) -> Encoded:
-    """Inputs on a board of 4 or 5 cards for ranges [2, H] of any scale and the stack behind in pots."""
+class _Hands(NamedTuple):
+    """What a board alone says: `live` hands [L], their `held` classes, sizes of classes, and parts of `Encoded`."""
+
+    live: NDArray[np.int64]
+    held: NDArray[np.int64]
+    size: NDArray[np.int64]
+    classes: NDArray[np.uint8]
+    shape: Singles
+    texture: Floats
+
+
+def encode(board: Board, ranges: Reals, stacks: Reals) -> Encoded:
+    """Inputs on a board for ranges [n, 2, H] of any scale and the stacks behind in pots [n]; some 100 ms for a flop and
+    50 ms for a turn that was not asked for before."""
+    live, held, size, classes, shape, texture = _hands(board)
+    weights, count = joint_weights(board, ranges), len(ranges)
+    own = weights[:, :, live] + _LEAST / len(live)
+    own /= own.sum(axis=2, keepdims=True)
+    mass = _by_class(own, held)
+    some = np.where(mass > 0, mass, 1)
+    equities = equities_against(board, ranges[:, ::-1])[:, :, live]
+    means = np.where(mass > 0, _by_class(own * equities, held) / some, 0.5)
+    deviation = np.zeros((count, 2, NUM_HANDS), np.float32)
+    deviation[:, :, live] = equities - means[:, :, held]
+    below = np.cumsum(mass, axis=2) - mass / 2
+    rows = np.empty((count, 2, CLASSES, len(ROW_NAMES)), np.float32)
+    rows[..., 0], rows[..., 1] = CLASSES * mass, CLASSES * mass[:, ::-1]
+    rows[..., 2], rows[..., 3], rows[..., 4] = means, below, below[:, ::-1]
+    rows[..., 5], rows[..., 6] = (np.arange(CLASSES) + 0.5) / CLASSES, size * (CLASSES / len(live))
+    for place, column in enumerate(shape[live].T, 7):
+        rows[..., place] = _by_class(own * column, held) / some
+    public = np.empty((count, len(PUBLIC_NAMES)), np.float32)
+    public[:, 0], public[:, 1], public[:, 2:] = np.log2(1 + stacks) / 6, 1 / (1 + 2 * stacks), texture
+    return Encoded(rows, public, classes, shape, deviation)
+
+
+def _by_class(values: Floats, held: NDArray[np.int64]) -> Floats:
+    """[n, 2, C] sums of values [n, 2, L] of live hands by their classes."""
+    count = len(values)
+    at = held + CLASSES * np.arange(2 * count)[:, None]
+    sums: Floats = np.bincount(at.ravel(), values.ravel(), 2 * count * CLASSES)
+    return sums.reshape(count, 2, CLASSES)
+
+
+@lru_cache(maxsize=64)
+def _hands(board: Board) -> _Hands:
     classes = hand_classes(board)
-    live = classes < CLASSES
-    weights = joint_weights(board, ranges)
-    held, size = classes[live], np.bincount(classes[live], minlength=CLASSES)
-    strength, mass, means = (np.arange(CLASSES) + 0.5) / CLASSES, np.empty((2, CLASSES)), np.empty((2, CLASSES))
-    deviation = np.zeros((2, NUM_HANDS), np.float32)
-    for player in range(2):
-        own = weights[player, live] + _LEAST / len(held)
-        mass[player] = np.bincount(held, own / own.sum(), CLASSES)
-        opponent = np.where(live, ranges[1 - player], 0).astype(np.float64)
-        equities = check_down_chances(_RULES, board, opponent)[live]
-        summed = np.bincount(held, own * equities, CLASSES)
-        means[player] = np.where(size > 0, summed / np.where(size > 0, mass[player] * own.sum(), 1), 0.5)
-        deviation[player, live] = equities - means[player, held]
-    below = np.cumsum(mass, axis=1) - mass / 2
-    rows = np.stack(
-        [
-            CLASSES * mass,
-            CLASSES * mass[::-1],
-            means,
-            below,
-            below[::-1],
-            np.stack([strength, strength]),
-            np.stack([size, size]) * (CLASSES / len(held)),
-        ],
-        axis=2,
-    )
+    live = np.flatnonzero(classes < CLASSES)
+    held = classes[live].astype(np.int64)
+    size = np.bincount(held, minlength=CLASSES)
+    shape = np.zeros((NUM_HANDS, len(SHAPE_NAMES)), np.float32)
+    shape[live, 2] = (HAND_CARDS[live, 1] // NUM_SUITS) / (NUM_RANKS - 1)
+    if len(board) < _RULES.total_board_cards:
+        found = hand_features(board)
+        shape[live, 0] = (found.hs - found.ehs)[live]
+        shape[live, 1] = np.sqrt(np.maximum(found.ehs2 - found.ehs**2, 0))[live]
     texture = board_texture(board)
-    public = np.array(
-        [
-            np.log2(1 + stack_to_pot) / 6,
-            1 / (1 + 2 * stack_to_pot),
-            texture.pairing,
-            texture.suited / 5,
-            texture.straight_windows / 10,
-            texture.high_rank / 12,
-        ]
-    )
-    return Encoded(rows.astype(np.float32), public.astype(np.float32), classes, deviation)
+    public = [texture.pairing, texture.suited / 5, texture.straight_windows / 10, texture.high_rank / 12]
+    return _Hands(live, held, size, classes, shape, np.array(public))
 
 
 def hand_classes(board: Board) -> NDArray[np.uint8]:
@@ -124,26 +178,42 @@ def hand_classes(board: Board) -> NDArray[np.uint8]:
 
 
 def strengths(board: Board) -> Floats:
-    """[H] rank of every hand on the river, before it the equity against a uniform hand."""
+    """[H] strength on the river, before it the mean over the boards to come of the chance to win against any hand."""
     if len(board) == _RULES.total_board_cards:
         return hand_ranks(_RULES, board).astype(np.float64)
-    return check_down_chances(_RULES, board, HOLDEM.live(board).astype(np.float64)).round(9)
+    return hand_features(board).ehs.round(9)
+
+
+def equities_against(board: Board, ranges: Reals) -> Floats:
+    """[n, 2, H] chance of each hand to win a showdown against ranges [n, 2, H], ties one half; one half against hands
+    that it does not meet."""
+    flat = np.where(HOLDEM.live(board), ranges, 0).astype(np.float64).reshape(-1, NUM_HANDS)
+    if len(board) == _RULES.total_board_cards:
+        won = np.stack([showdown_chances(_RULES, board, row) for row in flat])
+    else:
+        won = (flat.astype(np.float32) @ margins(_RULES, board).T.astype(np.float32)).astype(np.float64)
+    mass = HOLDEM.compatible_mass(flat)
+    chances: Floats = np.where(mass > EMPTY, 0.5 + 0.5 * won / np.maximum(mass, EMPTY), 0.5)
+    return chances.reshape(ranges.shape)
 
 
 def joint_weights(board: Board, ranges: Reals) -> Floats:
-    """[2, H] the chance that each player holds a hand, given that the hands of the two share no card."""
-    held = np.where(HOLDEM.live(board), ranges, 0).astype(np.float64)
-    joint = held * np.stack([HOLDEM.compatible_mass(held[1]), HOLDEM.compatible_mass(held[0])])
-    shares: Floats = joint / joint.sum(axis=1, keepdims=True)
+    """[n, 2, H] the chance that each player holds a hand, given that the hands of the two share no card; ranges
+    [n, 2, H]. All live hands alike where no two hands of the ranges fit together."""
+    live = HOLDEM.live(board)
+    held = np.where(live, ranges, 0).astype(np.float64)
+    joint = held * HOLDEM.compatible_mass(held[:, ::-1])
+    sums = joint.sum(axis=2, keepdims=True)
+    shares: Floats = np.where(sums > 0, joint / np.where(sums > 0, sums, 1), live / live.sum())
     return shares
 
 
-def write_states(path: str | Path, columns: Mapping[str, NDArray[Any]], **manifest: Any) -> Artifact:
+def write_states(path: str | Path, level: str, columns: Mapping[str, NDArray[Any]], **manifest: Any) -> Artifact:
     """Write one shard of `COLUMNS` atomically."""
-    return write_rows(path, KIND, COLUMNS, columns, stamp=STAMP, **manifest)
+    return write_rows(path, KIND, COLUMNS, columns, stamp=stamp(level), **manifest)
 
 
 @refuses_by_name(KIND)
-def open_states(root: str | Path, verify: bool = True) -> list[Artifact]:
+def open_states(root: str | Path, level: str, verify: bool = True) -> list[Artifact]:
     """All shards of range states at `root`, as `open_all` checks them."""
-    return open_all(root, KIND, STAMP, lambda shard: COLUMNS, verify)
+    return open_all(root, KIND, stamp(level), lambda shard: COLUMNS, verify)

@@ -19,12 +19,14 @@ from poker.kernels.cards.hands import CARD_PERMUTATION, HAND_PERMUTATION
 from poker.rules import NO_ACTION
 from poker.search.beliefs import Ranges
 from poker.search.clock import Clock, Effort
-from poker.search.engines import FasterEngine, engine
+from poker.search.engines import FasterEngine, KernelEngine, engine
 from poker.search.exploit.exploiting import Modelled
 from poker.search.leaves.evaluator import LeafEvaluator, Leaves, values_together
+from poker.search.leaves.range_net import RangeNetLeaf
 from poker.search.safety import Concessions, Safety, Values
 from poker.search.solved_values import SolvedValues
 from poker.solvers.rollout.leaf_values import LeafValues
+from poker.solvers.vector.asked import AskedLeaves
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.schedules import schedule
 from poker.solvers.vector.solver import VectorSolver
@@ -143,11 +145,11 @@ class DepthLimitedSolver:
         self,
         menu: BetMenu,
         ahead: BetMenu,
-        leaves: Mapping[int, LeafEvaluator],
+        leaves: Mapping[int, LeafEvaluator | RangeNetLeaf],
         settings: SolverSettings,
         safety: Safety = Safety(),  # noqa: B008 - frozen
         clock: Clock | None = None,
-        against_model: Mapping[int, LeafEvaluator] | None = None,
+        against_model: Mapping[int, LeafEvaluator | RangeNetLeaf] | None = None,
     ) -> None:
         self._menu = menu
         self._ahead = ahead
@@ -207,30 +209,41 @@ class DepthLimitedSolver:
         limit, evaluator = None, self._leaf(request)
         if evaluator is not None:
             choosers = (1 - searcher,) if evaluator.num_continuations > 1 else ()
-            limit = DepthLimit(root.street, evaluator.num_continuations, choosers, cut_runouts=True)
+            cut_runouts = root.street == 0 or not isinstance(evaluator, RangeNetLeaf)
+            limit = DepthLimit(root.street, evaluator.num_continuations, choosers, cut_runouts)
         return build_tree(root, menu, limit, gadget=self._safety.gadget(root, searcher, request.alternatives))
 
-    def _leaf_values(self, requests: Sequence[Request], trees: Sequence[BettingTree]) -> dict[int, LeafValues]:
+    def _leaf_values(
+        self, requests: Sequence[Request], trees: Sequence[BettingTree]
+    ) -> dict[int, LeafValues | AskedLeaves]:
         """Leaf values of the requests whose trees have leaves, by number."""
+        found: dict[int, LeafValues | AskedLeaves] = {}
         asked: dict[LeafEvaluator, dict[int, Leaves]] = {}
         for number, (request, tree) in enumerate(zip(requests, trees, strict=True)):
             evaluator = self._leaf(request)
             if evaluator is not None and tree.num_leaf_states:
                 states = leaf_states(request.root, tree)
+                if isinstance(evaluator, RangeNetLeaf):
+                    found[number] = evaluator.asked(states, request.board)
+                    continue
                 leaves = states, request.board, request.ranges, request.searcher
                 asked.setdefault(evaluator, {})[number] = leaves
-        found: dict[int, LeafValues] = {}
         for evaluator, numbered in asked.items():
             found |= zip(numbered, values_together(evaluator, list(numbered.values())), strict=True)
         return found
 
-    def _leaf(self, request: Request) -> LeafEvaluator | None:
+    def _leaf(self, request: Request) -> LeafEvaluator | RangeNetLeaf | None:
         """Evaluator of the depth limit; None where there is none."""
         leaves = self._leaves if request.modelled is None else self._against_model
         return leaves.get(request.root.street)
 
     def _solver(
-        self, request: Request, tree: BettingTree, values: LeafValues | None, threads: int, every_hand: bool
+        self,
+        request: Request,
+        tree: BettingTree,
+        values: LeafValues | AskedLeaves | None,
+        threads: int,
+        every_hand: bool,
     ) -> VectorSolver:
         root, board, ranges, searcher, _, alternatives, modelled = request
         if values is None:  # the boards to come are merged where suits are alike
@@ -250,7 +263,8 @@ class DepthLimitedSolver:
             )
             for request in requests
         ]
-        self._engine.run(solvers, efforts)
+        asked = any(solver.game.asked is not None for solver in solvers)
+        (KernelEngine(self._settings.threads) if asked else self._engine).run(solvers, efforts)
 
     def _solution(self, solver: VectorSolver, request: Request) -> RoundSolution:
         root, searcher = request.root, request.searcher

@@ -11,7 +11,8 @@ from poker.abstraction.features import all_in_equity
 from poker.artifacts import MissingArtifactError
 from poker.cards import HOLDEM, NUM_HANDS, hand_index, parse_cards
 from poker.errors import PokernetsError
-from poker.features.ranges import encode, joint_weights, open_states
+from poker.features.ranges import LEVELS, encode, equities_against, joint_weights, open_states
+from poker.search.leaves.range_net import DealtValues, States
 from tests.data_gen.commands import data_gen, data_gen_fails, data_gen_killed, digests
 
 SMALL = ("job=range_states", "job.settings.states_per_shard=2", "job.settings.iterations=20", "cluster.processes=2")
@@ -20,8 +21,9 @@ BOARD = parse_cards("AsKd8c7h2s")
 
 def settings(**changes: Any) -> RangeSettings:
     values: dict[str, Any] = {
-        "seed": 3, "states_per_shard": 6, "cards": 5, "bets": [[0.5, 1.0, "a"], [1.0, "a"], ["a"]], "iterations": 300,
-        "least_stack": 0.05, "most_stack": 60.0, "kinds": dict.fromkeys(KINDS, 0.25), **changes,
+        "seed": 3, "level": "river", "states_per_shard": 6, "bets": [[0.5, 1.0, "a"], [1.0, "a"], ["a"]],
+        "iterations": 300, "every": 5, "least_stack": 0.05, "most_stack": 60.0, "kinds": dict.fromkeys(KINDS, 0.25),
+        **changes,
     }  # fmt: skip
     return RangeSettings(**values)
 
@@ -39,9 +41,9 @@ def test_killed_and_continued_is_byte_identical(tmp_path: Path) -> None:
     assert "6 of 6 shards are there" in data_gen(*SMALL, *common, f"job.output={broken}")
     refused = data_gen_fails(*SMALL, *common, "seed=2", f"job.output={broken}")
     assert "made with config seed=1, but 2" in refused
-    assert len(open_states(whole)) == 6
+    assert len(open_states(whole, "river")) == 6
     with pytest.raises(MissingArtifactError, match="python -m data_gen job=range_states"):
-        open_states(tmp_path / "nowhere")
+        open_states(tmp_path / "nowhere", "river")
 
 
 def range_of(*hands: str) -> np.ndarray:
@@ -72,8 +74,8 @@ def test_a_hand_that_is_all_in_is_worth_its_equity_less_one_half() -> None:
 
 
 def test_rows_of_a_shard() -> None:
-    rows = shard_rows(settings(), 0)
-    again, other = shard_rows(settings(), 0), shard_rows(settings(), 1)
+    rows = shard_rows(settings(), 0, None)
+    again, other = shard_rows(settings(), 0, None), shard_rows(settings(), 1, None)
     assert all(np.array_equal(again[name], rows[name]) for name in rows)
     assert not np.array_equal(other["board"], rows["board"])
     assert rows["exploitability"].max() < 0.05
@@ -84,19 +86,59 @@ def test_rows_of_a_shard() -> None:
         assert (ranges[:, ~live] == 0).all()
         assert (rows["values"][index][:, ~live] == 0).all()
         assert ranges.max(axis=1).tolist() == [1, 1]
-        assert abs((joint_weights(board, ranges) * rows["values"][index]).sum()) < 1e-4
-        found = encode(board, ranges, float(rows["stack_to_pot"][index]))
+        assert abs((joint_weights(board, ranges[None]) * rows["values"][index]).sum()) < 1e-4
+        found = encode(board, ranges[None], rows["stack_to_pot"][index : index + 1])
         for name, value in found._asdict().items():
-            np.testing.assert_allclose(rows[name][index], value, atol=1e-6)
+            np.testing.assert_allclose(
+                rows[name][index], value if name in ("classes", "shape") else value[0], atol=1e-6
+            )
 
 
-def test_states_of_the_turn_are_solved_through_the_river() -> None:
-    rows = shard_rows(settings(cards=4, bets=[[1.0]], iterations=30, most_stack=1.0), 0, states=1)
+def test_turns_without_a_net_are_solved_through_the_river() -> None:
+    turns = settings(level="turn", bets=[[1.0]], iterations=30, most_stack=1.0)
+    rows = shard_rows(turns, 0, None, states=1)
     assert rows["board"][0, 4] == 255
-    assert (
-        abs((joint_weights(tuple(rows["board"][0, :4].tolist()), rows["ranges"][0]) * rows["values"][0]).sum()) < 1e-4
-    )
+    board, ranges = tuple(rows["board"][0, :4].tolist()), rows["ranges"][:1]
+    assert abs((joint_weights(board, ranges) * rows["values"]).sum()) < 1e-4
     assert rows["exploitability"][0] < 0.1
+
+
+class Equities:
+    """Values as if nobody bet any more."""
+
+    def __init__(self, level: str) -> None:
+        self.level = level
+
+    def values(self, states: States) -> list[np.ndarray]:
+        return [(equities_against(board, ranges[:, ::-1]) - 0.5).astype(np.float32) for board, ranges, _ in states]
+
+
+@pytest.mark.parametrize("level", ["end_of_turn", "end_of_flop"])
+def test_values_at_the_end_of_a_round_are_means_over_the_cards_to_come(level: str) -> None:
+    """Equities on the next boards have the equity now as their mean."""
+    rows = shard_rows(settings(level=level), 0, Equities(LEVELS[level].by or ""), states=2)
+    board = tuple(card for card in rows["board"][0].tolist() if card != 255)
+    live, ranges = HOLDEM.live(board), rows["ranges"].astype(np.float32)
+    assert (rows["board"][0] == rows["board"][1]).all()
+    wanted = equities_against(board, ranges[:, ::-1]) - 0.5
+    np.testing.assert_allclose(rows["values"][:, :, live], wanted[:, :, live], atol=1e-3)
+
+
+def test_before_the_flop_a_sample_of_flops_stands_for_all() -> None:
+    rng = np.random.default_rng(4)
+    ranges = np.stack([random_range((), "recursive", rng) for _ in range(2)])[None]
+    [values] = DealtValues(Equities("flop"), flops=8).values([((), ranges, np.ones(1))])
+    assert np.abs(values - (equities_against((), ranges[:, ::-1]) - 0.5)).mean() < 0.15
+
+
+def test_a_round_without_bets_is_worth_what_the_net_says() -> None:
+    """With a bet that nobody can pay, the turn is checked down to the net's values."""
+    turns = settings(level="turn", bets=[[100.0]], least_stack=0.01, most_stack=0.02)
+    rows = shard_rows(turns, 0, Equities("end_of_turn"), states=1)
+    board, ranges = tuple(rows["board"][0, :4].tolist()), rows["ranges"].astype(np.float32)
+    wanted = equities_against(board, ranges[:, ::-1]) - 0.5
+    live = HOLDEM.live(board)
+    np.testing.assert_allclose(rows["values"][0][:, live], wanted[0][:, live], atol=0.02)
 
 
 def test_kinds_of_ranges() -> None:
@@ -110,7 +152,7 @@ def test_kinds_of_ranges() -> None:
 
 def test_settings_that_cannot_work_are_refused() -> None:
     for changes, told in (
-        ({"cards": 3}, "cards=5"),
+        ({"level": "showdown"}, "end_of_turn, turn"),
         ({"iterations": 0}, "at least 1"),
         ({"least_stack": 0.0}, "least_stack"),
         ({"kinds": {"other": 1.0}}, "recursive, uniform"),

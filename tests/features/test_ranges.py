@@ -3,20 +3,27 @@
 import numpy as np
 import pytest
 
-from poker.abstraction.features import all_in_equity
+from poker.abstraction.equities import showdown_equity
 from poker.cards import HOLDEM, NUM_HANDS
 from poker.features.ranges import CLASSES, ROW_NAMES, Encoded, encode, hand_classes, joint_weights, strengths
 from poker.kernels.cards.hands import CARD_PERMUTATION, HAND_PERMUTATION
+from poker.tree.spots import spot_rules
 from poker.types import Board, Floats
 
-BOARDS = ((0, 14, 23, 37, 49), (0, 14, 23, 37), (48, 44, 40, 36, 32))  # a river, a turn, a royal flush for all
-NUTS = BOARDS[2]
+BOARDS: tuple[Board, ...] = ((0, 14, 23, 37, 49), (0, 14, 23, 37), (0, 14, 23), (), (48, 44, 40, 36, 32))
+NUTS = BOARDS[-1]  # a royal flush for all
 
 
 def ranges_on(board: Board) -> Floats:
     weights = np.random.default_rng(sum(board)).random((2, NUM_HANDS)) ** 4
     weights[1, ::3] = 0
     return np.where(HOLDEM.live(board), weights, 0)
+
+
+def encoded(board: Board, ranges: Floats, stack: float) -> Encoded:
+    """One state, without the axis of states."""
+    found = encode(board, ranges[None], np.array([stack]))
+    return found._replace(rows=found.rows[0], public=found.public[0], deviation=found.deviation[0])
 
 
 def column(found: Encoded, name: str) -> Floats:
@@ -26,8 +33,8 @@ def column(found: Encoded, name: str) -> Floats:
 @pytest.mark.parametrize("board", BOARDS)
 def test_equities_and_masses_are_those_of_all_pairs_of_hands(board: Board) -> None:
     ranges, live = ranges_on(board), HOLDEM.live(board)
-    found, possible = encode(board, ranges, 3.0), HOLDEM.possible(board)
-    equity = all_in_equity(board).astype(np.float64) * possible
+    found, possible = encoded(board, ranges, 3.0), HOLDEM.possible(board)
+    equity = showdown_equity(spot_rules(1), board).astype(np.float64) * possible
     for player in range(2):
         opponent = ranges[1 - player]
         meets = possible @ opponent
@@ -38,7 +45,7 @@ def test_equities_and_masses_are_those_of_all_pairs_of_hands(board: Board) -> No
         mass = np.bincount(found.classes[live], joint[live] / joint.sum(), CLASSES)
         np.testing.assert_allclose(column(found, "own_mass")[player] / CLASSES, mass, atol=1e-6)
         np.testing.assert_allclose(column(found, "opp_mass")[1 - player] / CLASSES, mass, atol=1e-6)
-        np.testing.assert_allclose(joint_weights(board, ranges)[player], joint / joint.sum(), atol=1e-12)
+        np.testing.assert_allclose(joint_weights(board, ranges[None])[0, player], joint / joint.sum(), atol=1e-12)
         within = np.bincount(found.classes[live], (joint * found.deviation[player])[live], CLASSES)
         np.testing.assert_allclose(within / joint.sum(), 0, atol=1e-7)
 
@@ -64,7 +71,7 @@ def test_names_of_suits_do_not_matter(board: Board) -> None:
     hands, ranges = HAND_PERMUTATION[permutation], ranges_on(board)
     moved = np.empty_like(ranges)
     moved[:, hands] = ranges
-    one, other = encode(board, ranges, 0.7), encode(renamed, moved, 0.7)
+    one, other = encoded(board, ranges, 0.7), encoded(renamed, moved, 0.7)
     np.testing.assert_allclose(other.rows, one.rows, atol=1e-5)
     np.testing.assert_array_equal(other.public, one.public)
     np.testing.assert_array_equal(other.classes[hands], one.classes)
@@ -73,6 +80,6 @@ def test_names_of_suits_do_not_matter(board: Board) -> None:
 
 def test_the_scale_of_ranges_does_not_matter() -> None:
     board, ranges = BOARDS[0], ranges_on(BOARDS[0])
-    one, other = encode(board, ranges, 5.0), encode(board, 1e-3 * ranges, 5.0)
+    one, other = encoded(board, ranges, 5.0), encoded(board, 1e-3 * ranges, 5.0)
     np.testing.assert_allclose(one.rows, other.rows, atol=1e-6)
     np.testing.assert_allclose(one.deviation, other.deviation, atol=1e-6)

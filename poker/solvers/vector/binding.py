@@ -18,7 +18,7 @@ def bind(
 ) -> tuple[Sweep, int]:
     """A sweep over the game with these action rows, and the floats of scratch memory that a thread needs."""
     layout, boards, leaf = game.layout, game.boards.boards, game.leaf_values
-    clusters = (1, 1) if leaf is None else leaf.matrices(0).shape[2:]
+    clusters = (0, 0) if leaf is None else leaf.matrices(0).shape[2:]
     wide = (max(clusters) + LANES - 1) // LANES * LANES
     place, areas, size = _scratch(game, wide)
     root_stride = int(place[0, layout.first_street])
@@ -85,8 +85,13 @@ def _scratch(game: VectorGame, wide: int) -> tuple[NDArray[np.int64], NDArray[np
 
 
 def _leaf_matrices(game: VectorGame) -> tuple[Singles, NDArray[np.int64]]:
-    """Both players' matrices, the opponent's clusters first, rows padded to LANES, and where each starts [2, L, K]."""
+    """Both players' matrices, the opponent's clusters first, rows padded to LANES, and where each starts [2, L, K]; of
+    leaves that are asked, a value for each hand of the player's list."""
     leaf = game.leaf_values
+    if game.asked is not None:
+        padded, leaves = game.boards.boards.padded[:, 0].astype(np.int64), np.arange(game.asked.num_leaves)
+        starts = np.stack([leaves * padded[0], len(leaves) * padded[0] + leaves * padded[1]])
+        return np.zeros(len(leaves) * int(padded.sum()), np.float32), starts[:, :, None]
     if leaf is None:
         return np.zeros(LANES, np.float32), np.zeros((2, 1, 1), np.int64)
     parts = []

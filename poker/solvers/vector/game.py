@@ -12,9 +12,10 @@ from poker.errors import PokernetsError
 from poker.kernels.simd import LANES
 from poker.kernels.vector.boards import runout_matrix
 from poker.solvers.rollout.leaf_values import LeafValues
+from poker.solvers.vector.asked import AskedLeaves
 from poker.solvers.vector.boards import BoardSet, build_boards, deck_of, final_ranks, symmetries
 from poker.solvers.vector.layout import NO_RAKE, Layout, Rake, tree_layout
-from poker.tree import BettingTree
+from poker.tree import BettingTree, Kind
 from poker.types import Board, Floats, Reals, Singles
 
 DEFAULT_MEMORY_LIMIT = 8 << 30
@@ -45,7 +46,7 @@ class VectorGame:
         tree: BettingTree,
         board: Board = (),
         ranges: Singles | None = None,
-        leaf_values: LeafValues | None = None,
+        leaf_values: LeafValues | AskedLeaves | None = None,
         *,
         alternatives: Singles | None = None,
         rake: Rake = NO_RAKE,
@@ -59,7 +60,9 @@ class VectorGame:
         self.rake = rake
         self.board = self._checked_board(board)
         self.ranges = self._live_ranges(ranges)
-        self.leaf_values = self._checked_leaves(leaf_values)
+        self.asked = leaf_values if isinstance(leaf_values, AskedLeaves) else None
+        self.leaf_values = None if isinstance(leaf_values, AskedLeaves) else leaf_values
+        self._check_leaves()
         self.memory_limit = memory_limit
         merge = isomorphism and leaf_values is None
         if alternatives is not None and np.isinf(alternatives).any():
@@ -103,21 +106,26 @@ class VectorGame:
                 raise PokernetsError(f"the range of player {player} is empty after removing hands blocked by `{text}`")
         return weights
 
-    def _checked_leaves(self, leaf_values: LeafValues | None) -> LeafValues | None:
-        needed = self.tree.num_leaf_states
+    def _check_leaves(self) -> None:
+        needed, asked, given = self.tree.num_leaf_states, self.asked, self.leaf_values
         if not needed:
-            return None
+            self.asked = self.leaf_values = None
+            return
         choices = int(self.tree.leaf_choice.max()) + 1
-        if leaf_values is None:
+        if asked is not None:
+            here = self.tree.street[self.tree.kind == Kind.LEAF] == self.layout.first_street
+            if asked.num_leaves != needed or choices > 1 or not here.all():
+                raise PokernetsError(f"{asked.num_leaves} leaves are asked, one choice each, at the end of the round")
+            return
+        if given is None:
             raise PokernetsError(f"the tree ends at {needed} depth-limit leaves: leaf values are needed")
-        if leaf_values.num_leaves != needed or leaf_values.num_continuations < choices:
+        if given.num_leaves != needed or given.num_continuations < choices:
             raise PokernetsError(
-                f"leaf values are for {leaf_values.num_leaves} leaves and {leaf_values.num_continuations} continuations"
+                f"leaf values are for {given.num_leaves} leaves and {given.num_continuations} continuations"
                 f", the tree has {needed} and {choices}"
             )
-        if len(leaf_values.own_cluster) != self.rules.num_hands or len(leaf_values.opp_cluster) != self.rules.num_hands:
+        if len(given.own_cluster) != self.rules.num_hands or len(given.opp_cluster) != self.rules.num_hands:
             raise PokernetsError(f"leaf values: clusters must be given for all {self.rules.num_hands} hands")
-        return leaf_values
 
     def _runout_matrices(self) -> tuple[NDArray[np.int64], NDArray[np.int16]]:
         """Starts of the matrices of boards where players can be all-in with cards to come, and all matrices."""

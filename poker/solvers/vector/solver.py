@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from poker.kernels.vector.sweep import run_team
 from poker.solvers.vector.binding import NUM_CHUNKS, bind
 from poker.solvers.vector.boards import deck_of
 from poker.solvers.vector.game import VectorGame
-from poker.solvers.vector.realization import shares
+from poker.solvers.vector.realization import realization, shares
 from poker.solvers.vector.response_values import ResponseValues
 from poker.solvers.vector.schedules import Schedule, schedule
 from poker.solvers.vector.thread_tuning import Checks, Pace
@@ -67,6 +68,7 @@ class VectorSolver:
         boards = int(game.boards.boards.child_start[1] - game.boards.boards.child_start[0])
         self._threads = max(1, min(threads, boards, NUM_CHUNKS))
         self._works = [aligned_zeros(work) for _ in range(self._threads + 1)]
+        self._ask_at = 0
         self._pool = ThreadPoolExecutor(self._threads - 1) if self._threads > 1 else None
         self._pace = Pace(self._threads)
 
@@ -118,6 +120,17 @@ class VectorSolver:
     def advance(self, count: int) -> None:
         """Run `count` iterations."""
         self._check_gadgets()
+        last, asked = self.iterations + count, self.game.asked
+        while self.iterations < last:
+            block = last - self.iterations
+            if asked is not None:
+                if self.iterations >= self._ask_at:
+                    self.ask_leaves()
+                    self._ask_at = self.iterations + asked.every
+                block = min(block, self._ask_at - self.iterations)
+            self._iterate(block)
+
+    def _iterate(self, count: int) -> None:
         parameters = self.schedule.parameters(self.iterations + 1, count)
         done = 0
         while done < count:
@@ -128,6 +141,32 @@ class VectorSolver:
             self._pace.measured(members, (time.perf_counter() - begin) / block)
             done += block
         self.iterations += count
+
+    def ask_leaves(self, average: bool = False) -> None:
+        """Value the leaves of an `AskedLeaves` anew, by the ranges that reach them under the strategies of the next
+        iteration, or the `average` ones."""
+        game = self.game
+        assert game.asked is not None
+        values = game.asked.ask(self.leaf_ranges(self._sums if average else self._source))
+        for player in range(2):
+            hands = game.hands(player)
+            for leaf, start in enumerate(self._sweep.leaf_matrix[player, :, 0].tolist()):
+                self._sweep.leaf_values[start : start + len(hands)] = values[leaf, player, hands]
+
+    def leaf_ranges(self, rows: Singles) -> Singles:
+        """[L, 2, H]: the ranges that reach the leaf states of the root's round under the strategies of `rows`."""
+        game, tree = self.game, self.game.tree
+        out = np.repeat(game.ranges[None], tree.num_leaf_states, axis=0)
+        for player in range(2):
+            weights = realization(game, player, partial(self._shares, rows), game.ranges[player])
+            for ranges, node in zip(out, tree.leaves.tolist(), strict=True):
+                while node and tree.player[tree.parent[node]] != player:
+                    node = int(tree.parent[node])
+                if node:
+                    above = int(tree.parent[node])
+                    taken = game.rows(weights, above, 0)[node - int(tree.first_child[above])]
+                    ranges[player, game.hands(player)] = taken
+        return out
 
     def sweep(self, player: int, parameters: Singles) -> None:
         """Update `player` alone, once per row of `parameters` [n, 6]."""
@@ -181,8 +220,12 @@ class VectorSolver:
     def exploitability(self) -> float:
         """Half of what both players together gain by best responses to the average profile, chips per hand.
 
-        For a restricted player it counts what the free part gains, as if it were the whole.
+        For a restricted player it counts what the free part gains, as if it were the whole. Leaves that are asked keep
+        the values of the average profile.
         """
+        if self.game.asked is not None:
+            self.ask_leaves(average=True)
+            self._ask_at = self.iterations
         gain = self._root_values(0, BEST_RESPONSE) + self._root_values(1, BEST_RESPONSE)
         if self.game.rake.fraction > 0 or self.restricted is not None:
             gain -= self._root_values(0, AVERAGE) + self._root_values(1, AVERAGE)
