@@ -1,7 +1,6 @@
 """Nets over ranges: a value of every hand of both players, zero-sum by construction, and their use without training."""
 
 from collections.abc import Sequence
-from itertools import pairwise
 from pathlib import Path
 
 import torch
@@ -14,50 +13,57 @@ from poker.features.ranges import CLASSES, PUBLIC_NAMES, ROW_NAMES, SHAPE_NAMES,
 from poker.types import Board, Reals, Singles
 
 RANGE_NET = "range_net"
-_OWN_MASS, _OPP_MASS, _EQUITY, _OWN_BELOW, _OPP_BELOW = range(5)
-"""Columns of `poker.features.ranges.ROW_NAMES`."""
-_SHAPE = len(ROW_NAMES) - len(SHAPE_NAMES)
+_OWN_MASS, _EQUITY, _SHAPE = (ROW_NAMES.index(name) for name in ("own_mass", "equity", SHAPE_NAMES[0]))
 _STATES = 512
 """States that a pass takes at most: 70 MB of memory with 128 units a layer."""
 
 
-class RangeMlp(nn.Module):
+class RangeMixer(nn.Module):
     """[n, 2, C, F] rows and [n, P] public inputs of `poker.features.ranges` -> [n, 2, C, 2 + S]: the value of each
     class in pots, and how much a hand's value changes with its equity and its shape within the class.
 
-    One perceptron of `hidden` layers serves every class of both players; the first takes, beside the row, what another
-    of `context` layers makes of both ranges, the public inputs and the seat. What they add up to is counted from the
-    equity less one half, and the sum over both ranges is taken from both players alike.
+    Classes of hands, the rows of both players together, are tokens of `width` numbers. Each of `blocks` mixes them over
+    the classes, as sums over ranges do, then each by itself (an MLP-Mixer: Tolstikhin et al. 2021). Values are counted
+    from the equity less one half, and what both ranges sum up to is taken from both players alike.
     """
 
-    def __init__(self, context: Sequence[int], hidden: Sequence[int], seed: int = 0) -> None:
+    def __init__(self, width: int, blocks: int, seed: int = 0) -> None:
         super().__init__()
         generator = torch.Generator().manual_seed(seed)
-        sizes = [4 * CLASSES + len(PUBLIC_NAMES) + 1, *context, hidden[0]]
-        self.context = nn.Sequential(
-            *(Linear(sizes[i], sizes[i + 1], i < len(context), generator) for i in range(len(context) + 1))
-        )
-        self.row = Linear(len(ROW_NAMES) + 2, hidden[0], False, generator)
-        last = Linear(hidden[-1], 2 + len(SHAPE_NAMES), False, generator)
+        self.token = Linear(2 * (len(ROW_NAMES) + 1), width, False, generator)
+        self.public = Linear(len(PUBLIC_NAMES), width, False, generator)
+        self.place = nn.Parameter(torch.zeros(CLASSES, width))
+        self.blocks = nn.ModuleList(_Block(width, generator) for _ in range(blocks))
+        self.last = Linear(width, 2 * (2 + len(SHAPE_NAMES)), False, generator)
         with torch.no_grad():
-            last.weight.mul_(0.1)
-        above = (Linear(size, next_size, True, generator) for size, next_size in pairwise(hidden))
-        self.layers = nn.Sequential(*above, last)
+            self.last.weight.mul_(0.1)
 
     def forward(self, rows: Tensor, public: Tensor) -> Tensor:
-        n, _, classes, inputs = rows.shape
-        mass = rows[..., _OWN_MASS] / classes
-        roots = rows[..., : _OPP_MASS + 1].clamp_min(0).sqrt()
-        seat = torch.tensor([0.0, 1.0], device=rows.device).expand(n, 2)[..., None]
-        below = rows[..., _OWN_BELOW : _OPP_BELOW + 1]
-        seen = torch.cat([roots.flatten(2), below.flatten(2), public[:, None].expand(-1, 2, -1), seat], dim=2)
-        context = self.context(seen.flatten(0, 1))
-        row = self.row(torch.cat([rows, roots], dim=3).reshape(-1, inputs + 2))
-        first = (row.view(2 * n, classes, -1) + context[:, None]).relu()
-        found = self.layers(first.flatten(0, 1)).view(n, 2, classes, -1)
+        n, _, classes, _ = rows.shape
+        roots = rows[..., :1].clamp_min(0).sqrt()
+        both = torch.cat([rows, roots], dim=3).transpose(1, 2).reshape(n * classes, -1)
+        found = self.token(both).view(n, classes, -1) + self.public(public)[:, None] + self.place
+        for block in self.blocks:
+            found = block(found)
+        found = self.last(found.flatten(0, 1)).view(n, classes, 2, -1).transpose(1, 2)
         value, slopes = found[..., 0] + rows[..., _EQUITY] - 0.5, found[..., 1:]
-        value = value - ((mass * value).sum(dim=(1, 2)) / 2)[:, None, None]
+        value = value - ((rows[..., _OWN_MASS] * value).sum(dim=(1, 2)) / (2 * classes))[:, None, None]
         return torch.cat([value[..., None], slopes[..., :1] + 1, slopes[..., 1:]], dim=3)
+
+
+class _Block(nn.Module):
+    def __init__(self, width: int, generator: torch.Generator) -> None:
+        super().__init__()
+        self.norms = nn.ModuleList(nn.LayerNorm(width) for _ in range(2))
+        self.over = nn.Sequential(Linear(CLASSES, CLASSES, True, generator), Linear(CLASSES, CLASSES, False, generator))
+        self.each = nn.Sequential(Linear(width, 2 * width, True, generator), Linear(2 * width, width, False, generator))
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        n, classes, width = tokens.shape
+        across = self.norms[0](tokens).transpose(1, 2).reshape(n * width, classes)
+        tokens = tokens + self.over(across).view(n, width, classes).transpose(1, 2)
+        by_itself: Tensor = self.each(self.norms[1](tokens).view(n * classes, width))
+        return tokens + by_itself.view(n, classes, width)
 
 
 def hand_values(found: Tensor, rows: Tensor, classes: Tensor, shape: Tensor, deviation: Tensor) -> Tensor:

@@ -68,14 +68,17 @@ class RangeData(ShardData[RangeBatch]):
 class RangeModule(lightning.LightningModule):
     """Values of all hands of both players, with the schedule of the leaf net.
 
-    The loss is Huber's over the hands that the board leaves, all alike. Logged in validation and tests: `huber`;
+    The loss is Huber's over the hands that the board leaves, in the share `range_share` weighted as the ranges hold
+    them, otherwise all alike. Logged in validation and tests: `huber`;
     `huber_in_range`, each player's hands weighted as the range holds them; both for the equity less one half in place
     of the net, `huber_of_zero`, and `huber_of_classes`, what is left where all hands of a class have its mean value.
     """
 
-    def __init__(self, net: nn.Module, huber_delta: float, learning_rate: float, weight_decay: float) -> None:
+    def __init__(
+        self, net: nn.Module, huber_delta: float, range_share: float, learning_rate: float, weight_decay: float
+    ) -> None:
         super().__init__()
-        self.net = net
+        self.net, self._share = net, range_share
         self._delta, self._rate, self._decay = huber_delta, learning_rate, weight_decay
         self._points: list[tuple[Tensor, Tensor]] = []
         self._held: Tensor
@@ -89,8 +92,9 @@ class RangeModule(lightning.LightningModule):
         return cosine_adam(self, self.net, self._rate, self._decay)
 
     def training_step(self, batch: RangeBatch, index: int) -> Tensor:
-        live = (batch.classes < CLASSES)[:, None].expand_as(batch.values)
-        loss = huber_loss(self(batch)[live], batch.values[live], delta=self._delta)
+        even, weights = self._weights(batch)
+        losses = huber_loss(self(batch), batch.values, delta=self._delta, reduction="none")
+        loss = (losses * torch.lerp(even, weights, self._share)).sum(dim=2).mean()
         if self.trainer.global_step % self.trainer.log_every_n_steps == 0:  # type: ignore[attr-defined]
             self.log("train/huber", loss.detach())
         return loss
@@ -108,8 +112,7 @@ class RangeModule(lightning.LightningModule):
 
     def _log_means(self, stage: str, predicted: Tensor, batch: RangeBatch) -> None:
         """Means over all batches, which Lightning weighs by their states."""
-        values, live = batch.values, (batch.classes < CLASSES)[:, None].expand_as(batch.values)
-        weights, even = self._weights(batch.ranges), live / live.sum(dim=2, keepdim=True)
+        values, (even, weights) = batch.values, self._weights(batch)
         equity = torch.zeros(*batch.rows.shape[:3], 2 + batch.shape.shape[2], device=values.device)
         equity[..., 0], equity[..., 1] = batch.rows[..., 2] - 0.5, 1
         checked = _values(batch, equity)
@@ -125,12 +128,13 @@ class RangeModule(lightning.LightningModule):
         named = {f"{stage}/{name}": value for name, value in means.items()}
         self.log_dict(named, on_step=False, on_epoch=True, batch_size=len(values), sync_dist=True)
 
-    def _weights(self, ranges: Tensor) -> Tensor:
-        """[n, 2, H] `poker.features.ranges.joint_weights`."""
-        opponent = ranges.flip(1)
+    def _weights(self, batch: RangeBatch) -> tuple[Tensor, Tensor]:
+        """[n, 2, H] weights that sum to 1 of the hands that the board leaves, all alike, and as
+        `poker.features.ranges.joint_weights` has them."""
+        live, opponent = (batch.classes < CLASSES)[:, None].expand_as(batch.values), batch.ranges.flip(1)
         blocked = (opponent @ self._held) @ self._held.T - opponent
-        joint = ranges * (opponent.sum(dim=2, keepdim=True) - blocked)
-        return joint / joint.sum(dim=2, keepdim=True)
+        joint = batch.ranges * (opponent.sum(dim=2, keepdim=True) - blocked)
+        return live / live.sum(dim=2, keepdim=True), joint / joint.sum(dim=2, keepdim=True)
 
     def on_validation_epoch_end(self) -> None:
         predicted, labels = (torch.cat(part).numpy() for part in zip(*self._points, strict=True))
@@ -160,6 +164,7 @@ def train(
     net: Architecture,
     data: RangeData,
     huber_delta: float,
+    range_share: float,
     trainer: TrainerSettings,
     threads: int | None,
     learning_rate: float,
@@ -172,7 +177,7 @@ def train(
     def learn(directory: Path) -> Trained:
         console = Console(stderr=True)
         console.print(data.told, soft_wrap=True, markup=False)
-        module = RangeModule(net(), huber_delta, learning_rate, weight_decay)
+        module = RangeModule(net(), huber_delta, range_share, learning_rate, weight_decay)
         fitted = fit(module, data, directory=directory, trainer=trainer, threads=threads)
         losses = metrics_of_test(fitted, module, data.val_dataloader())
         if fitted.is_global_zero:
@@ -181,7 +186,12 @@ def train(
         counts = {"training_rows": len(data.train_rows), "epochs": fitted.current_epoch}
         return fitted, module.net, counts | {"validation": {"rows": len(data.validation_rows), **losses}}
 
-    config = {"data": data.config, "huber_delta": huber_delta, "learning_rate": learning_rate}
+    config = {
+        "data": data.config,
+        "huber_delta": huber_delta,
+        "range_share": range_share,
+        "learning_rate": learning_rate,
+    }
     config |= {"weight_decay": weight_decay}
     goal = Goal(RANGE_NET, stamp(data.level), {**config, "trainer": recipe(trainer)}, data.made_from)
     counts = keep_or_train(learn, net, goal, output, runs)

@@ -144,7 +144,7 @@ def _by_class(values: Floats, held: NDArray[np.int64]) -> Floats:
     """[n, 2, C] sums of values [n, 2, L] of live hands by their classes."""
     count = len(values)
     at = held + CLASSES * np.arange(2 * count)[:, None]
-    sums: Floats = np.bincount(at.ravel(), values.ravel(), 2 * count * CLASSES)
+    sums: Floats = np.bincount(at.ravel(), values.ravel(), 2 * count * CLASSES).astype(np.float64)
     return sums.reshape(count, 2, CLASSES)
 
 

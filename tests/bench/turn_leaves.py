@@ -1,6 +1,7 @@
 """Turn spots solved with river leaves by nets over ranges: exploitability, completed by exact rivers, and CPU time.
 
-    python -m tests.bench.turn_leaves --nets DIR [--leaves river end_of_turn] [--every 5] [--iterations 200] [--out FILE]
+    python -m tests.bench.turn_leaves --nets DIR [--leaves river end_of_turn] [--every 5] [--iterations 200]
+        [--out FILE]
 
 `DIR` has a net for each level (`train.py model=range_values`). `river` asks the net of rivers about every next card,
 `end_of_turn` that of turns at their end once. The exact solve goes to 0.1% of the pot, as that which completes others.

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from data_gen.range_states import RangeSettings, shard_rows
-from models.range_net import RANGE_NET, RangeMlp, RangeNet, hand_values
+from models.range_net import RANGE_NET, RangeMixer, RangeNet, hand_values
 from models.range_values import RangeBatch, RangeData, RangeModule
 from poker.artifacts import open_artifact
 from poker.cards import HOLDEM
@@ -40,14 +40,14 @@ def work(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-def net() -> RangeMlp:
-    made = RangeMlp(context=[32], hidden=[24, 16], seed=4)
+def net() -> RangeMixer:
+    made = RangeMixer(width=16, blocks=1, seed=4)
     with torch.no_grad():  # far from its start, which is near the equity
-        made.layers[-1].weight.mul_(30)  # type: ignore[operator]
+        made.last.weight.mul_(30)
     return made
 
 
-def answer(made: RangeMlp, state: tuple[tuple[int, ...], np.ndarray, float]) -> np.ndarray:
+def answer(made: RangeMixer, state: tuple[tuple[int, ...], np.ndarray, float]) -> np.ndarray:
     board, ranges, stack = state
     found = encode(board, ranges[None], np.array([stack]))
     rows, public, classes, shape, deviation = (torch.from_numpy(part) for part in found)
@@ -72,7 +72,7 @@ def test_values_are_zero_sum_and_blind_to_the_names_of_suits(board: tuple[int, .
 def test_measures_are_those_of_numpy(work: Path) -> None:
     data, module = (
         RangeData(str(work / "range_states" / "river"), "river", validation_share=0.4),
-        RangeModule(net(), 1.0, 0.001, 0.0),
+        RangeModule(net(), 1.0, 0.75, 0.001, 0.0),
     )
     batch: RangeBatch = next(iter(data.val_dataloader()))
     logged: dict[str, float] = {}
@@ -98,7 +98,7 @@ def test_measures_are_those_of_numpy(work: Path) -> None:
 def test_it_learns_and_is_asked_as_it_was_trained(work: Path) -> None:
     command = [sys.executable, "train.py", "model=range_values", f"artifacts={work}", f"runs={work / 'runs'}"]
     command += ["trainer.max_epochs=25", "model.data.batch_rows=16", "model.data.validation_share=0.2"]
-    command += ["model.net.context=[32]", "model.net.hidden=[32,32]", "trainer.accelerator=cpu"]
+    command += ["model.net.width=16", "model.net.blocks=1", "trainer.accelerator=cpu"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, done.stderr
     artifact = open_artifact(work / "range_net" / "river", RANGE_NET)
@@ -110,7 +110,7 @@ def test_it_learns_and_is_asked_as_it_was_trained(work: Path) -> None:
     states = [(tuple(board), first.arrays["ranges"][i : i + 1], stacks[i : i + 1]) for i, board in enumerate(boards)]
     trained_net = RangeNet(work / "range_net" / "river", "river")
     asked = np.concatenate(trained_net.values(states))
-    module = RangeModule(RangeMlp(context=[32], hidden=[32, 32]), 1.0, 0.001, 0.0)
+    module = RangeModule(RangeMixer(width=16, blocks=1), 1.0, 0.75, 0.001, 0.0)
     module.net.load_state_dict(trained_net._net.state_dict())
     batch = RangeBatch._make(torch.tensor(first.arrays[name][:3]) for name in RangeBatch._fields)
     with torch.no_grad():

@@ -75,6 +75,6 @@ def test_with_an_oracle_at_the_leaves_a_solve_of_the_turn_is_that_of_the_whole_h
     game = VectorGame(tree(None), BOARD, ranges(), isomorphism=False)
     whole = VectorSolver(game)
     whole.advance(300)
-    assert completed(solver, game, 300).exploitability() < 0.002 * POT
+    assert completed(solver, game, 300).exploitability() < 0.006 * POT
     solver.ask_leaves(average=True)
-    assert solver.game_value() == pytest.approx(whole.game_value(), abs=0.003 * POT)
+    assert solver.game_value() == pytest.approx(whole.game_value(), abs=0.01 * POT)
