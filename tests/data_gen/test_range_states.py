@@ -12,8 +12,9 @@ from poker.artifacts import MissingArtifactError
 from poker.cards import HOLDEM, NUM_HANDS, hand_index, parse_cards
 from poker.errors import PokernetsError
 from poker.features.ranges import LEVELS, encode, equities_against, joint_weights, open_states
-from poker.search.leaves.range_net import DealtValues, States
+from poker.search.leaves.range_net import DealtValues
 from tests.data_gen.commands import data_gen, data_gen_fails, data_gen_killed, digests
+from tests.search.leaves.range_values import Equities
 
 SMALL = ("job=range_states", "job.settings.states_per_shard=2", "job.settings.iterations=20", "cluster.processes=2")
 BOARD = parse_cards("AsKd8c7h2s")
@@ -101,16 +102,6 @@ def test_turns_without_a_net_are_solved_through_the_river() -> None:
     board, ranges = tuple(rows["board"][0, :4].tolist()), rows["ranges"][:1]
     assert abs((joint_weights(board, ranges) * rows["values"]).sum()) < 1e-4
     assert rows["exploitability"][0] < 0.1
-
-
-class Equities:
-    """Values as if nobody bet any more."""
-
-    def __init__(self, level: str) -> None:
-        self.level = level
-
-    def values(self, states: States) -> list[np.ndarray]:
-        return [(equities_against(board, ranges[:, ::-1]) - 0.5).astype(np.float32) for board, ranges, _ in states]
 
 
 @pytest.mark.parametrize("level", ["end_of_turn", "end_of_flop"])
