@@ -27,7 +27,7 @@ from poker.features.ranges import COLUMNS, KIND, LEVELS, NO_CARD, encode, stamp,
 from poker.features.shards import shard_path
 from poker.kernels.cards.isomorphism import canonical_board
 from poker.parallel import Cluster, Given, Work
-from poker.search.leaves.range_net import DealtValues, RangeNetLeaf, RangeValues
+from poker.search.leaves.range_net import MeanOverDeals, RangeNetLeaf, RangeValues
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.solver import VectorSolver
 from poker.tree import BetMenu, DepthLimit, bet_menu, build_tree
@@ -115,7 +115,7 @@ def run(
 
 @dataclass(frozen=True)
 class _Job:
-    """What a worker needs, small enough to be sent to it."""
+    """Make shards; small enough to be sent to a worker."""
 
     settings: RangeSettings
     nets: str | None
@@ -201,7 +201,7 @@ def _board_rows(settings: RangeSettings, net: RangeValues | None, count: int, rn
     ranges, exploitability = drawn.astype(np.float32), np.zeros(count, np.float32)
     if level.ended:
         assert net is not None
-        [values] = DealtValues(net, seed=int(rng.integers(1 << 31))).values([(board, ranges, stacks)])
+        [values] = MeanOverDeals(net, seed=int(rng.integers(1 << 31))).values([(board, ranges, stacks)])
     else:
         values = np.empty(ranges.shape, np.float32)
         leaf = None if net is None else RangeNetLeaf(net=net, every=settings.every)

@@ -105,7 +105,7 @@ class Encoded(NamedTuple):
 
 
 class _Hands(NamedTuple):
-    """What a board alone says: `live` hands [L], their `held` classes, sizes of classes, and parts of `Encoded`."""
+    """A board alone: `live` hands [L], their `held` classes, sizes of classes, and parts of `Encoded`."""
 
     live: NDArray[np.int64]
     held: NDArray[np.int64]

@@ -21,7 +21,7 @@ from models.range_net import RangeNet
 from poker.artifacts import write_atomically
 from poker.cards import parse_cards
 from poker.formats.ranges import parse_range
-from poker.search.leaves.range_net import DealtValues, RangeNetLeaf
+from poker.search.leaves.range_net import MeanOverDeals, RangeNetLeaf
 from poker.solvers.vector.completed import completed
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.solver import VectorSolver
@@ -63,9 +63,9 @@ def main() -> None:
         write_atomically(options.out, json.dumps(record(rows=[asdict(row) for row in rows]), indent=1).encode())
 
 
-def _net(nets: Path, level: str) -> RangeNet | DealtValues:
+def _net(nets: Path, level: str) -> RangeNet | MeanOverDeals:
     net = RangeNet(nets / level, level)
-    return DealtValues(net) if level == "river" else net
+    return MeanOverDeals(net) if level == "river" else net
 
 
 def _measured(spot: str, leaves: dict[str, Any], every: Sequence[int], iterations: Sequence[int]) -> list[Row]:

@@ -12,7 +12,7 @@ from poker.artifacts import MissingArtifactError
 from poker.cards import HOLDEM, NUM_HANDS, hand_index, parse_cards
 from poker.errors import PokernetsError
 from poker.features.ranges import LEVELS, encode, equities_against, joint_weights, open_states
-from poker.search.leaves.range_net import DealtValues
+from poker.search.leaves.range_net import MeanOverDeals
 from tests.data_gen.commands import data_gen, data_gen_fails, data_gen_killed, digests
 from tests.search.leaves.range_values import Equities
 
@@ -118,7 +118,7 @@ def test_values_at_the_end_of_a_round_are_means_over_the_cards_to_come(level: st
 def test_before_the_flop_a_sample_of_flops_stands_for_all() -> None:
     rng = np.random.default_rng(4)
     ranges = np.stack([random_range((), "recursive", rng) for _ in range(2)])[None]
-    [values] = DealtValues(Equities("flop"), flops=8).values([((), ranges, np.ones(1))])
+    [values] = MeanOverDeals(Equities("flop"), flops=8).values([((), ranges, np.ones(1))])
     assert np.abs(values - (equities_against((), ranges[:, ::-1]) - 0.5)).mean() < 0.15
 
 

@@ -32,7 +32,7 @@ class RangeValues(Protocol):
         """[n, 2, H] counterfactual values in pots for each of `states`."""
 
 
-class DealtValues:
+class MeanOverDeals:
     """Values where a round has ended, from those after the deal by `of`: means over the next cards, over `flops` of
     them, drawn by `seed`, before the flop."""
 

@@ -50,7 +50,9 @@ class CheckedDown:
     num_continuations = 1
 
     def values(self, leaves: Sequence[Betting], board: Board, ranges: Ranges, own: int) -> LeafValues:
-        clusters = hand_clusters(np.where(HOLDEM.live(board), 0, -1).astype(np.int32), np.zeros(NUM_HANDS), None)
+        clusters = hand_clusters(
+            np.where(HOLDEM.live(board), 0, -1).astype(np.int32), np.zeros(NUM_HANDS, np.float32), None
+        )
         equity = cluster_equity(leaves[0].rules, board, clusters)
         return leaf_values(leaves, own, clusters, equity, np.stack([equity[None] - np.float32(0.5)] * len(leaves)))
 
