@@ -1,0 +1,105 @@
+"""What weight tables know at a ring of ten: `python -m tests.bench.ring_tables HANDS`, in docs/results/ring_players.
+
+The ten `ring_*` players play limit hold'em; an onlooker keeps the tables of all with each way of modelling. Log-loss of
+their actions after the flop, and what the tables of those still in say of the hands held, in nats above all hands alike.
+"""
+
+import argparse
+import json
+from typing import Any
+
+import numpy as np
+
+from conf.compose import call, compose
+from poker.betting import Betting
+from poker.cards import HOLDEM, hand_index
+from poker.opponents.model import action_class, context_of
+from poker.opponents.modelling import habits_for, predictor_for
+from poker.opponents.tracker import Tracker
+from poker.play.hand import play_hand
+from poker.report.estimates import estimate
+from poker.rules import STREET_NAMES
+from poker.state import HandState
+from tests.bench.record import record
+
+MODELLINGS = "generic", "statistics", "net"
+
+
+def followed(tracker: Tracker, end: HandState, names: list[str]) -> tuple[list[float], dict[int, float]]:
+    """Log-losses of the actions after the flop, and the gain over all hands alike at the end of each round."""
+    losses: list[float] = []
+    gains: dict[int, float] = {}
+    tracker.begin(len(names), names)
+
+    def note(betting: Betting, street: int) -> None:
+        live, found = HOLDEM.live(end.runout[: end.rules.board_sizes[street]]), []
+        players = [player for player, out in enumerate(betting.folded) if not out]
+        for player, weights in zip(players, tracker.tables(players), strict=True):
+            share = weights[hand_index(*end.hole_cards[player])] / weights[live].sum(dtype=np.float64)
+            found.append(float(np.log(max(share, 1e-12)) + np.log(live.sum())))
+        gains[street] = float(np.mean(found))
+
+    street = 0
+    for past, _, action in end.betting.turns():
+        if past.street > street:
+            note(past, street)
+        street, board = past.street, end.runout[: end.rules.board_sizes[past.street]]
+        if street:
+            assert tracker.predictor is not None
+            probs = tracker.predictor.probs(context_of(past, board, names[past.to_act]))
+            losses.append(-float(np.log(probs[action_class(action)])))
+        tracker.observe(past, board, action, reweight=not end.betting.folded[past.to_act])
+    if end.betting.is_showdown:
+        note(end.betting, street)
+        tracker.conclude([() if out else cards for out, cards in zip(end.betting.folded, end.hole_cards, strict=True)])
+    return losses, gains
+
+
+def main(hands: int, settings: list[str]) -> dict[str, Any]:
+    seats = list(compose("evaluate", ["evaluate=ring"]).agent)
+    players = [name for name in seats if name != "_target_" and name.startswith("ring_")]
+    config = compose("evaluate", ["evaluate=ring", f"agents=[{','.join((*players, 'poki_net'))}]", *settings])
+    rules, agents = call(config.game), {name: call(config.agent[name]) for name in players}
+    asking = call(config.agent.poki_net)
+    trackers = {}
+    for name in MODELLINGS:
+        predictor = predictor_for(name, asking.net)  # type: ignore[arg-type]
+        trackers[name] = Tracker(predictor, asking.rates, habits_for(name, predictor))  # type: ignore[arg-type]
+    for seed, agent in enumerate(agents.values()):
+        agent.reset(seed)
+    found: dict[str, list[tuple[list[float], dict[int, float]]]] = {name: [] for name in MODELLINGS}
+    for number in range(hands):
+        rng = np.random.default_rng([1, number])
+        names = [players[i] for i in rng.permutation(len(players))]
+        end = play_hand([agents[name] for name in names], HandState.deal(rules, rng))
+        for name, tracker in trackers.items():
+            found[name].append(followed(tracker, end, names))
+    rows: dict[str, Any] = {}
+    for name, each in found.items():
+        row = rows[name] = {"log_loss": _told([loss for losses, _ in each for loss in losses])}
+        for street, round_name in enumerate(STREET_NAMES):
+            gained = [
+                (gains[street], base[street])
+                for (_, gains), (_, base) in zip(each, found["statistics"], strict=True)
+                if street in gains
+            ]
+            row[round_name] = _told([gain for gain, _ in gained])
+            row[f"{round_name}, less statistics"] = _told([gain - base for gain, base in gained])
+    return record(hands=hands, settings=settings, modelling=rows)
+
+
+def _told(values: list[float]) -> dict[str, float]:
+    found = estimate(values)
+    return {"mean": round(found.mean, 4), "half_width_95": round(found.half_width, 4), "n": found.n}
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(prog="python -m tests.bench.ring_tables")
+    parser.add_argument("hands", type=int)
+    parser.add_argument("output")
+    parser.add_argument("settings", nargs="*", metavar="key=value")
+    given = parser.parse_args()
+    measured = main(given.hands, given.settings)
+    with open(given.output, "w") as file:
+        json.dump(measured, file, indent=1)
+    print(json.dumps(measured["modelling"]))
