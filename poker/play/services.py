@@ -192,6 +192,7 @@ class GtoWizard:
     URL = "https://researcher.gtowizard.com"
     GAME = "HUNL 200BB"
     _LEFT = "/hands/in-progress"
+    _OPPONENT = "GTO Wizard"
 
     def __init__(self, rules: Rules, line: Line) -> None:
         self._rules, self._line = rules, line
@@ -214,7 +215,8 @@ class GtoWizard:
     def _read(self, answer: Mapping[str, Any]) -> ServiceHand:
         told = answer["game_state"]
         shown = {seat["name"]: seat for seat in told["players"]}
-        hero = answer.get("hero") or next(name for name, seat in shown.items() if seat["hole_cards"])
+        others = [name for name, seat in shown.items() if seat["hole_cards"] and not name.startswith(self._OPPONENT)]
+        hero = answer.get("hero") or others[0]  # at the end both hands may be shown
         player = 0 if shown[hero]["position"] == "BB" else 1
         cards = {player if name == hero else 1 - player: seat["hole_cards"] or "" for name, seat in shown.items()}
         tokens, unit = [token for token in told["action_history"] if token != "_"], self._unit(answer)

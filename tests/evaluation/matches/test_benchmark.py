@@ -271,6 +271,11 @@ def test_other_stacks_are_refused_and_blinds_may_be_in_any_unit(url: str) -> Non
     answer = json.loads(json.dumps(service.begin().answer))
     answer["game"] |= {"starting_stack": 200.0, "blinds": [0.5, 1.0]}
     assert service._read(answer).state.rules.stacks == (20_000, 20_000)
+    hand = service._read(answer)
+    for seat in answer["game_state"]["players"]:
+        seat["hole_cards"] = seat["hole_cards"] or "2c2d"
+    answer["game_state"]["players"].reverse()
+    assert service._read(answer).player == hand.player  # whoever is told first, all cards shown
     answer["game"]["starting_stack"] = 100.0
     with pytest.raises(PokernetsError, match="deals stacks of 100"):
         service._read(answer)
