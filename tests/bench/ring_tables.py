@@ -1,7 +1,8 @@
 """What weight tables know at a ring of ten: `python -m tests.bench.ring_tables HANDS`, in docs/results/ring_players.
 
-The ten `ring_*` players play limit hold'em; an onlooker keeps the tables of all with each way of modelling. Log-loss of
-their actions after the flop, and what the tables of those still in say of the hands held, in nats above all hands alike.
+The ten `ring_*` players play limit hold'em; an onlooker keeps the tables of all with each way of modelling. Log-loss
+of their actions after the flop, and what the tables of those still in say of the hands held, in nats above all hands
+alike.
 """
 
 import argparse
@@ -78,13 +79,11 @@ def main(hands: int, settings: list[str]) -> dict[str, Any]:
     for name, each in found.items():
         row = rows[name] = {"log_loss": _told([loss for losses, _ in each for loss in losses])}
         for street, round_name in enumerate(STREET_NAMES):
-            gained = [
-                (gains[street], base[street])
-                for (_, gains), (_, base) in zip(each, found["statistics"], strict=True)
-                if street in gains
-            ]
+            pairs = [(gains, base) for (_, gains), (_, base) in zip(each, found["statistics"], strict=True)]
+            gained = [(gains[street], base[street]) for gains, base in pairs if street in gains]
             row[round_name] = _told([gain for gain, _ in gained])
-            row[f"{round_name}, less statistics"] = _told([gain - base for gain, base in gained])
+            if name != "statistics":
+                row[f"{round_name}, less statistics"] = _told([gain - base for gain, base in gained])
     return record(hands=hands, settings=settings, modelling=rows)
 
 
