@@ -70,7 +70,7 @@ def main(sessions: int, settings: list[str]) -> dict[str, Any]:
                 row[given] = {
                     "habits": round(float(habits[:, column].mean()), 4),
                     "net": round(float(net[:, column].mean()), 4),
-                    "less": {"mean": round(less.mean, 4), "half_width_95": round(less.half_width, 4)},
+                    "less": {"mean": round(less.mean, 4), **less.interval(4)},
                 }
             rows.append(row)
             print(row, flush=True)

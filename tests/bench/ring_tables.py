@@ -87,9 +87,9 @@ def main(hands: int, settings: list[str]) -> dict[str, Any]:
     return record(hands=hands, settings=settings, modelling=rows)
 
 
-def _told(values: list[float]) -> dict[str, float]:
+def _told(values: list[float]) -> dict[str, Any]:
     found = estimate(values)
-    return {"mean": round(found.mean, 4), "half_width_95": round(found.half_width, 4), "n": found.n}
+    return {"mean": round(found.mean, 4), **found.interval(4), "n": found.n}
 
 
 if __name__ == "__main__":
