@@ -69,9 +69,10 @@ class RangeModule(lightning.LightningModule):
     """Values of all hands of both players, with the schedule of the leaf net.
 
     The loss is Huber's over the hands that the board leaves, in the share `range_share` weighted as the ranges hold
-    them, otherwise all alike. Logged in validation and tests: `huber`;
-    `huber_in_range`, each player's hands weighted as the range holds them; both for the equity less one half in place
-    of the net, `huber_of_zero`, and `huber_of_classes`, what is left where all hands of a class have its mean value.
+    them, otherwise all alike. Logged in validation and tests: `huber`; `huber_in_range`, each player's hands weighted
+    as the range holds them; both for the equity less one half in place of the net; `huber_half_pots`, of values in
+    halves of the pot, as published figures are; `huber_of_zero`, and `huber_of_classes`, what is left where all hands
+    of a class have its mean value.
     """
 
     def __init__(
@@ -121,6 +122,8 @@ class RangeModule(lightning.LightningModule):
             losses = huber_loss(guess, values, delta=self._delta, reduction="none")
             means |= {f"huber{suffix}": (losses * even).sum(dim=2).mean()}
             means |= {f"huber_in_range{suffix}": (losses * weights).sum(dim=2).mean()}
+        in_halves = huber_loss(2 * predicted, 2 * values, delta=self._delta, reduction="none")
+        means["huber_half_pots"] = (in_halves * even).sum(dim=2).mean()
         means["mean_error"] = ((predicted - values).abs() * even).sum(dim=2).mean()
         for name, guess in (("zero", torch.zeros_like(values)), ("classes", _class_means(values, batch.classes))):
             losses = huber_loss(guess, values, delta=self._delta, reduction="none")

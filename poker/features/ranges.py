@@ -191,7 +191,7 @@ def equities_against(board: Board, ranges: Reals) -> Floats:
     if len(board) == _RULES.total_board_cards:
         won = np.stack([showdown_chances(_RULES, board, row) for row in flat])
     else:
-        won = (flat.astype(np.float32) @ margins(_RULES, board).T.astype(np.float32)).astype(np.float64)
+        won = (flat.astype(np.float32) @ np.asarray(margins(_RULES, board), np.float32).T).astype(np.float64)
     mass = HOLDEM.compatible_mass(flat)
     chances: Floats = np.where(mass > EMPTY, 0.5 + 0.5 * won / np.maximum(mass, EMPTY), 0.5)
     return chances.reshape(ranges.shape)

@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from models.range_net import RangeNet
-from poker.artifacts import write_atomically
+from models.range_net import RANGE_NET, RangeNet
+from poker.artifacts import open_artifact, write_atomically
 from poker.cards import parse_cards
 from poker.formats.ranges import parse_range
 from poker.search.leaves.range_net import MeanOverDeals, RangeNetLeaf
@@ -60,7 +60,9 @@ def main() -> None:
     for spot in NAMES:
         rows += _measured(spot, leaves, options.every, options.iterations)
     if options.out:
-        write_atomically(options.out, json.dumps(record(rows=[asdict(row) for row in rows]), indent=1).encode())
+        nets = {name: open_artifact(options.nets / name, RANGE_NET).counts for name in options.leaves}
+        found = record(rows=[asdict(row) for row in rows], nets=nets)
+        write_atomically(options.out, json.dumps(found, indent=1).encode())
 
 
 def _net(nets: Path, level: str) -> RangeNet | MeanOverDeals:
