@@ -20,6 +20,7 @@ import numpy as np
 from models.range_net import RANGE_NET, RangeNet
 from poker.artifacts import open_artifact, write_atomically
 from poker.cards import parse_cards
+from poker.features.ranges import LEVELS
 from poker.formats.ranges import parse_range
 from poker.search.leaves.range_net import MeanOverDeals, RangeNetLeaf
 from poker.solvers.vector.completed import completed
@@ -60,9 +61,15 @@ def main() -> None:
     for spot in NAMES:
         rows += _measured(spot, leaves, options.every, options.iterations)
     if options.out:
-        nets = {name: open_artifact(options.nets / name, RANGE_NET).counts for name in options.leaves}
+        nets = [_told(options.nets, level) for level in LEVELS if (options.nets / level).exists()]
         found = record(rows=[asdict(row) for row in rows], nets=nets)
         write_atomically(options.out, json.dumps(found, indent=1).encode())
+
+
+def _told(nets: Path, level: str) -> dict[str, Any]:
+    """States that a net learned from, and its losses on others."""
+    counts = open_artifact(nets / level, RANGE_NET).counts
+    return {"level": level, "states": counts["training_rows"], **counts["validation"]}
 
 
 def _net(nets: Path, level: str) -> RangeNet | MeanOverDeals:
