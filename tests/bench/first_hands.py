@@ -1,4 +1,4 @@
-"""How soon a model knows a player: `python -m tests.bench.first_hands SESSIONS FILE`, in docs/results/nolimit_predictors.
+"""How soon a model knows a player: `python -m tests.bench.first_hands SESSIONS FILE` (docs/results/nolimit_predictors).
 
 Log-loss of the next action, over the hands that the player may hold and with the hand held, in the first fifty hands
 against `equity`; of habits from nothing and of habits from a net, on the same hands. Players are those of matches.

@@ -1,4 +1,4 @@
-"""What weight tables know at a ring of ten: `python -m tests.bench.ring_tables HANDS FILE`, in docs/results/ring_players.
+"""What weight tables know at a ring of ten: `python -m tests.bench.ring_tables HANDS FILE` (docs/results/ring_players).
 
 The ten `ring_*` players play limit hold'em; an onlooker keeps the tables of all with each way of modelling. Log-loss
 of their actions after the flop, and what the tables of those still in say of the hands held, in nats above all hands
