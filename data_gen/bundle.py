@@ -35,9 +35,17 @@ GENERATED = {**_ROUNDS, "leaf_table_generated": "leaf_table"}
 FORMULA = {"preflop_rollouts": "preflop_rollouts"}
 PREDICTING = {**FORMULA, "opponent_net/hand": "opponent_net", "opponent_net/adaptive": "opponent_net"}
 STYLES = ("bluffer", "calling_station", "loose_aggressive", "loose_passive", "maniac", "moderate", "rock", "semi_loose")
+PRIOR = {**SOLVING, **{f"nolimit/opponent_net/{net}": "opponent_net" for net in ("hand", "adaptive")}}
 NEEDS: dict[str, dict[str, str]] = {
     **dict.fromkeys(("depth_limited", "depth_limited_exploit", "naive"), SOLVING),
     "depth_limited_generated": GENERATED,
+    "depth_limited_exploit_net": PRIOR,
+    "depth_limited_range_net": {
+        "blueprint": "blueprint",
+        "leaf_table": "leaf_table",
+        "range_net/end_of_flop": "range_net",
+    },
+    "depth_limited_range_turn": {**SOLVING, "range_net/end_of_turn": "range_net"},
     **dict.fromkeys(("poki_formula", "poki_generic", "poki_none", "poki_simulation"), FORMULA),
     **dict.fromkeys([f"ring_{style}" for style in (*STYLES, "tight_aggressive", "tight_passive")], FORMULA),
     **dict.fromkeys(("poki_net", "poki_best_of"), PREDICTING),

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor, distributed, nn
 from torch.nn import functional
 
 FEW_ROWS = 8
@@ -93,6 +93,30 @@ class Linear(nn.Linear):
         return functional.relu(result, inplace=not result.requires_grad) if self.relu else result
 
 
+class _Standardised(nn.BatchNorm1d):
+    """Batch norm without weights, over the batches of all processes together, on any device."""
+
+    def __init__(self, inputs: int) -> None:
+        super().__init__(inputs, affine=False, momentum=None)
+
+    def forward(self, input: Tensor) -> Tensor:
+        if not (self.training and distributed.is_initialized()):
+            return super().forward(input)
+        assert self.running_mean is not None
+        assert self.running_var is not None
+        assert self.num_batches_tracked is not None
+        rows, wide = len(input) * distributed.get_world_size(), input.double()
+        sums = torch.stack([wide.sum(0), wide.square().sum(0)])
+        distributed.all_reduce(sums)
+        mean = sums[0] / rows
+        variance = sums[1] / rows - mean**2
+        self.num_batches_tracked += 1
+        share = 1 / float(self.num_batches_tracked)
+        self.running_mean.lerp_(mean.float(), share)
+        self.running_var.lerp_((variance * rows / (rows - 1)).float(), share)
+        return (input - mean.float()) * (variance.float() + self.eps).rsqrt()
+
+
 class Mlp(nn.Module):
     """[n, inputs] -> [n, outputs]; ReLU between layers, none after the last. `seed` touches no global generator.
 
@@ -103,7 +127,7 @@ class Mlp(nn.Module):
         self, inputs: int, hidden: Sequence[int], outputs: int, seed: int = 0, standardise: bool = False
     ) -> None:
         super().__init__()
-        self.seen = nn.BatchNorm1d(inputs, affine=False, momentum=None) if standardise else nn.Identity()
+        self.seen = _Standardised(inputs) if standardise else nn.Identity()
         generator = torch.Generator().manual_seed(seed)
         sizes = [inputs, *hidden, outputs]
         last = len(sizes) - 2
