@@ -41,7 +41,7 @@ Columns = dict[str, NDArray[Any]]
 _FEWEST_SOLVED = 4
 """Cards on the board from which a state can be solved to the end without a net."""
 _STATES_PER_BOARD = {5: 1, 4: 8, 3: 8, 0: 64}
-"""By cards on the board: before the river a board costs more than a state, before the flop its sample of flops does."""
+"""States on one board, by its cards: before the river it costs more than they do, before the flop its flops do."""
 _POT = 10_000
 """Chips: only the stack in pots matters, and this many leave nothing to rounding."""
 _FLOOR = 1e-6

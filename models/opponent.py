@@ -37,7 +37,7 @@ PLAYERS_SHOWN = 20
 IMPORTANCE_ROWS = 10_000
 RESAMPLES = 1000
 STEPS = 100
-"""Of expectation maximisation."""
+"""Steps of expectation maximisation."""
 EARLY = 250
 """Hands of a player from which it is learned what a net weighs beside counts."""
 

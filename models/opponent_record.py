@@ -31,8 +31,7 @@ def training_counts(rows: OpponentRows) -> dict[str, Any]:
 @dataclass(frozen=True)
 class NetRecord:
     """The record of a net called `name` here; `rows` and `base` are fingerprints, `table` [12, 3] the population's,
-    `weights` the shares of what a net that knows players by
-    their past weighs beside their counts."""
+    `weights` the shares of what a net that knows players by their past weighs beside their counts."""
 
     name: str
     fingerprint: str

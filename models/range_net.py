@@ -15,7 +15,7 @@ from poker.types import Board, Reals, Singles
 RANGE_NET = "range_net"
 _OWN_MASS, _EQUITY, _SHAPE = (ROW_NAMES.index(name) for name in ("own_mass", "equity", SHAPE_NAMES[0]))
 _STATES = 512
-"""States that a pass takes at most: 70 MB of memory with 128 units a layer."""
+"""States that a pass takes at most, which bounds its memory."""
 
 
 class RangeMixer(nn.Module):

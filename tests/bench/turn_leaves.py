@@ -23,12 +23,12 @@ from poker.cards import parse_cards
 from poker.features.ranges import LEVELS
 from poker.formats.ranges import parse_range
 from poker.search.leaves.range_net import MeanOverDeals, RangeNetLeaf
-from poker.solvers.vector.completed import completed
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.solver import VectorSolver
 from poker.tree import DepthLimit, build_tree
 from poker.tree.spots import spot_bets, spot_root
 from tests.bench.record import record
+from tests.solvers.completed import completed
 from tests.solvers.games import SPOTS
 
 NAMES = "t1_turn_basic", "t2_turn_wide"

@@ -6,6 +6,7 @@ from typing import Protocol
 
 import numpy as np
 
+from poker.abstraction.equities import next_board_size
 from poker.betting import Betting
 from poker.cards import HOLDEM
 from poker.errors import PokernetsError
@@ -14,8 +15,6 @@ from poker.search.leaves.evaluator import matched_pot
 from poker.solvers.vector.asked import AskedLeaves
 from poker.tree.spots import spot_rules
 from poker.types import Board, Reals, Singles
-
-_SIZES = spot_rules(1).board_sizes
 
 States = Sequence[tuple[Board, Reals, Reals]]
 """Boards, each with ranges [n, 2, H], that of the player who acts first in the next round first, and stacks in pots
@@ -44,7 +43,7 @@ class MeanOverDeals:
         return [self._mean(*state) for state in states]
 
     def _mean(self, board: Board, ranges: Reals, stacks: Reals) -> Singles:
-        new = _SIZES[_SIZES.index(len(board)) + 1] - len(board)
+        new = next_board_size(spot_rules(1), board) - len(board)
         rest = [card for card in range(52) if card not in board]
         if new == 1:
             dealt = list(combinations(rest, new))
@@ -87,8 +86,9 @@ class RangeNetLeaf:
             values = np.empty_like(ranges)
             values[over] = equities_against(cards, ranges[over][:, ::-1]) - 0.5
             seated = np.where(last[:, None, None], ranges[:, ::-1], ranges)[~over]
-            [found] = self._net.values([(cards, seated, (behind / pots)[~over])])
-            values[~over] = np.where(last[~over, None, None], found[:, ::-1], found)
+            if len(seated):
+                [found] = self._net.values([(cards, seated, (behind / pots)[~over])])
+                values[~over] = np.where(last[~over, None, None], found[:, ::-1], found)
             return values * pots[:, None, None]
 
         return AskedLeaves(len(leaves), ask, self._every)

@@ -12,8 +12,8 @@ class AskedLeaves:
 
     `ask` takes the ranges [L, 2, H] that reach the leaves and gives zero-sum chips of each hand [L, 2, H], the opponent
     holding a compatible hand of the range. It is asked before the first iteration and after every `every` of them, with
-    the ranges of the iteration to come, as in CFR-D (Burch et al. 2014): with those of the average strategies, a solve
-    ends some 1% of the pot from where it would.
+    the ranges of the iteration to come, as in CFR-D (Burch et al. 2014); with those of the average strategies a solve
+    need not converge.
     """
 
     num_leaves: int

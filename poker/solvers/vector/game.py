@@ -115,7 +115,10 @@ class VectorGame:
         if asked is not None:
             here = self.tree.street[self.tree.kind == Kind.LEAF] == self.layout.first_street
             if asked.num_leaves != needed or choices > 1 or not here.all():
-                raise PokernetsError(f"{asked.num_leaves} leaves are asked, one choice each, at the end of the round")
+                raise PokernetsError(
+                    f"the tree has {needed} leaves with {choices} choices: {asked.num_leaves} can be asked, each"
+                    " with one choice at the end of the root's round"
+                )
             return
         if given is None:
             raise PokernetsError(f"the tree ends at {needed} depth-limit leaves: leaf values are needed")

@@ -41,6 +41,8 @@ def test_values_are_chips_of_the_seats_in_their_order(first: int) -> None:
     even = equities_against(FLOP, ranges[:, ::-1]) - 0.5
     edge = 600 * 0.25 * np.array([1, -1] if first == 0 else [-1, 1])[:, None]
     np.testing.assert_allclose(found[0][:, live], (600 * even[0] + edge)[:, live], atol=0.05)
+    alone = RangeNetLeaf(net=Equities("end_of_flop"), every=1).asked([all_in], FLOP).ask(ranges[1:])
+    np.testing.assert_allclose(alone[0], found[1], atol=0.1)
     np.testing.assert_allclose(found[1][:, live], (2 * RULES.stacks[0] * even[1])[:, live], atol=2)
 
 

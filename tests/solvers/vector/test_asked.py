@@ -7,12 +7,12 @@ from poker.abstraction.equities import check_down_chances
 from poker.cards import HOLDEM, NUM_HANDS, parse_cards
 from poker.rules import Rules
 from poker.solvers.vector.asked import AskedLeaves
-from poker.solvers.vector.completed import completed
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.solver import VectorSolver
 from poker.tree import BettingTree, DepthLimit, bet_menu, build_tree
 from poker.tree.spots import spot_root
 from poker.types import Board, Singles
+from tests.solvers.completed import completed
 
 BOARD: Board = parse_cards("AsKd8c7h")
 POT, STACK = 100, 150
