@@ -1,5 +1,6 @@
 """Agents as objects, and evaluations as calls."""
 
+import threading
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,13 @@ from conf.launch import task_of
 from poker.agents.base import Agent, require_policy
 from poker.betting import Betting
 from poker.cards import hand_text
+from poker.errors import PokernetsError
+from poker.evaluation.histories.hand_file import FileReviews, in_chips_of, why_not
+from poker.evaluation.histories.review import decisions_of
+from poker.formats.acpc.log import LoggedHand
+from poker.formats.played import PlayedHand
 from poker.rules import FOLD, Rules
+from poker.search.opponent_decision import DecisionSolver
 from poker.state import HandState
 from pokernets.places import Columns, compile_kernels, source_path
 
@@ -28,6 +35,11 @@ class LoadedAgent:
         self.agent, self.game = agent, game
         self._last: HandState | None = None
         agent.reset(seed)
+
+    @property
+    def solves(self) -> bool:
+        """Whether it can `review`."""
+        return isinstance(self.agent, DecisionSolver)
 
     def state(self, betting: str = "", board: str = "", hand: str = "") -> HandState:
         """The state after `betting` in the letters of ACPC logs (`cr300c/cc`), with the cards of the `board`, as in
@@ -55,6 +67,45 @@ class LoadedAgent:
         if last is None or not _follows(state, last):
             self.agent.start_hand(state.to_act)
         return self.agent.act(state.view(state.to_act))
+
+    def review(self, hand: LoggedHand, player: str) -> Columns:
+        """A row for each `action` at each decision of `player` that can be reviewed, after the `betting` so far.
+
+        It tells whether the action was `taken`, the `frequency` with which sound play takes it with the cards held, and
+        in big blinds its `ev`, a fold being 0, its `loss` against the best one, and its `error`, by which that
+        may be off.
+
+        The agent must be one that solves. PokernetsError says why a hand is not reviewed.
+        """
+        if not isinstance(self.agent, DecisionSolver):
+            raise PokernetsError(f"`{self.agent.name}` cannot review: an agent that solves can, such as depth_limited")
+        if isinstance(hand, PlayedHand) and (reason := why_not(hand, self.game)):
+            raise PokernetsError(reason)
+        if player not in hand.names:
+            raise PokernetsError(f"`{player}` is not in the hand; {', '.join(hand.names)} are")
+        state = in_chips_of(self.game, hand) if isinstance(hand, PlayedHand) else hand.state
+        reviews = FileReviews(self.game, None, lambda: solver, threading.Lock())
+        solver, seat, unit, rows = self.agent, hand.names.index(player), self.game.big_blind, list[dict[str, Any]]()
+        if not state.hole_cards[seat]:
+            raise PokernetsError(f"the cards of `{player}` are not known")
+        for view, taken in reviews.reviewed(state, seat):
+            found = reviews.decision(view, taken)
+            rows += [
+                {
+                    "betting": view.betting.text(),
+                    "action": action_name(view, action),
+                    "taken": action == taken,
+                    "frequency": frequency,
+                    "ev": ev / unit,
+                    "loss": (found.evs.max() - ev) / unit,
+                    "error": found.error / unit,
+                }
+                for action, frequency, ev in zip(found.actions, found.frequencies, found.evs, strict=True)
+            ]
+        if not rows:
+            refused = (reviews.refusal(view) for view, _ in decisions_of(state, seat))
+            raise PokernetsError(next(refused, f"`{player}` had no decision in this hand"))
+        return {name: np.array([row[name] for row in rows]) for name in rows[0]}
 
     def _hand(self, index: int) -> str:
         return hand_text(index) if self.game.num_hole_cards == 2 else self.game.cards_text((index,))

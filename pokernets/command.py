@@ -32,6 +32,7 @@ VERBS = {
     "review": Verb("evaluate", "evaluate", "play", "log", True, "the table, with your hands to review: review FILE"),
     "solve": Verb("evaluate", "evaluate", "spot", "spot", False, "a flop, turn or river spot: solve FILE"),
     "evaluate": Verb("evaluate", "evaluate", "", "evaluate", False, "any other measurement: evaluate NAME"),
+    "mcp": Verb("evaluate", "evaluate", "mcp", "", True, "tools for a language model, over stdin and stdout (MCP)"),
     "train": Verb("train", "model", "", "model", False, "train a net: train NAME"),
     "data": Verb("data_gen", "job", "", "job", False, "make what nets and agents need: data JOB"),
 }

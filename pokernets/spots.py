@@ -1,5 +1,7 @@
 """Post-flop spots solved exactly."""
 
+import math
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -7,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from poker.cards import hand_text
+from poker.errors import PokernetsError
 from poker.evaluation.measures.spot import Settings, prepare
 from poker.machine import cores
 from poker.solvers.vector.solver import VectorSolver
-from poker.solvers.vector.spot.spots import Spot, read_spot
+from poker.solvers.vector.spot.spots import Spot, read_spot, spot_of
 from poker.solvers.vector.walk import View, Walk
 from pokernets.places import Columns, compile_kernels
 
@@ -53,14 +56,25 @@ def solve(
     iterations: int = 2000,
     threads: int | None = None,
     memory_gib: float = 8.0,
+    seconds: float | None = None,
 ) -> SolvedSpot:
-    """Solve a spot until its exploitability is `percent` of the pot, or for so many `iterations`.
+    """Solve a spot until its exploitability is `percent` of the pot, or for so many `iterations` or `seconds`.
 
     `spot` is a file, or its keys (`poker.solvers.vector.spot.spots`): board, oop_range, ip_range, pot, stack and bet
-    sizes. PokernetsError says what is wrong with it, or that the solve needs more memory than `memory_gib`.
+    sizes. PokernetsError says what is wrong with it, or that the solve needs more memory than `memory_gib`, or as a
+    rule more than `seconds`.
     """
-    read = Spot(dict(spot)) if isinstance(spot, Mapping) else read_spot(str(spot))
+    read = spot_of(spot) if isinstance(spot, Mapping) else read_spot(str(spot))
     compile_kernels()
-    solver, _ = prepare(read, Settings("apdcfr", percent, iterations, threads or cores(), memory_gib))
-    done = solver.run(iterations=iterations, target=percent / 100 * read.pot)
+    begun, limit = time.monotonic(), math.inf if seconds is None else seconds
+    settings = Settings("apdcfr", percent, iterations, threads or cores(), memory_gib)
+
+    def in_time() -> bool:
+        if time.monotonic() > begun + limit:
+            raise PokernetsError(f"the tree of this spot takes more than {limit:g} s to build: offer fewer bet sizes")
+        return True
+
+    solver, cost = prepare(read, settings, in_time)
+    cost.refuse_beyond(limit)
+    done = solver.run(iterations=iterations, target=percent / 100 * read.pot, seconds=seconds)
     return SolvedSpot(read, solver, done.exploitability)

@@ -41,6 +41,19 @@ def hands(*, game: Rules, reviewer: AgentSpec | None, log: str | None, out: str,
     return Page("/hands", "Hands", "poker.table.hands", (game, reviewer, log, out, processes))
 
 
+def questions(
+    *,
+    module: str,
+    game: Rules,
+    agents: list[AgentSpec],
+    reviewer: AgentSpec | None,
+    threads: int,
+    processes: int | None,
+) -> Page:
+    """The page of the HTTP interface that `module` serves: other programs ask `agents`, and for solves and reviews."""
+    return Page("/api", "API", module, (game, agents, reviewer, threads, processes))
+
+
 def explorer(
     *,
     algorithm: str,

@@ -152,7 +152,7 @@ class Mistake:
 
 
 class Reviews:
-    """Reviews of one player's decisions in the hands of a game; what each has cost is kept in the file `path`.
+    """Reviews of one player's decisions in the hands of a game; what each has cost is kept in the file `path`, if any.
 
     `solver` is called where one is needed, under `lock`, which is held while it solves.
     """
@@ -160,7 +160,7 @@ class Reviews:
     def __init__(
         self,
         rules: Rules,
-        path: Path,
+        path: Path | None,
         solver: Callable[[], DecisionSolver],
         lock: threading.Lock,
         place: Callable[[], int] = lambda: 0,
@@ -168,10 +168,12 @@ class Reviews:
         """`place` tells the place of a review in the queue for the solver, 0 where it does not wait."""
         self._rules, self._solver, self._lock, self.place = rules, solver, lock, place
         self.big_blind = rules.big_blind
-        self._file = JsonLines(path)
-        self._file.cut_unfinished()
+        self._file = None if path is None else JsonLines(path)
         self._known = LRUCache[tuple[HandState, int | None], DecisionReview](_KEPT)
-        self._mistakes = {(row["hand"], row["betting"]): Mistake(**row) for row in self._file.rows()}
+        self._mistakes: dict[tuple[int, str], Mistake] = {}
+        if self._file is not None:
+            self._file.cut_unfinished()
+            self._mistakes = {(row["hand"], row["betting"]): Mistake(**row) for row in self._file.rows()}
         reviewable = (rules.num_players, rules.num_hole_cards, rules.deck_size) == (2, 2, 52)
         self.why_not = "" if reviewable else f"reviews are of heads-up hold'em, not of `{rules.name}`"
 
@@ -239,7 +241,8 @@ class Reviews:
             round(one.frequency, 3),
         )
         self._mistakes[key] = found
-        self._file.append([vars(found)])
+        if self._file is not None:
+            self._file.append([vars(found)])
 
     def _is_kept(self, key: tuple[int, str]) -> bool:
         return key in self._mistakes and self._mistakes[key].finished

@@ -147,7 +147,10 @@ def view_record(view: View) -> dict[str, Any]:
         "player": None if view.player is None else SEATS[view.player],
         "actions": totals(view),
         "next_cards": {
-            cards_text([deal.card]): {"ev": list(map(_number, deal.ev)), "equity": list(map(_number, deal.equity))}
+            cards_text([deal.card]): {
+                "ev": list(map(json_number, deal.ev)),
+                "equity": list(map(json_number, deal.equity)),
+            }
             for deal in view.deals
         },
         **{SEATS[player].lower(): hands_of(view, player) for player in range(2)},
@@ -159,7 +162,7 @@ def totals(view: View) -> dict[str, dict[str, float | None]]:
     if view.player is None:
         return {}
     found = decisions.totals(view.weights[view.player], view.strategy, view.action_ev)
-    numbers = ({key: _number(value) for key, value in told.items()} for told in found)
+    numbers = ({key: json_number(value) for key, value in told.items()} for told in found)
     return dict(zip(view.actions, numbers, strict=True))
 
 
@@ -168,13 +171,13 @@ def hands_of(view: View, player: int) -> dict[str, dict[str, Any]]:
     found: dict[str, dict[str, Any]] = {}
     for hand in np.flatnonzero(view.weights[player] > 0).tolist():
         told: dict[str, Any] = {
-            "weight": _number(view.ranges[player, hand]),
-            "ev": _number(view.ev[player, hand]),
-            "equity": _number(view.equity[player, hand]),
+            "weight": json_number(view.ranges[player, hand]),
+            "ev": json_number(view.ev[player, hand]),
+            "equity": json_number(view.equity[player, hand]),
         }
         if player == view.player:
-            told["frequencies"] = dict(zip(view.actions, map(_number, view.strategy[hand]), strict=True))
-            told["action_ev"] = dict(zip(view.actions, map(_number, view.action_ev[hand]), strict=True))
+            told["frequencies"] = dict(zip(view.actions, map(json_number, view.strategy[hand]), strict=True))
+            told["action_ev"] = dict(zip(view.actions, map(json_number, view.action_ev[hand]), strict=True))
         found[hand_text(hand)] = told
     return found
 
@@ -192,6 +195,6 @@ def view_csv(view: View) -> str:
     return out.getvalue()
 
 
-def _number(value: float | None) -> float | None:
+def json_number(value: float | None) -> float | None:
     """A number to six digits; None where there is none, as JSON knows no NaN."""
     return float(f"{value:.6g}") if value is not None and isfinite(value) else None

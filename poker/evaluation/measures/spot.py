@@ -20,6 +20,8 @@ from poker.solvers.vector.spot.decisions import Decision, decision, equity
 from poker.solvers.vector.spot.solution import find_node, save_solution
 from poker.solvers.vector.spot.spots import Spot, read_spot
 
+_USUAL = (100, 300)
+"""Iterations that solves take as a rule."""
 SEATS = ("OOP", "IP")
 _EVS = {"ev": "EV of the hands that take it", "ev_all": "EV of all hands"}
 """Headers: means over different hands do not compare actions, those over all hands that come there do."""
@@ -80,6 +82,21 @@ class SolveCost:
     bytes: int
     seconds_per_iteration: float
     threads: int
+
+    @property
+    def seconds(self) -> tuple[float, float]:
+        """Seconds that a solve takes as a rule, from and to."""
+        least, most = (count * self.seconds_per_iteration for count in _USUAL)
+        return least, most
+
+    def refuse_beyond(self, seconds: float) -> None:
+        """Raises PokernetsError where the solve takes longer as a rule."""
+        if self.seconds[0] > seconds:
+            least, most = self.seconds
+            raise PokernetsError(
+                f"this solve has {self}: {least:,.0f} to {most:,.0f} s as a rule, and the limit is {seconds:g} s. Offer"
+                " fewer bet sizes, narrow the ranges, or begin on a later street"
+            )
 
     def __str__(self) -> str:
         each = 1e3 * self.seconds_per_iteration

@@ -194,9 +194,9 @@ class _Form:
 
 
 def _cost(solve: Solve) -> str:
-    """Memory and time of a solve, which as a rule takes one to three hundred iterations."""
-    each, most = solve.cost.seconds_per_iteration, solve.settings.memory_limit_gib
-    return f"{solve.cost}; {_time(100 * each)} to {_time(300 * each)} as a rule. The limit is {most:g} GiB."
+    """Memory and time of a solve."""
+    least, most = map(_time, solve.cost.seconds)
+    return f"{solve.cost}; {least} to {most} as a rule. The limit is {solve.settings.memory_limit_gib:g} GiB."
 
 
 def _time(seconds: float) -> str:

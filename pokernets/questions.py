@@ -1,0 +1,224 @@
+"""Questions of other programs and their answers in JSON: what the Python interface answers, within limits.
+
+They come over HTTP at the table's server (`pokernets.web`), or from a language model (`pokernets.mcp`). A spot that
+takes more than `SECONDS` to solve as a rule is refused with its cost; hands are read within the limits of uploads.
+"""
+
+import threading
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field
+
+from poker.agents.base import PolicyAgent
+from poker.cards import hand_index, hand_text
+from poker.errors import PokernetsError
+from poker.evaluation.histories.hand_file import HandFile
+from poker.evaluation.measures.explorer import json_number, totals
+from poker.evaluation.measures.spot import SEATS
+from poker.limits import MOST_RANGE_CHARACTERS
+from poker.play.lineup import AgentSpec
+from poker.play.pool import Call, Pool
+from poker.rules import Rules
+from poker.table.server.uploads import read_apart
+from pokernets.agents import LoadedAgent, action_name
+from pokernets.places import Columns
+from pokernets.spots import solve
+
+SECONDS = 60.0
+"""Seconds of a solve."""
+MEMORY_GIB = 1.0
+"""Memory of a solve."""
+_MOST_WAITING = 8
+"""Questions that are answered or wait, over all who ask."""
+_TEXT_BYTES = 900_000
+"""Characters of a hand: a request has up to 1 MiB."""
+_REVIEWER = ""
+
+
+class Question(BaseModel):
+    """A question of another program."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class SpotQuestion(Question):
+    """Solve a spot of heads-up no-limit hold'em from the flop, turn or river on, exactly, and tell what the player to
+    act after `words` does with every hand: frequencies and values of the actions, in chips."""
+
+    board: str = Field(max_length=20, description="3, 4 or 5 cards", examples=["QsJh2h8d3c"])
+    oop_range: str = Field(
+        max_length=MOST_RANGE_CHARACTERS, description="hands of the player who acts first", examples=["AA-88,AKs-A9s"]
+    )
+    ip_range: str = Field(
+        max_length=MOST_RANGE_CHARACTERS, description="hands of the other player", examples=["JJ-22,AQs-A2s,KQo:0.5"]
+    )
+    pot: int = Field(description="chips in the pot", examples=[60])
+    stack: int = Field(description="chips that each player has left", examples=[270])
+    bets: dict[str, str] = Field(
+        max_length=40,
+        description="sizes under `bet` and `raise`: percentages of the pot, `a` for all-in, `e` for a geometric size, a"
+        " multiple `2.5x` of a bet; more particular ones under keys such as flop_bet, oop_turn_raise, river_donk",
+        examples=[{"bet": "50%,a", "raise": "60%"}],
+    )
+    words: str = Field(
+        default="", max_length=500, description="what is done already, as in `check bet30 call 2c`", examples=["check"]
+    )
+    percent: float = Field(default=0.3, gt=0, le=100, description="exploitability, in percent of the pot, to end at")
+
+
+class AgentQuestion(Question):
+    """Ask an agent with what probabilities it takes each action, with one hand or with all that the player to act can
+    have."""
+
+    betting: str = Field(
+        default="",
+        max_length=1000,
+        description="all actions so far: f, c (check or call), r with the total chips of the player in the hand; a `/`"
+        " between rounds. Blinds are posted already",
+        examples=["r300c/cr600"],
+    )
+    board: str = Field(default="", max_length=20, examples=["Ks9d4c"])
+    hand: str = Field(default="", max_length=10, description="cards of the player to act", examples=["AhKd"])
+    agent: str = Field(default="", max_length=100, description="name of the agent, if there are several")
+
+
+class HandQuestion(Question):
+    """Review the decisions of a player in a hand of heads-up no-limit hold'em: what sound play does at each, the value
+    of each action, and what the action taken lost, in big blinds."""
+
+    text: str = Field(
+        max_length=_TEXT_BYTES,
+        description="a hand history as PokerStars, Bovada, Winamax, partypoker or 888 write it, or PHH, OHH; of several"
+        " hands the first that can be reviewed counts",
+        examples=["PokerStars Hand #7: Hold'em No Limit ..."],
+    )
+    player: str = Field(default="", max_length=200, description="whose decisions; else who was dealt known cards")
+
+
+QUESTIONS: dict[str, type[Question]] = {"solve": SpotQuestion, "ask": AgentQuestion, "review": HandQuestion}
+"""Kinds of questions by the name of the address or tool."""
+
+
+class BusyError(PokernetsError):
+    """As many questions wait as may."""
+
+
+class Desk:
+    """Answers questions in processes of their own, started with the first. `agents` are asked, the first of them that
+    solves reviews, or else `reviewer`; a solve has so many `threads`."""
+
+    def __init__(
+        self, game: Rules, agents: Sequence[AgentSpec], reviewer: AgentSpec | None, threads: int, processes: int | None
+    ) -> None:
+        self._game = game
+        build = partial(_Answers, game, tuple(agents), reviewer, threads)
+        self._pool = Pool({"": build}, processes, background=True)
+        self._free = threading.BoundedSemaphore(_MOST_WAITING)
+
+    def answer(self, asker: str, question: Question) -> dict[str, Any]:
+        """The answer, in values of JSON. Those who ask take turns; a BusyError where too many wait, a PokernetsError
+        for what cannot be answered."""
+        if not self._free.acquire(blocking=False):
+            raise BusyError(f"{_MOST_WAITING} questions are being answered: ask again later")
+        try:
+            file = None
+            if isinstance(question, HandQuestion):
+                file = read_apart("the text", question.text.encode(), self._game)
+            found: dict[str, Any] = self._pool.ask(asker, Call("", "to", (question, file)))
+        finally:
+            self._free.release()
+        return found
+
+
+class _Answers:
+    """The answers of a process of a `Desk`, whose agents are built when they are first asked."""
+
+    def __init__(self, game: Rules, agents: tuple[AgentSpec, ...], reviewer: AgentSpec | None, threads: int) -> None:
+        self._game, self._specs, self._threads = game, {spec.name: spec for spec in agents}, threads
+        self._reviewer = reviewer
+        self._built: dict[str, LoadedAgent] = {}
+
+    def to(self, question: Question, file: HandFile | None) -> dict[str, Any]:
+        match question:
+            case SpotQuestion():
+                return self._solve(question)
+            case AgentQuestion():
+                return self._ask(question)
+        assert isinstance(question, HandQuestion)
+        assert file is not None
+        return self._review(question, file)
+
+    def _agent(self, name: str) -> LoadedAgent:
+        spec = self._reviewer if name == _REVIEWER else self._specs.get(name)
+        if spec is None:
+            raise PokernetsError(f"there is no agent `{name[:100]}`; there are {', '.join(self._specs)}")
+        if name not in self._built:
+            self._built[name] = LoadedAgent(spec.build(self._game), self._game)
+        return self._built[name]
+
+    def _solve(self, question: SpotQuestion) -> dict[str, Any]:
+        asked = question.model_dump(exclude={"bets", "words", "percent"})
+        solved = solve(
+            {**question.bets, **asked},
+            percent=question.percent,
+            threads=self._threads,
+            memory_gib=MEMORY_GIB,
+            seconds=SECONDS,
+        )
+        view = solved.view(question.words)
+        return {
+            "ev": dict(zip(("oop", "ip"), map(json_number, solved.ev), strict=True)),
+            "exploitability": json_number(solved.exploitability),
+            "finished": solved.exploitability <= question.percent / 100 * question.pot,
+            "player": None if view.player is None else SEATS[view.player],
+            "actions": totals(view),
+            "hands": _json(solved.strategy(question.words)),
+        }
+
+    def _ask(self, question: AgentQuestion) -> dict[str, Any]:
+        loaded = self._agent(question.agent or next(iter(self._specs)))
+        state = loaded.state(question.betting, question.board, question.hand)
+        if state.is_over:
+            raise PokernetsError(f"nobody acts after `{question.betting}`: the hand is over")
+        told = {"agent": loaded.agent.name, "player": state.to_act, "pot": state.betting.pot}
+        if not isinstance(loaded.agent, PolicyAgent):
+            if not question.hand:
+                raise PokernetsError(f"`{loaded.agent.name}` is asked with a `hand`: it has no policy for all of them")
+            return {**told, "action": action_name(state, loaded.act(state))}
+        table = loaded.strategy(state)
+        if question.hand:
+            cards = state.hole_cards[state.to_act]
+            name = hand_text(hand_index(*cards)) if len(cards) == 2 else self._game.cards_text(cards)
+            table = {key: column[table["hand"] == name] for key, column in table.items()}
+        return {**told, "hands": _json(table)}
+
+    def _review(self, question: HandQuestion, file: HandFile) -> dict[str, Any]:
+        player = question.player or next(iter(file.players()), "")
+        hands, left_out = file.of(player) if file.hands else ({}, file.left_out)
+        if not hands:
+            told = [f"{reason} ({count})" for reason, count in left_out.items()] + [str(one) for one in file.errors]
+            raise PokernetsError(f"no hand can be reviewed: {'; '.join(told[:5])}")
+        hand = next(iter(hands.values()))
+        names = [*self._specs, *([] if self._reviewer is None else [_REVIEWER])]
+        solvers = (self._agent(name) for name in names)
+        reviewer = next((one for one in solvers if one.solves), None)
+        if reviewer is None:
+            raise PokernetsError("reviews need an agent that solves: agents@reviewer=depth_limited")
+        return {"hand": hand.number, "player": player, "decisions": _json(reviewer.review(hand, player))}
+
+
+def reasons(errors: Iterable[Mapping[str, Any]]) -> str:
+    """Why a question is none, from pydantic's `errors()`, without what was asked."""
+    return "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in errors)
+
+
+def _json(table: Columns) -> dict[str, list[Any]]:
+    """Columns of a table in values of JSON, numbers to six digits."""
+    return {
+        name: [json_number(value) for value in column.tolist()] if np.issubdtype(column.dtype, np.floating)
+        else column.tolist()
+        for name, column in table.items()
+    }  # fmt: skip

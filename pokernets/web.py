@@ -1,0 +1,139 @@
+"""The table's server as an HTTP interface in JSON, and the page that describes it, from its OpenAPI document."""
+
+import json
+from collections.abc import Sequence
+from functools import partial
+from html import escape
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.concurrency import run_in_threadpool
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from nicegui import app, run, ui
+from pydantic import ValidationError
+
+from poker.agents.remote import AgentFailure
+from poker.errors import PokernetsError
+from poker.play.lineup import AgentSpec
+from poker.rules import Rules
+from poker.table.elements import Fill, Needs, html
+from pokernets import __version__
+from pokernets.questions import (
+    MEMORY_GIB,
+    QUESTIONS,
+    SECONDS,
+    AgentQuestion,
+    BusyError,
+    Desk,
+    HandQuestion,
+    Question,
+    SpotQuestion,
+    reasons,
+)
+
+PLACE = "/api"
+_LIMITS = (
+    f"Questions are POSTed as JSON, with the token of this server if it has one (`?token=`), and answered one after the"
+    f" other; a solve has {SECONDS:g} s and {MEMORY_GIB:g} GiB, and one that takes more as a rule is refused with its"
+    " cost. What cannot be answered is a 422 with the reason as `detail`; 503 asks to come again later."
+)
+
+
+def make(
+    _: Needs,
+    game: Rules,
+    agents: Sequence[AgentSpec],
+    reviewer: AgentSpec | None,
+    threads: int,
+    processes: int | None,
+) -> Fill:
+    desk = Desk(game, agents, reviewer, threads, processes)
+    served = interface(desk)
+    app.mount(PLACE, served)
+
+    async def fill(visitor: str) -> None:
+        _show(served.openapi(), desk, visitor)
+
+    return fill
+
+
+def interface(desk: Desk) -> FastAPI:
+    """The HTTP interface of `desk`."""
+    served = FastAPI(title="pokernets", version=__version__, description=_LIMITS, docs_url=None, redoc_url=None)
+
+    async def answer(request: Request, question: Question) -> JSONResponse:
+        return JSONResponse(await run_in_threadpool(desk.answer, str(request.state.visitor), question))
+
+    @served.post("/solve", summary="Solve a spot", description=SpotQuestion.__doc__)
+    async def solve(request: Request, question: SpotQuestion) -> Any:
+        return await answer(request, question)
+
+    @served.post("/ask", summary="Ask an agent", description=AgentQuestion.__doc__)
+    async def ask(request: Request, question: AgentQuestion) -> Any:
+        return await answer(request, question)
+
+    @served.post("/review", summary="Review a hand", description=HandQuestion.__doc__)
+    async def review(request: Request, question: HandQuestion) -> Any:
+        return await answer(request, question)
+
+    @served.exception_handler(RequestValidationError)
+    async def no_question(_: Request, error: RequestValidationError) -> JSONResponse:
+        return JSONResponse({"detail": reasons(error.errors())}, 422)
+
+    def refused(status: int, _: Request, error: Exception) -> JSONResponse:
+        return JSONResponse({"detail": str(error)}, status)
+
+    for kind, status in ((PokernetsError, 422), (BusyError, 503), (AgentFailure, 500)):
+        served.add_exception_handler(kind, partial(refused, status))
+    return served
+
+
+def _show(described: dict[str, Any], desk: Desk, visitor: str) -> None:
+    """The page: for each question its fields, an example to change and send, and the answer."""
+    schemas = described["components"]["schemas"]
+    with ui.element("section").classes("api"):
+        html().set_content(
+            f"<p>{escape(described['info']['description'])}"
+            f' <a href="{PLACE}/openapi.json">The OpenAPI document</a>.</p>'
+        )
+        for path, methods in described["paths"].items():
+            kind = QUESTIONS[path.strip("/")]
+            html().set_content(_described(path, methods["post"], schemas[kind.__name__]))
+            example = {
+                name: field["examples"][0]
+                for name, field in schemas[kind.__name__]["properties"].items()
+                if "examples" in field
+            }
+            asked = ui.textarea(value=json.dumps(example, indent=1)).props(
+                f'outlined dense autogrow aria-label="Question to {path}"'
+            )
+            button = ui.button("Send").props("no-caps dense")
+            shown = html().props("role=status")
+            button.on_click(partial(_send, desk, visitor, kind, asked, shown))
+
+
+async def _send(desk: Desk, visitor: str, kind: type[Question], asked: ui.textarea, shown: ui.html) -> None:
+    shown.set_content("Asking …")
+    try:
+        question = kind.model_validate_json(str(asked.value))
+        found = json.dumps(await run.io_bound(desk.answer, visitor, question))
+    except ValidationError as error:
+        found = reasons(error.errors())
+    except (PokernetsError, AgentFailure) as error:
+        found = str(error)
+    shown.set_content(f"<pre>{escape(found)}</pre>")
+
+
+def _described(path: str, operation: dict[str, Any], schema: dict[str, Any]) -> str:
+    """HTML of an address and the fields of its question."""
+    needed = schema.get("required", [])
+    rows = "".join(
+        f"<tr><th scope=row>{name}</th><td>{field['type']}{'' if name in needed else ', optional'}</td>"
+        f"<td>{escape(field.get('description', ''))}</td></tr>"
+        for name, field in schema["properties"].items()
+    )
+    return (
+        f"<h2>{operation['summary']}: POST {PLACE}{path}</h2><p>{escape(operation['description'])}</p>"
+        f"<table><thead><tr><th>field</th><th>type</th><th>what it is</th></tr></thead><tbody>{rows}</tbody></table>"
+    )

@@ -1,0 +1,263 @@
+"""HTTP and tools of language models: the answers of the Python interface, limits, and rubbish."""
+
+import json
+import random
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from fastapi.testclient import TestClient
+
+import pokernets
+from poker.agents.depth_limited import DepthLimitedAgent
+from poker.evaluation.histories.hand_file import HandFile
+from poker.play.lineup import AgentSpec
+from poker.search.round_solver import SolverSettings
+from poker.search.settings import SearchSettings
+from poker.table.server.access import Access
+from pokernets import questions
+from pokernets.agents import LoadedAgent
+from pokernets.questions import QUESTIONS, AgentQuestion, Desk, HandQuestion, SpotQuestion
+from pokernets.web import interface
+from tests.evaluation.histories.test_hand_file import HEADS_UP, MENU, NO_SMALL_BLIND, RULES
+from tests.killed import ROOT
+from tests.search.even_leaf import EvenLeaf
+from tests.table.browser import Browser, open_browser
+from tests.table.server import serving
+from tests.table.test_server import rubbish
+
+RIVER: dict[str, Any] = {
+    "board": "QsJh2h8d3c",
+    "oop_range": "AA-88,AKs-A9s,AKo",
+    "ip_range": "JJ-22,AQs-A2s,KQo",
+    "pot": 60,
+    "stack": 270,
+    "bets": {"bet": "50%,a", "raise": "60%"},
+    "words": "check bet30",
+}
+LAPTOP = (f"artifacts={pokernets.TRAINED}/laptop.bundle", "scale=laptop", "search=quick")
+
+
+def solver() -> DepthLimitedAgent:
+    search = SearchSettings(
+        menu=MENU,
+        ahead=MENU,
+        solver=SolverSettings("apdcfr", (20, 20, 10, 60), 1),
+        opponent_noise=0.02,
+        remembered_states=100,
+    )
+    return DepthLimitedAgent(name="solver", game=RULES, leaves=[EvenLeaf(), EvenLeaf()], search=search)
+
+
+@pytest.fixture(scope="module")
+def desk() -> Desk:
+    return Desk(RULES, [AgentSpec("solver", solver, {})], None, 1, 0)
+
+
+@pytest.fixture(scope="module")
+def client(desk: Desk) -> TestClient:
+    return TestClient(Access(interface(desk), None), base_url="http://localhost", raise_server_exceptions=False)
+
+
+def same(told: dict[str, list[Any]], table: dict[str, Any]) -> None:
+    """Check that an answer's columns are those of a table, numbers to six digits."""
+    assert list(told) == list(table)
+    for name, column in table.items():
+        if np.issubdtype(column.dtype, np.floating):
+            assert np.allclose(np.array(told[name], float), column, rtol=1e-5, equal_nan=True)
+        else:
+            assert told[name] == column.tolist()
+
+
+def solved() -> dict[str, Any]:
+    keys = {key: value for key, value in RIVER.items() if key not in ("bets", "words")}
+    found = pokernets.solve({**keys, **RIVER["bets"]})
+    return {"ev": found.ev, "hands": found.strategy(RIVER["words"])}
+
+
+def asked(agent: LoadedAgent) -> dict[str, Any]:
+    return agent.strategy(agent.state("r300c/", "Ks9d4c"))
+
+
+def reviewed(agent: LoadedAgent) -> dict[str, Any]:
+    [hand] = HandFile.read("f.txt", HEADS_UP.encode(), RULES).of("Ann")[0].values()
+    return agent.review(hand, "Ann")
+
+
+def check_answers(ask: Callable[[str, dict[str, Any]], dict[str, Any]], agent: LoadedAgent) -> None:
+    """Check that `ask(name, question)` answers as Python does."""
+    found, here = ask("solve", RIVER), solved()
+    same(found["hands"], here["hands"])
+    assert (found["ev"]["oop"], found["ev"]["ip"]) == pytest.approx(here["ev"], rel=1e-5)
+    assert (found["finished"], found["player"]) == (True, "OOP")
+    assert found["actions"].keys() == {"fold", "call", "raise102"}
+    state, table = {"betting": "r300c/", "board": "Ks9d4c"}, asked(agent)
+    same(ask("ask", state)["hands"], table)
+    row = list(table["hand"]).index("AhAc")
+    same(ask("ask", {**state, "hand": "AcAh"})["hands"], {key: each[[row]] for key, each in table.items()})
+    found = ask("review", {"text": HEADS_UP})
+    same(found["decisions"], reviewed(agent))
+    assert found["player"] == "Ann"
+
+
+def test_http_answers_as_python_does(client: TestClient) -> None:
+    def ask(name: str, question: dict[str, Any]) -> dict[str, Any]:
+        answer = client.post(f"/{name}", json=question)
+        assert answer.status_code == 200, answer.text
+        found: dict[str, Any] = answer.json()
+        return found
+
+    check_answers(ask, LoadedAgent(solver(), RULES))
+
+
+@pytest.mark.slow
+def test_tools_answer_as_python_does(tmp_path: Path) -> None:
+    """A client of the protocol's own library talks to `pokernets mcp`."""
+    pytest.importorskip("mcp", reason="the extra `mcp` is not installed")
+    import anyio  # noqa: PLC0415
+    from mcp import ClientSession, StdioServerParameters  # noqa: PLC0415
+    from mcp.client.stdio import stdio_client  # noqa: PLC0415
+
+    command = ["-m", "pokernets", "mcp", *LAPTOP, "search.seconds_per_decision=null", f"runs={tmp_path}"]
+    server = StdioServerParameters(
+        command=sys.executable, args=command, cwd=ROOT, env={"PYTHONPATH": ":".join(sys.path)}
+    )
+    texts: list[tuple[bool, str]] = []
+    calls: list[tuple[str, dict[str, Any]]] = [
+        ("solve", RIVER),
+        ("ask", {"betting": "r300", "hand": "AhKd"}),
+        ("review", {"text": HEADS_UP}),
+        ("solve", {**RIVER, "pot": -1}),
+        ("solve", {"pot": "x" * 5000}),
+        ("nothing", {}),
+    ]
+
+    async def talk() -> None:
+        async with stdio_client(server) as (read, write), ClientSession(read, write) as session:
+            await session.initialize()
+            tools = (await session.list_tools()).tools
+            assert [tool.name for tool in tools] == list(QUESTIONS)
+            for name, question in calls:
+                answer = await session.call_tool(name, question)
+                [content] = answer.content
+                assert content.type == "text"
+                texts.append((bool(answer.is_error), content.text))
+
+    anyio.run(talk)
+    settings: dict[str, Any] = {"search": "quick", "search.seconds_per_decision": None}
+    agent = pokernets.load_agent(**settings)
+    found = [json.loads(text) for failed, text in texts if not failed]
+    same(found[0]["hands"], solved()["hands"])
+    table = agent.strategy(agent.state("r300"))
+    row = list(table["hand"]).index("AhKd")
+    same(found[1]["hands"], {key: each[[row]] for key, each in table.items()})
+    same(found[2]["decisions"], reviewed(agent))
+    refusals = [text for failed, text in texts if failed]
+    assert [len(found), len(refusals)] == [3, 3]
+    assert "`pot` must be a positive whole number" in refusals[0]
+    assert "there is no tool `nothing`; there are solve, ask, review" in refusals[2]
+
+
+def test_what_is_too_large_is_refused_with_its_cost(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refusal(**changes: Any) -> str:
+        answer = client.post("/solve", json={**RIVER, "words": "", **changes})
+        assert answer.status_code == 422
+        return str(answer.json()["detail"])
+
+    wide = {"oop_range": "random", "ip_range": "random"}
+    assert "needs more than the limit of 1024 MiB" in refusal(**wide, board="QsJh2h")
+    monkeypatch.setattr(questions, "SECONDS", 0.5)
+    told = refusal(**wide, board="QsJh2h8d")
+    assert "MiB, about" in told
+    assert "s as a rule, and the limit is 0.5 s. Offer fewer bet sizes" in told
+    monkeypatch.setattr(questions, "SECONDS", -1.0)
+    assert "takes more than -1 s to build: offer fewer bet sizes" in refusal(board="QsJh2h8d")
+
+
+def test_what_cannot_be_answered_is_told(client: TestClient) -> None:
+    for path, question, told in (
+        ("solve", {**RIVER, "words": "check fold"}, "`fold`"),
+        ("solve", {**RIVER, "bets": {"bet": "x"}}, "bet"),
+        ("solve", {**RIVER, "board": "QsJh"}, "a board of 3, 4 or 5 cards"),
+        ("ask", {"betting": "r99999"}, "99999"),
+        ("ask", {"betting": "f"}, "nobody acts after `f`"),
+        ("ask", {"board": "AsAs2c"}, "different cards"),
+        ("ask", {"agent": "you"}, "there is no agent `you`; there are solver"),
+        ("review", {"text": "x"}, "the text, line 1: no hands"),
+        ("review", {"text": HEADS_UP, "player": "Zed"}, "Zed is not in the hand"),
+        ("review", {"text": NO_SMALL_BLIND}, "no hand can be reviewed"),
+    ):
+        answer = client.post(f"/{path}", json=question)
+        assert answer.status_code == 422, answer.text
+        assert told in answer.json()["detail"]
+    assert client.get("/solve").status_code == 405
+    assert client.post("/nothing", json={}).status_code == 404
+
+
+def test_a_request_has_a_size_and_comes_from_here(client: TestClient) -> None:
+    big = json.dumps({"text": "x" * (1 << 20)})
+    assert client.post("/review", content=big).status_code == 413
+    assert client.post("/review", content=iter([b"{}"])).status_code == 411
+    assert client.post("/ask", json={}, headers={"Origin": "http://evil.example"}).status_code == 403
+    assert client.post("/ask", json={}, headers={"Host": "evil.example"}).status_code == 403
+
+
+def test_only_so_many_wait(desk: Desk, client: TestClient) -> None:
+    for _ in range(8):
+        assert desk._free.acquire(blocking=False)
+    try:
+        answer = client.post("/ask", json={})
+        assert (answer.status_code, answer.json()["detail"][:27]) == (503, "8 questions are being answe")
+    finally:
+        for _ in range(8):
+            desk._free.release()
+    assert client.post("/ask", json={"hand": "AhKd"}).status_code == 200
+
+
+def test_rubbish_is_refused(client: TestClient) -> None:
+    """Bodies that are no question, and questions with odd values in place of one, are errors of the one who asks."""
+    rng, statuses = random.Random(3), list[int]()
+    valid: dict[str, dict[str, Any]] = {"solve": RIVER, "ask": {"hand": "AhKd"}, "review": {"text": HEADS_UP}}
+    for _ in range(400):
+        path = rng.choice(list(valid))
+        question: Any = rubbish(rng)
+        if rng.random() < 0.7:
+            question = {**valid[path], rng.choice([*QUESTIONS[path].model_fields, "x"]): rubbish(rng)}
+        body = json.dumps(question).encode()
+        if rng.random() < 0.3:
+            body = body[: rng.randrange(1 + len(body))] + rng.randbytes(rng.randrange(9))
+        answer = client.post(f"/{path}", content=body, headers={"Content-Type": "application/json"})
+        statuses.append(answer.status_code)
+        json.loads(answer.content)
+    assert set(statuses) <= {200, 400, 422}
+    assert statuses.count(422) > 200
+
+
+def test_examples_of_the_document_are_questions() -> None:
+    for kind in (SpotQuestion, AgentQuestion, HandQuestion):
+        fields = kind.model_json_schema()["properties"]
+        kind.model_validate({name: field["examples"][0] for name, field in fields.items() if "examples" in field})
+
+
+@pytest.fixture
+def browser(tmp_path: Path) -> Iterator[Browser]:
+    with serving("agents=[always_call]", f"runs={tmp_path}") as server:
+        yield from open_browser(server.url)
+
+
+@pytest.mark.slow
+def test_the_page_asks(browser: Browser) -> None:
+    browser.open("api")
+    browser.shows(".api h2", "Solve a spot: POST /api/solve")
+    browser.press(".api button", "Send")
+    browser.shows(".api pre", '"finished": true')
+    assert browser.nameless() == []
+    browser.size(390, 844)
+    browser.until(lambda: browser.overflow() <= 0)
+    assert browser.errors() == []
+    assert browser.foreign_requests() == []
+    browser.open("api/openapi.json")
+    assert '"/review"' in browser.driver.page_source
