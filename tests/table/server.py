@@ -20,6 +20,8 @@ import websocket
 
 ROOT = Path(__file__).parents[2]
 _SECONDS = 120.0
+_UNITS = (1, 60, 3600, 86400)
+"""Seconds of the parts of a time, the last part first."""
 
 
 class Server:
@@ -58,6 +60,16 @@ class Server:
             if "serving at" in line:
                 self._ready.set()
         self._ready.set()
+
+    def cpu_seconds(self) -> float:
+        """CPU time of the server and of all processes that it has started."""
+        listed = subprocess.run(["ps", "-A", "-o", "pid=,ppid=,time="], check=True, capture_output=True, text=True)
+        rows = [line.split() for line in listed.stdout.splitlines()]
+        family = {str(self._process.pid)}
+        while found := {pid for pid, parent, _ in rows if parent in family} - family:
+            family |= found
+        times = (time.replace("-", ":").split(":") for pid, _, time in rows if pid in family)
+        return sum(float(part) * unit for parts in times for part, unit in zip(reversed(parts), _UNITS, strict=False))
 
     @property
     def alive(self) -> bool:

@@ -2,6 +2,9 @@
 
 import json
 import random
+import re
+import subprocess
+import sys
 import threading
 import urllib.error
 import urllib.request
@@ -18,14 +21,16 @@ from poker.betting import Betting
 from poker.errors import PokernetsError
 from poker.evaluation.matches import benchmark
 from poker.evaluation.matches.match_results import MatchResults
+from poker.formats.acpc.log import read_log
 from poker.play import services
 from poker.play.lineup import AgentSpec
+from poker.play.service_table import RequestError, ServiceTable, serve_table
 from poker.play.services import GtoWizard, Line, Slumbot, betting_of, round_start, token_of
+from poker.search.lru_cache import LRUCache
 from poker.state import HandState
 from tests.commands import run_here
-from tests.evaluation.matches.service_table import RequestError, ServiceTable, serve_table
 from tests.games import load_rules
-from tests.killed import run_killed
+from tests.killed import ROOT, run_killed
 from tests.random_play import random_action
 
 RULES = load_rules("holdem_nolimit_2p")
@@ -79,7 +84,7 @@ def url(table: Table, monkeypatch: pytest.MonkeyPatch) -> str:
 
     threading.Thread(target=serve_table, args=(table, "127.0.0.1", 0, tell), daemon=True).start()
     assert ready.wait(30)
-    return told[0].removeprefix("serving at ")
+    return told[0]
 
 
 @pytest.fixture(params=APIS)
@@ -171,6 +176,29 @@ def test_a_client_that_gets_sigkill_goes_on(url: str, table: Table, tmp_path: Pa
     assert "secret" not in "".join(file.read_text() for file in log.parent.rglob("*.json*"))
 
 
+@pytest.mark.slow
+def test_programs_of_others_play_an_agent_of_ours(tmp_path: Path) -> None:
+    """`evaluate=serve` plays several clients at a time; killed and started again it goes on with the next hand."""
+    command = [sys.executable, "evaluate.py", "evaluate=serve", "agents=[equity]", "port=0", f"runs={tmp_path}"]
+    for expected in (6, 12):
+        with subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True) as server:
+            assert server.stderr is not None
+            url = next(found[0] for line in server.stderr if (found := re.search(r"http://[^\s;(]+", line)))
+            clients = [Slumbot(RULES, Line(url, {}, 0.0)) for _ in range(3)]
+            for _ in range(2):
+                hands = [client.begin() for client in clients]
+                while not all(hand.won is not None for hand in hands):
+                    hands = [
+                        client.act(hand, 0) if hand.won is None else hand
+                        for client, hand in zip(clients, hands, strict=True)
+                    ]
+            server.kill()
+        [log] = tmp_path.glob("serve/*/equity-seed1/hands.log")
+        logged = list(read_log(RULES, log))
+        assert sorted(hand.number for hand in logged) == list(range(expected))
+    assert len({hand.state.hole_cards for hand in logged}) == 12
+
+
 def test_busy_services_are_asked_again(play: Callable[[int], MatchResults], table: Table) -> None:
     begins = "new_hand" if play.api == "slumbot" else "hands"  # type: ignore[attr-defined]
     table.faults = [(begins, False, 503), (begins, False, 502), (begins, False, 409), (begins, True, 504)]
@@ -220,7 +248,7 @@ def test_what_cannot_go_on_is_an_error_of_one_line(
 def test_an_expired_session_is_begun_anew(url: str, table: Table) -> None:
     service = Slumbot(RULES, Line(url, {}, 0.0))
     first = service.begin()
-    table._sessions.clear()
+    table._sessions = LRUCache(1)
     assert service.begin().answer["token"] != first.answer["token"]
     with pytest.raises(services.LostAnswer, match="Could not find a hand in progress"):
         service.act(first, 0)

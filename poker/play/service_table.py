@@ -1,4 +1,5 @@
-"""A server that plays an agent over the protocols of Slumbot and of GTO Wizard's benchmark, as far as they are known.
+"""`evaluate=serve`: an agent that other people's programs play, over the protocols of Slumbot and of GTO Wizard's
+benchmark as far as they are known.
 
 `POST /api/new_hand` and `/api/act` are Slumbot's, `POST /hands`, `/hands/ID/act` and `GET /hands/in-progress` those of
 GTO Wizard. Seats alternate, all cards are shown once a hand is over. What the services report as luck-adjusted is not
@@ -6,9 +7,11 @@ computed: it is what was won.
 """
 
 import json
+import logging
 import secrets
+import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -20,15 +23,40 @@ import numpy as np
 
 from poker.agents.base import Agent
 from poker.errors import PokernetsError
-from poker.formats.acpc.log import log_line
-from poker.lines import append_lines
+from poker.formats.acpc.log import log_line, read_log
+from poker.lines import JsonLines, append_lines
+from poker.lock import alone
+from poker.play.client import warm_up
+from poker.play.hand import checked, passive
+from poker.play.lineup import AgentSpec
 from poker.play.services import GtoWizard, round_start, token_of
 from poker.rules import CALL, FOLD, STREET_NAMES, Rules
+from poker.search.lru_cache import LRUCache
 from poker.state import HandState
 
 _MOST_BYTES = 4096
 _MOST_HANDS = 20
 """Of one key in progress, as at GTO Wizard's."""
+_REMEMBERED = 1000
+"""Latest sessions, and keys, whose hands go on."""
+
+
+def run(*, game: Rules, agents: Sequence[AgentSpec], host: str, port: int, seed: int, out: str) -> None:
+    """Serve one agent until interrupted; `port` 0 is any free one. Hands are logged in `out`; cards depend on the seed
+    and the number of the hand."""
+    if len(agents) != 1 or game.num_players != 2 or game.is_limit or game.deck_size != 52:
+        raise PokernetsError("one agent is served, at heads-up no-limit hold'em: agents=[NAME]")
+    [spec] = agents
+    folder = Path(out) / game.name / f"{spec.name}-seed{seed}"
+    folder.mkdir(parents=True, exist_ok=True)
+    with alone(folder, f"another server plays the hands in {folder}: end it first"):
+        warm_up(game, spec.build(game))
+        table = ServiceTable(game, spec.build(game), seed, folder / "hands.log")
+
+        def tell(url: str) -> None:
+            print(f"{spec.name} serving at {url} (Ctrl+C ends it); hands go to {folder}", file=sys.stderr, flush=True)
+
+        serve_table(table, host, port, tell)
 
 
 class RequestError(PokernetsError):
@@ -55,11 +83,13 @@ class ServiceTable:
     """Hands of all clients against `agent`, one request at a time; finished ones are logged."""
 
     def __init__(self, game: Rules, agent: Agent, seed: int, log: Path) -> None:
-        self._game, self._agent, self._log = game, agent, log
-        self._cards = np.random.default_rng(seed)
-        self._numbers = count()
-        self._hands: dict[int, ServedHand] = {}
-        self._sessions: dict[str, ServedHand | None] = {}
+        self._game, self._agent, self._log, self._seed = game, agent, log, seed
+        JsonLines(log).cut_unfinished()
+        logged = [hand.number for hand in read_log(game, log)] if log.exists() else []
+        self._numbers = count(max(logged, default=-1) + 1)
+        self._of_key: LRUCache[str, dict[int, ServedHand]] = LRUCache(_REMEMBERED)
+        self._sessions: LRUCache[str, ServedHand] = LRUCache(_REMEMBERED)
+        self._last: ServedHand | None = None
         self._lock = threading.Lock()
         agent.reset(seed)
 
@@ -76,13 +106,13 @@ class ServiceTable:
                 case "POST", "hands", number, "act":
                     return self._hands_act(number, body, key)
                 case "GET", "hands", "in-progress":
-                    return [self._game_service(hand) for hand in self._of(key)]
+                    return [self._game_service(hand) for hand in self._in_progress(key).values()]
         raise RequestError(HTTPStatus.NOT_FOUND, f"there is no {method} {path}")
 
     def _begin(self, owner: str) -> ServedHand:
         number = next(self._numbers)
-        hand = ServedHand(number, HandState.deal(self._game, self._cards), number % 2, owner)
-        self._agent.start_hand(1 - hand.player)
+        dealt = HandState.deal(self._game, np.random.default_rng([self._seed, number]))
+        hand = ServedHand(number, dealt, number % 2, owner)
         self._go_on(hand)
         return hand
 
@@ -101,11 +131,23 @@ class ServiceTable:
     def _go_on(self, hand: ServedHand) -> None:
         seat = 1 - hand.player
         while not hand.state.is_over and hand.state.to_act == seat:
-            self._apply(hand, self._agent.act(hand.state.view(seat)))
+            self._apply(hand, self._asked(hand, seat))
         if hand.state.is_over:
             names = ["client", "client"]
             names[seat] = self._agent.name
             append_lines(self._log, [log_line(hand.state, hand.number, names)])
+
+    def _asked(self, hand: ServedHand, seat: int) -> int:
+        """The agent's action, a check or fold if it fails; the hands of all clients are one agent's, in turns."""
+        view = hand.state.view(seat)
+        try:
+            if self._last is not hand:
+                self._agent.start_hand(seat)
+            self._last = hand
+            return checked(view, self._agent.act(view))
+        except Exception:
+            logging.exception("hand %d: the agent failed", hand.number)
+            return passive(view)
 
     def _apply(self, hand: ServedHand, action: int) -> None:
         street = hand.state.street
@@ -114,10 +156,11 @@ class ServiceTable:
         hand.tokens += "/" * (hand.state.street - street)
 
     def _slumbot_begins(self, token: str) -> dict[str, Any]:
-        if token and token not in self._sessions:
+        if token and self._sessions.get(token) is None:
             raise RequestError(HTTPStatus.OK, "Could not find session")
         token = token or secrets.token_hex(16)
-        hand = self._sessions[token] = self._begin(token)
+        hand = self._begin(token)
+        self._sessions.put(token, hand)
         return self._slumbot(hand)
 
     def _slumbot_acts(self, token: str, incr: str) -> dict[str, Any]:
@@ -145,23 +188,25 @@ class ServiceTable:
             told |= {"winnings": won, "baseline_winnings": 0, "bot_hole_cards": cards[1 - hand.player]}
         return told
 
-    def _of(self, key: str) -> list[ServedHand]:
-        return [hand for hand in self._hands.values() if hand.owner == key and not hand.state.is_over]
+    def _in_progress(self, key: str) -> dict[int, ServedHand]:
+        hands = self._of_key.get(key) or {}
+        return {number: hand for number, hand in hands.items() if not hand.state.is_over}
 
     def _hands_begin(self, game: str, key: str) -> dict[str, Any]:
         if not key:
             raise RequestError(HTTPStatus.UNAUTHORIZED, "give a key as X-API-Key")
         if game != GtoWizard.GAME:
             raise RequestError(HTTPStatus.UNPROCESSABLE_ENTITY, f"there is no game {game}")
-        if len(self._of(key)) >= _MOST_HANDS:
+        hands = self._in_progress(key)
+        if len(hands) >= _MOST_HANDS:
             raise RequestError(HTTPStatus.CONFLICT, f"the maximum of {_MOST_HANDS} hands is in progress")
         hand = self._begin(key)
-        self._hands[hand.number] = hand
+        self._of_key.put(key, {**hands, hand.number: hand})
         return self._game_service(hand)
 
     def _hands_act(self, number: str, body: dict[str, Any], key: str) -> dict[str, Any]:
-        hand = self._hands.get(int(number)) if number.isdecimal() else None
-        if hand is None or hand.owner != key:
+        hand = (self._of_key.get(key) or {}).get(int(number)) if number.isdecimal() and len(number) < 19 else None
+        if hand is None:
             raise RequestError(HTTPStatus.NOT_FOUND, f"there is no hand {number}")
         if hand.state.is_over:
             raise RequestError(HTTPStatus.CONFLICT, f"hand {number} is over")
@@ -265,5 +310,5 @@ def serve_table(table: ServiceTable, host: str, port: int, tell: Callable[[str],
     except (OSError, OverflowError) as error:
         raise PokernetsError(f"cannot serve at {host}:{port} ({error}); choose another: port=PORT") from error
     with server:
-        tell(f"serving at http://{host}:{server.server_address[1]}")
+        tell(f"http://{f'[{host}]' if ':' in host else host}:{server.server_address[1]}")
         server.serve_forever()
