@@ -13,6 +13,9 @@ from poker.solvers.kuhn import is_kuhn, mean_squared_error
 from poker.tree import BettingTree
 from poker.types import Singles
 
+_MOST_DEALS = 1000
+"""Combinations of hands up to which a game is small: six-card Leduc with three players has 512."""
+
 Average = Callable[[int], Singles]
 """The strategy [B, A] at a betting node."""
 
@@ -20,7 +23,9 @@ Average = Callable[[int], Singles]
 def exact_metrics(tree: BettingTree, cards: Buckets) -> Callable[[Average], dict[str, float]]:
     """Measures `nash_conv` and `game_value` of player 0 in chips per hand, in Kuhn also `mse`; nothing for games that
     are not small (their tree is not kept), and for games with board cards on the first street."""
-    if not isinstance(cards, SmallGameBuckets) or tree.rules.num_players != 2 or tree.rules.board_cards[0]:
+    rules = tree.rules
+    small = isinstance(cards, SmallGameBuckets) and rules.num_hands**rules.num_players <= _MOST_DEALS
+    if not small or rules.board_cards[0]:
         return lambda average: {}
 
     def measure(average: Average) -> dict[str, float]:
@@ -32,7 +37,7 @@ def exact_metrics(tree: BettingTree, cards: Buckets) -> Callable[[Average], dict
 
 
 def strategy_value(tree: BettingTree, cards: Buckets, average: Average) -> ProfileValue:
-    """Exact values of a strategy of both players, and of best responses to it."""
+    """Exact values of a strategy of all players, and of best responses to it."""
     rows = lru_cache(maxsize=None)(average)
     return evaluate_policy(tree, lambda node, board: rows(node)[cards.buckets(board)])
 

@@ -181,7 +181,8 @@ class _Builder:
             [base] = more
             if betting.legal().fold:
                 self._append(betting.apply(FOLD), street, node, FOLD, base)
-            self._append(betting.apply(CALL), street, node, CALL, base)
+            if self.menu.offers_call(betting):
+                self._append(betting.apply(CALL), street, node, CALL, base)
             for total in self.menu.raise_totals(betting, self.dead, base):
                 self._append(betting.apply(total), street, node, total, base)
             if self.watch is not None:

@@ -112,6 +112,10 @@ class BetMenu:
     A raise is turned into all-in when at most `force_allin` pots (after a call) would stay behind; all-in is added when
     it costs at most `add_allin` pots; of two raises of X > Y pots, Y is dropped when (1 + X) / (1 + Y) < 1 + `merge`.
     `extra` adds raise-to totals at single states: betting text -> totals.
+
+    Two settings keep trees of many players small: `multiway` stands in for `streets` after the first while more than
+    two players are left, and `beyond` is the most players that go on from the first street, by its number of raises
+    (the last entry holds for more; empty: any). Who would be one too many may not call there.
     """
 
     streets: tuple[StreetMenu, ...]
@@ -119,6 +123,8 @@ class BetMenu:
     force_allin: float = 0.0
     merge: float = 0.0
     extra: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    multiway: tuple[StreetMenu, ...] = ()
+    beyond: tuple[int, ...] = ()
 
     def with_action(self, betting: Betting, total: int) -> "BetMenu":
         """This menu with the raise to `total` added in this state."""
@@ -159,8 +165,22 @@ class BetMenu:
         extra = self.extra.get(betting.text(), ()) if self.extra else ()
         return tuple(sorted({*self._merged(totals, spot), *filter(legal.allows, extra)}))
 
+    def offers_call(self, betting: Betting) -> bool:
+        """Whether the player to act may call or check: `beyond` leaves room, or nothing is asked. Before the first
+        raise players who have posted a blind count."""
+        if not self.beyond or betting.street or not betting.to_call:
+            return True
+        least = betting.highest if betting.num_raises else 1
+        others = [
+            chips >= least and not betting.folded[player]
+            for player, chips in enumerate(betting.committed)
+            if player != betting.to_act
+        ]
+        return sum(others) < self.beyond[min(betting.num_raises, len(self.beyond) - 1)]
+
     def _sizes(self, betting: Betting) -> tuple[Size, ...]:
-        menu = self.streets[betting.street]
+        several = self.multiway and betting.street and betting.folded.count(False) > 2
+        menu = (self.multiway if several else self.streets)[betting.street]
         begins = betting.street > 0 and not betting.actions[-1]
         if menu.donk is not None and begins and betting.last_raiser(betting.street - 1) not in (NOBODY, betting.to_act):
             return menu.donk
@@ -214,11 +234,14 @@ def bet_menu(
     add_allin: float = 0.0,
     force_allin: float = 0.0,
     merge: float = 0.0,
+    multiway: Mapping[str, Any] | None = None,
+    beyond: Sequence[int] = (),
 ) -> BetMenu:
     """A menu from plain lists, as in YAML.
 
     A street is a list by raise depth of lists of sizes, the last of which repeats: `[[0.5, 1, a], [1, a], [a]]`; a flat
     list `[0.5, a]` holds for every depth; `{0: ..., 1: ...}` gives each player such lists. Streets left out offer none.
+    `multiway` holds streets after the first in the same form.
     """
     donks = dict(donk or {})
     unknown = set(donks) - set(STREET_NAMES)
@@ -228,7 +251,10 @@ def bet_menu(
         StreetMenu(_players(value, name), _sizes(donks[name], f"donk {name}") if name in donks else None)
         for name, value in zip(STREET_NAMES, (preflop, flop, turn, river), strict=True)
     )
-    return BetMenu(streets, float(add_allin), float(force_allin), float(merge))
+    if any(type(most) is not int or most < 2 for most in beyond):
+        raise MenuError(f"bet menu `beyond`: numbers of players from 2 on, not {list(beyond)}")
+    tidy = float(add_allin), float(force_allin), float(merge)
+    return BetMenu(streets, *tidy, multiway=bet_menu(**multiway).streets if multiway else (), beyond=tuple(beyond))
 
 
 def _players(value: object, name: str) -> tuple[SizeLists, ...]:

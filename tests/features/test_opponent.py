@@ -155,7 +155,7 @@ def test_every_input_is_what_its_definition_says(game: str) -> None:
 
 
 def test_no_limit_counts_raises_since_the_own_action_and_sees_stacks() -> None:
-    game = load_rules("holdem_nolimit_6p")  # blinds 50/100, 20,000 behind
+    game = load_rules("holdem_nolimit_6p")  # blinds 50/100, 10,000 behind
     opened = Betting.start(game)
     assert [bets_to_call(opened), bets_to_call(opened.apply(300))] == [1, 2]
     for _ in range(3):
@@ -165,9 +165,9 @@ def test_no_limit_counts_raises_since_the_own_action_and_sees_stacks() -> None:
     found = dict(zip(NAMES, encode(betting, parse_cards("AhKh7h")).tolist(), strict=True))
     assert bets_to_call(betting) == 1
     assert found["pot_odds"] == pytest.approx(300 / 1250)
-    assert found["ace"] == pytest.approx(19700 / (19700 + 950))  # `behind`
+    assert found["ace"] == pytest.approx(9700 / (9700 + 950))  # `behind`
     assert found["king"] == 0  # `all_in`
-    shove = encode(Betting.parse(game, "r300ffffc/cr20000"), parse_cards("AhKh7h"))
+    shove = encode(Betting.parse(game, "r300ffffc/cr10000"), parse_cards("AhKh7h"))
     assert shove[NAMES.index("king")] == 1
     assert bets_to_call(Betting.parse(game, "r300ffffc/cr600r2000r5000")) == 1
     assert bets_to_call(Betting.parse(game, "cccccc/ccr600r2000")) == 2

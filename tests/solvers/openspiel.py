@@ -16,8 +16,8 @@ Average = Callable[[int], NDArray[np.float32]]
 
 
 def measured(rules: Rules, average: Average) -> tuple[float, float]:
-    """nash_conv and the value of player 0, chips per hand; `rules` are those of `kuhn` or `leduc`."""
-    game = pyspiel.load_game(f"{rules.name}_poker")
+    """nash_conv and the value of player 0, chips per hand; `rules` are those of `kuhn`, `leduc` and their kin."""
+    game = pyspiel.load_game(f"{rules.name.partition('_')[0]}_poker", {"players": rules.num_players})
     table: dict[str, list[tuple[int, float]]] = {}
     tree = build_tree(Betting.start(rules))
     _fill(table, game.new_initial_state(), tree, SmallGameBuckets(rules), average, tree.after_deal(0))
@@ -44,7 +44,7 @@ def _fill(
     dealt = [step.action for step in state.full_history() if step.player == pyspiel.PlayerId.CHANCE]
     mover = state.current_player()
     assert mover == tree.player[node]
-    bucket = cards.buckets(dealt[2:])[dealt[mover]]
+    bucket = cards.buckets(dealt[tree.rules.num_players :])[dealt[mover]]
     legal = state.legal_actions()
     assert len(legal) == tree.num_children[node]
     table[state.information_state_string()] = list(zip(legal, average(node)[bucket].tolist(), strict=True))

@@ -71,3 +71,21 @@ def test_bad_menus_say_what_is_wrong(bad: object, what: str) -> None:
 def test_configured_menus_give_blueprint_trees_of_their_size(name: str, fewest: int, most: int) -> None:
     tree = build_tree(Betting.start(RULES), load_menu(name))
     assert fewest <= len(tree.decision_nodes) <= most
+
+
+def test_caps_of_players_beyond_the_first_street() -> None:
+    """Nobody but the small blind limps; a raise is called by two, another by one; the rest raise or fold."""
+    six = load_rules("holdem_nolimit_6p")
+    menu = bet_menu(preflop=[["2.25x"]], flop=[[1.0]], beyond=[2, 3, 2], multiway={"flop": [[0.5]]})
+    calls = {
+        text: menu.offers_call(Betting.parse(six, text))
+        for text in ("", "fff", "ffff", "ffffc", "r225", "r225c", "r225cc", "r225r700", "r225r700c", "r225cff")
+    }
+    refused = {"", "fff", "r225cc", "r225r700c"}
+    assert {text for text, offered in calls.items() if not offered} == refused
+    assert menu.raise_totals(Betting.parse(six, "r225cfffc/")) == (225 + 363,)
+    assert menu.raise_totals(Betting.parse(six, "r225cffff/")) == (225 + 600,)
+    tree = build_tree(Betting.start(six), bet_menu(preflop=[["2.25x"], ["3x"], []], beyond=[2, 3, 2]))
+    assert (~tree.folded).sum(axis=1)[tree.street > 0].max() == 3
+    with pytest.raises(MenuError, match="`beyond`: numbers of players from 2 on"):
+        bet_menu(beyond=[1])

@@ -1,23 +1,26 @@
-"""Exact values and best responses over ranges: any policy on a betting tree, all hands of both players in one walk.
+"""Exact values and best responses over ranges: any policy on a betting tree, all hands of all players in one walk.
 
-    v(node)[h] = what the responder wins with hand h, times the opponent's reach, summed over the compatible hands
+    v(node)[h] = what the responder wins with hand h, times the others' reach, summed over their compatible hands
 
-At the responder's decisions v is the largest of the actions' values for each hand, at the opponent's their sum after
-the range was multiplied with the probabilities, at public cards the mean. For games with few public cards: with many
-there is `poker.solvers.best_response.unabstracted` for policies that play by buckets.
+At the responder's decisions v is the largest of the actions' values for each hand, at another's their sum after the
+reach was multiplied with the probabilities, at public cards the mean. For games with few public cards: with many
+there is `poker.solvers.best_response.unabstracted` for policies that play by buckets. With more than two players the
+reach is over the hands of all others together: for small decks.
 
-All values are chips per hand, float64. Symbols: H hands, A actions.
+All values are chips per hand, float64. Symbols: P players, H hands, A actions.
 """
 
 import itertools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache, reduce
 
 import numpy as np
 
-from poker.abstraction.equities import showdown_chances
+from poker.abstraction.equities import hand_ranks, showdown_chances
 from poker.errors import PokernetsError
+from poker.rules import Rules
 from poker.tree import BettingTree, Kind
 from poker.types import Board, Floats, Reals
 
@@ -29,27 +32,34 @@ RangePolicy = Callable[[int, Board], Reals]
 
 @dataclass(frozen=True)
 class ProfileValue:
-    """The value of player 0 under the profile, and of each player's best response to the other.
+    """The value [P] of the profile to each player, and of each player's best response to the others.
 
-    `nash_conv` is what both players together gain by best responses; exploitability is half of it.
+    `nash_conv` is what all players together gain by best responses, each alone; exploitability is the mean.
     """
 
-    value: float
-    best_response: tuple[float, float]
+    values: tuple[float, ...]
+    best_response: tuple[float, ...]
+
+    @property
+    def value(self) -> float:
+        """The value to player 0."""
+        return self.values[0]
 
     @property
     def nash_conv(self) -> float:
-        return self.best_response[0] + self.best_response[1]
+        return sum(self.best_response)  # the values add up to 0
 
     @property
     def exploitability(self) -> float:
-        return self.nash_conv / 2
+        return self.nash_conv / len(self.values)
 
 
 def evaluate_policy(tree: BettingTree, policy: RangePolicy, board: Board = ()) -> ProfileValue:
-    """Values of a policy of both players from the root of a game; it may treat suits as it likes."""
-    best = [RangeWalk(tree, policy, player).value(board) for player in range(2)]
-    return ProfileValue(RangeWalk(tree, policy, 0, own=policy).value(board), (best[0], best[1]))
+    """Values of a policy of all players from the root of a game; it may treat suits as it likes."""
+    players = range(tree.rules.num_players)
+    best = [RangeWalk(tree, policy, player).value(board) for player in players]
+    values = [RangeWalk(tree, policy, player, own=policy).value(board) for player in players[:-1]]
+    return ProfileValue((*values, -sum(values)), tuple(best))
 
 
 @dataclass
@@ -69,13 +79,21 @@ class RangeWalk:
 
     def value(self, board: Board = ()) -> float:
         """Chips per hand from the root, which is played on `board`."""
-        space = self.tree.rules.space
-        live = space.live(board).astype(np.float64)
-        return float((live * self.values(0, board, live)).sum() / (live * space.compatible_mass(live)).sum())
+        rules = self.tree.rules
+        live = rules.space.live(board).astype(np.float64)
+        others = self._dealt_to_others(live)
+        pairs = rules.num_players == 2
+        mass = rules.space.compatible_mass(live) if pairs else _summed(_compatible(rules, self.player), others)
+        return float((live * self.values(0, board, others)).sum() / (live * mass).sum())
 
     def values(self, node: int, board: Board, others: Floats) -> Floats:
-        """[H] v, where the opponent's reach is `others`."""
+        """[H] v, where the reach of the other players' hands is `others` [H, ...], an axis for each in their order."""
         tree, kind = self.tree, self.tree.kind[node]
+        if kind in (Kind.FOLD, Kind.SHOWDOWN) and tree.rules.num_players > 2:
+            stakes = tuple(tree.committed[node].tolist()), tuple(tree.folded[node].tolist())
+            return _summed(
+                _joint_payoffs(tree.rules, *stakes, board if kind == Kind.SHOWDOWN else None, self.player), others
+            )
         if kind == Kind.FOLD:
             sign = -1.0 if tree.folded[node, self.player] else 1.0
             return sign * float(tree.committed[node].min()) * tree.rules.space.compatible_mass(others)
@@ -88,7 +106,7 @@ class RangeWalk:
         total, theirs = np.zeros(tree.rules.num_hands), tree.player[node] != self.player
         shares = self._probabilities(self.policy if theirs else self.own or self.policy, node, board).T
         for child, share in zip(tree.children(node), shares, strict=True):
-            reach = others * share if theirs else others
+            reach = others * self._along(int(tree.player[node]), share) if theirs else others
             if theirs and reach.any():
                 total += self.values(child, board, reach)
             elif not theirs and share.any():
@@ -106,8 +124,21 @@ class RangeWalk:
         for cards in itertools.combinations(deck, new):
             after = (*board, *cards)
             live = rules.space.live(after)
-            total += live * self.values(below, after, others * live)
-        return total / math.comb(len(deck) - 2 * rules.num_hole_cards, new)
+            total += live * self.values(below, after, others * self._dealt_to_others(live.astype(np.float64)))
+        return total / math.comb(len(deck) - rules.num_players * rules.num_hole_cards, new)
+
+    def _dealt_to_others(self, live: Floats) -> Floats:
+        """[H, ...] product of `live` [H] over the hands of the other players."""
+        found = live
+        for _ in range(self.tree.rules.num_players - 2):
+            found = found[..., None] * live
+        return found
+
+    def _along(self, player: int, share: Reals) -> Reals:
+        """`share` [H] along the axis of another player."""
+        others = self.tree.rules.num_players - 1
+        axis = player - (player > self.player)
+        return share.reshape([-1 if at == axis else 1 for at in range(others)])
 
     def _probabilities(self, policy: RangePolicy, node: int, board: Board) -> Reals:
         rules, probs = self.tree.rules, policy(node, board)
@@ -118,6 +149,41 @@ class RangeWalk:
                 f"{int(np.flatnonzero(wrong)[0])} no probabilities that add to 1"
             )
         return probs
+
+
+def _summed(each: Floats, others: Floats) -> Floats:
+    """[H] sum of `each` [H, H, ...], own hands first, weighted by the reach of the others' [H, ...]."""
+    return each.reshape(len(each), -1) @ others.ravel()
+
+
+@lru_cache(maxsize=8)
+def _compatible(rules: Rules, player: int) -> Floats:
+    """[H, H, ...] 1 where no two of P hands share a card, the hand of `player` first."""
+    found = np.ones((rules.num_hands,) * rules.num_players)
+    for i, j in itertools.combinations(range(rules.num_players), 2):
+        found *= np.expand_dims(rules.space.disjoint, [k for k in range(rules.num_players) if k not in (i, j)])
+    return found
+
+
+@lru_cache(maxsize=100_000)
+def _joint_payoffs(
+    rules: Rules, committed: tuple[int, ...], folded: tuple[bool, ...], board: Board | None, player: int
+) -> Floats:
+    """[H, H, ...] net chips of `player` for every combination of hands, that of `player` first; 0 for those that are
+    impossible. Without a board nothing is shown."""
+    size, players = rules.num_hands, rules.num_players
+    order = [player, *(other for other in range(players) if other != player)]
+    ranks = np.zeros(size, np.int64) if board is None else hand_ranks(rules, board)
+    shown = [np.expand_dims(ranks, [k for k in range(players) if k != axis]) for axis in range(players)]
+    won, below = np.full((size,) * players, -float(committed[player])), 0
+    for level in sorted({committed[other] for other in order if not folded[other]}):
+        pot = sum(max(0, min(chips, level) - below) for chips in committed)
+        contenders = [axis for axis, other in enumerate(order) if not folded[other] and committed[other] >= level]
+        best = reduce(np.maximum, [shown[axis] for axis in contenders])
+        if 0 in contenders:
+            won += np.where(shown[0] == best, pot / sum((shown[axis] == best) for axis in contenders), 0.0)
+        below = level
+    return won * _compatible(rules, player)
 
 
 def check_whole_hands(tree: BettingTree) -> None:
