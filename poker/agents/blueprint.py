@@ -5,10 +5,11 @@ from functools import lru_cache
 import numpy as np
 
 from poker.abstraction.buckets import game_cards
+from poker.abstraction.features import hand_features
 from poker.agents.base import SamplingAgent
 from poker.artifacts import open_artifact, refuses_by_name
 from poker.betting import Betting
-from poker.rules import CALL, Rules, rules_from
+from poker.rules import CALL, FOLD, Rules, rules_from
 from poker.solvers.blueprint import KIND, Blueprint
 from poker.state import HandState, Policy
 from poker.tree.history import HistoryTranslator
@@ -58,9 +59,12 @@ def blueprint_policy(
     """Strategy of the blueprint at `betting`: legal actions without repeats, probabilities [H, A], or without a board
     [B, A] by bucket.
 
-    Every hand calls where the hand in the tree has diverged from the real one (`HistoryTranslator.node`).
+    Where the hand in the tree has diverged from the real one (`HistoryTranslator.node`), every hand calls heads-up; at
+    larger tables, where that is no rare thing, hands call by `pot_odds_policy`.
     """
     node = translator.node(betting)
+    if node is None and board is not None and betting.rules.num_players > 2:
+        return pot_odds_policy(betting, board)
     if node is None:
         rows = blueprint.cards.num_buckets[betting.street] if board is None else blueprint.rules.num_hands
         return (CALL,), np.ones((rows, 1), dtype=np.float32)
@@ -71,3 +75,12 @@ def blueprint_policy(
     for column, action in enumerate(meanings):
         merged[:, actions.index(action)] += probs[:, column]
     return actions, merged
+
+
+def pot_odds_policy(betting: Betting, board: tuple[int, ...]) -> Policy:
+    """Check, or call with hands that would pay at a showdown against one hand more than there are; never raise."""
+    if not betting.legal().fold:
+        return (CALL,), np.ones((betting.rules.num_hands, 1), dtype=np.float32)
+    price = betting.to_call / (betting.pot + betting.to_call)
+    calls = hand_features(board).ehs ** betting.folded.count(False) >= price
+    return (FOLD, CALL), np.stack([~calls, calls], axis=1).astype(np.float32)

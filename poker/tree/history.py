@@ -3,6 +3,9 @@
 Sizes are compared as pot fractions of the real and of the tree's pot, so a hand that has drifted from the tree keeps
 its proportions. Between two sizes the reading is drawn with the pseudo-harmonic probabilities, from a hash of the seed
 and the public history: the same history is read alike every time, in every process.
+
+Trees of more than two players leave things out that tables have (`BetMenu.beyond`), so there the likelier reading is
+taken, a limp that the tree lacks is read as its smallest raise, and a caller too many as a player who folds.
 """
 
 import hashlib
@@ -23,17 +26,47 @@ class HistoryTranslator:
     def node(self, betting: Betting) -> int | None:
         """The tree's decision node for `betting`, or None where the tree's hand has run apart from the real one.
 
-        The latter happens when a raise was read as all-in, so that the tree has no decisions left, and when a player
-        folds to a bet that was read as a check.
+        The latter happens when a raise was read as all-in, so that the tree has no decisions left, and when more
+        players have raised than it has room for.
         """
-        state = Betting.start(betting.rules)
-        node: int | None = self._tree.after_deal(0)
-        for action in betting.line:
-            if node is None:
+        out: set[int] = set()
+        while True:
+            found, done = self._read(betting, frozenset(out))
+            if done is None:
+                return found
+            left_out = _least_active(betting, done, out)
+            if left_out is None:
                 return None
-            child = self._follow(node, state, action)
+            out.add(left_out)
+
+    def _read(self, betting: Betting, out: frozenset[int]) -> tuple[int | None, int | None]:
+        """The node for `betting` where players `out` have folded, and the number of actions before one that the tree
+        has no room for, or None."""
+        tree, state, gone = self._tree, Betting.start(betting.rules), set(out)
+        node: int | None = tree.after_deal(0)
+        for number, (player, action) in enumerate(betting.moves()):
+            if player not in out:
+                node = None if node is None else self._in_step(self._without(node, gone), state)
+                if node is None:
+                    return None, None
+                actions = tree.actions(node)
+                if action == FOLD and FOLD not in actions:
+                    gone.add(player)
+                elif action == CALL and CALL not in actions:
+                    raises = [total for total in actions if total > 0]
+                    if not raises or tree.committed[node].max() > tree.rules.opening:
+                        return None, number
+                    node = tree.child(node, raises[0])
+                else:
+                    node = self._follow(node, state, action)
             state = state.apply(action)
-            node = None if child is None else self._in_step(child, state)
+        return (None if node is None else self._in_step(self._without(node, gone), state)), None
+
+    def _without(self, node: int, gone: set[int]) -> int:
+        """The node after players who are `gone` have folded, or checked where they cannot."""
+        tree = self._tree
+        while tree.kind[node] == Kind.DECISION and int(tree.player[node]) in gone:
+            node = tree.child(node, FOLD if FOLD in tree.actions(node) else CALL)
         return node
 
     def real_actions(self, node: int, betting: Betting) -> tuple[int, ...]:
@@ -43,8 +76,6 @@ class HistoryTranslator:
     def _follow(self, node: int, state: Betting, action: int) -> int | None:
         tree = self._tree
         actions = tree.actions(node)
-        if action == FOLD and FOLD not in actions:
-            return None
         if action == FOLD or (action == CALL and CALL in actions):
             return tree.child(node, action)
         for candidate in actions:
@@ -56,13 +87,15 @@ class HistoryTranslator:
         readings = translate(round(highest + fraction * pot), actions, highest, pot)
         if len(readings) > 1 and readings[0][0] == CALL and not self._stays(node):
             readings = readings[1:]
-        draw = self._uniform(f"{state.text()}:{action}")
+        draw = 0.5 if state.rules.num_players > 2 else self._uniform(f"{state.text()}:{action}")
         chosen = readings[0][0] if draw < readings[0][1] or len(readings) == 1 else readings[1][0]
-        return tree.child(node, chosen)
+        return tree.child(node, chosen) if chosen in actions else None
 
     def _stays(self, node: int) -> bool:
-        """Whether calling at `node` leaves the round open."""
+        """Whether calling at `node` is possible and leaves the round open."""
         tree = self._tree
+        if CALL not in tree.actions(node):
+            return False
         child = tree.child(node, CALL)
         return bool(tree.kind[child] == Kind.DECISION and tree.street[child] == tree.street[node])
 
@@ -92,6 +125,15 @@ class HistoryTranslator:
     def _uniform(self, text: str) -> float:
         digest = hashlib.blake2b(f"{self._seed}|{text}".encode(), digest_size=8).digest()
         return int.from_bytes(digest, "little") / 2.0**64
+
+
+def _least_active(betting: Betting, done: int, out: set[int]) -> int | None:
+    """The player to leave out when the call after `done` actions is one too many: the caller, or another who has
+    called, but nobody who raises in the whole hand nor the player to act now; None if there is no such player."""
+    moves = list(betting.moves())
+    needed = {betting.to_act, *out, *(player for player, action in moves if action > 0)}
+    callers = [player for player, action in moves[: done + 1] if action == CALL and player not in needed]
+    return callers[-1] if callers else None
 
 
 def _faced(tree: BettingTree, node: int) -> tuple[int, int]:

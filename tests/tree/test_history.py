@@ -1,7 +1,5 @@
 """Histories with real sizes are read in the tree, alike every time, and the tree's actions are legal in the hand."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -86,19 +84,54 @@ def test_bets_over_a_short_big_blind_are_read_exactly() -> None:
     assert HistoryTranslator(tree, seed=1).real_actions(root, twice) == (FOLD, CALL, 400, 560)
 
 
-def test_a_fold_to_a_bet_that_was_read_as_a_check_leaves_the_tree() -> None:
-    six = load_rules("holdem_nolimit_6p")
-    rules = replace(six, num_players=3, stacks=six.stacks[:3], blinds=six.blinds[:3], first_player=(2, 0, 0, 0))
-    menu = bet_menu(preflop=[["a"], []], flop=[[0.5], ["a"], []], turn=[[]], river=[[]])
-    tree = build_tree(Betting.start(rules), menu)
-    state = Betting.start(rules)
-    for action in (CALL, CALL, CALL, 200):
-        state = state.apply(action)
-    readings = [HistoryTranslator(tree, seed) for seed in range(20)]
-    as_checks = [
-        translator for translator in readings if (node := translator.node(state)) and FOLD not in tree.actions(node)
-    ]
-    assert 0 < len(as_checks) < len(readings)
-    for translator in readings:
-        assert (translator.node(state.apply(FOLD)) is None) == (translator in as_checks)
-        assert translator.node(state.apply(CALL)) is not None
+@pytest.fixture(scope="module")
+def six() -> BettingTree:
+    menu = bet_menu(
+        preflop=[["2.25x", "a"], ["3x", "a"], ["a"]], flop=[[0.5], ["a"]], turn=[["a"]], river=[["a"]], beyond=[2, 3, 2]
+    )
+    return build_tree(Betting.start(load_rules("holdem_nolimit_6p")), menu)
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ("ffr200", "ffr225"),  # the nearer of two readings, always
+        ("ffr550", "ffr225"),
+        ("ffr700", "ffr10000"),
+        ("cf", "r225f"),  # limps are raises, and who calls them calls a raise
+        ("ccr600ff", "r225cr675ff"),
+        ("fffcfc/", "fffr225fc/"),
+        ("ffffcc/", "ffffcc/"),
+        ("r225ccfff/cr500f", "r225ccfff/cr638f"),
+        ("r225cccf", "r225ccff"),  # one of three callers is left out
+        ("r225ccfcc/cccr725", "r225ccfff/cr638"),  # but nobody who bets later or acts now
+        ("cccccc/r200fffc", "r225ffccf/cc"),  # and a small bet was read as a check
+    ],
+)
+def test_tables_of_six_are_read_as_the_tree_has_them(six: BettingTree, text: str, read: str) -> None:
+    state = Betting.parse(six.rules, text)
+    node = HistoryTranslator(six, seed=1).node(state)
+    assert node is not None
+    assert Betting.parse(six.rules, read) == six.betting(node)
+    assert all(state.legal().allows(action) for action in HistoryTranslator(six, 1).real_actions(node, state))
+
+
+def test_too_many_who_raise_leave_the_tree(six: BettingTree) -> None:
+    raised = Betting.parse(six.rules, "r225r700r4000fffcc/")
+    assert HistoryTranslator(six, seed=1).node(raised) is None
+
+
+def test_random_tables_of_six_keep_in_step(six: BettingTree) -> None:
+    rng, translator, lost, asked = np.random.default_rng(7), HistoryTranslator(six, seed=3), 0, 0
+    for _ in range(300):
+        state = Betting.start(six.rules)
+        while not state.is_over:
+            node, asked = translator.node(state), asked + 1
+            if node is None:
+                lost += 1
+            else:
+                assert (six.player[node], six.street[node]) == (state.to_act, state.street)
+                assert all(state.legal().allows(action) for action in translator.real_actions(node, state))
+            state = state.apply(_random_action(state, rng))
+    assert asked > 3000
+    assert lost < 0.7 * asked

@@ -1,0 +1,229 @@
+"""`evaluate=beside_people`: agents beside the hands of people, or of other programs, at tables of any size.
+
+Frequencies by position are those of the players in the hands, and of each agent at every seat of a table with itself.
+The likelihood of an action is what an agent's policy gives to folding, calling or raising (of any size) with the
+player's cards; a share of `_CHANCE` is put down to chance, so that no single action decides.
+"""
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+
+from poker.agents.base import PolicyAgent, hand_number, require_policy
+from poker.artifacts import fingerprint_of
+from poker.betting import NOBODY, Betting
+from poker.errors import PokernetsError
+from poker.evaluation.matches.match import WIDTH
+from poker.formats.histories import read_hands
+from poker.formats.played import HistoryError, PlayedHand
+from poker.play.hand import play_hand
+from poker.play.lineup import AgentSpec
+from poker.report import Report, Table
+from poker.report.estimates import Estimate, difference, estimate
+from poker.rules import CALL, FOLD, STREET_NAMES, Rules
+from poker.state import HandState
+
+VPIP, PFR, THREE_BET, C_BET, FOLD_TO_C_BET = MEASURES = ("VPIP", "PFR", "three-bet", "c-bet", "fold to c-bet")
+_CHANCE = 0.01
+_BY_CHANCE = "uniform"
+_EARLY = ("UTG", "HJ", "CO")
+
+Group = str
+"""The player asked for, the other players, or an agent."""
+
+
+def run(
+    *,
+    game: Rules,
+    agents: Sequence[AgentSpec],
+    log: str | Sequence[str],
+    player: str | None,
+    hands: int,
+    seed: int,
+    out: str,
+) -> dict[str, Any]:
+    """Read the files `log` (a folder: all files in it) and let each agent play `hands` hands with itself; `player` is
+    told apart from the others in the files. Returns the record of the report."""
+    errors: list[HistoryError] = []
+    read = [hand for path in _files(log) for hand in read_hands(path, game, errors.append)]
+    kept = [hand for hand in read if not hand.rules.forced and _plays(hand.rules, game)]
+    if not kept:
+        raise PokernetsError(f"{len(read)} hands were read, none of them of `{game.name}`: {_asked(game)}")
+    built = {spec.name: require_policy(spec.build(game), "evaluate=beside_people") for spec in agents}
+    seen = Frequencies(game.num_players)
+    for hand in kept:
+        seen.add(hand.state.betting, [_group(name, player) for name in hand.names])
+    for spec in agents:
+        for state in _own_play(game, spec, hands, seed):
+            seen.add(state.betting, [spec.name] * game.num_players)
+    found = likelihoods(kept, built, player)
+    groups = [*([player] if player else []), _group(None, player), *built]
+    tables = [seen.table(groups), *(_likelihood_table(whose, found[whose]) for whose in groups if whose in found)]
+    record = {
+        "game": game.name,
+        "hands": len(kept),
+        "left_out": len(read) - len(kept),
+        "unreadable": len(errors),
+        "own_hands": hands,
+        "seed": seed,
+        "frequencies": seen.record(),
+        "likelihood": {whose: _record(by_street) for whose, by_street in found.items()},
+    }
+    title = f"{game.name}: {len(kept):,} hands read, {hands:,} of each agent with itself"
+    target = Path(out) / game.name / f"seed{seed}-{fingerprint_of([str(log), player, hands, list(built)])[:8]}"
+    return Report(title, tables, record).write(target, Console(width=WIDTH))
+
+
+def positions(players: int) -> tuple[str, ...]:
+    """Names of the positions of players 0, 1, ...; the button is last, and heads-up the second."""
+    early = _EARLY[max(0, 6 - players) :] if players <= 6 else tuple(f"UTG+{i}" for i in range(players - 3))
+    return ("SB", "BB", *early, "BTN")[:players] if players > 2 else ("BB", "BTN")
+
+
+def choices(betting: Betting) -> Iterator[tuple[str, int, bool]]:
+    """(measure, player, whether they did so) at each opportunity of a hand; VPIP and PFR once for each player."""
+    paid, raised, raiser, c_bet = set[int](), set[int](), NOBODY, False
+    for state, player, action in betting.turns():
+        if state.street == 0:
+            if state.num_raises == 1 and player != raiser:
+                yield THREE_BET, player, action > 0
+            if action > 0 or (action == CALL and state.to_call):
+                paid.add(player)
+            if action > 0:
+                raised.add(player)
+                raiser = player
+        elif state.street == 1 and raiser != NOBODY:
+            if state.num_raises == 0 and player == raiser:
+                c_bet = action > 0
+                yield C_BET, player, c_bet
+            elif state.num_raises == 1 and c_bet:
+                yield FOLD_TO_C_BET, player, action == FOLD
+    for player in range(betting.rules.num_players):
+        yield VPIP, player, player in paid
+        yield PFR, player, player in raised
+
+
+class Frequencies:
+    """Counts of `choices` by group, measure and position."""
+
+    def __init__(self, players: int) -> None:
+        self._positions = positions(players)
+        self._done: Counter[tuple[Group, str, str]] = Counter()
+        self._asked: Counter[tuple[Group, str, str]] = Counter()
+
+    def add(self, betting: Betting, groups: Sequence[Group]) -> None:
+        """Count a hand of players who belong to `groups` [P]."""
+        for measure, player, done in choices(betting):
+            key = groups[player], measure, self._positions[player]
+            self._asked[key] += 1
+            self._done[key] += done
+
+    def share(self, group: Group, measure: str, position: str) -> float | None:
+        asked = self._asked[group, measure, position]
+        return self._done[group, measure, position] / asked if asked else None
+
+    def table(self, groups: Sequence[Group]) -> Table:
+        rows = [
+            [measure, group, *(self.share(group, measure, position) for position in self._positions)]
+            for measure in MEASURES
+            for group in groups
+        ]
+        return Table(("", "", *self._positions), rows, "Frequencies by position")
+
+    def record(self) -> list[dict[str, object]]:
+        return [
+            {"of": group, "measure": measure, "position": position, "asked": asked, "share": self._done[key] / asked}
+            for key, asked in self._asked.items()
+            for group, measure, position in [key]
+        ]
+
+
+def likelihoods(
+    hands: Iterable[PlayedHand], agents: dict[str, PolicyAgent], player: str | None
+) -> dict[Group, dict[str, dict[str, list[float]]]]:
+    """Mean log-likelihoods of each hand's actions, by group, street and agent (`uniform` among them); hands in the
+    same order for all agents."""
+    found: dict[Group, dict[str, dict[str, list[float]]]] = defaultdict(lambda: defaultdict(lambda: defaultdict(list)))
+    for hand in hands:
+        logs: dict[tuple[Group, str, str], list[float]] = defaultdict(list)
+        for betting, actor, action in hand.state.betting.turns():
+            state, legal = HandState(betting, hand.state.hole_cards, hand.state.runout), betting.legal()
+            options = legal.fold + 1 + (legal.max_raise > 0)
+            if actor != betting.to_act or not hand.state.hole_cards[actor] or options == 1:
+                continue
+            where = _group(hand.names[actor], player), STREET_NAMES[betting.street]
+            logs[*where, _BY_CHANCE].append(-math.log(options))
+            for name, agent in agents.items():
+                chosen = _probability(agent, state, action)
+                logs[*where, name].append(math.log((1 - _CHANCE) * chosen + _CHANCE / options))
+        for (group, street, name), values in logs.items():
+            found[group][street][name].append(float(np.mean(values)))
+    return found
+
+
+def _probability(agent: PolicyAgent, state: HandState, action: int) -> float:
+    """Probability under the agent's policy of the kind of `action`: fold, call or raise."""
+    actions, probs = agent.policy(state)
+    row = probs[hand_number(state, state.to_act)]
+    alike = [place for place, other in enumerate(actions) if np.sign(other) == np.sign(action)]
+    return float(row[alike].sum() / row.sum())
+
+
+def _likelihood_table(whose: Group, by_street: dict[str, dict[str, list[float]]]) -> Table:
+    names = list(next(iter(by_street.values())))
+    rows = []
+    for street in (street for street in STREET_NAMES if street in by_street):
+        units = by_street[street]
+        rows.append([street, len(units[_BY_CHANCE]), *(estimate(units[name]) for name in names)])
+    note = "mean log-likelihood of fold, call or raise; a hand is one unit of the intervals"
+    return Table(("street", "hands", *names), rows, f"Decisions of {whose} under each policy", note)
+
+
+def _record(by_street: dict[str, dict[str, list[float]]]) -> list[dict[str, object]]:
+    rows: list[dict[str, object]] = []
+    for street, units in by_street.items():
+        chance = np.array(units[_BY_CHANCE])
+        for name, values in units.items():
+            above: Estimate = difference(np.array(values), chance)
+            rows.append(
+                {
+                    "street": street,
+                    "policy": name,
+                    "hands": len(values),
+                    "log_likelihood": estimate(values).record(),
+                    "above_uniform": above.record(),
+                }
+            )
+    return rows
+
+
+def _own_play(game: Rules, spec: AgentSpec, hands: int, seed: int) -> Iterator[HandState]:
+    rng, players = np.random.default_rng(seed), [spec.build(game) for _ in range(game.num_players)]
+    for number, agent in enumerate(players):
+        agent.reset(seed + number)
+    for _ in range(hands):
+        yield play_hand(players, HandState.deal(game, rng))
+
+
+def _files(log: str | Sequence[str]) -> list[Path]:
+    paths = [Path(log)] if isinstance(log, str) else [Path(each) for each in log]
+    return list(chain.from_iterable(sorted(path.iterdir()) if path.is_dir() else [path] for path in paths))
+
+
+def _plays(rules: Rules, game: Rules) -> bool:
+    """Whether a hand is of the game, in whole numbers of its chips."""
+    return all(getattr(rules, name) == getattr(game, name) for name in ("betting", "blinds", "stacks", "board_cards"))
+
+
+def _asked(game: Rules) -> str:
+    return f"{game.num_players} players, blinds {game.blinds[0]} and {game.blinds[1]}, stacks {game.stacks[0]}"
+
+
+def _group(name: str | None, player: str | None) -> Group:
+    return name if player and name == player else "others" if player else "players"

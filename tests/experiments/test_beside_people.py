@@ -1,0 +1,67 @@
+"""Frequencies by position and likelihoods of actions, of hands written out and of agents with themselves."""
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from poker.agents.base import SamplingAgent
+from poker.errors import PokernetsError
+from poker.experiments import beside_people
+from poker.experiments.beside_people import C_BET, FOLD_TO_C_BET, PFR, THREE_BET, VPIP, choices, positions
+from poker.play.lineup import AgentSpec
+from poker.state import Betting, HandState, Policy
+from tests.games import load_rules
+
+SIX = load_rules("holdem_nolimit_6p")
+
+
+class Even(SamplingAgent):
+    """Folds, calls and makes the least and the largest raise, each as often."""
+
+    def policy(self, state: HandState) -> Policy:
+        legal = state.legal()
+        actions = (-1,) * legal.fold + (0,) + ((legal.min_raise, legal.max_raise) if legal.max_raise else ())
+        return actions, np.full((state.rules.num_hands, len(actions)), 1 / len(actions), np.float32)
+
+
+def test_opportunities_of_a_hand() -> None:
+    """The hijack raises, the button calls; the hijack bets on, the button folds."""
+    found = list(choices(Betting.parse(SIX, "fr225fcff/r525f")))
+    done = {(measure, player) for measure, player, did in found if did}
+    assert done == {(VPIP, 3), (VPIP, 5), (PFR, 3), (C_BET, 3), (FOLD_TO_C_BET, 5)}
+    assert {player for measure, player, _ in found if measure == THREE_BET} == {0, 1, 4, 5}
+    assert {player for measure, player, _ in found if measure == VPIP} == set(range(6))
+    limped = list(choices(Betting.parse(SIX, "ffffcc/cr200f")))
+    assert {(measure, player) for measure, player, did in limped if did} == {(VPIP, 0)}  # the big blind only checks
+
+
+@pytest.mark.parametrize(("players", "names"), [(2, "BB BTN"), (3, "SB BB BTN"), (4, "SB BB CO BTN")])
+def test_positions(players: int, names: str) -> None:
+    assert positions(players) == tuple(names.split())
+
+
+def test_a_file_of_hands_beside_an_agent(tmp_path: Path) -> None:
+    log = tmp_path / "hands.log"
+    cards = "AhAd|7c2d|3c3d|KsKd|9h8h|JcTc"
+    log.write_text(
+        f"STATE:0:fr225ffff:{cards}:-50|-100|0|150|0|0:a|b|c|d|e|f\n"
+        f"STATE:1:ffffr300f:{cards}:100|-100|0|0|0|0:b|c|d|e|f|a\n"
+    )
+    agents = [AgentSpec("even", lambda: Even(name="even"), {})]
+    found = beside_people.run(
+        game=SIX, agents=agents, log=str(log), player="b", hands=20, seed=1, out=str(tmp_path / "out")
+    )
+    shares = {(row["of"], row["measure"], row["position"]): row["share"] for row in found["frequencies"]}
+    assert [shares["b", VPIP, position] for position in ("SB", "BB")] == [1, 0]
+    assert shares["others", PFR, "HJ"] == 0.5
+    assert 0.5 < shares["even", VPIP, "UTG"] < 1.0
+    [chance, even] = found["likelihood"]["b"]
+    assert chance["log_likelihood"]["mean"] == pytest.approx(-math.log(3))
+    folded, raised = (math.log(0.99 * share + 0.01 / 3) for share in (0.25, 0.5))
+    assert even["log_likelihood"]["mean"] == pytest.approx((folded + raised) / 2)
+    with pytest.raises(PokernetsError, match="none of them of `holdem_nolimit_3p`: 3 players"):
+        beside_people.run(
+            game=load_rules("holdem_nolimit_3p"), agents=agents, log=str(log), player=None, hands=1, seed=1, out="."
+        )
