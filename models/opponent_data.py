@@ -18,7 +18,7 @@ from torch import Tensor
 
 from models.shuffle import BlockShuffle, OrderedLoader, Position, ShuffledLoader
 from poker.errors import PokernetsError
-from poker.features import opponent, opponent_history
+from poker.features import held, opponent, opponent_history
 from poker.features.action_rows import COLUMNS, STAMP, open_rows
 from poker.features.nolimit import NUM_SIZES
 from poker.opponents.model import NUM_CLASSES, RAISE_CLASS
@@ -30,7 +30,8 @@ TEST_BATCH = 4096
 
 
 class Inputs(NamedTuple):
-    """Inputs of n rows: features [n, 19], hand [n, 52], past [n, 84], sequence [n, 32] tokens of the hand so far.
+    """Inputs of n rows: features [n, 19], hand [n, 52], past [n, 84], held [n, 10] of the cards of the player, sequence
+    [n, 32] tokens of the hand so far.
 
     Inputs that a net does not read may have no columns.
     """
@@ -38,10 +39,11 @@ class Inputs(NamedTuple):
     features: NDArray[np.float32]
     hand: NDArray[np.float32]
     past: NDArray[np.float32]
+    held: NDArray[np.float32]
     sequence: NDArray[np.uint8]
 
     def take(self, rows: NDArray[np.int64]) -> "Inputs":
-        return Inputs(self.features[rows], self.hand[rows], self.past[rows], self.sequence[rows])
+        return Inputs._make(column[rows] for column in self)
 
 
 class OpponentBatch(NamedTuple):
@@ -50,6 +52,7 @@ class OpponentBatch(NamedTuple):
     features: Tensor
     hand: Tensor
     past: Tensor
+    held: Tensor
     sequence: Tensor
     player: Tensor
     action: Tensor
@@ -119,10 +122,12 @@ class OpponentRows:
         """
         rows = len(self.columns["action"])
         nothing = np.zeros((rows, 0), dtype=np.float32)
-        found = Inputs(self.columns["features"], nothing, nothing, np.zeros((rows, 0), dtype=np.uint8))
+        found = Inputs(self.columns["features"], nothing, nothing, nothing, np.zeros((rows, 0), dtype=np.uint8))
         if needs:
             hand, sequence = opponent_history.hand_rows(self.columns)
             found = found._replace(hand=hand, sequence=sequence)
+        if "held" in needs:
+            found = found._replace(held=held.held_rows(self.columns))
         if "past" in needs:
             if base is None:
                 raise ValueError("inputs about a player's past need a base predictor")
@@ -171,4 +176,9 @@ class OpponentData(lightning.LightningDataModule):
         return OpponentBatch(*(column[index] for column in self.tensors))
 
 
-INPUT_SIZES = {"features": opponent.SIZE, "hand": opponent_history.HAND_SIZE, "past": opponent_history.PLAYER_SIZE}
+INPUT_SIZES = {
+    "features": opponent.SIZE,
+    "hand": opponent_history.HAND_SIZE,
+    "past": opponent_history.PLAYER_SIZE,
+    "held": held.SIZE,
+}

@@ -206,4 +206,4 @@ def _inputs(betting: Betting, boards: Sequence[Board]) -> Inputs:
         cards = np.array([*board, *[NO_CARD] * (MAX_BOARD - len(board))], dtype=np.uint8)
         hand_inputs(0, len(rows), actions, cards, hand[row], tokens[row])
     nothing = np.zeros((len(boards), 0), dtype=np.float32)
-    return Inputs(opponent.encode_on(betting, boards), hand, nothing, tokens)
+    return Inputs(opponent.encode_on(betting, boards), hand, nothing, nothing, tokens)

@@ -31,6 +31,7 @@ from poker.abstraction.equities import showdown_chances
 from poker.betting import Betting
 from poker.cards import HOLDEM, hand_index
 from poker.errors import PokernetsError
+from poker.features.action_rows import COLUMNS, NAMES, open_rows
 from poker.features.frequencies import WEIGHTS, by_weight, confidence, mixed, share_of_weights
 from poker.features.nolimit import ALL_IN, NOTHING, NUM_SIZES, SPOTS, Spot, size_class, spot_of
 from poker.features.opponent_history import by_class
@@ -41,7 +42,7 @@ from poker.opponents.action_statistics import ANYBODY
 from poker.opponents.model import CALL_CLASS, FOLD_CLASS, RAISE_CLASS, Prior, action_class
 from poker.opponents.responses import BINS, FOLD_SLOPE, RAISE_SLOPE, Z
 from poker.opponents.shown import BLUFFS, STEEPNESS, TILTS, Shape, ShownHands, group_of
-from poker.rules import CALL, FOLD, Rules
+from poker.rules import CALL, FOLD, NOLIMIT, Rules
 from poker.state import HandState
 from poker.types import Board, Floats, Reals, Singles
 
@@ -95,12 +96,12 @@ class Habits:
                     sizes[past.street, size_class(past, action)] += 1
                 if cards:
                     held, group = hand_index(*cards), _group(context)
-                    bins = _bins_of(rules, [board])
+                    bins = bins_of(rules, [board])
                     frequencies, size_shares = self._frequencies(past, [board], context)
 
                     def chances(shape: Shape) -> Singles:
                         """[H] probability of the action."""
-                        return self._conditional(bins, context, frequencies, weights, shape)[0, :, kind]  # noqa: B023
+                        return by_strength(bins, context, frequencies, weights, shape)[0, :, kind]  # noqa: B023
 
                     looking = [[chances(Shape(factor, share, 0.0))[held] for share in BLUFFS] for factor in STEEPNESS]
                     shown = shown.after(group, np.array(looking), float(frequencies[0, kind]))
@@ -128,9 +129,9 @@ class Habits:
                 self._at.clear()
             self._at[key] = spot_of(betting), *_split(betting, actions)
         context, split, taken, by_size = self._at[key]
-        bins = _bins_of(betting.rules, boards)
+        bins = bins_of(betting.rules, boards)
         frequencies, sizes = self._frequencies(betting, boards, context)
-        chances = self._conditional(bins, context, frequencies, weights, self._shapes[_group(context)])
+        chances = by_strength(bins, context, frequencies, weights, self._shapes[_group(context)])
         raised, raises, tilt = chances[:, :, RAISE_CLASS], sizes @ taken, self.shown.tilt(betting.street)
         probs = chances[:, :, :RAISE_CLASS] @ split + raised[:, :, None] * raises[:, None]
         if tilt != 0 and len(by_size) > 1:
@@ -213,16 +214,15 @@ class Habits:
         """[G]"""
         return [self.shown.shape(group) for group in range(len(self.shown.seen))]
 
-    def _conditional(
-        self, bins: NDArray[np.int8], context: Spot, frequencies: Floats, weights: Reals, shape: Shape
-    ) -> Singles:
-        """[B, H, 3] fold, call and raise, for `weights` [B, H] and `frequencies` [B, 3]; before the flop with the
-        slopes of the flop."""
-        street, _, raises, _, _ = context
-        fold, raised = FOLD_SLOPE[max(street, 1), 1], RAISE_SLOPE[max(street, 1), raises]
-        mass = np.ascontiguousarray(weights, dtype=np.float64)
-        slopes = shape.steepness * fold, shape.steepness * raised
-        return conditional(bins, mass, Z, frequencies, *slopes, shape.bluffs, shape.blind)
+
+def by_strength(bins: NDArray[np.int8], context: Spot, frequencies: Floats, weights: Reals, shape: Shape) -> Singles:
+    """[B, H, 3] fold, call and raise of hands in `bins` [B, H] of strength, for ranges `weights` [B, H] that do so with
+    `frequencies` [B, 3]; before the flop with the slopes of the flop."""
+    street, _, raises, _, _ = context
+    fold, raised = FOLD_SLOPE[max(street, 1), 1], RAISE_SLOPE[max(street, 1), raises]
+    mass = np.ascontiguousarray(weights, dtype=np.float64)
+    slopes = shape.steepness * fold, shape.steepness * raised
+    return conditional(bins, mass, Z, frequencies, *slopes, shape.bluffs, shape.blind)
 
 
 def _split(betting: Betting, actions: tuple[int, ...]) -> tuple[Floats, Floats, list[NDArray[np.intp]]]:
@@ -265,11 +265,52 @@ def habits(
     return found
 
 
+def of_rows(
+    *,
+    rows: str,
+    player: str | None = None,
+    voluntary: Sequence[float] = (0.0, 1.0),
+    last: float = 1.0,
+    half: float = 5.0,
+) -> Habits:
+    """Habits of people in the `last` share of the no-limit hands that `job=opponent_actions` wrote to `rows`, all seats
+    and tables together: of `player`, or of those between two quantiles of how often they put chips in before the flop
+    of their own will, each player weighed by the number of hands."""
+    artifact = open_rows(rows)
+    columns, names = {name: np.asarray(artifact.arrays[name]) for name in COLUMNS}, artifact.arrays[NAMES].tolist()
+    who, action, hand = (columns[name].astype(np.int64) for name in ("player", "action", "hand"))
+    if player is None:
+        preflop = columns["street"] == 0
+        paid = preflop & (action + (columns["bets"] > 0) > CALL_CLASS)
+        dealt, joined = (_hands_of(who[some], hand[some], len(names)) for some in (preflop, paid))
+        share = joined / np.maximum(dealt, 1)
+        order = np.argsort(share, kind="stable")
+        place = np.cumsum(dealt[order]) / dealt.sum()
+        chosen = order[(voluntary[0] < place) & (place <= voluntary[1])]
+    else:
+        chosen = np.array([names.index(player)] if player in names else [], dtype=np.int64)
+    taken = np.isin(who, chosen) & (hand >= (1 - last) * (hand.max() + 1))
+    if artifact.config.get("betting") != NOLIMIT or not taken.any():
+        raise PokernetsError(f"{rows} has no no-limit hands of {player or 'such players'}: set `player` to a name")
+    found = Habits(half)
+    kind, spots = np.minimum(action, RAISE_CLASS)[taken], np.unravel_index(columns["spot"][taken], SPOTS)
+    np.add.at(found.counts, (*spots, kind), 1)
+    raised = kind == RAISE_CLASS
+    np.add.at(found.sizes, (spots[0][raised], (action[taken] - RAISE_CLASS)[raised]), 1)
+    return found
+
+
+def _hands_of(player: NDArray[np.int64], hand: NDArray[np.int64], players: int) -> NDArray[np.int64]:
+    """[players] different hands of each, from rows [n]."""
+    pairs = np.unique(np.stack([player, hand]), axis=1)
+    return np.bincount(pairs[0], minlength=players)
+
+
 def _group(context: Spot) -> int:
     return group_of(context[0], context[1] != NOTHING)
 
 
-def _bins_of(rules: Rules, boards: Sequence[Board]) -> NDArray[np.int8]:
+def bins_of(rules: Rules, boards: Sequence[Board]) -> NDArray[np.int8]:
     """[B, H] strength bins on each board, -1 for hands that it rules out."""
     ordered = map(rules.ordered_board, boards)
     return np.stack([(_flop_bins if len(board) == 3 else _later_bins)(rules, board) for board in ordered])

@@ -14,7 +14,7 @@ from conf.compose import call, chosen, compose
 from data_gen.opponent_actions import ObservedHand, Rows
 from models.export import Architecture, export_net
 from models.opponent import bootstrap, hands_before
-from models.opponent_data import Inputs, OpponentBatch, OpponentData, OpponentRows
+from models.opponent_data import INPUT_SIZES, Inputs, OpponentBatch, OpponentData, OpponentRows
 from models.opponent_inference import (
     OPPONENT_NET,
     POPULATION,
@@ -26,6 +26,7 @@ from models.opponent_inference import (
 )
 from models.opponent_module import OpponentModule, score
 from models.opponent_nets import PlayerNet, Reader, SequenceNet, SmallNet, WideNet
+from poker.agents.all_in import AllInPlayer
 from poker.artifacts import MismatchedArtifactError
 from poker.betting import Betting
 from poker.cards import HOLDEM, parse_cards
@@ -35,6 +36,7 @@ from poker.features.action_rows import write_rows
 from poker.features.opponent import NAMES
 from poker.opponents.habits import Habits
 from poker.opponents.model import Predictor, action_class, context_of, sized_class
+from poker.play.hand import play_hand
 from poker.rules import CALL, FOLD
 from poker.state import HandState
 from tests.games import load_rules
@@ -281,6 +283,33 @@ def test_habits_start_from_a_net_and_move_to_the_player(no_limit: tuple[Path, li
     assert called[1][..., 1].sum() > called[0][..., 1].sum()
 
 
+def test_hands_say_what_is_done_with_them(tmp_path: Path) -> None:
+    """Players who are all-in with their best hands: by strength that is known better than from frequencies alone, and
+    best by a net that reads the cards."""
+    rules, observed = load_rules("holdem_nolimit_2p"), []
+    players = [AllInPlayer(name="wild", share=0.5), AllInPlayer(name="calm", share=0.4)]
+    for number in range(400):
+        end = play_hand(players, HandState.deal(rules, np.random.default_rng(number)))
+        decisions = [(past, end.board[:0], action) for past, _, action in end.betting.turns() if past.street == 0]
+        observed.append(ObservedHand(number, ("wild", "calm"), decisions, end.hole_cards))
+    made, folder = Rows.of(observed), tmp_path / "artifacts"
+    config = {"betting": "nolimit"}
+    write_rows(folder / "opponent_actions", made.columns, made.names, config=config, made_from={}, counts={})
+    places = (f"artifacts={folder}", f"runs={tmp_path / 'runs'}")
+    for name in ("hand", "held"):
+        small = ("trainer.max_epochs=20", "model.data.batch_rows=64", "model.net.dropout=0")
+        call(chosen(compose("train", ["model=opponent", f"net={name}", *small, *places]), "model"))
+    given = ["model=opponent_given_hand", "model.learned_hands=100", *places]
+    found = call(chosen(compose("train", given), "model"))
+    alone, strength, own, reading = found.values()
+    assert reading < own < strength < alone
+    report = json.loads((folder / "opponent_given_hand" / "results.json").read_text())
+    assert report["shapes"]["before the flop"]["steepness"] > 1
+    mean, low, high = report["models"]["the net alone"]["all"]["less_by_strength"]
+    assert 0 < low < mean < high
+    assert mean == pytest.approx(alone - strength)
+
+
 def test_inputs_of_a_row_come_from_the_rows_before_it(work: Path) -> None:
     rows = OpponentRows(str(work / "artifacts" / "opponent_actions"), 0.2)
     changed = {name: column.copy() for name, column in rows.columns.items()}
@@ -333,13 +362,10 @@ def test_export_and_back(architecture: Architecture, tmp_path: Path) -> None:
     export_net(tmp_path / "n", OPPONENT_NET, architecture, net, stamp=STAMP, config={}, made_from={}, counts=counts)
     loaded = load_opponent_net(tmp_path / "n")
     generator = torch.Generator().manual_seed(0)
-    features, hand, past = (
-        torch.rand((40, size), generator=generator)
-        for size in (19, opponent_history.HAND_SIZE, opponent_history.PLAYER_SIZE)
-    )
+    features, hand, past, held = (torch.rand((40, size), generator=generator) for size in INPUT_SIZES.values())
     zeros = torch.zeros(40, dtype=torch.int64)
     sequence = random_tokens(40, generator)
-    batch = OpponentBatch(features, hand, past, sequence, zeros + 3, zeros)
+    batch = OpponentBatch(features, hand, past, held, sequence, zeros + 3, zeros)
     net.eval()
     torch.testing.assert_close(loaded(batch), net(batch).detach(), atol=1e-6, rtol=0)
     export_net(

@@ -1,0 +1,52 @@
+"""A player who does what a model of an opponent says: people, from their hands, at our tables."""
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+import numpy as np
+
+from poker.agents.all_in import AllInPlayer
+from poker.agents.base import SamplingAgent
+from poker.agents.simple import raise_menu
+from poker.betting import Betting
+from poker.opponents.model import OpponentModel
+from poker.rules import CALL, FOLD
+from poker.state import HandState, Policy
+from poker.types import Board, Floats
+
+_REMEMBERED = 2048
+"""Decisions of all hands, 40 kB each."""
+
+
+class ModelledAgent(SamplingAgent):
+    """Plays heads-up hold'em by `model`, with the range that its own actions leave; `raises` are sizes as in bet menus.
+
+    The model stays as it is, whatever happens at the table.
+    """
+
+    quick_policy = "simple"
+    refuse_game = staticmethod(AllInPlayer.refuse_game)
+    check_game = AllInPlayer.check_game
+
+    def __init__(self, *, name: str, model: OpponentModel, raises: Sequence[str | float]) -> None:
+        super().__init__(name)
+        self._model, self._menu = model, raise_menu(raises)
+        self._at = lru_cache(_REMEMBERED)(self._worked_out)
+
+    def policy(self, state: HandState) -> Policy:
+        return self._at(state.betting, state.rules.ordered_board(state.board))
+
+    def _worked_out(self, betting: Betting, board: Board) -> Policy:
+        actions = (*((FOLD,) if betting.legal().fold else ()), CALL, *self._menu.raise_totals(betting))
+        (probs,), _ = self._model.probs(betting, [board], actions, self._range(betting, board)[None])
+        return actions, np.asarray(probs, np.float32)
+
+    def _range(self, betting: Betting, board: Board) -> Floats:
+        """[H] weights of the hands with which the player to act has come so far, by their own policy."""
+        found = np.ones(betting.rules.num_hands)
+        for past, player, action in betting.turns():
+            if player == betting.to_act:
+                actions, probs = self._at(past, board[: betting.rules.board_sizes[past.street]])
+                if action in actions:  # else it was chosen for them
+                    found *= probs[:, actions.index(action)]
+        return found

@@ -1,0 +1,51 @@
+"""The hand that a player holds, as inputs beside the 19: for nets that say what is done with which hands."""
+
+from collections import defaultdict
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poker.abstraction.equities import renamed_flop
+from poker.abstraction.features import hand_features
+from poker.cards import HAND_CARDS, HOLDEM, hand_index
+from poker.errors import PokernetsError
+from poker.features.action_rows import NO_CARD
+from poker.kernels.cards.hands import HAND_PERMUTATION
+from poker.types import Board, Singles
+
+NAMES = ("hs", "ehs", "ehs2", "ppot", "npot", "share_weaker", "pair", "suited", "high", "low")
+SIZE = len(NAMES)
+
+
+def held_inputs(board: Board) -> Singles:
+    """[1326, 10] inputs of all hands on a board; 0 for hands that it rules out."""
+    found, live = hand_features(board), HOLDEM.live(board)
+    ordered, ehs = np.sort(found.ehs.round(9)[live]), found.ehs.round(9)
+    weaker = (np.searchsorted(ordered, ehs, "left") + np.searchsorted(ordered, ehs, "right")) / (2 * len(ordered))
+    rank, suit = HAND_CARDS // 4, HAND_CARDS % 4
+    cards = rank[:, 0] == rank[:, 1], suit[:, 0] == suit[:, 1], rank.max(axis=1) / 12, rank.min(axis=1) / 12
+    columns = found.hs, found.ehs, found.ehs2, found.ppot, found.npot, weaker, *cards
+    return np.where(live[:, None], np.stack(columns, axis=1), 0.0).astype(np.float32)
+
+
+def held_rows(columns: Mapping[str, NDArray[Any]]) -> Singles:
+    """[n, 10] inputs of the rows of `poker.features.action_rows`, whose cards are all known."""
+    held, boards = columns["held"].astype(np.int64), columns["board"]
+    if (held == NO_CARD).any():
+        raise PokernetsError(
+            "the net reads the cards held, which these rows do not have: hands of Bovada or self-play do"
+        )
+    alike: defaultdict[Board, list[tuple[int, int]]] = defaultdict(list)
+    for row, (board, cards) in enumerate(zip(boards.tolist(), held.tolist(), strict=True)):
+        public, hand = tuple(card for card in board if card != NO_CARD), hand_index(*cards)
+        if public:  # one flop stands for all that are alike up to the names of suits
+            public, renaming = renamed_flop(public)
+            hand = int(HAND_PERMUTATION[renaming][hand])
+        alike[(*sorted(public[:3]), *sorted(public[3:]))].append((row, hand))
+    found = np.empty((len(held), SIZE), dtype=np.float32)
+    for public, there in alike.items():
+        rows, hands = np.array(there).T
+        found[rows] = held_inputs(public)[hands]
+    return found
