@@ -31,6 +31,7 @@ VERBS = {
     "match": Verb("evaluate", "evaluate", "match", "", True, "agents against each other: match agents=[NAME,...]"),
     "review": Verb("evaluate", "evaluate", "play", "log", True, "the table, with your hands to review: review FILE"),
     "solve": Verb("evaluate", "evaluate", "spot", "spot", False, "a flop, turn or river spot: solve FILE"),
+    "flops": Verb("evaluate", "evaluate", "flops", "spot", False, "two ranges on many flops: flops FILE [flops=184]"),
     "evaluate": Verb("evaluate", "evaluate", "", "evaluate", False, "any other measurement: evaluate NAME"),
     "mcp": Verb("evaluate", "evaluate", "mcp", "", True, "tools for a language model, over stdin and stdout (MCP)"),
     "train": Verb("train", "model", "", "model", False, "train a net: train NAME"),

@@ -23,6 +23,7 @@ Row = tuple[str, Estimate]
 
 _RUNNING_POINTS = 100
 _MAX_RUNNING = 10
+_NAMED_ROWS = 60
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,6 +188,23 @@ def frontiers(title: str, across: str, up: str, panels: Mapping[str, Sequence[Fr
             axes.plot(path.across, path.up, path.dashes, label=path.name, color=path.color, marker=".", linewidth=1)
         _label(axes, across, up)
     figure.legend(*flat[0].get_legend_handles_labels(), loc="outside lower center", ncols=3, fontsize="small")
+    return figure
+
+
+def stacked(title: str, rows: Sequence[str], panels: Mapping[str, Mapping[str, Floats]]) -> "Figure":
+    """Panels side by side, by name: for each of the rows, from the top, shares [n] by name, one beside the other."""
+    figure = _figure(6.0 * len(panels), max(3.0, min(0.2 * len(rows), 14.0) + 1.5), title)
+    places = np.arange(len(rows))
+    for (name, shares), axes in zip(panels.items(), _panels(figure, len(panels)), strict=True):
+        left = np.zeros(len(rows))
+        for action, share in shares.items():
+            axes.barh(places, share, 0.9 if len(rows) <= _NAMED_ROWS else 1.0, left=left, label=action)
+            left = left + share
+        axes.set_yticks(places if len(rows) <= _NAMED_ROWS else [], rows if len(rows) <= _NAMED_ROWS else [])
+        axes.set_ylim(len(rows) - 0.5, -0.5)
+        axes.set_xlim(0, 1)
+        axes.set_title(name, fontsize="medium")
+        axes.legend(loc="upper center", bbox_to_anchor=(0.5, 0.0), ncols=4, fontsize="small", frameon=False)
     return figure
 
 

@@ -17,6 +17,7 @@ from poker.report import Figure, Report, Section, Table
 from poker.report.grids import strategy_grids
 from poker.solvers.vector.solver import SolveProgress, VectorSolver
 from poker.solvers.vector.spot.decisions import Decision, decision, equity
+from poker.solvers.vector.spot.locks import lock_decisions
 from poker.solvers.vector.spot.solution import find_node, save_solution
 from poker.solvers.vector.spot.spots import Spot, read_spot
 
@@ -66,6 +67,8 @@ def run(*, spot: str, settings: Settings, device: str, nodes: list[str], out: st
     start, target = time.perf_counter(), settings.target_percent / 100 * read.pot
     if device == "cpu":
         done = solver.run(iterations=settings.iterations, target=target, progress=show)
+    elif read.locks:
+        raise PokernetsError("a spot with locks is solved by device=cpu alone")
     else:
         from poker.search.torch.batches import solve_on_device  # noqa: PLC0415 (torch takes seconds to import)
 
@@ -114,6 +117,7 @@ def prepare(
     the solve not `wanted` any more."""
     game = spot.game(int(settings.memory_limit_gib * 2**30), wanted)
     solver = VectorSolver(game, settings.algorithm, threads=settings.threads)
+    lock_decisions(spot, solver)
     need, seconds = game.bytes(3 if solver.schedule.predictive else 2), game.seconds_per_iteration(settings.threads)
     cost = SolveCost(len(game.layout.decisions), game.hand_actions, need, seconds, settings.threads)
     return solver, cost

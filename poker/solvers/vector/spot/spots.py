@@ -12,7 +12,7 @@ A spot file is JSON, such as the `results.json` of a solve, or lines `key: value
 
 OOP is player 0 and acts first. Menu keys are those of `poker.tree.spots.spot_bets` (`flop_bet`, `oop_turn_raise`,
 `river_donk`, ...) and the thresholds `add_allin_threshold`, `force_allin_threshold`, `merging_threshold`. `rake` is a
-fraction of the pot and `rake_cap` chips.
+fraction of the pot and `rake_cap` chips. `lock WORDS` fixes what is done at a decision (`locks`).
 """
 
 import math
@@ -37,6 +37,8 @@ from poker.tree import BetMenu
 from poker.tree.spots import spot_bets, spot_root, spot_tree
 from poker.types import Board, Singles
 
+LOCK = "lock"
+"""Beginning of the keys of locks."""
 REQUIRED = ("board", "oop_range", "ip_range", "pot", "stack")
 MOST_SPOT_CHIPS = 500_000_000
 """Most chips in the pot and in a stack: all of them together stay within 32 bits."""
@@ -123,7 +125,13 @@ class Spot:
 
     @property
     def _menu(self) -> dict[str, Any]:
-        return {key: value for key, value in self.text.items() if key not in (*REQUIRED, "rake", "rake_cap")}
+        others = (*REQUIRED, "rake", "rake_cap", *self.locks)
+        return {key: value for key, value in self.text.items() if key not in others}
+
+    @property
+    def locks(self) -> dict[str, Any]:
+        """The keys that lock decisions, with their values."""
+        return {key: value for key, value in self.text.items() if key.split(" ")[0] == LOCK}
 
     def _chips(self, key: str) -> int:
         value = self._number(key, 0.0)
@@ -179,7 +187,12 @@ def _bill(
 
 
 def read_spot(path: str | Path) -> Spot:
-    """The spot in a file; PokernetsError names the line that is no `key: value`."""
+    """The spot in a file, as `read_keys` reads it."""
+    return spot_of(read_keys(path))
+
+
+def read_keys(path: str | Path) -> dict[str, Any]:
+    """The keys of a spot in a file; PokernetsError names the line that is no `key: value`."""
     file = Path(path)
     if not file.is_file():
         raise PokernetsError(f"there is no spot file {file}")
@@ -197,7 +210,7 @@ def read_spot(path: str | Path) -> Spot:
             found = found.get(name, found)
             if not isinstance(found, dict):
                 raise PokernetsError(f"{file}: `{name}` must hold the keys of a spot")
-        return spot_of(found)
+        return dict(found)
     values: dict[str, Any] = {}
     for number, line in enumerate(text.splitlines(), 1):
         content = line.split("#")[0].strip()
@@ -207,7 +220,7 @@ def read_spot(path: str | Path) -> Spot:
         if not colon:
             raise PokernetsError(f"{file}, line {number}: expected `key: value`, found `{content[:100]}`")
         values[key.strip()] = value.strip().strip("'\"")
-    return spot_of(values)
+    return values
 
 
 def spot_of(values: Mapping[str, Any]) -> Spot:

@@ -1,0 +1,197 @@
+"""`evaluate=flops`: two ranges on many flops, each solved as `evaluate=spot` does, and what that comes to on average.
+
+A flop weighs as many deals as it stands for (`poker.abstraction.flops`), times the weight of the pairs of hands that
+both ranges have on it. What is solved is kept by flop: the same command goes on, and more flops use it.
+"""
+
+import csv
+import io
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+
+from poker.abstraction.flops import FlopSubset, representative_flops
+from poker.artifacts import fingerprint_of, written_atomically
+from poker.cards import RANKS, cards_text
+from poker.errors import PokernetsError
+from poker.evaluation.measures.spot import SEATS, Settings, prepare
+from poker.formats.ranges import parse_range
+from poker.kernels.cards.hands import HAND_PERMUTATION
+from poker.kernels.cards.isomorphism import canonical_boards
+from poker.lines import JsonLines
+from poker.lock import alone
+from poker.progress import progress_bars
+from poker.report import Figure, Report, Section, Table
+from poker.report.charts import stacked
+from poker.solvers.vector.spot.decisions import decision, equity
+from poker.solvers.vector.spot.spots import LOCK, read_keys, spot_of
+from poker.types import Floats
+
+_SMALL_MENU = {"flop_bet": "33%", "bet": "75%", "flop_raise": "60%"}
+"""Bet sizes where the file gives none."""
+_OTHERS = ("board", "oop_range", "ip_range", "pot", "stack", "rake", "rake_cap")
+_SUITS = {1: "monotone", 2: "two-tone", 3: "rainbow"}
+_RANKS = {1: "three of a kind", 2: "paired", 3: "unpaired"}
+_SHOWN = 40
+
+Row = dict[str, Any]
+
+
+def run(*, spot: str, flops: int, settings: Settings, nodes: list[str], out: str) -> dict[str, Any]:
+    """Solve the spot in the file `spot`, whose board does not matter, on so many `flops`; returns the record.
+
+    `nodes` are decisions of the flop, in words such as `check bet120`.
+    """
+    keys, subset = _keys(spot), representative_flops(flops)
+    kept = (settings.algorithm, settings.target_percent, settings.iterations)
+    folder = Path(out) / f"flops-{fingerprint_of([keys, *kept, nodes])[:8]}"
+    folder.mkdir(parents=True, exist_ok=True)
+    boards = canonical_boards(3)
+    with alone(folder, f"another command solves the flops in {folder}"):
+        journal = JsonLines(folder / "flops.jsonl")
+        journal.cut_unfinished()
+        known: dict[int, Row] = {row["number"]: row for row in journal.rows()}
+        console = Console(stderr=True)
+        with progress_bars("flops", console) as bars:
+            done = sum(number in known for number in subset.numbers.tolist())
+            bar = bars.add_task(Path(spot).name, total=flops, completed=done, found="")
+            for number in subset.numbers.tolist():
+                if number not in known:
+                    board = cards_text(sorted(boards[number].tolist(), reverse=True))
+                    known[number] = {"number": number, **_solved({**keys, "board": board}, settings, nodes)}
+                    journal.append([known[number]])
+                    bars.update(bar, advance=1, found=f"{board}: OOP {known[number]['ev'][0]:.2f} chips")
+    return _write([known[number] for number in subset.numbers.tolist()], subset, keys, settings, nodes, folder)
+
+
+def _keys(file: str) -> dict[str, Any]:
+    """The keys of the spot without its board, with bet sizes if it has none."""
+    keys = {str(key): value for key, value in read_keys(file).items() if key != "board"}
+    for name in ("oop_range", "ip_range"):
+        if name not in keys:
+            raise PokernetsError(f"{file} lacks `{name}`")
+        weights = parse_range(str(keys[name]))
+        if any((weights[images] != weights).any() for images in HAND_PERMUTATION):
+            raise PokernetsError(f"`{name}` tells suits apart, which a report over classes of flops cannot")
+    sizes = [key for key in keys if key not in _OTHERS and key.split(" ")[0] != LOCK]
+    return keys if sizes else {**keys, **_SMALL_MENU}
+
+
+def _solved(keys: Mapping[str, Any], settings: Settings, nodes: Sequence[str]) -> Row:
+    """Solve one flop."""
+    spot = spot_of(keys)
+    solver, _ = prepare(spot, settings)
+    done = solver.run(settings.iterations, settings.target_percent / 100 * spot.pot)
+    decisions = [decision(solver, words) for words in nodes]
+    return {
+        "flop": keys["board"],
+        "pairs": solver.game.total_weight,
+        "ev": [solver.game_value(0), solver.game_value(1)],
+        "equity": list(equity(solver.game)),
+        "exploitability_percent_pot": 100 * done.exploitability / spot.pot,
+        "seconds": round(done.seconds, 3),
+        "nodes": {
+            one.path: {
+                "player": SEATS[one.player],
+                "reach": float(one.weights.sum()) / solver.game.total_weight,
+                "frequencies": {action: told["frequency"] for action, told in one.actions.items()},
+            }
+            for one in decisions
+        },
+    }
+
+
+def _write(
+    rows: list[Row], subset: FlopSubset, keys: Mapping[str, Any], settings: Settings, nodes: Sequence[str], folder: Path
+) -> dict[str, Any]:
+    """Table, CSV, picture and record."""
+    weights = subset.weights * np.array([row["pairs"] for row in rows])
+    weights = weights / weights.sum()
+    columns: dict[str, tuple[Floats, Floats]] = {
+        "EV OOP": (np.array([row["ev"][0] for row in rows]), weights),
+        "EV IP": (np.array([row["ev"][1] for row in rows]), weights),
+        "equity OOP": (np.array([row["equity"][0] for row in rows]), weights),
+    }
+    panels: dict[str, dict[str, Floats]] = {}
+    for words in nodes:
+        told = [row["nodes"][words] for row in rows]
+        title, reach = f"{told[0]['player']}{f' after {words}' if words else ''}", [node["reach"] for node in told]
+        panels[title] = {
+            action: np.array([node["frequencies"][action] for node in told]) for action in told[0]["frequencies"]
+        }
+        columns |= {f"{title}: {action}": (values, weights * reach) for action, values in panels[title].items()}
+    place = folder / str(len(rows))
+    place.mkdir(exist_ok=True)
+    order = np.argsort([-row["ev"][0] for row in rows], kind="stable").tolist()
+    names = [row["flop"] for row in rows]
+    with written_atomically(place / "flops.csv") as file:
+        file.write(_csv(names, weights, columns, order).encode())
+
+    def line(name: str, members: Sequence[int]) -> tuple[object, ...]:
+        own = list(members)
+        means = (_mean(values[own], weight[own]) for values, weight in columns.values())
+        return name, 100 * float(weights[own].sum()), *means
+
+    whole, head = line("all", range(len(rows))), ("flop", "weight, %", *columns)
+    flops = [line(names[number], [number]) for number in order]
+    note = (
+        f"EV in chips, of a pot of {keys['pot']}; {len(rows):,} flops to {settings.target_percent:g}% of the pot. Means"
+        " weigh flops by deals and by the pairs of hands that come there"
+    )
+    sections: list[Section] = [
+        Table(head, [whole, *_kinds(names, line)], "By kind of flop", note),
+        Table(head, flops, "By flop", console=len(rows) <= _SHOWN),
+    ]
+    draw = partial(
+        stacked,
+        f"{len(rows):,} flops, the best for OOP first",
+        [names[number] for number in order],
+        {title: {action: shares[order] for action, shares in panel.items()} for title, panel in panels.items()},
+    )
+    record = {
+        "spot": dict(keys),
+        **vars(settings),
+        "flops": len(rows),
+        "means": dict(zip(columns, whole[2:], strict=True)),
+        "seconds": sum(row["seconds"] for row in rows),
+        "rows": [{**row, "weight": float(weight)} for row, weight in zip(rows, weights, strict=True)],
+    }
+    files = {"CSV": place / "flops.csv"}
+    return Report("Two ranges on many flops", [*sections, Figure("flops", draw)], record, {}, files).write(place)
+
+
+def _kinds(names: Sequence[str], line: Callable[[str, Sequence[int]], tuple[object, ...]]) -> list[tuple[object, ...]]:
+    """A line for each kind of flop: by suits, by pairs, by the highest card."""
+    told: list[Callable[[str], str]] = [
+        lambda flop: _SUITS[len(set(flop[1::2]))],
+        lambda flop: _RANKS[len(set(flop[::2]))],
+        lambda flop: f"{flop[0]} high",
+    ]
+    found = []
+    for kind in told:
+        ordered = sorted(range(len(names)), key=lambda number: (kind(names[number]), number))
+        groups = [(name, list(group)) for name, group in groupby(ordered, key=lambda number: kind(names[number]))]
+        groups.sort(key=lambda group: -max(RANKS.index(names[number][0]) for number in group[1]))
+        found += [line(name, group) for name, group in groups]
+    return found
+
+
+def _mean(values: Floats, weights: Floats) -> float | None:
+    return float(weights @ values / weights.sum()) if weights.any() else None
+
+
+def _csv(
+    names: Sequence[str], weights: Floats, columns: Mapping[str, tuple[Floats, Floats]], order: Sequence[int]
+) -> str:
+    out = io.StringIO()
+    table = csv.writer(out, lineterminator="\n")
+    table.writerow(["flop", "weight", *columns])
+    for number in order:
+        told = (weights, *(values for values, _ in columns.values()))
+        table.writerow([names[number], *(f"{float(values[number]):.6g}" for values in told)])
+    return out.getvalue()

@@ -1,0 +1,91 @@
+"""`evaluate=flops`: what is solved is kept, means are those of the flops, files without what is needed are refused."""
+
+import csv
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from poker.errors import PokernetsError
+from poker.evaluation.measures import flop_report
+from poker.evaluation.measures.flop_report import run
+from poker.evaluation.measures.spot import Settings
+from tests.commands import run_here
+
+SPOT = "oop_range: AA,KK,77\nip_range: QQ,JJ,AKs\npot: 60\nstack: 20\nbet: a\n"
+SETTINGS = Settings("apdcfr", 2.0, 500, threads=1, memory_limit_gib=1.0)
+
+
+def report(folder: Path, flops: int, text: str = SPOT) -> dict[str, Any]:
+    (folder / "my.spot").write_text(text)
+    return run(spot=str(folder / "my.spot"), flops=flops, settings=SETTINGS, nodes=["", "check"], out=str(folder))
+
+
+def test_flops_are_kept_and_means_are_theirs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    solved, solve = list[str](), flop_report._solved
+
+    def counted(keys: Any, *others: Any) -> Any:
+        if len(solved) == 4:
+            solved.append("none")
+            raise KeyboardInterrupt
+        solved.append(keys["board"])
+        return solve(keys, *others)
+
+    monkeypatch.setattr(flop_report, "_solved", counted)
+    with pytest.raises(KeyboardInterrupt):
+        report(tmp_path, 6)
+    found = report(tmp_path, 6)
+    assert len(solved) == 7
+    assert len(set(solved)) == 7
+    assert report(tmp_path, 6)["rows"] == found["rows"]
+    assert len(solved) == 7
+    rows = found["rows"]
+    assert sum(row["weight"] for row in rows) == pytest.approx(1)
+    for row in rows:
+        assert sum(row["ev"]) == pytest.approx(60, abs=1e-3)
+        assert row["exploitability_percent_pot"] <= 2
+    means = found["means"]
+    assert means["EV OOP"] == pytest.approx(sum(row["weight"] * row["ev"][0] for row in rows))
+    reach = [row["weight"] * row["nodes"][""]["frequencies"]["check"] for row in rows]
+    bets = [row["nodes"]["check"]["frequencies"]["allin20"] for row in rows]
+    often = sum(weight * bet for weight, bet in zip(reach, bets, strict=True)) / sum(reach)
+    assert means["IP after check: allin20"] == pytest.approx(often, rel=1e-3)
+    [folder] = tmp_path.glob("flops-*/6")
+    assert (folder / "flops.png").read_bytes().startswith(b"\x89PNG")
+    with (folder / "flops.csv").open() as file:
+        table = list(csv.DictReader(file))
+    assert {line["flop"] for line in table} == {row["flop"] for row in rows}
+    assert [float(line["EV OOP"]) for line in table] == pytest.approx(
+        sorted((row["ev"][0] for row in rows), reverse=True), rel=1e-5
+    )
+    page = (folder / "report.html").read_text()
+    assert all(kind in page for kind in ("rainbow", "two-tone", "monotone", "paired", "three of a kind"))
+
+
+def test_a_lock_is_kept_to_on_every_flop(tmp_path: Path) -> None:
+    """Whoever is told to check gives up chips to one who knows it."""
+    free = report(tmp_path, 6)
+    locked = report(tmp_path, 6, f"{SPOT}lock: check random\n")
+    assert locked["means"]["OOP: check"] == pytest.approx(1)
+    assert free["means"]["OOP: check"] < 0.9
+    assert locked["means"]["EV OOP"] < free["means"]["EV OOP"]
+
+
+def test_what_is_no_spot_is_refused(tmp_path: Path) -> None:
+    for text, told in (
+        (SPOT.replace("77", "7c7d"), "`oop_range` tells suits apart"),
+        (SPOT.replace("ip_range", "range"), "lacks `ip_range`"),
+        (SPOT.replace("pot: 60", ""), "missing `pot`"),
+        (f"{SPOT}lock check: fold random", "spot, `lock check`: `fold` is not possible here: check, allin20"),
+    ):
+        with pytest.raises(PokernetsError, match=told):
+            report(tmp_path, 6, text)
+    (tmp_path / "small.spot").write_text(SPOT.replace("bet: a\n", "board: KsQsJs\n"))
+    keys = flop_report._keys(str(tmp_path / "small.spot"))
+    assert (keys["flop_bet"], "board" in keys) == ("33%", False)
+
+
+def test_the_command_has_these_settings(tmp_path: Path) -> None:
+    (tmp_path / "my.spot").write_text(SPOT)
+    done = run_here("evaluate", "evaluate=flops", f"spot={tmp_path}/my.spot", "flops=5", f"runs={tmp_path}")
+    assert (done.returncode, done.stderr) == (2, "error: 5 flops: 6 to 1,755 can stand for all\n")
