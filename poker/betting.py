@@ -286,9 +286,10 @@ class Betting:
             return zip(self.actors[street], self.actions[street], strict=True)
         return zip(chain.from_iterable(self.actors), chain.from_iterable(self.actions), strict=True)
 
-    def turns(self) -> Iterator[tuple["Betting", int, int]]:
-        """The state before each action, the player and the action, from the start of the hand."""
-        betting = Betting.start(self.rules)
+    def turns(self, root: "Betting | None" = None) -> Iterator[tuple["Betting", int, int]]:
+        """The state before each action, the player and the action, from the start of the hand, or from the `root` made
+        by `at_street` with which this betting began."""
+        betting = root or Betting.start(self.rules)
         for player, action in self.moves():
             yield betting, player, action
             betting = betting.apply_by(player, action)

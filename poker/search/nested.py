@@ -94,7 +94,7 @@ class NestedSearch:
     `remembered` states are kept of each street: those before the flop come up in hand after hand, whatever was solved
     on boards since. `own_noise` is like `opponent_noise`, for a searcher that need not have played as solved. `exploit`
     says what part of the opponent's range plays by a model; it may be set between hands, and what was solved under an
-    earlier setting is found again when that returns.
+    earlier setting is found again when that returns. Hands begin at `start`, by default as the rules say.
     """
 
     def __init__(
@@ -108,8 +108,10 @@ class NestedSearch:
         follow: bool = False,
         own_noise: float = 0.0,
         exploit: Exploit = Exploit(),  # noqa: B008 - frozen
+        start: Belief | None = None,
     ) -> None:
         self._rules = rules
+        self._start = start or Belief(Betting.start(rules), start_ranges(rules), None, answered=False)
         self._searcher = searcher
         self._solve = solve
         self._noise = own_noise, opponent_noise
@@ -190,10 +192,9 @@ class NestedSearch:
         return (yield from self._solved(belief, board, (action,) if action > 0 else ()))
 
     def _belief(self, betting: Betting, board: Board) -> Search[Belief]:
-        states = [*(before for before, _, _ in betting.turns()), betting]
+        states = [*(before for before, _, _ in betting.turns(self._start.betting)), betting]
         known = next(i for i in reversed(range(len(states))) if i == 0 or self._recall(states[i], board) is not None)
-        modelled = self.exploit.start(self._rules)
-        start = Belief(states[0], start_ranges(self._rules), None, answered=False, modelled=modelled)
+        start = replace(self._start, modelled=self.exploit.start(self._rules))
         belief = self._recall(states[known], board) or start
         for action in betting.line[known:]:
             belief = yield from self._step(belief, action, board)

@@ -1,0 +1,84 @@
+"""A blueprint at a table of three that solves the end of hands: ranges that come there, and what it plays."""
+
+import numpy as np
+import pytest
+
+from poker.abstraction.buckets import make_abstraction
+from poker.agents.base import hand_number
+from poker.agents.blueprint import BlueprintAgent
+from poker.agents.endgame import EndgameAgent
+from poker.cards import HOLDEM, NUM_HANDS, PREFLOP_CLASS, parse_cards
+from poker.kernels.cards.isomorphism import NUM_BOARDS
+from poker.rules import FOLD
+from poker.search.heads_up_rest import HeadsUpRest
+from poker.search.round_solver import SolverSettings
+from poker.search.settings import SearchSettings
+from poker.solvers.blueprint import Blueprint
+from poker.state import Betting, HandState, public_state
+from poker.tree import bet_menu, build_tree
+from tests.blueprints import random_blueprint
+from tests.games import load_rules
+
+RULES = load_rules("holdem_nolimit_3p")
+BOARD = parse_cards("AhKd7c7s2d")
+LINE = "r225fc/cr560c/cr1800"
+"""The button raises, the big blind calls, and then calls bets on the flop and on the turn."""
+
+
+@pytest.fixture(scope="module")
+def blueprint() -> Blueprint:
+    tables = [np.zeros((NUM_BOARDS[size], NUM_HANDS), np.uint8) for size in (3, 4, 5)]
+    menu = bet_menu(preflop=[["2.25x"], []], flop=[[0.67], []], turn=[[]], river=[[]])
+    tree = build_tree(Betting.start(RULES), menu)
+    return random_blueprint(tree, make_abstraction([PREFLOP_CLASS[None], *tables], [169, 1, 1, 1]))
+
+
+@pytest.fixture(scope="module")
+def agent(blueprint: Blueprint) -> EndgameAgent:
+    menu = bet_menu(turn=[[1.0], ["a"]], river=[[1.0], ["a"]])
+    solver = SolverSettings("apdcfr", (20, 20, 4, 60), 1)
+    search = SearchSettings(menu=menu, ahead=menu, solver=solver, opponent_noise=0.0, remembered_states=10)
+    return EndgameAgent(name="endgame", blueprint=blueprint, translation_seed=0, search=search)
+
+
+def at(text: str) -> HandState:
+    betting = Betting.parse(RULES, text)
+    return HandState(betting, ((),) * 3, BOARD)
+
+
+def test_before_the_end_it_is_the_blueprint(blueprint: Blueprint, agent: EndgameAgent) -> None:
+    plain = BlueprintAgent(name="blueprint", blueprint=blueprint, translation_seed=0)
+    for text in ("", "r225f", "r225fc/cr525", "r225cc/ccc/c"):
+        actions, probs = agent.policy(at(text))
+        wanted = plain.policy(at(text))
+        assert actions == wanted[0]
+        assert np.array_equal(probs, wanted[1])
+
+
+def test_ranges_are_those_of_the_blueprint(blueprint: Blueprint, agent: EndgameAgent) -> None:
+    plain, root = BlueprintAgent(name="blueprint", blueprint=blueprint, translation_seed=0), Betting.parse(RULES, LINE)
+    rest = HeadsUpRest.of(root, 2)
+    assert rest is not None
+    board = BOARD[:4]
+    wanted = np.repeat(HOLDEM.live(board)[None].astype(np.float64), 2, axis=0)
+    for before, player, action in rest.real_root.turns():
+        if player != 0:
+            actions, probs = plain.policy(public_state(before, board[: RULES.board_sizes[before.street]]))
+            wanted[player - 1] *= probs[:, actions.index(action)]
+    wanted /= wanted.sum(axis=1, keepdims=True)
+    assert rest.players == (1, 2)
+    np.testing.assert_allclose(agent.ranges(rest, board), wanted, atol=1e-6)
+
+
+@pytest.mark.parametrize("line", ["r225fc/cr525c/", "r225fc/cr525c/cr1111", "r225fc/cr525c/cr1800c/", LINE + "c/r3333"])
+def test_the_end_is_solved_with_real_bets(agent: EndgameAgent, line: str) -> None:
+    state = at(line)
+    actions, probs = agent.policy(state)
+    assert all(state.legal().allows(action) for action in actions)
+    assert max(actions) > 0
+    live = HOLDEM.live(state.board)
+    np.testing.assert_allclose(probs[live].sum(axis=1), 1, atol=1e-4)
+    if FOLD in actions:
+        quads = state.betting.rules.parse_cards("7h7d")
+        hand = hand_number(HandState(state.betting, ((), quads, quads), BOARD), state.to_act)
+        assert probs[hand, actions.index(FOLD)] < 0.01
