@@ -204,7 +204,7 @@ def stacked(title: str, rows: Sequence[str], panels: Mapping[str, Mapping[str, F
         axes.set_ylim(len(rows) - 0.5, -0.5)
         axes.set_xlim(0, 1)
         axes.set_title(name, fontsize="medium")
-        axes.legend(loc="upper center", bbox_to_anchor=(0.5, 0.0), ncols=4, fontsize="small", frameon=False)
+        axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.04), ncols=4, fontsize="small", frameon=False)
     return figure
 
 
