@@ -1,4 +1,4 @@
-"""Seconds for a decision of the depth-limited agents, with the artifacts of the demo (`make demo` makes them)."""
+"""CPU seconds for a decision of the depth-limited agents, with the artifacts of the demo (`make demo` makes them)."""
 
 import time
 from typing import Any
@@ -11,14 +11,14 @@ from poker.artifacts import MissingArtifactError
 from poker.rules import CALL
 from poker.state import HandState
 
-AGENTS = ("depth_limited", "depth_limited_rollout", "naive")
+AGENTS = ("depth_limited", "depth_limited_rollout", "naive", "depth_limited_range_turn", "depth_limited_range_net")
 LINES = {
     "preflop": [],
     "flop": [300, CALL],
     "turn": [300, CALL, CALL, CALL],
     "river": [300, CALL, CALL, CALL, CALL, CALL],
 }
-DEALS = 7
+DEALS = 15
 
 
 def run() -> list[dict[str, Any]]:
@@ -44,9 +44,9 @@ def _measure(name: str, agent: PolicyAgent, rules: Any) -> list[dict[str, Any]]:
             state = HandState.deal(rules, rng)
             for action in line:
                 state = state.apply(action)
-            begin = time.perf_counter()
+            begin = time.process_time()
             agent.policy(state.view(state.to_act))
-            seconds.append(time.perf_counter() - begin)
+            seconds.append(time.process_time() - begin)
         if street == "preflop":
             rows.append({"name": f"{name}: first decision in the process", "value": seconds[0], "unit": "s"})
         else:
