@@ -1,6 +1,6 @@
 """Speed of a GPU: all measurements in one command of a few minutes.
 
-    python -m tests.bench.gpu [--device cuda] [--tiny] [--artifacts FILE] [--out docs/results/gpu.json] [PART ...]
+    python -m tests.bench.gpu [--device cuda] [--tiny] [--artifacts FILE] [--out docs/results/gpu/result.json] [PART ...]
 
 Wall seconds, the least of two runs but for `tables`; what was measured is on disk after every part, and one that fails
 is noted and does not end the rest. `--device torch` and `--tiny` try the paths without a GPU.
@@ -54,7 +54,7 @@ from tests.models.shards import write_leaf_states
 from tests.solvers.games import SPOTS, small_holdem, spot_game
 
 BUNDLE = Path(__file__).parents[2] / "models" / "trained" / "laptop.bundle"
-OUT = Path("docs/results/gpu.json")
+OUT = Path("docs/results/gpu/result.json")
 GOALS = {"spot": 0.3, "rivers": 0.3, "flop": 1.0, "inference": 50e6, "training": 10e6}
 """Seconds, or rows per second."""
 Found = dict[str, Any]
@@ -257,7 +257,7 @@ def main() -> int:
     asked = parser.parse_args()
     device = torch_device(asked.device)
     if asked.out is None and (asked.tiny or device.type != "cuda"):
-        parser.error("docs/results/gpu.json is for whole runs on a GPU: say --out=FILE")
+        parser.error("docs/results/gpu/result.json is for whole runs on a GPU: say --out=FILE")
     out: Path = asked.out or OUT
     quiet()
     named = torch.cuda.get_device_name(device) if device.type == "cuda" else "torch on the CPU"
