@@ -69,14 +69,16 @@ def run(*, data: str, net: str, held: str, game: Rules, learned_hands: int, outp
     record = _record(losses, np.array(groups), rows.columns["hand"][test])
     record["shapes"] = {part: shown.shape(group)._asdict() for group, part in enumerate(PARTS)}
     record["rows"] = {"test": len(test), "fingerprint": rows.fingerprint}
-    shown_rows = [[name, *(each["log_loss"] for each in found.values())] for name, found in record["models"].items()]
+    shown_rows = [
+        [name, *(each["log_loss"]["mean"] for each in found.values())] for name, found in record["models"].items()
+    ]
     heading = f"Log-loss of the action given the hand, {len(test):,} decisions ({output})"
     Report(
         "Actions given the hand",
         [Table(("model", *next(iter(record["models"].values()))), shown_rows, heading)],
         record,
     ).write(Path(output), Console(stderr=True))
-    return {name: float(found["all"]["log_loss"]) for name, found in record["models"].items()}
+    return {name: float(found["all"]["log_loss"]["mean"]) for name, found in record["models"].items()}
 
 
 def _record(losses: dict[str, Floats], group: NDArray[np.int64], hand: NDArray[np.int32]) -> dict[str, Any]:
@@ -87,14 +89,13 @@ def _record(losses: dict[str, Floats], group: NDArray[np.int64], hand: NDArray[n
     for name, loss in losses.items():
         found[name] = {}
         for part, some in parts.items():
-            less = (loss - losses["by strength"])[some]
-            found[name][part] = {
-                "rows": int(some.sum()),
-                "log_loss": float(loss[some].mean()),
-                "interval": bootstrap(loss[some], hand[some]),
-                "less_by_strength": [float(less.mean()), *bootstrap(less, hand[some])],
-            }
+            found[name][part] = {"rows": int(some.sum()), "log_loss": _mean(loss[some], hand[some])}
+            found[name][part]["less_by_strength"] = _mean((loss - losses["by strength"])[some], hand[some])
     return {"models": found}
+
+
+def _mean(values: Floats, groups: NDArray[np.int32]) -> dict[str, Any]:
+    return {"mean": float(values.mean()), "interval_95": list(bootstrap(values, groups.astype(np.int64)))}
 
 
 class _Walk:

@@ -305,9 +305,9 @@ def test_hands_say_what_is_done_with_them(tmp_path: Path) -> None:
     assert reading < own < strength < alone
     report = json.loads((folder / "opponent_given_hand" / "results.json").read_text())
     assert report["shapes"]["before the flop"]["steepness"] > 1
-    mean, low, high = report["models"]["the net alone"]["all"]["less_by_strength"]
-    assert 0 < low < mean < high
-    assert mean == pytest.approx(alone - strength)
+    less = report["models"]["the net alone"]["all"]["less_by_strength"]
+    assert 0 < less["interval_95"][0] < less["mean"] < less["interval_95"][1]
+    assert less["mean"] == pytest.approx(alone - strength)
 
 
 def test_inputs_of_a_row_come_from_the_rows_before_it(work: Path) -> None:
