@@ -17,10 +17,9 @@ from poker.errors import PokernetsError
 from poker.features.opponent import bets_to_call
 from poker.kernels.opponents.playout import Style, style_triple
 from poker.opponents.model import Predictor
-from poker.opponents.modelling import Modelling, habits_for, predictor_for
+from poker.opponents.modelling import Modelling, tracker_for
 from poker.opponents.preflop import IncomeRates
 from poker.opponents.strength import Strength, board_strength
-from poker.opponents.tracker import Tracker
 from poker.rules import CALL, FOLD, Rules
 from poker.state import HandState
 
@@ -49,8 +48,7 @@ class PokiFormula:
             if not 0 <= value <= 1:
                 raise PokernetsError(f"style: {name} must be in 0..1, not {value}")
         self.rates = IncomeRates.load(self.preflop)
-        predictor = predictor_for(self.modelling, self.net)
-        self.tracker = Tracker(predictor, self.rates, habits_for(self.modelling, predictor))
+        self.tracker = tracker_for(self.modelling, self.net, self.rates)
         self._rng = np.random.default_rng(0)
 
     @staticmethod

@@ -18,7 +18,7 @@ from poker.errors import PokernetsError
 from poker.formats.irc import Problems, read_hands
 from poker.formats.irc_replay import IrcHand, replay_all
 from poker.opponents.model import NUM_STREETS, Predictor
-from poker.opponents.modelling import Modelling, habits_for, predictor_for
+from poker.opponents.modelling import Modelling, tracker_for
 from poker.opponents.preflop import IncomeRates
 from poker.opponents.tracker import Tracker
 from poker.progress import progress_bars
@@ -94,8 +94,7 @@ def run(
     problems = Problems()
     rates = IncomeRates.load(preflop)
     found: dict[str, Gains] = {modelling: Gains() for modelling in modellings}
-    predictors = {modelling: predictor_for(modelling, net) for modelling in modellings}
-    trackers = {name: Tracker(predictor, rates, habits_for(name, predictor)) for name, predictor in predictors.items()}
+    trackers = {modelling: tracker_for(modelling, net, rates) for modelling in modellings}
     archive = replay_all(read_hands(path, problems), problems)
     chosen = evenly(list(archive), hands) if spread else up_to(archive, hands)
     measured = read = 0

@@ -63,7 +63,7 @@ class _Seen(NamedTuple):
 class Tracker:
     """Follows hands; with `predictor` None nobody is modelled, and all hands stay equally likely.
 
-    `habits` learns too, or is the predictor itself; it looks at the twelve contexts alone.
+    `habits`, which look at the twelve contexts alone, are a part of the predictor, or the predictor itself.
     """
 
     def __init__(self, predictor: Predictor | None, rates: IncomeRates, habits: Predictor) -> None:
@@ -80,7 +80,6 @@ class Tracker:
 
     def forget(self) -> None:
         """Forget the players: new ones sit down."""
-        self.habits.forget()
         if self.predictor is not None:
             self.predictor.forget()
         self.calibration.forget()
@@ -144,8 +143,6 @@ class Tracker:
             kernel.reweight(self._tables[player], informed, noise, noise * uninformed)
             self._seen.append(_Seen(player, informed, uninformed))
         self.predictor.update(context, observed)
-        if self.habits is not self.predictor:
-            self.habits.update(context, observed)
 
     def conclude(self, hands: Sequence[tuple[int, ...]]) -> None:
         """Learn from hands [P] that were shown, empty where not, how much each action said about the cards."""

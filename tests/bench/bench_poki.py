@@ -13,13 +13,13 @@ from poker.agents.base import Agent
 from poker.cards import NUM_HANDS, hand_index, parse_cards
 from poker.kernels.opponents.weights import reweight
 from poker.opponents.model import Context
-from poker.opponents.modelling import predictor_for
+from poker.opponents.modelling import tracker_for
 from poker.opponents.responses import likelihood
 from poker.opponents.strength import BoardStrength, board_strength
 from poker.rules import Rules
 from poker.state import HandState
 from tests.games import load_rules
-from tests.poki import formula, simulation
+from tests.poki import formula, rates, simulation
 
 FLOP = parse_cards("Kh9h4c")
 DEALS = 40
@@ -44,7 +44,7 @@ def parts() -> list[dict[str, Any]]:
     quantile = board.quantile(3)
     weights, probs = np.ones(NUM_HANDS, dtype=np.float32), np.array([0.3, 0.5, 0.2])
     flops = [tuple(rng.permutation(52)[:3].tolist()) for _ in range(8)]
-    mixture = predictor_for("best_of", None)
+    mixture = tracker_for("best_of", None, rates()).predictor
     assert mixture is not None
     actions: list[tuple[str, Callable[[], Any], int]] = [
         ("poki_flop_analysis", lambda: BoardStrength(tuple(sorted(flops.pop()))), 7),

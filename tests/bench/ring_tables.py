@@ -15,7 +15,7 @@ from conf.compose import call, compose
 from poker.betting import Betting
 from poker.cards import HOLDEM, hand_index
 from poker.opponents.model import action_class, context_of
-from poker.opponents.modelling import habits_for, predictor_for
+from poker.opponents.modelling import tracker_for
 from poker.opponents.tracker import Tracker
 from poker.play.hand import play_hand
 from poker.report.estimates import estimate
@@ -62,10 +62,7 @@ def main(hands: int, settings: list[str]) -> dict[str, Any]:
     config = compose("evaluate", ["evaluate=ring", f"agents=[{','.join((*players, 'poki_net'))}]", *settings])
     rules, agents = call(config.game), {name: call(config.agent[name]) for name in players}
     asking = call(config.agent.poki_net)
-    trackers = {}
-    for name in MODELLINGS:
-        predictor = predictor_for(name, asking.net)  # type: ignore[arg-type]
-        trackers[name] = Tracker(predictor, asking.rates, habits_for(name, predictor))  # type: ignore[arg-type]
+    trackers = {name: tracker_for(name, asking.net, asking.rates) for name in MODELLINGS}  # type: ignore[arg-type]
     for seed, agent in enumerate(agents.values()):
         agent.reset(seed)
     found: dict[str, list[tuple[list[float], dict[int, float]]]] = {name: [] for name in MODELLINGS}

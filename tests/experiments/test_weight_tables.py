@@ -13,7 +13,7 @@ from poker.errors import PokernetsError
 from poker.experiments.weight_tables import Gains, evenly, replay_hand, run, up_to
 from poker.formats.irc_replay import IrcHand, Move
 from poker.opponents.model import Context
-from poker.opponents.modelling import Modelling, habits_for, predictor_for
+from poker.opponents.modelling import Modelling, tracker_for
 from poker.opponents.tracker import Tracker
 from poker.report.charts import png
 from tests.formats.irc_files import Files, irc_rules, play_hand, write_hand
@@ -36,8 +36,7 @@ def hand(text: str, stamp: int = 1) -> IrcHand:
 
 
 def tracker(modelling: Modelling) -> Tracker:
-    predictor = predictor_for(modelling, None)
-    return Tracker(predictor, rates(), habits_for(modelling, predictor))
+    return tracker_for(modelling, None, rates())
 
 
 def test_tables_gain_on_hands_that_fit_the_play() -> None:

@@ -1,3 +1,5 @@
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -5,8 +7,8 @@ from poker.betting import Betting
 from poker.cards import HOLDEM, NUM_HANDS, hand_index, parse_cards
 from poker.errors import PokernetsError
 from poker.opponents.action_statistics import BestOf, Constant, ContextCounts
-from poker.opponents.model import RAISE_CLASS, Context
-from poker.opponents.modelling import ByStreet, habits_for, predictor_for
+from poker.opponents.model import RAISE_CLASS, Context, Predictor
+from poker.opponents.modelling import ByStreet, tracker_for
 from poker.opponents.tracker import Tracker
 from poker.rules import CALL
 from poker.state import HandState
@@ -91,22 +93,28 @@ def test_without_a_model_all_hands_stay_equal() -> None:
 
 
 def test_modelling_names() -> None:
-    assert predictor_for("none", None) is None
-    assert isinstance(predictor_for("generic", None), Constant)
-    statistics = predictor_for("statistics", None)
-    assert isinstance(statistics, ContextCounts)
-    assert isinstance(predictor_for("best_of", None), BestOf)
-    net = predictor_for("net", Constant(np.tile([0.1, 0.1, 0.8], (12, 1))))
+    def made(modelling: Any, net: Predictor | None = None) -> tuple[Predictor | None, Predictor]:
+        found = tracker_for(modelling, net, rates())
+        return found.predictor, found.habits
+
+    assert made("none")[0] is None
+    assert all(isinstance(each, Constant) for each in made("generic"))
+    statistics, habits = made("statistics")
+    assert statistics is habits
+    assert isinstance(made("best_of")[0], BestOf)
+    net, habits = made("net", Constant(np.tile([0.1, 0.1, 0.8], (12, 1))))
     assert isinstance(net, ByStreet)
     assert net.probs(Context("x", 1, 0))[RAISE_CLASS] == pytest.approx(0.8)
     assert net.probs(Context("x", 0, 0))[RAISE_CLASS] < 0.5
-    assert habits_for("statistics", statistics) is statistics
-    assert isinstance(habits_for("generic", None), Constant)
-    assert isinstance(habits_for("best_of", net), ContextCounts)
+    for predictor, counts in ((net, habits), made("best_of")):
+        assert isinstance(counts, ContextCounts)
+        assert predictor is not None
+        predictor.update(Context("x", 1, 0), RAISE_CLASS)
+        assert counts.counts["x", 3].tolist() == [0, 0, 1]  # once
     with pytest.raises(PokernetsError, match="needs the agent's `net`"):
-        predictor_for("net", None)
+        made("net")
     with pytest.raises(PokernetsError, match="choose none, generic"):
-        predictor_for("psychic", None)  # type: ignore[arg-type]
+        made("psychic")
 
 
 def test_strength_is_income_before_the_flop_and_ehs_after() -> None:
