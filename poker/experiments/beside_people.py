@@ -72,7 +72,7 @@ def run(
         "unreadable": len(errors),
         "own_hands": hands,
         "seed": seed,
-        "frequencies": seen.record(),
+        "frequencies": seen.record(groups),
         "likelihood": {whose: _record(by_street) for whose, by_street in found.items()},
     }
     title = f"{game.name}: {len(kept):,} hands read, {hands:,} of each agent with itself"
@@ -136,11 +136,16 @@ class Frequencies:
         ]
         return Table(("", "", *self._positions), rows, "Frequencies by position")
 
-    def record(self) -> list[dict[str, object]]:
+    def record(self, groups: Sequence[Group]) -> list[dict[str, object]]:
         return [
-            {"of": group, "measure": measure, "position": position, "asked": asked, "share": self._done[key] / asked}
-            for key, asked in self._asked.items()
-            for group, measure, position in [key]
+            {
+                "measure": measure,
+                "of": group,
+                "asked": {place: self._asked[group, measure, place] for place in self._positions},
+                "share": {place: self.share(group, measure, place) for place in self._positions},
+            }
+            for measure in MEASURES
+            for group in groups
         ]
 
 

@@ -53,7 +53,8 @@ def test_a_file_of_hands_beside_an_agent(tmp_path: Path) -> None:
     found = beside_people.run(
         game=SIX, agents=agents, log=str(log), player="b", hands=20, seed=1, out=str(tmp_path / "out")
     )
-    shares = {(row["of"], row["measure"], row["position"]): row["share"] for row in found["frequencies"]}
+    rows = {(row["of"], row["measure"]): row["share"] for row in found["frequencies"]}
+    shares = {(*key, position): share for key, row in rows.items() for position, share in row.items()}
     assert [shares["b", VPIP, position] for position in ("SB", "BB")] == [1, 0]
     assert shares["others", PFR, "HJ"] == 0.5
     assert 0.5 < shares["even", VPIP, "UTG"] < 1.0
