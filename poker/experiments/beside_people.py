@@ -1,6 +1,7 @@
 """`evaluate=beside_people`: agents beside the hands of people, or of other programs, at tables of any size.
 
-Frequencies by position are those of the players in the hands, and of each agent at every seat of a table with itself.
+Frequencies by position are those of the players in the hands, and of each agent at every seat of a table with itself;
+the page has charts of what each agent opens with.
 The likelihood of an action is what an agent's policy gives to folding, calling or raising (of any size) with the
 player's cards; a share of `_CHANCE` is put down to chance, so that no single action decides.
 """
@@ -18,16 +19,18 @@ from rich.console import Console
 from poker.agents.base import PolicyAgent, hand_number, require_policy
 from poker.artifacts import fingerprint_of
 from poker.betting import NOBODY, Betting
+from poker.cards import NUM_HANDS, PREFLOP_CLASS, PREFLOP_CLASS_SIZE
 from poker.errors import PokernetsError
 from poker.evaluation.matches.match import WIDTH
 from poker.formats.histories import read_hands
 from poker.formats.played import HistoryError, PlayedHand
 from poker.play.hand import play_hand
 from poker.play.lineup import AgentSpec
-from poker.report import Report, Table
+from poker.report import RangeGrids, Report, Section, Table
 from poker.report.estimates import Estimate, difference, estimate
 from poker.rules import CALL, FOLD, STREET_NAMES, Rules
-from poker.state import HandState
+from poker.state import HandState, public_state
+from poker.types import Floats
 
 VPIP, PFR, THREE_BET, C_BET, FOLD_TO_C_BET = MEASURES = ("VPIP", "PFR", "three-bet", "c-bet", "fold to c-bet")
 _CHANCE = 0.01
@@ -64,7 +67,15 @@ def run(
             seen.add(state.betting, [spec.name] * game.num_players)
     found = likelihoods(kept, built, player)
     groups = [*([player] if player else []), _group(None, player), *built]
-    tables = [seen.table(groups), *(_likelihood_table(whose, found[whose]) for whose in groups if whose in found)]
+    charts = {(name, seat): shares for name, agent in built.items() for seat, shares in first_in(game, agent).items()}
+    sections: list[Section] = [
+        seen.table(groups),
+        *(_likelihood_table(whose, found[whose]) for whose in groups if whose in found),
+        RangeGrids(
+            lambda: {f"{name}, {seat}": shares for (name, seat), shares in charts.items()},
+            "Before the flop, when all before have folded",
+        ),
+    ]
     record = {
         "game": game.name,
         "hands": len(kept),
@@ -73,17 +84,39 @@ def run(
         "own_hands": hands,
         "seed": seed,
         "frequencies": seen.record(groups),
+        "first_in": [
+            {"of": name, "position": seat, **dict(zip(("fold", "call", "raise"), _by_hands(shares), strict=True))}
+            for (name, seat), shares in charts.items()
+        ],
         "likelihood": {whose: _record(by_street) for whose, by_street in found.items()},
     }
     title = f"{game.name}: {len(kept):,} hands read, {hands:,} of each agent with itself"
     target = Path(out) / game.name / f"seed{seed}-{fingerprint_of([str(log), player, hands, list(built)])[:8]}"
-    return Report(title, tables, record).write(target, Console(width=WIDTH))
+    return Report(title, sections, record).write(target, Console(width=WIDTH))
 
 
 def positions(players: int) -> tuple[str, ...]:
     """Names of the positions of players 0, 1, ...; the button is last, and heads-up the second."""
     early = _EARLY[max(0, 6 - players) :] if players <= 6 else tuple(f"UTG+{i}" for i in range(players - 3))
     return ("SB", "BB", *early, "BTN")[:players] if players > 2 else ("BB", "BTN")
+
+
+def first_in(game: Rules, agent: PolicyAgent) -> dict[str, Floats]:
+    """[169, 3] how often each class of hands folds, calls and raises where all before have folded, by position."""
+    found, betting, names = {}, Betting.start(game), positions(game.num_players)
+    while not betting.is_over and betting.legal().fold:
+        actions, probs = agent.policy(public_state(betting, ()))
+        by_kind = np.stack([probs[:, np.sign(actions) == kind].sum(axis=1) for kind in (FOLD, CALL, 1)], axis=1)
+        sums = np.stack([np.bincount(PREFLOP_CLASS, column) for column in by_kind.T], axis=1)
+        found[names[betting.to_act]] = sums / PREFLOP_CLASS_SIZE[:, None]
+        betting = betting.apply(FOLD)
+    return found
+
+
+def _by_hands(shares: Floats) -> list[float]:
+    """Shares [3] over all hands of those of each class [169, 3]."""
+    found: list[float] = (PREFLOP_CLASS_SIZE @ shares / NUM_HANDS).tolist()
+    return found
 
 
 def choices(betting: Betting) -> Iterator[tuple[str, int, bool]]:

@@ -58,6 +58,8 @@ def test_a_file_of_hands_beside_an_agent(tmp_path: Path) -> None:
     assert [shares["b", VPIP, position] for position in ("SB", "BB")] == [1, 0]
     assert shares["others", PFR, "HJ"] == 0.5
     assert 0.5 < shares["even", VPIP, "UTG"] < 1.0
+    opened = {row["position"]: row["raise"] for row in found["first_in"]}
+    assert opened == pytest.approx(dict.fromkeys(("UTG", "HJ", "CO", "BTN", "SB"), 0.5))
     [chance, even] = found["likelihood"]["b"]
     assert chance["log_likelihood"]["mean"] == pytest.approx(-math.log(3))
     folded, raised = (math.log(0.99 * share + 0.01 / 3) for share in (0.25, 0.5))
