@@ -80,6 +80,8 @@ def _cell(row: Mapping[str, Any], column: str) -> str:
         return ""
     if form == "estimate":
         node = value if isinstance(value, dict) else {**row, "mean": value}
+        if node["interval_95"] is None:  # nothing differs
+            return number_text(node["mean"])
         low, high = node["interval_95"]
         return str(Estimate(node["mean"], (high - low) / 2, float("nan"), 2, (low + high) / 2 - node["mean"]))
     if form == "percent":
