@@ -6,7 +6,6 @@ that can follow, averaged over `runouts` complete boards (`poker.solvers.rollout
 of hands of a state become rows, two a pair: one with either player as `own`.
 
 Shard i depends on the seed, i and the settings of a shard alone: killed and continued, the job writes the same bytes.
-On another `device` (`search.device`'s names but auto) labels are the same to the rounding of float32.
 """
 
 import sys
@@ -74,14 +73,13 @@ def run(
     blueprint: str,
     shards: int,
     settings: ShardSettings,
-    device: str,
     cluster: Cluster,
     dry: bool,
     output: str,
     runs: str,
 ) -> None:
     """Write the shards of `output` that are not there yet."""
-    job = _Job(Valuation(game, abstraction, blueprint, settings.continuations, device), settings, output)
+    job = _Job(Valuation(game, abstraction, blueprint, settings.continuations), settings, output)
     policy = job.valuation.load()
     rounds: dict[Board, float] = {(): settings.preflop_share, (0, 1, 2): 1 - settings.preflop_share}
     for board in (board for board, share in rounds.items() if share > 0):

@@ -51,13 +51,12 @@ class TableSettings:
 
 @dataclass(frozen=True)
 class Valuation:
-    """Values of states: a blueprint and the continuations after it, by kernels, or by torch on another `device`."""
+    """Values of states: a blueprint and the continuations after it."""
 
     game: Rules
     abstraction: str
     blueprint: str
     forms: FormsOf
-    device: str = "cpu"
 
     @property
     def inputs(self) -> tuple[Path, ...]:
@@ -72,11 +71,7 @@ class Valuation:
     @lru_cache(maxsize=1)  # noqa: B019 (one in a process, with the subtrees that it has met)
     def continuations(self) -> Continuations:
         policy = self.load()
-        if self.device == "cpu":
-            return Continuations(policy, self.forms.of(policy))
-        from poker.search.torch.continuations import TorchContinuations  # noqa: PLC0415 (torch: seconds to import)
-
-        return TorchContinuations(policy, self.forms.of(policy), self.device)
+        return Continuations(policy, self.forms.of(policy))
 
 
 def run(

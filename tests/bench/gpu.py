@@ -1,6 +1,6 @@
 """Speed of a GPU: all measurements in one command of a few minutes.
 
-    python -m tests.bench.gpu [--device cuda] [--tiny] [--artifacts FILE] [--out docs/results/gpu/result.json] [PART ...]
+    python -m tests.bench.gpu [--device cuda] [--tiny] [--artifacts FILE] [--out FILE] [PART ...]
 
 Wall seconds, the least of two runs but for `tables`; what was measured is on disk after every part, and one that fails
 is noted and does not end the rest. `--device torch` and `--tiny` try the paths without a GPU.
@@ -23,7 +23,6 @@ import torch
 
 from conf.bundles import unbundle
 from conf.compose import call, compose
-from data_gen.leaf_states import ShardSettings, shard_rows
 from models.fitting import quiet
 from models.leaf_data import LeafData
 from models.leaf_runner import LeafRunner
@@ -33,13 +32,9 @@ from poker.betting import Betting
 from poker.features import leaf
 from poker.play.lineup import LineUp, Rotation
 from poker.play.workers import Worker
-from poker.rules import Rules
 from poker.search.leaves.net import GridParts
 from poker.search.torch.batches import batch_of, solve_on_device
-from poker.search.torch.continuations import TorchContinuations
 from poker.search.torch.device import torch_device
-from poker.solvers.blueprint import Blueprint
-from poker.solvers.rollout.forms import Biased
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.solver import VectorSolver
 from poker.tree import build_tree
@@ -47,9 +42,7 @@ from poker.tree.spots import spot_tree
 from tests.bench.bench_models import HIDDEN, best, epoch
 from tests.bench.bench_vector import flop_holdem
 from tests.bench.record import record
-from tests.blueprints import random_blueprint
-from tests.data_gen.test_leaf_states import Classes
-from tests.games import load_menu, load_rules
+from tests.games import load_menu
 from tests.models.shards import write_leaf_states
 from tests.solvers.games import SPOTS, small_holdem, spot_game
 
@@ -78,8 +71,6 @@ class Sizes:
     shard_rows: int = 500_000
     epoch_rows: int = 10_000_000
     batch_rows: tuple[int, ...] = (4096, 65_536)
-    menu: str = "laptop"
-    boards: int = 8
     flop_game: Callable[[], VectorGame] = flop_holdem
     flop_mbb: float = 1.0
 
@@ -102,8 +93,6 @@ TINY = Sizes(
     shard_rows=2000,
     epoch_rows=2000,
     batch_rows=(512,),
-    menu="demo",
-    boards=1,
     flop_game=_small_flop_game,
     flop_mbb=100.0,
 )
@@ -214,18 +203,8 @@ def training(device: str, sizes: Sizes) -> list[Found]:
     return found
 
 
-def labels(device: str, sizes: Sizes) -> list[Found]:
-    """Rows of a whole shard of `job=leaf_states`, labelled with a blueprint of random strategy."""
-    blueprint = _blueprint(load_rules("holdem_nolimit_2p"), sizes.menu)
-    continuations = TorchContinuations(blueprint, Biased().of(blueprint), device)
-    settings = ShardSettings(1, sizes.boards, 8, 128, 24, 32, 0.2, 0.2, 0.3, 0.5, Biased())
-    rows = len(shard_rows(continuations, settings, 0)["group"])
-    seconds = _least(partial(shard_rows, continuations, settings, 0))
-    return [{"name": "labelled rows", "value": rows / seconds, "unit": "rows/s", "labels": 4 * rows / seconds}]
-
-
 PARTS: dict[str, Callable[[str, Sizes], list[Found]]] = {
-    part.__name__: part for part in (spot, rivers, flop, inference, training, labels, tables)
+    part.__name__: part for part in (spot, rivers, flop, inference, training, tables)
 }
 
 
@@ -238,10 +217,6 @@ def _solved(game: VectorGame, device: str, target: float) -> Found:
     seconds, whole, done = min(found, key=lambda row: row[:2])
     reached = done.exploitability <= target
     return {"value": seconds, "unit": "s", "with_set_up": whole, "iterations": done.iterations, "reached": reached}
-
-
-def _blueprint(rules: Rules, menu: str) -> Blueprint:
-    return random_blueprint(build_tree(Betting.start(rules), load_menu(menu)), Classes())
 
 
 _least = partial(best, repeats=_REPEATS, clock=time.perf_counter)

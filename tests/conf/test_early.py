@@ -85,7 +85,6 @@ def test_numbers_and_names_out_of_range(refused: Refused, command: str, argument
     ("command", "arguments", "told"),
     [
         ("evaluate", (*LIMITED, "search.device=cuda"), "device `cuda` was asked for and torch finds no CUDA device"),
-        ("data_gen", ("job=leaf_states", "job.device=cuda:1"), "device `cuda:1` was asked for"),
         ("train", ("model=leaf", "trainer.accelerator=cuda"), "trainer.accelerator=cuda: torch finds no such device"),
     ],
 )

@@ -1,8 +1,8 @@
 """A torch device by its name, and the one plan for its memory.
 
-What stays there (nets, strategies, rows to train on) goes first. All else comes in batches (solves, rows of nets,
-boards of labels), one at a time, each cut to a share of what is free when it begins, and halved where that was too
-much. The plan is told once a process, when a device is first named.
+What stays there (nets, rows to train on) goes first. All else comes in batches (solves, rows of nets), one at a time,
+each cut to a share of what is free when it begins, and halved where that was too much. The plan is told once a
+process, when a device is first named.
 """
 
 import sys

@@ -13,7 +13,7 @@ Symbols: Q nodes of the betting subtree, Z ends, F of them folds, m0 and m1 hand
 S streets, R boards.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
@@ -175,13 +175,10 @@ class Continuations:
         a control variate (see `Moments`).
         """
         moments = Moments((2, self.num_forms, len(hands0), len(hands1)))
-        for values, won, possible in self.on_boards(node, boards, hands0, hands1):
+        for board in boards:
+            values, won, possible = self.on_board(node, board, hands0, hands1)
             moments.add(values, np.zeros_like(won) if equity is None else (won - equity) * possible, possible)
         return moments.result()
-
-    def on_boards(self, node: int, boards: Sequence[Board], hands0: Hands, hands1: Hands) -> Iterator[OnBoard]:
-        """Results of `on_board` for one board after the other."""
-        return (self.on_board(node, board, hands0, hands1) for board in boards)
 
     def on_board(self, node: int, board: Board, hands0: Hands, hands1: Hands) -> OnBoard:
         """Exact values [2, K, m0, m1] on a complete board, what hands0 win of a showdown [m0, m1], possible pairs.
