@@ -124,9 +124,9 @@ class Desk:
         if not self._free.acquire(blocking=False):
             raise BusyError(f"{_MOST_WAITING} questions are being answered: ask again later")
         try:
-            file = None
+            file: HandFile | None = None
             if isinstance(question, HandQuestion):
-                file = read_apart("the text", question.text.encode(), self._game)
+                file = read_apart("the text", question.text.encode(), self._game, read=HandFile.read)
             found: dict[str, Any] = self._pool.ask(asker, Call("", "to", (question, file)))
         finally:
             self._free.release()

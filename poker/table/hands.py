@@ -36,7 +36,7 @@ _READERS = 2
 _ROWS = 12
 _REASONS = 6
 _NAME = f"A file of hands: {KNOWN}"
-_UPLOAD = f"""
+UPLOAD = f"""
 <div class="q-uploader__header-content flex flex-center no-wrap q-gutter-xs">
   <div class="col q-uploader__title">{_NAME}</div>
   <q-btn type="a" icon="add" flat dense v-if="props.canAddFiles" @click="props.pickFiles" aria-label="Choose a file">
@@ -112,7 +112,7 @@ class _Hands:
                 upload = ui.upload(
                     auto_upload=True, max_file_size=MOST_UPLOADED, on_upload=self._uploaded, on_rejected=self._rejected
                 )
-                upload.props("flat bordered").classes("upload").add_slot("header", _UPLOAD)
+                upload.props("flat bordered").classes("upload").add_slot("header", UPLOAD)
                 self._status = html("quiet").props("role=status")
                 self._player = ui.select([], label="Whose decisions", on_change=self._choose).classes("player")
                 self._legend = ui.label("Cards, stack, result, decisions that can be reviewed:").classes("quiet")
@@ -132,7 +132,8 @@ class _Hands:
         data = await event.file.read()
         try:
             async with self._reviewing.readers:
-                found = await run.io_bound(read_apart, event.file.name, data, self._reviewing.game)
+                read = partial(read_apart, event.file.name, data, self._reviewing.game, read=HandFile.read)
+                found = await run.io_bound(read)
         except PokernetsError as error:
             self._show_file(None)
             self._status.set_content(_alert(str(error)))

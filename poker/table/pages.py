@@ -54,6 +54,12 @@ def questions(
     return Page("/api", "API", module, (game, agents, reviewer, threads, processes))
 
 
+def database(*, game: Rules, reviewer: AgentSpec | None, played: str, out: str, processes: int | None) -> Page:
+    """The page that searches a visitor's hands: those of the table, which are below `played`, and of files. They are
+    reviewed and drilled by `reviewer`, which plays `game`; the bases are kept in `out`."""
+    return Page("/database", "Database", "poker.table.database", (game, reviewer, played, out, processes))
+
+
 def explorer(
     *,
     algorithm: str,

@@ -104,7 +104,7 @@ class _Table:
         self._version = version
         seen = replace(seen, names=tuple(map(words.agent_name, seen.names)))
         big_blind = self._unit.of(seen.state.rules.big_blind)
-        self._felt.set_content(_felt(seen, big_blind))
+        self._felt.set_content(felt(seen, big_blind))
         end = f"<p><b>{words.outcome(seen, big_blind)}</b></p>" if seen.state.is_over else ""
         self._history.set_content(words.history_html(seen, big_blind) + end)
         self._result.set_content(_result(self._visit, big_blind))
@@ -236,8 +236,8 @@ def _key(key: str) -> str:
     return f'aria-keyshortcuts="{key}" data-key="{key}"'
 
 
-def _felt(seen: Seen, big_blind: int | None) -> str:
-    """Seats from the one after the visitor's on, the board and the pot."""
+def felt(seen: Seen, big_blind: int | None) -> str:
+    """HTML of the table: seats from the one after the visitor's on, the board and the pot."""
     state, players = seen.state, seen.state.rules.num_players
     others = "".join(_seat(seen, (seen.seat + i) % players, big_blind) for i in range(1, players))
     rules = state.rules

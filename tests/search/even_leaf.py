@@ -1,13 +1,18 @@
-"""A leaf evaluator that needs no artifacts."""
+"""A leaf evaluator that needs no artifacts, and an agent that solves with it."""
 
 from collections.abc import Sequence
 
 import numpy as np
 
+from poker.agents.depth_limited import DepthLimitedAgent
 from poker.betting import Betting
 from poker.cards import HOLDEM
 from poker.search.beliefs import Ranges
+from poker.search.round_solver import SolverSettings
+from poker.search.settings import SearchSettings
 from poker.solvers.rollout.leaf_values import LeafValues
+from poker.tree import bet_menu
+from tests.games import load_rules
 
 
 class EvenLeaf:
@@ -20,3 +25,19 @@ class EvenLeaf:
         values = np.zeros((len(leaves), 2, 1, 1), np.float32)
         values[:, 1, 0, 0] = [0.1 * leaf.pot for leaf in leaves]
         return LeafValues(own, clusters, clusters, values)
+
+
+MENU = bet_menu(preflop=[[1.0], []], flop=[[1.0], []], turn=[[1.0], []], river=[[0.5, 1.0], ["a"]])
+
+
+def even_solver() -> DepthLimitedAgent:
+    """An agent of heads-up no-limit hold'em with few bets that solves in a moment."""
+    search = SearchSettings(
+        menu=MENU,
+        ahead=MENU,
+        solver=SolverSettings("apdcfr", (20, 20, 10, 60), 1),
+        opponent_noise=0.02,
+        remembered_states=100,
+    )
+    rules = load_rules("holdem_nolimit_2p")
+    return DepthLimitedAgent(name="solver", game=rules, leaves=[EvenLeaf(), EvenLeaf()], search=search)

@@ -12,19 +12,16 @@ import pytest
 from fastapi.testclient import TestClient
 
 import pokernets
-from poker.agents.depth_limited import DepthLimitedAgent
 from poker.evaluation.histories.hand_file import HandFile
 from poker.play.lineup import AgentSpec
-from poker.search.round_solver import SolverSettings
-from poker.search.settings import SearchSettings
 from poker.table.server.access import Access
 from pokernets import questions
 from pokernets.agents import LoadedAgent
 from pokernets.questions import QUESTIONS, AgentQuestion, Desk, HandQuestion, SpotQuestion
 from pokernets.web import interface
-from tests.evaluation.histories.test_hand_file import HEADS_UP, MENU, NO_SMALL_BLIND, RULES
+from tests.evaluation.histories.test_hand_file import HEADS_UP, NO_SMALL_BLIND, RULES
 from tests.killed import ROOT
-from tests.search.even_leaf import EvenLeaf
+from tests.search.even_leaf import even_solver
 from tests.table.browser import Browser, open_browser
 from tests.table.server import serving
 from tests.table.test_server import rubbish
@@ -41,20 +38,9 @@ RIVER: dict[str, Any] = {
 LAPTOP = (f"artifacts={pokernets.TRAINED}/laptop.bundle", "scale=laptop", "search=quick")
 
 
-def solver() -> DepthLimitedAgent:
-    search = SearchSettings(
-        menu=MENU,
-        ahead=MENU,
-        solver=SolverSettings("apdcfr", (20, 20, 10, 60), 1),
-        opponent_noise=0.02,
-        remembered_states=100,
-    )
-    return DepthLimitedAgent(name="solver", game=RULES, leaves=[EvenLeaf(), EvenLeaf()], search=search)
-
-
 @pytest.fixture(scope="module")
 def desk() -> Desk:
-    return Desk(RULES, [AgentSpec("solver", solver, {})], None, 1, 0)
+    return Desk(RULES, [AgentSpec("solver", even_solver, {})], None, 1, 0)
 
 
 @pytest.fixture(scope="module")
@@ -110,7 +96,7 @@ def test_http_answers_as_python_does(client: TestClient) -> None:
         found: dict[str, Any] = answer.json()
         return found
 
-    check_answers(ask, LoadedAgent(solver(), RULES))
+    check_answers(ask, LoadedAgent(even_solver(), RULES))
 
 
 @pytest.mark.slow

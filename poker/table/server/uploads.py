@@ -5,13 +5,16 @@ import os
 import pickle
 import resource
 import sys
+from collections.abc import Callable
 from multiprocessing.connection import Connection
 from pathlib import Path
+from typing import TypeVar
 
 from poker.errors import PokernetsError
-from poker.evaluation.histories.hand_file import HandFile
 from poker.parallel import Child
 from poker.rules import Rules
+
+T = TypeVar("T")
 
 MEMORY = 1 << 30
 """Bytes for reading, besides those of the program; the largest file of hands takes about a fifth."""
@@ -23,9 +26,18 @@ _MOST_FOUND = 64 << 20
 """Bytes of the hands read; those of the largest file take about 7 MiB."""
 
 
-def read_apart(name: str, data: bytes, game: Rules, memory: int = MEMORY, seconds: int = SECONDS) -> HandFile:
-    """Run `HandFile.read` in a process of its own; raises PokernetsError also where that exceeds its limits."""
-    child = Child(_read, name, game, memory, seconds)
+def read_apart(
+    name: str,
+    data: bytes,
+    game: Rules,
+    memory: int = MEMORY,
+    seconds: int = SECONDS,
+    *,
+    read: Callable[[str, bytes, Rules], T],
+) -> T:
+    """Run `read`, such as `HandFile.read`, in a process of its own; raises PokernetsError also where that exceeds its
+    limits."""
+    child = Child(_read, name, game, memory, seconds, read)
     try:
         child.pipe.send_bytes(data)  # no argument: a start does not notice that the process is gone
         told = child.pipe.recv_bytes(_MOST_FOUND) if child.pipe.poll(_PATIENCE * seconds) else None
@@ -37,13 +49,15 @@ def read_apart(name: str, data: bytes, game: Rules, memory: int = MEMORY, second
         child.kill()
     if told is None:
         raise PokernetsError(f"{name} takes more than {seconds} s to read: divide it, or remove what is no hand")
-    found: HandFile | str = pickle.loads(told)
+    found: T | str = pickle.loads(told)
     if isinstance(found, str):
         raise PokernetsError(found)
     return found
 
 
-def _read(pipe: Connection, name: str, game: Rules, memory: int, seconds: int) -> None:
+def _read(
+    pipe: Connection, name: str, game: Rules, memory: int, seconds: int, read: Callable[[str, bytes, Rules], object]
+) -> None:
     """Read with at most `memory` more address space and `seconds` of CPU time, at low priority."""
     data = pipe.recv_bytes()
     os.nice(10)
@@ -52,9 +66,9 @@ def _read(pipe: Connection, name: str, game: Rules, memory: int, seconds: int) -
         used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
         with contextlib.suppress(ValueError, OSError):  # a lower limit is in force
             resource.setrlimit(resource.RLIMIT_AS, (used + memory,) * 2)
-    found: HandFile | str
+    found: object
     try:
-        found = HandFile.read(name, data, game)
+        found = read(name, data, game)
     except PokernetsError as error:
         found = str(error)
     except (MemoryError, RecursionError) as error:

@@ -13,19 +13,16 @@ from poker.evaluation.histories.hand_file import FileReviews, HandFile
 from poker.evaluation.histories.review import decisions_of
 from poker.formats.played import HistoryError
 from poker.search.opponent_decision import every_hand
-from poker.search.round_solver import SolverSettings
-from poker.search.settings import SearchSettings
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.solver import VectorSolver
 from poker.state import HandState, public_state
-from poker.tree import bet_menu, build_tree
+from poker.tree import build_tree
 from tests.devices import CHIPS, SHARE
 from tests.formats.sites.test_pokerstars import LIMIT, TOURNAMENT
 from tests.games import load_rules
-from tests.search.even_leaf import EvenLeaf
+from tests.search.even_leaf import MENU, even_solver
 
 RULES = load_rules("holdem_nolimit_2p")
-MENU = bet_menu(preflop=[[1.0], []], flop=[[1.0], []], turn=[[1.0], []], river=[[0.5, 1.0], ["a"]])
 BOARD = "AcKd2h7s9h"  # in the suits that its flop is solved in
 
 HEADS_UP = """\
@@ -99,9 +96,7 @@ def only_hand(text: str, player: str = "Ann") -> HandState:
 
 @pytest.fixture(scope="module")
 def agent() -> DepthLimitedAgent:
-    solver = SolverSettings("apdcfr", (20, 20, 10, 60), 1)
-    search = SearchSettings(menu=MENU, ahead=MENU, solver=solver, opponent_noise=0.02, remembered_states=100)
-    return DepthLimitedAgent(name="d", game=RULES, leaves=[EvenLeaf(), EvenLeaf()], search=search)
+    return even_solver()
 
 
 def reviews_in(folder: Path, agent: DepthLimitedAgent) -> FileReviews:

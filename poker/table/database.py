@@ -1,0 +1,291 @@
+"""A visitor's hands in the browser: results, graph and leaks by filter, the hands themselves, and drills."""
+
+import asyncio
+import threading
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from functools import partial
+from html import escape
+from itertools import accumulate
+from pathlib import Path
+
+import numpy as np
+from nicegui import run, ui
+from nicegui.events import UploadEventArguments
+
+from poker.errors import PokernetsError
+from poker.evaluation.histories.drill import review_hand
+from poker.evaluation.histories.hand_base import HandBase, HandSearch, Leak, ListedHand, rows_in, rows_of
+from poker.evaluation.histories.hand_file import FileReviews
+from poker.evaluation.histories.review import Mistake
+from poker.formats.histories import hands_of, read_hands
+from poker.formats.played import PlayedHand
+from poker.lines import JsonLines
+from poker.play.lineup import AgentSpec
+from poker.play.pool import Pool
+from poker.play.table_game import PERSON, Seen
+from poker.report.estimates import estimate
+from poker.rules import Rules
+from poker.table import words
+from poker.table.drill_panel import DrillPanel
+from poker.table.elements import Fill, Needs, html, row, tabs
+from poker.table.hands import UPLOAD
+from poker.table.server.access import MOST_UPLOADED
+from poker.table.server.uploads import read_apart
+from poker.table.server.visitors import REVIEWER, PooledSolver, reviewing
+
+_FILE = "hands.sqlite"
+_READERS = 2
+_SHOWN = 25
+"""Hands and leaks of a list."""
+_REVIEWED = 1000
+"""Hands that one click reviews at the most."""
+_ANY = "any"
+_SIZE = (600, 160)
+_ROW = "no-caps flat dense align=left"
+_LINES = (
+    "Letters of all actions so far: f fold, x check, c call, b bet, r raise, / next card; * any letters. rc/x: a raise"
+    " that was called, and a check on the flop."
+)
+
+
+def make(_: Needs, game: Rules, reviewer: AgentSpec | None, played: str, out: str, processes: int | None = 0) -> Fill:
+    shared = _Shared(game, Path(played), Path(out), reviewing(game, {REVIEWER: reviewer}, processes))
+
+    async def fill(visitor: str) -> None:
+        try:
+            base = await run.io_bound(shared.base_of, visitor)
+        except (PokernetsError, OSError) as error:
+            ui.label(str(error)).props("role=alert")
+            return
+        if base is not None and not ui.context.client.is_deleted:
+            await _Database(shared, base, visitor).show()
+
+    return fill
+
+
+@dataclass(frozen=True)
+class _Shared:
+    """Settings and processes that all visitors share; the pool solves, and is started when first needed."""
+
+    game: Rules
+    played: Path
+    out: Path
+    pool: Pool
+    readers: asyncio.Semaphore = field(default_factory=partial(asyncio.Semaphore, _READERS))
+
+    def base_of(self, visitor: str) -> HandBase:
+        """The base of a visitor, with the hands that they have played at the table by now, and reviews of these."""
+        base = HandBase(self.out / visitor / _FILE)
+        counts = dict(base.sources())
+        for log in sorted(self.played.glob(f"*/*/{visitor}/hands.phhs")):
+            source = f"table: {log.parent.parent.name}"
+            text = log.read_bytes()
+            if counts.get(source, 0) < text.count(b"\n["):
+                base.add(source, rows_of(_as_seen(read_hands(log, self.game)), source))
+            for file in log.parent.glob("reviews*.jsonl"):
+                mistakes = (Mistake(**line) for line in JsonLines(file).rows())
+                costs = [(one.loss * one.is_certain, one.hand, one.betting) for one in mistakes]
+                base.set_costs_at(source, PERSON, costs)
+        return base
+
+
+def _as_seen(hands: Iterable[PlayedHand]) -> Iterator[PlayedHand]:
+    """Hands of the table with the cards that the visitor has seen."""
+    for hand in hands:
+        yield replace(hand, state=hand.state.view(hand.names.index(PERSON)))
+
+
+class _Database:
+    """One browser's page."""
+
+    def __init__(self, shared: _Shared, base: HandBase, visitor: str) -> None:
+        self._shared, self._base, self._stopped = shared, base, True
+        solver = PooledSolver(shared.pool, visitor)
+        self._reviews = FileReviews(shared.game, None, lambda: solver, threading.Lock(), solver.place)
+        with ui.element("div").classes("columns database"):
+            with ui.element("section").classes("hands-side").props('aria-label="Search"'):
+                self._upload = ui.upload(
+                    auto_upload=True, max_file_size=MOST_UPLOADED, on_upload=self._uploaded, on_rejected=self._rejected
+                )
+                self._upload.props("flat bordered").classes("upload").add_slot("header", UPLOAD)
+                self._status = ui.label().classes("quiet").props("role=status")
+                self._player = ui.select([], label="Whose hands", on_change=self.show).classes("player")
+                self._source = ui.select([_ANY], value=_ANY, label="From", on_change=self.show).classes("player")
+                self._position = ui.select([_ANY], value=_ANY, label="Position", on_change=self.show).classes("player")
+                self._line = ui.input("Line before a decision", on_change=self.show).classes("player")
+                self._line.props("debounce=300")
+                ui.label(_LINES).classes("quiet")
+                self._cost = ui.number("A decision cost at least, bb", value=0, min=0, step=0.1, on_change=self.show)
+                self._cost.props("debounce=300").classes("player")
+                self._history = html("history")
+            with ui.element("section").classes("beside").props('aria-label="Found"'):
+                _bar, (results, leaks, hands, drill) = tabs("Results", "Leaks", "Hands", "Drill")
+                with results:
+                    self._results = html("result")
+                with leaks:
+                    with row():
+                        self._run = ui.button("Review these hands", on_click=self._review).props(
+                            "no-caps color=primary"
+                        )
+                        self._run.set_enabled(not self._reviews.why_not)
+                        self._progress = ui.label().props("role=status")
+                    self._leaks = ui.element("div").classes("mistakes")
+                with hands:
+                    self._hands = ui.element("div").classes("mistakes")
+                with drill:
+                    DrillPanel(base, shared.game, solver, self._search)
+        self._choices()
+
+    def _choices(self) -> None:
+        """Offer the players and sources that there are."""
+        known = sorted(self._base.players(), key=lambda one: one[0] != PERSON)
+        players = {name: f"{words.seat_name(name)}, {count:,} hands" for name, count in known}
+        self._player.set_options(players, value=self._player.value or next(iter(players), None))
+        sources = {_ANY: _ANY} | {name: f"{name}, {count:,} hands" for name, count in self._base.sources()}
+        self._source.set_options(sources, value=self._source.value)
+
+    def _search(self) -> HandSearch | None:
+        if not self._player.value:
+            return None
+        source, position = ("" if one.value == _ANY else str(one.value) for one in (self._source, self._position))
+        cost = self._cost.value
+        least = float(cost) if isinstance(cost, int | float) and cost > 0 else 0.0
+        return HandSearch(str(self._player.value), source, position, str(self._line.value or "").strip(), least)
+
+    async def show(self) -> None:
+        """Show what the filters find."""
+        try:
+            search = self._search()
+        except PokernetsError as error:
+            self._results.set_content(f'<p role="alert">{escape(str(error))}</p>')
+            return
+        if search is None:
+            self._results.set_content("<p>There are no hands yet: play some at the table, or upload a file.</p>")
+            return
+        found = await run.io_bound(self._found, search)
+        if found is None or search != self._search():
+            return
+        results, leaks, hands = found
+        there = sorted({position for position, _ in results} | {str(self._position.value)} - {_ANY})
+        self._position.set_options([_ANY, *there])
+        self._results.set_content(_results_html(results))
+        self._leaks.clear()
+        with self._leaks:
+            if not leaks:
+                ui.label("No decision that is reviewed has certainly cost anything.")
+            for leak in leaks:
+                ui.button(_leak_text(leak), on_click=partial(self._line.set_value, leak.line)).props(_ROW)
+        self._hands.clear()
+        with self._hands:
+            for hand in hands:
+                ui.button(_hand_text(hand), on_click=partial(self._open, hand.hand, search.player)).props(_ROW)
+
+    def _found(self, search: HandSearch) -> tuple[list[tuple[str, float]], list[Leak], list[ListedHand]]:
+        return self._base.results(search), self._base.leaks(search, _SHOWN), self._base.hands(search, _SHOWN)
+
+    def _open(self, number: int, player: str) -> None:
+        text = self._base.text(number)
+        hand = next(hands_of(text, "hand", self._shared.game), None) if text else None
+        if hand is None:
+            self._history.set_content("<p>This hand cannot be shown: it does not fit PHH.</p>")
+            return
+        seen = Seen(number, hand.names.index(player), hand.names, hand.state, None)
+        shown = (
+            f"{escape(name)} {words.small_cards(hand.state.rules, cards)} {chips / hand.rules.big_blind:+.4g} bb"
+            for name, cards, chips in zip(hand.names, hand.state.hole_cards, hand.payoffs, strict=True)
+        )
+        self._history.set_content(words.history_html(seen, hand.rules.big_blind) + f"<p><b>{', '.join(shown)}</b></p>")
+
+    async def _uploaded(self, event: UploadEventArguments) -> None:
+        if event.file.size() > MOST_UPLOADED:
+            self._rejected()
+            return
+        self._status.set_text("Reading …")
+        name, data = event.file.name[:100], await event.file.read()
+        self._upload.reset()
+        try:
+            async with self._shared.readers:
+                read = partial(read_apart, name, data, self._shared.game, read=rows_in)
+                rows = await run.io_bound(read)
+                added = await run.io_bound(self._base.add, name, rows or [])
+        except (PokernetsError, OSError) as error:
+            self._status.set_text(str(error))
+            return
+        self._status.set_text(f"{name}: {len(rows or []):,} hands, {added:,} of them new")
+        self._choices()
+        await self.show()
+
+    def _rejected(self) -> None:
+        self._status.set_text(f"A file has at most {MOST_UPLOADED >> 20} MiB.")
+
+    async def _review(self) -> None:
+        """Reviews hand after hand, or stops doing so."""
+        search = self._search()
+        if not self._stopped or search is None:
+            self._stopped = True
+            return
+        self._stopped = False
+        self._run.set_text("Stop")
+        numbers, left_out = await run.io_bound(self._base.unreviewed, search, _REVIEWED) or [], 0
+        for done, number in enumerate(numbers):
+            self._progress.set_text(f"{done} of {len(numbers)} hands")
+            try:
+                await run.io_bound(review_hand, self._base, number, search.player, self._shared.game, self._reviews)
+            except PokernetsError:
+                left_out += 1
+            if self._stopped or self._run.is_deleted:
+                break
+            await self.show()
+        self._stopped = True
+        self._run.set_text("Review these hands")
+        self._progress.set_text(f"{len(numbers) - left_out} hands reviewed, {left_out} cannot be")
+
+
+def _leak_text(one: Leak) -> str:
+    line = one.line or "first to act"
+    return f"{one.cost:.2f} bb ({one.decisions} ×): {one.position}, {line}, then {one.action}"
+
+
+def _hand_text(one: ListedHand) -> str:
+    cost = "" if one.cost is None else f", cost {one.cost:.2f} bb"
+    return f"{one.position} {one.cards}, {one.net:+.4g} bb{cost}: {one.line} {one.board}"
+
+
+def _results_html(results: list[tuple[str, float]]) -> str:
+    """HTML of hands, big blinds won, and what they come to by position, with a graph."""
+    if not results:
+        return "<p>No hand is found.</p>"
+    by_position: defaultdict[str, list[float]] = defaultdict(list)
+    for position, net in results:
+        by_position[position].append(net)
+    every = {"all": [net for _, net in results], **dict(sorted(by_position.items()))}
+    rows = []
+    for name, nets in every.items():
+        found = estimate(100 * np.array(nets))
+        rows.append(
+            f"<tr><th scope=row>{name}</th><td>{len(nets):,}</td><td>{sum(nets):+,.1f}</td><td>{found}</td></tr>"
+        )
+    head = "<tr><th>position</th><th>hands</th><th>bb</th><th>bb per 100 hands</th></tr>"
+    return f"{_graph(every['all'])}<table class=actions><thead>{head}</thead><tbody>{''.join(rows)}</tbody></table>"
+
+
+def _graph(nets: list[float]) -> str:
+    """SVG of the big blinds won so far."""
+    sums = [0.0, *accumulate(nets)]
+    step = max(1, len(sums) // 500)
+    shown = sums[::step] + ([sums[-1]] if (len(sums) - 1) % step else [])
+    least, most = min(shown), max(shown)
+    width, height = _SIZE
+
+    def place(value: float) -> float:
+        return height - 6 - (value - least) / max(most - least, 1e-9) * (height - 12)
+
+    points = " ".join(f"{x * width / max(len(shown) - 1, 1):.1f},{place(sum_):.1f}" for x, sum_ in enumerate(shown))
+    label = f"Big blinds won over {len(nets):,} hands: {sums[-1]:+.1f}, least {least:+.1f}, most {most:+.1f}"
+    return (
+        f'<svg viewBox="0 0 {width} {height}" role="img" aria-label="{label}" class="graph">'
+        f'<line x1="0" x2="{width}" y1="{place(0):.1f}" y2="{place(0):.1f}" class="zero"/>'
+        f'<polyline points="{points}"/></svg><p class=quiet>{label}</p>'
+    )

@@ -1,0 +1,98 @@
+"""Hands of the table and of files are found, reviewed and drilled in the browser; cards not seen stay hidden."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from poker.evaluation.histories.hand_base import HandSearch
+from poker.formats.phh import phhs_texts
+from poker.play.table_game import PERSON
+from poker.table.database import _Shared
+from tests.evaluation.histories.test_hand_base import session
+from tests.evaluation.histories.test_hand_file import HEADS_UP, RULES
+from tests.table.browser import Browser, open_browser
+from tests.table.server import serving
+
+LEAF = "{_target_:tests.search.even_leaf.EvenLeaf}"
+
+
+def test_a_base_has_the_hands_of_the_table_as_they_were_seen(tmp_path: Path) -> None:
+    names = {"p0": PERSON, "p1": "bot"}
+    hands = [replace(hand, names=tuple(map(names.__getitem__, hand.names))) for hand in session(30)]
+    folder = tmp_path / "table" / RULES.name / "bot-0123456789" / "me"
+    folder.mkdir(parents=True)
+    (folder / "hands.phhs").write_text("".join(phhs_texts(hands)))
+    decided = hands[4].state.betting
+    before = next(before for before, player, _ in decided.turns() if hands[4].names[player] == PERSON)
+    told: dict[str, Any] = {
+        "cards": "",
+        "board": "",
+        "chosen": "c",
+        "best": "f",
+        "exploitability": 1.0,
+        "finished": True,
+    }
+    row = {"hand": 4, "betting": before.text(), "loss": 250.0, "error": 2.0, "frequency": 0.0, **told}
+    (folder / "reviews.jsonl").write_text(json.dumps(row) + "\n")
+    shared = _Shared(RULES, tmp_path / "table", tmp_path / "hands", None)  # type: ignore[arg-type]
+    for _ in range(2):
+        base = shared.base_of("me")
+        assert base.sources() == [("table: bot-0123456789", 30)]
+    assert shared.base_of("another").sources() == []
+    folded = [number for number, hand in enumerate(hands, 1) if not hand.state.betting.is_showdown]
+    assert 3 < len(folded) < 30
+    for number, hand in enumerate(hands, 1):
+        cards = RULES.cards_text(hand.state.hole_cards[hand.names.index("bot")])
+        assert (cards in base.text(number)) == (number not in folded)
+    assert dict(base.players()) == {PERSON: 30, "bot": 30 - len(folded)}
+    [found] = base.hands(HandSearch(PERSON, cost=2.4), 10)
+    assert (found.hand, found.cost) == (5, 2.5)
+
+
+@pytest.fixture
+def browser(tmp_path: Path) -> Iterator[Browser]:
+    with serving("agents=[always_call]", f"reviewer.leaves=[{LEAF},{LEAF}]", f"runs={tmp_path}") as server:
+        yield from open_browser(server.url)
+
+
+@pytest.mark.slow
+def test_hands_are_found_reviewed_and_drilled(browser: Browser, tmp_path: Path) -> None:
+    browser.open("database")
+    browser.shows(".result", "There are no hands yet")
+    browser.open()
+    for _ in range(2):
+        while browser.act("New hand", "Check", "Call") != "New hand":
+            pass
+    browser.open("database")
+    browser.shows(".result", "Big blinds won over 2 hands")
+    (tmp_path / "mine.txt").write_text(HEADS_UP)
+    browser.until(lambda: browser.all("input[type=file]"))[0].send_keys(str(tmp_path / "mine.txt"))
+    browser.shows("[role=status]", "mine.txt: 1 hands, 1 of them new")
+    browser.shows(".result", "Big blinds won over 2 hands")  # mine
+    browser.fill("Line before a decision", "*/*/*/")
+    browser.shows(".result", "Big blinds won over 1 hands")  # as the big blind, who acts first on the river
+    browser.fill("Line before a decision", "z")
+    browser.shows("[role=alert]", "a line has letters of")
+    browser.fill("Line before a decision", "*")
+    browser.tab("Leaks")
+    browser.press("button", "Review these hands")
+    browser.shows("[role=status]", "2 hands reviewed, 0 cannot be")
+    browser.tab("Hands")
+    browser.press(".mistakes button", "BTN")
+    browser.shows(".history h3", "River")
+    browser.tab("Drill")
+    browser.press("button", "Another decision")
+    browser.shows(".felt .seat")
+    browser.press(".review .line button:not([aria-label])", "C")
+    browser.shows("[role=status]", "1 answered")
+    browser.shows(".actions .chosen")
+    browser.press("button", "Same decision, another hand")
+    assert browser.nameless() == []
+    browser.size(390, 844)
+    browser.until(lambda: browser.overflow() <= 0)
+    assert browser.errors() == []
+    assert browser.foreign_requests() == []
