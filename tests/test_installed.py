@@ -120,7 +120,7 @@ def test_the_first_hand_is_dealt_in_seconds(installed: Installed) -> None:
     try:
         client = Client(server)
         assert client.wait("Call") == "Call"
-        assert 1 < server.cpu_seconds() < 30
+        assert 0 < server.cpu_seconds() < 30
         client.close()
     finally:
         server.kill()

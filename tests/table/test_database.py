@@ -55,7 +55,9 @@ def test_a_base_has_the_hands_of_the_table_as_they_were_seen(tmp_path: Path) -> 
 
 @pytest.fixture
 def browser(tmp_path: Path) -> Iterator[Browser]:
-    with serving("agents=[always_call]", f"reviewer.leaves=[{LEAF},{LEAF}]", f"runs={tmp_path}") as server:
+    with serving(
+        "agents=[always_call]", "search=quick", f"reviewer.leaves=[{LEAF},{LEAF}]", f"runs={tmp_path}"
+    ) as server:
         yield from open_browser(server.url)
 
 
