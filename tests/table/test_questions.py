@@ -112,6 +112,7 @@ def test_tools_answer_as_python_does(tmp_path: Path) -> None:
         command=sys.executable, args=command, cwd=ROOT, env={"PYTHONPATH": ":".join(sys.path)}
     )
     texts: list[tuple[bool, str]] = []
+    refused: list[bool] = []
     calls: list[tuple[str, dict[str, Any]]] = [
         ("solve", RIVER),
         ("ask", {"betting": "r300", "hand": "AhKd"}),
@@ -131,8 +132,14 @@ def test_tools_answer_as_python_does(tmp_path: Path) -> None:
                 [content] = answer.content
                 assert content.type == "text"
                 texts.append((bool(answer.is_error), content.text))
+            rng = random.Random(4)
+            for _ in range(60):  # as over HTTP
+                field = rng.choice([*SpotQuestion.model_fields, "x"])
+                answer = await session.call_tool("solve", {**RIVER, field: rubbish(rng)})
+                refused.append(bool(answer.is_error))
 
     anyio.run(talk)
+    assert refused.count(True) > 40
     settings: dict[str, Any] = {"search": "quick", "search.seconds_per_decision": None}
     agent = pokernets.load_agent(**settings)
     found = [json.loads(text) for failed, text in texts if not failed]
