@@ -58,9 +58,15 @@ def run(*, data: str, net: str, held: str, game: Rules, learned_hands: int, outp
         "the net alone": -np.log(frequencies[test, walk.kind[test]]),
         "by strength": np.empty(len(test)),
         "by strength, of this population": np.empty(len(test)),
+        "by strength against strong hands": np.empty(len(test)),
         "a net that sees the hand": -np.log(given[test, walk.kind[test]]),
     }
-    for name, shapes in (("by strength", ShownHands()), ("by strength, of this population", shown)):
+    usual = ShownHands()
+    for name, shapes, walk.people in (
+        ("by strength", usual, False),
+        ("by strength, of this population", shown, False),
+        ("by strength against strong hands", usual, True),
+    ):
         groups: list[int] = []
         for at, (row, group, bins, weights) in enumerate(walk.over(test, shapes)):
             chance = walk.chances(row, bins, weights, shapes.shape(group))[walk.held[row], walk.kind[row]]
@@ -108,7 +114,7 @@ class _Walk:
         self._who = list(zip(columns["hand"].tolist(), columns["player"].tolist(), strict=True))
         self._boards = [tuple(card for card in board if card != NO_CARD) for board in columns["board"].tolist()]
         self._spots = list(zip(*(each.tolist() for each in np.unravel_index(columns["spot"], SPOTS)), strict=True))
-        self._frequencies, self._game = frequencies, game
+        self._frequencies, self._game, self.people = frequencies, game, False
 
     def over(
         self, chosen: NDArray[np.int64], shapes: ShownHands
@@ -121,7 +127,7 @@ class _Walk:
             if dealt != hand:
                 hand, ranges = dealt, {}
             board, spot = self._boards[row], self._spots[row]
-            group, bins = group_of(spot[0], spot[1] != NOTHING), bins_of(self._game, [board])
+            group, bins = group_of(spot[0], spot[1] != NOTHING), bins_of(self._game, [board], self.people)
             weights = ranges.get(player, np.ones((1, self._game.num_hands))) * HOLDEM.live(board)
             yield row, group, bins, weights
             ranges[player] = weights * self.chances(row, bins, weights, usual[group])[:, self.kind[row]]

@@ -49,6 +49,8 @@ from poker.types import Board, Floats, Reals, Singles
 _LEVELS = ((0, 2, 3, 4), (2, 3, 4), (3, 4), ())
 """Axes that the contexts of a level are summed over, from coarse to fine."""
 
+_FEARED_PREFLOP, _FEARED = 0.1, 0.25
+"""The shares of the best hands against which people rank theirs, of 0.03 to 1 what fits those of Bovada best."""
 _REMEMBERED = 10_000
 """Decisions whose context is not worked out again."""
 
@@ -61,6 +63,8 @@ class Habits:
     """
 
     half: float = 5.0
+    people: bool = False
+    """Whether actions follow a hand's strength against strong hands, as people's do, not against any hand."""
     counts: Floats = field(default_factory=lambda: np.zeros((*SPOTS, 3)))
     sizes: Floats = field(default_factory=lambda: np.zeros((SPOTS[0], NUM_SIZES)))
     shown: ShownHands = field(default_factory=ShownHands)
@@ -96,7 +100,7 @@ class Habits:
                     sizes[past.street, size_class(past, action)] += 1
                 if cards:
                     held, group = hand_index(*cards), _group(context)
-                    bins = bins_of(rules, [board])
+                    bins = bins_of(rules, [board], self.people)
                     frequencies, size_shares = self._frequencies(past, [board], context)
 
                     def chances(shape: Shape) -> Singles:
@@ -129,7 +133,7 @@ class Habits:
                 self._at.clear()
             self._at[key] = spot_of(betting), *_split(betting, actions)
         context, split, taken, by_size = self._at[key]
-        bins = bins_of(betting.rules, boards)
+        bins = bins_of(betting.rules, boards, self.people)
         frequencies, sizes = self._frequencies(betting, boards, context)
         chances = by_strength(bins, context, frequencies, weights, self._shapes[_group(context)])
         raised, raises, tilt = chances[:, :, RAISE_CLASS], sizes @ taken, self.shown.tilt(betting.street)
@@ -200,7 +204,7 @@ class Habits:
     @cached_property
     def _fingerprint(self) -> bytes:
         arrays = self.counts, self.sizes, self.shown.seen, self.shown.sizes, self.explained
-        rest = repr(self.half).encode(), b"" if self.prior is None else self.prior.fingerprint
+        rest = repr((self.half, self.people)).encode(), b"" if self.prior is None else self.prior.fingerprint
         return hashlib.sha256(b"".join([*(each.tobytes() for each in arrays), *rest])).digest()
 
     def __eq__(self, other: object) -> bool:
@@ -245,6 +249,7 @@ def _split(betting: Betting, actions: tuple[int, ...]) -> tuple[Floats, Floats, 
 def habits(
     *,
     half: float = 5.0,
+    people: bool = False,
     hands: str | None = None,
     player: str | None = None,
     game: Rules | None = None,
@@ -252,7 +257,7 @@ def habits(
 ) -> Habits:
     """Habits of nobody or, from a `prior`, of an unseen player; or of `player` in the heads-up no-limit hands of a file
     that `poker.formats.histories` reads. `game` is that of an ACPC log which does not define its own."""
-    found = Habits(half, prior=prior)
+    found = Habits(half, people, prior=prior)
     if hands is None:
         return found
     number = 0
@@ -292,7 +297,7 @@ def of_rows(
     taken = np.isin(who, chosen) & (hand >= (1 - last) * (hand.max() + 1))
     if artifact.config.get("betting") != NOLIMIT or not taken.any():
         raise PokernetsError(f"{rows} has no no-limit hands of {player or 'such players'}: set `player` to a name")
-    found = Habits(half)
+    found = Habits(half, people=True)
     kind, spots = np.minimum(action, RAISE_CLASS)[taken], np.unravel_index(columns["spot"][taken], SPOTS)
     np.add.at(found.counts, (*spots, kind), 1)
     raised = kind == RAISE_CLASS
@@ -310,32 +315,37 @@ def _group(context: Spot) -> int:
     return group_of(context[0], context[1] != NOTHING)
 
 
-def bins_of(rules: Rules, boards: Sequence[Board]) -> NDArray[np.int8]:
-    """[B, H] strength bins on each board, -1 for hands that it rules out."""
+def bins_of(rules: Rules, boards: Sequence[Board], people: bool = False) -> NDArray[np.int8]:
+    """[B, H] strength bins on each board, -1 for hands that it rules out; as `people` rank hands, or against any."""
     ordered = map(rules.ordered_board, boards)
-    return np.stack([(_flop_bins if len(board) == 3 else _later_bins)(rules, board) for board in ordered])
+    return np.stack([(_flop_bins if len(board) == 3 else _later_bins)(rules, board, people) for board in ordered])
 
 
-def _binned(rules: Rules, board: Board) -> NDArray[np.int8]:
-    bins = np.minimum(weaker_hands(rules, board) * BINS, BINS - 1).astype(np.int8)
-    return np.where(rules.space.live(board), bins, np.int8(-1))
+def _binned(rules: Rules, board: Board, people: bool) -> NDArray[np.int8]:
+    weaker = weaker_hands(rules, board)
+    if people:
+        weaker = weaker_hands(rules, board, weaker > 1 - (_FEARED if board else _FEARED_PREFLOP))
+    return np.where(rules.space.live(board), np.minimum(weaker * BINS, BINS - 1).astype(np.int8), np.int8(-1))
 
 
 _flop_bins, _later_bins = lru_cache(maxsize=1755)(_binned), lru_cache(maxsize=16384)(_binned)
 """Flops take fifty times as long as what follows them, and there are as many up to the names of suits."""
 
 
-def weaker_hands(rules: Rules, board: Board) -> Floats:
-    """[H] the share of hands that win fewer showdowns against a random hand, on average over the cards to come, and
-    half of those that win as many; 0 for hands that the board rules out."""
+def weaker_hands(rules: Rules, board: Board, against: NDArray[np.bool_] | None = None) -> Floats:
+    """[H] the share of hands that win fewer showdowns against a random hand, or a random one of those `against` [H], on
+    average over the cards to come, and half of those that win as many; 0 for hands that the board rules out."""
     live = rules.space.live(board)
-    if rules.space is HOLDEM and len(board) == rules.total_board_cards == 5:  # all live hands meet as many others
+    if (
+        against is None and rules.space is HOLDEM and len(board) == rules.total_board_cards == 5
+    ):  # all live hands meet as many others
         won = np.empty(rules.num_hands, np.int16)
         board_strength_into(np.array(board, np.uint8), won)
         alike = np.bincount(won[live])
         return np.where(live, (2 * np.cumsum(alike) - alike)[won] / (2 * alike.sum()), 0.0)
-    chances = showdown_chances(rules, board, live.astype(np.float64))
-    chances = np.round(chances / np.maximum(rules.space.compatible_mass(live.astype(np.float64)), 1), 9)
+    others = (live if against is None else live & against).astype(np.float64)
+    chances = showdown_chances(rules, board, others)
+    chances = np.round(chances / np.maximum(rules.space.compatible_mass(others), 1), 9)
     ordered = np.sort(chances[live])
     middle = np.searchsorted(ordered, chances, "left") + np.searchsorted(ordered, chances, "right")
     return np.where(live, middle / (2 * len(ordered)), 0.0)

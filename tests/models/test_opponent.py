@@ -301,7 +301,7 @@ def test_hands_say_what_is_done_with_them(tmp_path: Path) -> None:
         call(chosen(compose("train", ["model=opponent", f"net={name}", *small, *places]), "model"))
     given = ["model=opponent_given_hand", "model.learned_hands=100", *places]
     found = call(chosen(compose("train", given), "model"))
-    alone, strength, own, reading = found.values()
+    alone, strength, own, _, reading = found.values()
     assert reading < own < strength < alone
     report = json.loads((folder / "opponent_given_hand" / "results.json").read_text())
     assert report["shapes"]["before the flop"]["steepness"] > 1

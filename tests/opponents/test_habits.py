@@ -16,7 +16,7 @@ from poker.errors import PokernetsError
 from poker.features.nolimit import spot_of
 from poker.formats.acpc.log import log_line
 from poker.formats.played import table_rules
-from poker.opponents.habits import Habits, habits, weaker_hands
+from poker.opponents.habits import Habits, bins_of, habits, weaker_hands
 from poker.opponents.shown import ShownHands
 from poker.play.hand import Player, play_hand
 from poker.rules import CALL, FOLD
@@ -281,6 +281,22 @@ def test_weaker_hands_of_whole_boards_are_those_of_showdown_chances(text: str) -
     chances = np.round(showdown_chances(RULES, board, live.astype(np.float64)) / 990, 9)
     below = (chances[live] < chances[:, None]).sum(axis=1) + (chances[live] <= chances[:, None]).sum(axis=1)
     np.testing.assert_array_equal(weaker_hands(RULES, board), np.where(live, below / (2 * live.sum()), 0.0))
+
+
+@pytest.mark.parametrize(("board", "first", "second"), [("", "7h6h", "Kc2d"), ("Kh9h4c", "QhTh", "Tc9c")])
+def test_people_rank_hands_against_strong_ones(board: str, first: str, second: str) -> None:
+    """Suited connectors and draws win less from any hand than a king or a pair do, and more from strong hands."""
+    public, (one, two) = parse_cards(board), (hand_index(*parse_cards(text)) for text in (first, second))
+    any_hand, strong = (bins_of(RULES, [public], people)[0] for people in (False, True))
+    assert any_hand[one] < any_hand[two]
+    assert strong[one] > strong[two]
+    live = HOLDEM.live(public)
+    assert (any_hand[~live] == -1).all() == (strong[~live] == -1).all()
+    assert abs(any_hand[live].mean() - strong[live].mean()) < 1
+    people, anybody = Habits(people=True), Habits()
+    assert people != anybody
+    acts = [each.probs(Betting.start(RULES), [()], (FOLD, CALL, 200), EVERY[None])[0][0] for each in (people, anybody)]
+    assert acts[0][hand_index(*parse_cards("7h6h")), 0] < acts[1][hand_index(*parse_cards("7h6h")), 0]
 
 
 class BetsBothEnds(RaisesTheBestHalf):
