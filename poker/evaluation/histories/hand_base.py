@@ -33,7 +33,7 @@ CREATE INDEX IF NOT EXISTS by_source ON hands (source, number);
 CREATE TABLE IF NOT EXISTS seats (
     hand INTEGER, player TEXT, position TEXT, cards TEXT, net REAL, PRIMARY KEY (player, hand)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS decisions (
-    hand INTEGER, player TEXT, place INTEGER, street INTEGER, betting TEXT, line TEXT, action TEXT, cost REAL,
+    hand INTEGER, player TEXT, place INTEGER, betting TEXT, line TEXT, action TEXT, cost REAL,
     PRIMARY KEY (player, hand, place)) WITHOUT ROWID;
 """
 
@@ -50,7 +50,6 @@ class DecisionRow(NamedTuple):
 
     player: str
     place: int
-    street: int
     betting: str
     line: str
     action: str
@@ -144,7 +143,7 @@ def rows_of(hands: Iterable[PlayedHand], mark: str) -> Iterator[HandRow]:
         ]
         decisions, places = list[DecisionRow](), [0] * rules.num_players
         for (before, player, _), (line, action) in zip(hand.state.betting.turns(), lines, strict=True):
-            told = (before.street, before.text(), line, action)
+            told = (before.text(), line, action)
             decisions.append(DecisionRow(hand.names[player], places[player], *told))
             places[player] += 1
         whole = lines[-1][0] + lines[-1][1] if lines else ""
@@ -211,7 +210,7 @@ class HandBase:
                 seats = ((number, *seat) for seat in hand.seats)
                 base.executemany("INSERT OR IGNORE INTO seats VALUES (?, ?, ?, ?, ?)", seats)
                 decisions = ((number, *one) for one in hand.decisions)
-                base.executemany("INSERT OR IGNORE INTO decisions VALUES (?, ?, ?, ?, ?, ?, ?, NULL)", decisions)
+                base.executemany("INSERT OR IGNORE INTO decisions VALUES (?, ?, ?, ?, ?, ?, NULL)", decisions)
         return added
 
     def set_costs(self, costs: Iterable[tuple[float, int, str, int]]) -> None:
@@ -228,10 +227,10 @@ class HandBase:
         with self._open() as base:
             base.executemany(sql, ((cost, player, source, number, betting) for cost, number, betting in costs))
 
-    def players(self, most: int = 100) -> list[tuple[str, int]]:
-        """Players with known cards, those with the most hands first, and how many these are."""
-        sql = "SELECT player, COUNT(*) FROM seats WHERE cards != '' GROUP BY player ORDER BY 2 DESC, 1 LIMIT ?"
-        return self._rows(sql, [most])
+    def players(self) -> list[tuple[str, int]]:
+        """Players with known cards and how many hands these are, the most first, up to a hundred."""
+        sql = "SELECT player, COUNT(*) FROM seats WHERE cards != '' GROUP BY player ORDER BY 2 DESC, 1 LIMIT 100"
+        return self._rows(sql, [])
 
     def sources(self) -> list[tuple[str, int]]:
         return self._rows("SELECT source, COUNT(*) FROM hands GROUP BY source ORDER BY MAX(id) DESC", [])
@@ -243,15 +242,15 @@ class HandBase:
             f"SELECT s.position, s.net FROM seats s JOIN hands h ON h.id = s.hand WHERE {where} ORDER BY h.id", values
         )
 
-    def hands(self, search: HandSearch, most: int, skipped: int = 0) -> list[ListedHand]:
+    def hands(self, search: HandSearch, most: int) -> list[ListedHand]:
         """Hands, the costliest first, then the latest."""
         where, values = search.where()
         sql = (
             "SELECT h.id, s.position, s.cards, h.board, h.line, s.net, (SELECT SUM(cost) FROM decisions d WHERE"
             f" d.player = s.player AND d.hand = h.id) FROM seats s JOIN hands h ON h.id = s.hand WHERE {where}"
-            " ORDER BY 7 DESC NULLS LAST, h.id DESC LIMIT ? OFFSET ?"
+            " ORDER BY 7 DESC NULLS LAST, h.id DESC LIMIT ?"
         )
-        return [ListedHand(*row) for row in self._rows(sql, [*values, most, skipped])]
+        return [ListedHand(*row) for row in self._rows(sql, [*values, most])]
 
     def leaks(self, search: HandSearch, most: int) -> list[Leak]:
         """Kinds of decisions by what they cost together."""

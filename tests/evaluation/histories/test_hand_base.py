@@ -78,7 +78,6 @@ def test_lines_find_the_hands_with_such_a_decision(base: HandBase) -> None:
         with pytest.raises(PokernetsError, match="a line has letters of"):
             HandSearch("p0", line=line)
     assert base.results(HandSearch("' OR 1=1 --", "' OR 1=1 --", "' OR 1=1 --")) == []
-    assert len(base.hands(HandSearch("p0"), 5, 58)) == 2
 
 
 def test_letters_of_a_line() -> None:
@@ -107,7 +106,7 @@ def test_positions_at_larger_tables(base: HandBase) -> None:
 def test_a_hand_of_a_site_is_known_in_another_file(base: HandBase) -> None:
     assert base.add("a.txt", rows_in("a.txt", HEADS_UP.encode(), RULES)) == 1
     assert base.add("b.txt", rows_in("b.txt", f"{HEADS_UP}\n\n{TOURNAMENT}".encode(), RULES)) == 1
-    assert base.players(1) == [("Ann", 1)]
+    assert base.players()[0] == ("Ann", 1)
     with pytest.raises(PokernetsError, match=r"no\.txt, line 1: no hands"):
         rows_in("no.txt", b"no hands\n", RULES)
 
