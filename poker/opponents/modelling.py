@@ -50,7 +50,7 @@ def tracker_for(modelling: Modelling, net: Predictor | None, rates: IncomeRates)
             raise PokernetsError(
                 f"modelling=net needs the agent's `net`: a predictor from `{COMMANDS['train']} model=opponent`"
             )
-        return Tracker(ByStreet(statistics, net), rates, statistics)
+        return Tracker(ByStreet(statistics, net), rates, statistics, by_line=True)
     mixture: dict[str, Predictor] = {"statistics": statistics, "generic": rule}
     if net is not None:
         mixture["net"] = ByStreet(of_players(SHRINKAGE), net)

@@ -44,20 +44,30 @@ _USUAL = np.array([np.diff([NormalDist(mean, _Z_SD).cdf(edge) for edge in _EDGES
 """[street, B] share of a usual range in each bin."""
 
 
-def likelihood(street: int, bets_to_call: int, quantile: Singles, habits: Floats, action_class: int) -> Singles:
+def likelihood(
+    street: int, bets_to_call: int, quantile: Singles, habits: Floats, action_class: int, table: Singles | None = None
+) -> Singles:
     """[1326] probability of an action given each hand, for a player with habits [3] who looks at the cards held.
 
-    `quantile` [1326] is the share of weaker hands, negative for hands that are impossible.
+    `quantile` [1326] is the share of weaker hands, negative for hands that are impossible. After the flop habits are
+    those of a usual range or, where they are expected of this very line of the hand, of the weight `table` [1326].
     """
     if street == 0:
         return kernel.action_likelihood(quantile, habits, action_class, TRANSITION)
-    by_bin = responses(habits, street, bets_to_call)[:, action_class]
-    return np.where(quantile >= 0, by_bin[np.clip((quantile * BINS).astype(np.int64), 0, BINS - 1)], np.float32(0))
+    bins, held = np.clip((quantile * BINS).astype(np.int64), 0, BINS - 1), None
+    if table is not None:
+        held = np.bincount(bins, np.where(quantile >= 0, table, 0), BINS).astype(np.float64)
+    by_bin = responses(habits, street, bets_to_call, held)[:, action_class]
+    return np.where(quantile >= 0, by_bin[bins], np.float32(0))
 
 
-def responses(habits: Floats, street: int, bets_to_call: int) -> Singles:
-    """[B, 3] fold, call and raise of the hands in each bin after the flop, from frequencies [3]."""
-    usual, slopes = _USUAL[street], (FOLD_SLOPE[street, bets_to_call], RAISE_SLOPE[street, bets_to_call])
+def responses(habits: Floats, street: int, bets_to_call: int, held: Floats | None = None) -> Singles:
+    """[B, 3] fold, call and raise of the hands in each bin after the flop, from frequencies [3] of a usual range or of
+    `held` [B]."""
+    usual, slopes = (
+        _USUAL[street] if held is None else held,
+        (FOLD_SLOPE[street, bets_to_call], RAISE_SLOPE[street, bets_to_call]),
+    )
     fold, call, bet = np.maximum(habits, _FLOOR)
     shares = np.array([fold, call, bet] if bets_to_call else [0.0, fold + call, bet])
     out: Singles = conditional(_BINS[None], usual[None], Z, (shares / shares.sum())[None], *slopes, 0.0, 0.0)[0]

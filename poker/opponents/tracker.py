@@ -64,11 +64,15 @@ class Tracker:
     """Follows hands; with `predictor` None nobody is modelled, and all hands stay equally likely.
 
     `habits`, which look at the twelve contexts alone, are a part of the predictor, or the predictor itself.
+    `by_line`: what is predicted after the flop is of the line that the hand took, and so of the range that took it.
     """
 
-    def __init__(self, predictor: Predictor | None, rates: IncomeRates, habits: Predictor) -> None:
+    def __init__(
+        self, predictor: Predictor | None, rates: IncomeRates, habits: Predictor, *, by_line: bool = False
+    ) -> None:
         self.predictor = predictor
         self.habits = habits
+        self._by_line = by_line
         self.calibration = Calibration()
         self._rates = rates
         self._seat = 0
@@ -137,7 +141,8 @@ class Tracker:
         if reweight:
             probs = self.predictor.probs(context)
             quantile = self.quantile(past, board)
-            informed = likelihood(context.street, context.bets_to_call, quantile, probs, observed)
+            table = self._tables[player] if self._by_line else None
+            informed = likelihood(context.street, context.bets_to_call, quantile, probs, observed, table)
             uninformed = float(probs[observed])
             noise = self.calibration.noise(name)
             kernel.reweight(self._tables[player], informed, noise, noise * uninformed)

@@ -55,3 +55,16 @@ def test_an_action_is_as_likely_as_the_response_of_the_hand() -> None:
     assert (given[:, ~live] == 0).all()
     best = quantile.argmax()
     np.testing.assert_array_equal(given[:, best], responses(HABITS, 1, 1)[-1])
+
+
+def test_habits_of_a_line_are_those_of_the_range_that_took_it() -> None:
+    """A strong range that bets as often as a usual one has a higher limit; its mean is what is predicted."""
+    quantile = ((np.arange(1326) + 0.5) / 1326).astype(np.float32)
+    quantile[::7] = -1
+    table = np.where(quantile > 0.6, 1.0, 0.05).astype(np.float32)
+    usual, own = (np.stack([likelihood(2, 1, quantile, HABITS, a, of) for a in range(3)]) for of in (None, table))
+    live = quantile >= 0
+    np.testing.assert_allclose(own[:, live] @ table[live] / table[live].sum(), HABITS, atol=1e-3)
+    np.testing.assert_allclose(own[:, live].sum(axis=0), 1, atol=1e-5)
+    assert own[2, live].sum() < usual[2, live].sum()
+    assert not own[:, ~live].any()
