@@ -145,6 +145,8 @@ def test_messages_name_the_command(installed: Installed) -> None:
         ("match", ["scale=demo"], ["evaluate=match", "scale=demo"]),
         ("review", ["my hands.txt", "scale=demo"], ["evaluate=play", "log=my hands.txt", "scale=demo"]),
         ("solve", ["spot=a.json"], ["evaluate=spot", "spot=a.json"]),
+        ("flops", ["a.spot", "flops=184"], ["evaluate=flops", "spot=a.spot", "flops=184"]),
+        ("mcp", [], ["evaluate=mcp", "scale=laptop", f"artifacts={TRAINED}/laptop.bundle"]),
         ("evaluate", ["lbr", "hands=4"], ["evaluate=lbr", "hands=4"]),
         ("data", ["--multirun", "job=abstraction"], ["--multirun", "job=abstraction"]),
         ("train", ["leaf"], ["model=leaf"]),
