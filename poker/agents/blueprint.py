@@ -14,6 +14,8 @@ from poker.solvers.blueprint import KIND, Blueprint
 from poker.state import HandState, Policy
 from poker.tree.history import HistoryTranslator
 
+_UNMET_RAISES = 3
+
 
 @lru_cache(maxsize=2)
 def load_blueprint(blueprint: str, abstraction: str) -> Blueprint:
@@ -60,11 +62,14 @@ def blueprint_policy(
     [B, A] by bucket.
 
     Where the hand in the tree has diverged from the real one (`HistoryTranslator.node`), every hand calls heads-up; at
-    larger tables, where that is no rare thing, hands call by `pot_odds_policy`.
+    larger tables, where that is no rare thing, hands call by `pot_odds_policy`. So do those of a player who has yet to
+    act when three have raised before the flop: no training run meets that often enough.
     """
     node = translator.node(betting)
-    if node is None and board is not None and betting.rules.num_players > 2:
-        return pot_odds_policy(betting, board)
+    if board is not None and betting.rules.num_players > 2:
+        raises = 0 if betting.street or betting.to_act in betting.actors[0] else betting.num_raises
+        if node is None or raises >= _UNMET_RAISES:
+            return pot_odds_policy(betting, board)
     if node is None:
         rows = blueprint.cards.num_buckets[betting.street] if board is None else blueprint.rules.num_hands
         return (CALL,), np.ones((rows, 1), dtype=np.float32)

@@ -27,7 +27,7 @@ from poker.formats.played import HistoryError, PlayedHand
 from poker.play.hand import play_hand
 from poker.play.lineup import AgentSpec
 from poker.report import RangeGrids, Report, Section, Table
-from poker.report.estimates import Estimate, difference, estimate
+from poker.report.estimates import difference, estimate
 from poker.rules import CALL, FOLD, STREET_NAMES, Rules
 from poker.state import HandState, public_state
 from poker.types import Floats
@@ -224,20 +224,16 @@ def _likelihood_table(whose: Group, by_street: dict[str, dict[str, list[float]]]
 
 
 def _record(by_street: dict[str, dict[str, list[float]]]) -> list[dict[str, object]]:
+    """Rows by street and policy; `above` has the paired differences to the other policies."""
     rows: list[dict[str, object]] = []
     for street, units in by_street.items():
-        chance = np.array(units[_BY_CHANCE])
         for name, values in units.items():
-            above: Estimate = difference(np.array(values), chance)
-            rows.append(
-                {
-                    "street": street,
-                    "policy": name,
-                    "hands": len(values),
-                    "log_likelihood": estimate(values).record(),
-                    "above_uniform": above.record(),
-                }
-            )
+            logs = np.array(values)
+            above = {
+                other: difference(logs, np.array(theirs)).record() for other, theirs in units.items() if other != name
+            }
+            told = {"street": street, "policy": name, "hands": len(values)}
+            rows.append({**told, "log_likelihood": estimate(logs).record(), "above": above})
     return rows
 
 
