@@ -15,10 +15,12 @@ from models.leaf_data import Columns
 from models.opponent_inference import OPPONENT_NET, PLAYERS, POPULATION, STAMP, OpponentNet
 from models.opponent_nets import SmallNet
 from models.opponent_record import TRAINED, NetRecord
-from poker.abstraction.buckets import CardAbstraction
+from models.range_net import RangeNet
+from poker.abstraction.buckets import CardAbstraction, make_abstraction
 from poker.artifacts import MANIFEST, file_sha256, fingerprint_of
 from poker.bundle import open_bundle
 from poker.errors import PokernetsError
+from poker.kernels.cards.isomorphism import NUM_BOARDS
 from poker.opponents.preflop import IncomeRates
 from poker.solvers.blueprint import FirstRound
 from poker.solvers.rollout.leaf_table import LeafTable
@@ -38,8 +40,10 @@ TYPES: dict[str, Any] = {"stamp": STAMP, "made_from": {"opponent_actions": "0" *
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Artifacts of a real bundle, and some that bundles do not have."""
     folder = tmp_path_factory.mktemp("made")
-    for name in ("abstraction", "blueprint", "leaf_net", "leaf_table"):
+    for name in ("blueprint", "leaf_net", "leaf_table", "range_net/end_of_turn"):
         shutil.copytree(open_bundle(BUNDLE).path / name, folder / name)
+    tables = [np.zeros((NUM_BOARDS[cards], 1326), np.uint8) for cards in (0, 3)]
+    make_abstraction(tables, (1, 1)).save(folder / "abstraction", {"seed": 1})
     trained = {"first": 0, "last": 9, "source": {"source": "irc"}}
     counts = {POPULATION: np.full((12, 3), 1 / 3).tolist(), PLAYERS: ["ann"], TRAINED: trained}
     config = {"data": {"test_share": 0.2}}
@@ -59,6 +63,7 @@ READERS: dict[str, Reader] = {
     "opponent_net": lambda path: (OpponentNet(path), NetRecord.read(path, "net")),
     "leaf_states/shard-00000": lambda path: Columns(str(path.parent)),
     "preflop_rollouts": IncomeRates.load,
+    "range_net/end_of_turn": lambda path: RangeNet(path, "end_of_turn"),
 }
 SLOW = ("blueprint", "leaf_table", "leaf_net")
 
