@@ -142,7 +142,7 @@ def test_means_of_32_bits_are_close_to_those_of_64() -> None:
 def test_three_players() -> None:
     run = solver("three", SMOOTH, ceiling=5.0)
     run.run(iterations=20_000)
-    assert run.metrics() == {}
+    assert run.metrics()["nash_conv"] > 0
     assert run.sampling.entries(run.counts, 0).sum() == 20_000
     best = run.sampling.entries(run.means, 0).max(axis=1)
     assert best[3] > best[0]  # the highest card does better than the lowest
