@@ -103,7 +103,7 @@ QUESTIONS: dict[str, type[Question]] = {"solve": SpotQuestion, "ask": AgentQuest
 
 
 class BusyError(PokernetsError):
-    """As many questions wait as may."""
+    """Too many questions are waiting."""
 
 
 class Desk:

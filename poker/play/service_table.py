@@ -36,7 +36,7 @@ from poker.state import HandState
 
 _MOST_BYTES = 4096
 _MOST_HANDS = 20
-"""Of one key in progress, as at GTO Wizard's."""
+"""Hands that one key may have in progress, as at GTO Wizard's."""
 _REMEMBERED = 1000
 """Latest sessions, and keys, whose hands go on."""
 

@@ -24,7 +24,7 @@ _MOST_PAGES = 1 << 16
 _LETTERS = "fxcbr/*?"
 _MOST_LETTERS = 100
 _MOST_STARS = 3
-"""With every further one a pattern may take as many times longer as the line has letters."""
+"""Stars of a pattern: each multiplies the time that it takes by the letters of the line."""
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS hands (
     id INTEGER PRIMARY KEY, source TEXT, key TEXT UNIQUE, number INTEGER, players INTEGER, big_blind INTEGER,
