@@ -28,9 +28,19 @@ def compose(root: str, overrides: list[str]) -> DictConfig:
 
 def composed(root: str, overrides: list[str]) -> DictConfig:
     """`compose` with the node `hydra` and with Hydra's errors."""
+    refuse_null_groups(overrides)
     GlobalHydra.instance().clear()
     with hydra.initialize_config_dir(version_base="1.3", config_dir=str(CONF)):
         return hydra.compose(root, overrides=overrides, return_hydra_config=True)
+
+
+def refuse_null_groups(overrides: Iterable[str]) -> None:
+    """Refuse GROUP=null, of which Hydra knows no more to say than that it is no name."""
+    for override in overrides:
+        group, _, value = override.partition("=")
+        group = group.partition("@")[0]
+        if value == "null" and (CONF / group).is_dir():
+            raise ConfigurationError(f"{override}: {group} takes a name; it can be {', '.join(choices(group))}")
 
 
 def chosen(config: DictConfig, group: str) -> DictConfig:

@@ -26,7 +26,7 @@ from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from conf.bundles import unbundle
-from conf.compose import call, chosen, composed, message_of, resolve
+from conf.compose import call, chosen, composed, message_of, refuse_null_groups, resolve
 from conf.help import CONF, choices, experiments, help_of, nets
 from conf.signatures import ConfigurationError, check
 from poker.commands import COMMANDS
@@ -87,6 +87,7 @@ def launch(root: str, task: Callable[[DictConfig], Any]) -> None:
         if flags and flags <= {"--help", "-h"}:
             print(help_of(composed(root, [argument for argument in sys.argv[1:] if argument not in flags])))
             return
+        refuse_null_groups(sys.argv[1:])
         hydra.main(version_base="1.3", config_path=str(CONF), config_name=root)(job)()
     except InstantiationException:
         raise

@@ -28,6 +28,7 @@ run, evaluate = partial(run_here, "data_gen"), partial(run_here, "evaluate")
     [
         (["job=blueprint", "job.iterationz=3"], "there is no setting 'job.iterationz'; did you mean 'iterations'?"),
         (["job=bluprint"], "there is no job=bluprint; did you mean 'blueprint'?"),
+        (["job=null"], "job=null: job takes a name; it can be abstraction, blueprint"),
         (["job=blueprint", "game=kuhm"], "did you mean 'kuhn'?"),
         (["nonsense=1"], "there is no setting 'nonsense'"),
         (["exploratio=leduc"], "there is no setting 'exploratio'; did you mean 'exploration'?"),
