@@ -25,6 +25,9 @@ _LETTERS = "fxcbr/*?"
 _MOST_LETTERS = 100
 _MOST_STARS = 3
 """Stars of a pattern: each multiplies the time that it takes by the letters of the line."""
+_DECIDED = (
+    "FROM seats s JOIN hands h ON h.id = s.hand JOIN decisions d ON d.player = s.player AND d.hand = s.hand WHERE"
+)
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS hands (
     id INTEGER PRIMARY KEY, source TEXT, key TEXT UNIQUE, number INTEGER, players INTEGER, big_blind INTEGER,
@@ -257,8 +260,8 @@ class HandBase:
         where, values = search.where()
         inner, more = search.decided()
         sql = (
-            "SELECT s.position, d.line, d.action, COUNT(*), SUM(d.cost) FROM seats s JOIN hands h ON h.id = s.hand JOIN"
-            f" decisions d ON d.player = s.player AND d.hand = s.hand WHERE {where} AND {inner} AND d.cost IS NOT NULL"
+            f"SELECT s.position, d.line, d.action, COUNT(*), SUM(d.cost) {_DECIDED} {where} AND {inner}"
+            " AND d.cost IS NOT NULL"
             " GROUP BY 1, 2, 3 HAVING SUM(d.cost) >= 0.005 ORDER BY 5 DESC LIMIT ?"
         )
         return [Leak(*row) for row in self._rows(sql, [*values, *more, most])]
@@ -268,9 +271,8 @@ class HandBase:
         where, values = search.where()
         inner, more = search.decided()
         sql = (
-            "SELECT d.hand, d.place, COALESCE(d.cost, 0) FROM seats s JOIN hands h ON h.id = s.hand JOIN decisions d ON"
-            f" d.player = s.player AND d.hand = s.hand WHERE {where} AND {inner} AND h.text != '' AND s.cards != ''"
-            " ORDER BY 3 DESC, d.hand DESC LIMIT ?"
+            f"SELECT d.hand, d.place, COALESCE(d.cost, 0) {_DECIDED} {where} AND {inner} AND h.text != ''"
+            " AND s.cards != '' ORDER BY 3 DESC, d.hand DESC LIMIT ?"
         )
         return self._rows(sql, [*values, *more, most])
 
