@@ -169,6 +169,16 @@ class Rules:
         return self.big_blind if self.num_players > 2 else 0
 
     @property
+    def positions(self) -> tuple[str, ...]:
+        """[P] names of the players' positions, by which of them acts last after the flop: the button, the cutoff and
+        the hijack, with a number for those before; heads-up the big blind has no button."""
+        if self.num_players == 2:
+            return "BB", "BTN"
+        late = ("HJ", "CO", "BTN")[-(self.num_players - 2) :]
+        early = ["UTG", *(f"UTG+{place}" for place in range(1, self.num_players - 5))]
+        return ("SB", "BB", *early[: self.num_players - 2 - len(late)], *late)
+
+    @property
     def forced(self) -> "ForcedChips | None":
         """Chips that were in the pot before the blinds and are no bets; ACPC games have none."""
         return None

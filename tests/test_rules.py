@@ -127,3 +127,16 @@ def test_cards_of_small_decks_are_the_highest() -> None:
 def test_cards_outside_the_deck_are_refused(text: str) -> None:
     with pytest.raises(RulesError, match="cards"):
         game("leduc").parse_cards(text)
+
+
+@pytest.mark.parametrize(
+    ("name", "positions"),
+    [
+        ("holdem_nolimit_2p", "BB BTN"),
+        ("holdem_limit_3p", "SB BB BTN"),
+        ("holdem_nolimit_6p", "SB BB UTG HJ CO BTN"),
+        ("holdem_limit_10p", "SB BB UTG UTG+1 UTG+2 UTG+3 UTG+4 HJ CO BTN"),
+    ],
+)
+def test_positions(name: str, positions: str) -> None:
+    assert game(name).positions == tuple(positions.split())

@@ -19,8 +19,8 @@ from poker.search.leaves.evaluator import GiveUpContinuation, LeafEvaluator
 from poker.search.leaves.range_net import RangeNetLeaf
 from poker.search.lru_cache import LRUCache
 from poker.search.nested import NestedSearch, together
-from poker.search.opponent_decision import SolvedDecision, every_hand, solved_decision
-from poker.search.round_solver import DepthLimitedSolver, NodePolicy, Request
+from poker.search.opponent_decision import SolvedDecision, decision
+from poker.search.round_solver import DepthLimitedSolver, NodePolicy
 from poker.search.safety import Safety
 from poker.search.settings import SearchSettings
 from poker.search.solved_values import DecisionValues
@@ -28,8 +28,6 @@ from poker.state import HandState, Policy
 
 _REMEMBERED_GAMES = 4
 """Games of other players, by their stacks, whose searches are kept."""
-_PATIENCE = 20
-"""Factor on the iterations of a solve for play that a solve of another player's decision may take to its precision."""
 _STATES_OF_A_ROUND = 8
 """About as many as a hand has; with fewer in the cache, hands played side by side would be solved again and again."""
 
@@ -159,12 +157,7 @@ class DepthLimitedAgent(SamplingAgent):
 
     def _decision(self, search: NestedSearch, state: HandState, raises: tuple[int, ...]) -> SolvedDecision:
         board, renaming = solved_board(state.board)
-        player = state.to_act
-        belief = search.belief(state.betting, board)
-        ranges = every_hand(belief.ranges, player, board)
-        request = Request(state.betting, board, ranges, 1 - player, raises)
-        solver = self._unhurried.solved(request, every_hand=True, patience=_PATIENCE)
-        return solved_decision(solver, belief.ranges, renaming, self._unhurried.target(request))
+        return decision(search, self._unhurried, state.betting, board, raises, renaming)
 
 
 def _dealt(found: NodePolicy, renaming: int | None) -> Policy:

@@ -5,24 +5,26 @@ there by the blueprint, and bets of any size are answered as they are (`poker.se
 """
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
 from poker.agents.base import SamplingAgent
 from poker.agents.blueprint import BlueprintAgent
+from poker.errors import PokernetsError
 from poker.rules import Rules
 from poker.search.beliefs import Ranges, observe_action, observe_board, start_ranges
 from poker.search.clock import Clock
-from poker.search.heads_up_rest import HeadsUpRest
+from poker.search.heads_up_rest import SOLVED_TO_THE_END, HeadsUpRest
 from poker.search.lru_cache import LRUCache
 from poker.search.nested import Belief, NestedSearch
+from poker.search.opponent_decision import SolvedDecision, decision
 from poker.search.round_solver import DepthLimitedSolver
 from poker.search.settings import SearchSettings
 from poker.solvers.blueprint import Blueprint
 from poker.state import HandState, Policy, public_state
 from poker.types import Board, Singles
 
-_LAST_ROUNDS = 2
 _REMEMBERED = 64
 """Roots whose searches are kept."""
 
@@ -36,8 +38,9 @@ class EndgameAgent(SamplingAgent):
         self._settings = search
         self._clock = Clock(search.seconds_per_decision, search.seconds_per_hand)
         self._solve = DepthLimitedSolver(search.menu, search.ahead, {}, search.solver, clock=self._clock)
-        self._searches: LRUCache[tuple[str, Board, int], NestedSearch] = LRUCache(_REMEMBERED)
-        self._first_street = blueprint.rules.num_streets - _LAST_ROUNDS
+        self._unhurried = DepthLimitedSolver(search.menu, search.ahead, {}, search.solver)
+        self._searches: LRUCache[tuple[DepthLimitedSolver, str, Board, int], NestedSearch] = LRUCache(_REMEMBERED)
+        self._first_street = blueprint.rules.num_streets - SOLVED_TO_THE_END
         self.repeatable = self._solve.repeatable
 
     def check_game(self, game: Rules) -> None:
@@ -52,19 +55,43 @@ class EndgameAgent(SamplingAgent):
             return self._blueprint.policy(state)
         board, betting = state.rules.ordered_board(state.board), rest.betting(state.betting)
         with self._clock.decision():
-            found = self._search(rest, betting.to_act, board).policy(betting, board)
+            found = self._search(rest, betting.to_act, board, self._solve).policy(betting, board)
         return tuple(map(rest.real, found.actions)), found.probs
 
-    def _search(self, rest: HeadsUpRest, searcher: int, board: Board) -> NestedSearch:
+    def opponents_decision(self, state: HandState, raises: tuple[int, ...] = ()) -> SolvedDecision:
+        """Solve the decision of whoever is to act, in a round that began with two players left."""
+        rest = HeadsUpRest.of(state.betting, self._first_street)
+        if rest is None:
+            raise PokernetsError(f"{self.name} solves turns and rivers that began with two players left")
+        board, betting = state.rules.ordered_board(state.board), rest.betting(state.betting)
+        search = self._search(rest, 1 - betting.to_act, board, self._unhurried)
+        found = decision(search, self._unhurried, betting, board, tuple(map(rest.alone, raises)))
+        answers = {
+            tuple(map(rest.real, path)): (share, value + rest.offset) for path, (share, value) in found.answers.items()
+        }
+        return replace(
+            found,
+            actions=tuple(map(rest.real, found.actions)),
+            values=found.values + rest.offset,
+            best=found.best + rest.offset,
+            answers=answers,
+        )
+
+    def others_decision(self, state: HandState, raises: tuple[int, ...] = ()) -> SolvedDecision:
+        """Solve a decision between two others, which is no other than those of one's own opponents."""
+        self.check_game(state.rules)
+        return self.opponents_decision(state, raises)
+
+    def _search(self, rest: HeadsUpRest, searcher: int, board: Board, solve: DepthLimitedSolver) -> NestedSearch:
         shown = board[: rest.real_root.rules.board_sizes[rest.root.street]]
-        key = rest.real_root.text(), shown, searcher
+        key = solve, rest.real_root.text(), shown, searcher
         found = self._searches.get(key)
         if found is None:
             settings = self._settings
             found = NestedSearch(
                 rest.root.rules,
                 searcher,
-                self._solve,
+                solve,
                 opponent_noise=settings.opponent_noise,
                 remembered=settings.remembered_states,
                 follow=settings.follow,

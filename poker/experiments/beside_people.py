@@ -35,7 +35,6 @@ from poker.types import Floats
 VPIP, PFR, THREE_BET, C_BET, FOLD_TO_C_BET = MEASURES = ("VPIP", "PFR", "three-bet", "c-bet", "fold to c-bet")
 _CHANCE = 0.01
 _BY_CHANCE = "uniform"
-_EARLY = ("UTG", "HJ", "CO")
 
 Group = str
 """The player asked for, the other players, or an agent."""
@@ -59,7 +58,7 @@ def run(
     if not kept:
         raise PokernetsError(f"{len(read)} hands were read, none of them of `{game.name}`: {_asked(game)}")
     built = {spec.name: require_policy(spec.build(game), "evaluate=beside_people") for spec in agents}
-    seen = Frequencies(game.num_players)
+    seen = Frequencies(game.positions)
     for hand in kept:
         seen.add(hand.state.betting, [_group(name, player) for name in hand.names])
     for spec in agents:
@@ -95,15 +94,9 @@ def run(
     return Report(title, sections, record).write(target, Console(width=WIDTH))
 
 
-def positions(players: int) -> tuple[str, ...]:
-    """Names of the positions of players 0, 1, ...; the button is last, and heads-up the second."""
-    early = _EARLY[max(0, 6 - players) :] if players <= 6 else tuple(f"UTG+{i}" for i in range(players - 3))
-    return ("SB", "BB", *early, "BTN")[:players] if players > 2 else ("BB", "BTN")
-
-
 def first_in(game: Rules, agent: PolicyAgent) -> dict[str, Floats]:
     """[169, 3] how often each class of hands folds, calls and raises where all before have folded, by position."""
-    found, betting, names = {}, Betting.start(game), positions(game.num_players)
+    found, betting, names = {}, Betting.start(game), game.positions
     while not betting.is_over and betting.legal().fold:
         actions, probs = agent.policy(public_state(betting, ()))
         by_kind = np.stack([probs[:, np.sign(actions) == kind].sum(axis=1) for kind in (FOLD, CALL, 1)], axis=1)
@@ -145,8 +138,8 @@ def choices(betting: Betting) -> Iterator[tuple[str, int, bool]]:
 class Frequencies:
     """Counts of `choices` by group, measure and position."""
 
-    def __init__(self, players: int) -> None:
-        self._positions = positions(players)
+    def __init__(self, positions: tuple[str, ...]) -> None:
+        self._positions = positions
         self._done: Counter[tuple[Group, str, str]] = Counter()
         self._asked: Counter[tuple[Group, str, str]] = Counter()
 

@@ -9,6 +9,9 @@ from dataclasses import dataclass, replace
 
 from poker.betting import Betting
 
+SOLVED_TO_THE_END = 2
+"""Last rounds of a hand, turn and river, which are solved to its end."""
+
 
 @dataclass(frozen=True)
 class HeadsUpRest:
@@ -53,9 +56,13 @@ class HeadsUpRest:
         """The betting of the two alone at `real`, a state of the rest."""
         found = self.root
         for action in real.line[len(self.real_root.line) :]:
-            found = found.apply(action + self.offset if action > 0 else action)
+            found = found.apply(self.alone(action))
         return found
 
     def real(self, action: int) -> int:
         """The action at the table that `action` of the two alone stands for."""
         return action - self.offset if action > 0 else action
+
+    def alone(self, action: int) -> int:
+        """The action of the two alone that stands for `action` at the table."""
+        return action + self.offset if action > 0 else action

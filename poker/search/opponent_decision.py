@@ -13,15 +13,20 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
+from poker.betting import Betting
 from poker.cards import HOLDEM
 from poker.kernels.cards.hands import HAND_PERMUTATION
 from poker.search.beliefs import Ranges
+from poker.search.nested import NestedSearch
+from poker.search.round_solver import DepthLimitedSolver, Request
 from poker.solvers.vector.response_values import ResponseValues
 from poker.solvers.vector.solver import VectorSolver
 from poker.state import HandState
 from poker.tree import Kind
 from poker.types import Board, Path, Singles
 
+_PATIENCE = 20
+"""Factor on the iterations of a solve for play that a solve of another player's decision may take to its precision."""
 _BARELY = 1e-6
 """Least weight of a hand, relative to the mean, so that hands that the searcher rules out are solved too."""
 
@@ -66,6 +71,23 @@ def every_hand(ranges: Ranges, player: int, board: Board) -> Ranges:
     out = ranges.copy()
     out[player] = np.where(live, np.maximum(ranges[player], _BARELY * ranges[player].sum() / live.sum()), 0.0)
     return out
+
+
+def decision(
+    search: NestedSearch,
+    solver: DepthLimitedSolver,
+    betting: Betting,
+    board: Board,
+    raises: tuple[int, ...] = (),
+    renaming: int | None = None,
+) -> SolvedDecision:
+    """Solve the decision at `betting` of the opponent of `search`, with `raises` among the actions; `board` is in the
+    suits dealt after the permutation `renaming`."""
+    player, belief = betting.to_act, search.belief(betting, board)
+    ranges = every_hand(belief.ranges, player, board)
+    request = Request(betting, board, ranges, 1 - player, raises)
+    found = solver.solved(request, every_hand=True, patience=_PATIENCE)
+    return solved_decision(found, belief.ranges, renaming, solver.target(request))
 
 
 def solved_decision(

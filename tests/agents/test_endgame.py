@@ -1,5 +1,7 @@
 """A blueprint at a table of three that solves the end of hands: ranges that come there, and what it plays."""
 
+import threading
+
 import numpy as np
 import pytest
 
@@ -8,8 +10,9 @@ from poker.agents.base import hand_number
 from poker.agents.blueprint import BlueprintAgent
 from poker.agents.endgame import EndgameAgent
 from poker.cards import HOLDEM, NUM_HANDS, PREFLOP_CLASS, parse_cards
+from poker.evaluation.histories.review import Reviews
 from poker.kernels.cards.isomorphism import NUM_BOARDS
-from poker.rules import FOLD
+from poker.rules import CALL, FOLD
 from poker.search.heads_up_rest import HeadsUpRest
 from poker.search.round_solver import SolverSettings
 from poker.search.settings import SearchSettings
@@ -82,3 +85,17 @@ def test_the_end_is_solved_with_real_bets(agent: EndgameAgent, line: str) -> Non
         quads = state.betting.rules.parse_cards("7h7d")
         hand = hand_number(HandState(state.betting, ((), quads, quads), BOARD), state.to_act)
         assert probs[hand, actions.index(FOLD)] < 0.01
+
+
+def test_decisions_of_two_left_are_reviewed(agent: EndgameAgent) -> None:
+    """A review is in chips of the table: a fold is worth 0, a call of all that is left what showdowns give."""
+    reviews = Reviews(RULES, None, lambda: agent, threading.Lock())
+    assert reviews.why_not == ""
+    held = (), parse_cards("KhQh"), parse_cards("7h7d")
+    state = HandState(Betting.parse(RULES, "r225fc/cr560c/cc/r10000"), held, BOARD)
+    found = reviews.decision(state.view(state.to_act), CALL)
+    assert found.actions == (FOLD, CALL)
+    np.testing.assert_allclose(found.evs, [0, state.betting.pot], atol=0.5)  # nothing beats the quads
+    assert found.loss == pytest.approx(0)
+    assert [view.street for view, _ in reviews.reviewed(state, 1)] == [2, 3]
+    assert "began with two" in reviews.refusal(at("r225cc/"))

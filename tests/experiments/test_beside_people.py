@@ -9,7 +9,7 @@ import pytest
 from poker.agents.base import SamplingAgent
 from poker.errors import PokernetsError
 from poker.experiments import beside_people
-from poker.experiments.beside_people import C_BET, FOLD_TO_C_BET, PFR, THREE_BET, VPIP, choices, positions
+from poker.experiments.beside_people import C_BET, FOLD_TO_C_BET, PFR, THREE_BET, VPIP, choices
 from poker.play.lineup import AgentSpec
 from poker.state import Betting, HandState, Policy
 from tests.games import load_rules
@@ -35,11 +35,6 @@ def test_opportunities_of_a_hand() -> None:
     assert {player for measure, player, _ in found if measure == VPIP} == set(range(6))
     limped = list(choices(Betting.parse(SIX, "ffffcc/cr200f")))
     assert {(measure, player) for measure, player, did in limped if did} == {(VPIP, 0)}  # the big blind only checks
-
-
-@pytest.mark.parametrize(("players", "names"), [(2, "BB BTN"), (3, "SB BB BTN"), (4, "SB BB CO BTN")])
-def test_positions(players: int, names: str) -> None:
-    assert positions(players) == tuple(names.split())
 
 
 def test_a_file_of_hands_beside_an_agent(tmp_path: Path) -> None:

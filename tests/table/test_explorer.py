@@ -120,11 +120,11 @@ def test_spots_are_drawn_solved_and_walked_through(page: Browser, runs: Path) ->
     page.tab("Preflop charts")
     assert "call 50 100%" in page.labels(".hands-grid [data-c='168']")[0]
     page.press(".choice", "raise to 300")
-    page.shows(".seat-name", "Big blind")
+    page.shows(".seat-name", "BB")
     page.press(".choice", "call")
     page.shows(".q-tab-panel", "The first round is over")
     page.press(".crumbs button", "Start")
-    page.shows(".seat-name", "Button")
+    page.shows(".seat-name", "BTN")
     assert page.errors() == []
     assert page.foreign_requests() == []
 

@@ -139,7 +139,7 @@ def rows_of(hands: Iterable[PlayedHand], mark: str) -> Iterator[HandRow]:
     for number, hand in enumerate(hands):
         rules, lines = hand.rules, _lines(hand)
         text = "" if why_unwritable(PHH, hand) else "".join(hand_texts(PHH, [hand]))
-        names = positions(rules)
+        names = rules.positions
         seats = [
             SeatRow(name, names[seat], cards_text(hand.state.hole_cards[seat]), hand.payoffs[seat] / rules.big_blind)
             for seat, name in enumerate(hand.names)
@@ -178,16 +178,6 @@ def _lines(hand: PlayedHand) -> list[tuple[str, str]]:
         found.append((line, letter))
         line += letter
     return found
-
-
-def positions(rules: Rules) -> list[str]:
-    """Names of the seats, by which of them acts last after the flop: BTN, CO, HJ and UTG with a number before that."""
-    if rules.num_players == 2:
-        return ["BB", "BTN"]
-    others = rules.num_players - 2
-    late = ["BTN", "CO", "HJ"][:others][::-1]
-    early = [f"UTG{'' if not place else f'+{place}'}" for place in range(others - len(late))]
-    return ["SB", "BB", *early, *late]
 
 
 class HandBase:

@@ -18,22 +18,30 @@ from poker.formats.histories import hands_of, text_of
 from poker.formats.played import TEXAS_BOARD, HistoryError, PlayedHand
 from poker.formats.sites.bovada import HERO
 from poker.rules import FOLD, UNLIMITED, Rules
+from poker.search.heads_up_rest import SOLVED_TO_THE_END
 from poker.search.opponent_decision import DecisionSolver, SolvedDecision
 from poker.state import HandState
 
 NEAR = 0.1
 """Largest difference, as a share of the game's stacks, at which leaf values of the game serve a hand."""
 _DEALT = re.compile(r"^Dealt to (.*) \[[^]\n]*]", re.MULTILINE)
-_TO_THE_END = 2
-"""The last rounds, which are solved to the end of the hand (`poker.search.round_solver`)."""
 
 
 class FileReviews(Reviews):
     """Reviews of hands with stacks of their own, by a solver whose game is `rules`."""
 
+    @property
+    def why_not(self) -> str:
+        heads_up = self._rules.num_players == 2
+        return super().why_not if heads_up else f"hands are reviewed of heads-up games, not of `{self._rules.name}`"
+
     def refusal(self, state: HandState) -> str:
         stack, usual = min(state.rules.stacks), min(self._rules.stacks)
-        if self.why_not or state.street >= self._rules.num_streets - _TO_THE_END or abs(stack - usual) <= NEAR * usual:
+        if (
+            self.why_not
+            or state.street >= self._rules.num_streets - SOLVED_TO_THE_END
+            or abs(stack - usual) <= NEAR * usual
+        ):
             return self.why_not
         blinds = f"{stack / self._rules.big_blind:.4g} big blinds"
         return (

@@ -22,6 +22,7 @@ from poker.formats.acpc.log import LoggedHand
 from poker.lines import JsonLines
 from poker.report.grids import class_shares
 from poker.rules import CALL, Rules
+from poker.search.heads_up_rest import SOLVED_TO_THE_END, HeadsUpRest
 from poker.search.lru_cache import LRUCache
 from poker.search.opponent_decision import DecisionSolver, SolvedDecision
 from poker.state import HandState, public_state
@@ -94,14 +95,14 @@ class DecisionReview:
 
 def review(solved: SolvedDecision, state: HandState, chosen: int | None) -> DecisionReview:
     """Review the decision at `state`, which has the cards of the player to act, from its solve."""
-    hand, live = hand_number(state, solved.player), HOLDEM.live(state.board).astype(np.float64)
-    paid = state.betting.committed[solved.player]
+    hand, live = hand_number(state, state.to_act), HOLDEM.live(state.board).astype(np.float64)
+    paid = state.betting.committed[state.to_act]
     weights = solved.ranges[solved.player].astype(np.float64)
     believed = np.bincount(PREFLOP_CLASS, weights, minlength=169) / weights.sum()
     return DecisionReview(
         state.betting,
         state.board,
-        state.hole_cards[solved.player],
+        state.hole_cards[state.to_act],
         chosen,
         solved.actions,
         solved.strategy[hand].astype(np.float64),
@@ -174,12 +175,23 @@ class Reviews:
         if self._file is not None:
             self._file.cut_unfinished()
             self._mistakes = {(row["hand"], row["betting"]): Mistake(**row) for row in self._file.rows()}
-        reviewable = (rules.num_players, rules.num_hole_cards, rules.deck_size) == (2, 2, 52)
-        self.why_not = "" if reviewable else f"reviews are of heads-up hold'em, not of `{rules.name}`"
+
+    @property
+    def why_not(self) -> str:
+        """Why no decision is reviewed, empty if some are."""
+        reviewable = (self._rules.num_hole_cards, self._rules.deck_size) == (2, 52)
+        return "" if reviewable else f"reviews are of hold'em, not of `{self._rules.name}`"
 
     def refusal(self, state: HandState) -> str:
         """Why the decision at `state` is not reviewed, empty if it is."""
-        return self.why_not
+        rules = state.rules
+        if (
+            self.why_not
+            or rules.num_players == 2
+            or HeadsUpRest.of(state.betting, rules.num_streets - SOLVED_TO_THE_END)
+        ):
+            return self.why_not
+        return "At tables of more than two, turns and rivers that began with two players left are reviewed."
 
     def decision(self, state: HandState, chosen: int | None) -> DecisionReview:
         """Review the decision of the player to act, in their view; takes as long as the solve needs."""

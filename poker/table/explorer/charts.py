@@ -31,8 +31,8 @@ async def charts(path: str) -> None:
         return
     if first is None:  # the server stops
         return
-    if first.sampling.num_buckets[0] != _CLASSES or first.tree.rules.num_players != 2:
-        ui.label("Charts are for heads-up hold'em whose blueprint tells all 169 classes of hands apart.")
+    if first.sampling.num_buckets[0] != _CLASSES:
+        ui.label("Charts are for hold'em whose blueprint tells all 169 classes of hands apart.")
         return
     _Charts(first)
 
@@ -51,7 +51,7 @@ class _Charts:
 
     def _go(self, line: tuple[int, ...]) -> None:
         self._line, tree = line, self._tree
-        node, reach = tree.after_deal(0), np.ones((2, _CLASSES))
+        node, reach = tree.after_deal(0), np.ones((tree.rules.num_players, _CLASSES))
         path = [node]
         for action in line:
             reach[tree.player[node]] *= self._first.probs(node)[:, tree.actions(node).index(action)]
@@ -76,7 +76,7 @@ class _Charts:
         colours = action_colours(names)
         combos = reach * PREFLOP_CLASS_SIZE
         means = (combos @ probs) / max(float(combos.sum()), 1e-12)
-        seat = "Button" if self._tree.player[node] == 1 else "Big blind"
+        seat = self._tree.rules.positions[self._tree.player[node]]
         with self._actions:
             ui.label(f"{seat}:").classes("seat-name")
             for action, name, mean, colour in zip(self._tree.actions(node), names, means, colours, strict=True):

@@ -11,7 +11,7 @@ from poker.agents.simple import RandomAgent
 from poker.cards import HOLDEM
 from poker.errors import PokernetsError
 from poker.evaluation.histories.drill import draw_spot, review_hand
-from poker.evaluation.histories.hand_base import HandBase, HandSearch, positions, rows_in, rows_of
+from poker.evaluation.histories.hand_base import HandBase, HandSearch, rows_in, rows_of
 from poker.evaluation.histories.hand_file import FileReviews
 from poker.formats.histories import hands_of
 from poker.formats.phh import phhs_texts
@@ -98,9 +98,7 @@ def test_letters_of_a_line() -> None:
 def test_positions_at_larger_tables(base: HandBase) -> None:
     hands = session(5, 6)
     base.add("six", rows_of(hands, "six"))
-    assert positions(hands[0].rules) == ["SB", "BB", "UTG", "HJ", "CO", "BTN"]
     assert len(base.results(HandSearch("p0", position="HJ"))) == 1
-    assert positions(load_rules("holdem_limit_3p")) == ["SB", "BB", "BTN"]
 
 
 def test_a_hand_of_a_site_is_known_in_another_file(base: HandBase) -> None:

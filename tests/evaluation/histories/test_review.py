@@ -215,8 +215,12 @@ def test_what_an_unfinished_solve_has_left_is_redone(agent: DepthLimitedAgent, t
     assert again.missing([hand], "you") == []
 
 
-def test_other_games_are_not_reviewed(tmp_path: Path) -> None:
-    rules = load_rules("holdem_nolimit_6p")
+@pytest.mark.parametrize(
+    ("game", "message"),
+    [("leduc", "reviews are of hold'em, not of `leduc`"), ("holdem_nolimit_6p", "rivers that began with two players")],
+)
+def test_other_decisions_are_not_reviewed(tmp_path: Path, game: str, message: str) -> None:
+    rules = load_rules(game)
     reviews = Reviews(rules, tmp_path / "reviews.jsonl", lambda: pytest.fail("asked"), threading.Lock())
-    with pytest.raises(PokernetsError, match="reviews are of heads-up hold'em, not of `holdem_nolimit_6p`"):
+    with pytest.raises(PokernetsError, match=message):
         reviews.decision(HandState.deal(rules, np.random.default_rng(0)), None)
