@@ -259,7 +259,9 @@ def _seat(seen: Seen, seat: int, big_blind: int | None) -> str:
     folded = betting.folded[seat]
     name = escape(words.seat_name(seen.names[seat]))
     shown = words.cards_html(rules, cards) if cards else words.HIDDEN * rules.num_hole_cards * (not folded)
-    button = rules.num_players - 1
+    place = "<span class=dealer title=button>D</span>" if seat == rules.num_players - 1 else ""
+    if rules.num_players > 2 and not place:
+        place = f"<span class=quiet>{rules.positions[seat]}</span>"
     bet = 0 if state.is_over else betting.committed[seat] - words.street_start(betting)[seat]
     classes = "seat" + " to-act" * (betting.to_act == seat) + " folded" * folded + " me" * (seat == seen.seat)
     behind = words.chips(rules.stacks[seat] - betting.committed[seat], big_blind)
@@ -267,8 +269,8 @@ def _seat(seen: Seen, seat: int, big_blind: int | None) -> str:
     return (
         f'<div class="{classes}" role="group" aria-label="{name}">'
         f'<div class="hole">{shown}</div>'
-        f'<div class="who"><b>{name}</b>{" <span class=dealer title=button>D</span>" if seat == button else ""}'
-        f"<br>{behind}{' · folded' if folded else ''}</div>"
+        f'<div class="who"><b>{name}</b> {place}<br>'
+        f"{behind}{' · folded' if folded else ''}</div>"
         f'<div class="bet">{told}</div></div>'
     )
 

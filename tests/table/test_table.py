@@ -1,6 +1,7 @@
 """The page of a game, without a browser: what it shows when the game moves on beside it."""
 
 import asyncio
+import re
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -17,8 +18,9 @@ from poker.play.lineup import AgentSpec
 from poker.play.table_files import TableFiles
 from poker.play.table_game import Seen, TableGame
 from poker.rules import CALL
+from poker.state import HandState
 from poker.table.server.visitors import Visit, Visitors
-from poker.table.table import _Controls, _Table, make
+from poker.table.table import _Controls, _Table, felt, make
 from tests.games import load_rules
 
 CALLS = AgentSpec("call", lambda: AlwaysCall(name="call"), {})
@@ -193,3 +195,12 @@ def test_an_action_while_the_page_looks_is_shown_at_the_next_look(
     assert table._status.text == "call is thinking"
     table._look()
     assert table._status.text.startswith("Your turn")
+
+
+def test_larger_tables_name_positions() -> None:
+    rules = load_rules("holdem_nolimit_6p")
+    state = HandState(Betting.parse(rules, "fr225"), ((),) * 6, ())
+    shown = felt(Seen(0, 5, ("a", "b", "c", "d", "e", "me"), state, None), None)
+    assert [re.sub("<.*?>", "", who) for who in re.findall("<div class=.who.>.*?<br>", shown)] == [
+        "a SB", "b BB", "c UTG", "d HJ", "e CO", "me D",
+    ]  # fmt: skip
