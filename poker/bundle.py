@@ -28,8 +28,8 @@ from poker.artifacts import (
     MissingArtifactError,
     file_sha256,
     open_artifact,
-    written_atomically,
 )
+from poker.atomic import written_atomically
 from poker.commands import COMMANDS
 from poker.errors import PokernetsError
 

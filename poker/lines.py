@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from poker.artifacts import write_atomically
+from poker.atomic import write_atomically
 from poker.errors import PokernetsError, disk_full
 
 

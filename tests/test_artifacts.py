@@ -22,9 +22,8 @@ from poker.artifacts import (
     find_artifact,
     open_artifact,
     write_artifact,
-    write_atomically,
-    written_atomically,
 )
+from poker.atomic import write_atomically, written_atomically
 from poker.errors import PokernetsError
 
 
@@ -228,7 +227,7 @@ def test_folders_of_writes_that_were_killed_are_removed_after_a_day(made: Path) 
 def test_what_killed_writers_left_is_removed_and_what_others_write_is_not(tmp_path: Path) -> None:
     file = tmp_path / "hands[1].txt"
     killed = (
-        "import os, pathlib\nfrom poker.artifacts import written_atomically\n"
+        "import os, pathlib\nfrom poker.atomic import written_atomically\n"
         f"with written_atomically(pathlib.Path({str(file)!r})) as file:\n"
         "    file.write(b'one'); file.flush(); os.kill(os.getpid(), 9)"
     )

@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from poker.artifacts import write_atomically
+from poker.atomic import write_atomically
 from poker.cards import HOLDEM, NUM_HANDS, PREFLOP_CLASS, PREFLOP_CLASS_SIZE, CardError
 from poker.kernels.cards import strength as kernel
 from poker.kernels.cards.hands import HAND_PERMUTATION

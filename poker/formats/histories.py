@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 
-from poker.artifacts import written_atomically
+from poker.atomic import written_atomically
 from poker.errors import PokernetsError
 from poker.formats import ohh, ohh_read, phh, phh_read
 from poker.formats.acpc import tables as acpc_tables

@@ -13,7 +13,7 @@ from decimal import Decimal
 from itertools import pairwise
 from pathlib import Path
 
-from poker.artifacts import written_atomically
+from poker.atomic import written_atomically
 from poker.errors import PokernetsError
 from poker.formats.acpc.log import LoggedHand
 from poker.formats.played import PlayedHand, TableRules, as_played, check_raises, replay, why_not_a_table

@@ -21,7 +21,8 @@ from typing import Any
 
 from rich.console import Console
 
-from poker.artifacts import artifacts_in, fingerprint_of, fingerprint_of_settings, write_atomically
+from poker.artifacts import artifacts_in, fingerprint_of, fingerprint_of_settings
+from poker.atomic import write_atomically
 from poker.errors import PokernetsError
 from poker.formats.acpc.log import read_log
 from poker.formats.phh import unwritable, write_phhs

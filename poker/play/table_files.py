@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from poker.artifacts import write_atomically
+from poker.atomic import write_atomically
 from poker.betting import Betting
 from poker.errors import PokernetsError
 from poker.formats.acpc.log import LoggedHand, log_line, read_log

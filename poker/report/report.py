@@ -17,7 +17,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table as ConsoleTable
 
-from poker.artifacts import write_atomically
+from poker.atomic import write_atomically
 from poker.cards import NUM_RANKS, class_text
 from poker.provenance import command_line, portable, provenance
 from poker.report.charts import png

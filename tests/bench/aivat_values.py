@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from conf.compose import call, compose
-from poker.artifacts import write_atomically
+from poker.atomic import write_atomically
 from poker.evaluation.aivat.value_functions import ValueFunctionFactory
 from poker.evaluation.matches.match_aivat import MatchAivat
 from poker.play.lineup import LineUp, Rotation

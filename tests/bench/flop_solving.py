@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from conf.compose import call, compose
 from poker.agents.blueprint import BlueprintAgent
-from poker.artifacts import write_atomically
+from poker.atomic import write_atomically
 from poker.betting import Betting
 from poker.cards import HOLDEM, cards_text
 from poker.search.beliefs import Ranges

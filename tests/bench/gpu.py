@@ -27,7 +27,7 @@ from models.fitting import quiet
 from models.leaf_data import LeafData
 from models.leaf_runner import LeafRunner
 from models.mlp import Mlp
-from poker.artifacts import write_atomically
+from poker.atomic import write_atomically
 from poker.betting import Betting
 from poker.features import leaf
 from poker.play.lineup import LineUp, Rotation

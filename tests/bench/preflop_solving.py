@@ -18,7 +18,8 @@ import numpy as np
 from conf.compose import call, compose
 from poker.agents.base import PolicyAgent
 from poker.agents.blueprint import BlueprintAgent
-from poker.artifacts import open_artifact, write_atomically
+from poker.artifacts import open_artifact
+from poker.atomic import write_atomically
 from poker.betting import Betting
 from poker.evaluation.aivat.round_values import RoundValues
 from poker.search.leaves.evaluator import LeafEvaluator

@@ -16,7 +16,7 @@ import numpy as np
 from conf.help import values_of
 from poker.agents.blueprint import BlueprintAgent, blueprint_policy, load_blueprint
 from poker.agents.endgame import EndgameAgent
-from poker.artifacts import write_atomically
+from poker.atomic import write_atomically
 from poker.play.hand import play_hand
 from poker.report.estimates import Estimate, estimate
 from poker.search.beliefs import Ranges

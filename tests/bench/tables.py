@@ -17,7 +17,7 @@ from typing import Any
 from unittest.mock import patch
 
 from conf.compose import call, compose
-from poker.artifacts import write_atomically
+from poker.atomic import write_atomically
 from poker.play.lineup import LineUp, Rotation
 from poker.play.workers import Worker
 from poker.search import engines, round_solver

@@ -18,7 +18,8 @@ from typing import Any
 import numpy as np
 
 from models.range_net import RANGE_NET, RangeNet
-from poker.artifacts import open_artifact, write_atomically
+from poker.artifacts import open_artifact
+from poker.atomic import write_atomically
 from poker.cards import parse_cards
 from poker.features.ranges import LEVELS
 from poker.formats.ranges import parse_range

@@ -16,7 +16,8 @@ import numpy as np
 from rich.console import Console
 
 from poker.abstraction.flops import FlopSubset, representative_flops
-from poker.artifacts import fingerprint_of, written_atomically
+from poker.artifacts import fingerprint_of
+from poker.atomic import written_atomically
 from poker.cards import RANKS, cards_text
 from poker.errors import PokernetsError
 from poker.evaluation.measures.spot import SEATS, Settings, prepare
