@@ -165,7 +165,7 @@ Check = Callable[[Node, Rules | None], object]
 _CHECKS: dict[str, Check] = {
     "poker.agents.blueprint.load_blueprint": _blueprint,
     "poker.agents.blueprint.BlueprintAgent": _blueprint_agent,
-    "poker.agents.endgame.EndgameAgent": _blueprint_agent,
+    "poker.agents.depth_limited_ring.DepthLimitedRingAgent": _blueprint_agent,
     "poker.agents.poki_formula.PokiFormula": _opens("preflop", "preflop_rollouts"),
     "poker.agents.poki_simulation.PokiSimulation": _opens("preflop", "preflop_rollouts"),
     "poker.abstraction.buckets.CardAbstraction.load": _opens("path", "abstraction"),

@@ -20,7 +20,7 @@ has rules of its own are `AcpcRules`.
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import chain, islice
 from typing import NamedTuple
 
 from poker.errors import PokernetsError
@@ -287,10 +287,9 @@ class Betting:
         return zip(chain.from_iterable(self.actors), chain.from_iterable(self.actions), strict=True)
 
     def turns(self, root: "Betting | None" = None) -> Iterator[tuple["Betting", int, int]]:
-        """The state before each action, the player and the action, from the start of the hand, or from the `root` made
-        by `at_street` with which this betting began."""
+        """The state before each action, the player and the action, from the start of the hand or from `root`."""
         betting = root or Betting.start(self.rules)
-        for player, action in self.moves():
+        for player, action in islice(self.moves(), len(betting.line), None):
             yield betting, player, action
             betting = betting.apply_by(player, action)
 

@@ -157,7 +157,8 @@ class DepthLimitedAgent(SamplingAgent):
 
     def _decision(self, search: NestedSearch, state: HandState, raises: tuple[int, ...]) -> SolvedDecision:
         board, renaming = solved_board(state.board)
-        return decision(search, self._unhurried, state.betting, board, raises, renaming)
+        believed = search.belief(state.betting, board).ranges
+        return decision(self._unhurried, believed, state.betting, board, raises, renaming)
 
 
 def _dealt(found: NodePolicy, renaming: int | None) -> Policy:

@@ -1,6 +1,6 @@
-"""Ranges of both players, given what everybody saw: one weight per hand, updated by Bayes' rule.
+"""Ranges of all players, given what everybody saw: one weight per hand, updated by Bayes' rule.
 
-Ranges are float32 [2, H] and public: they follow from the actions and the board alone, never from the searcher's own
+Ranges are float32 [P, H] and public: they follow from the actions and the board alone, never from the searcher's own
 cards, so the searcher's range is what an observer who knows its strategy believes. A row sums to 1. Card removal
 between the two hands is left to the solver.
 """
@@ -12,12 +12,12 @@ from poker.rules import Rules
 from poker.types import Board, Singles
 
 Ranges = Singles
-"""float32 [2, H], rows sum to 1."""
+"""float32 [P, H], rows sum to 1."""
 
 
 def start_ranges(rules: Rules) -> Ranges:
     """Ranges before the first action: every hand is equally likely."""
-    return np.full((2, rules.num_hands), 1.0 / rules.num_hands, dtype=np.float32)
+    return np.full((rules.num_players, rules.num_hands), 1.0 / rules.num_hands, dtype=np.float32)
 
 
 def observe_action(ranges: Ranges, player: int, probs: Singles, noise: float) -> Ranges:

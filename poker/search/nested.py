@@ -196,7 +196,7 @@ class NestedSearch:
         known = next(i for i in reversed(range(len(states))) if i == 0 or self._recall(states[i], board) is not None)
         start = replace(self._start, modelled=self.exploit.start(self._rules))
         belief = self._recall(states[known], board) or start
-        for action in betting.line[known:]:
+        for action in betting.line[len(self._start.betting.line) + known :]:
             belief = yield from self._step(belief, action, board)
             self._store(belief, board)
         return belief

@@ -17,7 +17,6 @@ from poker.betting import Betting
 from poker.cards import HOLDEM
 from poker.kernels.cards.hands import HAND_PERMUTATION
 from poker.search.beliefs import Ranges
-from poker.search.nested import NestedSearch
 from poker.search.round_solver import DepthLimitedSolver, Request
 from poker.solvers.vector.response_values import ResponseValues
 from poker.solvers.vector.solver import VectorSolver
@@ -74,20 +73,20 @@ def every_hand(ranges: Ranges, player: int, board: Board) -> Ranges:
 
 
 def decision(
-    search: NestedSearch,
     solver: DepthLimitedSolver,
+    believed: Ranges,
     betting: Betting,
     board: Board,
     raises: tuple[int, ...] = (),
     renaming: int | None = None,
 ) -> SolvedDecision:
-    """Solve the decision at `betting` of the opponent of `search`, with `raises` among the actions; `board` is in the
-    suits dealt after the permutation `renaming`."""
-    player, belief = betting.to_act, search.belief(betting, board)
-    ranges = every_hand(belief.ranges, player, board)
+    """Solve the decision at `betting` for the ranges `believed` of the opponent's searcher, with `raises` among the
+    actions; `board` is in the suits dealt after the permutation `renaming`."""
+    player = betting.to_act
+    ranges = every_hand(believed, player, board)
     request = Request(betting, board, ranges, 1 - player, raises)
     found = solver.solved(request, every_hand=True, patience=_PATIENCE)
-    return solved_decision(found, belief.ranges, renaming, solver.target(request))
+    return solved_decision(found, believed, renaming, solver.target(request))
 
 
 def solved_decision(

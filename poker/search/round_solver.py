@@ -274,11 +274,16 @@ class DepthLimitedSolver:
 
     def _likely(self, ranges: Ranges, searcher: int) -> Ranges:
         """Ranges without unlikely hands; safe solves keep all hands of the opponent: none of them shall gain."""
-        shares = [0.0 if self._safety.active else _UNLIKELY_OPP] * 2
-        shares[searcher] = _UNLIKELY_OWN
-        likely = np.stack([without_unlikely(weights, share) for weights, share in zip(ranges, shares, strict=True)])
+        likely = likely_ranges(ranges, searcher, 0.0 if self._safety.active else _UNLIKELY_OPP)
         possible = (likely[0] * HOLDEM.compatible_mass(likely[1].astype(np.float64))).any()
         return likely if possible else ranges
+
+
+def likely_ranges(ranges: Ranges, searcher: int, of_others: float = _UNLIKELY_OPP) -> Ranges:
+    """[P, H] without the unlikely hands of the searcher and a share of those `of_others`."""
+    shares = [of_others] * len(ranges)
+    shares[searcher] = _UNLIKELY_OWN
+    return np.stack([without_unlikely(weights, share) for weights, share in zip(ranges, shares, strict=True)])
 
 
 def without_unlikely(weights: Singles, share: float) -> Singles:

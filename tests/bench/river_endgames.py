@@ -15,7 +15,7 @@ import numpy as np
 
 from conf.help import values_of
 from poker.agents.blueprint import BlueprintAgent, blueprint_policy, load_blueprint
-from poker.agents.endgame import EndgameAgent
+from poker.agents.depth_limited_ring import DepthLimitedRingAgent
 from poker.atomic import write_atomically
 from poker.play.hand import play_hand
 from poker.report.estimates import Estimate, estimate
@@ -65,7 +65,7 @@ def _spots(artifacts: Path, game: str, seed: int) -> Iterator[dict[str, float]]:
     menu = bet_menu(**values_of("ring", f"{game}_demo")["bets"])
     solver = SolverSettings("apdcfr", (1,), 1)
     search = SearchSettings(menu=menu, ahead=menu, solver=solver, opponent_noise=0.02, remembered_states=1)
-    agent = EndgameAgent(name="endgame", blueprint=blueprint, translation_seed=0, search=search)
+    agent = DepthLimitedRingAgent(name="ring", blueprint=blueprint, translation_seed=0, search=search)
     rules, rng = load_rules(game), np.random.default_rng(seed)
     players = [BlueprintAgent(name="blueprint", blueprint=blueprint, translation_seed=0) for _ in rules.stacks]
     for seat, player in enumerate(players):
@@ -77,7 +77,7 @@ def _spots(artifacts: Path, game: str, seed: int) -> Iterator[dict[str, float]]:
         rest = HeadsUpRest.of(end.betting, _RIVER)
         if rest is None or rest.root.is_over:
             continue
-        spot = _Spot(rest, end.runout, agent.ranges(rest, end.runout), players[0], menu)
+        spot = _Spot(rest, end.runout, agent.ranges(rest.real_root, end.runout)[list(rest.players)], players[0], menu)
         yield {"hands": hands, **spot.measured()}
 
 

@@ -1,0 +1,151 @@
+"""Plays by solving at tables of three to six: a blueprint before the flop, and from then on searches of each round.
+
+Each round is solved from its beginning for all players still in, with the ranges with which they came there: by the
+blueprint before the flop and by the solutions after it. Bets of any size are answered as they are. From the turn on
+hands of two are solved to the end, other rounds to their end (`poker.search.table_solver`).
+"""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+
+from poker.agents.base import SamplingAgent
+from poker.agents.blueprint import BlueprintAgent
+from poker.betting import Betting
+from poker.errors import PokernetsError
+from poker.rules import Rules
+from poker.search.beliefs import Ranges, observe_action, observe_board, start_ranges
+from poker.search.clock import Clock
+from poker.search.heads_up_rest import HeadsUpRest
+from poker.search.lru_cache import LRUCache
+from poker.search.nested import Belief, NestedSearch
+from poker.search.opponent_decision import SolvedDecision, decision
+from poker.search.settings import SearchSettings
+from poker.search.table_solver import TableSolver
+from poker.solvers.blueprint import Blueprint
+from poker.solvers.sampling.subgame import RolledOut
+from poker.state import HandState, Policy, public_state
+from poker.tree.history import HistoryTranslator
+from poker.types import Board, Singles
+
+_MOST_PLAYERS = 4
+"""Players for whom a round is solved; with more the blueprint plays it."""
+_REMEMBERED = 16
+"""Flops whose searches are kept."""
+
+
+class DepthLimitedRingAgent(SamplingAgent):
+    """Plays `blueprint` until a round after the first begins with few players left; solves the rest by `search`.
+
+    `factor` is that of the continuations at the ends of rounds; rounds before `first_street` are left to the blueprint.
+    """
+
+    def __init__(
+        self,
+        *,
+        name: str,
+        blueprint: Blueprint,
+        translation_seed: int,
+        search: SearchSettings,
+        factor: float = 10.0,
+        first_street: int = 1,
+    ) -> None:
+        super().__init__(name)
+        self._blueprint = BlueprintAgent(name=name, blueprint=blueprint, translation_seed=translation_seed)
+        self.settings, self._first_street = search, first_street
+        self._clock = Clock(search.seconds_per_decision, search.seconds_per_hand)
+        rolled_out = RolledOut(blueprint, HistoryTranslator(blueprint.tree, translation_seed), factor)
+        self._solve, self._unhurried = (
+            TableSolver(search, self._blueprint.policy, rolled_out, clock) for clock in (self._clock, Clock())
+        )
+        self._searches: LRUCache[tuple[TableSolver, str, Board, int], NestedSearch] = LRUCache(_REMEMBERED)
+        self.repeatable = self._solve.heads_up.repeatable
+
+    def check_game(self, game: Rules) -> None:
+        self._blueprint.check_game(game)
+
+    def start_hand(self, seat: int) -> None:
+        self._clock.start_hand()
+
+    def policy(self, state: HandState) -> Policy:
+        root = self.root(state.betting)
+        if root is None:
+            return self._blueprint.policy(state)
+        board = state.rules.ordered_board(state.board)
+        with self._clock.decision():
+            found = self._search(root, state.to_act, board, self._solve).policy(state.betting, board)
+        return found.actions, found.probs
+
+    def opponents_decision(self, state: HandState, raises: tuple[int, ...] = ()) -> SolvedDecision:
+        """Solve the decision of whoever is to act, in a round that began with two players left."""
+        rest, root = HeadsUpRest.of(state.betting, self._solve.to_the_end), self.root(state.betting)
+        if rest is None or root is None:
+            raise PokernetsError(f"{self.name} solves turns and rivers that began with two players left")
+        board, players = state.rules.ordered_board(state.board), list(rest.players)
+        betting = rest.betting(state.betting)
+        search = self._search(root, players[1 - betting.to_act], board, self._unhurried)
+        believed = search.belief(state.betting, board).ranges[players]
+        found = decision(self._unhurried.heads_up, believed, betting, board, tuple(map(rest.alone, raises)))
+        answers = {
+            tuple(map(rest.real, path)): (share, value + rest.offset) for path, (share, value) in found.answers.items()
+        }
+        return replace(
+            found,
+            actions=tuple(map(rest.real, found.actions)),
+            values=found.values + rest.offset,
+            best=found.best + rest.offset,
+            answers=answers,
+        )
+
+    def others_decision(self, state: HandState, raises: tuple[int, ...] = ()) -> SolvedDecision:
+        """Solve a decision between two others, which is no other than those of one's own opponents."""
+        self.check_game(state.rules)
+        return self.opponents_decision(state, raises)
+
+    def root(self, betting: Betting) -> Betting | None:
+        """Where searches begin in the hand: the first round that is not left to the blueprint."""
+        for state in (*(before for before, _, _ in betting.turns()), betting):
+            begins = state.street >= self._first_street and not state.actions[state.street] and not state.is_over
+            if begins and state.folded.count(False) <= _MOST_PLAYERS:
+                return state
+        return None
+
+    def _search(self, root: Betting, searcher: int, board: Board, solve: TableSolver) -> NestedSearch:
+        shown = board[: root.rules.board_sizes[root.street]]
+        key = solve, root.text(), shown, searcher
+        found = self._searches.get(key)
+        if found is None:
+            settings = self.settings
+            found = NestedSearch(
+                root.rules,
+                searcher,
+                solve,
+                opponent_noise=settings.opponent_noise,
+                remembered=settings.remembered_states,
+                follow=settings.follow,
+                start=Belief(root, self.ranges(root, shown), None, answered=False),
+            )
+            self._searches.put(key, found)
+        return found
+
+    def ranges(self, root: Betting, board: Board) -> Ranges:
+        """The ranges of all players at `root` on its `board`, if all before was played by the blueprint."""
+        ranges = start_ranges(root.rules)
+        for before, player, action in root.turns():
+            if not root.folded[player]:
+                shown = board[: root.rules.board_sizes[before.street]]
+                probs = _taken(self._blueprint.policy(public_state(before, shown)), action)
+                if probs is not None:
+                    ranges = observe_action(ranges, player, probs, self.settings.opponent_noise)
+        return observe_board(ranges, board)
+
+
+def _taken(policy: Policy, action: int) -> Singles | None:
+    """[H] probability of `action`, of the raise nearest to it if it is one that the policy does not make; None where
+    that says nothing."""
+    actions, probs = policy
+    raises = [other for other in actions if other > 0]
+    if action > 0 and raises:
+        action = min(raises, key=lambda total: abs(math.log(total / action)))
+    return np.asarray(probs[:, actions.index(action)], np.float32) if action in actions else None

@@ -1,0 +1,250 @@
+"""Linear MCCFR of a subgame at a table of more than two, for all hands of all players still in.
+
+Hands of the first street are told apart; later streets of the tree, if it has any, go by the buckets of `cards`. Where
+the tree ends before the hand, a blueprint is rolled out (`poker.kernels.sampling.subgames`).
+
+Symbols: N nodes, P players, H hands, C columns of a table, L leaves.
+"""
+
+import time
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poker.abstraction.buckets import Buckets
+from poker.abstraction.equities import hand_ranks
+from poker.betting import Betting
+from poker.cards import card_mask
+from poker.features.leaf import CONTINUATIONS
+from poker.kernels.rng import streams
+from poker.kernels.sampling import nodes as kernel
+from poker.kernels.sampling import subgames
+from poker.rules import NO_ACTION
+from poker.solvers.blueprint import Blueprint, action_classes, bias_of
+from poker.solvers.sampling.base import normalised
+from poker.tree import BettingTree, Kind
+from poker.tree.history import HistoryTranslator
+from poker.types import Board, Floats, Singles
+
+_DEALS = 32
+"""Deals on one board where all of it is dealt; before, each deal has a board of its own."""
+_AVERAGED_EVERY = 4
+"""Traversals of a player between two updates of its average strategy."""
+_HEAD_START = 1000
+"""Iterations that the strategy to start from counts for, each with the pot as regret."""
+
+
+class RolledOut:
+    """A blueprint that values the ends of rounds: there each player left picks one of its `continuations`, which favour
+    their class of action by `factor`."""
+
+    def __init__(
+        self,
+        blueprint: Blueprint,
+        translator: HistoryTranslator,
+        factor: float,
+        continuations: Sequence[str] = CONTINUATIONS,
+    ) -> None:
+        tree, sampling = blueprint.tree, blueprint.sampling
+        classes = np.zeros(len(sampling.nodes), np.int8)
+        acted = np.flatnonzero(tree.action != NO_ACTION)
+        classes[sampling.index[acted]] = action_classes(tree.action[acted])
+        strategy = blueprint.strategy.view()
+        strategy.setflags(write=False)
+        bias = np.array([bias_of(kind, factor) for kind in continuations], np.float32).T.copy()
+        self.kernel = subgames.Rollout(
+            sampling.arrays, strategy, classes, bias, np.array(sampling.num_buckets, np.int32)
+        )
+        self.rules, self.cards = blueprint.rules, blueprint.cards
+        self._tree, self._sampling, self._translator = tree, sampling, translator
+
+    def ends(self, states: Sequence[Betting], rows: NDArray[np.int32]) -> subgames.Ends:
+        """The leaves `states`, whose choices have `rows` [L, P] of a table."""
+        players = rows.shape[1]
+        node, base, absent = np.full(len(states), -1, np.int32), np.zeros_like(rows), np.zeros(rows.shape, np.bool_)
+        scale = np.ones(len(states))
+        committed = np.array([state.committed for state in states], np.int32).reshape(-1, players)
+        folded = np.array([state.folded for state in states], np.bool_).reshape(-1, players)
+        for leaf, state in enumerate(states):
+            found = self._translator.node(state)
+            if found is not None:
+                node[leaf], base[leaf] = self._sampling.index[found], self._tree.committed[found]
+                absent[leaf] = self._tree.folded[found] & ~folded[leaf]
+                scale[leaf] = state.pot / self._tree.pot(found)
+        return subgames.Ends(node, rows, committed, folded, base, absent, scale)
+
+
+class SubgameSolver:
+    """Solves `tree`, which begins on `board` with `ranges` [P, H] (0 for all hands of players who are out).
+
+    `start` holds probabilities [H, A] by decision of the first street to start from, `leaves` the betting states at the
+    leaves. Regrets are weighted by the number of the iteration, strategies by its square. The result is a function of
+    the arguments and `seed`, unless time ends a run.
+    """
+
+    def __init__(
+        self,
+        tree: BettingTree,
+        board: Board,
+        ranges: Singles,
+        seed: int,
+        *,
+        start: Mapping[int, Singles] | None = None,
+        cards: Buckets | None = None,
+        leaves: Sequence[Betting] = (),
+        rolled_out: RolledOut | None = None,
+    ) -> None:
+        rules = tree.rules
+        self.tree, self._board, self._rules = tree, board, rules
+        self._cards = rolled_out.cards if rolled_out is not None else cards
+        live = rules.space.live(board)
+        self._prior = np.where(live, ranges, np.float32(0.0)).astype(np.float32)
+        self._street = int(tree.street[0])
+        self._masks = rules.space.masks.astype(np.int64)
+        self._chances = np.cumsum(self._prior, axis=1, dtype=np.float64)
+        self._players = np.flatnonzero(self._chances[:, -1] > 0.0)
+        nodes, rows, ends = _packed(tree)
+        choices, size = np.zeros((tree.num_leaf_states, rules.num_players), np.int32), rows
+        if rolled_out is not None:
+            forms = rolled_out.kernel.bias.shape[1]
+            choices += rows + forms * np.arange(choices.size, dtype=np.int32).reshape(choices.shape)
+            size += forms * choices.size
+            self._rollout = rolled_out.kernel
+            found = rolled_out.ends(leaves, choices)
+        else:
+            assert not tree.num_leaf_states
+            self._rollout, found = _NO_ROLLOUT, _no_ends(rules.num_players)
+        self._game = subgames.Subgame(
+            nodes, tree.committed[ends], tree.folded[ends], np.array(rules.stacks, np.int32), found
+        )
+        columns = rules.num_hands
+        if self._cards is not None:
+            columns = max(columns, *self._cards.num_buckets[self._street + 1 :], 0)
+        self._table, self._averages = np.zeros((size, columns), np.float32), np.zeros((rows, columns), np.float32)
+        self._reach = np.zeros((len(nodes), rules.num_hands), np.float32)
+        arity, forms = int(nodes["arity"].max()), self._rollout.bias.shape[1]
+        buckets = int(self._rollout.buckets.max(initial=1))
+        self._work = subgames.new_scratch(rules.num_hands, rules.num_streets, arity, forms, buckets)
+        self._rng = streams(seed, 1)[0]
+        self._whole = self._on(board) if len(board) == rules.total_board_cards else None
+        self._done = 0 if start is None else _HEAD_START
+        for node, probs in (start or {}).items():
+            weighted = probs.T * self._prior[int(tree.player[node])]
+            self._rows(self._table, node)[:] = weighted * np.float32(tree.pot(0) * _HEAD_START**2 / 2)
+            self._rows(self._averages, node)[:] = weighted * np.float32(_HEAD_START**3 / 3)
+
+    def run(self, iterations: int | None = None, seconds: float | None = None) -> None:
+        """Do so many iterations more, of a traversal for each player, or go on until the time is over."""
+        started, done = time.perf_counter(), 0
+        while (iterations is None or done < iterations) and (
+            seconds is None or not done or time.perf_counter() - started < seconds
+        ):
+            deals = 1 if self._whole is None else _DEALS
+            averaged = max(deals, _AVERAGED_EVERY)
+            for player in self._players:
+                self._play(int(player), deals, averaged if done % averaged == 0 else 0)
+            done += deals
+            self._done += deals
+
+    def strategy(self, node: int) -> Singles:
+        """[H, A] average strategy at a decision of the first street, by bucket on later ones."""
+        return normalised(self._rows(self._averages, node).T, np.maximum(self._rows(self._table, node).T, 0.0))
+
+    def values(self, player: int, strategies: Sequence[Mapping[int, Singles]], deals: int) -> Floats:
+        """[deals, 1 + strategies] weights of deals, and net chips of `player` times these, where all play by one of
+        `strategies`: probabilities [H, A] at each decision of the first street. All are worth the same deals."""
+        tables = [np.ones_like(self._table) for _ in strategies]
+        for table, strategy in zip(tables, strategies, strict=True):
+            for node, probs in strategy.items():
+                self._rows(table, node)[:] = probs.T
+        found = np.empty((deals, 1 + len(tables)))
+        for row in found:
+            deal, begun = self._dealt(player, 1), self._rng.copy()
+            for number, table in enumerate(tables):
+                self._rng[:] = begun
+                count = self._traverse(table, deal, 0.0)
+                weights = self._prior[player, self._work.live[:count]].astype(np.float64)
+                row[0], row[1 + number] = weights.sum(), weights @ self._work.value[:count]
+        return found
+
+    def _rows(self, table: Singles, node: int) -> Singles:
+        """[A, H] part of a table of a decision, [A, C] after the first street."""
+        start, arity = int(self._game.nodes["row"][node]), int(self._game.nodes["arity"][node])
+        columns = self._rules.num_hands if self.tree.street[node] == self._street else None
+        return table[start : start + arity, :columns]
+
+    def _play(self, player: int, deals: int, averaged: int) -> None:
+        """A traversal for each of the deals; the strategy then stands for so many in the average."""
+        deal, weight = self._dealt(player, deals), float(self._done + 1)
+        self._traverse(self._table, deal, weight)
+        if averaged:
+            mine = self._prior[player], averaged * weight**2, self._reach
+            subgames.accumulate(self._game, self._table, self._averages, player, deal.infosets, *mine)
+
+    def _dealt(self, player: int, deals: int) -> subgames.Deal:
+        """Deals to all but `player`, on one board."""
+        rules, own = self._rules, np.full(deals, player, np.int32)
+        held = np.empty((deals, rules.num_players), np.int32)
+        boards = np.empty((deals, rules.total_board_cards - len(self._board)), np.uint8)
+        shown = card_mask(self._board)
+        subgames.draw_deals(self._chances, self._masks, shown, rules.deck_size, own, held, boards, self._rng)
+        return subgames.Deal(held, own, *(self._whole or self._on((*self._board, *boards[0].tolist()))))
+
+    def _traverse(self, table: Singles, deal: subgames.Deal, weight: float) -> int:
+        game, prior = (self._game, self._rollout, table, deal), self._prior
+        return int(subgames.traverse(*game, prior, self._masks, weight, self._rng, self._work))
+
+    def _on(self, board: Board) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """[S, H] columns of all hands on each street of a complete board, and [H] showdown ranks."""
+        rules = self._rules
+        ranks = hand_ranks(rules, board).astype(np.int32)
+        infosets = np.repeat(
+            np.where(rules.space.live(board), np.arange(rules.num_hands, dtype=np.int32), -1)[None],
+            rules.num_streets,
+            axis=0,
+        )
+        for street in range(self._street + 1, rules.num_streets):
+            if self._cards is not None:
+                infosets[street] = self._cards.buckets(board[: rules.board_sizes[street]])
+        return infosets.astype(np.int32), ranks
+
+
+def _packed(tree: BettingTree) -> tuple[NDArray[np.void], int, NDArray[np.int64]]:
+    """Nodes as kernels read them, in the tree's order, the rows of their table, and the nodes that end the hand."""
+    nodes = np.zeros(len(tree), kernel.NODE)
+    decision, leaf = tree.kind == Kind.DECISION, tree.kind == Kind.LEAF
+    nodes["kind"] = np.where(decision, kernel.DECISION, np.where(leaf, subgames.LEAF, kernel.MULTIWAY))
+    nodes["player"], nodes["street"] = tree.player, tree.street
+    nodes["arity"] = np.where(decision, tree.num_children, 0)
+    nodes["first"] = tree.first_child
+    rows = np.cumsum(nodes["arity"], dtype=np.int64)
+    ends = np.flatnonzero((tree.kind == Kind.FOLD) | (tree.kind == Kind.SHOWDOWN))
+    numbers = np.zeros(len(tree), np.int64)
+    numbers[ends] = np.arange(len(ends))
+    nodes["row"] = np.where(decision, rows - nodes["arity"], np.where(leaf, tree.leaf_state, numbers))
+    deals = np.flatnonzero(tree.kind == Kind.STREET)
+    for node in deals[::-1]:  # stands for what follows the deal, which is not met by itself
+        nodes[node] = nodes[tree.first_child[node]]
+    nodes["kind"][tree.first_child[deals]] = kernel.MULTIWAY
+    return nodes, int(rows[-1]), ends
+
+
+def _no_ends(players: int) -> subgames.Ends:
+    numbers, flags = np.zeros((0, players), np.int32), np.zeros((0, players), np.bool_)
+    return subgames.Ends(np.zeros(0, np.int32), numbers, numbers, flags, numbers, flags, np.zeros(0))
+
+
+_NO_ROLLOUT = subgames.Rollout(
+    kernel.Tree(
+        *(
+            np.zeros(shape, dtype)
+            for shape, dtype in ((0, kernel.NODE), ((0, 0), np.int32), ((0, 0), np.int32), ((0, 0), np.bool_))
+        )
+    ),
+    np.zeros(0, np.uint8),
+    np.zeros(0, np.int8),
+    np.zeros((3, 1), np.float32),
+    np.zeros(0, np.int32),
+)
+_NO_ROLLOUT.strategy.setflags(write=False)

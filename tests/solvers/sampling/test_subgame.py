@@ -1,0 +1,113 @@
+"""Subgames of three players: small games against full solves and exact values, leaves against what they stand for."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from poker.abstraction.buckets import SmallGameBuckets
+from poker.abstraction.dealers import SmallGameDealer
+from poker.rules import Rules
+from poker.search.round_solver import leaf_states
+from poker.solvers.best_response.ranges import RangePolicy, RangeWalk, evaluate_policy
+from poker.solvers.blueprint import Blueprint
+from poker.solvers.sampling.mccfr import ExternalSampling
+from poker.solvers.sampling.subgame import RolledOut, SubgameSolver
+from poker.solvers.small_games import strategy_value
+from poker.state import Betting
+from poker.tree import BettingTree, DepthLimit, build_tree
+from poker.tree.history import HistoryTranslator
+from poker.types import Board, Floats, Singles
+from tests.blueprints import random_blueprint
+from tests.games import load_rules
+
+KUHN, LEDUC = load_rules("kuhn_3p"), load_rules("leduc_3p")
+
+
+def uniform(rules: Rules) -> Singles:
+    return np.full((rules.num_players, rules.num_hands), 1 / rules.num_hands, np.float32)
+
+
+def whole(rules: Rules) -> SubgameSolver:
+    tree = build_tree(Betting.start(rules))
+    return SubgameSolver(tree, (), uniform(rules), 1, cards=SmallGameBuckets(rules))
+
+
+def limited(rules: Rules, blueprint: Blueprint, *continuations: str) -> SubgameSolver:
+    """The first round, valued by a blueprint."""
+    root = Betting.start(rules)
+    tree = build_tree(root, None, DepthLimit(0, 1))
+    rolled_out = RolledOut(blueprint, HistoryTranslator(blueprint.tree, 0), 10.0, continuations)
+    return SubgameSolver(tree, (), uniform(rules), 2, leaves=leaf_states(root, tree), rolled_out=rolled_out)
+
+
+def played(solver: SubgameSolver, tree: BettingTree, rest: Callable[[int], Singles] | None = None) -> RangePolicy:
+    """The strategy of `solver`, after its tree that of `rest` by bucket."""
+    cards, first = SmallGameBuckets(tree.rules), len(solver.tree) if rest else 0
+
+    def policy(node: int, board: Board) -> Singles:
+        if tree.street[node] == 0:
+            return solver.strategy(solver.tree.find(tree.path(node)) if first else node)
+        return (rest or solver.strategy)(node)[cards.buckets(board)]
+
+    return policy
+
+
+@pytest.mark.parametrize(("rules", "iterations", "most"), [(KUHN, 300_000, 0.01), (LEDUC, 8_000, 1.5)])
+def test_a_whole_game_is_solved_as_by_a_trainer_of_blueprints(rules: Rules, iterations: int, most: float) -> None:
+    solver = whole(rules)
+    solver.run(iterations)
+    found = evaluate_policy(solver.tree, played(solver, solver.tree)).nash_conv
+    cards, dealer = SmallGameBuckets(rules), SmallGameDealer(rules)
+    trained = ExternalSampling(solver.tree, cards, dealer, seed=1, discount_every=iterations // 100, batch=100)
+    trained.run(iterations=iterations)
+    wanted = strategy_value(solver.tree, cards, trained.average).nash_conv
+    assert found < most
+    assert found < wanted + 0.002
+
+
+def test_values_are_exact_in_the_mean() -> None:
+    """All leaves at once, from hands of the first round to the ends of the second, with a biased continuation."""
+    tree, cards = build_tree(Betting.start(LEDUC)), SmallGameBuckets(LEDUC)
+    blueprint = random_blueprint(tree, cards)
+    for kind in ("blueprint", "raise"):
+        solver, later = limited(LEDUC, blueprint, kind), blueprint.biased(kind)
+        first = {
+            node: blueprint.probs(tree.find(solver.tree.path(node)))[cards.buckets(())]
+            for node in solver.tree.decision_nodes.tolist()
+        }
+
+        def policy(node: int, board: Board, later: Blueprint = later) -> Singles:
+            return (later if tree.street[node] else blueprint).probs(node, board)
+
+        for player in range(3):
+            deals = solver.values(player, [first], 5_000)
+            wanted = RangeWalk(tree, policy, player, own=policy).value()
+            mean = deals[:, 1].sum() / deals[:, 0].sum()
+            error = (deals[:, 1] - mean * deals[:, 0]).std() / deals[:, 0].mean() / np.sqrt(len(deals))
+            assert abs(mean - wanted) < 4 * error
+            assert error < 0.1
+
+
+class FirstRoundResponse(RangeWalk):
+    """A best response in the first round, by the `own` policy after it."""
+
+    def values(self, node: int, board: Board, others: Floats) -> Floats:
+        if self.tree.player[node] != self.player or self.tree.street[node] > 0:
+            return super().values(node, board, others)
+        return np.asarray(np.max([self.values(child, board, others) for child in self.tree.children(node)], axis=0))
+
+
+def test_a_round_before_leaves_is_solved_for_what_they_stand_for() -> None:
+    """With one continuation nobody gains by another first round, where all play by the blueprint after it."""
+    tree, cards = build_tree(Betting.start(LEDUC)), SmallGameBuckets(LEDUC)
+    blueprint = random_blueprint(tree, cards)
+    solver = limited(LEDUC, blueprint, "blueprint")
+    policy, gains = played(solver, tree, blueprint.probs), []
+    for iterations in (100, 9_900):
+        solver.run(iterations)
+        own = [RangeWalk(tree, policy, player, own=policy).value() for player in range(3)]
+        best = [FirstRoundResponse(tree, policy, player, own=policy).value() for player in range(3)]
+        gains.append(sum(best) - sum(own))
+    assert gains[1] < gains[0] / 3
+    assert gains[1] < 0.15
