@@ -191,10 +191,19 @@ def equities_against(board: Board, ranges: Reals) -> Floats:
     if len(board) == _RULES.total_board_cards:
         won = np.stack([showdown_chances(_RULES, board, row) for row in flat])
     else:
-        won = (flat.astype(np.float32) @ np.asarray(margins(_RULES, board), np.float32).T).astype(np.float64)
+        live, against = _margins(board)
+        won = np.zeros_like(flat)
+        won[:, live] = flat[:, live].astype(np.float32) @ against
     mass = HOLDEM.compatible_mass(flat)
     chances: Floats = np.where(mass > EMPTY, 0.5 + 0.5 * won / np.maximum(mass, EMPTY), 0.5)
     return chances.reshape(ranges.shape)
+
+
+@lru_cache(maxsize=8)
+def _margins(board: Board) -> tuple[NDArray[np.int64], Singles]:
+    """The hands that a board leaves, and what each column's wins from each row's of them."""
+    live = np.flatnonzero(HOLDEM.live(board))
+    return live, np.ascontiguousarray(margins(_RULES, board)[np.ix_(live, live)].T, np.float32)
 
 
 def joint_weights(board: Board, ranges: Reals) -> Floats:

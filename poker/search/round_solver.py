@@ -234,8 +234,8 @@ class DepthLimitedSolver:
 
     def _leaf(self, request: Request) -> LeafEvaluator | RangeNetLeaf | None:
         """Evaluator of the depth limit; None where there is none."""
-        leaves = self._leaves if request.modelled is None else self._against_model
-        return leaves.get(request.root.street)
+        leaf = (self._leaves if request.modelled is None else self._against_model).get(request.root.street)
+        return None if isinstance(leaf, RangeNetLeaf) and not leaf.serves(request.root) else leaf
 
     def _solver(
         self,

@@ -63,14 +63,22 @@ class MeanOverDeals:
 
 
 class RangeNetLeaf:
-    """Leaf evaluator by a net over ranges of states where a round has ended; asked after every `every` iterations."""
+    """Leaf evaluator by a net over ranges of states where a round has ended; asked after every `every` iterations.
+
+    Rounds that begin with at most `shallow` pots behind are not its: they are solved to the end of the hand.
+    """
 
     num_continuations = 1
 
-    def __init__(self, *, net: RangeValues, every: int) -> None:
+    def __init__(self, *, net: RangeValues, every: int, shallow: float = 0.0) -> None:
         if not LEVELS[net.level].ended or every < 1:
             raise PokernetsError(f"leaves are valued where a round has ended, not by a net of the level `{net.level}`")
-        self._net, self._every = net, every
+        self._net, self._every, self._shallow = net, every, shallow
+
+    def serves(self, root: Betting) -> bool:
+        """Whether it values the leaves of a round with this root."""
+        pot = matched_pot(root)
+        return min(root.rules.stacks) - pot / 2 > self._shallow * pot
 
     def asked(self, leaves: Sequence[Betting], board: Board, dead: int = 0) -> AskedLeaves:
         """The leaves of a solve on a board, with `dead` chips in the pot besides what is committed."""

@@ -74,3 +74,13 @@ def test_a_net_is_asked_only_about_states_of_its_level() -> None:
         RangeNetLeaf(net=Equities("flop"), every=1)
     with pytest.raises(PokernetsError, match="level `end_of_turn` is asked on 3 cards"):
         RangeNetLeaf(net=Equities("end_of_turn"), every=1).asked([], FLOP)
+
+
+@pytest.mark.parametrize(("stack", "deep"), [(3600, False), (4000, True)])
+def test_shallow_rounds_are_solved_to_the_end_of_the_hand(stack: int, deep: bool) -> None:
+    rules, turn, menu = replace(RULES, stacks=(stack, stack)), parse_cards("2cKdAh9s"), bet_menu(turn=[1.0], river=[])
+    root = Betting.at_street(rules, 2, (300, 300))
+    leaf = RangeNetLeaf(net=Equities("end_of_turn"), every=1, shallow=5.5)
+    solve = DepthLimitedSolver(menu, menu, {2: leaf}, SolverSettings("apdcfr", (1,), 1))
+    solver = solve.solved(Request(root, turn, observe_board(start_ranges(rules), turn), 0))
+    assert (solver.game.tree.num_leaf_states > 0) == deep
