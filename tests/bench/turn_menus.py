@@ -24,6 +24,7 @@ from poker.agents.depth_limited import DepthLimitedAgent, solved_board
 from poker.atomic import write_atomically
 from poker.betting import Betting
 from poker.play.hand import play_hand
+from poker.report.estimates import estimate
 from poker.rules import CALL, FOLD
 from poker.search.beliefs import Ranges
 from poker.search.nested import Belief, NestedSearch
@@ -168,31 +169,19 @@ def roots(overrides: list[str], count: int, seed: int) -> Iterator[Root]:
 
 
 def means(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """A row for each setting: means over roots, folds those of single-raised pots."""
+    """A row for each setting: means over roots, `more` than by the first setting, folds in pots raised once."""
     out = []
-    for name in dict.fromkeys(row["search"] for row in rows):
+    names = list(dict.fromkeys(row["search"] for row in rows))
+    lost = {name: [row["lost"] for row in rows if row["search"] == name] for name in names}
+    for name in names:
         own = [row for row in rows if row["search"] == name]
-        single = [row["folded"] for row in own if row["raises"] == 1]
-        lost = np.array([row["lost"] for row in own])
-        out.append(
-            {
-                "search": name,
-                "roots": len(own),
-                "lost": lost.mean(),
-                "error": lost.std() / max(1, len(own)) ** 0.5,
-                "lost_bb": np.mean([row["lost"] * row["pot"] for row in own]) / 1e4,
-                "seconds": np.mean([row["seconds"] for row in own]),
-                "solves": np.mean([row["solves"] for row in own]),
-                **{
-                    f"folds_to_{bet}": np.mean([each[bet] for each in single if bet in each] or [np.nan])
-                    for bet in ("half", "pot")
-                },
-            }
-        )
-        print(
-            {key: value if isinstance(value, str | int) else round(float(value), 3) for key, value in out[-1].items()},
-            flush=True,
-        )
+        folds = [row["folded"] for row in own if row["raises"] == 1 and row["folded"]]
+        mean = {key: float(np.mean([row[key] for row in own])) for key in ("seconds", "solves")}
+        mean |= {f"folds_to_{bet}": float(np.mean([each[bet] for each in folds])) for bet in folds[0]} if folds else {}
+        more = estimate(np.subtract(lost[name], lost[names[1]]).tolist()).record()
+        told = {"search": name, "roots": len(own), "lost": estimate(lost[name]).record(), "more": more}
+        out.append({**told, **mean, "first_seconds": float(np.median([row["first"] for row in own]))})
+        print(out[-1], flush=True)
     return out
 
 
@@ -216,29 +205,18 @@ def main() -> None:
         yardstick = Yardstick(root)
         told = {"root": number, "betting": root.line, "pot": root.betting.pot, "searcher": root.searcher}
         told["raises"] = root.line.partition("/")[0].count("r")
-        rows.append(
-            {
-                "search": "all bets",
-                **told,
-                "lost": 0.0,
-                "seconds": 0.0,
-                "solves": 0,
-                "folded": yardstick.folded(yardstick.sound),
-            }
-        )
+        sound = {"lost": 0.0, "seconds": 0.0, "first": 0.0, "solves": 0, "folded": yardstick.folded(yardstick.sound)}
+        rows.append({"search": "all bets", **told, **sound})
         for name, player in players.items():
             player.seconds.clear()
             strategies = player.strategies(root, yardstick.tree)
-            row = {"seconds": float(np.mean(player.seconds)), "solves": len(player.seconds), "first": player.seconds[0]}
-            rows.append(
-                {
-                    "search": name,
-                    **told,
-                    **row,
-                    "lost": yardstick.lost(strategies),
-                    "folded": yardstick.folded(strategies),
-                }
-            )
+            spent = {
+                "seconds": float(np.mean(player.seconds)),
+                "first": player.seconds[0],
+                "solves": len(player.seconds),
+            }
+            found = {"lost": yardstick.lost(strategies), "folded": yardstick.folded(strategies)}
+            rows.append({"search": name, **told, **spent, **found})
         print(number, {row["search"]: round(row["lost"], 2) for row in rows if row["root"] == number}, flush=True)
         if options.out:
             write_atomically(options.out, json.dumps(record(means=means(rows), rows=rows), indent=1).encode())
