@@ -20,7 +20,7 @@ from poker.search.beliefs import Ranges
 from poker.search.round_solver import DepthLimitedSolver, Request
 from poker.solvers.vector.response_values import ResponseValues
 from poker.solvers.vector.solver import VectorSolver
-from poker.state import HandState
+from poker.state import HandState, Policy
 from poker.tree import Kind
 from poker.types import Board, Path, Singles
 
@@ -56,6 +56,9 @@ class SolvedDecision:
 @runtime_checkable
 class DecisionSolver(Protocol):
     """Solver of its opponent's decisions."""
+
+    def policy(self, state: HandState) -> Policy:
+        """Strategy of the player to act in `state` with every hand."""
 
     def opponents_decision(self, state: HandState, raises: tuple[int, ...] = ()) -> SolvedDecision:
         """Solve the decision at `state`, with `raises` among the actions; cards held do not matter."""

@@ -12,7 +12,7 @@ from nicegui import run, ui
 from poker.betting import Betting
 from poker.cards import PREFLOP_CLASS, PREFLOP_CLASS_SIZE, hand_index
 from poker.errors import PokernetsError
-from poker.evaluation.histories.review import DecisionReview, Mistake, Reviews, decisions_of, ends_after
+from poker.evaluation.histories.review import Advice, DecisionReview, Mistake, Reviews, decisions_of, ends_after
 from poker.formats.acpc.log import LoggedHand
 from poker.rules import Rules
 from poker.state import HandState
@@ -58,7 +58,7 @@ class ReviewPanel:
         self._asked = 0
         self._hint: tuple[int, str] | None = None
         """Hand and betting of the hint shown, None where there is none."""
-        self._found: DecisionReview | None = None
+        self._found: DecisionReview | Advice | None = None
         self._buttons: dict[HandState, tuple[int | None, ui.button]] = {}
         """Action taken (None: to come) and button for each decision, as the person saw it."""
         with ui.element("div").classes("review"):
@@ -115,7 +115,7 @@ class ReviewPanel:
                 button.props("aria-pressed=false outline")
         self._shown.set_content(_SOLVING)
         self._looking.activate()
-        found, error = await _tried(self._reviews.decision, view, action)
+        found, error = await _tried(self._reviews.opinion, view, action)
         if asked == self._asked:
             self._looking.deactivate()
             self._found = found
@@ -135,7 +135,10 @@ class ReviewPanel:
             what = "now" if action is None else words.action_name(view.betting, action, big_blind)
             button.set_text(f"{words.STREETS[view.street]}: {what}")
         if self._found is not None:
-            self._shown.set_content(decision_html(self._found, self._note, big_blind))
+            if isinstance(self._found, Advice):
+                self._shown.set_content(advice_html(self._found, big_blind))
+            else:
+                self._shown.set_content(decision_html(self._found, self._note, big_blind))
 
 
 class MistakesPanel:
@@ -218,37 +221,65 @@ def mistake_text(one: Mistake, rules: Rules, big_blind: int | None = None) -> st
 def decision_html(one: DecisionReview, note: str, big_blind: int | None = None) -> str:
     """HTML of a reviewed decision: actions with frequency and EV, the loss, the parts of the EVs, the grids and the
     note; amounts in chips, or in big blinds of `big_blind` chips."""
-    names = [words.action_name(one.betting, action, big_blind) for action in one.actions]
-    shades = [f'<span class="shade" style="background: {colour}"></span>' for colour in action_colours(names)]
-    held = int(PREFLOP_CLASS[hand_index(*one.cards)])
-    rows = []
-    for place, (action, name) in enumerate(zip(one.actions, names, strict=True)):
-        marked, mine = (" class=chosen", " (you)") if action == one.chosen else ("", "")
-        ev = _ev(one.evs[place], one.best_evs[place], one.exploitability, big_blind)
-        rows.append(
-            f"<tr{marked}><th scope=row>{shades[place]}{name}{mine}</th>"
-            f"<td>{one.frequencies[place]:.0%}</td><td>{ev}</td></tr>"
-        )
-    board = ""
-    if one.board:
-        cards = words.small_cards(one.betting.rules, one.board)
-        board = f"<p>Board {cards}, pot {words.chips(one.betting.pot, big_blind)}</p>"
-    legend = " ".join(f"{shade}{name}" for shade, name in zip(shades, names, strict=True))
+    names, held = _names(one, big_blind), int(PREFLOP_CLASS[hand_index(*one.cards)])
+    evs = [_ev(*pair, one.exploitability, big_blind) for pair in zip(one.evs, one.best_evs, strict=True)]
     return (
-        f"{board}{_table('action', 'solver', rows, big_blind)}"
-        f"{_lost_html(one, big_blind)}{_parts_html(one, names, big_blind)}"
-        f'<h3>What sound play does with your hands</h3><p class="legend">{legend}</p>'
-        f"{class_grid(strategy_cells(names, one.grid, held), 'Strategy by class of hand')}"
+        f"{_board_html(one, big_blind)}{_table(('action', 'solver', _in(big_blind)), _action_rows(one, names, evs))}"
+        f"{_lost_html(one, big_blind)}{_parts_html(one, names, big_blind)}{_strategy_html(one, names, held)}"
         "<h3>What the agent takes you to hold</h3>"
         f"{class_grid(range_cells(one.believed, held), 'Your range as the agent sees it')}"
         f"<p class=quiet>{escape(note)} {_ERROR}</p>"
     )
 
 
-def _table(what: str, how_often: str, rows: Sequence[str], big_blind: int | None) -> str:
-    heads = what, how_often, f"EV, {'chips' if big_blind is None else 'bb'}"
+def advice_html(one: Advice, big_blind: int | None = None) -> str:
+    """HTML of what the agent would do: actions with frequency, the grid, and why there are no EVs."""
+    names, held = _names(one, big_blind), int(PREFLOP_CLASS[hand_index(*one.cards)])
+    return (
+        f"{_board_html(one, big_blind)}{_table(('action', 'agent'), _action_rows(one, names))}"
+        f"<p class=quiet>{escape(one.why)}</p>{_strategy_html(one, names, held)}"
+    )
+
+
+def _names(one: DecisionReview | Advice, big_blind: int | None) -> list[str]:
+    return [words.action_name(one.betting, action, big_blind) for action in one.actions]
+
+
+def _shades(names: Sequence[str]) -> list[str]:
+    return [f'<span class="shade" style="background: {colour}"></span>' for colour in action_colours(names)]
+
+
+def _board_html(one: DecisionReview | Advice, big_blind: int | None) -> str:
+    if not one.board:
+        return ""
+    cards = words.small_cards(one.betting.rules, one.board)
+    return f"<p>Board {cards}, pot {words.chips(one.betting.pot, big_blind)}</p>"
+
+
+def _action_rows(one: DecisionReview | Advice, names: Sequence[str], evs: Sequence[str] | None = None) -> list[str]:
+    rows = []
+    for place, (action, shade, name) in enumerate(zip(one.actions, _shades(names), names, strict=True)):
+        marked, mine = (" class=chosen", " (you)") if action == one.chosen else ("", "")
+        ev = "" if evs is None else f"<td>{evs[place]}</td>"
+        rows.append(f"<tr{marked}><th scope=row>{shade}{name}{mine}</th><td>{one.frequencies[place]:.0%}</td>{ev}</tr>")
+    return rows
+
+
+def _strategy_html(one: DecisionReview | Advice, names: Sequence[str], held: int) -> str:
+    legend = " ".join(f"{shade}{name}" for shade, name in zip(_shades(names), names, strict=True))
+    return (
+        f'<h3>What sound play does with your hands</h3><p class="legend">{legend}</p>'
+        f"{class_grid(strategy_cells(names, one.grid, held), 'Strategy by class of hand')}"
+    )
+
+
+def _table(heads: Sequence[str], rows: Sequence[str]) -> str:
     head = "".join(f"<th>{head}</th>" for head in heads)
     return f"<table class=actions><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
+
+
+def _in(big_blind: int | None) -> str:
+    return f"EV, {'chips' if big_blind is None else 'bb'}"
 
 
 def _number(value: float, big_blind: int | None) -> str:
@@ -322,7 +353,7 @@ def _parts_html(one: DecisionReview, names: Sequence[str], big_blind: int | None
     return (
         "<details><summary>How the EVs add up</summary><p class=quiet>The EV of an action is the mean of those of the"
         f" answers below it, weighted by how often they come.{limit if limited else ''}</p>"
-        f"{_table('then', 'how often', told, big_blind)}</details>"
+        f"{_table(('then', 'how often', _in(big_blind)), told)}</details>"
     )
 
 

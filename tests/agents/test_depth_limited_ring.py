@@ -9,14 +9,15 @@ from poker.abstraction.buckets import make_abstraction
 from poker.agents.base import hand_number
 from poker.agents.blueprint import BlueprintAgent
 from poker.agents.depth_limited_ring import DepthLimitedRingAgent
-from poker.cards import HOLDEM, NUM_HANDS, PREFLOP_CLASS, parse_cards
-from poker.evaluation.histories.review import Reviews
+from poker.cards import HOLDEM, NUM_HANDS, PREFLOP_CLASS, hand_index, parse_cards
+from poker.evaluation.histories.review import Advice, Reviews
 from poker.kernels.cards.isomorphism import NUM_BOARDS
 from poker.rules import CALL, FOLD
 from poker.search.round_solver import SolverSettings
 from poker.search.settings import SearchSettings
 from poker.solvers.blueprint import Blueprint
 from poker.state import Betting, HandState, public_state
+from poker.table.review_panel import advice_html
 from poker.tree import bet_menu, build_tree
 from tests.blueprints import random_blueprint
 from tests.games import load_rules
@@ -139,4 +140,18 @@ def test_decisions_of_two_left_are_reviewed(agent: DepthLimitedRingAgent) -> Non
     np.testing.assert_allclose(found.evs, [0, state.betting.pot], atol=0.5)  # nothing beats the quads
     assert found.loss == pytest.approx(0)
     assert [view.street for view, _ in reviews.reviewed(state, 1)] == [2, 3]
-    assert "began with two" in reviews.refusal(at("r225cc/"))
+
+
+def test_other_decisions_have_advice(agent: DepthLimitedRingAgent) -> None:
+    """What the agent does there, as it would play; nothing is said of values."""
+    state = HandState(Betting.parse(RULES, "r225c"), ((), parse_cards("7h7d"), ()), BOARD).view(1)
+    advice = Reviews(RULES, None, lambda: agent, threading.Lock()).opinion(state, FOLD)
+    assert isinstance(advice, Advice)
+    actions, probs = agent.policy(public_state(state.betting, ()))
+    assert advice.actions == actions
+    assert advice.frequencies == pytest.approx(probs[hand_index(*parse_cards("7h7d"))])
+    assert advice.grid.shape == (169, len(actions))
+    shown = advice_html(advice)
+    assert "began with two" in shown
+    assert "fold (you)" in shown
+    assert "EV" not in shown

@@ -93,6 +93,21 @@ class DecisionReview:
         return self.loss is not None and _certain(self.finished, self.loss, self.error, self.frequency)
 
 
+@dataclass(frozen=True)
+class Advice:
+    """The solver's own play at a decision that it does not value, and `why` not: `frequencies` [A] of its actions with
+    the hand held, and by class of hand `grid` [169, A], NaN where the board leaves none."""
+
+    betting: Betting
+    board: tuple[int, ...]
+    cards: tuple[int, ...]
+    chosen: int | None
+    actions: tuple[int, ...]
+    frequencies: Floats
+    grid: Floats
+    why: str
+
+
 def review(solved: SolvedDecision, state: HandState, chosen: int | None) -> DecisionReview:
     """Review the decision at `state`, which has the cards of the player to act, from its solve."""
     hand, live = hand_number(state, state.to_act), HOLDEM.live(state.board).astype(np.float64)
@@ -205,6 +220,18 @@ class Reviews:
 
         with self._lock:
             return self._known.get_or_make((state, chosen), made)
+
+    def opinion(self, state: HandState, chosen: int | None) -> DecisionReview | Advice:
+        """Review the decision or, where that is refused at a table of more than two, say what the solver would do."""
+        why = self.refusal(state)
+        if not why or self.why_not or state.rules.num_players == 2:
+            return self.decision(state, chosen)
+        with self._lock:
+            actions, probs = self._solver().policy(public_state(state.betting, state.board))
+        frequencies = probs[hand_number(state, state.to_act)].astype(np.float64)
+        grid = class_shares(HOLDEM.live(state.board).astype(np.float64), probs)
+        cards = state.hole_cards[state.to_act]
+        return Advice(state.betting, state.board, cards, chosen, actions, frequencies, grid, why)
 
     def hand(self, number: int, state: HandState, player: int) -> list[DecisionReview]:
         """Review all decisions of a hand that can be, and keep what they have cost."""

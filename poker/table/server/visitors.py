@@ -25,7 +25,7 @@ from poker.play.table_game import PERSON, Opponents, TableGame
 from poker.rules import Rules
 from poker.search.lru_cache import LRUCache
 from poker.search.opponent_decision import DecisionSolver, SolvedDecision
-from poker.state import HandState
+from poker.state import HandState, Policy
 
 _THREADS = 200
 """Games whose agents act at a time; nearly all of them wait for the pool of agents."""
@@ -137,18 +137,23 @@ class PooledSolver:
         """Place in the queue, 0 where no call of `owner` waits."""
         return self.pool.place(self.owner)
 
+    def policy(self, state: HandState) -> Policy:
+        found: Policy = self._ask("policy", state)
+        return found
+
     def opponents_decision(self, state: HandState, raises: tuple[int, ...] = ()) -> SolvedDecision:
-        return self._ask("opponents_decision", state, raises)
+        found: SolvedDecision = self._ask("opponents_decision", state, raises)
+        return found
 
     def others_decision(self, state: HandState, raises: tuple[int, ...] = ()) -> SolvedDecision:
-        return self._ask("others_decision", state, raises)
+        found: SolvedDecision = self._ask("others_decision", state, raises)
+        return found
 
-    def _ask(self, method: str, *arguments: Any) -> SolvedDecision:
+    def _ask(self, method: str, *arguments: Any) -> Any:
         try:
-            found: SolvedDecision = self.pool.ask(self.owner, Call(self.name, method, arguments))
+            return self.pool.ask(self.owner, Call(self.name, method, arguments))
         except AgentFailure as error:
             raise PokernetsError(f"the solve failed: {error}") from error
-        return found
 
 
 def reviewing(game: Rules, specs: Mapping[str, AgentSpec | None], processes: int | None) -> Pool:
