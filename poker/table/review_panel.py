@@ -225,7 +225,7 @@ def decision_html(one: DecisionReview, note: str, big_blind: int | None = None) 
     evs = [_ev(*pair, one.exploitability, big_blind) for pair in zip(one.evs, one.best_evs, strict=True)]
     return (
         f"{_board_html(one, big_blind)}{_table(('action', 'solver', _in(big_blind)), _action_rows(one, names, evs))}"
-        f"{_lost_html(one, big_blind)}{_parts_html(one, names, big_blind)}{_strategy_html(one, names, held)}"
+        f"{_lost_html(one, big_blind)}{_parts_html(one, names, big_blind)}{_strategy_html('What sound play does with your hands', one, names, held)}"
         "<h3>What the agent takes you to hold</h3>"
         f"{class_grid(range_cells(one.believed, held), 'Your range as the agent sees it')}"
         f"<p class=quiet>{escape(note)} {_ERROR}</p>"
@@ -237,7 +237,7 @@ def advice_html(one: Advice, big_blind: int | None = None) -> str:
     names, held = _names(one, big_blind), int(PREFLOP_CLASS[hand_index(*one.cards)])
     return (
         f"{_board_html(one, big_blind)}{_table(('action', 'agent'), _action_rows(one, names))}"
-        f"<p class=quiet>{escape(one.why)}</p>{_strategy_html(one, names, held)}"
+        f"<p class=quiet>{escape(one.why)}</p>{_strategy_html('What the agent would do with your hands', one, names, held)}"
     )
 
 
@@ -265,10 +265,10 @@ def _action_rows(one: DecisionReview | Advice, names: Sequence[str], evs: Sequen
     return rows
 
 
-def _strategy_html(one: DecisionReview | Advice, names: Sequence[str], held: int) -> str:
+def _strategy_html(title: str, one: DecisionReview | Advice, names: Sequence[str], held: int) -> str:
     legend = " ".join(f"{shade}{name}" for shade, name in zip(_shades(names), names, strict=True))
     return (
-        f'<h3>What sound play does with your hands</h3><p class="legend">{legend}</p>'
+        f'<h3>{title}</h3><p class="legend">{legend}</p>'
         f"{class_grid(strategy_cells(names, one.grid, held), 'Strategy by class of hand')}"
     )
 
