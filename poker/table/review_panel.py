@@ -225,7 +225,8 @@ def decision_html(one: DecisionReview, note: str, big_blind: int | None = None) 
     evs = [_ev(*pair, one.exploitability, big_blind) for pair in zip(one.evs, one.best_evs, strict=True)]
     return (
         f"{_board_html(one, big_blind)}{_table(('action', 'solver', _in(big_blind)), _action_rows(one, names, evs))}"
-        f"{_lost_html(one, big_blind)}{_parts_html(one, names, big_blind)}{_strategy_html('What sound play does with your hands', one, names, held)}"
+        f"{_lost_html(one, big_blind)}{_parts_html(one, names, big_blind)}"
+        f"{_strategy_html('What sound play does with your hands', one, names, held)}"
         "<h3>What the agent takes you to hold</h3>"
         f"{class_grid(range_cells(one.believed, held), 'Your range as the agent sees it')}"
         f"<p class=quiet>{escape(note)} {_ERROR}</p>"
@@ -237,7 +238,8 @@ def advice_html(one: Advice, big_blind: int | None = None) -> str:
     names, held = _names(one, big_blind), int(PREFLOP_CLASS[hand_index(*one.cards)])
     return (
         f"{_board_html(one, big_blind)}{_table(('action', 'agent'), _action_rows(one, names))}"
-        f"<p class=quiet>{escape(one.why)}</p>{_strategy_html('What the agent would do with your hands', one, names, held)}"
+        f"<p class=quiet>{escape(one.why)}</p>"
+        f"{_strategy_html('What the agent would do with your hands', one, names, held)}"
     )
 
 
