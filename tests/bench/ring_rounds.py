@@ -1,6 +1,7 @@
 """What one seat at a table of six wins by searching, round by round, where all others play the blueprint.
 
-    python -m tests.bench.ring_rounds --artifacts DIR [--game NAME] [--flops 200] [--out FILE]
+    python -m tests.bench.ring_rounds --artifacts DIR [--game NAME] [--flops 200] [--seed 1] | tee LOG
+    python -m tests.bench.ring_rounds --artifacts DIR [--game NAME] --logs LOG ... --out FILE
 
 Blueprints play each other to the flop, and from there one of the players left is the searcher. Where a round begins, it
 is worth to the searcher what the searched strategy of the round wins more than the blueprint's, if all play the
@@ -10,8 +11,10 @@ rounds of a hand that is what a searcher wins more than a blueprint in its seat.
 """
 
 import argparse
+import ast
 import json
 from collections.abc import Iterator
+from itertools import chain, islice
 from pathlib import Path
 
 import numpy as np
@@ -37,6 +40,8 @@ from tests.games import load_rules
 
 _DEALS = 500, 500, 1000, 4000
 """By street."""
+_COUNTED = 10_000
+"""Flops from which it is told how often hands come there."""
 _MOST = 4
 """Players for whom the agent solves a round."""
 
@@ -48,19 +53,21 @@ def main() -> None:
     parser.add_argument("--flops", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--factor", type=float, default=10.0)
+    parser.add_argument("--logs", type=Path, nargs="*", default=[])
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
     table = _Table(options.artifacts, options.game, options.seed, options.factor)
-    played = []
-    for found in table.hands():
-        played.append(found)
-        print(len(played), found, flush=True)
-        if len(played) == options.flops:
-            break
-    rows = _rows(played, table.dealt, table.rules.num_players)
+    if not options.logs:
+        for number, found in zip(range(options.flops), table.hands(), strict=False):
+            print(number, found, flush=True)
+        return
+    lines = chain.from_iterable(log.read_text().splitlines() for log in options.logs)
+    played = [ast.literal_eval(line.split(maxsplit=1)[1]) for line in lines]
+    flops = sum(1 for _ in islice(table.flops(), _COUNTED))
+    rows = _rows(played, flops / table.dealt, table.rules.num_players)
     for row in rows:
         print(json.dumps(row), flush=True)
-    told = {"flops": len(played), "hands": table.dealt, "seed": options.seed, "factor": options.factor}
+    told = {"flops": len(played), "flops_a_hand": flops / table.dealt, "factor": options.factor}
     if options.out:
         write_atomically(options.out, json.dumps(record(rows=rows, game=options.game, **told), indent=1).encode())
 
@@ -69,9 +76,9 @@ Gains = dict[tuple[str, str], tuple[float, float]]
 """Of a hand, by street and players: gain in pots, and in mbb of the hand."""
 
 
-def _rows(played: list[tuple[int, Gains]], dealt: int, seats: int) -> list[dict[str, object]]:
+def _rows(played: list[tuple[int, Gains]], flops: float, seats: int) -> list[dict[str, object]]:
     """Gains where rounds begin, and for each hand and seat: as often as a hand comes there and the seat is in it."""
-    share = len(played) / dealt / seats
+    share = flops / seats
     kinds = sorted({kind for _, gains in played for kind in gains}, key=str)
     rows: list[dict[str, object]] = []
     for kind in kinds:
@@ -119,6 +126,11 @@ class _Table:
 
     def hands(self) -> Iterator[tuple[int, Gains]]:
         """Players on the flop and gains of one hand after the other that comes there."""
+        for state, left in self.flops():
+            yield len(left), self._after_the_flop(state, int(self._rng.choice(left)))
+
+    def flops(self) -> Iterator[tuple[HandState, list[int]]]:
+        """Hands on the flop, as blueprints come there, and the players left; `dealt` counts those that end before."""
         while True:
             self.dealt += 1
             state = HandState.deal(self.rules, self._rng)
@@ -126,7 +138,7 @@ class _Table:
                 state = state.apply(sample_action(self._player.policy(state), state, self._rng))
             left = [player for player, out in enumerate(state.betting.folded) if not out]
             if not state.is_over and len(left) <= _MOST:
-                yield len(left), self._after_the_flop(state, int(self._rng.choice(left)))
+                yield state, left
 
     def _after_the_flop(self, state: HandState, own: int) -> Gains:
         gains: Gains = {}
