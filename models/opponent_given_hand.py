@@ -1,14 +1,15 @@
 """`train.py model=opponent_given_hand`: how well models know with which hands people act, where all cards are known.
 
-The frequencies of a decision are those of a net that knows no cards. What every hand does follows by strength, as in a
-search against a model (`poker.opponents.habits.by_strength`), over the range that the player's earlier actions of the
-hand have left; or from a net that reads the cards held. Log-losses of the action given the hand, on hands from which
-no net has learned.
+The frequencies of a decision are those of a net that knows no cards. What every hand does follows as in a search
+against a model (`poker.opponents.habits.by_hand`), by strength or by a net that reads the cards held, over the range
+that the player's earlier actions of the hand have left; or from such a net alone. Log-losses of the action given the
+hand, on hands from which no net has learned.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,18 +17,33 @@ from rich.console import Console
 
 from models.opponent import bootstrap
 from models.opponent_data import OpponentRows
-from models.opponent_inference import load_opponent_net, probabilities
+from models.opponent_inference import load_opponent_net, probabilities, with_hands
 from models.opponent_record import NetRecord
 from poker.cards import HOLDEM, hand_index
 from poker.features.action_rows import NO_CARD
 from poker.features.nolimit import NOTHING, SPOTS
 from poker.features.opponent_history import by_class
-from poker.opponents.habits import bins_of, by_strength
+from poker.opponents.habits import by_hand, log_odds, strength_odds
+from poker.opponents.hand_classes import HandClasses, by_inputs, by_mean_inputs, by_strength
 from poker.opponents.model import RAISE_CLASS
 from poker.opponents.shown import BLUFFS, STEEPNESS, Shape, ShownHands, group_of
 from poker.report import Report, Table
 from poker.rules import Rules
-from poker.types import Floats
+from poker.types import Board, Floats
+
+_Said = Callable[[int], tuple[HandClasses, Floats]]
+"""Classes of hands in a row, and the log odds of each."""
+
+
+class _Step(NamedTuple):
+    """A row: what is said of it, the range [1, H] before the action, and how likely that was with the hand held."""
+
+    row: int
+    classes: HandClasses
+    odds: Floats
+    weights: Floats
+    chance: float
+
 
 PARTS = ("before the flop", "after it, nothing asked", "after it, facing a bet")
 
@@ -44,34 +60,39 @@ def run(*, data: str, net: str, held: str, game: Rules, learned_hands: int, outp
     nets = [load_opponent_net(path) for path in (net, held)]
     inputs = rows.inputs({"hand", "held"}, None)
     frequencies, given = (by_class(probabilities(known, inputs)).astype(np.float64) for known in nets)
-    walk = _Walk(rows, frequencies, game)
-    shown = ShownHands()
-    for row, group, bins, weights in walk.over(np.flatnonzero(rows.columns["hand"] < learned_hands), ShownHands()):
-        kind, hand = walk.kind[row], walk.held[row]
-        looking = [
-            [walk.chances(row, bins, weights, Shape(steep, share, 0.0))[hand, kind] for share in BLUFFS]
-            for steep in STEEPNESS
-        ]
-        shown = shown.after(group, np.array(looking), float(frequencies[row, kind]))
+    walk = _Walk(rows, frequencies)
+    by_any, by_strong = partial(by_strength, game), partial(by_strength, game, people=True)
+
+    def of_strength(classes: Callable[[list[Board]], HandClasses], row: int) -> tuple[HandClasses, Floats]:
+        return classes([walk.boards[row]]), strength_odds(walk.spots[row])[None]
+
+    def of_net(classes: Callable[[Board], HandClasses], row: int) -> tuple[HandClasses, Floats]:
+        found = classes(walk.boards[row])
+        assert found.held is not None
+        return found, log_odds(with_hands(nets[1], inputs.take(np.array([row])), found.held))
+
+    def to_come(board: Board) -> HandClasses:
+        return by_mean_inputs(game, (board,)) if board else by_inputs(game, board)
+
+    shown, usual, exact = ShownHands(), ShownHands(), ShownHands.exact()
+    learned = np.flatnonzero(rows.columns["hand"] < learned_hands)
+    for row, classes, odds, weights, _ in walk.over(learned, partial(of_strength, by_any), usual):
+        looked = partial(by_hand, classes, odds, frequencies[[row]], weights)
+        at = 0, walk.held[row], walk.kind[row]
+        looking = [[looked(Shape(steep, share, 0.0))[at] for share in BLUFFS] for steep in STEEPNESS]
+        shown = shown.after(walk.group(row), np.array(looking), float(frequencies[row, walk.kind[row]]))
     test = rows.test_rows
-    losses = {
-        "the net alone": -np.log(frequencies[test, walk.kind[test]]),
-        "by strength": np.empty(len(test)),
-        "by strength, of this population": np.empty(len(test)),
-        "by strength against strong hands": np.empty(len(test)),
-        "a net that sees the hand": -np.log(given[test, walk.kind[test]]),
-    }
-    usual = ShownHands()
-    for name, shapes, walk.people in (
-        ("by strength", usual, False),
-        ("by strength, of this population", shown, False),
-        ("by strength against strong hands", usual, True),
+    losses = {"the net alone": -np.log(frequencies[test, walk.kind[test]])}
+    groups = [walk.group(row) for row in test.tolist()]
+    for name, shapes, said in (
+        ("by strength", usual, partial(of_strength, by_any)),
+        ("by strength, of this population", shown, partial(of_strength, by_any)),
+        ("by strength against strong hands", usual, partial(of_strength, by_strong)),
+        ("by a net, on boards to come", exact, partial(of_net, to_come)),
+        ("by a net, on the board at hand", exact, partial(of_net, partial(by_inputs, game))),
     ):
-        groups: list[int] = []
-        for at, (row, group, bins, weights) in enumerate(walk.over(test, shapes)):
-            chance = walk.chances(row, bins, weights, shapes.shape(group))[walk.held[row], walk.kind[row]]
-            losses[name][at] = -np.log(max(chance, 1e-6))
-            groups.append(group)
+        losses[name] = -np.log(np.maximum([step.chance for step in walk.over(test, said, shapes)], 1e-6))
+    losses["a net that sees the hand"] = -np.log(given[test, walk.kind[test]])
     record = _record(losses, np.array(groups), rows.columns["hand"][test])
     record["shapes"] = {part: shown.shape(group)._asdict() for group, part in enumerate(PARTS)}
     record["rows"] = {"test": len(test), "fingerprint": rows.fingerprint}
@@ -107,32 +128,30 @@ def _mean(values: Floats, groups: NDArray[np.int32]) -> dict[str, Any]:
 class _Walk:
     """Rows in turn, with the range that a player's earlier actions of the hand have left."""
 
-    def __init__(self, rows: OpponentRows, frequencies: Floats, game: Rules) -> None:
+    def __init__(self, rows: OpponentRows, frequencies: Floats) -> None:
         columns = rows.columns
         self.kind = np.minimum(columns["action"], RAISE_CLASS).astype(np.int64)
         self.held = [hand_index(*cards) for cards in columns["held"].tolist()]
+        self.boards = [tuple(card for card in board if card != NO_CARD) for board in columns["board"].tolist()]
+        self.spots = list(zip(*(each.tolist() for each in np.unravel_index(columns["spot"], SPOTS)), strict=True))
         self._who = list(zip(columns["hand"].tolist(), columns["player"].tolist(), strict=True))
-        self._boards = [tuple(card for card in board if card != NO_CARD) for board in columns["board"].tolist()]
-        self._spots = list(zip(*(each.tolist() for each in np.unravel_index(columns["spot"], SPOTS)), strict=True))
-        self._frequencies, self._game, self.people = frequencies, game, False
+        self._frequencies = frequencies
 
-    def over(
-        self, chosen: NDArray[np.int64], shapes: ShownHands
-    ) -> Iterator[tuple[int, int, NDArray[np.int8], Floats]]:
-        """Row, group of decisions, bins [1, H] of strength and range [1, H] before the action, for whole hands."""
+    def group(self, row: int) -> int:
+        """Group of the decision in a row (`poker.opponents.shown`)."""
+        return group_of(self.spots[row][0], self.spots[row][1] != NOTHING)
+
+    def over(self, chosen: NDArray[np.int64], said: _Said, shapes: ShownHands) -> Iterator[_Step]:
+        """Rows of whole hands, with what a model says of them."""
         hand, ranges = -1, dict[int, Floats]()
         usual = [shapes.shape(group) for group in range(len(PARTS))]
         for row in chosen.tolist():
             dealt, player = self._who[row]
             if dealt != hand:
                 hand, ranges = dealt, {}
-            board, spot = self._boards[row], self._spots[row]
-            group, bins = group_of(spot[0], spot[1] != NOTHING), bins_of(self._game, [board], self.people)
-            weights = ranges.get(player, np.ones((1, self._game.num_hands))) * HOLDEM.live(board)
-            yield row, group, bins, weights
-            ranges[player] = weights * self.chances(row, bins, weights, usual[group])[:, self.kind[row]]
-
-    def chances(self, row: int, bins: NDArray[np.int8], weights: Floats, shape: Shape) -> Floats:
-        """[H, 3] of the hands in a row."""
-        found = by_strength(bins, self._spots[row], self._frequencies[row][None], weights, shape)[0]
-        return np.asarray(found, dtype=np.float64)
+            classes, odds = said(row)
+            weights = ranges.get(player, np.ones(classes.of.shape)) * HOLDEM.live(self.boards[row])
+            shape = usual[self.group(row)]
+            chances = by_hand(classes, odds, self._frequencies[[row]], weights, shape)[..., self.kind[row]]
+            yield _Step(row, classes, odds, weights, float(chances[0, self.held[row]]))
+            ranges[player] = weights * chances

@@ -191,6 +191,28 @@ class NetPrior:
         return found
 
 
+class HeldNet:
+    """A `poker.opponents.model.GivenHand` for no-limit: the net at `path`, which reads the cards held (`net=held`)."""
+
+    def __init__(self, path: str | Path, architectures: Collection[str] = ()) -> None:
+        self._net = load_opponent_net(path, architectures)
+        found = open_artifact(path, OPPONENT_NET, config=STAMP)
+        if found.counts.get(BETTING) != NOLIMIT or "held" not in self._net.needs or "past" in self._net.needs:
+            raise PokernetsError(f"{path} is no net of no-limit that reads the cards held: train one with net=held")
+        self.fingerprint = found.fingerprint.encode()
+
+    refuse_settings = OpponentNet.refuse_settings
+
+    def probs(self, betting: Betting, boards: Sequence[Board], held: Singles) -> Singles:
+        return with_hands(self._net, _inputs(betting, boards), held)
+
+
+def with_hands(net: ActionNet, inputs: Inputs, held: Singles) -> Singles:
+    """Probabilities [B, n, C] of B rows, each with n hands of inputs `held` [B, n, 10]."""
+    rows = inputs.take(np.repeat(np.arange(len(held)), held.shape[1]))
+    return probabilities(net, rows._replace(held=held.reshape(-1, held.shape[2]))).reshape(*held.shape[:2], -1)
+
+
 def _inputs(betting: Betting, boards: Sequence[Board]) -> Inputs:
     """Inputs [B, ...] of the player to act on each board, without the past; seats stand for players."""
     rows = [

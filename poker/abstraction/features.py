@@ -34,6 +34,7 @@ from poker.types import Floats
 PAIR_COMPLETIONS = {0: 1712304, 3: 990, 4: 44, 5: 1}
 """Boards to come that are compatible with two given hands, by the number of board cards."""
 _HAND_COMPLETIONS = {0: 2118760, 3: 1081, 4: 46, 5: 1}
+_RIVER = 5
 _RIVER_FULL = 1980.0
 _PREFLOP_FILE = Path(__file__).parent / "__pycache__" / "preflop_strength_1.npz"
 
@@ -60,6 +61,8 @@ class _Counts(NamedTuple):
 def hand_features(board: Sequence[int]) -> HandFeatures:
     """HS, E[HS], E[HS^2], PPot and NPot of all hands; about 60 ms for a flop that was not asked for before."""
     cards = _as_board(board)
+    if len(cards) == _RIVER:
+        return _river_features(cards)
     return _features(cards) if cards else _preflop_features()
 
 
@@ -115,6 +118,16 @@ def _features(cards: tuple[int, ...]) -> HandFeatures:
         ppot=_spread(ppot, live),
         npot=_spread(npot, live),
     )
+
+
+def _river_features(cards: tuple[int, ...]) -> HandFeatures:
+    """Features where no card is to come, in a tenth of the time of `_features`."""
+    won = np.empty(NUM_HANDS, np.int16)
+    kernel.board_strength_into(np.array(cards, np.uint8), won)
+    live = np.flatnonzero(HOLDEM.live(cards)).astype(np.int16)
+    strength, zero = won[live].astype(np.float64), _spread(np.zeros(len(live)), live)
+    hs = _spread(strength / _RIVER_FULL, live)
+    return HandFeatures(hs=hs, ehs=hs, ehs2=_spread(strength**2 / _RIVER_FULL**2, live), ppot=zero, npot=zero)
 
 
 @lru_cache(maxsize=8)

@@ -21,26 +21,25 @@ Symbols: B boards, H hands, A actions, S size classes, G groups of decisions.
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache, partial
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from poker.abstraction.equities import showdown_chances
 from poker.betting import Betting
-from poker.cards import HOLDEM, hand_index
+from poker.cards import hand_index
 from poker.errors import PokernetsError
 from poker.features.action_rows import COLUMNS, NAMES, open_rows
 from poker.features.frequencies import WEIGHTS, by_weight, confidence, mixed, share_of_weights
 from poker.features.nolimit import ALL_IN, NOTHING, NUM_SIZES, SPOTS, Spot, size_class, spot_of
 from poker.features.opponent_history import by_class
 from poker.formats.histories import read_hands
-from poker.kernels.cards.strength import board_strength_into
 from poker.kernels.opponents.conditional import conditional, graded
 from poker.opponents.action_statistics import ANYBODY
-from poker.opponents.model import CALL_CLASS, FOLD_CLASS, RAISE_CLASS, Prior, action_class
-from poker.opponents.responses import BINS, FOLD_SLOPE, RAISE_SLOPE, Z
+from poker.opponents.hand_classes import HandClasses, by_inputs, by_mean_inputs, by_strength
+from poker.opponents.model import CALL_CLASS, FOLD_CLASS, RAISE_CLASS, GivenHand, Prior, action_class
+from poker.opponents.responses import FOLD_SLOPE, RAISE_SLOPE, odds_by_strength
 from poker.opponents.shown import BLUFFS, STEEPNESS, TILTS, Shape, ShownHands, group_of
 from poker.rules import CALL, FOLD, NOLIMIT, Rules
 from poker.state import HandState
@@ -49,10 +48,10 @@ from poker.types import Board, Floats, Reals, Singles
 _LEVELS = ((0, 2, 3, 4), (2, 3, 4), (3, 4), ())
 """Axes that the contexts of a level are summed over, from coarse to fine."""
 
-_FEARED_PREFLOP, _FEARED = 0.1, 0.25
-"""The shares of the best hands against which people rank theirs, of 0.03 to 1 what fits those of Bovada best."""
 _REMEMBERED = 10_000
 """Decisions whose context is not worked out again."""
+_LEAST = 1e-4
+"""The least probability of an action given the hand."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,12 +68,15 @@ class Habits:
     sizes: Floats = field(default_factory=lambda: np.zeros((SPOTS[0], NUM_SIZES)))
     shown: ShownHands = field(default_factory=ShownHands)
     prior: Prior | None = None
+    given: GivenHand | None = None
+    """With which hands players of a population act so; None: by strength."""
     explained: Floats = field(default_factory=lambda: np.zeros(len(WEIGHTS)))
     """[W] log-likelihood of the actions seen, by the weight of the prior."""
     _at: dict[tuple[str, tuple[int, ...]], tuple[Spot, Floats, Floats, list[NDArray[np.intp]]]] = field(
         default_factory=dict, repr=False
     )
     _from_prior: dict[tuple[str, tuple[Board, ...]], tuple[Floats, Floats]] = field(default_factory=dict, repr=False)
+    _given: dict[tuple[str, tuple[Board, ...]], tuple[HandClasses, Floats]] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         if not self.half > 0:
@@ -100,21 +102,25 @@ class Habits:
                     sizes[past.street, size_class(past, action)] += 1
                 if cards:
                     held, group = hand_index(*cards), _group(context)
-                    bins = bins_of(rules, [board], self.people)
+                    classes, odds = self._odds(past, [board], context)
                     frequencies, size_shares = self._frequencies(past, [board], context)
 
                     def chances(shape: Shape) -> Singles:
                         """[H] probability of the action."""
-                        return by_strength(bins, context, frequencies, weights, shape)[0, :, kind]  # noqa: B023
+                        return by_hand(classes, odds, frequencies, weights, shape)[0, :, kind]  # noqa: B023
 
                     looking = [[chances(Shape(factor, share, 0.0))[held] for share in BLUFFS] for factor in STEEPNESS]
                     shown = shown.after(group, np.array(looking), float(frequencies[0, kind]))
                     weights = weights * chances(self._shapes[group])
                     if kind == RAISE_CLASS:
-                        size, tilted = size_class(past, action), partial(graded, bins, weights, Z, size_shares)
-                        by_tilt = [tilted(tilt)[0, held, size] for tilt in TILTS]
-                        shown = shown.after_raise(past.street, np.array(by_tilt), float(size_shares[0, size]))
-                        weights = weights * tilted(self.shown.tilt(past.street))[..., size]
+                        size, tilt = size_class(past, action), self.shown.tilt(past.street)
+                        by_tilt = [
+                            graded(classes.of, weights, each * classes.z, size_shares)[0, :, size]
+                            for each in (*TILTS, tilt)
+                        ]
+                        looked = np.array([each[held] for each in by_tilt[:-1]])
+                        shown = shown.after_raise(past.street, looked, float(size_shares[0, size]))
+                        weights = weights * by_tilt[-1]
         known = None if self.prior is None else self.prior.after(decisions)
         found = replace(self, counts=counts, sizes=sizes, shown=shown, prior=known, explained=explained)
         return replace(found, _at={}, _from_prior={})
@@ -133,14 +139,15 @@ class Habits:
                 self._at.clear()
             self._at[key] = spot_of(betting), *_split(betting, actions)
         context, split, taken, by_size = self._at[key]
-        bins = bins_of(betting.rules, boards, self.people)
+        classes, odds = self._odds(betting, boards, context)
         frequencies, sizes = self._frequencies(betting, boards, context)
-        chances = by_strength(bins, context, frequencies, weights, self._shapes[_group(context)])
+        chances = by_hand(classes, odds, frequencies, weights, self._shapes[_group(context)])
         raised, raises, tilt = chances[:, :, RAISE_CLASS], sizes @ taken, self.shown.tilt(betting.street)
         probs = chances[:, :, :RAISE_CLASS] @ split + raised[:, :, None] * raises[:, None]
         if tilt != 0 and len(by_size) > 1:
             shares = np.stack([raises[:, alike].sum(axis=1) for alike in by_size], axis=1)
-            chances = raised[:, :, None] * graded(bins, np.multiply(weights, raised, dtype=np.float64), Z, shares, tilt)
+            raising = np.multiply(weights, raised, dtype=np.float64)
+            chances = raised[:, :, None] * graded(classes.of, raising, tilt * classes.z, shares)
             for alike, chance in zip(by_size, np.moveaxis(chances, 2, 0), strict=True):
                 probs[:, :, alike] = chance[:, :, None] / len(alike)
         return probs, float(self.confidence[context])
@@ -160,6 +167,21 @@ class Habits:
             frequencies = share_of_weights(self.prior.weights, self.explained) @ each
             self._from_prior[key] = frequencies, mixed(self.sizes[context[0]], sizes, self.half)
         return self._from_prior[key]
+
+    def _odds(self, betting: Betting, boards: Sequence[Board], context: Spot) -> tuple[HandClasses, Floats]:
+        """Classes of hands, and the log odds [B, 2, n] of each to fold if not to raise, and to raise."""
+        if self.given is None:
+            classes = by_strength(betting.rules, boards, self.people)
+            return classes, np.tile(strength_odds(context), (len(boards), 1, 1))
+        key = betting.text(), tuple(boards)
+        if key not in self._given:
+            if len(self._given) > _REMEMBERED // 10:
+                self._given.clear()
+            alone = len(boards) == 1
+            classes = by_inputs(betting.rules, boards[0]) if alone else by_mean_inputs(betting.rules, key[1])
+            assert classes.held is not None
+            self._given[key] = classes, log_odds(self.given.probs(betting, boards, classes.held))
+        return self._given[key]
 
     def later(self, rules: Rules, street: int) -> tuple[Floats, float]:
         """See `poker.opponents.model.OpponentModel`."""
@@ -204,7 +226,7 @@ class Habits:
     @cached_property
     def _fingerprint(self) -> bytes:
         arrays = self.counts, self.sizes, self.shown.seen, self.shown.sizes, self.explained
-        rest = repr((self.half, self.people)).encode(), b"" if self.prior is None else self.prior.fingerprint
+        rest = repr((self.half, self.people)).encode(), *(each.fingerprint for each in (self.prior, self.given) if each)
         return hashlib.sha256(b"".join([*(each.tobytes() for each in arrays), *rest])).digest()
 
     def __eq__(self, other: object) -> bool:
@@ -219,14 +241,24 @@ class Habits:
         return [self.shown.shape(group) for group in range(len(self.shown.seen))]
 
 
-def by_strength(bins: NDArray[np.int8], context: Spot, frequencies: Floats, weights: Reals, shape: Shape) -> Singles:
-    """[B, H, 3] fold, call and raise of hands in `bins` [B, H] of strength, for ranges `weights` [B, H] that do so with
-    `frequencies` [B, 3]; before the flop with the slopes of the flop."""
+def strength_odds(context: Spot) -> Floats:
+    """[2, n] log odds of strengths in a context; before the flop those of the flop."""
     street, _, raises, _, _ = context
-    fold, raised = FOLD_SLOPE[max(street, 1), 1], RAISE_SLOPE[max(street, 1), raises]
+    return odds_by_strength(FOLD_SLOPE[max(street, 1), 1], RAISE_SLOPE[max(street, 1), raises])
+
+
+def log_odds(probs: Reals) -> Floats:
+    """[B, 2, n] to fold if not to raise, and to raise, from the probabilities [B, n, C] of a class of hands."""
+    fold, call, *raises = np.moveaxis(np.maximum(probs, _LEAST).astype(np.float64), -1, 0)
+    odds: Floats = np.log(np.stack([fold / call, sum(raises) / (fold + call)], axis=1))
+    return odds
+
+
+def by_hand(classes: HandClasses, odds: Floats, frequencies: Floats, weights: Reals, shape: Shape) -> Singles:
+    """[B, H, 3] fold, call and raise of hands in `classes` with log odds `odds` [B, 2, n] to, for ranges `weights`
+    [B, H] that do so with `frequencies` [B, 3]."""
     mass = np.ascontiguousarray(weights, dtype=np.float64)
-    slopes = shape.steepness * fold, shape.steepness * raised
-    return conditional(bins, mass, Z, frequencies, *slopes, shape.bluffs, shape.blind)
+    return conditional(classes.of, mass, shape.steepness * odds, frequencies, shape.bluffs, shape.blind)
 
 
 def _split(betting: Betting, actions: tuple[int, ...]) -> tuple[Floats, Floats, list[NDArray[np.intp]]]:
@@ -254,10 +286,11 @@ def habits(
     player: str | None = None,
     game: Rules | None = None,
     prior: Prior | None = None,
+    given: GivenHand | None = None,
 ) -> Habits:
     """Habits of nobody or, from a `prior`, of an unseen player; or of `player` in the heads-up no-limit hands of a file
     that `poker.formats.histories` reads. `game` is that of an ACPC log which does not define its own."""
-    found = Habits(half, people, prior=prior)
+    found = Habits(half, people, prior=prior, given=given, shown=ShownHands() if given is None else ShownHands.exact())
     if hands is None:
         return found
     number = 0
@@ -277,6 +310,7 @@ def of_rows(
     voluntary: Sequence[float] = (0.0, 1.0),
     last: float = 1.0,
     half: float = 5.0,
+    given: GivenHand | None = None,
 ) -> Habits:
     """Habits of people in the `last` share of the no-limit hands that `job=opponent_actions` wrote to `rows`, all seats
     and tables together: of `player`, or of those between two quantiles of how often they put chips in before the flop
@@ -297,7 +331,7 @@ def of_rows(
     taken = np.isin(who, chosen) & (hand >= (1 - last) * (hand.max() + 1))
     if artifact.config.get("betting") != NOLIMIT or not taken.any():
         raise PokernetsError(f"{rows} has no no-limit hands of {player or 'such players'}: set `player` to a name")
-    found = Habits(half, people=True)
+    found = habits(half=half, people=True, given=given)
     kind, spots = np.minimum(action, RAISE_CLASS)[taken], np.unravel_index(columns["spot"][taken], SPOTS)
     np.add.at(found.counts, (*spots, kind), 1)
     raised = kind == RAISE_CLASS
@@ -313,39 +347,3 @@ def _hands_of(player: NDArray[np.int64], hand: NDArray[np.int64], players: int) 
 
 def _group(context: Spot) -> int:
     return group_of(context[0], context[1] != NOTHING)
-
-
-def bins_of(rules: Rules, boards: Sequence[Board], people: bool = False) -> NDArray[np.int8]:
-    """[B, H] strength bins on each board, -1 for hands that it rules out; as `people` rank hands, or against any."""
-    ordered = map(rules.ordered_board, boards)
-    return np.stack([(_flop_bins if len(board) == 3 else _later_bins)(rules, board, people) for board in ordered])
-
-
-def _binned(rules: Rules, board: Board, people: bool) -> NDArray[np.int8]:
-    weaker = weaker_hands(rules, board)
-    if people:
-        weaker = weaker_hands(rules, board, weaker > 1 - (_FEARED if board else _FEARED_PREFLOP))
-    return np.where(rules.space.live(board), np.minimum(weaker * BINS, BINS - 1).astype(np.int8), np.int8(-1))
-
-
-_flop_bins, _later_bins = lru_cache(maxsize=1755)(_binned), lru_cache(maxsize=16384)(_binned)
-"""Flops take fifty times as long as what follows them, and there are as many up to the names of suits."""
-
-
-def weaker_hands(rules: Rules, board: Board, against: NDArray[np.bool_] | None = None) -> Floats:
-    """[H] the share of hands that win fewer showdowns against a random hand, or a random one of those `against` [H], on
-    average over the cards to come, and half of those that win as many; 0 for hands that the board rules out."""
-    live = rules.space.live(board)
-    if (
-        against is None and rules.space is HOLDEM and len(board) == rules.total_board_cards == 5
-    ):  # all live hands meet as many others
-        won = np.empty(rules.num_hands, np.int16)
-        board_strength_into(np.array(board, np.uint8), won)
-        alike = np.bincount(won[live])
-        return np.where(live, (2 * np.cumsum(alike) - alike)[won] / (2 * alike.sum()), 0.0)
-    others = (live if against is None else live & against).astype(np.float64)
-    chances = showdown_chances(rules, board, others)
-    chances = np.round(chances / np.maximum(rules.space.compatible_mass(others), 1), 9)
-    ordered = np.sort(chances[live])
-    middle = np.searchsorted(ordered, chances, "left") + np.searchsorted(ordered, chances, "right")
-    return np.where(live, middle / (2 * len(ordered)), 0.0)

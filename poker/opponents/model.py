@@ -17,7 +17,7 @@ from poker.features.nolimit import Spot, size_class, spot_of
 from poker.features.opponent import NUM_BET_LEVELS, bets_to_call
 from poker.rules import CALL, FOLD, Rules
 from poker.state import HandState
-from poker.types import Board, Floats, Reals
+from poker.types import Board, Floats, Reals, Singles
 
 FOLD_CLASS, CALL_CLASS, RAISE_CLASS = range(3)
 CLASS_NAMES = ("fold", "check/call", "bet/raise")
@@ -76,6 +76,17 @@ class Prior(Protocol):
 
     def after(self, decisions: Sequence[tuple[Betting, Board, int]]) -> Self:
         """Prior after decisions of the player: betting before, board, action."""
+
+
+class GivenHand(Protocol):
+    """What players of a population do with each hand, such as a net that reads the cards held."""
+
+    fingerprint: bytes
+    """Equal for equal ones."""
+
+    def probs(self, betting: Betting, boards: Sequence[Board], held: Singles) -> Reals:
+        """[B, n, C] of the player to act, as of a `Predictor`, with n hands on each of B boards, by the inputs `held`
+        [B, n, 10] of `poker.features.held`."""
 
 
 @runtime_checkable

@@ -35,7 +35,7 @@ _Z_SD = 0.9
 RAISE_SLOPE = np.tile([1.8, 2.8, 4.0], (NUM_STREETS, 1))
 FOLD_SLOPE = np.array([[0.0, 0.0, 0.0], [0.0, 1.8, 1.0], [0.0, 1.9, 1.4], [0.0, 3.5, 3.4]])
 """[street, bets to call]; nobody folds without a bet to call."""
-_BINS = np.arange(BINS, dtype=np.int8)
+_BINS = np.arange(BINS, dtype=np.int16)
 _FLOOR = 2e-3
 """Least frequency: nothing is impossible."""
 
@@ -64,14 +64,17 @@ def likelihood(
 def responses(habits: Floats, street: int, bets_to_call: int, held: Floats | None = None) -> Singles:
     """[B, 3] fold, call and raise of the hands in each bin after the flop, from frequencies [3] of a usual range or of
     `held` [B]."""
-    usual, slopes = (
-        _USUAL[street] if held is None else held,
-        (FOLD_SLOPE[street, bets_to_call], RAISE_SLOPE[street, bets_to_call]),
-    )
+    usual = _USUAL[street] if held is None else held
+    odds = odds_by_strength(FOLD_SLOPE[street, bets_to_call], RAISE_SLOPE[street, bets_to_call])
     fold, call, bet = np.maximum(habits, _FLOOR)
     shares = np.array([fold, call, bet] if bets_to_call else [0.0, fold + call, bet])
-    out: Singles = conditional(_BINS[None], usual[None], Z, (shares / shares.sum())[None], *slopes, 0.0, 0.0)[0]
+    out: Singles = conditional(_BINS[None], usual[None], odds[None], (shares / shares.sum())[None], 0.0, 0.0)[0]
     return out
+
+
+def odds_by_strength(fold_slope: float, raise_slope: float) -> Floats:
+    """[2, B] log odds of the strengths to fold if not to raise, and to raise, up to a constant each."""
+    return np.stack([-fold_slope * Z, raise_slope * Z])
 
 
 def all_responses(habits: Floats) -> Singles:

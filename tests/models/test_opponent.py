@@ -19,6 +19,7 @@ from models.opponent_inference import (
     OPPONENT_NET,
     POPULATION,
     STAMP,
+    HeldNet,
     NetPrior,
     OpponentNet,
     load_opponent_net,
@@ -301,8 +302,13 @@ def test_hands_say_what_is_done_with_them(tmp_path: Path) -> None:
         call(chosen(compose("train", ["model=opponent", f"net={name}", *small, *places]), "model"))
     given = ["model=opponent_given_hand", "model.learned_hands=100", *places]
     found = call(chosen(compose("train", given), "model"))
-    alone, strength, own, _, reading = found.values()
+    alone, strength, own, _, to_come, at_hand, reading = found.values()
     assert reading < own < strength < alone
+    assert reading < at_hand == to_come < strength / 2  # before the flop there is one board
+    given = HeldNet(folder / "opponent_net" / "held")
+    assert Habits(given=given) == Habits(given=HeldNet(folder / "opponent_net" / "held")) != Habits()
+    with pytest.raises(PokernetsError, match="no net of no-limit that reads the cards held"):
+        HeldNet(folder / "opponent_net" / "hand")
     report = json.loads((folder / "opponent_given_hand" / "results.json").read_text())
     assert report["shapes"]["before the flop"]["steepness"] > 1
     less = report["models"]["the net alone"]["all"]["less_by_strength"]

@@ -1,6 +1,6 @@
 """A player learned from hands: frequencies come back, hands get them by strength, confidence grows."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -13,15 +13,17 @@ from poker.agents.simple import AlwaysCall, AlwaysRaise, RandomAgent
 from poker.betting import Betting
 from poker.cards import HOLDEM, hand_index, parse_cards
 from poker.errors import PokernetsError
+from poker.features.held import NAMES
 from poker.features.nolimit import spot_of
 from poker.formats.acpc.log import log_line
 from poker.formats.played import table_rules
-from poker.opponents.habits import Habits, bins_of, habits, weaker_hands
+from poker.opponents.habits import Habits, habits
+from poker.opponents.hand_classes import by_strength, weaker_hands
 from poker.opponents.shown import ShownHands
 from poker.play.hand import Player, play_hand
 from poker.rules import CALL, FOLD
 from poker.state import HandState
-from poker.types import Reals
+from poker.types import Board, Reals, Singles
 from tests.games import load_rules
 
 RULES = load_rules("holdem_nolimit_2p")
@@ -287,7 +289,7 @@ def test_weaker_hands_of_whole_boards_are_those_of_showdown_chances(text: str) -
 def test_people_rank_hands_against_strong_ones(board: str, first: str, second: str) -> None:
     """Suited connectors and draws win less from any hand than a king or a pair do, and more from strong hands."""
     public, (one, two) = parse_cards(board), (hand_index(*parse_cards(text)) for text in (first, second))
-    any_hand, strong = (bins_of(RULES, [public], people)[0] for people in (False, True))
+    any_hand, strong = (by_strength(RULES, [public], people).of[0] for people in (False, True))
     assert any_hand[one] < any_hand[two]
     assert strong[one] > strong[two]
     live = HOLDEM.live(public)
@@ -297,6 +299,49 @@ def test_people_rank_hands_against_strong_ones(board: str, first: str, second: s
     assert people != anybody
     acts = [each.probs(Betting.start(RULES), [()], (FOLD, CALL, 200), EVERY[None])[0][0] for each in (people, anybody)]
     assert acts[0][hand_index(*parse_cards("7h6h")), 0] < acts[1][hand_index(*parse_cards("7h6h")), 0]
+
+
+class RaisesSuited:
+    """A `GivenHand`: suited hands raise nearly always, others fold the more the lower they are."""
+
+    fingerprint = b"suited"
+
+    def __init__(self) -> None:
+        self.boards = 0
+
+    def probs(self, betting: Betting, boards: Sequence[Board], held: Singles) -> Reals:
+        self.boards += len(boards)
+        suited, high = (held[..., NAMES.index(name)] for name in ("suited", "high"))
+        raises, folds = 0.02 + 0.9 * suited, (1 - suited) * (1 - high) * 0.9 + 0.01
+        return np.stack([folds, 1 - folds - raises, raises], axis=-1)
+
+
+def test_hands_act_as_is_said_of_them_and_all_together_as_often_as_the_player() -> None:
+    given = RaisesSuited()
+    model, plain = (habits(given=each) for each in (given, None))
+    assert model == habits(given=RaisesSuited()) != plain
+    facing, rng = after(300, CALL, 900), np.random.default_rng(4)
+    turn = (*FLOP, *parse_cards("2d"))
+    for betting, boards in (
+        (after(), [()]),
+        (facing, [FLOP]),
+        (after(300, CALL, CALL, CALL, CALL, CALL, 600), [(*turn, card) for card in parse_cards("3s8h")]),
+    ):
+        weights = rng.random((len(boards), RULES.num_hands)) ** 2
+        actions = (FOLD, CALL, betting.legal().max_raise)
+        probs, _ = model.probs(betting, boards, actions, weights)
+        usual, _ = plain.probs(betting, boards, actions, weights)
+        for board, ours, by_strength_, weight in zip(boards, probs, usual, weights, strict=True):
+            live = HOLDEM.live(board)
+            mean, expected = (np.average(each[live], axis=0, weights=weight[live]) for each in (ours, by_strength_))
+            np.testing.assert_allclose(mean, expected, atol=1e-4)
+            suited, offsuit = (ours[hand_index(*parse_cards(text)), 2] for text in ("6c5c", "6c5s"))
+            assert suited > offsuit
+            if len(boards) == 1:
+                assert suited > 3 * offsuit
+    asked = given.boards
+    model.after(played(random, 1)[0].view(0), 1).probs(facing, [FLOP], (FOLD, CALL, 20000), EVERY[None])
+    assert given.boards == asked  # what was said of a decision is remembered from hand to hand
 
 
 class BetsBothEnds(RaisesTheBestHalf):

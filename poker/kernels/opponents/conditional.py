@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from poker.kernels.registry import entry, kernel
-from poker.kernels.types import F32, F64, I8
+from poker.kernels.types import F32, F64, I16
 
 _FOLD, _CALL, _RAISE = range(3)
 _FAR = 60.0
@@ -21,16 +21,17 @@ def _logistic(x: float) -> float:
 
 
 @kernel
-def _shift(mass: F64, z: F64, slope: float, target: float) -> float:
-    """The log odds at z = 0 with which `mass` [B] takes an action `target` in all, by Newton's method in a bracket."""
+def _shift(mass: F64, odds: F64, sign: float, target: float) -> float:
+    """The log odds to add to `sign` times `odds` [n], so that `mass` [n] takes an action `target` in all, by Newton's
+    method in a bracket."""
     if target <= 0:
         return -np.inf
     low, high, middle = -_FAR, _FAR, 0.0
     for _ in range(_STEPS):
         total, steepness = 0.0, 0.0
-        for b in range(len(z)):
+        for b in range(len(odds)):
             if mass[b] > 0:
-                chance = _logistic(middle + slope * z[b])
+                chance = _logistic(middle + sign * odds[b])
                 total += mass[b] * chance
                 steepness += mass[b] * chance * (1 - chance)
         if abs(total - target) < _CLOSE:
@@ -46,8 +47,8 @@ def _shift(mass: F64, z: F64, slope: float, target: float) -> float:
 
 
 @kernel
-def _spread(bins: I8, weights: F64, mass: F64) -> None:
-    """`mass` [bins] of one board; without weights all hands are alike."""
+def _spread(bins: I16, weights: F64, mass: F64) -> None:
+    """`mass` [n] of one board; without weights all hands are alike."""
     mass[:] = 0.0
     for hand in range(len(bins)):
         if bins[hand] >= 0:
@@ -59,44 +60,37 @@ def _spread(bins: I8, weights: F64, mass: F64) -> None:
     mass /= mass.sum()
 
 
-@entry("i1_2, f8_2, f8_1, f8_2, f8, f8, f8, f8")
-def conditional(
-    bins: I8,
-    weights: F64,
-    z: F64,
-    habits: F64,
-    fold_slope: float,
-    raise_slope: float,
-    bluffs: float,
-    blind: float,
-) -> F32:
-    """[B, H, 3] fold, call and raise of each hand in a bin of strength [B, H] (-1: dead, all 0), so that on each board
-    the mean over `weights` [B, H] is that of `habits` [B, 3].
+@entry("i2_2, f8_2, f8_3, f8_2, f8, f8")
+def conditional(bins: I16, weights: F64, odds: F64, habits: F64, bluffs: float, blind: float) -> F32:
+    """[B, H, 3] fold, call and raise of each hand in one of n bins [B, H] (-1: dead, all 0), so that on each board the
+    mean over `weights` [B, H] is that of `habits` [B, 3].
 
-    The odds to raise, and those to fold if not to raise, are exponential in z [bins] with these slopes; a share
-    `bluffs` of the raises is made with the weakest of the other hands, as steeply; a share `blind` acts without a look
-    at the hand. Without weights all hands of a board are alike.
+    `odds` [B, 2, n] are the log odds of each bin to fold if not to raise, and to raise, up to a constant each; a share
+    `bluffs` of the raises is made with the other hands by the opposite odds; a share `blind` acts without a look at the
+    hand. Without weights all hands of a board are alike.
     """
+    number = odds.shape[2]
     out = np.zeros((*bins.shape, 3), np.float32)
-    mass, by_bin = np.empty(len(z)), np.empty((len(z), 3), np.float32)
+    mass, by_bin = np.empty(number), np.empty((number, 3), np.float32)
     for board in range(len(bins)):
         _spread(bins[board], weights[board], mass)
         fold, bet = habits[board, _FOLD], habits[board, _RAISE]
-        raises = _shift(mass, z, raise_slope, (1 - bluffs) * bet)
-        for b in range(len(z)):
-            raised = _logistic(raises + raise_slope * z[b])
+        to_fold, to_raise = odds[board, 0], odds[board, 1]
+        raises = _shift(mass, to_raise, 1.0, (1 - bluffs) * bet)
+        for b in range(number):
+            raised = _logistic(raises + to_raise[b])
             mass[b] *= 1 - raised
             by_bin[b, _RAISE] = raised
         if bluffs > 0:
-            bluffed = _shift(mass, z, -raise_slope, bluffs * bet)
-            for b in range(len(z)):
-                raised = _logistic(bluffed - raise_slope * z[b])
+            bluffed = _shift(mass, to_raise, -1.0, bluffs * bet)
+            for b in range(number):
+                raised = _logistic(bluffed - to_raise[b])
                 mass[b] *= 1 - raised
                 by_bin[b, _RAISE] += (1 - by_bin[b, _RAISE]) * raised
-        folds = _shift(mass, z, -fold_slope, fold)
-        for b in range(len(z)):
+        folds = _shift(mass, to_fold, 1.0, fold)
+        for b in range(number):
             raised = by_bin[b, _RAISE]
-            folded = (1 - raised) * _logistic(folds - fold_slope * z[b])
+            folded = (1 - raised) * _logistic(folds + to_fold[b])
             by_bin[b, _FOLD] = (1 - blind) * folded + blind * fold
             by_bin[b, _RAISE] = (1 - blind) * raised + blind * bet
             by_bin[b, _CALL] = 1 - by_bin[b, _FOLD] - by_bin[b, _RAISE]
@@ -106,23 +100,24 @@ def conditional(
     return out
 
 
-@entry("i1_2, f8_2, f8_1, f8_2, f8")
-def graded(bins: I8, weights: F64, z: F64, shares: F64, slope: float) -> F32:
+@entry("i2_2, f8_2, f8_2, f8_2")
+def graded(bins: I16, weights: F64, odds: F64, shares: F64) -> F32:
     """[B, H, S] with what chance each hand takes each of S actions in their order, so that on each board the mean over
-    `weights` [B, H] is that of `shares` [B, S]: the odds of those from any action on are exponential in z [bins], with
-    `slope` (proportional odds). Dead hands and weights as of `conditional`.
+    `weights` [B, H] is that of `shares` [B, S]: the log odds of those from any action on are `odds` [B, n] by bin, up
+    to a constant (proportional odds). Dead hands and weights as of `conditional`.
     """
+    number = odds.shape[1]
     out = np.zeros((*bins.shape, shares.shape[1]), np.float32)
-    mass, by_bin = np.empty(len(z)), np.empty((len(z), shares.shape[1]), np.float32)
+    mass, by_bin = np.empty(number), np.empty((number, shares.shape[1]), np.float32)
     for board in range(len(bins)):
         _spread(bins[board], weights[board], mass)
         by_bin[:, 0] = 1.0
         left = 1.0
         for action in range(1, shares.shape[1]):
             left -= shares[board, action - 1]
-            shift = _shift(mass, z, slope, left)
-            for b in range(len(z)):
-                higher = np.float32(_logistic(shift + slope * z[b]))
+            shift = _shift(mass, odds[board], 1.0, left)
+            for b in range(number):
+                higher = np.float32(_logistic(shift + odds[board, b]))
                 by_bin[b, action] = min(higher, by_bin[b, action - 1])
                 by_bin[b, action - 1] -= by_bin[b, action]
         for hand in range(bins.shape[1]):
