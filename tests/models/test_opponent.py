@@ -305,8 +305,8 @@ def test_hands_say_what_is_done_with_them(tmp_path: Path) -> None:
     alone, strength, own, _, to_come, at_hand, reading = found.values()
     assert reading < own < strength < alone
     assert reading < at_hand == to_come < strength / 2  # before the flop there is one board
-    given = HeldNet(folder / "opponent_net" / "held")
-    assert Habits(given=given) == Habits(given=HeldNet(folder / "opponent_net" / "held")) != Habits()
+    nets = [HeldNet(folder / "opponent_net" / "held") for _ in range(2)]
+    assert Habits(given=nets[0]) == Habits(given=nets[1]) != Habits()
     with pytest.raises(PokernetsError, match="no net of no-limit that reads the cards held"):
         HeldNet(folder / "opponent_net" / "hand")
     report = json.loads((folder / "opponent_given_hand" / "results.json").read_text())
