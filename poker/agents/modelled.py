@@ -38,14 +38,14 @@ class ModelledAgent(SamplingAgent):
 
     def _worked_out(self, betting: Betting, board: Board) -> Policy:
         actions = (*((FOLD,) if betting.legal().fold else ()), CALL, *self._menu.raise_totals(betting))
-        (probs,), _ = self._model.probs(betting, [board], actions, self._range(betting, board)[None])
+        (probs,), _ = self._model.probs(betting, [board], actions, self.range_of(betting, board, betting.to_act)[None])
         return actions, np.asarray(probs, np.float32)
 
-    def _range(self, betting: Betting, board: Board) -> Floats:
-        """[H] weights of the hands with which the player to act has come so far, by their own policy."""
+    def range_of(self, betting: Betting, board: Board, seat: int) -> Floats:
+        """[H] weights of the hands with which the player in `seat` has come so far, by their own policy."""
         found = np.ones(betting.rules.num_hands)
         for past, player, action in betting.turns():
-            if player == betting.to_act:
+            if player == seat:
                 actions, probs = self._at(past, board[: betting.rules.board_sizes[past.street]])
                 if action in actions:  # else it was chosen for them
                     found *= probs[:, actions.index(action)]
