@@ -79,7 +79,7 @@ class Prior(Protocol):
 
 
 class GivenHand(Protocol):
-    """What players of a population do with each hand, such as a net that reads the cards held."""
+    """Says what players of a population do with each hand, such as a net that reads the cards held."""
 
     fingerprint: bytes
     """Equal for equal ones."""

@@ -31,6 +31,7 @@ _PREFLOP, _UNASKED, _ASKED = range(3)
 _SLIPS = 0.05
 """The share of the raises whose size does not depend on the cards, whatever the tilt."""
 _DOUBT = np.log(8.0)
+"""How much less likely each step of bluffs and of blind actions is beside a model of all hands."""
 _UNSEEN = 1e-6
 """The least probability of an action that was seen."""
 
@@ -65,8 +66,8 @@ class ShownHands:
 
     @classmethod
     def exact(cls) -> "ShownHands":
-        """What is known of an unseen player who does with each hand what a model of those says: hardly more bluffs and
-        blind actions than there are in it."""
+        """Prior of an unseen player who does with each hand what a model of all hands says: hardly more bluffs and blind
+        actions than there are in it."""
         doubts = _DOUBT * (np.arange(len(BLUFFS))[:, None] + np.arange(len(BLIND)))
         return cls(np.zeros((3, *_UNSEEN_PLAYER.shape)) - doubts)
 
