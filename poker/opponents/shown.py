@@ -66,8 +66,8 @@ class ShownHands:
 
     @classmethod
     def exact(cls) -> "ShownHands":
-        """Prior of an unseen player who does with each hand what a model of all hands says: hardly more bluffs and blind
-        actions than there are in it."""
+        """Prior of an unseen player who does with each hand what a model of all hands says: hardly more bluffs and
+        blind actions than there are in it."""
         doubts = _DOUBT * (np.arange(len(BLUFFS))[:, None] + np.arange(len(BLIND)))
         return cls(np.zeros((3, *_UNSEEN_PLAYER.shape)) - doubts)
 
