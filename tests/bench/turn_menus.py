@@ -13,9 +13,8 @@ import argparse
 import json
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -45,8 +44,7 @@ _AHEAD = 30
 """Iterations that a solve around a strategy counts as done, which starts from the solution of the root."""
 
 
-@dataclass(frozen=True)
-class Root:
+class Root(NamedTuple):
     """Where a turn began, seen by the agent in the seat `searcher`."""
 
     line: str
@@ -150,8 +148,8 @@ class Yardstick:
         return next(node for node in range(len(self.tree.kind)) if self.tree.path(node) == line)
 
 
-def roots(overrides: list[str], count: int, seed: int) -> Iterator[Root]:
-    """Turns of hands against the blueprint."""
+def roots(overrides: list[str], count: int, seed: int, street: int = _TURN) -> Iterator[Root]:
+    """Where a round begins in hands against the blueprint."""
     config = compose("evaluate", ["evaluate=match", "agents=[depth_limited,blueprint]", *overrides])
     agent, other, rules = call(config.agent.depth_limited), call(config.agent.blueprint), call(config.game)
     rng, hands, found = np.random.default_rng(seed), 0, 0
@@ -161,9 +159,9 @@ def roots(overrides: list[str], count: int, seed: int) -> Iterator[Root]:
         seat, hands = hands % 2, hands + 1
         end = play_hand([other, agent] if seat else [agent, other], HandState.deal(rules, rng))
         for before, *_ in end.betting.turns():
-            if before.street == _TURN and not before.actions[_TURN] and found < count:
-                board, _ = solved_board(end.runout[: rules.board_sizes[_TURN]])
-                start = Betting.at_street(rules, _TURN, before.committed)
+            if before.street == street and not before.actions[street] and found < count:
+                board, _ = solved_board(end.runout[: rules.board_sizes[street]])
+                start = Betting.at_street(rules, street, before.committed) if street >= _TURN else before
                 yield Root(before.text(), start, board, agent._search[seat].belief(before, board).ranges, seat)
                 found += 1
 

@@ -9,8 +9,8 @@ The average strategy weighs iteration k <= t by (k / t)^gamma times the player's
   whose gamma is 2; 4 needs 8% fewer iterations on ten spots, `tests.bench.algorithms`).
 - apdcfr: DCFR that predicts with a short step. With the parameters here it needs 0.71 to 0.90 of DCFR's iterations on
   ten spots (`tests.bench.algorithms`), for half as much memory again.
-- apdcfr_short: the same with beta 0.5, for real-time solves (`search=demo`): in the first 100 iterations it is ahead on
-  turns, and on flops to a depth limit and on rivers no worse.
+- apdcfr_short: for real-time solves (`search=demo`), which end at 1% of the pot: there it needs 0.8 to 0.9 of the
+  iterations that alpha 1.35 and prediction 0.15 do with the same beta (`tests.bench.real_time`).
 
 `tests/bench/schedules.py` has those that were compared with these and lost.
 """
@@ -70,7 +70,7 @@ SCHEDULES: dict[str, dict[str, Any]] = {
     "cfr_plus": {"floor": True, "gamma": 1.0},
     "dcfr": {"alpha": 1.5, "beta": 0.0, "gamma": 4.0},
     "apdcfr": {"alpha": 1.35, "beta": 0.25, "gamma": 4.0, "prediction": 0.15},
-    "apdcfr_short": {"alpha": 1.35, "beta": 0.5, "gamma": 4.0, "prediction": 0.15},
+    "apdcfr_short": {"alpha": 1.1, "beta": 0.5, "gamma": 4.0, "prediction": 0.3},
 }
 """Options of each schedule by its name."""
 

@@ -60,7 +60,7 @@ def solver(
     iterations: int = FEW,
     precision: float = 0.02,
 ) -> DepthLimitedSolver:
-    settings = SolverSettings("apdcfr_short", (iterations,), 2, precision, device)
+    settings = SolverSettings("apdcfr", (iterations,), 2, precision, device)
     leaves = {0: RandomLeaf(), 1: RandomLeaf()}
     return DepthLimitedSolver(MENU, MENU, leaves, settings, Safety(safety), clock)
 
