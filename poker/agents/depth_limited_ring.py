@@ -38,7 +38,7 @@ _REMEMBERED = 16
 class DepthLimitedRingAgent(SamplingAgent):
     """Plays `blueprint` until a round after the first begins with few players left; solves the rest by `search`.
 
-    `factor` is that of the continuations at the ends of rounds; rounds before `first_street` are left to the blueprint.
+    `factor` is that of the continuations at the ends of rounds.
     """
 
     def __init__(
@@ -48,12 +48,11 @@ class DepthLimitedRingAgent(SamplingAgent):
         blueprint: Blueprint,
         translation_seed: int,
         search: SearchSettings,
-        factor: float = 10.0,
-        first_street: int = 1,
+        factor: float,
     ) -> None:
         super().__init__(name)
         self._blueprint = BlueprintAgent(name=name, blueprint=blueprint, translation_seed=translation_seed)
-        self.settings, self._first_street = search, first_street
+        self.settings = search
         self._clock = Clock(search.seconds_per_decision, search.seconds_per_hand)
         rolled_out = RolledOut(blueprint, HistoryTranslator(blueprint.tree, translation_seed), factor)
         self._solve, self._unhurried = (
@@ -61,6 +60,12 @@ class DepthLimitedRingAgent(SamplingAgent):
         )
         self._searches: LRUCache[tuple[TableSolver, str, Board, int], NestedSearch] = LRUCache(_REMEMBERED)
         self.repeatable = self._solve.heads_up.repeatable
+
+    @staticmethod
+    def refuse_game(name: str, game: Rules) -> None:
+        """Raise PokernetsError for games of two players."""
+        if game.num_players == 2:
+            raise PokernetsError(f"{name} plays at tables of three to six; heads-up there is depth_limited")
 
     def check_game(self, game: Rules) -> None:
         self._blueprint.check_game(game)
@@ -106,7 +111,7 @@ class DepthLimitedRingAgent(SamplingAgent):
     def root(self, betting: Betting) -> Betting | None:
         """Where searches begin in the hand: the first round that is not left to the blueprint."""
         for state in (*(before for before, _, _ in betting.turns()), betting):
-            begins = state.street >= self._first_street and not state.actions[state.street] and not state.is_over
+            begins = state.street > 0 and not state.actions[state.street] and not state.is_over
             if begins and state.folded.count(False) <= _MOST_PLAYERS:
                 return state
         return None

@@ -10,6 +10,7 @@ from poker.agents.base import hand_number
 from poker.agents.blueprint import BlueprintAgent
 from poker.agents.depth_limited_ring import DepthLimitedRingAgent
 from poker.cards import HOLDEM, NUM_HANDS, PREFLOP_CLASS, hand_index, parse_cards
+from poker.errors import PokernetsError
 from poker.evaluation.histories.review import Advice, Reviews
 from poker.kernels.cards.isomorphism import NUM_BOARDS
 from poker.rules import CALL, FOLD
@@ -41,7 +42,7 @@ def agent(blueprint: Blueprint) -> DepthLimitedRingAgent:
     menu = bet_menu(flop=[[0.67], ["a"]], turn=[[1.0], ["a"]], river=[[1.0], ["a"]])
     solver = SolverSettings("apdcfr", (20, 4, 4, 60), 1)
     search = SearchSettings(menu=menu, ahead=menu, solver=solver, opponent_noise=0.0, remembered_states=10)
-    return DepthLimitedRingAgent(name="ring", blueprint=blueprint, translation_seed=0, search=search)
+    return DepthLimitedRingAgent(name="ring", blueprint=blueprint, translation_seed=0, search=search, factor=10.0)
 
 
 def at(text: str) -> HandState:
@@ -74,22 +75,11 @@ def test_ranges_are_those_of_the_blueprint(blueprint: Blueprint, agent: DepthLim
     np.testing.assert_allclose(agent.ranges(root, board)[1:], wanted[1:], atol=1e-6)
 
 
-def test_searches_begin_where_few_are_left(blueprint: Blueprint) -> None:
-    settings = SearchSettings(
-        menu=bet_menu(),
-        ahead=bet_menu(),
-        solver=SolverSettings("apdcfr", (1,), 1),
-        opponent_noise=0.0,
-        remembered_states=1,
-    )
-    later = DepthLimitedRingAgent(name="ring", blueprint=blueprint, translation_seed=0, search=settings, first_street=2)
-    assert later.root(Betting.parse(RULES, "r225cc/cc")) is None
-    assert later.root(Betting.parse(RULES, "r225cc/ccc/c")) == Betting.parse(RULES, "r225cc/ccc/")
+def test_searches_begin_where_few_are_left(agent: DepthLimitedRingAgent) -> None:
     six = load_rules("holdem_nolimit_6p")
-    assert later.root(Betting.parse(six, "r225ccccc/cccccc/")) is None
-    assert later.root(Betting.parse(six, "r225ccccc/cccccc/r800ffccc/")) == Betting.parse(
-        six, "r225ccccc/cccccc/r800ffccc/"
-    )
+    for turn, few in (("r225ccccc/r800ccccc/", False), ("r225ccccc/r800ffccc/", True)):
+        found = agent.root(Betting.parse(six, turn + "cc"))
+        assert found == (Betting.parse(six, turn) if few else None)
 
 
 @pytest.mark.parametrize(
@@ -122,7 +112,9 @@ def test_rounds_are_solved_with_real_bets(agent: DepthLimitedRingAgent, line: st
 def test_the_policy_is_a_function_of_the_public_state(blueprint: Blueprint, agent: DepthLimitedRingAgent) -> None:
     """A searcher asked on the way there, in another order of the flop, and one asked at once."""
     line, another = "r225cc/ccc/cr700f", (*BOARD[2::-1], *BOARD[3:])
-    other = DepthLimitedRingAgent(name="ring", blueprint=blueprint, translation_seed=0, search=agent.settings)
+    other = DepthLimitedRingAgent(
+        name="ring", blueprint=blueprint, translation_seed=0, search=agent.settings, factor=10.0
+    )
     other.policy(HandState(Betting.parse(RULES, "r225cc/"), ((),) * 3, another))
     found, wanted = other.policy(HandState(Betting.parse(RULES, line), ((),) * 3, another)), agent.policy(at(line))
     assert found[0] == wanted[0]
@@ -155,3 +147,8 @@ def test_other_decisions_have_advice(agent: DepthLimitedRingAgent) -> None:
     assert "began with two" in shown
     assert "fold (you)" in shown
     assert "EV" not in shown
+
+
+def test_heads_up_is_another_agents() -> None:
+    with pytest.raises(PokernetsError, match="there is depth_limited"):
+        DepthLimitedRingAgent.refuse_game("ring", load_rules("holdem_nolimit_2p"))

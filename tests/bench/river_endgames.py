@@ -65,7 +65,7 @@ def _spots(artifacts: Path, game: str, seed: int) -> Iterator[dict[str, float]]:
     menu = bet_menu(**values_of("ring", f"{game}_demo")["bets"])
     solver = SolverSettings("apdcfr", (1,), 1)
     search = SearchSettings(menu=menu, ahead=menu, solver=solver, opponent_noise=0.02, remembered_states=1)
-    agent = DepthLimitedRingAgent(name="ring", blueprint=blueprint, translation_seed=0, search=search)
+    agent = DepthLimitedRingAgent(name="ring", blueprint=blueprint, translation_seed=0, search=search, factor=10.0)
     rules, rng = load_rules(game), np.random.default_rng(seed)
     players = [BlueprintAgent(name="blueprint", blueprint=blueprint, translation_seed=0) for _ in rules.stacks]
     for seat, player in enumerate(players):

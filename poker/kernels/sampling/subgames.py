@@ -30,6 +30,8 @@ LEAF = 4
 """Kind of the nodes of a subgame where a round ends, beside those of `nodes`; `row` is one of the L."""
 MOST_LEVELS = 16
 """Decisions of one player on a path."""
+_PATIENCE = 10_000
+"""Hands drawn in vain before two are let share a card, for ranges that hardly fit together."""
 
 
 class Subgame(NamedTuple):
@@ -115,7 +117,7 @@ def draw_deals(chances: F64, masks: I64, shown: int, deck: int, own: I32, held: 
     mask `shown`. chances [P, H] are cumulated; of a player who is out they are 0."""
     last = chances.shape[1] - 1
     for deal in range(len(held)):
-        used, player = shown, 0
+        used, player, refused = shown, 0, 0
         while player < len(chances):
             held[deal, player] = -1
             if player != own[deal] and chances[player, last] > 0.0:
@@ -127,8 +129,8 @@ def draw_deals(chances: F64, masks: I64, shown: int, deck: int, own: I32, held: 
                         high = middle
                     else:
                         low = middle + 1
-                if masks[low] & used:
-                    used, player = shown, 0  # all hands anew: no player's range comes before another's
+                if masks[low] & used and refused < _PATIENCE:
+                    used, player, refused = shown, 0, refused + 1  # all anew: no range comes before another
                     continue
                 held[deal, player] = low
                 used |= masks[low]

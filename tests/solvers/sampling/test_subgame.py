@@ -111,3 +111,11 @@ def test_a_round_before_leaves_is_solved_for_what_they_stand_for() -> None:
         gains.append(sum(best) - sum(own))
     assert gains[1] < gains[0] / 3
     assert gains[1] < 0.15
+
+
+def test_ranges_that_do_not_fit_together_are_solved_somehow() -> None:
+    ranges = np.zeros((3, KUHN.num_hands), np.float32)
+    ranges[:, 2] = 1.0
+    solver = SubgameSolver(build_tree(Betting.start(KUHN)), (), ranges, 1)
+    solver.run(1)
+    assert np.isfinite(solver.strategy(0)).all()
