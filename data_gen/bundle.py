@@ -40,6 +40,7 @@ NEEDS: dict[str, dict[str, str]] = {
     **dict.fromkeys(("depth_limited", "depth_limited_exploit", "naive"), SOLVING),
     "depth_limited_generated": GENERATED,
     "depth_limited_exploit_net": PRIOR,
+    "depth_limited_exploit_held": {**PRIOR, "nolimit/opponent_net/held": "opponent_net"},
     "depth_limited_range_net": {
         "blueprint": "blueprint",
         "leaf_table": "leaf_table",

@@ -10,7 +10,8 @@ from models.fitting import CourseLogger
 def logged(folder: Path) -> dict[str, list[tuple[int, float]]]:
     events = EventAccumulator(str(folder / "tensorboard"))
     events.Reload()
-    return {tag: [(each.step, each.value) for each in events.Scalars(tag)] for tag in events.Tags()["scalars"]}
+    # files of one second are read in the order of their names, in which the tenth comes before the ninth
+    return {tag: sorted((each.step, each.value) for each in events.Scalars(tag)) for tag in events.Tags()["scalars"]}
 
 
 def test_the_loss_comes_first_and_no_chart_has_a_single_point(tmp_path: Path) -> None:

@@ -41,15 +41,15 @@ def test_a_file_is_listed_reviewed_and_replaced(browser: Browser, tmp_path: Path
     browser.all("input[type=file]")[0].send_keys(str(other))
     browser.shows("[role=alert]", "other.txt, line 1: no hands that are read here")
     assert not browser.all(".mistakes button")
-    other.write_text(HEADS_UP.replace("Kh Qh", "6h 5h"))
+    other.write_text(HEADS_UP.replace("Kh Qh", "Ts 9s"))
     browser.all("input[type=file]")[0].send_keys(str(other))
-    browser.shows(".mistakes button", "Hand 1: 6h5h")
+    browser.shows(".mistakes button", "Hand 1: Ts9s")
     browser.tab("Mistakes")
     browser.click("Review all my hands")
     browser.shows("[role=status]", "All hands are reviewed.")
     for street in ("turn", "river"):
         browser.tab("Mistakes")
-        browser.press(".review .mistakes button", f"bb: hand 1, 6h5h, {street}: ")
+        browser.press(".review .mistakes button", f"bb: hand 1, Ts9s, {street}: ")
         browser.shows(".review [aria-pressed=true]", street.capitalize())
         assert len(browser.all(".review [aria-pressed=true]")) == 1
     assert browser.texts(".history h2") == ["Hand 1"]
