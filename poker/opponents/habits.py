@@ -69,7 +69,7 @@ class Habits:
     shown: ShownHands = field(default_factory=ShownHands)
     prior: Prior | None = None
     given: GivenHand | None = None
-    """With which hands players of a population act so; None: by strength."""
+    """Model of what players of a population do with each hand; None: they act by strength."""
     explained: Floats = field(default_factory=lambda: np.zeros(len(WEIGHTS)))
     """[W] log-likelihood of the actions seen, by the weight of the prior."""
     _at: dict[tuple[str, tuple[int, ...]], tuple[Spot, Floats, Floats, list[NDArray[np.intp]]]] = field(

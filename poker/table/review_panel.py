@@ -12,7 +12,15 @@ from nicegui import run, ui
 from poker.betting import Betting
 from poker.cards import PREFLOP_CLASS, PREFLOP_CLASS_SIZE, hand_index
 from poker.errors import PokernetsError
-from poker.evaluation.histories.review import Advice, DecisionReview, Mistake, Reviews, decisions_of, ends_after
+from poker.evaluation.histories.review import (
+    Advice,
+    DecisionReview,
+    Mistake,
+    PlayedDecision,
+    Reviews,
+    decisions_of,
+    ends_after,
+)
 from poker.formats.acpc.log import LoggedHand
 from poker.rules import Rules
 from poker.state import HandState
@@ -243,7 +251,7 @@ def advice_html(one: Advice, big_blind: int | None = None) -> str:
     )
 
 
-def _names(one: DecisionReview | Advice, big_blind: int | None) -> list[str]:
+def _names(one: PlayedDecision, big_blind: int | None) -> list[str]:
     return [words.action_name(one.betting, action, big_blind) for action in one.actions]
 
 
@@ -251,14 +259,14 @@ def _shades(names: Sequence[str]) -> list[str]:
     return [f'<span class="shade" style="background: {colour}"></span>' for colour in action_colours(names)]
 
 
-def _board_html(one: DecisionReview | Advice, big_blind: int | None) -> str:
+def _board_html(one: PlayedDecision, big_blind: int | None) -> str:
     if not one.board:
         return ""
     cards = words.small_cards(one.betting.rules, one.board)
     return f"<p>Board {cards}, pot {words.chips(one.betting.pot, big_blind)}</p>"
 
 
-def _action_rows(one: DecisionReview | Advice, names: Sequence[str], evs: Sequence[str] | None = None) -> list[str]:
+def _action_rows(one: PlayedDecision, names: Sequence[str], evs: Sequence[str] | None = None) -> list[str]:
     rows = []
     for place, (action, shade, name) in enumerate(zip(one.actions, _shades(names), names, strict=True)):
         marked, mine = (" class=chosen", " (you)") if action == one.chosen else ("", "")
@@ -267,7 +275,7 @@ def _action_rows(one: DecisionReview | Advice, names: Sequence[str], evs: Sequen
     return rows
 
 
-def _strategy_html(title: str, one: DecisionReview | Advice, names: Sequence[str], held: int) -> str:
+def _strategy_html(title: str, one: PlayedDecision, names: Sequence[str], held: int) -> str:
     legend = " ".join(f"{shade}{name}" for shade, name in zip(_shades(names), names, strict=True))
     return (
         f'<h3>{title}</h3><p class="legend">{legend}</p>'

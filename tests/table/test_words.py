@@ -125,7 +125,7 @@ def decision(rules: Rules, chosen: int | None, mixed: float = 0.0, **more: Any) 
     known: dict[str, Any] = {"exploitability": 1.0, "finished": True, **more}
     hand, board = state.hole_cards[1], state.board
     return DecisionReview(
-        state.betting, board, hand, chosen, actions, shares[0], evs, best, shares, believed,
+        state.betting, board, hand, chosen, actions, shares[0], shares, evs, best, believed,
         answers=answers, picks=picks, ends=ends, **known,
     )  # fmt: skip
 

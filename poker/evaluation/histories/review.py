@@ -35,16 +35,11 @@ _MIXED = 0.05
 
 
 @dataclass(frozen=True)
-class DecisionReview:
+class PlayedDecision:
     """A decision at `betting` with `cards`; `chosen` is the action taken, None before that.
 
-    By action, with the hand held: `frequencies` of sound play, and `evs`, chips that it wins from here on (a fold: 0);
-    `best_evs` if the player goes on as well as possible. By class of hand: `grid` [169, A] is sound play, NaN where the
-    board leaves none; `believed` [169] is the share in the range that the opponent believes the player to have.
-
-    `exploitability` of the solve is in chips, `finished` whether it reached its target. By the actions that lead
-    there: `answers` of the opponent, how likely and the EV then, which add up to `evs`; `picks` among the continuations
-    [K] at the depth limit, and their `ends`, EVs [K] that add up to that of the action or answer.
+    `frequencies` [A] are those of the solver's play with the hand held, `grid` [169, A] by class of hand, NaN where the
+    board leaves none.
     """
 
     betting: Betting
@@ -53,9 +48,31 @@ class DecisionReview:
     chosen: int | None
     actions: tuple[int, ...]
     frequencies: Floats
+    grid: Floats
+
+
+@dataclass(frozen=True)
+class Advice(PlayedDecision):
+    """A decision that the solver does not value, and `why` not."""
+
+    why: str
+
+
+@dataclass(frozen=True)
+class DecisionReview(PlayedDecision):
+    """A decision that the solver values, where its play is sound.
+
+    By action, with the hand held: `evs`, chips that it wins from here on (a fold: 0); `best_evs` if the player goes on
+    as well as possible. `believed` [169] is the share of each class in the range that the opponent believes the player
+    to have.
+
+    `exploitability` of the solve is in chips, `finished` whether it reached its target. By the actions that lead
+    there: `answers` of the opponent, how likely and the EV then, which add up to `evs`; `picks` among the continuations
+    [K] at the depth limit, and their `ends`, EVs [K] that add up to that of the action or answer.
+    """
+
     evs: Floats
     best_evs: Floats
-    grid: Floats
     believed: Floats
     exploitability: float
     finished: bool
@@ -93,21 +110,6 @@ class DecisionReview:
         return self.loss is not None and _certain(self.finished, self.loss, self.error, self.frequency)
 
 
-@dataclass(frozen=True)
-class Advice:
-    """The solver's own play at a decision that it does not value, and `why` not: `frequencies` [A] of its actions with
-    the hand held, and by class of hand `grid` [169, A], NaN where the board leaves none."""
-
-    betting: Betting
-    board: tuple[int, ...]
-    cards: tuple[int, ...]
-    chosen: int | None
-    actions: tuple[int, ...]
-    frequencies: Floats
-    grid: Floats
-    why: str
-
-
 def review(solved: SolvedDecision, state: HandState, chosen: int | None) -> DecisionReview:
     """Review the decision at `state`, which has the cards of the player to act, from its solve."""
     hand, live = hand_number(state, state.to_act), HOLDEM.live(state.board).astype(np.float64)
@@ -121,9 +123,9 @@ def review(solved: SolvedDecision, state: HandState, chosen: int | None) -> Deci
         chosen,
         solved.actions,
         solved.strategy[hand].astype(np.float64),
+        class_shares(np.maximum(weights, live * 1e-12), solved.strategy),
         solved.values[hand].astype(np.float64) + paid,
         solved.best[hand].astype(np.float64) + paid,
-        class_shares(np.maximum(weights, live * 1e-12), solved.strategy),
         believed,
         solved.exploitability,
         solved.finished,
