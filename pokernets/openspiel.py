@@ -6,7 +6,7 @@ from typing import Any
 import pyspiel
 
 from poker.agents.base import Agent, PolicyAgent, hand_number, require_policy
-from poker.agents.openspiel import UniversalPoker
+from poker.agents.foreign.openspiel import UniversalPoker
 from poker.rules import Rules
 
 

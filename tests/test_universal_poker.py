@@ -5,7 +5,7 @@ import random
 import numpy as np
 import pytest
 
-from poker.agents.openspiel import UniversalPoker
+from poker.agents.foreign.openspiel import UniversalPoker
 from poker.rules import Rules
 from poker.state import HandState
 from tests.games import load_rules as game

@@ -13,7 +13,7 @@ from open_spiel.python.bots.policy import PolicyBot
 from poker.abstraction.buckets import SmallGameBuckets
 from poker.agents.base import Agent
 from poker.agents.blueprint import BlueprintAgent
-from poker.agents.openspiel import OpenSpielAgent, UniversalPoker
+from poker.agents.foreign.openspiel import OpenSpielAgent, UniversalPoker
 from poker.agents.simple import RandomAgent
 from poker.betting import Betting
 from poker.errors import PokernetsError

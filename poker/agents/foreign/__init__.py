@@ -1,0 +1,1 @@
+"""Players of other programs at our tables."""
