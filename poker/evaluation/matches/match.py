@@ -1,6 +1,6 @@
 """Matches between agents on common cards: duplicate deals in every seating, in parallel, resumable.
 
-`run` is what `evaluate=match`, `ring`, `baselines` and `lbr` call. Hands are kept as ACPC logs under
+`run` is what `evaluate=match`, `ladder`, `ring` and `lbr` call. Hands are kept as ACPC logs under
 `out/<game>/hands`, by line-up; the report of a match goes to a directory of its own beside them.
 """
 
@@ -48,6 +48,7 @@ def run(
     *,
     game: Rules,
     agents: Sequence[AgentSpec],
+    measured: AgentSpec | None = None,
     lineups: Sequence[Sequence[str]] | None = None,
     players: int | None = None,
     adversary: Mapping[str, LbrActions] | None = None,
@@ -74,13 +75,19 @@ def run(
 
     Without `lineups` (lists of agent names) heads-up games are played by all pairs, others by the agents in their
     order, again and again until the table is full. With `adversary`, local best responses by name, each of
-    `adversaries` plays each agent instead. `contrasts` are pairs of groups of agents (`a+b`). With `half_width` (in
-    `unit`) a line-up stops before `hands` when the interval of its first agent is as narrow as that. With
-    `decision_seconds` every agent has a process of its own, and checks or folds where it takes longer, dies or gives no
-    valid answer. `fallback` and `values` are those of `MatchAivat`. Without `told` the report is written, not printed.
+    `adversaries` plays each agent instead. `measured` plays all `agents`, and `adversaries` play it alone. `contrasts`
+    are pairs of groups of agents (`a+b`). With `half_width` (in `unit`) a line-up stops before `hands` when the
+    interval of its first agent is as narrow as that. With `decision_seconds` every agent has a process of its own, and
+    checks or folds where it takes longer, dies or gives no valid answer. `fallback` and `values` are those of
+    `MatchAivat`. Without `told` the report is written, not printed.
     """
+    others = [] if measured is None else [spec for spec in agents if spec.name != measured.name]
+    if measured is not None:
+        agents, lineups = [measured], [[measured.name, other.name] for other in others]
     if adversary is not None:
-        agents, lineups = _local_best_responses(game, agents, adversary, adversaries, tables)
+        agents, against = _local_best_responses(game, agents, adversary, adversaries, tables)
+        lineups = against if lineups is None else [*lineups, *(pair[::-1] for pair in against)]
+    agents = [*agents, *others]
     game = game if players is None else with_players(game, players)
     names = [spec.name for spec in agents]
     chosen = line_ups(game, names, lineups)

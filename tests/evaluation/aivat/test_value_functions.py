@@ -233,7 +233,7 @@ def test_policies_of_an_agent_are_the_same_from_hand_to_hand(tmp_path: Path) -> 
 
 @pytest.mark.parametrize("name", choices("values"))
 def test_every_choice_is_known_to_the_command_line(name: str) -> None:
-    spec = call(compose("evaluate", ["evaluate=baselines", f"values={name}"]).given["values"])
+    spec = call(compose("evaluate", ["evaluate=match", f"values={name}"]).given["values"])
     assert (spec.mark is None) == (name == "fold_equity")
     assert str(spec.settings["_target_"]).startswith("poker.evaluation.aivat.")
 

@@ -47,12 +47,14 @@ def play(
     tables: int = 1,
     hands: int = 400,
     aivat: bool = True,
+    measured: AgentSpec | None = None,
 ) -> MatchResults:
     learning = partial(Learning, name="learning")
     builds: dict[str, Callable[[], Agent]] = {"caller": caller, "solving": solving, "learning": learning}
     return run(
         game=load_rules(game),
         agents=[AgentSpec(agent, builds[agent], {})],
+        measured=measured,
         adversary={"greedy": LbrActions([STREET] * 4)},
         adversaries=adversaries,
         hands=hands,
@@ -74,6 +76,12 @@ def test_beats_always_call_in_leduc(tmp_path: Path) -> None:
     found = result.estimates(aivat=True)[0]
     assert 1000 < found.mean < 1900
     assert found.half_width < result.estimates()[0].half_width
+
+
+def test_the_agent_of_a_ladder_is_first_in_every_line_up(tmp_path: Path) -> None:
+    found = play(tmp_path, ["greedy"], hands=20, agent="learning", measured=AgentSpec("caller", caller, {}))
+    assert [result.lineup.players for result in found.lineups] == [("caller", "learning"), ("caller", "greedy@caller")]
+    assert found.contrasts() == []
 
 
 @pytest.mark.slow

@@ -321,5 +321,5 @@ def test_adversaries_made_for_each_agent_are_one_opponent() -> None:
 
 
 def test_what_one_agent_is_measured_by_is_not_compared() -> None:
-    """Such line-ups arise under `evaluate=baselines`."""
+    """Such line-ups arise under `evaluate=ladder`."""
     assert match_of(played("agent x", [1.0, 2.0]), played("agent y", [3.0, 4.0])).contrasts() == []
