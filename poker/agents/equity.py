@@ -187,6 +187,7 @@ def _some_runouts(board: tuple[int, ...], number: int) -> tuple[NDArray[np.int16
     return order.astype(np.int16), np.take_along_axis(ranks, order, axis=1).astype(np.int16)
 
 
+@lru_cache(maxsize=64)
 def _strength(board: tuple[int, ...]) -> NDArray[np.float32]:
     """[1326] share of live hands that each hand is stronger than now, -1 for hands the board blocks."""
     if not board:
