@@ -97,7 +97,7 @@ class VectorSolver:
         last = self.iterations + iterations if iterations is not None else 1 << 30
         exploitability = float("nan")
         wanted = target is not None or progress is not None
-        check = Checks(self.iterations, target)
+        check = Checks(self.iterations, target, 0 if progress else self.game.tree.pot(0))
         while self.iterations < last and not (stop is not None and stop()):
             block = min(check.next - self.iterations if wanted else last, last - self.iterations)
             if stop is not None:
@@ -208,14 +208,25 @@ class VectorSolver:
     def _one_sweep(self, player: int, mode: int, sweep: Sweep | None = None) -> Floats:
         """Counterfactual values [n] of the player's hands at the root."""
         self._sweeps(sweep or self._sweep, player, player, mode, np.zeros((1, 6), np.float32))
-        count = self.game.boards.boards.size[player, 0]
-        return self._sweep.root_value[player, :count].astype(np.float64)
+        return self._root(player)
 
-    def _root_values(self, player: int, mode: int, sweep: Sweep | None = None) -> float:
-        """Expected zero-sum chips of the player, over the compatible pairs of hands."""
+    def _root(self, player: int) -> Floats:
+        return self._sweep.root_value[player, : len(self.game.hands(player))].astype(np.float64)
+
+    def _chips(self, player: int) -> float:
+        """Expected zero-sum chips of the player after a sweep, over the compatible pairs of hands."""
         game = self.game
         weights = game.ranges[player, game.hands(player)].astype(np.float64)
-        return float(weights @ self._one_sweep(player, mode, sweep)) / game.total_weight
+        return float(weights @ self._root(player)) / game.total_weight
+
+    def _root_values(self, player: int, mode: int, sweep: Sweep | None = None) -> float:
+        self._one_sweep(player, mode, sweep)
+        return self._chips(player)
+
+    def _of_both(self, mode: int) -> float:
+        """What both players have together, from one call: a river's sweep takes little longer than the call."""
+        self._sweeps(self._sweep, 0, 1, mode, np.zeros((1, 6), np.float32))
+        return self._chips(0) + self._chips(1)
 
     def exploitability(self) -> float:
         """Half of what both players together gain by best responses to the average profile, chips per hand.
@@ -226,9 +237,9 @@ class VectorSolver:
         if self.game.asked is not None:
             self.ask_leaves(average=True)
             self._ask_at = self.iterations
-        gain = self._root_values(0, BEST_RESPONSE) + self._root_values(1, BEST_RESPONSE)
+        gain = self._of_both(BEST_RESPONSE)
         if self.game.rake.fraction > 0 or self.restricted is not None:
-            gain -= self._root_values(0, AVERAGE) + self._root_values(1, AVERAGE)
+            gain -= self._of_both(AVERAGE)
         return 0.5 * gain
 
     def best_response_value(self, player: int) -> float:

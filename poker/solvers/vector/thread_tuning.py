@@ -3,13 +3,14 @@
 import numpy as np
 
 FIRST_CHECK = 10
-"""Iterations before the first measurement."""
-USUAL_RATE = 1.2
+"""Least iterations before the first measurement, and between two that no target places."""
+USUAL_RATE = 2.0
 """Exponent at which exploitability falls with iterations, until two measurements tell it."""
 TRIAL_ITERATIONS = 2
 BLOCK_SECONDS = 0.03
 BLOCKS_PER_TRIAL = 16
-"""Blocks between trials of the number of threads that is not in use."""
+"""Most blocks between trials of the number of threads that is not in use. While it is all of them, that is tried after
+one block, after two, and so on: a core that was busy when they were first tried may have become free."""
 
 
 class Pace:
@@ -23,11 +24,16 @@ class Pace:
         self.threads = threads
         self._seconds: dict[int, float] = {}
         self._since_trial = 0
+        self._until_trial = 1
         self._begun = threads == 1
 
     @property
     def best(self) -> float | None:
         return min(self._seconds.values(), default=None)
+
+    @property
+    def _faster(self) -> int:
+        return min(self._seconds, key=self._seconds.__getitem__)
 
     def next_block(self) -> tuple[int, int]:
         """(threads, most iterations) of the next block."""
@@ -37,8 +43,8 @@ class Pace:
             return self.threads, TRIAL_ITERATIONS
         if 1 not in self._seconds:
             return 1, TRIAL_ITERATIONS
-        faster = min(self._seconds, key=self._seconds.__getitem__)
-        if self._since_trial >= BLOCKS_PER_TRIAL:
+        faster = self._faster
+        if self._since_trial >= (self._until_trial if faster == 1 else BLOCKS_PER_TRIAL):
             return self.threads + 1 - faster, TRIAL_ITERATIONS
         return faster, max(TRIAL_ITERATIONS, int(BLOCK_SECONDS / self._seconds[faster]))
 
@@ -46,17 +52,21 @@ class Pace:
         if not self._begun:
             self._begun = True
             return
-        usual = self.best is not None and members == min(self._seconds, key=self._seconds.__getitem__)
+        usual = self.best is not None and members == self._faster
         self._since_trial = self._since_trial + 1 if usual else 0
+        if not usual and len(self._seconds) > 1:
+            self._until_trial = min(2 * self._until_trial, BLOCKS_PER_TRIAL)
         self._seconds[members] = seconds
 
 
 class Checks:
-    """Schedule of measuring: first after FIRST_CHECK iterations, then ever closer to where the target should be met."""
+    """Schedule of measuring: first where few spots meet a target in a pot of `pot` chips (12 iterations to a hundredth
+    of it, 40 to a thousandth), then ever closer to where it should be met."""
 
-    def __init__(self, iterations: int, target: float | None) -> None:
+    def __init__(self, iterations: int, target: float | None, pot: float = 0.0) -> None:
         self.target = target
-        self.next = iterations + FIRST_CHECK
+        soonest = min(1.25 * np.sqrt(pot / target), 50) if target else 0
+        self.next = max(iterations + FIRST_CHECK, int(soonest))
         self.last: tuple[int, float] | None = None
 
     def measured(self, iterations: int, exploitability: float) -> None:
@@ -67,7 +77,7 @@ class Checks:
             if 0 < exploitability < worse:
                 rate = np.log(worse / exploitability) / np.log(iterations / before)
             if rate > 0:
-                expected = iterations * (exploitability / self.target) ** (1 / max(rate, 0.8))
-                step = int(np.clip(0.6 * (expected - iterations), max(2, iterations // 25), iterations))
+                expected = iterations * (exploitability / self.target) ** (1 / max(rate, 1.0))
+                step = int(np.clip(0.6 * (expected - iterations) + 2, iterations // 25, iterations))
         self.last = (iterations, exploitability)
         self.next = iterations + step

@@ -20,6 +20,18 @@ def test_the_faster_number_of_threads_goes_on_and_the_other_is_tried_again() -> 
     assert pace.best == 0.001
 
 
+def test_a_core_that_becomes_free_is_soon_used() -> None:
+    pace, used = Pace(2), []
+    for _ in range(40):
+        members, _ = pace.next_block()
+        used.append(members)
+        pace.measured(members, 0.002 if members == 2 else 0.001)
+    tried = [block for block, members in enumerate(used) if members == 2 and block > 1]
+    assert [later - earlier for earlier, later in pairwise([2, *tried])] == [2, 3, 5, 9, 17]
+    pace.measured(2, 0.0005)
+    assert [pace.next_block()[0] for _ in range(3)] == [2, 2, 2]
+
+
 def test_the_first_iterations_do_not_decide() -> None:
     pace, cold = Pace(2), True
     for _ in range(4):
