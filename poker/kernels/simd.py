@@ -3,7 +3,7 @@
 `load`, `store` and `splat` move data, `prefetch` asks for it; +, -, *, / and `maximum`, `where_positive`, `fma` compute
 lane by lane. The types are LLVM's own, so they compile on any CPU: one 512-bit register with AVX-512, two with AVX2,
 four with NEON. `rows_to_lanes` and `lanes_to_rows` transpose 16 x 16 blocks. Arrays are padded to multiples of LANES by
-their owners.
+their owners. A vector of 8 has a `load`, `splat` and transposes of its own.
 """
 
 import operator
@@ -30,25 +30,25 @@ def aligned_zeros(size: int) -> F32:
 
 
 _F32 = ir.FloatType()
-_V16 = ir.VectorType(_F32, LANES)
+_V16, _V8 = ir.VectorType(_F32, LANES), ir.VectorType(_F32, LANES // 2)
 _I16X16 = ir.VectorType(ir.IntType(16), LANES)
-_I32X16 = ir.VectorType(ir.IntType(32), LANES)
 
 
-class Float32x16(types.Type):
+class Lanes(types.Type):
     """The numba type of a vector value."""
 
-    def __init__(self) -> None:
-        super().__init__(name="float32x16")
+    def __init__(self, kind: Any) -> None:
+        super().__init__(name=f"float32x{kind.count}")
+        self.kind = kind
 
 
-float32x16 = Float32x16()
+float32x16, float32x8 = Lanes(_V16), Lanes(_V8)
 
 
-@register_model(Float32x16)
-class _Float32x16Model(models.PrimitiveModel):
+@register_model(Lanes)
+class _LanesModel(models.PrimitiveModel):
     def __init__(self, dmm: Any, fe_type: Any) -> None:
-        super().__init__(dmm, fe_type, _V16)  # type: ignore[no-untyped-call]
+        super().__init__(dmm, fe_type, fe_type.kind)  # type: ignore[no-untyped-call]
 
 
 def _pointer(context: Any, builder: Any, array_type: Any, array: Any, index: Any, kind: Any = _V16) -> Any:
@@ -75,14 +75,23 @@ def _lanes(build: Callable[..., Any]) -> Any:
     return lambda context, builder, signature, args: build(builder, *args)
 
 
+def _loaded(typed: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.load(start(context, builder, signature, args, signature.return_type.kind), align=4)
+
+    return typed, generate
+
+
 @_operation
 def load(typing: Any, array: Any, index: Any) -> Any:
     """array[index : index + 16] of a contiguous array of float32."""
+    return _loaded(float32x16(array, index))
 
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.load(start(context, builder, signature, args), align=4)
 
-    return float32x16(array, index), generate
+@_operation
+def load8(typing: Any, array: Any, index: Any) -> Any:
+    """array[index : index + 8] of a contiguous array of float32."""
+    return _loaded(float32x8(array, index))
 
 
 @_operation
@@ -97,10 +106,10 @@ def load_int16(typing: Any, array: Any, index: Any) -> Any:
 
 @_operation
 def store(typing: Any, array: Any, index: Any, value: Any) -> Any:
-    """array[index : index + 16] = value, in a contiguous array of float32."""
+    """array[index : index + 16] = value (8 with one of 8), in a contiguous array of float32."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        builder.store(args[2], start(context, builder, signature, args), align=4)
+        builder.store(args[2], start(context, builder, signature, args, value.kind), align=4)
         return context.get_dummy_value()
 
     return types.void(array, index, value), generate
@@ -122,29 +131,40 @@ def prefetch(typing: Any, array: Any, index: Any) -> Any:
     return types.void(array, index), generate
 
 
-@_operation
-def splat(typing: Any, value: Any) -> Any:
-    """All lanes equal to `value`, rounded to float32."""
+def _spread(typed: Any) -> Any:
+    kind = typed.return_type.kind
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         scalar = context.cast(builder, args[0], signature.args[0], types.float32)
-        vector = builder.insert_element(ir.Constant(_V16, ir.Undefined), scalar, ir.IntType(32)(0))
-        return _shuffle(builder, vector, ir.Constant(_V16, ir.Undefined), [0] * LANES)
+        vector = builder.insert_element(ir.Constant(kind, ir.Undefined), scalar, ir.IntType(32)(0))
+        return _shuffle(builder, vector, ir.Constant(kind, ir.Undefined), [0] * kind.count)
 
-    return float32x16(value), generate
+    return typed, generate
+
+
+@_operation
+def splat(typing: Any, value: Any) -> Any:
+    """All 16 lanes equal to `value`, rounded to float32."""
+    return _spread(float32x16(value))
+
+
+@_operation
+def splat8(typing: Any, value: Any) -> Any:
+    """All 8 lanes equal to `value`, rounded to float32."""
+    return _spread(float32x8(value))
 
 
 def _operator(symbol: Any, name: str) -> None:
     @_operation
     def apply(typing: Any, a: Any, b: Any) -> Any:
-        return float32x16(float32x16, float32x16), _lanes(lambda builder, a, b: getattr(builder, name)(a, b))
+        return a(a, a), _lanes(lambda builder, a, b: getattr(builder, name)(a, b))
 
     @overload(symbol)
     def implement(a: Any, b: Any) -> Any:
         def lanewise(a: Any, b: Any) -> Any:
             return apply(a, b)
 
-        return lanewise if isinstance(a, Float32x16) and isinstance(b, Float32x16) else None
+        return lanewise if isinstance(a, Lanes) and a == b else None
 
 
 for _symbol, _name in (
@@ -191,13 +211,14 @@ def total(typing: Any, vector: Any) -> Any:
 
 
 def _interleave(builder: Any, rows: list[Any]) -> list[Any]:
-    """The transpose of 16 vectors in four butterfly steps: step s swaps blocks of size s between rows s apart."""
-    for size in (8, 4, 2, 1):
-        low = [i for block in range(0, LANES, 2 * size) for i in range(block, block + size)]
+    """The transpose of as many vectors as have lanes, in steps: step s swaps blocks of size s between rows s apart."""
+    lanes = len(rows)
+    for size in (size for size in (8, 4, 2, 1) if size < lanes):
+        low = [i for block in range(0, lanes, 2 * size) for i in range(block, block + size)]
         mask_a, mask_b = [], []
-        for lane in range(LANES):
-            mask_a.append(lane if lane & size == 0 else lane - size + LANES)
-            mask_b.append(lane + size if lane & size == 0 else lane + LANES)
+        for lane in range(lanes):
+            mask_a.append(lane if lane & size == 0 else lane - size + lanes)
+            mask_b.append(lane + size if lane & size == 0 else lane + lanes)
         for i in low:
             a, b = rows[i], rows[i + size]
             rows[i], rows[i + size] = _shuffle(builder, a, b, mask_a), _shuffle(builder, a, b, mask_b)
@@ -205,43 +226,62 @@ def _interleave(builder: Any, rows: list[Any]) -> list[Any]:
 
 
 def _shuffle(builder: Any, a: Any, b: Any, mask: list[int]) -> Any:
-    return builder.shuffle_vector(a, b, ir.Constant(_I32X16, mask))
+    return builder.shuffle_vector(a, b, ir.Constant(ir.VectorType(ir.IntType(32), len(mask)), mask))
 
 
-def _row(context: Any, builder: Any, array: Any, rows: Any, r: int, column: Any) -> Any:
+def _row(context: Any, builder: Any, array: Any, rows: Any, r: int, column: Any, kind: Any) -> Any:
     """Where a vector begins in row `r`: array[rows[r] + column]; array and rows are (type, value)."""
     int64 = ir.IntType(64)
     begin = builder.load(_pointer(context, builder, rows[0], rows[1], int64(r), int64))
-    return _pointer(context, builder, array[0], array[1], builder.add(begin, column))
+    return _pointer(context, builder, array[0], array[1], builder.add(begin, column), kind)
+
+
+def _rows_to_lanes(kind: Any, typed: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        source, rows, column, target, begin = zip(signature.args, args, strict=True)
+        at, to = (context.cast(builder, value, kind, types.intp) for kind, value in (column, begin))
+        places = [_row(context, builder, source, rows, r, at, kind) for r in range(kind.count)]
+        values = [builder.load(place, align=4) for place in places]
+        for i, value in enumerate(_interleave(builder, values)):
+            place = builder.add(to, ir.IntType(64)(kind.count * i))
+            builder.store(value, _pointer(context, builder, *target, place, kind), align=4)
+        return context.get_dummy_value()
+
+    return typed, generate
 
 
 @_operation
 def rows_to_lanes(typing: Any, source: Any, rows: Any, column: Any, target: Any, begin: Any) -> Any:
     """target[begin + 16 * i + r] = source[rows[r] + column + i] for r, i < 16; `rows` is int64[16]."""
+    return _rows_to_lanes(_V16, types.void(source, rows, column, target, begin))
 
+
+@_operation
+def rows_to_lanes8(typing: Any, source: Any, rows: Any, column: Any, target: Any, begin: Any) -> Any:
+    """target[begin + 8 * i + r] = source[rows[r] + column + i] for r, i < 8; `rows` is int64[8]."""
+    return _rows_to_lanes(_V8, types.void(source, rows, column, target, begin))
+
+
+def _lanes_to_rows(kind: Any, typed: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        source, rows, column, target, begin = zip(signature.args, args, strict=True)
-        at, to = (context.cast(builder, value, kind, types.intp) for kind, value in (column, begin))
-        values = [builder.load(_row(context, builder, source, rows, r, at), align=4) for r in range(LANES)]
-        for i, value in enumerate(_interleave(builder, values)):
-            place = builder.add(to, ir.IntType(64)(LANES * i))
-            builder.store(value, _pointer(context, builder, *target, place), align=4)
+        source, begin, target, rows, column = zip(signature.args, args, strict=True)
+        at, to = (context.cast(builder, value, kind, types.intp) for kind, value in (begin, column))
+        places = [builder.add(at, ir.IntType(64)(kind.count * i)) for i in range(kind.count)]
+        values = [builder.load(_pointer(context, builder, *source, place, kind), align=4) for place in places]
+        for r, value in enumerate(_interleave(builder, values)):
+            builder.store(value, _row(context, builder, target, rows, r, to, kind), align=4)
         return context.get_dummy_value()
 
-    return types.void(source, rows, column, target, begin), generate
+    return typed, generate
 
 
 @_operation
 def lanes_to_rows(typing: Any, source: Any, begin: Any, target: Any, rows: Any, column: Any) -> Any:
     """target[rows[r] + column + i] = source[begin + 16 * i + r] for r, i < 16; `rows` is int64[16]."""
+    return _lanes_to_rows(_V16, types.void(source, begin, target, rows, column))
 
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        source, begin, target, rows, column = zip(signature.args, args, strict=True)
-        at, to = (context.cast(builder, value, kind, types.intp) for kind, value in (begin, column))
-        places = [builder.add(at, ir.IntType(64)(LANES * i)) for i in range(LANES)]
-        values = [builder.load(_pointer(context, builder, *source, place), align=4) for place in places]
-        for r, value in enumerate(_interleave(builder, values)):
-            builder.store(value, _row(context, builder, target, rows, r, to), align=4)
-        return context.get_dummy_value()
 
-    return types.void(source, begin, target, rows, column), generate
+@_operation
+def lanes_to_rows8(typing: Any, source: Any, begin: Any, target: Any, rows: Any, column: Any) -> Any:
+    """target[rows[r] + column + i] = source[begin + 8 * i + r] for r, i < 8; `rows` is int64[8]."""
+    return _lanes_to_rows(_V8, types.void(source, begin, target, rows, column))

@@ -4,7 +4,21 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from poker.kernels.simd import fma, lanes_to_rows, load, maximum, rows_to_lanes, splat, store, total, where_positive
+from poker.kernels.simd import (
+    fma,
+    lanes_to_rows,
+    lanes_to_rows8,
+    load,
+    load8,
+    maximum,
+    rows_to_lanes,
+    rows_to_lanes8,
+    splat,
+    splat8,
+    store,
+    total,
+    where_positive,
+)
 
 Floats = NDArray[np.float32]
 
@@ -22,6 +36,14 @@ def _arithmetic(a: Floats, b: Floats, out: Floats) -> float:
 def _there_and_back(source: Floats, rows: NDArray[np.int64], lanes: Floats, target: Floats) -> None:
     rows_to_lanes(source, rows, 32, lanes, 16)
     lanes_to_rows(lanes, 16, target, rows, 32)
+
+
+@njit()
+def _half(source: Floats, rows: NDArray[np.int64], lanes: Floats, target: Floats) -> None:
+    rows_to_lanes8(source, rows, 32, lanes, 16)
+    for i in range(16, 80, 8):
+        store(lanes, i, (load8(lanes, i) + splat8(1.0)) * splat8(2.0))
+    lanes_to_rows8(lanes, 16, target, rows, 32)
 
 
 def test_arithmetic_is_lane_by_lane() -> None:
@@ -43,3 +65,15 @@ def test_transposes_move_every_element() -> None:
     np.testing.assert_array_equal(lanes[16:].reshape(16, 16), block.T)
     np.testing.assert_array_equal(target.reshape(16, 64)[:, 32:48], source.reshape(16, 64)[:, 32:48])
     assert (target.reshape(16, 64)[:, :32] == 0).all()
+
+
+def test_vectors_of_eight_do_the_same() -> None:
+    source = np.arange(8 * 64, dtype=np.float32)
+    rows = np.random.default_rng(2).permutation(8).astype(np.int64) * 64
+    lanes, target = np.zeros(100, np.float32), np.zeros(8 * 64, np.float32)
+    _half(source, rows, lanes, target)
+    block = source.reshape(8, 64)[rows // 64, 32:40]
+    np.testing.assert_array_equal(lanes[16:80].reshape(8, 8), 2 * (block.T + 1))
+    np.testing.assert_array_equal(target.reshape(8, 64)[:, 32:40], 2 * (source.reshape(8, 64)[:, 32:40] + 1))
+    assert (lanes[80:] == 0).all()
+    assert (target.reshape(8, 64)[:, 40:] == 0).all()

@@ -1,9 +1,24 @@
 """Payoffs at the terminals of a board: folds and showdowns sixteen rows at a time, run-outs four."""
 
+from typing import Any
+
 import numpy as np
 
 from poker.kernels.registry import inline
-from poker.kernels.simd import fma, lanes_to_rows, load, load_int16, rows_to_lanes, splat, store, total
+from poker.kernels.simd import (
+    fma,
+    lanes_to_rows,
+    lanes_to_rows8,
+    load,
+    load8,
+    load_int16,
+    rows_to_lanes,
+    rows_to_lanes8,
+    splat,
+    splat8,
+    store,
+    total,
+)
 from poker.kernels.types import F32, I16, I32, I64
 from poker.kernels.vector.arrays import (
     CARDS,
@@ -21,35 +36,35 @@ from poker.kernels.vector.arrays import (
 
 
 @inline
-def _fold_lanes(sweep: Sweep, p: int, board: int, work: F32) -> None:
-    """Mass of the opponent's hands compatible with each own hand, for the 16 rows in the input lanes."""
+def _fold_lanes(sweep: Sweep, p: int, board: int, work: F32, lanes: int, get: Any, fill: Any) -> None:
+    """Mass of the opponent's hands compatible with each own hand, for the rows in the input lanes."""
     boards, lists = sweep.boards, sweep.lists
     x, out, cards = sweep.areas[LANES_IN], sweep.areas[LANES_OUT], sweep.areas[CARDS]
     own, theirs = boards.list_start[p, board], 2 * boards.list_start[1 - p, board]
-    doubled = splat(0.0)
+    doubled = fill(0.0)
     for c in range(sweep.num_card_slots):
         begin = theirs + np.int64(lists.card_start[1 - p, board, c])
         end = theirs + np.int64(lists.card_start[1 - p, board, c + 1])
-        even, odd = splat(0.0), splat(0.0)
+        even, odd = fill(0.0), fill(0.0)
         for k in range(begin, end - 1, 2):
-            even = even + load(work, x + 16 * np.int64(lists.by_card[k]))
-            odd = odd + load(work, x + 16 * np.int64(lists.by_card[k + 1]))
+            even = even + get(work, x + lanes * np.int64(lists.by_card[k]))
+            odd = odd + get(work, x + lanes * np.int64(lists.by_card[k + 1]))
         if (end - begin) & 1:
-            even = even + load(work, x + 16 * np.int64(lists.by_card[end - 1]))
+            even = even + get(work, x + lanes * np.int64(lists.by_card[end - 1]))
         even = even + odd
-        store(work, cards + 16 * c, even)
+        store(work, cards + lanes * c, even)
         doubled = doubled + even
-    mass = doubled * splat(0.5)
+    mass = doubled * fill(0.5)
     for i in range(boards.size[p, board]):
-        c = cards + 16 * np.int64(lists.card0[own + i])
-        d = cards + 16 * np.int64(lists.card1[own + i])
-        both = load(work, x + 16 * np.int64(lists.same[own + i]))
-        store(work, out + 16 * i, (mass - load(work, c)) - (load(work, d) - both))
+        c = cards + lanes * np.int64(lists.card0[own + i])
+        d = cards + lanes * np.int64(lists.card1[own + i])
+        both = get(work, x + lanes * np.int64(lists.same[own + i]))
+        store(work, out + lanes * i, (mass - get(work, c)) - (get(work, d) - both))
 
 
 @inline
-def _show_lanes(sweep: Sweep, p: int, board: int, work: F32) -> None:
-    """Mass of compatible weaker hands minus that of stronger ones, for the 16 rows in the input lanes.
+def _show_lanes(sweep: Sweep, p: int, board: int, work: F32, lanes: int, get: Any, fill: Any) -> None:
+    """Mass of compatible weaker hands minus that of stronger ones, for the rows in the input lanes.
 
     With prefix sums over hands in order of strength, weaker - stronger = P[less] + P[upto] - P[all]; first over all
     hands, then less the same over the hands that hold each of the two cards.
@@ -57,15 +72,15 @@ def _show_lanes(sweep: Sweep, p: int, board: int, work: F32) -> None:
     boards, lists = sweep.boards, sweep.lists
     x, out, prefix = sweep.areas[LANES_IN], sweep.areas[LANES_OUT], sweep.areas[PREFIX]
     own, count = boards.list_start[p, board], boards.size[1 - p, board]
-    mass = splat(0.0)
+    mass = fill(0.0)
     for j in range(count):
-        store(work, prefix + 16 * j, mass)
-        mass = mass + load(work, x + 16 * j)
-    store(work, prefix + 16 * np.int64(count), mass)
+        store(work, prefix + lanes * j, mass)
+        mass = mass + get(work, x + lanes * j)
+    store(work, prefix + lanes * np.int64(count), mass)
     for i in range(boards.size[p, board]):
-        less = load(work, prefix + 16 * np.int64(lists.less[own + i]))
-        upto = load(work, prefix + 16 * np.int64(lists.upto[own + i]))
-        store(work, out + 16 * i, less - (mass - upto))
+        less = get(work, prefix + lanes * np.int64(lists.less[own + i]))
+        upto = get(work, prefix + lanes * np.int64(lists.upto[own + i]))
+        store(work, out + lanes * i, less - (mass - upto))
     theirs = 2 * boards.list_start[1 - p, board]
     for c in range(sweep.num_card_slots):
         begin = np.int64(lists.card_start[p, board, c])
@@ -74,43 +89,74 @@ def _show_lanes(sweep: Sweep, p: int, board: int, work: F32) -> None:
         last = np.int64(lists.card_start[1 - p, board, c + 1])
         if begin == end or first == last:
             continue
-        part = splat(0.0)
+        part = fill(0.0)
         for k in range(last - first):
-            store(work, prefix + 16 * k, part)
-            part = part + load(work, x + 16 * np.int64(lists.by_card[theirs + first + k]))
-        store(work, prefix + 16 * (last - first), part)
+            store(work, prefix + lanes * k, part)
+            part = part + get(work, x + lanes * np.int64(lists.by_card[theirs + first + k]))
+        store(work, prefix + lanes * (last - first), part)
         for k in range(2 * own + begin, 2 * own + end):
-            less = load(work, prefix + 16 * np.int64(lists.card_less[k]))
-            upto = load(work, prefix + 16 * np.int64(lists.card_upto[k]))
-            at = out + 16 * np.int64(lists.by_card[k])
-            store(work, at, load(work, at) - (less - (part - upto)))
+            less = get(work, prefix + lanes * np.int64(lists.card_less[k]))
+            upto = get(work, prefix + lanes * np.int64(lists.card_upto[k]))
+            at = out + lanes * np.int64(lists.by_card[k])
+            store(work, at, get(work, at) - (less - (part - upto)))
+
+
+@inline
+def _evaluate_lanes(
+    sweep: Sweep,
+    p: int,
+    street: int,
+    board: int,
+    table: I32,
+    group: int,
+    end: int,
+    showdown: int,
+    work: F32,
+    rows: I64,
+    lanes: int,
+    get: Any,
+    fill: Any,
+    to_lanes: Any,
+    to_rows: Any,
+) -> None:
+    """Evaluates as many rows of `table` from `group` on as there are lanes."""
+    boards = sweep.boards
+    stride, reach, value = sweep.place[STRIDE, street], sweep.place[REACH, street], sweep.place[VALUE, street]
+    x, out = sweep.areas[LANES_IN], sweep.areas[LANES_OUT]
+    theirs, own = boards.padded[1 - p, board], boards.padded[p, board]
+    for r in range(lanes):
+        rows[r] = reach + table[group + r, 0] * stride if group + r < end else sweep.areas[ZERO_ROW]
+    for i in range(0, theirs, lanes):
+        to_lanes(work, rows, i, work, x + lanes * i)
+    store(work, x + lanes * np.int64(theirs), fill(0.0))
+    if showdown:
+        _show_lanes(sweep, p, board, work, lanes, get, fill)
+    else:
+        _fold_lanes(sweep, p, board, work, lanes, get, fill)
+    for i in range(boards.size[p, board], own):
+        store(work, out + lanes * i, fill(0.0))
+    for r in range(lanes):
+        rows[r] = value + table[group + r, 1] * stride if group + r < end else sweep.areas[DUMP_ROW]
+    for i in range(0, own, lanes):
+        to_rows(work, out + lanes * i, work, rows, i)
 
 
 @inline
 def _terminal_rows(
     sweep: Sweep, p: int, street: int, board: int, table: I32, begin: int, end: int, showdown: int, work: F32, rows: I64
 ) -> None:
-    """Evaluates rows begin..end of `table`, 16 at a time."""
-    boards = sweep.boards
-    stride, reach, value = sweep.place[STRIDE, street], sweep.place[REACH, street], sweep.place[VALUE, street]
-    x, out = sweep.areas[LANES_IN], sweep.areas[LANES_OUT]
-    theirs, own = boards.padded[1 - p, board], boards.padded[p, board]
-    for group in range(begin, end, 16):
-        for r in range(16):
-            rows[r] = reach + table[group + r, 0] * stride if group + r < end else sweep.areas[ZERO_ROW]
-        for i in range(0, theirs, 16):
-            rows_to_lanes(work, rows, i, work, x + 16 * i)
-        store(work, x + 16 * np.int64(theirs), splat(0.0))
-        if showdown:
-            _show_lanes(sweep, p, board, work)
+    """Evaluates rows begin..end of `table`, 16 at a time, and the last in half the time where they are at most 8."""
+    for at in range(begin, end, 16):
+        if end - at > 8:
+            _evaluate_lanes(
+                sweep, p, street, board, table, at, end, showdown, work, rows, 16, load, splat, rows_to_lanes,
+                lanes_to_rows,
+            )  # fmt: skip
         else:
-            _fold_lanes(sweep, p, board, work)
-        for i in range(boards.size[p, board], own):
-            store(work, out + 16 * i, splat(0.0))
-        for r in range(16):
-            rows[r] = value + table[group + r, 1] * stride if group + r < end else sweep.areas[DUMP_ROW]
-        for i in range(0, own, 16):
-            lanes_to_rows(work, out + 16 * i, work, rows, i)
+            _evaluate_lanes(
+                sweep, p, street, board, table, at, end, showdown, work, rows, 8, load8, splat8, rows_to_lanes8,
+                lanes_to_rows8,
+            )  # fmt: skip
 
 
 @inline

@@ -224,7 +224,7 @@ class VectorSolver:
         return self._chips(player)
 
     def _of_both(self, mode: int) -> float:
-        """What both players have together, from one call: a river's sweep takes little longer than the call."""
+        """Chips of both players together, from one call: a river's sweep takes little longer than the call."""
         self._sweeps(self._sweep, 0, 1, mode, np.zeros((1, 6), np.float32))
         return self._chips(0) + self._chips(1)
 
