@@ -39,7 +39,7 @@ from tests.games import load_rules
 
 _RUNOUTS = 24
 """Completions of the board over which an all-in is averaged."""
-_PLAYED_ON = 8
+_PLAYED_ON = 48
 """Times that a round is played with both strategies."""
 _TRIES = 400
 """Hands drawn for a player at the most, until one is found that acts so."""
