@@ -9,12 +9,16 @@ and the opponent checked the hand down after the opponent's next answer, and tak
 
 Which actions it considers is set by street; fewer actions can win more, because the check-down looks no further.
 
+At larger tables all others are the opponent, and their hands count as independent: it takes a raise to be called by the
+first who does not fold, and everybody left to call what it calls.
+
 Symbols: H hands, A actions.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -98,8 +102,6 @@ class LocalBestResponse(SamplingAgent):
     """
 
     def __init__(self, *, name: str, game: Rules, opponent: Agent, actions: LbrActions) -> None:
-        if game.num_players != 2:
-            raise PokernetsError(f"the local best response is heads-up; '{game.name}' has {game.num_players} players")
         super().__init__(name)
         self._rules = game
         self._opponent = require_policy(opponent, "local best response")
@@ -157,21 +159,42 @@ class LocalBestResponse(SamplingAgent):
     def _values(self, betting: Betting, board: Board, choices: Sequence[int]) -> Floats:
         """[A, H] chips expected from here on, what is committed already counted as spent."""
         player = betting.to_act
-        others = self._range(betting, board, 1 - player)
-        own, theirs = betting.committed[player], betting.committed[1 - player]
-        mass = self._rules.space.compatible_mass(others)
+        own, left = betting.committed[player], [i for i, out in enumerate(betting.folded) if not out]
+        others = {i: self._range(betting, board, i) for i in left if i != player}
         out = np.zeros((len(choices), self._rules.num_hands))
         for row, action in zip(out, choices, strict=True):
             if action == CALL:
-                total = min(theirs, betting.rules.stacks[player])
-                row[:] = check_down_chances(self._rules, board, others) * 2 * total - (total - own)
+                total = min(max(betting.committed), betting.rules.stacks[player])
+                row[:] = self._chances(board, others.values()) * _pot(betting, total, left) - (total - own)
             elif action != FOLD:
-                matched = min(action, betting.rules.stacks[1 - player])
-                folding = others * self._answer(betting.apply(action), board, FOLD)
-                share = self._rules.space.compatible_mass(folding) / np.maximum(mass, EMPTY)
-                called = check_down_chances(self._rules, board, others - folding) * 2 * matched - (matched - own)
-                row[:] = share * (own + theirs) + (1 - share) * called
+                row[:] = self._raised(betting, board, action, others)
         return out
+
+    def _raised(self, betting: Betting, board: Board, action: int, others: Mapping[int, Floats]) -> Floats:
+        """[H] chips expected from a raise on, against ranges of those left."""
+        player, stacks = betting.to_act, betting.rules.stacks
+        own, asked = betting.committed[player], list(_asked(betting.apply(action), player))
+        all_in = {i: hands for i, hands in others.items() if i not in [state.to_act for state in asked]}
+        value, share = np.zeros(self._rules.num_hands), np.ones(self._rules.num_hands)
+        for state in asked:
+            caller, hands = state.to_act, others[state.to_act]
+            matched, folding = min(action, stacks[caller]), hands * self._answer(state, board, FOLD)
+            chances = self._chances(board, (hands - folding, *all_in.values()))
+            called = chances * _pot(betting, matched, [player, caller, *all_in]) - (matched - own)
+            mass = np.maximum(self._rules.space.compatible_mass(hands), EMPTY)
+            folds = self._rules.space.compatible_mass(folding) / mass
+            value += share * (1 - folds) * called
+            share *= folds
+        matched = max((min(action, stacks[i]) for i in all_in), default=own)
+        won = self._chances(board, all_in.values()) * _pot(betting, matched, [player, *all_in]) - (matched - own)
+        return value + share * won
+
+    def _chances(self, board: Board, ranges: Iterable[Floats]) -> Floats:
+        """[H] chance of each hand to win a showdown against all of these."""
+        chances = np.ones(self._rules.num_hands)
+        for others in ranges:
+            chances *= check_down_chances(self._rules, board, others)
+        return chances
 
     def _asks(self, state: HandState) -> Iterator[HandState]:
         """Public states at which the opponent's policy is needed for the choice in `state`."""
@@ -179,10 +202,13 @@ class LocalBestResponse(SamplingAgent):
         choices = self._actions.choices(betting)
         if len(choices) == 1 or self._choices.get(betting.text(), board) is not None:
             return
-        for before, shown, action in self._decisions(betting, board, 1 - betting.to_act):
+        others = [i for i, out in enumerate(betting.folded) if not out and i != betting.to_act]
+        for before, shown, action in chain.from_iterable(self._decisions(betting, board, i) for i in others):
             if self._ranges.get(before.apply(action).text(), shown) is None:
                 yield public_state(before, shown)
-        yield from (public_state(betting.apply(action), board) for action in choices if action > CALL)
+        for action in choices:
+            if action > CALL:
+                yield from (public_state(asked, board) for asked in _asked(betting.apply(action), betting.to_act))
 
     def _decisions(self, betting: Betting, board: Board, player: int) -> Iterator[tuple[Betting, Board, int]]:
         """Decisions of `player` on the way to `betting`, each with the board then and the action."""
@@ -191,7 +217,7 @@ class LocalBestResponse(SamplingAgent):
                 yield state, board[: self._rules.board_sizes[state.street]], action
 
     def _range(self, betting: Betting, board: Board, player: int) -> Floats:
-        """[H] the hands of `player`, the opponent, given its actions and the board; sums to 1 before the last deal."""
+        """[H] the hands of `player`, an opponent, given its actions and the board; sums to 1 before the last deal."""
         weights = np.full(self._rules.num_hands, 1.0 / self._rules.num_hands)
         for state, shown, action in self._decisions(betting, board, player):
             weights = self._after(state, shown, action, weights)
@@ -215,6 +241,19 @@ class LocalBestResponse(SamplingAgent):
         if action not in actions:
             return np.zeros(self._rules.num_hands)
         return probs[:, actions.index(action)].astype(np.float64)
+
+
+def _asked(raised: Betting, player: int) -> Iterator[Betting]:
+    """The state after a raise of `player`, and those in which all asked before have folded."""
+    while not raised.is_over and raised.to_act != player:
+        yield raised
+        raised = raised.apply(FOLD)
+
+
+def _pot(betting: Betting, total: int, players: Collection[int]) -> int:
+    """The pot once `players` have committed `total`, as far as their stacks go, and no others any more."""
+    chips = enumerate(zip(betting.committed, betting.rules.stacks, strict=True))
+    return sum(min(total, stack) if i in players else committed for i, (committed, stack) in chips)
 
 
 class _Memories(Generic[V]):

@@ -61,28 +61,39 @@ def test_never_more_than_the_best_response_in_flop_holdem() -> None:
 
 
 def play(rules: Rules, agents: list[Agent], hands: int, seed: int) -> float:
-    """Mean chips of agents[0], cards played in both seats."""
+    """Mean chips of agents[0], cards played in every seat."""
     rng = np.random.default_rng(seed)
     chips = 0
     for _ in range(hands):
         start = HandState.deal(rules, rng)
-        for seat in range(2):
-            line_up = agents if seat == 0 else agents[::-1]
+        for seat in range(rules.num_players):
+            line_up = [*agents[1 : 1 + seat], agents[0], *agents[1 + seat :]]
             state = start
             for player, agent in enumerate(line_up):
                 agent.start_hand(player)
             while not state.is_over:
                 state = state.apply(line_up[state.to_act].act(state.view(state.to_act)))
             chips += state.payoffs()[seat]
-    return chips / (2 * hands)
+    return chips / (rules.num_players * hands)
 
 
-@pytest.mark.parametrize("game", ["holdem_limit_2p", "holdem_nolimit_2p"])
-def test_always_fold_loses_750_mbb(game: str) -> None:
+@pytest.mark.parametrize(
+    ("game", "won"), [("holdem_limit_2p", 750), ("holdem_nolimit_2p", 750), ("holdem_nolimit_6p", 1250)]
+)
+def test_always_fold_loses_the_blinds(game: str, won: float) -> None:
     rules = load_rules(game)
     folder = AlwaysFold()
     lbr = LocalBestResponse(name="lbr", game=rules, opponent=folder, actions=LbrActions([EVERYTHING] * 4))
-    assert play(rules, [lbr, folder], 3, 1) * 1000 / rules.big_blind == 750.0
+    assert play(rules, [lbr, *[folder] * (rules.num_players - 1)], 3, 1) * 1000 / rules.big_blind == won
+
+
+def test_three_players_of_leduc() -> None:
+    rules, caller = load_rules("leduc_3p"), AlwaysCall(name="caller")
+    lbr = LocalBestResponse(name="lbr", game=rules, opponent=caller, actions=LbrActions([EVERYTHING] * 2))
+    actions, best = lbr.policy(HandState.deal(rules, np.random.default_rng(1)))
+    raises = best[:, [action > 0 for action in actions]].sum(axis=1)
+    assert raises.tolist() == [0, 0, 1, 1, 1, 1, 1, 1]  # who calls is taken to be alone, the chips of the third dead
+    assert play(rules, [lbr, caller, caller], 300, 1) > 1
 
 
 def test_opening_raise_comes_first_and_then_calls_only() -> None:

@@ -2,6 +2,7 @@
 
     python -m tests.bench.ring_styles --artifacts DIR --style NAME [--game NAME] [--hands 40000] [--seed 1] | tee LOG
     python -m tests.bench.ring_styles --artifacts DIR --style NAME --searched --hands 600 --seed 2 | tee LOG
+    python -m tests.bench.ring_styles --artifacts DIR --style NAME --response lbr_fcpa --hands 500 | tee LOG
     python -m tests.bench.ring_styles --style NAME --logs LOG ... --out FILE
 
 The seat holds every hand that the others' cards leave, each as likely. Where it acts its folds are paid at once, and
@@ -11,7 +12,8 @@ players hold cards and act as they do in a match. All is unbiased, without the l
 Where a round begins that the searcher solves, what it wins more than the blueprint is what its strategy of the round
 wins more than the blueprint's, if the blueprint plays on after it: every action of either is followed through the
 round, against the same answers, each time with other cards for the others with which they act so. The hand then goes on
-as searched; the sum over its rounds is what searching adds.
+as searched; the sum over its rounds is what searching adds. With --response a local best response to the others, who
+must have a policy, has the seat of the blueprint.
 """
 
 import argparse
@@ -21,12 +23,16 @@ from dataclasses import replace
 from itertools import chain
 from math import comb
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from conf.compose import call
+from conf.help import choices, values_of
 from poker.abstraction.equities import hand_ranks
 from poker.agents.base import Agent, PolicyAgent, require_policy
 from poker.agents.depth_limited_ring import DepthLimitedRingAgent
+from poker.agents.local_best_response import LocalBestResponse
 from poker.atomic import write_atomically
 from poker.cards import hand_index
 from poker.report.estimates import Estimate, estimate
@@ -43,7 +49,7 @@ _PLAYED_ON = 48
 """Times that a round is played with both strategies."""
 _TRIES = 400
 """Hands drawn for a player at the most, until one is found that acts so."""
-_SEARCHED, _STREETS = "searched", ("flop", "turn", "river")
+_BLUEPRINT, _SEARCHED, _STREETS = "blueprint", "searched", ("flop", "turn", "river")
 
 
 def main() -> None:
@@ -54,6 +60,7 @@ def main() -> None:
     parser.add_argument("--hands", type=int, default=40_000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--searched", action="store_true")
+    parser.add_argument("--response", choices=choices("adversaries"))
     parser.add_argument("--logs", type=Path, nargs="*", default=[])
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
@@ -66,17 +73,24 @@ def main() -> None:
             found = record(rows=rows, game=options.game, seeds=seeds)
             write_atomically(options.out, json.dumps(found, indent=1).encode())
         return
-    table = _Table(options.artifacts, options.game, options.style, options.seed)
+    table = _Table(options.artifacts, options.game, options.style, options.seed, options.response)
     for number in range(options.hands):
         found = table.searched(number) if options.searched else {"all": table.blueprint(number)}
-        print(json.dumps({"seed": options.seed, _SEARCHED: options.searched, **found}), flush=True)
+        print(
+            json.dumps(
+                {"of": options.response or _BLUEPRINT, "seed": options.seed, _SEARCHED: options.searched, **found}
+            ),
+            flush=True,
+        )
 
 
-def _rows(style: str, played: list[dict[str, float]]) -> Iterator[dict[str, object]]:
+def _rows(style: str, played: list[dict[str, Any]]) -> Iterator[dict[str, object]]:
     """The blueprint's mbb a hand, what searching adds on each street and in all, and both together."""
     plain = estimate([hand["all"] for hand in played if not hand[_SEARCHED]])
     added = [hand for hand in played if hand[_SEARCHED]]
-    yield {"style": style, "of": "blueprint", "hands": plain.n, "mbb_a_hand": plain.record()}
+    yield {"style": style, "of": played[0].get("of", _BLUEPRINT), "hands": plain.n, "mbb_a_hand": plain.record()}
+    if not added:
+        return
     for street in _STREETS:
         met = sum(street in hand for hand in added)
         gain = estimate([hand.get(street, 0.0) for hand in added])
@@ -98,13 +112,18 @@ def _sum(one: Estimate, other: Estimate) -> Estimate:
 class _Table:
     """Hands of one seat and others of one kind; what the seat wins is in mbb."""
 
-    def __init__(self, artifacts: Path, game: str, style: str, seed: int) -> None:
+    def __init__(self, artifacts: Path, game: str, style: str, seed: int, response: str | None) -> None:
         searcher, blueprint, self._other = (
             load_agent(artifacts, name, game=game, seed=seed).agent
-            for name in ("depth_limited_ring", "blueprint", style)
+            for name in ("depth_limited_ring", _BLUEPRINT, style)
         )
         assert isinstance(searcher, DepthLimitedRingAgent)
         self._searcher, self._blueprint = searcher, require_policy(blueprint, "this")
+        if response is not None:
+            actions = call(values_of("adversaries", response))
+            self._blueprint = LocalBestResponse(
+                name=response, game=load_rules(game), opponent=self._other, actions=actions
+            )
         self._rules, self._rng = load_rules(game), np.random.default_rng(seed)
         self._other.reset(seed)
         assert len(set(self._rules.stacks)) == 1, "side pots are not paid"

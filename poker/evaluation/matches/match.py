@@ -157,8 +157,6 @@ def _local_best_responses(
     The adversary knows its opponent's policy, so within a process both use one agent object: what was solved for a
     decision is not solved again for the adversary's picture of the range.
     """
-    if game.num_players != 2:
-        raise PokernetsError(f"local best responses are heads-up; '{game.name}' has {game.num_players} players")
     unknown = [name for name in adversaries if name not in adversary]
     if unknown or not adversaries or not agents:
         known = ", ".join(adversary)
@@ -175,7 +173,7 @@ def _local_best_responses(
             title = f"{name}@{spec.name}"
             build = partial(_local_best_response, title, game, shared, adversary[name])
             specs.append(AgentSpec(title, build, {"actions": asdict(adversary[name]), "opponent": spec.settings}))
-            lineups.append([title, spec.name])
+            lineups.append([title, *[spec.name] * (game.num_players - 1)])
     return specs, lineups
 
 

@@ -150,9 +150,10 @@ def test_unknown_adversary(tmp_path: Path) -> None:
         play(tmp_path, ["timid"])
 
 
-def test_three_players_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(PokernetsError, match="heads-up; 'holdem_limit_3p' has 3 players"):
-        play(tmp_path, ["greedy"], game="holdem_limit_3p")
+def test_three_players(tmp_path: Path) -> None:
+    [found] = play(tmp_path, ["greedy"], game="leduc_3p", aivat=False).lineups
+    assert found.lineup.players == ("greedy@caller", "caller", "caller")
+    assert found.best[0].low > 0
 
 
 def test_an_agent_is_built_once() -> None:
