@@ -171,6 +171,10 @@ def push_down(sweep: Sweep, p: int, mode: int, street: int, board: int, batch: i
             _push_reach(sweep, source, not fixed, True, base, number, hands, work, reach, child, stride, decay)
         elif fixed:
             _push_reach(sweep, source, False, False, base, number, hands, work, reach, child, stride, decay)
+        elif number == 2:  # loops over so few actions, a number known to the compiler, are unrolled
+            _push_reach(sweep, source, True, False, base, 2, hands, work, reach, child, stride, decay)
+        elif number == 3:
+            _push_reach(sweep, source, True, False, base, 3, hands, work, reach, child, stride, decay)
         else:
             _push_reach(sweep, source, True, False, base, number, hands, work, reach, child, stride, decay)
 
@@ -210,5 +214,9 @@ def pull_up(
             _combine(True, number, hands, work, rows, scales, target)
             if mode == RECORD:
                 _write_best(sweep.best, base, number, hands, work, rows, scales)
+        elif number == 2:
+            _update(sweep, base, 2, hands, work, rows, scales, target, parameters)
+        elif number == 3:
+            _update(sweep, base, 3, hands, work, rows, scales, target, parameters)
         else:
             _update(sweep, base, number, hands, work, rows, scales, target, parameters)
