@@ -61,9 +61,9 @@ class VectorSolver:
                 f"this solve needs {need / 2**20:.0f} MiB, more than the limit of {game.memory_limit / 2**20:.0f} MiB:"
                 " offer fewer bet sizes, narrow the ranges, or raise the limit"
             )
-        self._regrets = aligned_zeros(game.num_entries)
-        self._source = aligned_zeros(game.num_entries) if self.schedule.predictive else self._regrets
-        self._sums = aligned_zeros(game.num_entries)
+        kept = 3 if self.schedule.predictive else 2
+        arrays = aligned_zeros(kept * game.num_entries).reshape(kept, -1)  # one block has more of large pages
+        self._sums, self._regrets, self._source = arrays[0], arrays[1], arrays[-1]
         self._sweep, work = bind(game, self._regrets, self._source, self._sums, self.schedule.predictive)
         boards = int(game.boards.boards.child_start[1] - game.boards.boards.child_start[0])
         self._threads = max(1, min(threads, boards, NUM_CHUNKS))

@@ -10,7 +10,7 @@ TRIAL_ITERATIONS = 2
 BLOCK_SECONDS = 0.03
 BLOCKS_PER_TRIAL = 16
 """Most blocks between trials of the number of threads that is not in use. While it is all of them, that is tried after
-one block, after two, and so on: a core that was busy when they were first tried may have become free."""
+two blocks, after four, and so on: a core that was busy when they were first tried may have become free."""
 
 
 class Pace:
@@ -24,7 +24,7 @@ class Pace:
         self.threads = threads
         self._seconds: dict[int, float] = {}
         self._since_trial = 0
-        self._until_trial = 1
+        self._until_trial = 2
         self._begun = threads == 1
 
     @property
