@@ -18,7 +18,6 @@ must have a policy, has the seat of the blueprint.
 
 import argparse
 import json
-from collections.abc import Iterator
 from dataclasses import replace
 from itertools import chain
 from math import comb
@@ -66,11 +65,10 @@ def main() -> None:
     options = parser.parse_args()
     if options.logs:
         played = [json.loads(line) for log in options.logs for line in log.open()]
-        rows, seeds = list(_rows(options.style, played)), sorted({hand["seed"] for hand in played})
-        for row in rows:
-            print(json.dumps(row), flush=True)
+        row, seeds = _row(options.style, played), sorted({hand["seed"] for hand in played})
+        print(json.dumps(row), flush=True)
         if options.out:
-            found = record(rows=rows, game=options.game, seeds=seeds)
+            found = record(rows=[row], game=options.game, seeds=seeds)
             write_atomically(options.out, json.dumps(found, indent=1).encode())
         return
     table = _Table(options.artifacts, options.game, options.style, options.seed, options.response)
@@ -84,20 +82,18 @@ def main() -> None:
         )
 
 
-def _rows(style: str, played: list[dict[str, Any]]) -> Iterator[dict[str, object]]:
-    """The blueprint's mbb a hand, what searching adds on each street and in all, and both together."""
-    plain = estimate([hand["all"] for hand in played if not hand[_SEARCHED]])
+def _row(style: str, played: list[dict[str, Any]]) -> dict[str, Any]:
+    """What the seat wins in mbb a hand, what searching adds on each street and in all, and both together."""
+    plain = [hand for hand in played if not hand[_SEARCHED]]
     added = [hand for hand in played if hand[_SEARCHED]]
-    yield {"style": style, "of": played[0].get("of", _BLUEPRINT), "hands": plain.n, "mbb_a_hand": plain.record()}
+    won = estimate([hand["all"] for hand in plain])
+    row = {"style": style, "seat": plain[0].get("of", _BLUEPRINT), "hands": len(plain), "won": won.record()}
     if not added:
-        return
-    for street in _STREETS:
-        met = sum(street in hand for hand in added)
-        gain = estimate([hand.get(street, 0.0) for hand in added])
-        yield {"style": style, "of": f"searching {street}s", "rounds": met, "mbb_a_hand": gain.record()}
+        return row
+    by_street = {street: estimate([hand.get(street, 0.0) for hand in added]).record() for street in _STREETS}
     gain = estimate([sum(hand.get(street, 0.0) for street in _STREETS) for hand in added])
-    yield {"style": style, "of": "searching", "hands": gain.n, "mbb_a_hand": gain.record()}
-    yield {"style": style, "of": "searcher", "mbb_a_hand": _sum(plain, gain).record()}
+    searched = {"hands_searched": len(added), **by_street, "added": gain.record()}
+    return {**row, **searched, "searcher": _sum(won, gain).record()}
 
 
 def _sum(one: Estimate, other: Estimate) -> Estimate:
