@@ -187,7 +187,7 @@ def test_needs_are_those_of_the_configuration() -> None:
     for name in choices("agents"):
         text = str(resolve(config.agent[name]))
         named = {part.split("'")[0] for part in text.split("/made/")[1:]}
-        if "load_blueprint" in text or "opponent_actions" in text:
+        if any(part in text for part in ("load_blueprint", "opponent_actions", "load_bundle")):
             assert name not in NEEDS
         else:
             assert named == NEEDS.get(name, {}).keys(), name
