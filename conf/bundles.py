@@ -34,7 +34,10 @@ def unbundle(config: DictConfig, *, writes: bool) -> None:
     outputs = config.outputs
     config.artifacts = str(bundle.path)
     config.outputs = outputs
-    for name, node in (config.get("agent") or {}).items():
+    agents = dict(config.get("agent") or {})
+    if isinstance(measured := config.get("measured"), DictConfig):
+        agents[measured.name] = measured
+    for name, node in agents.items():
         if isinstance(node, DictConfig) and (lacking := _lacking(bundle, node)):
             if name in bundle.seats:
                 raise PokernetsError(
