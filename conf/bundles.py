@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from omegaconf import DictConfig, OmegaConf
 
+from poker.commands import COMMANDS
 from poker.errors import PokernetsError
 
 if TYPE_CHECKING:
     from poker.bundle import Bundle
 
+_BLUEPRINT = "the whole blueprint"
 _WHOLE = "poker.agents.blueprint.load_blueprint"
 """Loader of a whole blueprint, of which bundles hold the first round alone."""
 
@@ -46,7 +48,7 @@ def unbundle(config: DictConfig, *, writes: bool) -> None:
                 )
             raise PokernetsError(
                 f"{file} does not seat {name}, which needs {lacking}; it seats {', '.join(bundle.seats)} and agents"
-                " that need no artifacts. For others, artifacts=DIRECTORY"
+                f" that need no artifacts. For others, artifacts=DIRECTORY{_made(lacking, config.game.name)}"
             )
     fallback = config.get("fallback")
     if isinstance(fallback, DictConfig) and _lacking(bundle, fallback):
@@ -54,11 +56,19 @@ def unbundle(config: DictConfig, *, writes: bool) -> None:
         config.fallback = None
 
 
+def _made(lacking: str, game: str) -> str:
+    """How a blueprint of the `game` that is `lacking` is made and used; empty for what bundles can have."""
+    if lacking != _BLUEPRINT:
+        return ""
+    jobs = " && ".join(f"{COMMANDS['data_gen']} job={job} game={game}" for job in ("abstraction", "blueprint"))
+    return f", or instead of the bundle scale=demo, once there is a blueprint, made in up to ten minutes by: {jobs}"
+
+
 def _lacking(bundle: "Bundle", node: DictConfig) -> str:
     """The first thing that an agent needs and the bundle does not have; empty if there is none."""
     for value in _values(OmegaConf.to_container(node, resolve=True)):
         if value == _WHOLE:
-            return "the whole blueprint"
+            return _BLUEPRINT
         if isinstance(value, str) and Path(value).is_relative_to(bundle.path):
             name = str(Path(value).relative_to(bundle.path))
             if name not in bundle.artifacts:

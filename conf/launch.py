@@ -7,11 +7,9 @@ configuration object, and a key that no part knows is refused here, by name, bef
 import hashlib
 import os
 import re
-import shlex
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
-from itertools import pairwise
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -22,12 +20,13 @@ from hydra.core.hydra_config import HydraConfig
 from hydra.core.override_parser.types import Quote, QuotedString
 from hydra.errors import HydraException, InstantiationException
 from hydra.types import RunMode
-from omegaconf import DictConfig, OmegaConf
+from omegaconf import DictConfig
 from omegaconf.errors import OmegaConfBaseException
 
 from conf.bundles import unbundle
 from conf.compose import call, chosen, composed, message_of, refuse_null_groups, resolve
-from conf.help import CONF, choices, experiments, help_of, nets
+from conf.help import CONF, experiments, help_of, nets
+from conf.remedies import Invocation
 from conf.signatures import ConfigurationError, check
 from poker.commands import COMMANDS
 from poker.errors import PokernetsError
@@ -38,7 +37,6 @@ _FOLDER_LENGTH = 100
 _KEPT = "what was written is kept, and the same command continues where it can"
 _UNQUOTED = re.compile(r"[a-zA-Z0-9_./+-]*")
 """File names that Hydra's grammar takes as they are."""
-_IN_A_SHELL = re.compile(r"[a-zA-Z0-9_.,/+~@:=\[\]-]*")
 
 
 setattr(ConfigStore, "__deepcopy__", lambda store, memo: store)  # noqa: B010  copies of it are half of --help's time
@@ -72,7 +70,7 @@ def launch(root: str, task: Callable[[DictConfig], Any]) -> None:
             return result if isinstance(result, float) else getattr(result, "metric", None)
         except PokernetsError as error:
             if not sweeping:
-                _exit(_completed(error, config))
+                _exit(Invocation.current(config.artifacts).completed(error))
             failed.append(" ".join(HydraConfig.get().overrides.task))
             raise PokernetsError(f"{failed[-1]}: {error}") from error
 
@@ -118,39 +116,6 @@ def _job_folder() -> str:
     name = HydraConfig.get().job.override_dirname
     short = re.sub(r"[^\w.+-]+", "_", name)[:_FOLDER_LENGTH]
     return short if short == name else f"{short}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
-
-
-def _completed(error: PokernetsError, config: DictConfig) -> str:
-    """The message of an error; a command that it ends with gets the scale, the game and the artifacts of this one. The
-    folder where something is missing may name the scale, or an experiment that makes it; the same command keeps all
-    that it was given."""
-    remedy, message = error.remedy, str(error)
-    if remedy is None or not remedy.settings:
-        return message
-    job = HydraConfig.get()
-    selected, is_training = job.runtime.choices, remedy.command == COMMANDS["train"]
-    group, option = remedy.settings[0].split("=")
-    given = [argument for argument in job.overrides.task if not argument.startswith(f"{group}=")]
-    if COMMANDS.get(job.job.name) == remedy.command and selected.get(group) == option:
-        told = {"dry", *(setting.partition("=")[0] for setting in remedy.settings)}
-        given = [argument for argument in given if argument.partition("=")[0] not in told]
-        return " ".join([message, *map(_typed, given)])
-    defaults = OmegaConf.load(CONF / "base.yaml").defaults
-    parts = remedy.target.parts
-    made_by = {name: "experiment" for name, its in experiments().items() if its == remedy.command}
-    made_by |= dict.fromkeys(choices("scale"), "scale")
-    folder = next((name for above, name in pairwise(parts) if above == "artifacts" and name in made_by), None)
-    wanted = {made_by[folder]: folder} if folder else {"scale": selected["scale"]}
-    wanted |= {} if is_training else {"game": selected["game"]}
-    found = [f"{group}={name}" for group, name in wanted.items() if {group: name} not in defaults]
-    found += [_typed(argument) for argument in given if argument.startswith("game.") and not is_training]
-    elsewhere = folder is None and config.artifacts != f"artifacts/{selected['scale']}"
-    return " ".join([message, *found, *([f"artifacts={config.artifacts}"] if elsewhere else [])])
-
-
-def _typed(argument: str) -> str:
-    """An override as it is typed in a shell."""
-    return argument if _IN_A_SHELL.fullmatch(argument) else shlex.quote(argument)
 
 
 def _exit(message: str) -> NoReturn:

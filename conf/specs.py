@@ -1,11 +1,14 @@
 """Parts of a configuration that are built later, in the processes that play, and not when the command starts."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from conf.compose import call
+from conf.remedies import Invocation
 from conf.signatures import ConfigurationError
+from poker.errors import PokernetsError
 from poker.evaluation.aivat.value_functions import ValueFunctionSpec
 from poker.play.lineup import AgentSpec
 
@@ -20,6 +23,23 @@ def agent(settings: Mapping[str, Any] | str | None) -> AgentSpec | None:
     if isinstance(settings, str):
         raise ConfigurationError(f"another agent is chosen by agents@fallback={settings}")
     return None if settings is None else AgentSpec(settings["name"], partial(call, settings), settings)
+
+
+def reviewer(
+    game: Mapping[str, Any], heads_up: Mapping[str, Any], ring: Mapping[str, Any], artifacts: str
+) -> AgentSpec | None:
+    """The agent that reviews in place of those that play `game`: `heads_up`, or `ring` at tables of more. Built when
+    first asked for a review, it says which command makes what it lacks."""
+    settings = ring if call(game).num_players > 2 else heads_up
+    chosen = agent(settings)
+    return None if chosen is None else replace(chosen, factory=partial(_built, settings, Invocation.current(artifacts)))
+
+
+def _built(settings: Mapping[str, Any], invocation: Invocation) -> Any:
+    try:
+        return call(settings)
+    except PokernetsError as error:
+        raise PokernetsError(invocation.completed(error)) from error
 
 
 def values(settings: Mapping[str, Any]) -> ValueFunctionSpec:

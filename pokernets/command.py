@@ -2,7 +2,7 @@
 
 A verb says which entry point runs and what; a first argument that is no KEY=VALUE is the value of one setting, as in
 `pokernets solve FILE`. Verbs that seat agents take the bundle of the installation, unless the command line names
-artifacts, a scale or an experiment.
+artifacts, a scale, an experiment or a game that the bundle does not have.
 """
 
 import sys
@@ -11,6 +11,7 @@ from typing import NamedTuple
 from pokernets import TRAINED, __version__
 
 _OTHERS = ("artifacts=", "scale=", "experiment=")
+_BUNDLED = "game=holdem_nolimit_2p"
 _KERNELS = "kernels"
 
 
@@ -67,7 +68,8 @@ def overrides(verb: Verb, arguments: list[str]) -> list[str]:
     if verb.first and arguments and "=" not in arguments[0] and arguments[0][0] not in "-+~":
         arguments = [f"{verb.first}={arguments[0]}", *arguments[1:]]
     given = [f"{verb.group}={verb.option}"] if verb.option else []
-    if verb.seats and not any(argument.startswith(_OTHERS) for argument in arguments):
+    other_game = any(argument.startswith("game=") and argument != _BUNDLED for argument in arguments)
+    if verb.seats and not other_game and not any(argument.startswith(_OTHERS) for argument in arguments):
         given += ["scale=laptop", f"artifacts={TRAINED / 'laptop.bundle'}"]
     return [*given, *arguments]
 

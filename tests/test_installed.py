@@ -143,6 +143,7 @@ def test_messages_name_the_command(installed: Installed) -> None:
     [
         ("play", ["port=0"], ["evaluate=play", "scale=laptop", f"artifacts={TRAINED}/laptop.bundle", "port=0"]),
         ("match", ["scale=demo"], ["evaluate=match", "scale=demo"]),
+        ("play", ["game=holdem_nolimit_6p"], ["evaluate=play", "game=holdem_nolimit_6p"]),
         ("review", ["my hands.txt", "scale=demo"], ["evaluate=play", "log=my hands.txt", "scale=demo"]),
         ("solve", ["spot=a.json"], ["evaluate=spot", "spot=a.json"]),
         ("flops", ["a.spot", "flops=184"], ["evaluate=flops", "spot=a.spot", "flops=184"]),

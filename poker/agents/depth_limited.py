@@ -90,7 +90,13 @@ class DepthLimitedAgent(SamplingAgent):
     def refuse_game(name: str, game: Rules) -> None:
         """Raise PokernetsError for games other than heads-up hold'em."""
         if game.num_players != 2 or game.num_hole_cards != 2 or game.deck_size != 52:
-            raise PokernetsError(f"{name} plays heads-up hold'em, not '{game.name}'; choose another agent or game")
+            ring = game.num_players > 2 and game.deck_size == 52 and not game.is_limit
+            other = (
+                "agents=[depth_limited_ring] plays at tables of three to six"
+                if ring
+                else "choose another agent or game"
+            )
+            raise PokernetsError(f"{name} plays heads-up hold'em, not '{game.name}'; {other}")
 
     def check_game(self, game: Rules) -> None:
         self._game.must_fit(game, f"the agent `{self.name}`", "choose another agent or game")

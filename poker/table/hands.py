@@ -234,8 +234,11 @@ def _told(file: HandFile, left_out: Counter[str]) -> str:
     more = max(0, len(left_out) - _REASONS) + max(0, len(file.errors) - _REASONS)
     rows += [f"and {more} more"] * bool(more)
     items = "".join(f"<li>{escape(row)}</li>" for row in rows)
+    beside = (
+        '<p>The page <a href="/database">Database</a> shows hands that are left out here: results, leaks, drills.</p>'
+    )
     unread = f", {len(file.errors):,} more cannot be read" if file.errors else ""
-    return f"<p>{escape(file.name)}: {file.count:,} hands{unread}</p><ul>{items}</ul>"
+    return f"<p>{escape(file.name)}: {file.count:,} hands{unread}</p><ul>{items}</ul>{beside * bool(left_out)}"
 
 
 def _alert(text: str) -> str:

@@ -1,6 +1,8 @@
 """Mistakes that show in settings and manifests are refused before anything is built."""
 
+import contextlib
 import dataclasses
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,12 +11,14 @@ import pytest
 import torch
 
 from conf import launch, specs
-from conf.compose import compose, resolve
+from conf.compose import call, compose, resolve
 from conf.early import refuse_parts
+from conf.remedies import Invocation
 from models.export import Architecture, export_net
 from models.inference import LEAF_NET, leaf_stamp
 from models.mlp import Mlp
 from poker.artifacts import write_artifact
+from poker.errors import PokernetsError
 from poker.features.leaf import CONTINUATIONS, TARGET
 from tests.commands import run_here
 from tests.games import CONF, load_rules
@@ -47,7 +51,7 @@ def refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Refused:
     ("arguments", "told"),
     [
         ((*LIMITED, "game=leduc"), "depth_limited plays heads-up hold'em, not 'leduc'"),
-        ((*LIMITED, "players=6"), "depth_limited plays heads-up hold'em, not "),
+        ((*LIMITED, "players=6"), "agents=[depth_limited_ring] plays at tables of three to six"),
         (
             (*MATCH, "agents=[equity_policy,random]", "game=leduc"),
             "`equity_policy` plays heads-up hold'em, not",
@@ -114,6 +118,37 @@ def test_artifacts_that_are_missing_or_do_not_go_together(refused: Refused, tmp_
         table: dict[str, Any] = {"config": {"target": TARGET}, "made_from": {"blueprint": made_from}}
         write_artifact(tmp_path / "leaf_table", "leaf_table", arrays={}, **table)
         assert told in refused("evaluate", *limited)
+
+
+MAKES_SIX = " && ".join(f"python -m data_gen job={job} game=holdem_nolimit_6p" for job in ("abstraction", "blueprint"))
+
+
+@pytest.mark.parametrize("source", ["scale=demo", BUNDLE])
+def test_what_a_table_of_six_lacks_is_made_by_commands_of_the_error(
+    refused: Refused, source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(contextlib, "chdir", lambda _: contextlib.nullcontext())
+    monkeypatch.chdir(tmp_path)
+    told = refused("evaluate", "evaluate=play", "game=holdem_nolimit_6p", "agents=[depth_limited_ring]", source)
+    assert told.endswith(MAKES_SIX)
+
+
+@pytest.mark.parametrize(
+    ("game", "name", "told"),
+    [
+        ("holdem_nolimit_2p", "depth_limited", "no blueprint at"),
+        ("holdem_nolimit_6p", "depth_limited_ring", f"Make it with: {MAKES_SIX}"),
+    ],
+)
+def test_a_table_is_reviewed_by_an_agent_that_plays_there(game: str, name: str, told: str, tmp_path: Path) -> None:
+    config = compose("evaluate", ["evaluate=play", f"game={game}", f"artifacts={tmp_path}"])
+    invocation = Invocation("evaluate", {"game": game, "scale": "demo"}, (), f"artifacts/demo_{game[-2:]}")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Invocation, "current", lambda _: invocation)
+        spec = call(config.given.reviewer)
+    assert spec.name == name
+    with pytest.raises(PokernetsError, match=re.escape(told)):
+        spec.build(load_rules(game))
 
 
 def test_nets_of_other_shapes(refused: Refused, tmp_path: Path) -> None:

@@ -149,7 +149,13 @@ def open_browser(url: str) -> Iterator[Browser]:
         pytest.skip("no chromium with chromedriver on the PATH")
     options = webdriver.ChromeOptions()
     options.binary_location = binary
-    for argument in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--window-size=1280,900"):
+    quiet = ("gpu", "dev-shm-usage", "background-networking", "component-update", "sync")
+    for argument in (
+        "--headless=new",
+        "--no-sandbox",
+        "--window-size=1280,900",
+        *(f"--disable-{name}" for name in quiet),
+    ):
         options.add_argument(argument)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
     try:
