@@ -27,6 +27,7 @@ from poker.formats.acpc.log import log_line, read_log
 from poker.lines import JsonLines, append_lines
 from poker.lock import alone
 from poker.play.client import warm_up
+from poker.play.entropy import stored_seed
 from poker.play.hand import checked, passive
 from poker.play.lineup import AgentSpec
 from poker.play.services import GtoWizard, round_start, token_of
@@ -41,17 +42,24 @@ _REMEMBERED = 1000
 """Latest sessions, and keys, whose hands go on."""
 
 
-def run(*, game: Rules, agents: Sequence[AgentSpec], host: str, port: int, seed: int, out: str) -> None:
-    """Serve one agent until interrupted; `port` 0 is any free one. Hands are logged in `out`; cards depend on the seed
-    and the number of the hand."""
+_CARDS, _AGENT = range(2)
+"""First word of the seed sequences of cards and of the agent."""
+
+
+def run(*, game: Rules, agents: Sequence[AgentSpec], host: str, port: int, seed: int | None, out: str) -> None:
+    """Serve one agent until interrupted; `port` 0 is any free one.
+
+    Hands are logged in a folder of `out`. Cards depend on the number of the hand, which clients hear, and on `seed`;
+    without one, on a secret that is drawn with the folder.
+    """
     if len(agents) != 1 or game.num_players != 2 or game.is_limit or game.deck_size != 52:
         raise PokernetsError("one agent is served, at heads-up no-limit hold'em: agents=[NAME]")
     [spec] = agents
-    folder = Path(out) / game.name / f"{spec.name}-seed{seed}"
+    folder = Path(out) / game.name / (spec.name if seed is None else f"{spec.name}-seed{seed}")
     folder.mkdir(parents=True, exist_ok=True)
     with alone(folder, f"another server plays the hands in {folder}: end it first"):
         warm_up(game, spec.build(game))
-        table = ServiceTable(game, spec.build(game), seed, folder / "hands.log")
+        table = ServiceTable(game, spec.build(game), stored_seed(folder / "secret.json", seed), folder / "hands.log")
 
         def tell(url: str) -> None:
             print(f"{spec.name} serving at {url} (Ctrl+C ends it); hands go to {folder}", file=sys.stderr, flush=True)
@@ -91,7 +99,7 @@ class ServiceTable:
         self._sessions: LRUCache[str, ServedHand] = LRUCache(_REMEMBERED)
         self._last: ServedHand | None = None
         self._lock = threading.Lock()
-        agent.reset(seed)
+        agent.reset(int(np.random.SeedSequence([_AGENT, seed]).generate_state(1, np.uint64)[0]))
 
     def answer(self, method: str, path: str, body: dict[str, Any], key: str) -> Any:
         """The JSON that answers a request; a RequestError refuses it."""
@@ -111,7 +119,7 @@ class ServiceTable:
 
     def _begin(self, owner: str) -> ServedHand:
         number = next(self._numbers)
-        dealt = HandState.deal(self._game, np.random.default_rng([self._seed, number]))
+        dealt = HandState.deal(self._game, np.random.default_rng([_CARDS, self._seed, number]))
         hand = ServedHand(number, dealt, number % 2, owner)
         self._go_on(hand)
         return hand

@@ -6,7 +6,6 @@ The hand in progress has all cards: it is for the server alone.
 
 import contextlib
 import json
-import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +18,7 @@ from poker.errors import PokernetsError
 from poker.formats.acpc.log import LoggedHand, log_line, read_log
 from poker.formats.phh import hand_text, phhs_texts, unwritable
 from poker.lines import JsonLines, append_lines
+from poker.play.entropy import stored_seed
 from poker.rules import Rules
 from poker.state import HandState
 
@@ -57,22 +57,7 @@ class TableFiles:
             JsonLines(path).cut_unfinished()
         if not self.log.exists():
             self.log.write_text(f"# {rules.name}: a person at the table\n", encoding="utf-8")
-        self._entropy = self._drawn(folder / "secret.json", entropy)
-
-    def _drawn(self, path: Path, entropy: int | None) -> int:
-        if not path.exists():
-            drawn = secrets.randbits(128) if entropy is None else entropy
-            write_atomically(path, json.dumps(drawn).encode(), mode=0o600)
-        try:
-            found = json.loads(path.read_bytes())
-        except (ValueError, RecursionError):
-            found = None
-        if type(found) is not int or found < 0:
-            raise PokernetsError(
-                f"{path} is damaged: it should be a whole number; delete it and another secret is drawn, from which the"
-                " hands to come are dealt"
-            )
-        return found
+        self._entropy = stored_seed(folder / "secret.json", entropy)
 
     def deal(self, number: int) -> HandState:
         return HandState.deal(self._rules, np.random.default_rng([_CARDS, self._entropy, number]))

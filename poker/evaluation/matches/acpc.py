@@ -19,6 +19,7 @@ from poker.formats.acpc.log import check_names
 from poker.formats.acpc.protocol import LOOPBACK, connect, listen
 from poker.play.client import DealerSeat, warm_up
 from poker.play.dealer import RemotePlayer, Times, deal_match
+from poker.play.entropy import drawn_seed
 from poker.play.hand import Incident
 from poker.play.hand_store import write_histories
 from poker.play.handshake import seat_players
@@ -34,7 +35,7 @@ def deal(
     names: Sequence[str],
     ports: Sequence[int],
     hands: int,
-    seed: int,
+    seed: int | None,
     rotate: bool,
     start_seconds: float | None,
     times: Times,
@@ -42,7 +43,10 @@ def deal(
     host: str = LOOPBACK,
 ) -> MatchResults:
     """Waits for a player on each of `ports` (0: any free one, printed) of the address `host`, empty for all addresses
-    of this machine, deals `hands` hands and writes their log. With `rotate` the seats move by one after every hand."""
+    of this machine, deals `hands` hands and writes their log. With `rotate` the seats move by one after every hand.
+
+    Cards come from `seed`, which two matches share to be played on the same cards; without one, from a secret that the
+    report tells once the match is over."""
     if len(names) != game.num_players or len(ports) != game.num_players or len(set(names)) != len(names):
         raise PokernetsError(f"`{game.name}` needs {game.num_players} different `names` and as many `ports`")
     check_names(names)
@@ -58,11 +62,14 @@ def deal(
 
         lines = seat_players(names, servers, start_seconds, tell)
     players = [RemotePlayer(name, line, times, hands) for name, line in zip(names, lines, strict=True)]
-    log = _new_log(Path(out) / game.name, f"acpc-{'-'.join(names)}-seed{seed}")
+    log = _new_log(Path(out) / game.name, f"acpc-{'-'.join(names)}{'' if seed is None else f'-seed{seed}'}")
     with log.open("w", encoding="utf-8") as file:
-        file.write(f"# name/game/hands/seed {'-'.join(names)} {game.name} {hands} {seed}\n")
+        file.write(
+            f"# name/game/hands/seed {'-'.join(names)} {game.name} {hands} {'secret' if seed is None else seed}\n"
+        )
         for option, seconds in (("response", times.answer), ("hand", times.in_hand), ("per_hand", times.per_hand)):
             file.write(f"#--t_{option} {round(1000 * seconds)}\n")
+    seed = drawn_seed(seed)
     chips = list(deal_match(game, players, hands, seed, rotate=rotate, log=log))
     print(log.read_text().splitlines()[-1], flush=True)
     settings = {
@@ -80,13 +87,22 @@ def deal(
 
 
 def sit_down(
-    *, game: Rules, agents: Sequence[AgentSpec], host: str, port: int, seed: int, connect_seconds: float, out: str
+    *,
+    game: Rules,
+    agents: Sequence[AgentSpec],
+    host: str,
+    port: int,
+    seed: int | None,
+    connect_seconds: float,
+    out: str,
 ) -> DealerSeat:
     """Plays until the dealer closes the connection, and writes a log and a report. Before it connects, another copy of
-    the agent plays a hand, so that nothing is compiled during the match. Raises PokernetsError when no hand was dealt,
-    and, after the report, when the last hand was not finished."""
+    the agent plays a hand, so that nothing is compiled during the match. The agent draws its actions from `seed`, or
+    from a secret. Raises PokernetsError when no hand was dealt, and, after the report, when the last hand was not
+    finished."""
     if len(agents) != 1:
         raise PokernetsError(f"one agent sits down at a dealer, `agents` are {len(agents)}: agents=[NAME]")
+    seed = drawn_seed(seed)
     console = Console(stderr=True)
     say = partial(console.print, soft_wrap=True, highlight=False, markup=False)
     say(f"{agents[0].name} gets ready to play {game.name}: it loads and compiles")

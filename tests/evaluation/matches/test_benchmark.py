@@ -193,10 +193,12 @@ def test_programs_of_others_play_an_agent_of_ours(tmp_path: Path) -> None:
                         for client, hand in zip(clients, hands, strict=True)
                     ]
             server.kill()
-        [log] = tmp_path.glob("serve/*/equity-seed1/hands.log")
+        [log] = tmp_path.glob("serve/*/equity/hands.log")
         logged = list(read_log(RULES, log))
         assert sorted(hand.number for hand in logged) == list(range(expected))
     assert len({hand.state.hole_cards for hand in logged}) == 12
+    foreseen = [HandState.deal(RULES, np.random.default_rng([1, hand.number])).hole_cards for hand in logged]
+    assert not any(hand.state.hole_cards == cards for hand, cards in zip(logged, foreseen, strict=True))
 
 
 def test_busy_services_are_asked_again(play: Callable[[int], MatchResults], table: Table) -> None:
@@ -298,6 +300,7 @@ def test_other_stacks_are_refused_and_blinds_may_be_in_any_unit(url: str) -> Non
     service = GtoWizard(RULES, Line(url, {"X-API-Key": "a"}, 0.0))
     answer = json.loads(json.dumps(service.begin().answer))
     answer["game"] |= {"starting_stack": 200.0, "blinds": [0.5, 1.0]}
+    answer["game_state"]["action_history"] = []
     assert service._read(answer).state.rules.stacks == (20_000, 20_000)
     hand = service._read(answer)
     for seat in answer["game_state"]["players"]:

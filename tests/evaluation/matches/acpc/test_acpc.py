@@ -9,9 +9,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from pokerkit import HandHistory
 
+from conf.compose import compose
 from poker.agents.simple import AlwaysCall
 from poker.errors import PokernetsError
 from poker.evaluation.matches import acpc
@@ -89,6 +91,22 @@ def test_files_of_earlier_matches_are_kept(tmp_path: Path) -> None:
         assert len([path for path in first if path.name.endswith(ending)]) == 3
         assert len(list(tmp_path.glob(f"**/*{ending}"))) == 6
     assert {path: path.read_bytes() for path in first} == first
+
+
+def test_cards_come_from_a_secret_unless_a_seed_is_given(tmp_path: Path) -> None:
+    """A client is told the number of the hand: whoever has the seed knows all cards. The report tells it afterwards."""
+    calls = partial(AlwaysCall, name="call")
+    commands = ("acpc", "acpc_client", "serve")
+    settings = [compose("evaluate", [f"evaluate={name}", *["port=1"] * (name == "acpc_client")]) for name in commands]
+    assert [setting.seed for setting in settings] == [None] * 3
+    logs = [deal(HEADS_UP, [calls, calls], 2, tmp_path, seed=seed)[0].log for seed in (None, None, 7, 7)]
+    cards = [[hand.state.hole_cards for hand in read_log(HEADS_UP, log)] for log in logs]
+    assert (len(set(cards[0] + cards[1] + cards[2])), cards[2]) == (6, cards[3])
+    assert [log.name for log in logs[:3]] == ["acpc-p0-p1.log", "acpc-p0-p1-2.log", "acpc-p0-p1-seed7.log"]
+    assert logs[0].read_text().splitlines()[0].endswith(" secret")
+    drawn = json.loads((logs[0].with_suffix("") / "results.json").read_text())["seed"]
+    assert drawn > 2**64
+    assert cards[0] == [HandState.deal(HEADS_UP, np.random.default_rng([drawn, n])).hole_cards for n in range(2)]
 
 
 @pytest.mark.slow
