@@ -17,7 +17,7 @@ from typing import Any
 from rich.progress import Progress
 
 from data_gen.costs import Cost, tell
-from poker.abstraction.buckets import KIND, make_abstraction
+from poker.abstraction.buckets import KIND, make_abstraction, street_table
 from poker.abstraction.methods import Building, Method, StreetTable, table_bytes
 from poker.artifacts import Artifact, ArtifactError, find_artifact, open_artifact, write_artifact
 from poker.parallel import Cluster
@@ -42,7 +42,7 @@ def run(*, method: Method, seed: int, cluster: Cluster, dry: bool, output: str, 
     started = time.perf_counter()
     parts = Path(f"{output}.streets")
     built: dict[int, StreetTable] = {}
-    stored = {street: _stored_street(parts / STREET_NAMES[street], config) for street in method.order}
+    stored = {street: _stored_street(street, parts / STREET_NAMES[street], config) for street in method.order}
     seconds = sum(method.cpu_seconds(street) for street in method.order if stored[street] is None)
     megabytes = table_bytes(method.num_buckets) / 1e6
     taken = Cost(seconds, seconds / cluster.workers)
@@ -75,12 +75,13 @@ def _made_elsewhere(others: str, config: dict[str, Any]) -> Artifact | None:
     return None
 
 
-def _stored_street(path: Path, config: dict[str, Any]) -> StreetTable | None:
+def _stored_street(street: int, path: Path, config: dict[str, Any]) -> StreetTable | None:
     """A street that an earlier run with the same settings finished; one with others is refused, lest it be lost."""
     found = find_artifact(path, STREET_KIND, config=config)
     if found is None:
         return None
-    return StreetTable(found.arrays["table"], found.counts["num_buckets"], found.arrays["vectors"])
+    size = found.counts["num_buckets"]
+    return StreetTable(street_table(found, "table", street, size), size, found.arrays["vectors"])
 
 
 def _show(bars: Progress, title: str, done: int, total: int) -> None:

@@ -7,7 +7,7 @@ them at every preflop leaf (`poker.search.leaves.self_generated`).
 import shutil
 import sys
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
@@ -108,7 +108,7 @@ class Plan:
     def form(self, k: int) -> Blueprint:
         """Continuation k; 0 is the blueprint."""
         policy = self.policy
-        return policy if k == 0 else replace(policy, strategy=np.asarray(self.part("form", k).arrays["strategy"]))
+        return policy if k == 0 else policy.form(self.part("form", k), "strategy")
 
     def response(self, k: int, seat: int) -> tuple[int, dict[str, Any]]:
         """The response of a seat to the searcher with k continuations, and what it wins from that searcher."""

@@ -21,9 +21,10 @@ from data_gen.costs import Cost, clocks, tell
 from data_gen.progress import JobProgress
 from poker.artifacts import find_artifact
 from poker.betting import Betting
-from poker.features.action_rows import COLUMNS, KIND, MAX_BOARD, NO_CARD, STAMP, write_rows
+from poker.features.action_rows import COLUMNS, KIND, MAX_BOARD, STAMP, write_rows
 from poker.features.nolimit import spot_index, spot_of
 from poker.features.opponent import bets_to_call, encode
+from poker.features.shards import NO_CARD
 from poker.formats.irc import Problems
 from poker.opponents.model import CLASS_NAMES, RAISE_CLASS, sized_class
 from poker.parallel import Cluster, Given, Work

@@ -23,8 +23,8 @@ from data_gen.progress import JobProgress
 from poker.artifacts import find_artifact, open_artifact
 from poker.cards import HAND_CARDS, HOLDEM, NUM_HANDS, NUM_SUITS, PREFLOP_CLASS
 from poker.errors import PokernetsError
-from poker.features.ranges import COLUMNS, KIND, LEVELS, NO_CARD, encode, stamp, strengths, write_states
-from poker.features.shards import shard_path
+from poker.features.ranges import COLUMNS, KIND, LEVELS, encode, stamp, strengths, write_states
+from poker.features.shards import NO_CARD, shard_path
 from poker.kernels.cards.isomorphism import canonical_board
 from poker.parallel import Cluster, Given, Work
 from poker.search.leaves.range_net import MeanOverDeals, RangeNetLeaf, RangeValues

@@ -17,7 +17,8 @@ from poker.artifacts import MismatchedArtifactError, open_artifact, refuses_by_n
 from poker.betting import Betting
 from poker.errors import PokernetsError
 from poker.features import opponent, opponent_history
-from poker.features.action_rows import MAX_BOARD, NO_CARD
+from poker.features.action_rows import MAX_BOARD
+from poker.features.shards import NO_CARD
 from poker.kernels.opponents.history import Actions, hand_inputs
 from poker.opponents.model import NUM_CLASSES, NUM_CONTEXTS, RAISE_CLASS, Context, context_of, sized_class
 from poker.rules import LIMIT, NOLIMIT

@@ -17,7 +17,7 @@ import re
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import wraps
@@ -28,7 +28,7 @@ from poker.commands import COMMANDS
 from poker.errors import PokernetsError, Remedy, disk_full_at
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from numpy.typing import DTypeLike, NDArray
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -38,7 +38,7 @@ MANIFEST = "manifest.json"
 
 _DAY = 86_400  # seconds
 _FINGERPRINT = re.compile("[0-9a-f]{64}")
-_FILE = re.compile(r"(?!\.)[^/\0]+")
+_FILE = re.compile(r"(?!\.)[^/\0]{1,100}")
 _MOST_MANIFEST_BYTES = 1 << 26
 _LONG, _LONGEST = 200, 800  # characters of what others say, and of an error
 _SECTIONS = {"schema": int, "kind": str, "config": dict, "made_from": dict, "counts": dict, "files": dict}
@@ -116,6 +116,32 @@ class Artifact:
     arrays: "Mapping[str, NDArray[Any]]"
     files: tuple[str, ...]
 
+    def array(
+        self,
+        name: str,
+        shape: "tuple[int | None, ...] | None" = None,
+        *,
+        dtypes: "Sequence[DTypeLike]" = (),
+        within: tuple[float, float] | None = None,
+        or_value: int | None = None,
+    ) -> "NDArray[Any]":
+        """The array `name`, refused unless it has the `shape` (None: any length), one of the `dtypes` and, as what it
+        holds may index another array, values from the first of `within` to below the second, or equal to `or_value`."""
+        array = self.arrays[name]
+        wrong_type = dtypes and all(array.dtype != dtype for dtype in dtypes)
+        if wrong_type or not (shape is None or _has_shape(array, shape)):
+            wanted = f"{' or '.join(map(_dtype_name, dtypes))} {'' if shape is None else shape}".strip()
+            raise self._unusable(f"'{name}' should be {wanted}, it is {array.dtype} {array.shape}")
+        if within is not None and array.size:
+            values = array if or_value is None else array[array != or_value]
+            low, high = (values.min(), values.max()) if values.size else within[:1] * 2
+            if not (within[0] <= low and high < within[1]):
+                raise self._unusable(f"'{name}' holds {low} to {high}, not {within[0]} to below {within[1]}")
+        return array
+
+    def _unusable(self, problem: str) -> CorruptArtifactError:
+        return CorruptArtifactError(f"{self.path}: {problem}", how_to_replace(self.kind, self.path))
+
     def file(self, name: str) -> Path:
         """Path of a file that the manifest lists."""
         if name not in self.files:
@@ -159,6 +185,17 @@ class _Arrays(Mapping[str, "NDArray[Any]"]):
         return len(self._names)
 
 
+def _has_shape(array: "NDArray[Any]", shape: tuple[int | None, ...]) -> bool:
+    pairs = zip(shape, array.shape, strict=False)
+    return array.ndim == len(shape) and all(wanted in (None, length) for wanted, length in pairs)
+
+
+def _dtype_name(dtype: "DTypeLike") -> str:
+    import numpy as np  # noqa: PLC0415
+
+    return np.dtype(dtype).name
+
+
 def canonical_json(value: Any) -> str:
     """JSON with sorted keys and no spaces: equal values give equal text."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
@@ -181,7 +218,7 @@ def artifacts_in(value: Any) -> dict[str, str]:
         return {path: sha for item in value.values() for path, sha in artifacts_in(item).items()}
     if isinstance(value, list | tuple):
         return {path: sha for item in value for path, sha in artifacts_in(item).items()}
-    if isinstance(value, str) and len(value) < 4096 and (Path(value) / MANIFEST).is_file():
+    if isinstance(value, str) and len(value) < 4096 and os.path.isfile(Path(value) / MANIFEST):
         return {value: file_sha256(Path(value) / MANIFEST)}
     return {}
 
@@ -282,14 +319,14 @@ def find_artifact(
 ) -> Artifact | None:
     """Like `open_artifact`, but None where there is nothing yet: a job calls it to reuse what is already made."""
     _take_back(Path(path))
-    if not (Path(path) / MANIFEST).exists():
+    if not os.path.exists(Path(path) / MANIFEST):
         return None
     return open_artifact(path, kind, config=config, made_from=made_from)
 
 
 def _read_manifest(target: Path, kind: str) -> dict[str, Any]:
     manifest_path = target / MANIFEST
-    if not manifest_path.is_file():
+    if not os.path.isfile(manifest_path):
         raise MissingArtifactError(f"no {kind} at {target} (no {MANIFEST} there)", how_to_make(kind, target))
     try:
         if manifest_path.stat().st_size > _MOST_MANIFEST_BYTES:

@@ -40,8 +40,9 @@ _MOST_BYTES = 1 << 30
 _MOST_FILES = 500
 _CONTENTS_BYTES = 1 << 20
 _CHUNK = 1 << 20
-_ARTIFACT = r"[a-z0-9_]+(?:/[a-z0-9_]+){0,2}"
-_MEMBER = re.compile(rf"(?P<artifact>{_ARTIFACT})/(?P<file>manifest\.json|[A-Za-z0-9_]+\.(?:npy|safetensors))")
+_ARTIFACT = r"[a-z0-9_]{1,100}(?:/[a-z0-9_]{1,100}){0,2}"
+_FILE = r"manifest\.json|[A-Za-z0-9_]{1,100}\.(?:npy|safetensors)"
+_MEMBER = re.compile(f"(?P<artifact>{_ARTIFACT})/(?P<file>{_FILE})")
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 _REMEDY = f"Get a new copy, or pack one with {COMMANDS['data_gen']} job=bundle"
 

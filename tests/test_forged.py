@@ -2,12 +2,14 @@
 
 import json
 import shutil
+import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from models.export import Architecture, export_net
 from models.inference import LeafNet
@@ -16,15 +18,24 @@ from models.opponent_inference import OPPONENT_NET, PLAYERS, POPULATION, STAMP, 
 from models.opponent_nets import SmallNet
 from models.opponent_record import TRAINED, NetRecord
 from models.range_net import RangeNet
-from poker.abstraction.buckets import CardAbstraction, make_abstraction
-from poker.artifacts import MANIFEST, file_sha256, fingerprint_of
+from poker.abstraction.buckets import CardAbstraction, SmallGameBuckets, make_abstraction
+from poker.artifacts import MANIFEST, file_sha256, fingerprint_of, fingerprint_of_settings, write_artifact
+from poker.betting import Betting
 from poker.bundle import open_bundle
 from poker.errors import PokernetsError
+from poker.features import action_rows, ranges
+from poker.features.shards import shard_path
 from poker.kernels.cards.isomorphism import NUM_BOARDS
 from poker.opponents.preflop import IncomeRates
-from poker.solvers.blueprint import FirstRound
+from poker.solvers.blueprint import Blueprint, FirstRound
+from poker.solvers.continuations.generation import ContinuationSet, load_set, save_sets
+from poker.solvers.rollout.forms import SelfGenerated, save_forms
 from poker.solvers.rollout.leaf_table import LeafTable
-from tests.games import CONF
+from poker.solvers.vector.spot.solution import load_solution
+from poker.solvers.vector.spot.spots import spot_of
+from poker.tree import build_tree
+from tests.blueprints import random_blueprint
+from tests.games import CONF, load_rules
 from tests.models.shards import write_leaf_states
 
 BUNDLE = CONF.parent / "models" / "trained" / "laptop.bundle"
@@ -43,7 +54,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ("blueprint", "leaf_net", "leaf_table", "range_net/end_of_turn"):
         shutil.copytree(open_bundle(BUNDLE).path / name, folder / name)
     tables = [np.zeros((NUM_BOARDS[cards], 1326), np.uint8) for cards in (0, 3)]
-    make_abstraction(tables, (1, 1)).save(folder / "abstraction", {"seed": 1})
+    make_abstraction(tables, (169, 8)).save(folder / "abstraction", {"seed": 1})
     trained = {"first": 0, "last": 9, "source": {"source": "irc"}}
     counts = {POPULATION: np.full((12, 3), 1 / 3).tolist(), PLAYERS: ["ann"], TRAINED: trained}
     config = {"data": {"test_share": 0.2}}
@@ -51,7 +62,34 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     export_net(folder / "opponent_net", OPPONENT_NET, small, small(), config=config, counts=counts, **TYPES)
     write_leaf_states(folder / "leaf_states", rows=20, shards=1)
     IncomeRates(*np.zeros((5, 9, 169))).save(folder / "preflop_rollouts", {"deals": 1})
+    _write_others(folder)
     return folder
+
+
+def _write_others(folder: Path) -> None:
+    """Artifacts that commands read and agents do not: rows of training, continuations, a solved spot."""
+    rows = {name: np.zeros((20, *shape), dtype) for name, (dtype, shape) in action_rows.COLUMNS.items()}
+    action_rows.write_rows(folder / "opponent_actions", rows, ["ann", "bob"], config={}, made_from={}, counts={})
+    states = {name: np.zeros((3, *shape), dtype) for name, (dtype, shape) in ranges.COLUMNS.items()}
+    ranges.write_states(shard_path(folder / "range_states", 0), "river", states, config={})
+    leaf_sets = [
+        ContinuationSet(p, ((0,),), np.arange(3, dtype=np.int32), np.zeros((1, 2, 3, 3), np.float32)) for p in (0, 1)
+    ]
+    save_sets(folder / "continuation_sets", leaf_sets, {}, {})
+    kuhn = load_rules("kuhn")
+    policy = random_blueprint(build_tree(Betting.start(kuhn)), SmallGameBuckets(kuhn))
+    policy.save(folder / "kuhn", {}, {})
+    kept = Blueprint.load(folder / "kuhn", policy.cards)
+    save_forms(folder / "continuation_forms", [kept, policy], {"pot_fraction": 0.0}, {})
+    text = {"board": "QsTs2d3c4h", "oop_range": "AA,KK", "ip_range": "QQ,JJ", "pot": 10, "stack": 20, "bet": "100%"}
+    spot = spot_of(text)
+    solved = np.zeros(spot.game().num_entries, np.float16)
+    write_artifact(folder / "spot_solution", "spot_solution", config={"spot": text}, arrays={"strategy": solved})
+
+
+def _forms(path: Path) -> object:
+    policy = Blueprint.load(path.parent / "kuhn", SmallGameBuckets(load_rules("kuhn")))
+    return SelfGenerated(str(path)).of(policy)
 
 
 Reader = Callable[[Path], object]
@@ -64,6 +102,12 @@ READERS: dict[str, Reader] = {
     "leaf_states/shard-00000": lambda path: Columns(str(path.parent)),
     "preflop_rollouts": IncomeRates.load,
     "range_net/end_of_turn": lambda path: RangeNet(path, "end_of_turn"),
+    "opponent_actions": action_rows.open_rows,
+    "range_states/shard-00000": lambda path: ranges.open_states(path.parent, "river"),
+    "continuation_sets": lambda path: [load_set(path, opponent) for opponent in range(2)],
+    "continuation_forms": _forms,
+    "kuhn": lambda path: Blueprint.load(path, SmallGameBuckets(load_rules("kuhn"))),
+    "spot_solution": load_solution,
 }
 SLOW = ("blueprint", "leaf_table", "leaf_net")
 
@@ -136,14 +180,85 @@ def test_arrays_of_other_shapes_are_refused_by_name(made: Path, name: str, tmp_p
         if file.suffix != ".npy":
             continue
         array, data = np.load(file), file.read_bytes()
-        for other in (array[:-1], array[:0], array[None], array[..., :-1], array.sum()):
-            if name == "blueprint" and file.name == "strategy.npy" and other.size >= array.size:
-                continue  # its entries are in a row whatever the rank
-            np.save(file, other)
-            entry = {"bytes": file.stat().st_size, "sha256": file_sha256(file)}
-            _seal(path, {**manifest, "files": {**manifest["files"], file.name: entry}})
+        for other in (array[:-1], array[:0], array[None], array[..., :-1], np.array(array.flat[0])):
+            if file.name == "clusters.npy" and other.ndim == 1:
+                continue  # of how many hands they are says the game, which refuses other numbers
+            _replace(path, manifest, file.name, other)
             assert _refused(READERS[name], path), f"{file.name}: {array.shape} as {other.shape}"
         file.write_bytes(data)
+
+
+def _replace(path: Path, manifest: dict[str, Any], name: str, array: NDArray[Any]) -> None:
+    """Put another array in the place of one, under a manifest that lists it."""
+    file = path / name
+    np.save(file, array)
+    entry = {"bytes": file.stat().st_size, "sha256": file_sha256(file)}
+    _seal(path, {**manifest, "files": {**manifest["files"], name: entry}})
+
+
+INDEXES: dict[str, dict[str, int]] = {
+    "abstraction": {"street_0": 169, "street_1": 8},
+    "blueprint": {
+        **{"tree_kind": 4, "tree_player": 2, "tree_street": 4, "tree_parent": 10**7, "tree_first_child": 10**7},
+        **{"tree_num_children": 2**30, "tree_action": 10**9, "tree_leaf_state": 2**31 - 2, "tree_leaf_choice": 0},
+        **{"tree_committed": 10**9},
+    },
+    "leaf_table": {"nodes": 10**7},
+    "leaf_states/shard-00000": {"seat": 12, "street": 4},
+    "range_states/shard-00000": {"board": 52},
+    "opponent_actions": {
+        **{"action": 9, "street": 4, "bets": 3, "player": 2, "seat": 12, "board": 52, "held": 52, "spot": 360},
+    },
+    "continuation_sets": {"clusters": 3},
+}
+"""The least value above those that an index of each array may have."""
+
+
+@pytest.mark.parametrize(("name", "array"), [(name, array) for name, arrays in INDEXES.items() for array in arrays])
+def test_indexes_out_of_range_are_refused_by_name(made: Path, name: str, array: str, tmp_path: Path) -> None:
+    """Kernels do not check: buckets of 250 where there are 8 made them write beyond their tables."""
+    shutil.copytree(made, tmp_path / "made")
+    path = tmp_path / "made" / name
+    manifest, held = json.loads((path / MANIFEST).read_text()), np.load(path / f"{array}.npy")
+    for value in (INDEXES[name][array], *([int(np.iinfo(held.dtype).min)] if held.dtype.kind == "i" else [])):
+        forged = held.copy()
+        forged.flat[held.size // 2] = value
+        _replace(path, manifest, f"{array}.npy", forged)
+        assert _refused(READERS[name], path), value
+
+
+@pytest.mark.parametrize(("array", "value"), [("player", -1), ("street", 1)])
+def test_trees_of_no_hand_are_refused(made: Path, array: str, value: int, tmp_path: Path) -> None:
+    """A first decision that is nobody's, or that follows no deal."""
+    shutil.copytree(made, tmp_path / "made")
+    path = tmp_path / "made" / "blueprint"
+    manifest, held = json.loads((path / MANIFEST).read_text()), np.load(path / f"tree_{array}.npy")
+    held[0] = value
+    _replace(path, manifest, f"tree_{array}.npy", held)
+    assert _refused(READERS["blueprint"], path)
+
+
+def test_a_spot_with_a_larger_tree_than_its_solution_is_not_built(made: Path, tmp_path: Path) -> None:
+    shutil.copytree(made, tmp_path / "made")
+    path = tmp_path / "made" / "spot_solution"
+    manifest = json.loads((path / MANIFEST).read_text())
+    manifest["config"]["spot"] |= {"board": "QsTs2d", "stack": 100_000, "bet": "10%,20%,30%,40%", "raise": "2x,2.1x"}
+    _seal(path, manifest)
+    started = time.monotonic()
+    assert _refused(READERS["spot_solution"], path)
+    assert time.monotonic() - started < 20
+
+
+def test_names_that_no_file_system_takes_are_refused(made: Path, tmp_path: Path) -> None:
+    shutil.copytree(made / "abstraction", tmp_path / "abstraction")
+    path = tmp_path / "abstraction"
+    manifest = json.loads((path / MANIFEST).read_text())
+    entry = {"bytes": 1, "sha256": "0" * 64}
+    _seal(path, {**manifest, "files": {**manifest["files"], "x" * 300: entry}})
+    assert _refused(READERS["abstraction"], path)
+    assert fingerprint_of_settings({"range": "x" * 300})
+    with pytest.raises(PokernetsError, match="no abstraction at"):
+        CardAbstraction.load("x" * 300)
 
 
 def test_a_manifest_without_files_is_refused(made: Path, tmp_path: Path) -> None:

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from poker.artifacts import (
     Artifact,
-    CorruptArtifactError,
     fingerprint_of,
     open_artifact,
     refuses_by_name,
@@ -113,10 +112,14 @@ def make_abstraction(tables: Sequence[NDArray[Any]], num_buckets: Sequence[int])
 
 def _of_artifact(artifact: Artifact) -> CardAbstraction:
     sizes = artifact.counts["num_buckets"]
-    tables = tuple(_read_only(artifact.arrays[f"street_{s}"]) for s in range(len(sizes)))
-    if [table.shape for table in tables] != [(NUM_BOARDS[size], NUM_HANDS) for size in BOARD_SIZES[: len(tables)]]:
-        raise CorruptArtifactError(f"{artifact.path} has tables of other shapes than hold'em needs")
+    tables = tuple(street_table(artifact, f"street_{street}", street, size) for street, size in enumerate(sizes))
     return CardAbstraction(tables, tuple(sizes), artifact.fingerprint)
+
+
+def street_table(artifact: Artifact, name: str, street: int, num_buckets: int) -> NDArray[Any]:
+    """A street's table [canonical boards, 1326] of so many buckets, by which kernels index."""
+    shape = NUM_BOARDS[BOARD_SIZES[street]], NUM_HANDS
+    return _read_only(artifact.array(name, shape, dtypes=(np.uint8, np.uint16), within=(0, num_buckets)))
 
 
 def _read_only(table: NDArray[Any]) -> NDArray[Any]:

@@ -26,7 +26,6 @@ from poker.features.shards import Columns, check_columns
 KIND = "opponent_actions"
 STAMP = {"feature_hash": opponent.HASH}
 MAX_BOARD = 5
-NO_CARD = 255
 COLUMNS: Columns = {
     "features": (np.float32, (opponent.SIZE,)),  # `opponent.NAMES`, before the decision; also for preflop rows
     "action": (np.uint8, ()),  # 0 fold, 1 check or call, 2 bet or raise; in no-limit 2 + its size class
@@ -69,6 +68,8 @@ def open_rows(path: str | Path) -> Artifact:
     """The rows at `path`, complete, unaltered, of today's inputs and in the order of time."""
     artifact = open_artifact(path, KIND, config=STAMP)
     check_columns(artifact, COLUMNS)
+    names = artifact.array(NAMES, (artifact.counts["players"],))
+    artifact.array("player", within=(0, len(names)))
     if not _is_ordered(artifact.arrays):
         raise MismatchedArtifactError(
             f"{path}: hands are not in the order of time, as those of several months once were",

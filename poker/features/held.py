@@ -11,7 +11,7 @@ from poker.abstraction.equities import renamed_flop
 from poker.abstraction.features import hand_features
 from poker.cards import HAND_CARDS, HOLDEM, hand_index
 from poker.errors import PokernetsError
-from poker.features.action_rows import NO_CARD
+from poker.features.shards import NO_CARD
 from poker.kernels.cards.hands import HAND_PERMUTATION
 from poker.types import Board, Singles
 

@@ -60,7 +60,6 @@ COLUMNS: Columns = {
     "shape": (np.float16, (NUM_HANDS, len(SHAPE_NAMES))),
     "deviation": (np.float16, (2, NUM_HANDS)),
 }
-NO_CARD = 255
 
 
 class Level(NamedTuple):

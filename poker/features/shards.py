@@ -6,6 +6,7 @@ names of the continuations. All shards of a data set share these, all other sett
 what they were made from.
 """
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,10 @@ from poker.artifacts import (
     refuses_by_name,
     write_artifact,
 )
+from poker.cards import NUM_CARDS
 from poker.features import leaf
+from poker.features.nolimit import NUM_SIZES, SPOTS
+from poker.rules import MAX_PLAYERS, STREET_NAMES
 
 KIND = "leaf_states"
 
@@ -43,6 +47,18 @@ def columns_of(continuations: int) -> Columns:
         "group": (np.int32, ()),  # such as the canonical board's index: never in training and validation both
     }
 
+
+NO_CARD = 255
+_CARDS = ("board", "held")
+_INDEXES = {
+    **dict.fromkeys(_CARDS, (0, NUM_CARDS)),
+    "seat": (0, MAX_PLAYERS),
+    "street": (0, len(STREET_NAMES)),
+    "bets": (0, 3),
+    "action": (0, 2 + NUM_SIZES),
+    "spot": (0, math.prod(SPOTS)),
+}
+"""Columns whose values are indexes, with their ranges."""
 
 STAMP = {"feature_hash": leaf.HASH, "target": leaf.TARGET}
 """Part of every shard's config, put there by `write_shard` and demanded by `open_shards`."""
@@ -122,7 +138,7 @@ def open_all(
                     f"{shard.path} was made with {key}={found.get(key)!r}, {shards[0].path} with {wanted.get(key)!r}: "
                     "keep data sets apart"
                 )
-        check_columns(shard, own)
+        check_columns(shard, own, values=verify)
     return shards
 
 
@@ -132,16 +148,12 @@ def _identity(shard: Artifact) -> dict[str, Any]:
     return {**config, **{f"made_from.{role}": source for role, source in shard.made_from.items()}}
 
 
-def check_columns(shard: Artifact, columns: Columns) -> None:
-    """Raises CorruptArtifactError unless the arrays are as `columns` say, with as many rows as were counted."""
+def check_columns(shard: Artifact, columns: Columns, values: bool = True) -> None:
+    """Raises CorruptArtifactError unless the arrays are as `columns` say, with as many rows as were counted and, if
+    `values` are to be read, nothing in them that is out of range for an index."""
     rows = shard.counts["rows"]
     if not isinstance(rows, int):
         raise CorruptArtifactError(f"{shard.path} counts no rows", how_to_replace(shard.kind, shard.path))
     for name, (dtype, shape) in columns.items():
-        array = shard.arrays.get(name)
-        if array is None or array.dtype != dtype or array.shape != (rows, *shape):
-            found = "nothing" if array is None else f"{array.dtype} {array.shape}"
-            raise CorruptArtifactError(
-                f"{shard.path}: column '{name}' should be {np.dtype(dtype)} {(rows, *shape)}, it is {found}",
-                how_to_replace(shard.kind, shard.path),
-            )
+        within = _INDEXES.get(name) if values else None
+        shard.array(name, (rows, *shape), dtypes=(dtype,), within=within, or_value=NO_CARD if name in _CARDS else None)

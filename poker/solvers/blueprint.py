@@ -21,16 +21,14 @@ from poker.abstraction.buckets import Buckets
 from poker.artifacts import (
     Artifact,
     CorruptArtifactError,
-    MismatchedArtifactError,
     canonical_json,
-    how_to_replace,
     open_artifact,
     refuses_by_name,
     write_artifact,
 )
 from poker.errors import PokernetsError
 from poker.features.leaf import CONTINUATIONS
-from poker.rules import CALL, FOLD, Rules, rules_from
+from poker.rules import CALL, FOLD, NO_ACTION, Rules, rules_from
 from poker.solvers.sampling.tree import SamplingTree, sampling_tree
 from poker.state import Betting
 from poker.tree import BettingTree, Kind, build_tree
@@ -79,6 +77,10 @@ class Blueprint:
         probs[buckets < 0] = 0.0
         return probs
 
+    def form(self, artifact: Artifact, name: str) -> "Blueprint":
+        """Another strategy on this tree: the array `name` of an artifact."""
+        return replace(self, strategy=stored_strategy(artifact, name, self.strategy.size))
+
     def biased(self, kind: str, factor: float = 10.0) -> "Blueprint":
         """The continuation `kind` of [DLS] section 4: its class of action `factor` times as likely, renormalised."""
         return replace(self, bias=bias_of(kind, factor))
@@ -96,13 +98,8 @@ class Blueprint:
         tree, sampling = _stored_trees(artifact, cards.num_buckets)
         if game is not None:
             tree.rules.must_fit(game, f"the blueprint {path}", exactly=True)
-        strategy = artifact.arrays["strategy"]
-        if strategy.size != sampling.table_size // 2:
-            raise MismatchedArtifactError(
-                f"{path} stores {strategy.size:,} probabilities and its tree needs {sampling.table_size // 2:,}",
-                how_to_replace(KIND, artifact.path),
-            )
-        return cls(tree, cards, sampling, np.asarray(strategy), fingerprint=artifact.fingerprint)
+        strategy = stored_strategy(artifact, "strategy", sampling.table_size // 2)
+        return cls(tree, cards, sampling, strategy, fingerprint=artifact.fingerprint)
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,7 +120,7 @@ class FirstRound:
         artifact = open_artifact(path, KIND)
         first, *later = artifact.config["num_buckets"]
         tree, sampling = _stored_trees(artifact, (first, *(0 for _ in later)))
-        strategy = np.asarray(artifact.arrays["strategy"])
+        strategy = stored_strategy(artifact, "strategy")
         if strategy.size < sampling.table_size // 2:
             raise CorruptArtifactError(f"{path} does not store the strategy of the first round")
         return cls(tree, sampling, strategy[: sampling.table_size // 2], artifact.fingerprint)
@@ -207,13 +204,33 @@ def save_strategy(
     )
 
 
+def stored_strategy(artifact: Artifact, name: str, size: int | None = None) -> NDArray[Any]:
+    """The strategy of an artifact, of so many entries, as the tree that reads it needs."""
+    return np.asarray(artifact.array(name, (size,), dtypes=tuple(_DTYPES.values())))
+
+
 def _stored_trees(artifact: Artifact, num_buckets: tuple[int, ...]) -> tuple[BettingTree, SamplingTree]:
-    arrays: dict[str, Any] = {
-        name.removeprefix(_TREE): np.array(artifact.arrays[name]) for name in artifact.arrays if name.startswith(_TREE)
-    }
     rules = rules_from(artifact.config["rules"])
-    if not arrays:
+    if f"{_TREE}kind" not in artifact.arrays:
         return _limit_trees(rules, num_buckets)
+    size, players, most = len(artifact.array(f"{_TREE}kind", (None,))), rules.num_players, max(rules.stacks) + 1
+    columns: dict[str, tuple[type[np.generic], tuple[float, float]]] = {
+        "kind": (np.int8, (Kind.DECISION, Kind.LEAF)),
+        "player": (np.int8, (-1, players)),
+        "street": (np.int8, (0, rules.num_streets)),
+        "parent": (np.int32, (-1, size)),
+        "first_child": (np.int32, (-1, size)),
+        "num_children": (np.int32, (0, size)),
+        "action": (np.int32, (NO_ACTION, most)),
+        "leaf_state": (np.int32, (-1, 0)),
+        "leaf_choice": (np.int32, (-1, 0)),
+        "committed": (np.int32, (0, most)),
+        "folded": (np.bool_, (0, 2)),
+    }
+    arrays: dict[str, Any] = {}
+    for name, (dtype, within) in columns.items():
+        shape = (size, players) if name in ("committed", "folded") else (size,)
+        arrays[name] = np.array(artifact.array(f"{_TREE}{name}", shape, dtypes=(dtype,), within=within))
     tree = BettingTree(rules=rules, **arrays)
     if not _is_sound(tree):
         raise CorruptArtifactError(f"{artifact.path} holds no betting tree of {rules.name}")
@@ -221,21 +238,19 @@ def _stored_trees(artifact: Artifact, num_buckets: tuple[int, ...]) -> tuple[Bet
 
 
 def _is_sound(tree: BettingTree) -> bool:
-    """Whether the arrays are a tree in breadth-first order, so that every walk in it ends."""
-    size, players, children = len(tree), tree.rules.num_players, tree.num_children
-    arrays = {name: value for name, value in vars(tree).items() if isinstance(value, np.ndarray)}
-    shapes = dict.fromkeys(arrays, (size,)) | dict.fromkeys(("committed", "folded"), (size, players))
-    if any(array.shape != shapes[name] for name, array in arrays.items()) or size == 0 or children.min() < 0:
-        return False
-    inner, nodes = children > 0, np.arange(size)
+    """Whether the arrays are a tree in breadth-first order, so that every walk in it ends, whose players and streets
+    are those of a hand."""
+    size, children = len(tree), tree.num_children
+    inner, nodes, above = children > 0, np.arange(size), tree.parent[1:]
     return (
-        np.array_equal(tree.parent[1:], np.repeat(nodes, children))
+        int(children.sum(dtype=np.int64)) == size - 1
+        and np.array_equal(above, np.repeat(nodes, children))
         and np.array_equal(tree.first_child[inner], (1 + np.cumsum(children) - children)[inner])
-        and bool((tree.parent[1:] < nodes[1:]).all())
+        and bool((above < nodes[1:]).all())
         and np.array_equal(inner, np.isin(tree.kind, (Kind.DECISION, Kind.STREET)))
         and bool((children[tree.kind == Kind.STREET] == 1).all())
-        and bool(((tree.street >= 0) & (tree.street < tree.rules.num_streets)).all())
-        and bool(((tree.player >= -1) & (tree.player < players)).all())
+        and np.array_equal(tree.player >= 0, tree.kind == Kind.DECISION)
+        and np.array_equal(tree.street[1:], tree.street[above] + (tree.kind[above] == Kind.STREET))
     )
 
 

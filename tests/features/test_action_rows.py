@@ -16,6 +16,6 @@ def test_rows_out_of_the_order_of_time_are_refused(tmp_path: Path) -> None:
         write_rows(tmp_path / "rows", columns, ["ann"], config={}, made_from={}, counts={})
     assert not list(tmp_path.iterdir())
     arrays = {**columns, NAMES: np.array(["ann"])}  # as they were once written
-    write_artifact(tmp_path / "rows", KIND, config=STAMP, arrays=arrays, made_from={}, counts={"rows": 3})
+    write_artifact(tmp_path / "rows", KIND, config=STAMP, arrays=arrays, made_from={}, counts={"rows": 3, "players": 1})
     with pytest.raises(MismatchedArtifactError, match="not in the order of time"):
         open_rows(tmp_path / "rows")

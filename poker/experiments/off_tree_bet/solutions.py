@@ -88,7 +88,12 @@ def solved(
             f"{path.name}: {mbb * counts['exploitability']:.3g} mbb/hand of exploitability after {effort.iterations}"
             f" iterations, not the {mbb * effort.target:.3g} asked for: raise `iterations`"
         )
-    return Solved(game, found.arrays["strategy"], found.arrays["regrets"], counts, found.fingerprint)
+    shape = (game.num_entries,)
+    rows, regrets = (
+        found.array("strategy", shape, dtypes=(np.float16,)),
+        found.array("regrets", shape, dtypes=(np.uint16,)),
+    )
+    return Solved(game, rows, regrets, counts, found.fingerprint)
 
 
 def _average(solver: VectorSolver) -> NDArray[np.float16]:
@@ -132,7 +137,7 @@ def _solve(
     first, spent = 0, np.zeros(2)  # iterations that the solver started with; seconds on the clock and of CPU
     if found is not None:
         for name, array in solver.arrays.items():
-            array[:] = found.arrays[name]
+            array[:] = found.array(name, array.shape)
         solver.iterations = int(found.counts["iterations"])
         first, spent = int(found.counts.get("first", 0)), np.array(found.counts["spent"])
         console.print(f"{path.name}: going on after {solver.iterations - first} iterations")

@@ -250,14 +250,19 @@ def save_sets(
 def load_set(path: str | Path, opponent: int) -> ContinuationSet:
     """The set of one opponent; arrays are memory-mapped."""
     artifact = open_artifact(path, KIND)
-    arrays, counts = artifact.arrays, artifact.counts
-    values = arrays[f"values_{opponent}"]
+    counts, leaves = artifact.counts, len(artifact.counts["leaves"])
+    values = artifact.array(f"values_{opponent}", (leaves, None, None, None), dtypes=(np.float32,))
+    if values.shape[2] != values.shape[3]:
+        raise PokernetsError(f"{path} has values of shape {values.shape}")
+    clusters = np.array(artifact.array("clusters", (None,), dtypes=(np.int32,), within=(0, values.shape[2])))
     names = [f"strategy_{opponent}_{k}" for k in range(1, values.shape[1])]
-    kept: list[Play] = [Pure(arrays[name]) for name in names if name in arrays]
+    kept: list[Play] = [
+        Pure(artifact.array(name, (None,), dtypes=(np.uint8,))) for name in names if name in artifact.arrays
+    ]
     return ContinuationSet(
         opponent,
         tuple(tuple(leaf) for leaf in counts["leaves"]),
-        np.array(arrays["clusters"]),
+        clusters,
         values,
         tuple(Step(**step) for step in counts["steps"][str(opponent)]),
         (BLUEPRINT, *kept) if kept else (),

@@ -143,6 +143,8 @@ class LeafPlay:
         choices = [np.zeros(1, np.uint8), np.zeros(1, np.uint8)]
         for player, each in enumerate(play):
             if isinstance(each, Pure):
+                if len(each.actions) != self._starts[player, -1]:
+                    raise PokernetsError("a recorded strategy has other decisions than this game: record it again")
                 choices[player] = each.actions
             elif each.factor is not None:
                 factor[player] = each.factor[self._order]

@@ -7,13 +7,11 @@ that is taken off the values of forms but the first.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-import numpy as np
-
-from poker.artifacts import Artifact, open_artifact, write_artifact
+from poker.artifacts import Artifact, open_artifact, refuses_by_name, write_artifact
 from poker.errors import PokernetsError
 from poker.features.leaf import CONTINUATIONS
 from poker.solvers.blueprint import Blueprint
@@ -52,11 +50,11 @@ class SelfGenerated:
 
     @property
     def _artifact(self) -> Artifact:
-        return open_artifact(self.path, KIND, verify=False)
+        return _opened(self.path, verify=False)
 
     @property
     def names(self) -> tuple[str, ...]:
-        made = int(self._artifact.config["size"])
+        made: int = self._artifact.config["size"]
         size = made if self.size is None else self.size
         if not 1 <= size <= made:
             raise PokernetsError(f"{self.path} has {made} continuations, {size} are asked for")
@@ -80,8 +78,17 @@ class SelfGenerated:
 
     def of(self, blueprint: Blueprint) -> list[Blueprint]:
         made_from = {"blueprint": blueprint.fingerprint}
-        arrays = open_artifact(self.path, KIND, made_from=made_from).arrays
-        return [blueprint, *(replace(blueprint, strategy=np.asarray(arrays[name])) for name in self.names[1:])]
+        artifact = _opened(self.path, made_from=made_from)
+        return [blueprint, *(blueprint.form(artifact, name) for name in self.names[1:])]
+
+
+@refuses_by_name(KIND)
+def _opened(path: str, **options: Any) -> Artifact:
+    artifact = open_artifact(path, KIND, **options)
+    size, pot_fraction = artifact.config["size"], artifact.config["pot_fraction"]
+    if type(size) is not int or size < 1 or not isinstance(pot_fraction, int | float):
+        raise PokernetsError(f"its size is {size!r}, its pot_fraction {pot_fraction!r}")
+    return artifact
 
 
 FormsOf = Biased | SelfGenerated

@@ -43,12 +43,13 @@ class LeafTable:
     def load(cls, path: str | Path, blueprint: Blueprint | FirstRound) -> "LeafTable":
         """The table at `path`, refused unless it was made from `blueprint`; K is what it was made with."""
         made_from = {"blueprint": blueprint.fingerprint}
-        arrays = open_artifact(path, KIND, config={"target": TARGET}, made_from=made_from).arrays
-        nodes, values, sem = np.array(arrays["nodes"]), arrays["values"], arrays.get("sem")
-        if values.ndim != 5 or values.shape != (len(nodes.ravel()), 2, values.shape[2], NUM_CLASSES, NUM_CLASSES):
-            raise CorruptArtifactError(f"{path} has values of shape {values.shape} for {len(nodes)} states")
-        if nodes.ndim != 1 or values.shape[2] < 1 or (sem is not None and sem.shape != values.shape):
-            raise CorruptArtifactError(f"{path} has nodes of shape {nodes.shape}, or other values than standard errors")
+        artifact = open_artifact(path, KIND, config={"target": TARGET}, made_from=made_from)
+        nodes = np.array(artifact.array("nodes", (None,), dtypes=(np.int32,), within=(0, len(blueprint.tree))))
+        floats, shape = (np.float16, np.float32), (len(nodes), 2, None, NUM_CLASSES, NUM_CLASSES)
+        values = artifact.array("values", shape, dtypes=floats)
+        if values.shape[2] < 1:
+            raise CorruptArtifactError(f"{path} has values of no continuation")
+        sem = artifact.array("sem", values.shape, dtypes=floats) if "sem" in artifact.arrays else None
         return cls(nodes, values, sem)
 
     def at(self, node: int) -> Singles:

@@ -87,10 +87,9 @@ def load_solution(path: str | Path) -> Solution:
     """Opens a solution, refused unless it is as it was written. What the solve needed does not limit what is read."""
     artifact = open_artifact(path, KIND)
     spot = spot_of(artifact.config["spot"])
-    game = spot.game(memory_limit=NO_LIMIT)
-    rows = artifact.arrays["strategy"]
-    if len(rows) != game.num_entries:
-        raise PokernetsError(f"{path} holds {len(rows)} entries, its spot has {game.num_entries}: solve it again")
+    stored = len(artifact.array("strategy", (None,), dtypes=(np.float16,)))
+    game = spot.game(memory_limit=NO_LIMIT, most_entries=stored)
+    rows = artifact.array("strategy", (game.num_entries,))
     return Solution(spot, game, rows, {key: float(value) for key, value in artifact.counts.items()})
 
 

@@ -29,6 +29,7 @@ from poker.cards import parse_cards
 from poker.errors import PokernetsError
 from poker.formats.histories import read_text
 from poker.formats.ranges import parse_range
+from poker.kernels.simd import LANES
 from poker.limits import MOST_SPOT_BYTES, LimitError, check_length, parse_json
 from poker.solvers.vector.boards import symmetries
 from poker.solvers.vector.game import DEFAULT_MEMORY_LIMIT, VectorGame
@@ -78,11 +79,16 @@ class Spot:
     def pot(self) -> int:
         return self._chips("pot")
 
-    def game(self, memory_limit: int = DEFAULT_MEMORY_LIMIT, wanted: Callable[[], bool] = lambda: True) -> VectorGame:
+    def game(
+        self,
+        memory_limit: int = DEFAULT_MEMORY_LIMIT,
+        wanted: Callable[[], bool] = lambda: True,
+        most_entries: int | None = None,
+    ) -> VectorGame:
         """The game to solve; each thing that is wrong with the spot is one message.
 
-        A tree whose solve needs more than `memory_limit` bytes is refused as soon as that is certain, one that is not
-        `wanted` any more is not built to its end.
+        A tree whose solve needs more than `memory_limit` bytes is refused as soon as that is certain, and one with more
+        than `most_entries` action rows by hand; one that is not `wanted` any more is not built to its end.
         """
         board = self.board
         ranges = []
@@ -94,7 +100,8 @@ class Spot:
         menu = self._menu
         if not any(str(menu.get(key, "")).strip() for key in menu):
             raise PokernetsError("spot: the bet menu gives no bet; write sizes such as `bet: 50%,100%`, `raise: 2.5x`")
-        bill = _bill(self.root, board, np.stack(ranges), memory_limit, wanted)
+        most = memory_limit if most_entries is None else most_entries * (_ENTRY_BYTES + _NODE_BYTES // LANES)
+        bill = _bill(self.root, board, np.stack(ranges), most, wanted)
         stack = self._chips("stack")
         if stack > MOST_POTS * self.pot:
             raise PokernetsError(
