@@ -1,9 +1,10 @@
 """One hand being played by n players: betting, hole cards, board, side pots and payoffs.
 
 `HandState` is immutable. The dealer's state knows all cards, the run-out of the board included; `view(player)` is what
-one player sees. Odd chips of a split pot go one each to the winners with the lowest player numbers (player 0 has the
-first blind of the definition: multiway the first seat left of the button), where PokerKit 0.7.7 gives the first winner
-all of them. Before that, hands that win nothing are mucked: side pots that then have the same winners are split as one.
+one player sees. Each pot is split by itself (rule 21 of the Tournament Directors Association), and its odd chips go one
+each to the winners with the lowest player numbers (player 0 has the first blind of the definition: multiway the first
+seat left of the button). PokerKit 0.7.7 puts pots with the same winners together first, and gives the first winner all
+odd chips.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 from poker.betting import NOBODY, Betting, IllegalAction, Legal
 from poker.errors import PokernetsError
 from poker.kernels.cards.ranks import rank_hands
-from poker.rules import Rules
+from poker.rules import UNLIMITED, Rules
 
 __all__ = [
     "NOBODY",
@@ -31,6 +32,7 @@ __all__ = [
     "Pot",
     "public_state",
     "showdown_ranks",
+    "split_pots",
 ]
 
 Cards = tuple[int, ...]
@@ -124,12 +126,9 @@ class HandState:
         return replace(self, hole_cards=hands, runout=self.board)
 
     def pots(self) -> list[Pot]:
-        """The pots, main pot first. A bet that nobody called is in none of them: it goes back to its player."""
-        return self._pots_among([i for i, out in enumerate(self.betting.folded) if not out])
-
-    def _pots_among(self, contenders: list[int]) -> list[Pot]:
-        """The pots when only `contenders` may win; neighbours with the same possible winners are one pot."""
-        committed = self.betting.committed
+        """The pots, main pot first; neighbours with the same possible winners are one. A bet that nobody called is in
+        none of them: it goes back to its player. Who is all-in can win what they cover, others any pot."""
+        committed, stacks = self.betting.committed, self.rules.stacks
         called = sorted(committed)[-2]
         matched = [min(chips, called) for chips in committed]
         forced = self.rules.forced
@@ -137,12 +136,15 @@ class HandState:
         if forced:
             matched = [chips + ante for chips, ante in zip(matched, forced.antes, strict=True)]
             dead = sum(forced.dead)
+        covered = [
+            most if chips == stack else UNLIMITED for most, chips, stack in zip(matched, committed, stacks, strict=True)
+        ]
         pots: list[Pot] = []
         previous = 0
         for level in sorted(set(matched)):
             amount = dead + sum(min(chips, level) - min(chips, previous) for chips in matched)
             dead = 0
-            players = tuple(i for i in contenders if matched[i] >= level)
+            players = tuple(i for i, out in enumerate(self.betting.folded) if not out and covered[i] >= level)
             if pots and pots[-1].players == players:
                 amount += pots.pop().amount
             if amount:
@@ -150,41 +152,36 @@ class HandState:
             previous = level
         return pots
 
+    @property
+    def paid(self) -> list[int]:
+        """[P] chips that each player lost to the pots: a bet that nobody called is not in them."""
+        committed = self.betting.committed
+        called = sorted(committed)[-2]
+        paid = [min(chips, called) for chips in committed]
+        forced = self.rules.forced
+        return [sum(chips) for chips in zip(paid, *forced, strict=True)] if forced else paid
+
+    def awards(self) -> list[tuple[int, tuple[int, ...]]]:
+        """Chips and winners of every pot of the finished hand, main pot first. A DealError where cards are missing, or
+        who is left, all-in, does not cover a pot."""
+        if not self.is_over:
+            raise DealError(f"payoffs are known when the hand is over, not after `{self.betting.text()}`")
+        if any(not pot.players for pot in self.pots()):
+            raise DealError("nobody left in the hand can win one of the side pots: who is left does not cover it")
+        ranks = self._ranks() if self.betting.is_showdown else [0] * self.rules.num_players
+        return [(pot.amount, _winners(pot, ranks)) for pot in self.pots()]
+
     def payoffs(self) -> list[int]:
         """[P] net chips over the whole hand; the sum is 0."""
-        net, ranks = self._called_and_ranks()
-        in_the_money = {i for pot in self.pots() for i in _winners(pot, ranks)}
-        for pot in self._pots_among(sorted(in_the_money)):
-            winners = _winners(pot, ranks)
-            share, odd = divmod(pot.amount, len(winners))
-            for i in winners:
-                net[i] += share
-            for i in winners[:odd]:
-                net[i] += 1
-        return net
+        return split_pots(self.paid, self.awards())
 
     def divided_payoffs(self) -> list[float]:
         """[P] net chips with odd chips divided among the winners, as the dealer of the ACPC scores hands."""
-        called, ranks = self._called_and_ranks()
-        net = [float(chips) for chips in called]
-        for pot in self.pots():
-            winners = _winners(pot, ranks)
+        net = [-float(chips) for chips in self.paid]
+        for chips, winners in self.awards():
             for i in winners:
-                net[i] += pot.amount / len(winners)
+                net[i] += chips / len(winners)
         return net
-
-    def _called_and_ranks(self) -> tuple[list[int], list[int]]:
-        """[P] what each player put into the pots, as a loss, and the showdown ranks, all 0 without a showdown."""
-        if not self.is_over:
-            raise DealError(f"payoffs are known when the hand is over, not after `{self.betting.text()}`")
-        committed = self.betting.committed
-        called = sorted(committed)[-2]
-        ranks = self._ranks() if self.betting.is_showdown else [0] * len(committed)
-        paid = [-min(chips, called) for chips in committed]
-        forced = self.rules.forced
-        if forced:
-            paid = [chips - ante - dead for chips, ante, dead in zip(paid, *forced, strict=True)]
-        return paid, ranks
 
     def _ranks(self) -> list[int]:
         """[P] showdown ranks, -1 for folded hands."""
@@ -211,9 +208,20 @@ def public_state(betting: Betting, board: Cards) -> HandState:
     return HandState(betting, ((),) * rules.num_players, rules.ordered_board(board))
 
 
-def _winners(pot: Pot, ranks: list[int]) -> list[int]:
+def split_pots(paid: Sequence[int], awards: Iterable[tuple[int, tuple[int, ...]]]) -> list[int]:
+    """[P] net chips of players who `paid` [P] into pots of these chips and winners; odd chips go one each to the first
+    winners of each pot."""
+    net = [-chips for chips in paid]
+    for chips, winners in awards:
+        share, odd = divmod(chips, len(winners))
+        for place, i in enumerate(winners):
+            net[i] += share + (place < odd)
+    return net
+
+
+def _winners(pot: Pot, ranks: list[int]) -> tuple[int, ...]:
     best = max(ranks[i] for i in pot.players)
-    return [i for i in pot.players if ranks[i] == best]
+    return tuple(i for i in pot.players if ranks[i] == best)
 
 
 def showdown_ranks(rules: Rules, hands: Sequence[Cards], board: Cards) -> list[int]:

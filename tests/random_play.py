@@ -4,9 +4,10 @@ import random
 from collections.abc import Sequence
 
 from conf.help import choices
+from poker.formats.acpc.log import payoffs_elsewhere
 from poker.formats.played import table_rules
 from poker.rules import CALL, FOLD, Rules
-from poker.state import Legal
+from poker.state import HandState, Legal
 
 GAMES = [name for name in choices("game") if name != "acpc"]
 """All games of `conf/game` but the one that is read from a file."""
@@ -53,8 +54,8 @@ def posted_is_called(rules: Rules) -> Rules:
     )
 
 
-def pokerkit_pays(theirs: Sequence[float], ours: Sequence[float]) -> bool:
-    """Whether PokerKit's payoffs differ in nothing but that the first winner of a pot gets all odd chips."""
-    moved = [a - b for a, b in zip(theirs, ours, strict=True)]
-    first, *others = [chips for chips in moved if chips] or [0]
-    return sum(moved) == 0 and first >= 0 and all(-len(moved) < chips < 0 for chips in others)
+def pokerkit_pays(theirs: Sequence[float], end: HandState) -> bool:
+    """Whether these are PokerKit's payoffs: by TDA rule 21 each pot is split by itself, where PokerKit 0.7.7 puts pots
+    with the same winners together and gives their first winner all odd chips."""
+    *_, right = payoffs_elsewhere(end)
+    return list(theirs) == right

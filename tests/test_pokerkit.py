@@ -93,7 +93,7 @@ def play_beside(state: HandState, other: State, choose: Callable[[Legal], int], 
         deal_known_cards(other, state)
     ended = (state.rules.stacks, state.betting.text(), state.hole_cards, state.runout)
     assert not other.status, ended
-    assert pokerkit_pays(other.payoffs, state.payoffs()), ended
+    assert pokerkit_pays(other.payoffs, state), ended
 
 
 def play_random_hand(num_players: int, rng: random.Random, cards: np.random.Generator) -> None:

@@ -3,10 +3,11 @@ import random
 import numpy as np
 import pytest
 
+from poker.formats.played import table_rules
 from poker.rules import CALL
 from poker.state import DealError, HandState, Pot, showdown_ranks
 from tests.games import load_rules as game
-from tests.random_play import GAMES, nolimit, random_action
+from tests.random_play import GAMES, nolimit, pokerkit_pays, random_action
 
 
 def play(state: HandState, text: str) -> HandState:
@@ -71,16 +72,17 @@ def test_odd_chips_divided_as_the_dealer_of_the_competition_does() -> None:
     assert state.divided_payoffs() == pytest.approx([third - 110, third - 140, third - 110, -200])
 
 
-def test_side_pots_with_the_same_winners_are_split_as_one() -> None:
-    """Player 0 is all-in for 265 and loses, so the pots that players 1 and 5 share are one pot of an even number."""
-    state = HandState.start(
-        nolimit((265, 11429, 521, 117, 582, 399)),
-        ((48, 27), (42, 22), (9, 28), (44, 30), (2, 5), (21, 41)),
-        (39, 23, 14, 17, 40),
+def test_each_pot_is_split_by_itself() -> None:
+    """TDA rule 21: 183 as 92 and 91, 105 as 53 and 52, 240 even, though players 1 and 4 win all three; PokerKit 0.7.7
+    puts them together and pays 64 to both."""
+    rules = table_rules(
+        blinds=(3, 6, 0, 0, 0, 0), starting_stacks=(200, 200, 45, 80, 200, 200), min_bet=6, first_to_act=2
     )
-    state = play(state, "r206 c r376 c c r8044 f f c")
-    assert len(state.pots()) > 1
-    assert sum(state.payoffs()) == 0
+    hands = map(rules.parse_cards, ("8c3s", "AhJd", "QsTs", "9s9d", "AdJh", "7c7d"))
+    state = play(HandState.start(rules, hands, rules.parse_cards("AsJc4d8h3c")), "r45 r80 r200 f f c")
+    assert [pot.amount for pot in state.pots()] == [183, 105, 240]
+    assert state.payoffs() == [-3, 65, -45, -80, 63, 0]
+    assert pokerkit_pays([-3, 64, -45, -80, 64, 0], state)
 
 
 @pytest.mark.parametrize(

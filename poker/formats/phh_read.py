@@ -37,7 +37,6 @@ from poker.formats.played import (
     Replayer,
     TableRules,
     mucked_hands,
-    paid_chips,
     payoffs_by_rules,
     payoffs_collected,
     table_rules,
@@ -249,7 +248,7 @@ class _Reader:
         self, state: HandState, mucked: frozenset[int], names: Sequence[str]
     ) -> tuple[Sequence[int], int, bool]:
         """[P] net chips, the rake, and whether the file tells other amounts."""
-        paid, rake = paid_chips(state), self._chips("_rake", self._fields.get("_rake", 0))
+        paid, rake = state.paid, self._chips("_rake", self._fields.get("_rake", 0))
         pot = sum(paid)
         field, told = self._told(paid)
         if rake:

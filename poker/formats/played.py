@@ -161,21 +161,12 @@ class PlayedHand(LoggedHand):
     @property
     def paid(self) -> list[int]:
         """[P] chips that each player lost to the pots: a bet that nobody called is not in them."""
-        return paid_chips(self.state)
+        return self.state.paid
 
     @property
     def collected(self) -> list[int]:
         """[P] chips that each player got from the pots, after the rake."""
         return [round(net) + chips for net, chips in zip(self.payoffs, self.paid, strict=True)]
-
-
-def paid_chips(state: HandState) -> list[int]:
-    """[P] chips that each player put into the pots, antes and dead chips included."""
-    committed = state.betting.committed
-    called = sorted(committed)[-2]
-    paid = [min(chips, called) for chips in committed]
-    forced = state.rules.forced
-    return [sum(chips) for chips in zip(paid, *forced, strict=True)] if forced else paid
 
 
 def as_played(hand: LoggedHand, line: int = 1) -> PlayedHand:
@@ -223,10 +214,7 @@ def payoffs_by_rules(
     """[P] net chips without a rake, with further `boards` the mean over all of them (odd chips to the first players who
     are owed a part of one); a DealError when a pot has nobody left to win it, or a hand is not known."""
     end = settled(state, mucked)
-    if end.betting.folded.count(False) == 1:  # for speed: most hands are not shown down
-        paid = paid_chips(state)
-        return [sum(paid) * (not out) - chips for out, chips in zip(end.betting.folded, paid, strict=True)]
-    if any(not pot.players for pot in end.pots()):
+    if mucked and any(not pot.players for pot in end.pots()):
         raise DealError("nobody who shows cards can win the pot, or one of the side pots")
     if not boards:
         return end.payoffs()
@@ -246,7 +234,7 @@ def payoffs_collected(
 ) -> list[int]:
     """[P] net chips of players who got `collected` [P] from the pots, which must be what they won by the rules before
     the rake; any of them may have the odd chips of a pot that is split."""
-    paid = paid_chips(state)
+    paid = state.paid
     if sum(collected) + rake != sum(paid):
         raise LineError(0, f"{sum(collected)} chips collected and a rake of {rake} from a pot of {sum(paid)}")
     gains = [net + chips for net, chips in zip(payoffs_by_rules(state, mucked, boards), paid, strict=True)]

@@ -30,7 +30,6 @@ from poker.formats.played import (
     Replayer,
     TableRules,
     mucked_hands,
-    paid_chips,
     payoffs_by_rules,
     payoffs_collected,
     table_rules,
@@ -379,7 +378,7 @@ class _Table:
         self, state: HandState, mucked: frozenset[int], boards: Sequence[tuple[int, ...]]
     ) -> tuple[list[int], int]:
         """[P] net chips by what the file says was collected, and the rake; both checked against the rules."""
-        told, pot = self._told, sum(paid_chips(state))
+        told, pot = self._told, sum(state.paid)
         collected = [told.collected[name] for name in self._names]
         if told.collected.total() != sum(collected):
             raise LineError(0, "chips are collected by who did not play")
@@ -416,7 +415,7 @@ class _Table:
             return
         more = {place: self._told.cashed_out[self._names[place]] - collected[place] for place in places}
         if min(more.values()) < 0 or sum(more.values()) != missing:
-            gains = zip(payoffs_by_rules(state, mucked, boards), paid_chips(state), strict=True)
+            gains = zip(payoffs_by_rules(state, mucked, boards), state.paid, strict=True)
             won = [net + paid for net, paid in gains]
             more = {place: max(0, won[place] - collected[place]) for place in places}
             rake, richest = sum(more.values()) - missing, [i for i in places if more[i] == max(more.values())]

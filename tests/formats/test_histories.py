@@ -13,10 +13,11 @@ from poker.errors import PokernetsError
 from poker.formats import histories, phh, phh_read
 from poker.formats.acpc.tables import log_hands
 from poker.formats.histories import ACPC, FORMATS, OHH, PHH, POKERSTARS, SUFFIXES, format_of, read_hands, write_hands
-from poker.formats.played import HistoryError, LineError, PlayedHand, difference
+from poker.formats.played import HistoryError, LineError, PlayedHand, difference, settled
 from poker.formats.sites import pokerstars, pokerstars_read
 from tests.formats.pokerkit_hands import Antes, assert_same_hand, dumped, pokerkit_payoffs, simulated
 from tests.games import load_rules
+from tests.random_play import pokerkit_pays
 
 
 def read_back(path: Path, kind: str, hands: list[PlayedHand]) -> list[PlayedHand]:
@@ -29,7 +30,8 @@ def converts_round_trip(tmp_path: Path, hands: int, seed: int) -> None:
     """PokerKit's hands of six players: equal payoffs, and the same hands after every conversion."""
     payoffs = dumped(tmp_path / "pokerkit.phhs", hands, seed)
     read = list(read_hands(tmp_path / "pokerkit.phhs"))
-    assert [hand.payoffs for hand in read] == payoffs
+    ends = [settled(hand.state, hand.mucked) for hand in read]
+    assert all(pokerkit_pays(*pair) for pair in zip(payoffs, ends, strict=True))
     assert sum(len(hand.state.pots()) > 1 for hand in read) > hands / 20
     for kind in FORMATS:
         back = read_back(tmp_path, kind, read)
@@ -38,7 +40,8 @@ def converts_round_trip(tmp_path: Path, hands: int, seed: int) -> None:
         for other in FORMATS:
             for found, wanted in zip(read_back(tmp_path, other, back), read, strict=True):
                 assert_same_hand(found, wanted, mucks=ACPC not in (kind, other))
-    assert list(pokerkit_payoffs("".join(phh.phhs_texts(read)))) == payoffs
+    paid = pokerkit_payoffs("".join(phh.phhs_texts(read)))
+    assert all(pokerkit_pays(*pair) for pair in zip(paid, ends, strict=True))
 
 
 def test_hands_of_pokerkit_convert_round_trip(tmp_path: Path) -> None:
@@ -63,13 +66,14 @@ def test_antes_limits_and_numbers_of_players(tmp_path: Path) -> None:
             trimmed = rng.random() < 0.5 and not isinstance(antes, dict)
             history, state = simulated(rng, rng.randint(2, 10), antes, trimmed, limit=rng.random() < 0.3)
             hand = phh_read.parse_hand(history.dumps(), number)
-            assert hand.payoffs == tuple(state.payoffs)
+            assert pokerkit_pays(state.payoffs, settled(hand.state, hand.mucked))
             with_antes += hand.rules.forced is not None
             [(line, lines)] = pokerstars_read.hands(pokerstars.hand_text(hand))
             assert_same_hand(pokerstars_read.PokerStarsLines.parse(lines, line), hand)
             text = phh.hand_text(hand)
             assert_same_hand(phh_read.parse_hand(text, number), hand)
-            assert list(pokerkit_payoffs(f"[1]\n{text}")) == [hand.payoffs]
+            [paid] = pokerkit_payoffs(f"[1]\n{text}")
+            assert pokerkit_pays(paid, settled(hand.state, hand.mucked))
             assert_same_hand(read_back(tmp_path, OHH, [hand])[0], hand)
             why = histories.why_unwritable(ACPC, hand)
             assert ("no antes" in why) == (hand.rules.forced is not None)
@@ -95,7 +99,7 @@ def test_posts_straddles_and_missing_blinds(tmp_path: Path) -> None:
         for number in range(150):
             history, state = simulated(rng, 4, rng.choice([0, 2]), True, blinds=POSTS[number % len(POSTS)])
             hand = phh_read.parse_hand(history.dumps(), number)
-            assert hand.payoffs == tuple(state.payoffs)
+            assert pokerkit_pays(state.payoffs, settled(hand.state, hand.mucked))
             [(line, lines)] = pokerstars_read.hands(pokerstars.hand_text(hand))
             assert_same_hand(pokerstars_read.PokerStarsLines.parse(lines, line), hand)
             assert_same_hand(phh_read.parse_hand(phh.hand_text(hand), number), hand)

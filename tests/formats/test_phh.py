@@ -60,7 +60,7 @@ def test_pokerkit_reads_the_hands_and_pays_alike(rules: Rules, tmp_path: Path) -
         ends = [[*history][-1] for history in histories]
     assert [history.hand for history in histories] == list(range(40))
     assert not any(end.status for end in ends)
-    assert all(pokerkit_pays(end.payoffs, hand.payoffs) for end, hand in zip(ends, hands, strict=True))
+    assert all(pokerkit_pays(end.payoffs, hand.state) for end, hand in zip(ends, hands, strict=True))
 
 
 def test_cards_unseen_are_question_marks() -> None:

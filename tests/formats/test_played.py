@@ -3,6 +3,7 @@
 import pytest
 
 from poker.errors import PokernetsError
+from poker.formats.phh_read import parse_hand
 from poker.formats.played import LineError, Replayer, payoffs_by_rules, table_rules
 from poker.rules import CALL, FOLD
 from poker.state import Betting, HandState, IllegalAction, Pot
@@ -87,3 +88,25 @@ def test_who_is_all_in_may_leave_and_no_more_streets_follow_who_is_alone() -> No
     assert (alone.text(), alone.street, alone.is_over, alone.is_showdown) == ("cf", 0, True, False)
     with pytest.raises(IllegalAction, match="player 1 has no hand to give up"):
         alone.apply_by(1, FOLD)
+
+
+SIDE_POT = """variant = 'NT'
+antes = [0, 0, 0]
+blinds_or_straddles = [5, 10, 0]
+min_bet = 10
+starting_stacks = [{0}, {0}, 100]
+actions = ['d dh p1 ????', 'd dh p2 ????', 'd dh p3 QhQd', 'p3 cbr 100', 'p1 cbr 500', 'p2 cc', 'd db 7c2hTd', {1}]
+"""
+
+
+@pytest.mark.parametrize(
+    ("stack", "actions", "why"),
+    [
+        (1000, "'p1 f', 'p2 f', 'p3 sm QhQd'", "nobody left in the hand can win one of the side pots"),
+        (500, "'d db 4c', 'd db Js', 'p1 sm', 'p2 sm', 'p3 sm QhQd'", "nobody who shows cards can win"),
+    ],
+    ids=["the last player of a side pot folds", "both muck"],
+)
+def test_who_is_all_in_for_a_tenth_does_not_win_a_side_pot(stack: int, actions: str, why: str) -> None:
+    with pytest.raises(LineError, match=why):
+        parse_hand(SIDE_POT.format(stack, actions), 0)

@@ -9,6 +9,7 @@ payoffs with up to six decimal places. A player's own log has no hole cards wher
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,7 +17,7 @@ from pathlib import Path
 from poker.errors import PokernetsError
 from poker.limits import LONGEST_LOG_LINE, check_length
 from poker.rules import Rules
-from poker.state import Betting, DealError, HandState, IllegalAction
+from poker.state import Betting, DealError, HandState, IllegalAction, split_pots
 
 _NUMBER = "(0|[1-9][0-9]{0,9})"
 _MATCH_STATE = re.compile(rf"MATCHSTATE:{_NUMBER}:{_NUMBER}:([^:]*):([^:]*)")
@@ -129,16 +130,30 @@ def wrong_payoffs(end: HandState, values: tuple[float, ...]) -> str:
         total = sum(values)
         return "" if abs(total) <= _ROUNDED * len(values) else f"the payoffs sum to {chips_text(total)}, not 0"
     divided = end.divided_payoffs()
-    if _same_chips(values, whole) or _same_chips(values, divided) or _all_to_the_first(values, whole, divided):
+    if any(_same_chips(values, chips) for chips in (whole, divided, *payoffs_elsewhere(end))):
         return ""
     right = ["|".join(map(chips_text, chips)) for chips in (whole, divided)]
     return f"the payoffs of this hand are {' or '.join(dict.fromkeys(right))}"
 
 
-def _all_to_the_first(written: Sequence[float], whole: Sequence[int], divided: Sequence[float]) -> bool:
-    """Whether the first winner got all odd chips of a pot, as in PokerKit and in our old logs."""
-    moved = [(a - b, b > c) for a, b, c in zip(written, whole, divided, strict=True) if a != b]
-    return sum(chips for chips, _ in moved) == 0 and moved[0][0] > 0 and all(had and by == -1 for by, had in moved[1:])
+def payoffs_elsewhere(end: HandState) -> Iterator[list[int]]:
+    """[P] net chips of a finished hand by other ways to give odd chips: all to the first winner of a pot, pots with the
+    same winners put together (our old logs), and both (PokerKit 0.7.7, the last)."""
+    together = Counter[tuple[int, ...]]()
+    for chips, winners in end.awards():
+        together[winners] += chips
+    merged = [(chips, winners) for winners, chips in together.items()]
+    yield split_pots(end.paid, _all_to_the_first(end.awards()))
+    yield split_pots(end.paid, merged)
+    yield split_pots(end.paid, _all_to_the_first(merged))
+
+
+def _all_to_the_first(awards: list[tuple[int, tuple[int, ...]]]) -> Iterator[tuple[int, tuple[int, ...]]]:
+    """The pots, with the odd chips of each as a pot of its first winner."""
+    for chips, winners in awards:
+        odd = chips % len(winners)
+        yield chips - odd, winners
+        yield odd, winners[:1]
 
 
 def _same_chips(written: Sequence[float], right: Sequence[float]) -> bool:

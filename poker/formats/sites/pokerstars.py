@@ -19,7 +19,7 @@ from poker.formats.sites.lines import SYMBOL
 from poker.formats.sites.pokerstars_read import RUNS
 from poker.kernels.cards.ranks import category
 from poker.rules import CALL, FOLD
-from poker.state import HandState, Pot, showdown_ranks
+from poker.state import showdown_ranks
 
 _CATEGORIES = (
     *("high card", "a pair", "two pair", "three of a kind", "a straight", "a flush", "a full house"),
@@ -235,10 +235,10 @@ class HandWriter:
         shares: list[list[dict[int, int]]] = []
         for run, board in enumerate(self._boards):
             end = settled(replace(self._state, runout=board), self._hand.mucked)
-            shares.append([{} for _ in end.pots()])
-            for number, pot in reversed(list(enumerate(end.pots()))):
-                whole = pot.amount - (0 if number else self._hand.rake)
-                winners = _winners(end, pot)
+            awards = end.awards()
+            shares.append([{} for _ in awards])
+            for number, (pot, winners) in reversed(list(enumerate(awards))):
+                whole = pot - (0 if number else self._hand.rake)
                 for i in winners:
                     chips = min(left[i], (whole // runs + (run < whole % runs)) // len(winners))
                     shares[run][number][i] = chips
@@ -290,13 +290,6 @@ class HandWriter:
             for run, chips in enumerate(won)
         ]
         return f"showed [{self._cards(cards)}] and {', and '.join(results)}"
-
-
-def _winners(end: HandState, pot: Pot) -> list[int]:
-    if len(pot.players) == 1:
-        return list(pot.players)
-    ranks = showdown_ranks(end.rules, [end.hole_cards[i] for i in pot.players], end.board)
-    return [i for i, rank in zip(pot.players, ranks, strict=True) if rank == max(ranks)]
 
 
 def _seats(hand: PlayedHand) -> tuple[list[int], int]:

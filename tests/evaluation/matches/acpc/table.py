@@ -96,7 +96,7 @@ def check_client_log(game: Rules, seat: DealerSeat) -> None:
         warnings.simplefilter("ignore", UserWarning)
         histories = list(HandHistory.load_all(file))
         payoffs = [[*history][-1].payoffs for history in histories]
-    assert all(pokerkit_pays(theirs, hand.state.payoffs()) for theirs, hand in zip(payoffs, hands, strict=True))
+    assert all(pokerkit_pays(theirs, hand.state) for theirs, hand in zip(payoffs, hands, strict=True))
     unseen = [sum("????" in action for action in history.actions) for history in histories]
     assert unseen == [hand.state.hole_cards.count(()) for hand in hands]
 
