@@ -9,7 +9,7 @@ not need are kept. The order of play is PokerKit's, which also folds or checks f
 actions must be there.
 
 Payoffs are what `winnings` or else `finishing_stacks` say, and what the pots lack is the rake; without them, or where
-nobody has `winnings`, those of the rules without a rake. Files converted from those of sites often tell amounts that do
+nobody has `winnings`, or where these are thirds of a pot that were rounded, those of the rules without a rake. Files converted from those of sites often tell amounts that do
 not fit: `winnings` may hold the bet that nobody called, which is then taken off, or be those of some winners only, and
 posts may be missing. So:
 
@@ -39,6 +39,7 @@ from poker.formats.played import (
     mucked_hands,
     payoffs_by_rules,
     payoffs_collected,
+    settled,
     table_rules,
 )
 from poker.limits import LimitError, check_toml
@@ -48,7 +49,7 @@ _TABLE = re.compile(r"\[\s*+(?!_)[\w\"' -]++\s*+\]\s*(#.*)?")
 _FIELD = re.compile(r"\s*([\w-]+|\"[^\"]*\"|'[^']*')\s*=")
 _TOML_LINE = re.compile(r"\(at line (\d+), column \d+\)|\(at end of document\)")
 _PLAYER = re.compile(r"p(\d{1,2})")
-_AMOUNT = re.compile(r"\d{1,10}(\.\d{1,6})?")
+_AMOUNT = re.compile(r"(\d{1,10}|\d{1,3}(,\d{3}){1,3})(\.\d{1,6})?", re.ASCII)
 _MOST_DECIMALS = 6
 _MOST_DIGITS = 15
 _RESULTS = ("winnings", "finishing_stacks")
@@ -141,12 +142,10 @@ class _Reader:
 
     def _find_scale(self) -> int:
         """Chips in one unit of the file: 1, or 100 or more where amounts have decimals."""
-        raked = ("winnings", "_rake") if self._fields.get("_rake") else ()
-        amounts = [*_numbers(self._fields.get(name) for name in (*GAME_FIELDS, *raked))]
-        amounts += [Decimal(found) for action in self._actions for found in re.findall(r"(?<= )\d{1,10}\.\d+", action)]
+        amounts = [*_numbers(self._fields.get(name) for name in (*GAME_FIELDS, "_rake", *_RESULTS))]
+        raises = (action.split("#")[0].split() for action in self._actions)
+        amounts += [found for words in raises if len(words) == 3 and (found := _raise_total(words[2])) is not None]
         places = max((_places(amount) for amount in amounts), default=0)
-        if not places and any(map(_places, _numbers(self._fields.get(name) for name in _RESULTS))):
-            return 100
         return 10 ** max(min(places, _MOST_DECIMALS), 2) if places else 1
 
     def _chips(self, field: str, value: Any) -> int:
@@ -158,7 +157,8 @@ class _Reader:
         if not exact.is_finite():
             raise _FieldError(field, f"must hold finite numbers, not {value}")
         if exact.adjusted() > _MOST_DIGITS or abs(exact) * self._scale > MOST_CHIPS:
-            raise _FieldError(field, f"amounts must be at most {MOST_CHIPS // self._scale}")
+            parts = f" in parts of 1/{self._scale:,}" if self._scale > 1 else ""
+            raise _FieldError(field, f"amounts{parts} must be at most {MOST_CHIPS // self._scale}")
         if _places(exact) > _MOST_DECIMALS:
             raise _FieldError(field, f"amounts must have at most {_MOST_DECIMALS} decimals")
         return int(exact * self._scale)
@@ -259,6 +259,8 @@ class _Reader:
             raise _FieldError("actions", str(error)) from error
         if not any(told):
             return by_rules, 0, False
+        if not rake and sum(told) != pot and self._are_rounded(told, settled(state, mucked)):
+            return by_rules, 0, False
         gains = [net + chips for net, chips in zip(by_rules, paid, strict=True)]
         if not rake and field == "winnings":
             committed = state.betting.committed
@@ -274,6 +276,13 @@ class _Reader:
         if not rake and any(gain and not got for gain, got in zip(gains, told, strict=True)):
             return by_rules, 0, True
         return payoffs, pot - sum(told), False
+
+    def _are_rounded(self, told: list[int], end: HandState) -> bool:
+        """Whether these chips [P] are parts of pots, rounded by the writer of the file, that the chips of the game cannot
+        pay, such as thirds."""
+        in_chips = not any(map(_places, _numbers(self._fields.get(name) for name in GAME_FIELDS)))
+        pairs = zip(told, end.divided_payoffs(), end.paid, strict=True)
+        return in_chips and all(abs(got - net - chips) < 1 for got, net, chips in pairs)
 
     def _told(self, paid: Sequence[int]) -> tuple[str, list[int]]:
         """The field that says who won, and [P] chips that each player got from the pots; no chips without it."""
@@ -327,9 +336,10 @@ def _step(
         case [who, "cc"]:
             replayer.call(_player(who, hands))
         case [who, "cbr", amount]:
-            if not _AMOUNT.fullmatch(amount.replace(",", "")):
+            total = _raise_total(amount)
+            if total is None:
                 raise LineError(0, f"`{amount}` is no amount")
-            replayer.raise_to(_player(who, hands), int(Decimal(amount.replace(",", "")) * scale))
+            replayer.raise_to(_player(who, hands), int(total * scale))
         case [who, "sm"]:
             shown[_player(who, hands)] = False
         case [who, "sm", "-"]:
@@ -342,6 +352,11 @@ def _step(
             shown[player] = True if len(seen) == 2 else None
         case _:
             raise LineError(0, "no action of hold'em: `d dh p1 AhKd`, `d db AhKdQc`, `p1 f`, `cc`, `cbr 300` or `sm`")
+
+
+def _raise_total(text: str) -> Decimal | None:
+    """The amount of a raise such as `300`, `2.5` or `1,000.50`; None for other texts."""
+    return Decimal(text.replace(",", "")) if _AMOUNT.fullmatch(text) else None
 
 
 def _player(text: str, hands: Sequence[object]) -> int:

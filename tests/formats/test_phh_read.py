@@ -106,3 +106,43 @@ def test_another_winner_and_what_are_no_amounts_are_refused_by_line(text: str, w
     with pytest.raises(LineError) as caught:
         parse_hand(text, 0)
     assert f"{caught.value.line}: {caught.value}".startswith(why)
+
+
+THIRDS = """variant = 'NT'
+antes = [0, 0, 0, 0]
+blinds_or_straddles = [5, 10, 0, 0]
+min_bet = 10
+starting_stacks = [100, 100, 100, 100]
+actions = ['d dh p1 2c3d', 'd dh p2 2d3h', 'd dh p3 2h3s', 'd dh p4 ????', 'p3 cc', 'p4 cc', 'p1 cc', 'p2 cc',
+  'd db AcKdQh', 'p1 cc', 'p2 cc', 'p3 cc', 'p4 f', 'd db Js', 'p1 cc', 'p2 cc', 'p3 cc', 'd db Tc', 'p1 cc', 'p2 cc',
+  'p3 cc']
+"""
+
+
+@pytest.mark.parametrize(
+    ("results", "payoffs"),
+    [
+        ("finishing_stacks = [103.333333, 103.333333, 103.333333, 90]", [3_333_334, 3_333_333, 3_333_333, -10_000_000]),
+        ("winnings = [13.33, 13.33, 13.33, 0]", [334, 333, 333, -1000]),
+        ("winnings = [13.33, 13.33, 13.34, 0]", [333, 333, 334, -1000]),
+    ],
+)
+def test_rounded_thirds_of_a_pot_are_no_rake(results: str, payoffs: list[int]) -> None:
+    hand = parse_hand(THIRDS + results, 0)
+    assert (list(hand.payoffs), hand.rake) == (payoffs, 0)
+    assert_same_hand(parse_hand(phh.hand_text(hand), 0), hand)
+
+
+@pytest.mark.parametrize(
+    ("amount", "scale", "won"), [("1,000.5", 100, 100_050), ("1,000", 1, 1000), ("25.005", 1000, 25_005)]
+)
+def test_no_amount_is_cut(amount: str, scale: int, won: int) -> None:
+    actions = f"cbr {amount}', 'p1 f', 'p2 cc', 'd db 2c3c4d', 'p2 f'"
+    hand = parse_hand(RAISED.replace("500", "5000").replace("cbr 30', 'p1 f', 'p2 f'", actions), 0)
+    assert (hand.scale, list(hand.payoffs)) == (scale, [-5 * scale, -won, won + 5 * scale])
+
+
+@pytest.mark.parametrize("amount", ["1,0", "10,00", "1,000.0000001", "3,5", "\u0663\u0660", "1_000", "1e3"])
+def test_what_is_no_amount_is_refused(amount: str) -> None:
+    with pytest.raises(LineError, match="is no amount"):
+        parse_hand(RAISED.replace("cbr 30", f"cbr {amount}"), 0)
