@@ -5,8 +5,8 @@ of `blinds_or_straddles` is the post of somebody new at the table, which does no
 the main pot unless `ante_trimming_status` is true; where only the other reading leads to `winnings` or
 `finishing_stacks`, that is taken: older files mean the opposite. Hidden cards are `??`; a player who shows none
 at the showdown mucks, except a single one with hidden cards to whom all others give the pots. Fields that the rules do
-not need are kept. The order of play is PokerKit's, which also folds or checks for players who are passed over; here all
-actions must be there.
+not need are kept. The order of play is PokerKit's, which checks or folds for players who are passed over; here that is
+done where `winnings` or `finishing_stacks` then come out, and the hand is `passed_over`.
 
 Payoffs are what `winnings` or else `finishing_stacks` say, and what the pots lack is the rake; without them, or where
 nobody has `winnings`, or where these are thirds of a pot that were rounded, those of the rules without a rake. Files converted from those of sites often tell amounts that do
@@ -23,6 +23,7 @@ import re
 import tomllib
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -43,6 +44,7 @@ from poker.formats.played import (
     table_rules,
 )
 from poker.limits import LimitError, check_toml
+from poker.rules import CALL, FOLD
 from poker.state import HandState
 
 _TABLE = re.compile(r"\[\s*+(?!_)[\w\"' -]++\s*+\]\s*(#.*)?")
@@ -131,6 +133,7 @@ class _Reader:
         if not all(isinstance(action, str) for action in self._actions):
             raise _FieldError("actions", "must be a list of texts")
         self._scale = self._find_scale()
+        self._replayer: type[Replayer] = Replayer
 
     def _take(self, name: str, kind: type = object) -> Any:
         if name not in self._fields:
@@ -204,6 +207,20 @@ class _Reader:
             raise _FieldError("starting_stacks", str(error)) from error
 
     def hand(self, number: int, line: int) -> PlayedHand:
+        try:
+            return self._by_results(number, line)
+        except _ResultError:
+            raise
+        except _FieldError as error:
+            self._replayer = _PassingOver
+            with suppress(PokernetsError):
+                hand = self._by_results(number, line)
+                if any(self._told(hand.paid)[1]) and not hand.told_otherwise and not hand.rake:
+                    return replace(hand, passed_over=True)
+            raise error
+
+    def _by_results(self, number: int, line: int) -> PlayedHand:
+        """The hand by that reading of its antes which leads to the results."""
         trimmed = self._fields.get("ante_trimming_status", False) is True
         found: PlayedHand | _ResultError
         try:
@@ -231,7 +248,7 @@ class _Reader:
         rules = self._rules(trimmed)
         players = rules.num_players
         names = self._names(players)
-        state, mucked = _play(Replayer(rules, names), self._actions, self._scale)
+        state, mucked = _play(self._replayer(rules, names), self._actions, self._scale)
         payoffs, rake, told_otherwise = self._results(state, mucked, names)
         given = self._fields.get("hand")
         details = {
@@ -298,6 +315,31 @@ class _Reader:
 def _by_winners(told: list[int], gains: list[int]) -> bool:
     """Whether only players who won by the rules are told to have won."""
     return all(got == 0 or (got > 0 and gain > 0) for got, gain in zip(told, gains, strict=True))
+
+
+class _PassingOver(Replayer):
+    """Replays a hand whose file passes players over: they check, or fold where that is not free."""
+
+    def deal(self, cards: Sequence[int]) -> None:
+        while len(self.board) == self._wanted and not self.betting.is_over:
+            self._pass_over()
+        super().deal(cards)
+
+    def call(self, player: int, chips: int | None = None) -> None:
+        self._pass_to(player)
+        super().call(player, chips)
+
+    def raise_to(self, player: int, total: int) -> None:
+        self._pass_to(player)
+        super().raise_to(player, total)
+
+    def _pass_to(self, player: int) -> None:
+        street = self.betting.street
+        while self.betting.to_act != player and self.betting.waiting >> player & 1 and self.betting.street == street:
+            self._pass_over()
+
+    def _pass_over(self) -> None:
+        self._apply(self.betting.to_act, FOLD if self.betting.to_call else CALL)
 
 
 def _play(replayer: Replayer, actions: list[str], scale: int) -> tuple[Any, frozenset[int]]:

@@ -7,7 +7,7 @@ from poker.formats.histories import hands_of
 from poker.formats.phh_read import parse_hand
 from poker.formats.played import LineError
 from poker.formats.sites import pokerstars
-from tests.formats.pokerkit_hands import assert_same_hand
+from tests.formats.pokerkit_hands import assert_same_hand, pokerkit_payoffs
 
 SHOWDOWN = """variant = 'NT'
 antes = [0, 0, 0]
@@ -146,3 +146,27 @@ def test_no_amount_is_cut(amount: str, scale: int, won: int) -> None:
 def test_what_is_no_amount_is_refused(amount: str) -> None:
     with pytest.raises(LineError, match="is no amount"):
         parse_hand(RAISED.replace("cbr 30", f"cbr {amount}"), 0)
+
+
+PASSED_OVER = """variant = 'NT'
+antes = [0, 0, 0, 0]
+blinds_or_straddles = [100, 200, 0, 0]
+min_bet = 200
+starting_stacks = [20000, 18000, 30000, 9000]
+actions = ['d dh p1 QdJd', 'd dh p2 Ac7c', 'd dh p3 3s3c', 'd dh p4 Td3d', 'p3 cbr 500', 'p1 cc', 'p2 cc',
+  'd db ThJc5h', 'p1 cc', 'p2 cc', 'p3 cc', 'd db 6c', 'd db 8s', 'p1 cc', 'p2 cbr 900', 'p3 f', 'p1 cc',
+  'p2 sm Ac7c', 'p1 sm QdJd']
+"""
+
+
+def test_a_player_who_is_passed_over_folds_or_checks_where_the_results_confirm_it() -> None:
+    """Player 4 before the flop, and all of the turn, as PokerKit repairs such hands."""
+    hand = parse_hand(PASSED_OVER + "finishing_stacks = [21900, 16600, 29500, 9000]", 0)
+    assert (list(hand.payoffs), hand.passed_over) == ([1900, -1400, -500, 0], True)
+    assert hand.state.betting.text() == "r500fcc/ccc/ccc/cr1400fc"
+    [paid] = pokerkit_payoffs("[1]\n" + PASSED_OVER)
+    assert paid == hand.payoffs
+    assert_same_hand(parse_hand(phh.hand_text(hand), 0), hand)
+    for results in ("", "finishing_stacks = [21899, 16600, 29500, 9000]", "finishing_stacks = [inf, inf, inf, inf]"):
+        with pytest.raises(LineError, match="p1 acts where it is the turn of p4"):
+            parse_hand(PASSED_OVER + results, 0)

@@ -3,8 +3,9 @@
 import pytest
 
 from poker.errors import PokernetsError
+from poker.formats.irregularities import BEYOND_THE_POT, irregularities
 from poker.formats.phh_read import parse_hand
-from poker.formats.played import LineError, Replayer, payoffs_by_rules, table_rules
+from poker.formats.played import LineError, PlayedHand, Replayer, payoffs_by_rules, table_rules
 from poker.rules import CALL, FOLD
 from poker.state import Betting, HandState, IllegalAction, Pot
 
@@ -110,3 +111,13 @@ actions = ['d dh p1 ????', 'd dh p2 ????', 'd dh p3 QhQd', 'p3 cbr 100', 'p1 cbr
 def test_who_is_all_in_for_a_tenth_does_not_win_a_side_pot(stack: int, actions: str, why: str) -> None:
     with pytest.raises(LineError, match=why):
         parse_hand(SIDE_POT.format(stack, actions), 0)
+
+
+@pytest.mark.parametrize(("total", "kinds"), [(35, set()), (36, {BEYOND_THE_POT})])
+def test_a_pot_limit_raise_is_at_most_the_pot_after_the_call(total: int, kinds: set[str]) -> None:
+    game: dict[str, object] = {"blinds": (10, 5), "starting_stacks": (500, 500), "min_bet": 10, "first_to_act": 1}
+    state = end_of({**game, "pot_limit": True}, [30, FOLD], "AhAd 7h6d")
+    assert irregularities(PlayedHand(1, state, (30, -30), ("a", "b"))) == set()
+    game |= {"dead": (5, 0)}
+    state = end_of({**game, "pot_limit": True}, [total, FOLD], "AhAd 7h6d")
+    assert irregularities(PlayedHand(1, state, (10, -10), ("a", "b"))) == kinds

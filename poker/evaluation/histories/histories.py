@@ -23,6 +23,7 @@ from poker.evaluation.matches.match_results import MatchResults
 from poker.evaluation.matches.results import Unit, chip_value, estimate_of
 from poker.formats.acpc.tables import has_definition
 from poker.formats.histories import ACPC, SUFFIXES, format_of, read_hands, read_text, why_unwritable, write_hands
+from poker.formats.irregularities import irregularities
 from poker.formats.played import HistoryError, PlayedHand, difference
 from poker.report import Report, Section, Table, Text
 from poker.report.estimates import FEW_UNITS, Estimate
@@ -92,7 +93,7 @@ def run(
     if not tally.hands:
         why_not = f"; {tally.refused[0]}" if tally.refused else ""
         raise PokernetsError(f"{path} holds no hands that can be read and written{why_not}")
-    title = f"{path.name}: {tally.hands:,} hands, all legal"
+    title = f"{path.name}: {tally.hands:,} hands, {tally.legality()}"
     return Report(title, tally.sections(title), tally.record(), {}, files).write(folder, Console())
 
 
@@ -125,10 +126,15 @@ class _Tally:
         self._games: defaultdict[str, list[tuple[int, float, float]]] = defaultdict(list)
         self.refused: list[HistoryError] = []
         self._told_otherwise = 0
+        self._irregular = 0
+        self._irregularities = Counter[str]()
 
     def add(self, hand: PlayedHand) -> None:
         self.hands += 1
         self._told_otherwise += hand.told_otherwise
+        kinds = irregularities(hand)
+        self._irregular += bool(kinds)
+        self._irregularities.update(kinds)
         value, money = chip_value(hand.rules, self._unit), _money(hand)
         unit = Decimal(hand.scale)
         for name, net in zip(hand.names, hand.payoffs, strict=True):
@@ -139,6 +145,10 @@ class _Tally:
         stacks = [chips / hand.rules.min_bet for chips in hand.rules.starting_stacks]
         self._differing[difference(hand.rules, self._game)] += 1
         self._games[_game(hand)].append((len(stacks), min(stacks), max(stacks)))
+
+    def legality(self) -> str:
+        """How many hands hold what the rules refuse in play."""
+        return f"{self._irregular:,} with what play refuses" if self._irregular else "all legal"
 
     def _estimates(self) -> list[tuple[str, Estimate]]:
         """Estimates by name, most hands first."""
@@ -158,6 +168,8 @@ class _Tally:
         notes = f"rake: {_amounts(self._rake)}. " if self._rake else ""
         if self._told_otherwise:
             notes += f"hands whose file tells other amounts than the rules pay: {self._told_otherwise:,}. "
+        for kind, count in self._irregularities.most_common():
+            notes += f"hands with {kind}: {count:,}. "
         short = sum(found.n < FEW_UNITS or found.has_few_large for _, _, found, _ in rows[:_ROWS])
         if short:
             notes += (
@@ -192,6 +204,7 @@ class _Tally:
             "differing": dict(self._differing),
             "rake": _amounts(self._rake),
             "told_otherwise": self._told_otherwise,
+            "irregularities": dict(self._irregularities.most_common()),
             "players": players,
             "left_out": [{"line": error.line, "reason": error.reason} for error in self.refused],
         }

@@ -11,6 +11,7 @@ from poker.errors import PokernetsError
 from poker.evaluation.histories.histories import run
 from poker.evaluation.matches.match_results import MatchResults
 from poker.formats.histories import read_hands
+from poker.formats.irregularities import FREE_FOLD, NOT_REOPENED, OUT_OF_TURN
 from poker.report.estimates import estimate
 from tests.evaluation.histories.test_replay import GAME, SPECS, has_the_result_of
 from tests.evaluation.matches.test_match import match
@@ -84,6 +85,37 @@ def test_hands_whose_file_tells_other_amounts_are_counted(tmp_path: Path, capsys
     found = replay(log, tmp_path)
     assert (found["rake"], found["told_otherwise"]) == ("2", 1)
     assert "other amounts than the rules pay: 1" in " ".join(capsys.readouterr().out.split())
+
+
+SHORT_ALL_IN = """variant = 'NT'
+antes = [0, 0, 0, 0]
+blinds_or_straddles = [1, 2, 0, 0]
+min_bet = 2
+starting_stacks = [200, 200, 200, 3]
+actions = ['d dh p1 ????', 'd dh p2 ????', 'd dh p3 ????', 'd dh p4 AsKd', {}]
+"""
+
+
+def test_what_reading_tolerates_and_play_refuses_is_counted(tmp_path: Path) -> None:
+    """A raise that a short all-in did not reopen, a fold out of turn and one where checking is free."""
+    raised = "'p3 cc', 'p4 cbr 3', 'p1 f', 'p2 cc', 'p3 cbr 9', 'p2 f', 'p3 sm AhAd', 'p4 sm AsKd'"
+    cards = "'d db 2c3c4d', 'd db 5h', 'd db 9s'"
+    folds = "'p2 f', 'p3 cc', 'p4 f', 'p1 cc', 'd db 2c3c4d', 'p1 f'"
+    legal = "'p3 f', 'p4 f', 'p1 f'"
+    phhs = [SHORT_ALL_IN.format(actions) for actions in (f"{raised}, {cards}", folds, legal)]
+    (tmp_path / "some.phhs").write_text("".join(f"[{i}]\n{text}" for i, text in enumerate(phhs, 1)))
+    found = replay(tmp_path / "some.phhs", tmp_path)
+    assert found["irregularities"] == {kind: 1 for kind in (NOT_REOPENED, OUT_OF_TURN, FREE_FOLD)}
+    assert won(found) == {"p1": "-4", "p2": "-4", "p3": "6", "p4": "2"}
+    assert "some.phhs: 3 hands, 2 with what play refuses" in report(tmp_path, "some")
+    (tmp_path / "legal.phhs").write_text(phhs[-1])
+    assert replay(tmp_path / "legal.phhs", tmp_path)["irregularities"] == {}
+    assert "legal.phhs: 1 hands, all legal" in report(tmp_path, "legal")
+
+
+def report(folder: Path, name: str) -> str:
+    [page] = folder.glob(f"{name}-*/*.html")
+    return page.read_text()
 
 
 PHH = """variant = 'NT'
