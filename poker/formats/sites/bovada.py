@@ -71,7 +71,7 @@ class BovadaLines(PokerStarsLines):
         self.number, rest = int(match[2]), match[3]
         self.limit = _limit(rest)
         self.details = {"venue": match[1]} | day_and_time(rest)
-        level = _LEVEL.search(rest)
+        *_, level = None, *_LEVEL.finditer(rest)
         self.has_level = bool(level)
         if level:
             self.stakes = self._chips(level[1]), self._chips(level[2])

@@ -28,6 +28,10 @@ HEADER_WITHIN = re.compile(rf"{_SITES} (?:[A-Z][a-z]+ ){{0,3}}(?:Hand|Game) #[A-
 _VENUES = {"pokerstars": "PokerStars", "poker": "GGPoker"}
 _A = rf"{SYMBOL}\s?(\d[\d,]*(?:\.\d+)?)"
 _STAKES = re.compile(rf"[(,] ?({SYMBOL})\s?(\d[\d,]*(?:\.\d+)?)/{_A}([^)]*)\)")
+_KIND = re.compile(
+    r"(?:(6\+|Split|Fusion|Irish|Swap|Pineapple) )?Hold'em,? \(?(No Limit|Pot Limit|(?:Fixed )?Limit)\b", re.IGNORECASE
+)
+_OTHER_GAME = re.compile(r"Omaha|PLO|Courchevel|Razz|Badugi|Stud|Draw|2-7|Short ?Deck", re.IGNORECASE)
 _WHEN = re.compile(r"(\d{4})/(\d\d?)/(\d\d?) (?:- )?(\d\d?):(\d\d)(?::(\d\d))?(?: \(?([A-Z]{2,5}))?")
 _TABLE = re.compile(
     r"Table (?:ID )?'?(.*?)'?(?: (\d+)-max)?(?: \([^)]*\))*+(?: Seat #(\d+) is the button.*)?", re.IGNORECASE
@@ -79,8 +83,9 @@ class PokerStarsLines(SiteLines):
     VERBS = re.compile(r"(posts|straddle|folds|checks|bets|calls|raises|shows|mucks)\b")
 
     def _header(self, match: re.Match[str]) -> None:
-        self.number, rest = int(match[2]), match[3]
-        self.limit = _limit(rest)
+        self.number = int(match[2])
+        event, game, rest = _game(match[3])
+        self.limit = game.lower()
         stakes = _STAKES.search(rest)
         if not stakes:
             raise PokernetsError("the header has no stakes such as ($0.50/$1.00 USD) or (10/20)")
@@ -91,15 +96,15 @@ class PokerStarsLines(SiteLines):
         if "cap" in rest.lower().split():
             raise PokernetsError("games with a cap on what a hand can cost are not read")
         self.details = {"venue": _VENUES.get(match[1].lower(), match[1])}
-        if event := re.search(r"Tournament #\d+,.*?(?= Hold'em)", rest, re.IGNORECASE):
-            self.details["event"] = event[0]
+        if event := re.search(r"Tournament #\d+,.*", event, re.IGNORECASE):
+            self.details["event"] = event[0].strip()
         if level := re.search(r"Level ?([IVXLCDM]+\b|\d+)", rest):
             self.details["_level"] = level[1]
         if sign:
             self.details["currency_symbol"] = sign
         if currency := re.search(r"\b([A-Z]{3})\b", more):
             self.details["currency"] = currency[1]
-        self.details |= _when(rest)
+        self.details |= _when(rest[stakes.end() :])
 
     def _line(self, line: str) -> None:
         if line.startswith("***"):
@@ -242,21 +247,22 @@ def _chips(text: str, scale: int) -> int:
     return int(chips)
 
 
-def _limit(text: str) -> str:
-    """`no limit`, `pot limit`, `limit` or `fixed limit`, if the game is hold'em; others are refused by name."""
-    if other := _find(r"(6\+|Split|Fusion|Irish|Swap|Pineapple) Hold'em", text):
-        raise PokernetsError(f"{other[0]} is not read, only Texas hold'em")
-    if not _find("Hold'em", text):
-        other = _find(r"Omaha|PLO|Courchevel|Razz|Badugi|Stud|Draw|2-7|Short ?Deck", text)
-        raise PokernetsError(f"{other[0] if other else 'a game that is not named'} is not read, only hold'em")
-    kind = _find(r"Hold'em,? \(?(No Limit|Pot Limit|(?:Fixed )?Limit)\b", text)
-    if not kind:
-        raise PokernetsError("the header does not say whether the game is Hold'em No Limit, Pot Limit or Limit")
-    return kind[1].lower()
-
-
-def _find(pattern: str, text: str) -> re.Match[str] | None:
-    return re.search(pattern, text, re.IGNORECASE)
+def _game(text: str) -> tuple[str, str, str]:
+    """What stands before the game, which may be a tournament of any name; `No Limit`, `Pot Limit`, `Limit` or
+    `Fixed Limit`; and the rest of the header. Other games than hold'em are refused by name."""
+    *_, last = None, *_KIND.finditer(text)
+    rest = text[last.end() :] if last else text
+    if other := _OTHER_GAME.search(rest.partition("(")[0] if last else rest):
+        raise PokernetsError(f"{other[0]} is not read, only hold'em")
+    if last is None:
+        raise PokernetsError(
+            "the header does not say whether the game is Hold'em No Limit, Pot Limit or Limit"
+            if "hold'em" in text.lower()
+            else "a game that is not named is not read, only hold'em"
+        )
+    if last[1]:
+        raise PokernetsError(f"{last[1]} Hold'em is not read, only Texas hold'em")
+    return text[: last.start()], last[2], rest
 
 
 def _when(text: str) -> dict[str, object]:

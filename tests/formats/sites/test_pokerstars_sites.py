@@ -174,3 +174,44 @@ Board [2c 6d 9h]
 
 def test_straddles_of_ggpoker_are_totals_and_missed_blinds_dead() -> None:
     assert won(read(STRADDLED)) == {"Cy": -400, "Dan": 450, "Ann": 0, "Bob": -50}
+
+
+FREEZEOUT = """Poker Hand #TM7: Tournament #9, Freezeout (10/20 min) Hold'em No Limit - Level18(1,000/2,000) - 2026/04/30 22:25:46
+Table '137' 8-max Seat #1 is the button
+Seat 1: aa (20,480 in chips)
+Seat 2: ba (15,205 in chips)
+Seat 3: Hero (19,050 in chips)
+ba: posts small blind 1,000
+Hero: posts big blind 2,000
+*** HOLE CARDS ***
+Dealt to Hero [Ah Kd]
+aa: folds
+ba: folds
+Uncalled bet (1,000) returned to Hero
+*** SHOWDOWN ***
+Hero collected 2,000 from pot
+*** SUMMARY ***
+Total pot 2,000 | Rake 0 | Jackpot 0 | Bingo 0
+Seat 3: Hero (big blind) collected (2,000)
+"""
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *(
+            "Freezeout (10/20 min)",
+            "Level 3 (5/10) Satellite",
+            "Hold'em Limit Fans",
+            "Cap, 5/10 min)",
+            "6+ Hold'em Relief",
+        ),
+        *("Omaha Friends", "Since 2011/12/13 14:15:16", "$5/$10 (EUR)"),
+    ],
+)
+def test_the_name_of_a_tournament_is_no_game_no_stakes_and_no_date(name: str) -> None:
+    [hand] = hands_of(FREEZEOUT.replace("Freezeout (10/20 min)", name), "x")
+    assert (hand.rules.name, hand.rules.min_bet, hand.scale) == ("no-limit hold'em", 2000, 1)
+    assert dict(zip(hand.names, hand.payoffs, strict=True)) == {"aa": 0, "ba": -1000, "Hero": 1000}
+    assert (hand.details["event"], hand.details["year"]) == (f"Tournament #9, {name}", 2026)
+    assert hand.details["_level"] == "18"
