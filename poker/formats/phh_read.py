@@ -9,9 +9,9 @@ not need are kept. The order of play is PokerKit's, which checks or folds for pl
 done where `winnings` or `finishing_stacks` then come out, and the hand is `passed_over`.
 
 Payoffs are what `winnings` or else `finishing_stacks` say, and what the pots lack is the rake; without them, or where
-nobody has `winnings`, or where these are thirds of a pot that were rounded, those of the rules without a rake. Files converted from those of sites often tell amounts that do
-not fit: `winnings` may hold the bet that nobody called, which is then taken off, or be those of some winners only, and
-posts may be missing. So:
+nobody has `winnings`, or where these are thirds of a pot that were rounded, those of the rules without a rake. Files
+converted from those of sites often tell amounts that do not fit: `winnings` may hold the bet that nobody called, which
+is then taken off, or be those of some winners only, and posts may be missing. So:
 
 - A hand is refused where it gives a player winnings that the rules do not, or more of them (odd chips aside).
 - But where the winnings told are more than all pots, or those of some winners only, the payoffs are those of the rules,
@@ -295,8 +295,7 @@ class _Reader:
         return payoffs, pot - sum(told), False
 
     def _are_rounded(self, told: list[int], end: HandState) -> bool:
-        """Whether these chips [P] are parts of pots, rounded by the writer of the file, that the chips of the game cannot
-        pay, such as thirds."""
+        """Whether these chips [P] are parts of pots that the chips of the game cannot pay, such as thirds, rounded."""
         in_chips = not any(map(_places, _numbers(self._fields.get(name) for name in GAME_FIELDS)))
         pairs = zip(told, end.divided_payoffs(), end.paid, strict=True)
         return in_chips and all(abs(got - net - chips) < 1 for got, net, chips in pairs)

@@ -140,8 +140,8 @@ class PlayedHand(LoggedHand):
     `mucked`: players who held a hand to the showdown and did not show it, which gives the pots up. `details` has what
     the rules do not need, under the names of the optional fields of PHH: `seats`, `table`, `venue`, `currency_symbol`,
     `year`, ...; `line` is where the hand begins in its file. `told_otherwise`: the file tells other amounts won by the
-    same players, which fit no rake. `passed_over`: the file leaves out the check or fold of a player. `boards`: those after the first of a hand that was run several times once the
-    betting was over; each has its part of every pot.
+    same players, which fit no rake. `passed_over`: the file leaves out the check or fold of a player. `boards`: those
+    after the first of a hand that was run several times once the betting was over; each has its part of every pot.
     """
 
     mucked: frozenset[int] = frozenset()

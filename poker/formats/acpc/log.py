@@ -130,7 +130,8 @@ def wrong_payoffs(end: HandState, values: tuple[float, ...]) -> str:
         total = sum(values)
         return "" if abs(total) <= _ROUNDED * len(values) else f"the payoffs sum to {chips_text(total)}, not 0"
     divided = end.divided_payoffs()
-    if any(_same_chips(values, chips) for chips in (whole, divided, *payoffs_elsewhere(end))):
+    rights: list[Sequence[float]] = [whole, divided, *payoffs_elsewhere(end)]
+    if any(_same_chips(values, chips) for chips in rights):
         return ""
     right = ["|".join(map(chips_text, chips)) for chips in (whole, divided)]
     return f"the payoffs of this hand are {' or '.join(dict.fromkeys(right))}"

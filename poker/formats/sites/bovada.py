@@ -71,10 +71,10 @@ class BovadaLines(PokerStarsLines):
         self.number, rest = int(match[2]), match[3]
         self.limit = _limit(rest)
         self.details = {"venue": match[1]} | day_and_time(rest)
-        *_, level = None, *_LEVEL.finditer(rest)
-        self.has_level = bool(level)
-        if level:
-            self.stakes = self._chips(level[1]), self._chips(level[2])
+        levels = _LEVEL.findall(rest)
+        self.has_level = bool(levels)
+        if levels:
+            self.stakes = self._chips(levels[-1][0]), self._chips(levels[-1][1])
         else:
             self.scale = 100
             self.details |= {"currency_symbol": "$"}

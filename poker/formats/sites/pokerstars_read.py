@@ -84,7 +84,7 @@ class PokerStarsLines(SiteLines):
 
     def _header(self, match: re.Match[str]) -> None:
         self.number = int(match[2])
-        event, game, rest = _game(match[3])
+        name, game, rest = _game(match[3])
         self.limit = game.lower()
         stakes = _STAKES.search(rest)
         if not stakes:
@@ -96,7 +96,7 @@ class PokerStarsLines(SiteLines):
         if "cap" in rest.lower().split():
             raise PokernetsError("games with a cap on what a hand can cost are not read")
         self.details = {"venue": _VENUES.get(match[1].lower(), match[1])}
-        if event := re.search(r"Tournament #\d+,.*", event, re.IGNORECASE):
+        if event := re.search(r"Tournament #\d+,.*", name, re.IGNORECASE):
             self.details["event"] = event[0].strip()
         if level := re.search(r"Level ?([IVXLCDM]+\b|\d+)", rest):
             self.details["_level"] = level[1]

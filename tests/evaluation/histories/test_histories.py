@@ -105,7 +105,7 @@ def test_what_reading_tolerates_and_play_refuses_is_counted(tmp_path: Path) -> N
     phhs = [SHORT_ALL_IN.format(actions) for actions in (f"{raised}, {cards}", folds, legal)]
     (tmp_path / "some.phhs").write_text("".join(f"[{i}]\n{text}" for i, text in enumerate(phhs, 1)))
     found = replay(tmp_path / "some.phhs", tmp_path)
-    assert found["irregularities"] == {kind: 1 for kind in (NOT_REOPENED, OUT_OF_TURN, FREE_FOLD)}
+    assert found["irregularities"] == dict.fromkeys((NOT_REOPENED, OUT_OF_TURN, FREE_FOLD), 1)
     assert won(found) == {"p1": "-4", "p2": "-4", "p3": "6", "p4": "2"}
     assert "some.phhs: 3 hands, 2 with what play refuses" in report(tmp_path, "some")
     (tmp_path / "legal.phhs").write_text(phhs[-1])
