@@ -248,8 +248,8 @@ def _chips(text: str, scale: int) -> int:
 
 
 def _game(text: str) -> tuple[str, str, str]:
-    """What stands before the game, which may be a tournament of any name; `No Limit`, `Pot Limit`, `Limit` or
-    `Fixed Limit`; and the rest of the header. Other games than hold'em are refused by name."""
+    """Cut a header into what stands before the game, which may be the name of a tournament; `No Limit`, `Pot Limit`,
+    `Limit` or `Fixed Limit`; and the rest. Other games than hold'em are refused by name."""
     *_, last = None, *_KIND.finditer(text)
     rest = text[last.end() :] if last else text
     if other := _OTHER_GAME.search(rest.partition("(")[0] if last else rest):
