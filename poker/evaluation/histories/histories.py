@@ -19,11 +19,11 @@ from rich.console import Console
 from poker.errors import PokernetsError
 from poker.evaluation.aivat.value_functions import CheckDownValues, ValueFunctionFactory
 from poker.evaluation.histories import replay
+from poker.evaluation.histories.irregularities import irregularities
 from poker.evaluation.matches.match_results import MatchResults
 from poker.evaluation.matches.results import Unit, chip_value, estimate_of
 from poker.formats.acpc.tables import has_definition
 from poker.formats.histories import ACPC, SUFFIXES, format_of, read_hands, read_text, why_unwritable, write_hands
-from poker.formats.irregularities import irregularities
 from poker.formats.played import HistoryError, PlayedHand, difference
 from poker.report import Report, Section, Table, Text
 from poker.report.estimates import FEW_UNITS, Estimate

@@ -9,9 +9,9 @@ import pytest
 
 from poker.errors import PokernetsError
 from poker.evaluation.histories.histories import run
+from poker.evaluation.histories.irregularities import FREE_FOLD, NOT_REOPENED, OUT_OF_TURN
 from poker.evaluation.matches.match_results import MatchResults
 from poker.formats.histories import read_hands
-from poker.formats.irregularities import FREE_FOLD, NOT_REOPENED, OUT_OF_TURN
 from poker.report.estimates import estimate
 from tests.evaluation.histories.test_replay import GAME, SPECS, has_the_result_of
 from tests.evaluation.matches.test_match import match

@@ -1,4 +1,4 @@
-"""Irregularities that reading a hand tolerates and play refuses: files hold what happened at a table, right or wrong."""
+"""Irregularities that reading a hand tolerates and play refuses: files hold what happened, right or wrong."""
 
 from poker.formats.played import PlayedHand
 from poker.rules import FOLD
