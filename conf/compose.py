@@ -5,6 +5,8 @@ from collections.abc import Iterable
 from typing import Any, NoReturn
 
 import hydra
+from hydra._internal.instantiate import _instantiate2
+from hydra._internal.utils import _locate
 from hydra.core.global_hydra import GlobalHydra
 from hydra.errors import HydraException, InstantiationException, MissingConfigException, OverrideParseException
 from omegaconf import DictConfig, OmegaConf, open_dict
@@ -13,6 +15,10 @@ from omegaconf.errors import ConfigAttributeError, ConfigKeyError, MissingMandat
 from conf.help import CONF, ROOTS, choices, without_help
 from conf.signatures import ConfigurationError, arguments_of, check, nearest
 from poker.errors import PokernetsError
+from poker.naming import importable
+
+for _module in (hydra.utils, _instantiate2):  # a `_target_` is looked up by the name that it has here
+    setattr(_module, "_locate", lambda path: _locate(importable(path)))  # noqa: B010
 
 
 def compose(root: str, overrides: list[str]) -> DictConfig:

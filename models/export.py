@@ -24,6 +24,7 @@ from poker.artifacts import (
     open_artifact,
     write_artifact,
 )
+from poker.naming import importable, stable_name
 
 WEIGHTS = "net.safetensors"
 
@@ -33,8 +34,7 @@ Architecture = partial[Any]
 
 def describe(architecture: Architecture) -> dict[str, Any]:
     """`_target_` and arguments, as JSON values."""
-    net = architecture.func
-    return {"_target_": f"{net.__module__}.{net.__qualname__}", **architecture.keywords}
+    return {"_target_": stable_name(architecture.func), **architecture.keywords}
 
 
 def export_net(
@@ -87,8 +87,8 @@ def load_net(
         raise CorruptArtifactError(f"{weights} cannot be read ({error!r})") from error
     if found != json.loads(canonical_json(stamp)):
         raise MismatchedArtifactError(f"{weights} was exported for {found}, this version needs {dict(stamp)}")
-    module, _, name = target.rpartition(".")
-    if module.split(".")[0] != "models" and target not in architectures:
+    module, _, name = importable(target).rpartition(".")
+    if not module.startswith(f"{__package__}.") and target not in architectures:
         raise MismatchedArtifactError(
             f"{weights} holds a {target}, which the configuration does not name; if you trust that class, set "
             f"architectures=[{target}] where this net is configured"

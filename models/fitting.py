@@ -30,6 +30,7 @@ from torch import nn
 from models.export import Architecture, describe, export_net
 from poker.artifacts import CorruptArtifactError, find_artifact, fingerprint_of
 from poker.errors import PokernetsError
+from poker.naming import stable_name
 from poker.progress import progress_bars
 
 TrainerSettings = partial[lightning.Trainer]
@@ -160,7 +161,7 @@ def _settings_of(callback: callbacks.Callback) -> dict[str, Any]:
         shapes = not isinstance(callback, callbacks.ModelCheckpoint) or name in ("monitor", "mode")
         if shapes and value is not None and value != parameter.default:
             settings[name] = _plain(value)
-    return {"class": f"{kind.__module__}.{kind.__qualname__}", **settings}
+    return {"class": stable_name(kind), **settings}
 
 
 def _plain(value: Any) -> Any:

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from pokernets.spots import SolvedSpot, solve
 
 __version__ = "0.1.0"
-TRAINED = Path(__file__).parents[1] / "models" / "trained"
+_HERE = Path(__file__).parent
+TRAINED = (_HERE if (_HERE / "models").is_dir() else _HERE.parent) / "models" / "trained"
 """Bundles that come with the installation."""
 _MODULES = {
     "agents": ("LoadedAgent", "evaluate", "load_agent"),

@@ -8,6 +8,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from poker import kernels
 from poker.bundle import SUFFIX, open_bundle
 from poker.errors import PokernetsError
 from poker.kernels.ahead import is_wanting
@@ -38,4 +39,4 @@ def compile_kernels() -> None:
     """Compile the kernels where an installation lacks them, with a bar on stderr, in a process of its own: those that
     it starts must not run the user's script again."""
     if is_wanting():
-        subprocess.run([sys.executable, "-m", "poker.kernels"], check=False)
+        subprocess.run([sys.executable, "-m", kernels.__name__], check=False)

@@ -18,9 +18,13 @@ from typing import NamedTuple
 import numpy
 import pytest
 
+from models.inference import LEAF_NET
+from poker.artifacts import open_artifact
 from pokernets import TRAINED, __version__
 from pokernets.command import VERBS, overrides
+from tests.compiled import copy_compiled
 from tests.killed import ROOT
+from tests.models.shards import write_leaf_states
 from tests.solvers.games import SPOTS
 from tests.table.server import Client, Server
 
@@ -52,16 +56,21 @@ class Installed(NamedTuple):
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The wheel of this clone, built from a copy of its sources."""
-    source, out = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("dist")
-    for name in _PACKED:
-        if (ROOT / name).is_dir():
-            shutil.copytree(ROOT / name, source / name, ignore=shutil.ignore_patterns("__pycache__"))
-        else:
-            shutil.copy(ROOT / name, source)
+    source, out = tmp_path_factory.mktemp("wheel") / "clone", tmp_path_factory.mktemp("dist")
+    copy_sources(source)
     build = f"from setuptools.build_meta import build_wheel; build_wheel({str(out)!r})"
     subprocess.run([sys.executable, "-c", build], cwd=source, check=True, capture_output=True)
     [built] = out.glob("*.whl")
     return built
+
+
+def copy_sources(folder: Path) -> None:
+    folder.mkdir()
+    for name in _PACKED:
+        if (ROOT / name).is_dir():
+            shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy(ROOT / name, folder)
 
 
 @pytest.fixture(scope="module")
@@ -73,25 +82,25 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Installe
     subprocess.run([*pip, "--no-compile", str(wheel)], env=kept, check=True, capture_output=True)
     [packages] = place.glob("lib/python*/site-packages")
     (packages / "libraries.pth").write_text(str(_LIBRARIES))
-    _copy_compiled(ROOT / "poker" / "kernels", packages / "poker" / "kernels")
+    copy_compiled(ROOT / "poker" / "kernels", packages / "pokernets" / "poker" / "kernels")
     return Installed(place / "bin" / "pokernets", folder, {**kept, "XDG_CACHE_HOME": str(place / "cache")})
 
 
-def _copy_compiled(kernels: Path, copy: Path) -> None:
-    """Take over what numba has compiled, which it trusts for sources of the same time."""
-    for source in kernels.rglob("*.py"):
-        os.utime(copy / source.relative_to(kernels), ns=(source.stat().st_atime_ns, source.stat().st_mtime_ns))
-    for code in kernels.rglob("*.nb[ic]"):
-        target = copy / code.relative_to(kernels)
-        target.parent.mkdir(exist_ok=True)
-        shutil.copy2(code, target)
-
-
-def test_the_wheel_has_what_is_no_code_and_nothing_beside_the_packages(wheel: Path) -> None:
+def test_the_wheel_takes_one_name_and_has_what_is_no_code(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
-    assert {name.split("/")[0] for name in names} - set(_PACKED) == {f"pokernets-{__version__}.dist-info"}
-    assert {"models/trained/laptop.bundle", "conf/base.yaml", "poker/py.typed", "pokernets/py.typed"} <= names
+        described = f"pokernets-{__version__}.dist-info"
+        assert archive.read(f"{described}/top_level.txt") == b"pokernets\n"
+    assert {name.split("/")[0] for name in names} == {"pokernets", described}
+    assert {f"pokernets/{name}" for name in ("models/trained/laptop.bundle", "conf/base.yaml", "py.typed")} <= names
+
+
+def test_an_editable_installation_keeps_the_folders_of_the_clone(tmp_path: Path) -> None:
+    copy_sources(tmp_path / "clone")
+    build = "from setuptools.build_meta import build_editable; build_editable('.')"
+    subprocess.run([sys.executable, "-c", build], cwd=tmp_path / "clone", check=True, capture_output=True)
+    assert (tmp_path / "clone" / "poker" / "py.typed").is_file()
+    assert not (tmp_path / "clone" / "pokernets" / "poker").exists()
 
 
 def test_the_first_command_compiles_with_a_bar_and_its_files_are_in_the_current_folder(installed: Installed) -> None:
@@ -101,7 +110,7 @@ def test_the_first_command_compiles_with_a_bar_and_its_files_are_in_the_current_
     assert "compiling kernels: " in done.stderr
     [found] = (installed.folder / "runs").rglob("results.json")
     record = json.loads(found.read_text())
-    assert record["command"].startswith("pokernets evaluate evaluate=match scale=laptop artifacts=")
+    assert record["command"].startswith("pokernets evaluate=match scale=laptop artifacts=")
     assert record["versions"]["pokernets"] == __version__
     assert "compil" not in installed.run(*match).stderr
     assert installed.run("kernels").stderr == "all kernels are compiled for this machine\n"
@@ -124,6 +133,57 @@ def test_the_first_hand_is_dealt_in_seconds(installed: Installed) -> None:
         client.close()
     finally:
         server.kill()
+
+
+_PROJECT = {
+    **{f"{name}/__init__.py": f"OWN = '{name}'\n" for name in ("conf", "data_gen", "models", "poker")},
+    "models/nets.py": """
+import torch
+
+class Plain(torch.nn.Module):
+    def __init__(self, inputs, outputs):
+        super().__init__()
+        self.layer = torch.nn.Linear(inputs, outputs)
+
+    def forward(self, features):
+        return self.layer(features)
+""",
+    "use.py": """
+import models, poker
+import pokernets
+
+if __name__ == "__main__":
+    agent = pokernets.load_agent("laptop")
+    print(len(pokernets.evaluate(agents=["random", "always_call"], hands=20).lineups))
+    import conf, data_gen
+    print([module.OWN for module in (conf, data_gen, models, poker)], len(agent.strategy(agent.state())["hand"]))
+""",
+}
+"""A project whose own packages have the names of a clone's."""
+
+
+@pytest.fixture
+def project(installed: Installed, tmp_path: Path) -> Installed:
+    for name, text in _PROJECT.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    return installed._replace(folder=tmp_path)
+
+
+def test_packages_of_a_project_keep_their_names(project: Installed) -> None:
+    done = project._replace(program=project.program.parent / "python").run("use.py")
+    assert done.stdout.endswith("\n1\n['conf', 'data_gen', 'models', 'poker'] 1326\n")
+
+
+def test_a_net_of_the_project_is_trained_by_two_processes(project: Installed) -> None:
+    write_leaf_states(project.folder / "made" / "leaf_states", rows=2000)
+    few = ["trainer.max_epochs=1", "trainer.accelerator=cpu", "trainer.devices=2", "model.data.epoch_rows=2000"]
+    net = ["model.net._target_=models.nets.Plain", "~model.net.hidden", "~model.net.seed", "~model.net.standardise"]
+    variables = {**project.variables, "PYTHONPATH": str(project.folder)}
+    project._replace(variables=variables).run("train", "leaf", "artifacts=made", *few, *net)
+    config = open_artifact(project.folder / "made" / "leaf_net", LEAF_NET).config
+    assert config["net"]["_target_"] == "models.nets.Plain"
+    assert {each["class"] for each in config["trainer"]["callbacks"]} >= {"models.fitting.EarlyStopping"}
 
 
 def test_messages_name_the_command(installed: Installed) -> None:
@@ -151,6 +211,7 @@ def test_messages_name_the_command(installed: Installed) -> None:
         ("evaluate", ["lbr", "hands=4"], ["evaluate=lbr", "hands=4"]),
         ("data", ["--multirun", "job=abstraction"], ["--multirun", "job=abstraction"]),
         ("train", ["leaf"], ["model=leaf"]),
+        ("train", ["-m", "leaf", "seed=1,2"], ["-m", "model=leaf", "seed=1,2"]),
     ],
 )
 def test_verbs_give_the_entry_points_their_overrides(verb: str, arguments: list[str], passed_on: list[str]) -> None:

@@ -18,14 +18,14 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import poker.kernels
+from poker import kernels
 from poker.commands import IN_CLONE
 from poker.machine import cores
 
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-_SOURCES = Path(poker.kernels.__file__).parent
+_SOURCES = Path(kernels.__file__).parent
 _CPU_SECONDS = 100
 """To compile all; 80 on a Xeon of 2023."""
 
@@ -106,7 +106,7 @@ def groups() -> list[list[tuple[str, str]]]:
     """
     from poker.kernels.registry import ENTRIES  # noqa: PLC0415 (imports numba)
 
-    for found in pkgutil.walk_packages(poker.kernels.__path__, "poker.kernels."):
+    for found in pkgutil.walk_packages(kernels.__path__, f"{kernels.__name__}."):
         if not found.name.endswith("__main__"):
             importlib.import_module(found.name)
     by_module: dict[tuple[str, int], list[tuple[str, str]]] = defaultdict(list)

@@ -128,4 +128,6 @@ class _Types(dict[str, Any]):
 
 def _defined(name: str) -> Any:
     """A dtype or named tuple of a module of kernels that is loaded."""
-    return next(vars(m)[name] for key, m in sys.modules.items() if key.startswith("poker.kernels") and name in vars(m))
+    return next(
+        vars(m)[name] for key, m in sys.modules.items() if key.startswith(f"{__package__}.") and name in vars(m)
+    )

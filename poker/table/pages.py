@@ -32,13 +32,13 @@ class Page:
 def table(*, game: Rules, agents: list[AgentSpec], reviewer: AgentSpec | None, out: str, processes: int | None) -> Page:
     """The table at which a visitor plays `agents`; hands are kept in `out`. `reviewer` solves for reviews where none of
     `agents` can."""
-    return Page("/", "Table", "poker.table.table", (game, agents, reviewer, out, processes))
+    return Page("/", "Table", f"{__package__}.table", (game, agents, reviewer, out, processes))
 
 
 def hands(*, game: Rules, reviewer: AgentSpec | None, log: str | None, out: str, processes: int | None) -> Page:
     """The page for hands of a file, at first of the file `log`, reviewed by `reviewer`, which plays `game`; reviews are
     kept in `out`."""
-    return Page("/hands", "Hands", "poker.table.hands", (game, reviewer, log, out, processes))
+    return Page("/hands", "Hands", f"{__package__}.hands", (game, reviewer, log, out, processes))
 
 
 def questions(
@@ -57,7 +57,7 @@ def questions(
 def database(*, game: Rules, reviewer: AgentSpec | None, played: str, out: str, processes: int | None) -> Page:
     """The page that searches a visitor's hands: those of the table, which are below `played`, and of files. They are
     reviewed and drilled by `reviewer`, which plays `game`; the bases are kept in `out`."""
-    return Page("/database", "Database", "poker.table.database", (game, reviewer, played, out, processes))
+    return Page("/database", "Database", f"{__package__}.database", (game, reviewer, played, out, processes))
 
 
 def explorer(
@@ -73,4 +73,4 @@ def explorer(
     """The page for spots to solve, by the settings of `poker.evaluation.measures.spot`, and to walk through, with
     preflop charts of the `blueprint`; solutions are written below `out` when asked."""
     solving = algorithm, target_percent, iterations, threads, memory_limit_gib
-    return Page("/explorer", "Explorer", "poker.table.explorer.explorer", (solving, blueprint, out))
+    return Page("/explorer", "Explorer", f"{__package__}.explorer.explorer", (solving, blueprint, out))
