@@ -1,6 +1,7 @@
 """The text of `--help`: groups with their options, the purpose of each evaluation, job and model, and all settings.
 
-An option that a command runs states its purpose itself, in one line under the key `_help_`.
+An option that a command runs states its purpose itself, in one line under the key `_help_`. Where `_settings_` beside
+it explains settings, its help is these, and `--help-all` has the rest.
 """
 
 from pathlib import Path
@@ -11,10 +12,10 @@ import yaml
 from hydra.core.config_store import ConfigStore
 from omegaconf import DictConfig, OmegaConf, open_dict
 
-from poker.commands import COMMANDS
+from poker.commands import COMMANDS, RUNS_PROGRAM
 
 CONF = Path(__file__).resolve().parent
-_HELP = "_help_"
+_HELP, _SETTINGS = "_help_", "_settings_"
 ROOTS = {"evaluate": "evaluate", "job": "data_gen", "model": "train"}
 """Root that runs an option of a group; these options say their purpose."""
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -97,14 +98,37 @@ OmegaConf.register_new_resolver("listed", listed, replace=True)
 OmegaConf.register_new_resolver("command", COMMANDS.get, replace=True)
 
 
-def help_of(config: DictConfig) -> str:
+def help_of(config: DictConfig, root: str, *, everything: bool) -> str:
     """The text of `--help` for a configuration composed with its node `hydra`, which holds the template."""
+    group = next(group for group, its in ROOTS.items() if its == root)
+    node = OmegaConf.select(config, group)
+    if node is not None and _SETTINGS in node and not everything:
+        option = config.hydra.runtime.choices[group]
+        return _short_help(config, f"{COMMANDS[root]} {option if RUNS_PROGRAM else f'{group}={option}'}", node)
     template = Template(config.hydra.help.template)
     with open_dict(config):
         del config["hydra"]
     return template.substitute(CONFIG=OmegaConf.to_yaml(config))
 
 
+def _short_help(config: DictConfig, command: str, node: DictConfig) -> str:
+    """A command's purpose, and the settings that its option explains, with their values."""
+    settings = [(_with_value(config, key), str(what)) for key, what in node[_SETTINGS].items()]
+    width = max(len(setting) for setting, _ in settings)
+    lines = [f"  {setting:{width}}  {what}" for setting, what in settings]
+    return "\n".join([f"{command}: {node[_HELP]}", "", *lines, "", f"{command} --help-all lists all settings."])
+
+
+def _with_value(config: DictConfig, key: str) -> str:
+    """`KEY=VALUE`; as it is where `key` says which values there are, or only the user knows one."""
+    if "=" in key:
+        return key
+    value = OmegaConf.select(config, key)
+    return f"{key}={'null' if value is None else str(value).lower() if isinstance(value, bool) else value}"
+
+
 def without_help(node: Any) -> Any:
     """Plain values of a node without its purpose."""
-    return {key: value for key, value in node.items() if key != _HELP} if isinstance(node, dict) else node
+    return (
+        {key: value for key, value in node.items() if key not in (_HELP, _SETTINGS)} if isinstance(node, dict) else node
+    )

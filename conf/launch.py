@@ -23,6 +23,7 @@ from hydra.types import RunMode
 from omegaconf import DictConfig
 from omegaconf.errors import OmegaConfBaseException
 
+from conf.arguments import flags_and_settings
 from conf.bundles import unbundle
 from conf.compose import call, chosen, composed, message_of, refuse_null_groups, resolve
 from conf.help import CONF, experiments, help_of, nets
@@ -33,6 +34,7 @@ from poker.errors import PokernetsError
 from poker.lock import Claims
 from poker.provenance import configured
 
+_ALL_HELP = "--help-all"
 _FOLDER_LENGTH = 100
 _KEPT = "what was written is kept, and the same command continues where it can"
 _UNQUOTED = re.compile(r"[a-zA-Z0-9_./+-]*")
@@ -80,12 +82,13 @@ def launch(root: str, task: Callable[[DictConfig], Any]) -> None:
             if command != COMMANDS[root]:
                 _exit(f"{argument} is run by: {command} {argument}")
     sys.argv[1:] = ["dry=true" if argument == "--dry" else _quoted(argument) for argument in sys.argv[1:]]
-    flags = {argument for argument in sys.argv[1:] if argument.startswith("-")}
+    flags, settings = flags_and_settings(sys.argv[1:])
+    sys.argv[1:] = [*flags, *settings]
     try:
-        if flags and flags <= {"--help", "-h"}:
-            print(help_of(composed(root, [argument for argument in sys.argv[1:] if argument not in flags])))
+        if flags and {*flags} <= {"--help", "-h", _ALL_HELP}:
+            print(help_of(composed(root, settings), root, everything=_ALL_HELP in flags))
             return
-        refuse_null_groups(sys.argv[1:])
+        refuse_null_groups(settings)
         hydra.main(version_base="1.3", config_path=str(CONF), config_name=root)(job)()
     except InstantiationException:
         raise

@@ -5,7 +5,9 @@ from pathlib import Path
 
 IN_CLONE = (Path(__file__).parents[1] / "pyproject.toml").is_file()
 PROGRAM = "pokernets"
-_HAS_SCRIPTS = IN_CLONE and sys.argv[0].split(" ")[0] != PROGRAM
+RUNS_PROGRAM = Path(sys.argv[0]).name == PROGRAM or Path(sys.argv[0]).parts[-2:] == (PROGRAM, "__main__.py")
+"""Whether this process, or the one that started it, is `pokernets` or `python -m pokernets`."""
+_HAS_SCRIPTS = IN_CLONE and not RUNS_PROGRAM
 
 COMMANDS = (
     {"data_gen": "python -m data_gen", "evaluate": "python evaluate.py", "train": "python train.py"}

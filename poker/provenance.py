@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from poker.commands import PROGRAM
+from poker.commands import PROGRAM, RUNS_PROGRAM
 
 _PACKAGES = ("pokernets", "numpy", "numba", "torch")
 _CONFIGURATION: ContextVar[Mapping[str, Any] | None] = ContextVar("configuration", default=None)
@@ -60,8 +60,8 @@ def _portable_path(found: re.Match[str]) -> str:
 
 def command_line() -> str:
     """The command line that started this process."""
-    if sys.argv[0].startswith(f"{PROGRAM} "):
-        return shlex.join([*sys.argv[0].split(), *sys.argv[1:]])
+    if RUNS_PROGRAM:
+        return shlex.join([PROGRAM, *sys.argv[1:]])
     spec = getattr(sys.modules["__main__"], "__spec__", None)
     program = [Path(sys.argv[0]).name] if spec is None else ["-m", spec.name.removesuffix(".__main__")]
     return shlex.join(["python", *program, *sys.argv[1:]])

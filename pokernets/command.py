@@ -2,7 +2,8 @@
 
 A verb says which entry point runs and what; a first argument that is no KEY=VALUE is the value of one setting, as in
 `pokernets solve FILE`. Verbs that seat agents take the bundle of the installation, unless the command line names
-artifacts, a scale, an experiment or a game that the bundle does not have.
+artifacts, a scale, an experiment or a game that the bundle does not have. Settings without a verb run what they choose:
+`pokernets model=leaf`, as Lightning starts the other processes of a training.
 """
 
 import sys
@@ -13,6 +14,7 @@ from pokernets import TRAINED, __version__
 _OTHERS = ("artifacts=", "scale=", "experiment=")
 _BUNDLED = "game=holdem_nolimit_2p"
 _KERNELS = "kernels"
+_COMPILES = "compile all kernels for this machine, once"
 
 
 class Verb(NamedTuple):
@@ -43,19 +45,22 @@ VERBS = {
 def main() -> None:
     """Run the verb that the command line begins with."""
     name, *arguments = sys.argv[1:] or ["--help"]
+    verb = VERBS.get(name) or _chosen(sys.argv[1:])
     if name == "--version":
         print(f"pokernets {__version__}")
     elif name in ("--help", "-h"):
         print(_usage())
+    elif name == _KERNELS and arguments:
+        print(f"pokernets {_KERNELS}: {_COMPILES}; it takes no settings")
+        sys.exit(0 if set(arguments) <= {"--help", "-h"} else 2)
     elif name == _KERNELS:
         from poker.kernels.ahead import compile_missing  # noqa: PLC0415 (llvmlite, which --help does without)
 
         compile_missing()
-    elif name in VERBS:
-        verb = VERBS[name]
-        # the program's own name of what runs, which messages and records tell, and which processes started later know
-        sys.argv = [f"pokernets {'data' if verb.root == 'data_gen' else verb.root}", *overrides(verb, arguments)]
-        from conf.launch import launch, task_of  # noqa: PLC0415 (knows the command by its name)
+    elif verb is not None:
+        from conf.launch import launch, task_of  # noqa: PLC0415
+
+        sys.argv[1:] = overrides(verb, arguments) if name in VERBS else sys.argv[1:]
 
         launch(verb.root, task_of(verb.group))
     else:
@@ -63,10 +68,20 @@ def main() -> None:
         sys.exit(2)
 
 
+def _chosen(arguments: list[str]) -> Verb | None:
+    """The verb of the first group from which settings choose."""
+    groups = {f"{verb.group}=": verb for verb in VERBS.values() if not verb.option}
+    return next((groups[group] for word in arguments for group in groups if word.startswith(group)), None)
+
+
 def overrides(verb: Verb, arguments: list[str]) -> list[str]:
-    """The arguments of the entry point for those of the verb."""
-    if verb.first and arguments and "=" not in arguments[0] and arguments[0][0] not in "-+~":
-        arguments = [f"{verb.first}={arguments[0]}", *arguments[1:]]
+    """The arguments of the entry point for those of the verb, flags before settings."""
+    from conf.arguments import flags_and_settings  # noqa: PLC0415
+
+    flags, settings = flags_and_settings(arguments)
+    if verb.first and settings and "=" not in settings[0] and settings[0][0] not in "+~":
+        settings[0] = f"{verb.first}={settings[0]}"
+    arguments = [*flags, *settings]
     given = [f"{verb.group}={verb.option}"] if verb.option else []
     other_game = any(argument.startswith("game=") and argument != _BUNDLED for argument in arguments)
     if verb.seats and not other_game and not any(argument.startswith(_OTHERS) for argument in arguments):
@@ -75,7 +90,7 @@ def overrides(verb: Verb, arguments: list[str]) -> list[str]:
 
 
 def _usage() -> str:
-    told = {name: verb.purpose for name, verb in VERBS.items()} | {_KERNELS: "compile all kernels, once"}
+    told = {name: verb.purpose for name, verb in VERBS.items()} | {_KERNELS: _COMPILES}
     verbs = "".join(f"  {name:10}{purpose}\n" for name, purpose in told.items())
     return f"""pokernets VERB [KEY=VALUE ...]
 {verbs}`pokernets VERB --help` lists all settings, `pokernets --version` prints the version.

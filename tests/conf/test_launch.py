@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 import yaml
-from omegaconf import OmegaConf
+from omegaconf import DictConfig, OmegaConf
 
+from conf.arguments import flags_and_settings
 from conf.compose import call, chosen, compose, resolve
 from conf.help import CONF, choices, experiments, nets, purposes
 from conf.launch import task_of
@@ -238,6 +239,37 @@ def test_help_says_in_a_line_what_each_option_is_for(root: str, group: str) -> N
     assert "_help_" not in resolve(compose(root, overrides)[group])
 
 
+@pytest.mark.parametrize("option", ["match", "play", "spot", "flops", "mcp"])
+def test_help_of_a_command_is_its_own_dozen_settings(option: str) -> None:
+    """Every setting that it explains is one, and `--help-all` has the rest."""
+    arguments = (f"evaluate={option}", "agents=[random]")[: 1 if option in ("spot", "flops") else 2]
+    text = evaluate(*arguments, "--help").stdout
+    assert len(text.splitlines()) < 20
+    assert f"evaluate={option} --help-all lists all settings" in text
+    config = compose("evaluate", list(arguments))
+    explained = [key.partition("=")[0] for key in config.evaluate["_settings_"]]
+    assert 5 <= len(explained) <= 13
+    assert [key for key in explained if key not in GROUPS and not _is_setting(config, key)] == []
+    assert "Groups and their options" in evaluate(*arguments, "--help-all").stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "flags", "settings"),
+    [
+        (["leaf", "-m", "seed=1,2"], ["-m"], ["leaf", "seed=1,2"]),
+        (["--cfg", "job", "leaf", "-m", "seed=1"], ["--cfg", "job", "-m"], ["leaf", "seed=1"]),
+        (["leaf", "--info", "a=b"], ["--info"], ["leaf", "a=b"]),
+        (["a=b", "--config-dir", "c", "~d"], ["--config-dir", "c"], ["a=b", "~d"]),
+    ],
+)
+def test_flags_may_stand_anywhere(arguments: list[str], flags: list[str], settings: list[str]) -> None:
+    assert flags_and_settings(arguments) == (flags, settings)
+
+
+def test_a_flag_between_settings_is_one() -> None:
+    assert "seed: 3" in run("job=abstraction", "--cfg", "job", "seed=3").stdout
+
+
 def test_help_that_nobody_reads_to_the_end_is_no_error() -> None:
     command = f"{shlex.quote(sys.executable)} -m data_gen --help | true"
     done = subprocess.run(command, shell=True, cwd=ROOT, check=True, capture_output=True, text=True)
@@ -355,6 +387,11 @@ def test_every_experiment_is_the_command_that_it_names(name: str) -> None:
     check(resolve(node))
 
 
+def _is_setting(config: DictConfig, key: str) -> bool:
+    above, _, name = key.rpartition(".")
+    return name in (OmegaConf.select(config, above) if above else config)
+
+
 def _defaults_of(root: str) -> set[str]:
     text = (CONF / f"{root}.yaml").read_text() + (CONF / "base.yaml").read_text()
     entries = [
@@ -365,6 +402,7 @@ def _defaults_of(root: str) -> set[str]:
 
 _IMPORTS = """
 import sys
+from conf.arguments import flags_and_settings
 from conf.compose import chosen, compose, resolve
 from conf.signatures import check
 for command in ("match", "play", "lbr"):
