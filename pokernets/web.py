@@ -1,6 +1,7 @@
 """The table's server as an HTTP interface in JSON, and the page that describes it, from its OpenAPI document."""
 
 import json
+import re
 from collections.abc import Sequence
 from functools import partial
 from html import escape
@@ -94,7 +95,7 @@ def _show(described: dict[str, Any], desk: Desk, visitor: str) -> None:
     schemas = described["components"]["schemas"]
     with ui.element("section").classes("api"):
         html().set_content(
-            f"<p>{escape(described['info']['description'])}"
+            f"<p>{_marked_up(described['info']['description'])}"
             f' <a href="{PLACE}/openapi.json">The OpenAPI document</a>.</p>'
         )
         for path, methods in described["paths"].items():
@@ -125,15 +126,20 @@ async def _send(desk: Desk, visitor: str, kind: type[Question], asked: ui.textar
     shown.set_content(f"<pre>{escape(found)}</pre>")
 
 
+def _marked_up(text: str) -> str:
+    """HTML of a text in which code stands between backticks."""
+    return re.sub("`([^`]+)`", r"<code>\1</code>", escape(text))
+
+
 def _described(path: str, operation: dict[str, Any], schema: dict[str, Any]) -> str:
     """HTML of an address and the fields of its question."""
     needed = schema.get("required", [])
     rows = "".join(
         f"<tr><th scope=row>{name}</th><td>{field['type']}{'' if name in needed else ', optional'}</td>"
-        f"<td>{escape(field.get('description', ''))}</td></tr>"
+        f"<td>{_marked_up(field.get('description', ''))}</td></tr>"
         for name, field in schema["properties"].items()
     )
     return (
-        f"<h2>{operation['summary']}: POST {PLACE}{path}</h2><p>{escape(operation['description'])}</p>"
+        f"<h2>{operation['summary']}: POST {PLACE}{path}</h2><p>{_marked_up(operation['description'])}</p>"
         f"<table><thead><tr><th>field</th><th>type</th><th>what it is</th></tr></thead><tbody>{rows}</tbody></table>"
     )

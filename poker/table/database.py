@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
 from html import escape
-from itertools import accumulate
 from pathlib import Path
 
 import numpy as np
@@ -30,6 +29,7 @@ from poker.rules import Rules
 from poker.table import words
 from poker.table.drill_panel import DrillPanel
 from poker.table.elements import Fill, Needs, html, row, tabs
+from poker.table.graph import won_graph
 from poker.table.hands import UPLOAD
 from poker.table.server.access import MOST_UPLOADED
 from poker.table.server.uploads import read_apart
@@ -42,7 +42,6 @@ _SHOWN = 25
 _REVIEWED = 1000
 """Hands that one click reviews at the most."""
 _ANY = "any"
-_SIZE = (600, 160)
 _ROW = "no-caps flat dense align=left"
 _LINES = (
     "Letters of all actions so far: f fold, x check, c call, b bet, r raise, / next card; * any letters. rc/x: a raise"
@@ -180,7 +179,8 @@ class _Database:
         self._hands.clear()
         with self._hands:
             for hand in hands:
-                ui.button(_hand_text(hand), on_click=partial(self._open, hand.hand, search.player)).props(_ROW)
+                with ui.button(on_click=partial(self._open, hand.hand, search.player)).props(_ROW):
+                    html("hand-row").set_content(_hand_html(hand))
 
     def _found(self, search: HandSearch) -> tuple[list[tuple[str, float]], list[Leak], list[ListedHand]]:
         return self._base.results(search), self._base.leaks(search, _SHOWN), self._base.hands(search, _SHOWN)
@@ -248,9 +248,14 @@ def _leak_text(one: Leak) -> str:
     return f"{one.cost:.2f} bb ({one.decisions} ×): {one.position}, {line}, then {one.action}"
 
 
-def _hand_text(one: ListedHand) -> str:
-    cost = "" if one.cost is None else f", cost {one.cost:.2f} bb"
-    return f"{one.position} {one.cards}, {one.net:+.4g} bb{cost}: {one.line} {one.board}"
+def _hand_html(one: ListedHand) -> str:
+    """HTML of a row of the list: position, cards, board, line, result and cost."""
+    cards, board = (words.row_cards(text) for text in (one.cards, one.board))
+    cost = "" if one.cost is None else f"cost {one.cost:.2f} bb"
+    return (
+        f"<span>{escape(one.position)}</span><span>{cards}</span><span>{board}</span>"
+        f"<span>{escape(one.line)}</span><span>{one.net:+.4g} bb</span><span>{cost}</span>"
+    )
 
 
 def _results_html(results: list[tuple[str, float]]) -> str:
@@ -268,24 +273,4 @@ def _results_html(results: list[tuple[str, float]]) -> str:
             f"<tr><th scope=row>{name}</th><td>{len(nets):,}</td><td>{sum(nets):+,.1f}</td><td>{found}</td></tr>"
         )
     head = "<tr><th>position</th><th>hands</th><th>bb</th><th>bb per 100 hands</th></tr>"
-    return f"{_graph(every['all'])}<table class=actions><thead>{head}</thead><tbody>{''.join(rows)}</tbody></table>"
-
-
-def _graph(nets: list[float]) -> str:
-    """SVG of the big blinds won so far."""
-    sums = [0.0, *accumulate(nets)]
-    step = max(1, len(sums) // 500)
-    shown = sums[::step] + ([sums[-1]] if (len(sums) - 1) % step else [])
-    least, most = min(shown), max(shown)
-    width, height = _SIZE
-
-    def place(value: float) -> float:
-        return height - 6 - (value - least) / max(most - least, 1e-9) * (height - 12)
-
-    points = " ".join(f"{x * width / max(len(shown) - 1, 1):.1f},{place(sum_):.1f}" for x, sum_ in enumerate(shown))
-    label = f"Big blinds won over {len(nets):,} hands: {sums[-1]:+.1f}, least {least:+.1f}, most {most:+.1f}"
-    return (
-        f'<svg viewBox="0 0 {width} {height}" role="img" aria-label="{label}" class="graph">'
-        f'<line x1="0" x2="{width}" y1="{place(0):.1f}" y2="{place(0):.1f}" class="zero"/>'
-        f'<polyline points="{points}"/></svg><p class=quiet>{label}</p>'
-    )
+    return f"{won_graph(every['all'])}<table class=actions><thead>{head}</thead><tbody>{''.join(rows)}</tbody></table>"

@@ -1,19 +1,23 @@
 """Elements that pages share: HTML of our own, tabs, and the unit of amounts."""
 
+import json
 from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import Future
 from functools import partial
 from typing import Any
 
 from nicegui import ui
+from nicegui.events import GenericEventArguments
 
 Fill = Callable[[str], Awaitable[None]]
 """Fills a page for a visitor, given by a unique name."""
 Needs = Callable[["Future[Any]"], None]
 """Ends the server with the error of a future, if it comes to one."""
 _COOKIE = "pokernets_unit"
+_MOST_WORDS = 100
+"""Steps of a walk that a browser may tell."""
 _CHIPS, _BIG_BLINDS = "chips", "bb"
-_KEEP = f"document.cookie = '{_COOKIE}=%s; path=/; max-age=31536000; samesite=lax'"
+_KEEP = "document.cookie = '%s=%s; path=/; max-age=31536000; samesite=lax'"
 
 
 def html(classes: str = "") -> ui.html:
@@ -43,6 +47,26 @@ def crumbs(place: ui.element, names: Sequence[str], go: Callable[[int], object])
             ui.button(name, on_click=partial(go, number)).props(f"flat dense no-caps {current}")
 
 
+class Trail:
+    """The browser's history of a walk of this `kind`: back and forward call `go` with the words of the step, and a page
+    that is opened anew can `restore` the last."""
+
+    def __init__(self, place: ui.element, kind: str, go: Callable[[tuple[str, ...]], object]) -> None:
+        self._kind, self._go = kind, go
+        place.props(f"data-walk={kind}").on("walk", self._moved, js_handler="(e) => emit(e.detail)")
+
+    def push(self, words: Sequence[str]) -> None:
+        """Note a step that was taken."""
+        ui.run_javascript(f"pushWalk({json.dumps([self._kind, *words])})")
+
+    def restore(self) -> None:
+        ui.run_javascript("tellWalk()")
+
+    def _moved(self, event: GenericEventArguments) -> object:
+        words = event.args if isinstance(event.args, list) else []
+        return self._go(tuple(map(str, words[:_MOST_WORDS])))
+
+
 def choice(name: str, colour: str, go: Callable[[], object]) -> None:
     """A button for an action that can be taken."""
     button = ui.button(name, color=None, on_click=go).props("no-caps unelevated")
@@ -53,7 +77,7 @@ class Unit(ui.toggle):
     """A page's switch of the unit of amounts, chips or big blinds, which others follow (`add`); a cookie keeps it."""
 
     def __init__(self) -> None:
-        self._unit = _BIG_BLINDS if _kept() == _BIG_BLINDS else _CHIPS
+        self._unit = _BIG_BLINDS if remembered(_COOKIE) == _BIG_BLINDS else _CHIPS
         self._shown: list[tuple[ui.element, Callable[[], object]]] = []
         super().__init__([_CHIPS, _BIG_BLINDS], value=self._unit, on_change=lambda event: self.choose(event.value))
         self.props('dense no-caps unelevated aria-label="Unit of amounts"').classes("unit")
@@ -68,14 +92,20 @@ class Unit(ui.toggle):
 
     def choose(self, unit: object) -> None:
         self._unit = _BIG_BLINDS if unit == _BIG_BLINDS else _CHIPS
-        ui.run_javascript(_KEEP % self._unit)
+        remember(_COOKIE, self._unit)
         self._shown = [(place, show) for place, show in self._shown if not place.is_deleted]
         for _, show in self._shown:
             show()
 
 
-def _kept() -> str | None:
+def remember(cookie: str, value: str) -> None:
+    """Keep a choice in a cookie of the browser for a year."""
+    ui.run_javascript(_KEEP % (cookie, value))
+
+
+def remembered(cookie: str) -> str | None:
+    """The choice that the browser's cookie keeps."""
     try:
-        return ui.context.client.request.cookies.get(_COOKIE)
+        return ui.context.client.request.cookies.get(cookie)
     except RuntimeError:  # a page that no browser has asked for
         return None

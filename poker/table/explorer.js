@@ -57,3 +57,17 @@ function paintByKey(e, emit) {
   emit([Number(c.dataset.c)], c.dataset.w === brush ? 0 : Number(brush));
   e.preventDefault();
 }
+
+// a walk through a tree is the fragment of the address, as in `#spot/check/bet60`: back and forward step in it
+function pushWalk(words) {
+  const fragment = '#' + words.map(encodeURIComponent).join('/');
+  if (location.hash !== fragment) history.pushState(null, '', fragment);
+}
+
+function tellWalk() {
+  const [kind, ...words] = location.hash.slice(1).split('/').map(decodeURIComponent);
+  for (const e of document.querySelectorAll('[data-walk]'))  // a walk that is not in the address is at its start
+    e.dispatchEvent(new CustomEvent('walk', {detail: kind === e.dataset.walk ? words : []}));
+}
+
+window.addEventListener('popstate', tellWalk);

@@ -1,7 +1,6 @@
 """The table in the browser: cards, bets and buttons of one visitor's game, and what is beside them."""
 
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
 from functools import partial
 from html import escape
 from pathlib import Path
@@ -19,6 +18,7 @@ from poker.rules import CALL, FOLD, Rules
 from poker.state import HandState
 from poker.table import words
 from poker.table.elements import Fill, Needs, Unit, html, row, tabs
+from poker.table.odds import OddsSwitch
 from poker.table.review_panel import AT_THE_TABLE, MistakesPanel, ReviewPanel, ReviewStore
 from poker.table.server.app import loaded
 from poker.table.server.visitors import Visit, Visitors
@@ -44,7 +44,7 @@ def make(
 
     async def fill(visitor: str) -> None:
         try:
-            await loaded(visitors.loaded, ", ".join(words.agent_name(spec.name) for spec in agents))
+            await loaded(visitors.loaded, ", ".join(spec.name for spec in agents))
             visit = await run.io_bound(visitors.visit, visitor)
         except (PokernetsError, OSError) as error:
             ui.label(str(error)).props("role=alert")
@@ -71,6 +71,7 @@ class _Table:
                     self._status = ui.label().props('role=status aria-live="polite"')
                     self._seconds = ui.label().props("aria-hidden=true").classes("quiet")
                     ui.space()
+                    self._odds = OddsSwitch(self._show_felt)
                     self._unit = Unit()
                 self._controls = ui.element("div").classes("controls").props('role=group aria-label="Your actions"')
             with ui.element("section").classes("beside").props('aria-label="Beside the table"'):
@@ -93,6 +94,11 @@ class _Table:
         self._version, self._acting = (-1, ""), (-1, -1)
         self._look()
 
+    def _show_felt(self, seen: Seen | None = None) -> None:
+        seen = seen or self._game.seen()
+        big_blind = self._unit.of(seen.state.rules.big_blind)
+        self._felt.set_content(felt(seen, big_blind, self._odds.html(seen, big_blind)))
+
     def _look(self) -> None:
         """Shows the game anew if it has moved on."""
         # before what is seen, or an action between the two would never be shown
@@ -102,9 +108,8 @@ class _Table:
         if self._version == version:
             return
         self._version = version
-        seen = replace(seen, names=tuple(map(words.agent_name, seen.names)))
         big_blind = self._unit.of(seen.state.rules.big_blind)
-        self._felt.set_content(felt(seen, big_blind))
+        self._show_felt(seen)
         end = f"<p><b>{words.outcome(seen, big_blind)}</b></p>" if seen.state.is_over else ""
         self._history.set_content(words.history_html(seen, big_blind) + end)
         self._result.set_content(_result(self._visit, big_blind))
@@ -236,8 +241,8 @@ def _key(key: str) -> str:
     return f'aria-keyshortcuts="{key}" data-key="{key}"'
 
 
-def felt(seen: Seen, big_blind: int | None) -> str:
-    """HTML of the table: seats from the one after the visitor's on, the board and the pot."""
+def felt(seen: Seen, big_blind: int | None, odds: str = "") -> str:
+    """HTML of the table: seats from the one after the visitor's on, the board, the pot and the HTML of its `odds`."""
     state, players = seen.state, seen.state.rules.num_players
     others = "".join(_seat(seen, (seen.seat + i) % players, big_blind) for i in range(1, players))
     rules = state.rules
@@ -249,7 +254,7 @@ def felt(seen: Seen, big_blind: int | None) -> str:
     return (
         f'<div class="others{" many" * (players > 2)}">{others}</div>'
         f'<div class="board" role="group" aria-label="Board">{board}</div>'
-        f'<div class="pot">{pot}</div>{_seat(seen, seen.seat, big_blind)}'
+        f'<div class="pot">{pot}</div>{odds}{_seat(seen, seen.seat, big_blind)}'
     )
 
 

@@ -1,6 +1,5 @@
 """Wording of cards, actions and hands on the pages, for eyes and for screen readers."""
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from itertools import islice
@@ -36,6 +35,12 @@ PLACE = '<span class="card place" aria-hidden="true"></span>'
 
 def cards_html(rules: Rules, cards: Sequence[int]) -> str:
     return "".join(card_html(rules.card_text(card)) for card in cards)
+
+
+def row_cards(text: str) -> str:
+    """Cards of a text like `AhKd`, drawn as high as a row of a list."""
+    cards = "".join(card_html(text[place : place + 2]) for place in range(0, len(text), 2))
+    return f'<span class="row-cards">{cards}</span>'
 
 
 def small_cards(rules: Rules, cards: Sequence[int]) -> str:
@@ -144,11 +149,6 @@ def status(seen: Seen, big_blind: int | None = None) -> str:
 
 def seat_name(name: str) -> str:
     return "You" if name == PERSON else name
-
-
-def agent_name(name: str) -> str:
-    """Name on the pages of an agent of the configuration: `depth_limited` is the Solver."""
-    return re.sub(r"\bdepth_limited", "Solver", name).replace("_", " ")
 
 
 def waiting(seen: Seen) -> str:

@@ -73,5 +73,6 @@ def test_hands_reload_review(browser: Browser) -> None:
     for width in (390, 1280):
         browser.size(width, 900)
         browser.until(lambda: browser.overflow() <= 0)
+        assert browser.all(".header")[0].size["height"] <= 52
     assert browser.errors() == []
     assert browser.foreign_requests() == []

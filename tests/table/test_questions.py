@@ -246,6 +246,8 @@ def browser(tmp_path: Path) -> Iterator[Browser]:
 def test_the_page_asks(browser: Browser) -> None:
     browser.open("api")
     browser.shows(".api h2", "Solve a spot: POST /api/solve")
+    browser.shows(".api code", "words")
+    assert "`" not in browser.all(".api")[0].text
     browser.press(".api button", "Send")
     browser.shows(".api pre", '"finished": true')
     assert browser.nameless() == []

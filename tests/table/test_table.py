@@ -3,13 +3,13 @@
 import asyncio
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Coroutine, Iterator
 from dataclasses import replace
 from pathlib import Path
 from unittest.mock import AsyncMock, Mock
 
 import pytest
-from nicegui import Client, ui
+from nicegui import Client, background_tasks, run, ui
 from nicegui.page import page
 
 from poker.agents.simple import AlwaysCall
@@ -91,6 +91,33 @@ def test_an_amount_that_cannot_be_bet_disables_the_button(client: Client, tmp_pa
     assert (button.enabled, button.text) == (True, "Raise to 300")
     controls._keys["r"]()
     assert visit.game.seen().step == 1
+
+
+def test_agents_have_one_name_on_the_pages_and_in_the_files(tmp_path: Path) -> None:
+    spec = AgentSpec("depth_limited", lambda: AlwaysCall(name="depth_limited"), {})
+    visit = Visitors(load_rules("leduc"), [spec], None, tmp_path).visit("ann")
+    table = _Table(visit)
+    shown(table, "Your turn")
+    for html in (table._felt, table._history):
+        assert "depth_limited" in html.content
+    assert visit.game.seen().names[1 - visit.game.seat] == "depth_limited"
+
+
+def test_odds_are_beside_the_pot_where_the_switch_is_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    visit = Visitors(load_rules("holdem_nolimit_2p"), [CALLS], None, tmp_path).visit("ann")
+    table, started = _Table(visit), list[Coroutine[object, object, None]]()
+    monkeypatch.setattr(background_tasks, "create", started.append)
+    monkeypatch.setattr(run, "io_bound", AsyncMock(side_effect=lambda work, *given: work(*given)))
+    shown(table, "Your turn")
+    assert "SPR" not in table._felt.content
+    table._odds.value = True
+    assert '<div class="odds">…</div>' in table._felt.content
+    asyncio.run(started.pop())
+    assert "call 50 to win 150: needs 25%" in table._felt.content
+    assert re.search(r"equity \d\d% against a random hand.*SPR 99.5", table._felt.content)
+    assert not started
+    table._odds.value = False
+    assert "SPR" not in table._felt.content
 
 
 def pressed(visit: Visit, betting: str, key: str) -> int:

@@ -72,11 +72,6 @@ def test_blinds_are_called_so_until_their_players_act(rules: Rules) -> None:
     assert names == [["small blind", "big blind"], ["", "big blind"], ["", "big blind"], ["", ""]]
 
 
-def test_agents_have_readable_names() -> None:
-    named = map(words.agent_name, ("depth_limited", "depth_limited_exploit#2", "always_call", "you"))
-    assert list(named) == ["Solver", "Solver exploit#2", "always call", "you"]
-
-
 def test_history_tells_every_action_on_its_street(rules: Rules) -> None:
     told = list(words.history(seen(rules, "r300c/cr600f", board="7cQdKd")))
     assert [lines for _, lines in told] == [

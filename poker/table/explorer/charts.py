@@ -12,7 +12,7 @@ from poker.commands import COMMANDS
 from poker.errors import PokernetsError
 from poker.solvers.blueprint import FirstRound
 from poker.table import words
-from poker.table.elements import Unit, choice, crumbs, html, row
+from poker.table.elements import Trail, Unit, choice, crumbs, html, row
 from poker.table.explorer.cells import MOVE_FOCUS, action_colours, class_grid, strategy_cell
 from poker.tree import Kind
 
@@ -42,12 +42,29 @@ class _Charts:
         self._first, self._tree = first, first.tree
         self._line: tuple[int, ...] = ()
         self._where = ui.element("nav").classes("line crumbs").props('aria-label="Actions so far"')
+        self._trail = Trail(self._where, "preflop", self._moved)
         self._actions = row("What can be done")
         self._grid = html("hands-grid").on("keydown", js_handler=MOVE_FOCUS)
         self._unit = Unit()
         self._unit.add(self._grid, lambda: self._go(self._line))
         ui.label("A cell is as high as the hand comes here by the blueprint's own play.").classes("quiet")
         self._go(())
+        self._trail.restore()
+
+    def _moved(self, steps: tuple[str, ...]) -> None:
+        """Go to the line of the browser's address, as far as it fits."""
+        line, node = tuple[int, ...](), self._tree.after_deal(0)
+        for word in steps:
+            actions = {str(action): action for action in self._tree.actions(node)}
+            if word not in actions:
+                break
+            line, node = (*line, actions[word]), self._tree.child(node, actions[word])
+        self._go(line)
+
+    def _step(self, line: tuple[int, ...]) -> None:
+        """Go where a click leads, which the browser's history keeps."""
+        self._go(line)
+        self._trail.push(list(map(str, line)))
 
     def _go(self, line: tuple[int, ...]) -> None:
         self._line, tree = line, self._tree
@@ -58,7 +75,7 @@ class _Charts:
             node = tree.child(node, action)
             path.append(node)
         names = [self._name(at, action) for at, action in zip(path, line, strict=False)]
-        crumbs(self._where, names, lambda place: self._go(line[:place]))
+        crumbs(self._where, names, lambda place: self._step(line[:place]))
         self._actions.clear()
         if tree.kind[node] != Kind.DECISION or tree.street[node]:
             with self._actions:
@@ -80,7 +97,7 @@ class _Charts:
         with self._actions:
             ui.label(f"{seat}:").classes("seat-name")
             for action, name, mean, colour in zip(self._tree.actions(node), names, means, colours, strict=True):
-                choice(f"{name} {mean:.0%}", colour, partial(self._go, (*line, action)))
+                choice(f"{name} {mean:.0%}", colour, partial(self._step, (*line, action)))
         heights = reach / max(float(reach.max()), 1e-12)
         cells = [strategy_cell(names, *cell) for cell in zip(probs.tolist(), heights.tolist(), strict=True)]
         self._grid.set_content(class_grid(cells, f"{seat} after {len(line)} actions"))

@@ -142,13 +142,13 @@ class _Explorer:
         left = solve.seconds_left
         self._bar.set_value(0.0 if isnan(left) or not solve.elapsed else solve.elapsed / (solve.elapsed + left))
         if solve.ended and solve is not self._shown:
-            self._shown = solve
+            reopened, self._shown = self._shown is None, solve
             self._place.clear()
             with self._place:
                 if solve.walk is None:
                     ui.label("Nothing was solved.")
                 else:
-                    SolutionPanel(solve, self._out)
+                    SolutionPanel(solve, self._out, reopened=reopened)
 
 
 class _Form:

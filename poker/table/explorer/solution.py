@@ -17,7 +17,7 @@ from poker.evaluation.measures.spot import SEATS
 from poker.report.grids import class_shares
 from poker.solvers.vector.walk import View
 from poker.table import words as text
-from poker.table.elements import choice, crumbs, html, row
+from poker.table.elements import Trail, choice, crumbs, html, row
 from poker.table.explorer.cells import (
     CELL_OF,
     MOVE_FOCUS,
@@ -37,9 +37,9 @@ Values = NDArray[np.floating]
 
 
 class SolutionPanel:
-    """Walks through what `solve` found."""
+    """Walks through what `solve` found; where the address says if the page is `reopened`, else from the start."""
 
-    def __init__(self, solve: Solve, out: Path) -> None:
+    def __init__(self, solve: Solve, out: Path, *, reopened: bool) -> None:
         self._solve, self._out = solve, out
         self._view: View | None = None
         self._class = -1
@@ -47,6 +47,7 @@ class SolutionPanel:
         self._wanted = "strategy"
         self._drawing = False
         self._where = ui.element("nav").classes("line crumbs").props('aria-label="Actions so far"')
+        self._trail = Trail(self._where, "spot", self._go)
         self._facts = ui.label().classes("quiet").props("role=status aria-live=polite")
         self._actions = row("What can be done")
         told = f"EV: chips won from the starting pot of {solve.spot.pot} and from all bets, minus one's own"
@@ -71,7 +72,20 @@ class SolutionPanel:
             as_csv = partial(self._download, "csv", view_csv)
             for name, do in (("JSON", as_json), ("CSV", as_csv), ("Solution directory", self._write)):
                 ui.button(name, icon="download", on_click=do).props("flat dense no-caps")
-        ui.timer(0.01, partial(self._go, ()), once=True)
+        ui.timer(0.01, partial(self._begin, reopened), once=True)
+
+    async def _begin(self, reopened: bool) -> None:
+        await self._go(())
+        if reopened:
+            self._trail.restore()
+        else:
+            self._trail.push(())
+
+    async def _step(self, words: tuple[str, ...]) -> None:
+        """Go where a click leads, which the browser's history keeps."""
+        await self._go(words)
+        if self._view is not None and self._view.words == words:
+            self._trail.push(words)
 
     async def _go(self, words: tuple[str, ...]) -> None:
         try:
@@ -85,7 +99,7 @@ class SolutionPanel:
         if view.player is not None:
             self._player = view.player
         self._who.set_value(self._player)
-        crumbs(self._where, [_word(word) for word in view.words], lambda place: self._go(view.words[:place]))
+        crumbs(self._where, [_word(word) for word in view.words], lambda place: self._step(view.words[:place]))
         means = [
             f"{seat} EV {_number(view.mean(view.ev[p], p))}, equity {_percent(view.mean(view.equity[p], p))}"
             for p, seat in enumerate(SEATS)
@@ -108,7 +122,7 @@ class SolutionPanel:
                 told = found[action]
                 ev = "" if told["ev_all"] is None else f" · EV {_number(told['ev_all'])}"
                 name = f"{_word(action)} {_percent(told['frequency'])}{ev}"
-                choice(name, colour, partial(self._go, (*view.words, action)))
+                choice(name, colour, partial(self._step, (*view.words, action)))
 
     def _chosen(self) -> None:
         self._player = 1 if self._who.value == 1 else 0
@@ -142,7 +156,7 @@ class SolutionPanel:
 
     async def _deal(self, event: GenericEventArguments) -> None:
         if self._view is not None and isinstance(event.args, int) and 0 <= event.args < 52:
-            await self._go((*self._view.words, card_text(event.args)))
+            await self._step((*self._view.words, card_text(event.args)))
 
     def _download(self, ending: str, text_of: Callable[[View], str]) -> None:
         if self._view is not None:
