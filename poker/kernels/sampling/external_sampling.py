@@ -36,36 +36,25 @@ class TraversalScratch(NamedTuple):
 
     queue: I32
     link: I32
-    explored: I32  # bits of the actions followed
     values: F32
 
 
 def new_scratch(size: int) -> TraversalScratch:
     """For a tree of `size` nodes."""
-    queue, link, explored = np.zeros((3, size), dtype=np.int32)
-    return TraversalScratch(queue, link, explored, np.zeros(size, dtype=np.float32))
+    queue, link = np.zeros((2, size), dtype=np.int32)
+    return TraversalScratch(queue, link, np.zeros(size, dtype=np.float32))
 
 
-_SCRATCH = "TraversalScratch(i4_1, i4_1, i4_1, f4_1)"
+_SCRATCH = "TraversalScratch(i4_1, i4_1, f4_1)"
 
 
 @njit(**KERNEL)
 def traverse(
-    tree: Tree,
-    table: Reals,
-    buckets: I32,
-    ranks: I32,
-    traverser: int,
-    prune_below: float,
-    rng: U64,
-    scratch: TraversalScratch,
+    tree: Tree, table: Reals, buckets: I32, ranks: I32, traverser: int, rng: U64, scratch: TraversalScratch
 ) -> tuple[int, int]:
-    """One traversal of a deal, buckets [P, S], ranks [P]; returns nodes visited and decisions of the traverser.
-
-    The traverser's actions with regret below `prune_below` are not followed, but those that end the hand are.
-    """
+    """One traversal of a deal, buckets [P, S], ranks [P]; returns nodes visited and decisions of the traverser."""
     nodes, strides, committed, folded = tree
-    queue, link, explored, values = scratch
+    queue, link, values = scratch
     queue[0] = 0
     tail = 1
     head = 0
@@ -80,21 +69,10 @@ def traverse(
             link[head] = tail
             if player == traverser:
                 decisions += 1
-                mask = 0
-                floor = -np.inf
-                if prune_below > floor:
-                    for a in range(arity):
-                        if table[row + a] > 0.0:  # with no positive regret sigma is uniform: nothing may be left out
-                            floor = prune_below
                 for a in range(arity):
-                    child = first + a
-                    if nodes[child].kind == DECISION and table[row + a] < floor:
-                        continue
-                    mask |= 1 << a
-                    queue[tail] = child
+                    queue[tail] = first + a
                     tail += 1
-                    _fetch(tree, table, buckets, child)
-                explored[head] = mask
+                    _fetch(tree, table, buckets, first + a)
             else:
                 total = np.float32(0.0)
                 for a in range(arity):
@@ -136,25 +114,18 @@ def traverse(
             continue
         arity = nodes[node].arity
         row = 2 * (nodes[node].row + np.int64(buckets[player, street]) * strides[player, street])
-        mask = explored[head]
         total = np.float32(0.0)
         mean = np.float32(0.0)
         plain = np.float32(0.0)
-        count = 0
         for a in range(arity):
-            if mask >> a & 1:
-                regret = max(table[row + a], np.float32(0.0))
-                total += regret
-                mean += regret * values[first + count]
-                plain += values[first + count]
-                count += 1
-        mean = mean / total if total > 0.0 else plain / np.float32(count)
+            regret = max(table[row + a], np.float32(0.0))
+            total += regret
+            mean += regret * values[first + a]
+            plain += values[first + a]
+        mean = mean / total if total > 0.0 else plain / np.float32(arity)
         values[head] = mean
-        count = 0
         for a in range(arity):
-            if mask >> a & 1:
-                table[row + a] += values[first + count] - mean
-                count += 1
+            table[row + a] += values[first + a] - mean
     return tail, decisions
 
 
@@ -167,28 +138,14 @@ def _fetch(tree: Tree, table: Reals, buckets: I32, node: int) -> None:
         prefetch(table, 2 * (tree.nodes[node].row + below))
 
 
-@entry(*(f"{TREE}, {table}, {DEALS}, f8, f8, u8_1, {_SCRATCH}" for table in ("f4_1", "f8_1")))
-def external_sampling(
-    tree: Tree,
-    table: Reals,
-    deals: Deals,
-    prune_below: float,
-    prune_probability: float,
-    rng: U64,
-    scratch: TraversalScratch,
-) -> tuple[int, int]:
-    """One traversal for every player on every deal of a batch; returns nodes visited and traversers' decisions.
-
-    A traversal prunes with `prune_probability` (0: never, and draws no number).
-    """
+@entry(*(f"{TREE}, {table}, {DEALS}, u8_1, {_SCRATCH}" for table in ("f4_1", "f8_1")))
+def external_sampling(tree: Tree, table: Reals, deals: Deals, rng: U64, scratch: TraversalScratch) -> tuple[int, int]:
+    """One traversal for every player on every deal of a batch; returns nodes visited and traversers' decisions."""
     visits, decisions = 0, 0
     for deal in range(deals.buckets.shape[0]):
         for traverser in range(deals.buckets.shape[1]):
-            floor = -np.inf
-            if prune_probability > 0.0 and next_float(rng) < prune_probability:
-                floor = prune_below
             buckets, ranks = deals.buckets[deal], deals.ranks[deal]
-            found, own = traverse(tree, table, buckets, ranks, traverser, floor, rng, scratch)
+            found, own = traverse(tree, table, buckets, ranks, traverser, rng, scratch)
             visits += found
             decisions += own
     return visits, decisions

@@ -46,7 +46,7 @@ TREE, DEALS = "Tree(NODE_1, i4_2, i4_2, b1_2)", "Deals(i4_3, i4_2)"
 DECISION, FOLD, SHOWDOWN, MULTIWAY = range(4)
 """Kinds of node. MULTIWAY is any end of a hand with more than two players: payoffs from `committed` and `folded`."""
 MAX_ACTIONS = 30
-"""Explored actions travel as the bits of an int32."""
+"""Actions of a decision at the most, which bounds the scratch of the kernels."""
 
 
 @njit(**KERNEL)

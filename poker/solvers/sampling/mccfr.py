@@ -124,28 +124,14 @@ class RegretSolver(SamplingSolver):
 
 
 class ExternalSampling(RegretSolver):
-    """External-sampling MCCFR. After `prune_after` iterations, actions with regret below `prune_below` chips are left
-    out of a traversal with `prune_probability`; None never prunes.
-    """
+    """External-sampling MCCFR: every action of one player, one of everybody else."""
 
     counters: ClassVar[tuple[str, ...]] = (*RegretSolver.counters, "decisions")
 
-    def __init__(
-        self,
-        tree: BettingTree,
-        cards: Buckets,
-        dealer: Dealer,
-        *,
-        prune_below: float | None = None,
-        prune_after: int = 0,
-        prune_probability: float = 0.95,
-        **options: Unpack[RegretOptions],
-    ) -> None:
+    def __init__(self, tree: BettingTree, cards: Buckets, dealer: Dealer, **options: Unpack[RegretOptions]) -> None:
         super().__init__(tree, cards, dealer, **options)
         self.decisions = 0
-        self._prune = (prune_below, prune_after, prune_probability)
-        names = ("prune_below", "prune_after", "prune_probability")
-        self._recorded = {"solver": "external_sampling", **self._recorded, **dict(zip(names, self._prune, strict=True))}
+        self._recorded = {"solver": "external_sampling", **self._recorded}
         self._scratch = [external_sampling.new_scratch(len(self.sampling.nodes)) for _ in range(self.threads)]
 
     def metrics(self) -> dict[str, float]:
@@ -160,11 +146,8 @@ class ExternalSampling(RegretSolver):
 
     def _play(self, thread: int, done: int, deals: Deals, rng: NDArray[np.uint64]) -> tuple[int, ...]:
         """Nodes visited, no periods, and decisions of traversers."""
-        prune_below, prune_after, prune_probability = self._prune
-        pruning = prune_below is not None and done >= prune_after
-        probability = prune_probability if pruning else 0.0
         visits, decisions = external_sampling.external_sampling(
-            self.sampling.arrays, self.table, deals, prune_below or 0.0, probability, rng, self._scratch[thread]
+            self.sampling.arrays, self.table, deals, rng, self._scratch[thread]
         )
         return visits, 0, decisions
 

@@ -13,8 +13,6 @@ from poker.tree import build_tree
 from tests.games import load_rules
 from tests.solvers.sampling.tables import rows
 
-NEVER = -np.inf
-
 
 @pytest.mark.parametrize(
     ("committed", "folded", "ranks", "net"),
@@ -46,11 +44,10 @@ class _Kuhn:
         self.scratch = external_sampling.new_scratch(len(self.tree.nodes))
         self.rng = streams(1, 1)[0]
 
-    def traverse(self, hands: tuple[int, int], traverser: int, prune_below: float = NEVER) -> tuple[int, int]:
+    def traverse(self, hands: tuple[int, int], traverser: int) -> tuple[int, int]:
         ranks = np.array(hands, np.int32)
-        buckets, limit = ranks.reshape(2, 1), prune_below
         visits, decisions = external_sampling.traverse(
-            self.tree.arrays, self.table, buckets, ranks, traverser, limit, self.rng, self.scratch
+            self.tree.arrays, self.table, ranks.reshape(2, 1), ranks, traverser, self.rng, self.scratch
         )
         return visits, decisions
 
@@ -73,26 +70,6 @@ def test_regrets_of_one_traversal_by_hand() -> None:
     assert np.array_equal(game.row(0, 2)[0], [-0.5, 0.5])
 
 
-def test_pruned_actions_keep_their_regret() -> None:
-    game = _Kuhn()
-    game.row(0, 0)[0] = (1, -100)
-    after_bet = int(game.tree.nodes["first"][0]) + 1
-    for _ in range(20):
-        game.traverse((0, 2), 0, -50)
-    assert game.row(0, 0)[0, 1] == -100
-    assert game.row(after_bet, 2)[1].sum() == 0
-    game.traverse((0, 2), 0, -200)
-    assert game.row(0, 0)[0, 1] != -100
-
-
-def test_nothing_is_pruned_where_no_regret_is_positive() -> None:
-    game = _Kuhn()
-    game.row(0, 0)[0] = (-100, -100)
-    before = game.row(0, 0)[0].copy()
-    game.traverse((0, 2), 0, -50)
-    assert (game.row(0, 0)[0] != before).any()
-
-
 def test_strategy_sums_count_visits_of_the_other_player() -> None:
     """Player 1 is asked once in every traversal of player 0 for each action, and its sums grow by 1 a visit."""
     game = _Kuhn()
@@ -109,7 +86,7 @@ def test_one_stream_gives_one_table() -> None:
     for _ in range(2):
         game = _Kuhn()
         deals = SmallGameDealer(load_rules("kuhn")).deal(game.rng, 500)
-        external_sampling.external_sampling(game.tree.arrays, game.table, deals, -5.0, 0.5, game.rng, game.scratch)
+        external_sampling.external_sampling(game.tree.arrays, game.table, deals, game.rng, game.scratch)
         tables.append(game.table.tobytes())
     assert tables[0] == tables[1]
     assert any(tables[0])

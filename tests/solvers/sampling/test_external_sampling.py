@@ -80,11 +80,11 @@ def test_threads_share_the_table() -> None:
     assert run.regret_bound() < 0.01
 
 
-def test_periods_and_pruning_begin_where_they_should_however_long_threads_go_on_alone(monkeypatch: Any) -> None:
+def test_periods_begin_where_they_should_however_long_threads_go_on_alone(monkeypatch: Any) -> None:
     tables = []
     for seconds in (0.0, 60.0):
         monkeypatch.setattr(base, "_STEP_SECONDS", seconds)
-        run = solver(discount_every=300, prune_below=0.0, prune_after=550)
+        run = solver(discount_every=300)
         run.run(iterations=2000)
         tables.append(run.table)
     assert run.periods == 6

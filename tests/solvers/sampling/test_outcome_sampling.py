@@ -79,7 +79,7 @@ class Increments:
         after, scratch = start.copy(), new_scratch(len(self.tree.nodes))
         for player in self.players:
             table = start.copy()
-            traverse(arrays, table, deals.buckets[0], deals.ranks[0], player, -np.inf, rng, scratch)
+            traverse(arrays, table, deals.buckets[0], deals.ranks[0], player, rng, scratch)
             after += table - start
         return after
 
