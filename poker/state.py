@@ -19,6 +19,7 @@ from poker.betting import NOBODY, Betting, IllegalAction, Legal
 from poker.errors import PokernetsError
 from poker.kernels.cards.ranks import rank_hands
 from poker.rules import UNLIMITED, Rules
+from poker.types import Singles
 
 __all__ = [
     "NOBODY",
@@ -30,6 +31,7 @@ __all__ = [
     "Policy",
     "PolicyFunction",
     "Pot",
+    "RangedPolicy",
     "public_state",
     "showdown_ranks",
     "split_pots",
@@ -200,6 +202,17 @@ Policy = tuple[tuple[int, ...], NDArray[np.floating]]
 
 PolicyFunction = Callable[[HandState], Policy]
 """A function that gives the policy of the player to act with every hand; the cards held do not matter."""
+
+
+@dataclass(frozen=True)
+class RangedPolicy:
+    """A policy with the range of the player who has it: `probs` [H, A] over `actions`, NaN for hands that the player is
+    not expected to have and that nothing was solved for; `weights` [H], how likely the player has acted as they did so
+    far with each hand, relative to the likeliest."""
+
+    actions: tuple[int, ...]
+    probs: Singles
+    weights: Singles
 
 
 def public_state(betting: Betting, board: Cards) -> HandState:

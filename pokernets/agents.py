@@ -11,7 +11,7 @@ from hydra.core.override_parser.types import Quote, QuotedString
 from conf.bundles import unbundle
 from conf.compose import call, compose
 from conf.launch import task_of
-from poker.agents.base import Agent, require_policy
+from poker.agents.base import Agent, ranged_policy, require_policy
 from poker.betting import Betting
 from poker.cards import hand_text
 from poker.errors import PokernetsError
@@ -52,13 +52,19 @@ class LoadedAgent:
         return HandState(after, dealt.hole_cards, dealt.runout)
 
     def strategy(self, state: HandState) -> Columns:
-        """A row for each `hand` that the player to act can have, and the probability of each action. PokernetsError if
-        the agent has no policy for all hands."""
-        actions, probabilities = require_policy(self.agent, "strategy").policy(state)
+        """A row for each `hand` that the player to act can have: its `weight`, how likely the agent would have acted as
+        the player did so far, the likeliest hand being 1, and the probability of each action.
+
+        Probabilities are NaN for hands that an agent which solves is not expected to have, less than 1e-4 as likely as
+        the likeliest or left out of the solve; the hand that the player has in `state` is solved for even then.
+        PokernetsError if the agent has no policy for all hands.
+        """
+        found = ranged_policy(require_policy(self.agent, "strategy"), state)
         live = np.flatnonzero(self.game.space.live(state.board))
         hands = np.array([self._hand(index) for index in live.tolist()])
-        names = [action_name(state, action) for action in actions]
-        return {"hand": hands, **dict(zip(names, np.asarray(probabilities)[live].T, strict=True))}
+        names = [action_name(state, action) for action in found.actions]
+        by_action = dict(zip(names, found.probs[live].T, strict=True))
+        return {"hand": hands, "weight": found.weights[live], **by_action}
 
     def act(self, state: HandState) -> int:
         """The agent's action for the player to act, who must have cards. A state that does not follow from that of the
@@ -73,7 +79,9 @@ class LoadedAgent:
 
         It tells whether the action was `taken`, the `frequency` with which sound play takes it with the cards held, and
         in big blinds its `ev`, a fold being 0, its `loss` against the best one, and its `error`, by which that
-        may be off.
+        may be off. `weight` is how likely sound play comes to the decision with the cards held, relative to the
+        likeliest, and `likelihood` that of the opponent's least likely action so far: below .02 their range is a guess,
+        and the error covers others.
 
         The agent must be one that solves. PokernetsError says why a hand is not reviewed.
         """
@@ -99,6 +107,8 @@ class LoadedAgent:
                     "ev": ev / unit,
                     "loss": (found.evs.max() - ev) / unit,
                     "error": found.error / unit,
+                    "weight": found.weight,
+                    "likelihood": min(found.likelihoods, default=1.0),
                 }
                 for action, frequency, ev in zip(found.actions, found.frequencies, found.evs, strict=True)
             ]

@@ -22,6 +22,7 @@ from poker.limits import MOST_RANGE_CHARACTERS
 from poker.play.lineup import AgentSpec
 from poker.play.pool import Call, Pool
 from poker.rules import Rules
+from poker.search.beliefs import RARE
 from poker.table.server.uploads import read_apart
 from pokernets.agents import LoadedAgent, action_name
 from pokernets.places import Columns
@@ -71,7 +72,8 @@ class SpotQuestion(Question):
 
 class AgentQuestion(Question):
     """Ask an agent with what probabilities it takes each action, with one hand or with all that the player to act can
-    have."""
+    have. `weight` is how likely the agent would have acted so far as it did with a hand, the likeliest being 1;
+    probabilities are null for hands that it is not expected to have, unless a `hand` is asked for, which is solved."""
 
     betting: str = Field(
         default="",
@@ -193,7 +195,7 @@ class _Answers:
             cards = state.hole_cards[state.to_act]
             name = hand_text(hand_index(*cards)) if len(cards) == 2 else self._game.cards_text(cards)
             table = {key: column[table["hand"] == name] for key, column in table.items()}
-        return {**told, "hands": _json(table)}
+        return {**told, **_note(table), "hands": _json(table)}
 
     def _review(self, question: HandQuestion, file: HandFile) -> dict[str, Any]:
         player = question.player or next(iter(file.players()), "")
@@ -208,6 +210,17 @@ class _Answers:
         if reviewer is None:
             raise PokernetsError("reviews need an agent that solves: agents@reviewer=depth_limited")
         return {"hand": hand.number, "player": player, "decisions": _json(reviewer.review(hand, player))}
+
+
+def _note(table: Columns) -> dict[str, str]:
+    """A note on hands that the agent is not expected to have, where there are some in the table of a strategy."""
+    hands, weights, probabilities = table["hand"], table["weight"], list(table.values())[2]
+    unsolved = int(np.isnan(probabilities).sum())
+    if unsolved:
+        return {"note": f"{unsolved:,} of {len(hands):,} hands are null: the agent is not expected to have them here"}
+    if len(hands) == 1 and weights[0] < RARE:
+        return {"note": f"the agent is not expected to have {hands[0]} here: its row is a solve of its own"}
+    return {}
 
 
 def reasons(errors: Iterable[Mapping[str, Any]]) -> str:

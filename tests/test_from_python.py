@@ -110,9 +110,9 @@ def test_an_agent_begins_a_hand_where_the_last_one_does_not_go_on() -> None:
 def test_tables_have_a_row_for_each_hand_that_is_possible() -> None:
     agent = pokernets.load_agent(agent="equity_policy")
     table = agent.strategy(agent.state("r300c/", "AsKdQc"))
-    assert list(table) == ["hand", "check", *list(table)[2:]]
+    assert list(table) == ["hand", "weight", "check", *list(table)[3:]]
     assert {len(column) for column in table.values()} == {1176}
-    assert np.allclose(sum(table[name] for name in list(table)[1:]), 1)
+    assert np.allclose(sum(table[name] for name in list(table)[2:]), 1)
     solved = pokernets.solve(
         {"board": "QsJh2h8d2c", "oop_range": "AA", "ip_range": "KK", "pot": 2, "stack": 9, "bet": "a"}
     )

@@ -6,6 +6,7 @@ does with every hand it could hold; ranges, variance reduction and best response
 Symbols: H hands (`rules.num_hands`), A actions.
 """
 
+import math
 from collections.abc import Sequence
 from copy import copy
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
@@ -13,9 +14,10 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 import numpy as np
 
 from poker.betting import Betting
-from poker.cards import hand_index
+from poker.cards import hand_index, updated_range
 from poker.errors import PokernetsError
-from poker.state import HandState, Policy
+from poker.state import HandState, Policy, RangedPolicy, public_state
+from poker.types import Singles
 
 if TYPE_CHECKING:
     from poker.search.solved_values import DecisionValues
@@ -54,6 +56,14 @@ class PolicyAgent(Agent, Protocol):
 
 
 @runtime_checkable
+class RangedAgent(PolicyAgent, Protocol):
+    """An agent whose policy is sound only for hands that it is expected to have."""
+
+    def ranged_policy(self, state: HandState) -> RangedPolicy:
+        """Policy and range of the player to act in `state`, of whom it knows at the most the cards."""
+
+
+@runtime_checkable
 class SolvingAgent(PolicyAgent, Protocol):
     """An agent whose solutions say what hands are worth."""
 
@@ -69,6 +79,36 @@ class ObservingAgent(Agent, Protocol):
 
     def end_hand(self, state: HandState) -> None:
         """Learn from a finished hand, as the agent sees it: cards are shown at showdowns only."""
+
+
+def ranged_policy(agent: PolicyAgent, state: HandState) -> RangedPolicy:
+    """Policy of the player to act in `state` with the range that the agent's earlier actions leave; the hand that the
+    player has in `state` has a row of its own, whatever its weight."""
+    return agent.ranged_policy(state) if isinstance(agent, RangedAgent) else ranged_policy_of(agent, state)
+
+
+def ranged_policy_of(agent: PolicyAgent, state: HandState) -> RangedPolicy:
+    """The policy with the range by Bayes' rule, for an agent that plays every hand everywhere."""
+    rules, player = state.rules, state.to_act
+    weights = rules.space.live(state.board).astype(np.float32)
+    for before, actor, action in state.betting.turns():
+        if actor == player:
+            shown = state.board[: rules.board_sizes[before.street]]
+            probs = taken(agent.policy(public_state(before, shown)), action)
+            after = None if probs is None else updated_range(weights, probs)
+            weights = weights if after is None else after
+    actions, rows = agent.policy(state)
+    return RangedPolicy(actions, np.asarray(rows, np.float32), weights / weights.max())
+
+
+def taken(policy: Policy, action: int) -> Singles | None:
+    """[H] probability of `action`, of the raise nearest to it if it is one that the policy does not make; None where
+    that says nothing."""
+    actions, probs = policy
+    raises = [other for other in actions if other > 0]
+    if action > 0 and raises:
+        action = min(raises, key=lambda total: abs(math.log(total / action)))
+    return np.asarray(probs[:, actions.index(action)], np.float32) if action in actions else None
 
 
 class PolicyMismatchError(PokernetsError):

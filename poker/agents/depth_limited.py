@@ -10,17 +10,16 @@ from functools import partial
 from typing import Annotated, Any
 
 from poker.abstraction.equities import renamed_flop
-from poker.agents.base import SamplingAgent
+from poker.agents.searching import Searched, SearchingAgent
 from poker.errors import PokernetsError
-from poker.kernels.cards.hands import HAND_PERMUTATION
 from poker.rules import Rules, check_game
 from poker.search.clock import Clock
 from poker.search.leaves.evaluator import GiveUpContinuation, LeafEvaluator
 from poker.search.leaves.range_net import RangeNetLeaf
 from poker.search.lru_cache import LRUCache
 from poker.search.nested import NestedSearch, together
-from poker.search.opponent_decision import SolvedDecision, decision
-from poker.search.round_solver import DepthLimitedSolver, NodePolicy
+from poker.search.opponent_decision import Believed, SolvedDecision, decision
+from poker.search.round_solver import DepthLimitedSolver
 from poker.search.safety import Safety
 from poker.search.settings import SearchSettings
 from poker.search.solved_values import DecisionValues
@@ -32,7 +31,7 @@ _STATES_OF_A_ROUND = 8
 """About as many as a hand has; with fewer in the cache, hands played side by side would be solved again and again."""
 
 
-class DepthLimitedAgent(SamplingAgent):
+class DepthLimitedAgent(SearchingAgent):
     """Plays the strategies that nested search solves for its decisions ([DLS]).
 
     `leaves` value the ends of the first rounds, in order; rounds beyond are solved to the end of the hand. `changes`
@@ -52,9 +51,8 @@ class DepthLimitedAgent(SamplingAgent):
     ) -> None:
         self.refuse_game(name, game)
         settings = replace(search, **changes)
-        super().__init__(name)
+        super().__init__(name, Clock(settings.seconds_per_decision, settings.seconds_per_hand))
         self._game, self._leaves = game, leaves
-        self._clock = Clock(settings.seconds_per_decision, settings.seconds_per_hand)
         giving_up = (leaf if isinstance(leaf, RangeNetLeaf) else GiveUpContinuation(of=leaf) for leaf in leaves)
         against_model = dict(enumerate(giving_up)) if gives_up else None
         valued = dict(enumerate(leaves))
@@ -69,7 +67,7 @@ class DepthLimitedAgent(SamplingAgent):
             against_model=against_model,
         )
         self._solve = solving(clock=self._clock)
-        self._unhurried = solving() if self._clock.limited else self._solve
+        self.unhurried = solving() if self._clock.limited else self._solve
         """Solver for decisions of others, which no limit of time may shape."""
         noise = settings.opponent_noise
         searching = partial(
@@ -78,9 +76,9 @@ class DepthLimitedAgent(SamplingAgent):
         own = partial(searching, game, exploit=settings.exploit)
         self._search = [own(seat, solve=self._solve) for seat in range(2)]
         self._unhurried_search = (
-            [own(seat, solve=self._unhurried) for seat in range(2)] if self._clock.limited else self._search
+            [own(seat, solve=self.unhurried) for seat in range(2)] if self._clock.limited else self._search
         )
-        self._search_of_others = partial(searching, solve=self._unhurried, own_noise=noise)
+        self._search_of_others = partial(searching, solve=self.unhurried, own_noise=noise)
         self._others: LRUCache[tuple[Rules, int], NestedSearch] = LRUCache(2 * _REMEMBERED_GAMES)
         self.repeatable = self._solve.repeatable
         self._solve.keeps_values = self._clock.limited
@@ -103,30 +101,24 @@ class DepthLimitedAgent(SamplingAgent):
         for leaf in self._leaves:
             check_game(leaf, game)
 
-    def start_hand(self, seat: int) -> None:
-        self._clock.start_hand()
-
-    def policy(self, state: HandState) -> Policy:
-        """Policy solved on the flop that represents all flops equal up to the names of suits, so that suits are treated
+    def searched(self, state: HandState) -> Searched:
+        """The search on the flop that represents all flops equal up to the names of suits, so that suits are treated
         alike and more states recur."""
-        board, renaming = solved_board(state.board)
-        with self._clock.decision():
-            found = self._search[state.to_act].policy(state.betting, board)
-        return _dealt(found, renaming)
+        return Searched(self._search[state.to_act], *solved_board(state.board))
 
     def policies(self, states: Sequence[HandState]) -> list[Policy]:
         """`policy` at each state; their solves are done together, unless time is limited."""
         if self._clock.limited:
             return super().policies(states)
-        boards = [solved_board(state.board) for state in states]
+        places = [self.searched(state) for state in states]
         for search in self._search:
             search.remember(_STATES_OF_A_ROUND * len(states))
         searches = [
-            self._search[state.to_act].searched_policy(state.betting, board)
-            for state, (board, _) in zip(states, boards, strict=True)
+            where.search.searched_policy(state.betting, where.board)
+            for state, where in zip(states, places, strict=True)
         ]
         found = together(searches, self._solve.together)
-        return [_dealt(policy, renaming) for policy, (_, renaming) in zip(found, boards, strict=True)]
+        return [where.policy(policy) for policy, where in zip(found, places, strict=True)]
 
     def solved_values(self, state: HandState, seat: int) -> DecisionValues:
         """Values of the opponent's hands after each action in `state`, as solved by the agent in `seat`.
@@ -163,13 +155,8 @@ class DepthLimitedAgent(SamplingAgent):
 
     def _decision(self, search: NestedSearch, state: HandState, raises: tuple[int, ...]) -> SolvedDecision:
         board, renaming = solved_board(state.board)
-        believed = search.belief(state.betting, board).ranges
-        return decision(self._unhurried, believed, state.betting, board, raises, renaming)
-
-
-def _dealt(found: NodePolicy, renaming: int | None) -> Policy:
-    """Policy in the suits that were dealt."""
-    return found.actions, found.probs if renaming is None else found.probs[HAND_PERMUTATION[renaming]]
+        believed = Believed.at(search, state.betting, board)
+        return decision(self.unhurried, believed, state.betting, board, raises, renaming)
 
 
 def solved_board(board: tuple[int, ...]) -> tuple[tuple[int, ...], int | None]:

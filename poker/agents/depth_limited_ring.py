@@ -5,13 +5,11 @@ blueprint before the flop and by the solutions after it. Bets of any size are an
 hands of two are solved to the end, other rounds to their end (`poker.search.table_solver`).
 """
 
-import math
 from dataclasses import replace
 
-import numpy as np
-
-from poker.agents.base import SamplingAgent
+from poker.agents.base import taken
 from poker.agents.blueprint import BlueprintAgent
+from poker.agents.searching import Searched, SearchingAgent
 from poker.betting import Betting
 from poker.errors import PokernetsError
 from poker.rules import Rules
@@ -20,14 +18,14 @@ from poker.search.clock import Clock
 from poker.search.heads_up_rest import HeadsUpRest
 from poker.search.lru_cache import LRUCache
 from poker.search.nested import Belief, NestedSearch
-from poker.search.opponent_decision import SolvedDecision, decision
+from poker.search.opponent_decision import Believed, SolvedDecision, decision
 from poker.search.settings import SearchSettings
 from poker.search.table_solver import TableSolver
 from poker.solvers.blueprint import Blueprint
 from poker.solvers.sampling.subgame import RolledOut
 from poker.state import HandState, Policy, public_state
 from poker.tree.history import HistoryTranslator
-from poker.types import Board, Singles
+from poker.types import Board
 
 _MOST_PLAYERS = 4
 """Players for whom a round is solved; with more the blueprint plays it."""
@@ -35,7 +33,7 @@ _REMEMBERED = 16
 """Flops whose searches are kept."""
 
 
-class DepthLimitedRingAgent(SamplingAgent):
+class DepthLimitedRingAgent(SearchingAgent):
     """Plays `blueprint` until a round after the first begins with few players left; solves the rest by `search`.
 
     `factor` is that of the continuations at the ends of rounds.
@@ -50,10 +48,9 @@ class DepthLimitedRingAgent(SamplingAgent):
         search: SearchSettings,
         factor: float,
     ) -> None:
-        super().__init__(name)
+        super().__init__(name, Clock(search.seconds_per_decision, search.seconds_per_hand))
         self._blueprint = BlueprintAgent(name=name, blueprint=blueprint, translation_seed=translation_seed)
         self.settings = search
-        self._clock = Clock(search.seconds_per_decision, search.seconds_per_hand)
         rolled_out = RolledOut(blueprint, HistoryTranslator(blueprint.tree, translation_seed), factor)
         self._solve, self._unhurried = (
             TableSolver(search, self._blueprint.policy, rolled_out, clock) for clock in (self._clock, Clock())
@@ -70,17 +67,12 @@ class DepthLimitedRingAgent(SamplingAgent):
     def check_game(self, game: Rules) -> None:
         self._blueprint.check_game(game)
 
-    def start_hand(self, seat: int) -> None:
-        self._clock.start_hand()
+    def searched(self, state: HandState) -> Searched | None:
+        root, board = self.root(state.betting), state.rules.ordered_board(state.board)
+        return None if root is None else Searched(self._search(root, state.to_act, board, self._solve), board)
 
-    def policy(self, state: HandState) -> Policy:
-        root = self.root(state.betting)
-        if root is None:
-            return self._blueprint.policy(state)
-        board = state.rules.ordered_board(state.board)
-        with self._clock.decision():
-            found = self._search(root, state.to_act, board, self._solve).policy(state.betting, board)
-        return found.actions, found.probs
+    def unsearched_policy(self, state: HandState) -> Policy:
+        return self._blueprint.policy(state)
 
     def opponents_decision(self, state: HandState, raises: tuple[int, ...] = ()) -> SolvedDecision:
         """Solve the decision of whoever is to act, in a round that began with two players left."""
@@ -90,7 +82,7 @@ class DepthLimitedRingAgent(SamplingAgent):
         board, players = state.rules.ordered_board(state.board), list(rest.players)
         betting = rest.betting(state.betting)
         search = self._search(root, players[1 - betting.to_act], board, self._unhurried)
-        believed = search.belief(state.betting, board).ranges[players]
+        believed = Believed.at(search, state.betting, board, players)
         found = decision(self._unhurried.heads_up, believed, betting, board, tuple(map(rest.alone, raises)))
         answers = {
             tuple(map(rest.real, path)): (share, value + rest.offset) for path, (share, value) in found.answers.items()
@@ -100,6 +92,7 @@ class DepthLimitedRingAgent(SamplingAgent):
             actions=tuple(map(rest.real, found.actions)),
             values=found.values + rest.offset,
             best=found.best + rest.offset,
+            guesses=tuple(values + rest.offset for values in found.guesses),
             answers=answers,
         )
 
@@ -129,28 +122,25 @@ class DepthLimitedRingAgent(SamplingAgent):
                 opponent_noise=settings.opponent_noise,
                 remembered=settings.remembered_states,
                 follow=settings.follow,
-                start=Belief(root, self.ranges(root, shown), None, answered=False),
+                start=Belief(
+                    root,
+                    self.ranges(root, shown, settings.opponent_noise),
+                    None,
+                    answered=False,
+                    reach=self.ranges(root, shown, 0.0),
+                ),
             )
             self._searches.put(key, found)
         return found
 
-    def ranges(self, root: Betting, board: Board) -> Ranges:
-        """The ranges of all players at `root` on its `board`, if all before was played by the blueprint."""
+    def ranges(self, root: Betting, board: Board, noise: float) -> Ranges:
+        """The ranges of all players at `root` on its `board`, if all before was played by the blueprint but for a share
+        `noise` of the actions."""
         ranges = start_ranges(root.rules)
         for before, player, action in root.turns():
             if not root.folded[player]:
                 shown = board[: root.rules.board_sizes[before.street]]
-                probs = _taken(self._blueprint.policy(public_state(before, shown)), action)
+                probs = taken(self._blueprint.policy(public_state(before, shown)), action)
                 if probs is not None:
-                    ranges = observe_action(ranges, player, probs, self.settings.opponent_noise)
+                    ranges = observe_action(ranges, player, probs, noise)
         return observe_board(ranges, board)
-
-
-def _taken(policy: Policy, action: int) -> Singles | None:
-    """[H] probability of `action`, of the raise nearest to it if it is one that the policy does not make; None where
-    that says nothing."""
-    actions, probs = policy
-    raises = [other for other in actions if other > 0]
-    if action > 0 and raises:
-        action = min(raises, key=lambda total: abs(math.log(total / action)))
-    return np.asarray(probs[:, actions.index(action)], np.float32) if action in actions else None

@@ -14,6 +14,9 @@ from poker.types import Board, Singles
 Ranges = Singles
 """float32 [P, H], rows sum to 1."""
 
+RARE = 1e-4
+"""Weight relative to the likeliest hand below which a hand is not expected: a solve for ranges says little about it."""
+
 
 def start_ranges(rules: Rules) -> Ranges:
     """Ranges before the first action: every hand is equally likely."""
@@ -31,6 +34,17 @@ def observe_action(ranges: Ranges, player: int, probs: Singles, noise: float) ->
     if weights is not None:
         updated[player] = weights
     return updated
+
+
+def likelihood(weights: Singles, probs: Singles) -> float:
+    """How likely an action is over a range [H] of hands that take it with `probs` [H]."""
+    return float(weights @ probs / weights.sum(dtype=np.float64))
+
+
+def relative(weights: Singles) -> Singles:
+    """[H] weights of hands relative to the likeliest one."""
+    scaled: Singles = weights / max(weights.max(), np.float32(1e-30))
+    return scaled
 
 
 def observe_board(ranges: Ranges, board: Board) -> Ranges:

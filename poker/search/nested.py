@@ -23,16 +23,27 @@ many states can be solved together.
 """
 
 from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from poker.betting import Betting
 from poker.rules import Rules
-from poker.search.beliefs import Ranges, observe_action, observe_board, start_ranges
+from poker.search.beliefs import (
+    RARE,
+    Ranges,
+    likelihood,
+    observe_action,
+    observe_board,
+    relative,
+    start_ranges,
+)
 from poker.search.exploit.exploiting import Exploit, Modelled
 from poker.search.exploit.trust import Explained
 from poker.search.lru_cache import LRUCache
-from poker.search.round_solver import NodePolicy, Request, RoundSolution
+from poker.search.round_solver import NodePolicy, Request, RoundSolution, on_actions, with_hand
 from poker.search.safety import Values
 from poker.types import Board, Singles
 
@@ -73,7 +84,9 @@ class Belief:
 
     `answered`: the solution was made for what led here, so it already holds the decision at `betting`. `alternatives`:
     what the solutions followed so far concede to each hand of the opponent here (None: nothing is known, or asked).
-    `modelled`: the part of the opponent's range that plays by a model (None: there is no model).
+    `modelled`: the part of the opponent's range that plays by a model (None: there is no model). `reach`: the ranges if
+    no action was put down to chance. `likelihoods`: of the actions
+    since the start, who took it and how likely it was over the range then.
     """
 
     betting: Betting
@@ -82,10 +95,24 @@ class Belief:
     answered: bool
     alternatives: Values | None = None
     modelled: Modelled | None = None
+    reach: Ranges = field(kw_only=True)
+    likelihoods: tuple[tuple[int, float], ...] = ()
+
+    @classmethod
+    def start(cls, rules: Rules) -> "Belief":
+        """The belief before the first action."""
+        ranges = start_ranges(rules)
+        return cls(Betting.start(rules), ranges, None, answered=False, reach=ranges)
 
     def known(self) -> NodePolicy | None:
         """Policy of the solution at `betting`; None where it has none."""
         return self.solution.at(self.betting) if self.solution is not None else None
+
+    def expected(self, player: int) -> NDArray[np.bool_]:
+        """[H] hands that `player`, who is to act, is expected to have here, and that the solution holds."""
+        policy = self.known()
+        solved = True if policy is None or policy.solved is None else policy.solved
+        return (relative(self.reach[player]) >= RARE) & solved
 
 
 class NestedSearch:
@@ -111,7 +138,7 @@ class NestedSearch:
         start: Belief | None = None,
     ) -> None:
         self._rules = rules
-        self._start = start or Belief(Betting.start(rules), start_ranges(rules), None, answered=False)
+        self._start = start or Belief.start(rules)
         self._searcher = searcher
         self._solve = solve
         self._noise = own_noise, opponent_noise
@@ -119,6 +146,7 @@ class NestedSearch:
         self.exploit = exploit
         self._beliefs = [LRUCache[_Place, Belief](remembered) for _ in range(rules.num_streets)]
         self._before: LRUCache[_Place, RoundSolution] | None = None
+        self._rows: LRUCache[tuple[_Place, int], Singles] = LRUCache(remembered)
         self._remembered = remembered
 
     def policy(self, betting: Betting, board: Board) -> NodePolicy:
@@ -130,6 +158,32 @@ class NestedSearch:
         policy = (yield from self._answered(betting, self._rules.ordered_board(board))).known()
         assert policy is not None
         return policy
+
+    def row(self, betting: Betting, board: Board, hand: int) -> Singles | None:
+        """[A] how likely the searcher takes each action of the policy with a `hand` that is not expected there, from a
+        solve in which the searcher may have it; None where the policy itself says so."""
+        return alone(self._row(betting, self._rules.ordered_board(board), hand), self._solve)
+
+    def _row(self, betting: Betting, board: Board, hand: int) -> Search[Singles | None]:
+        belief = yield from self._answered(betting, board)
+        policy = belief.known()
+        assert policy is not None
+        if belief.expected(self._searcher)[hand]:
+            return None
+        key = self._place(betting, board), hand
+        found = self._rows.get(key)
+        if found is None:
+            ranges = with_hand(belief.ranges, self._searcher, hand)
+            raises = tuple(action for action in policy.actions if action > 0)
+            solution = yield from self._solved(replace(belief, ranges=ranges), board, raises)
+            root = solution.policies[()]
+            found = on_actions((root.actions, root.probs[hand][None]), policy.actions)[0]
+            self._rows.put(key, found)
+        return found
+
+    def decision(self, betting: Betting, board: Board) -> Belief:
+        """The belief at a decision of the searcher, with a solution that holds it."""
+        return alone(self._answered(betting, self._rules.ordered_board(board)), self._solve)
 
     def belief(self, betting: Betting, board: Board) -> Belief:
         """Both ranges at `betting`, from the public history that led there."""
@@ -227,13 +281,24 @@ class NestedSearch:
         if player != self._searcher:
             probs, modelled = self._observed(belief, action, board, policy)
         ranges = observe_action(belief.ranges, player, probs, self._noise[player != self._searcher])
+        reach = observe_action(belief.reach, player, probs, 0.0)
+        likelihoods = *belief.likelihoods, (player, likelihood(belief.ranges[player], probs))
         following = state.apply(action)
         dealt, shown = following.street != state.street, self._shown(following, board)
         if dealt:
-            ranges = observe_board(ranges, shown)
+            ranges, reach = observe_board(ranges, shown), observe_board(reach, shown)
         alternatives = belief.solution.alternatives(following, shown, ranges)
         answered = not dealt and (inserted or self._follow)
-        return Belief(following, ranges, None if dealt else belief.solution, answered, alternatives, modelled)
+        return Belief(
+            following,
+            ranges,
+            None if dealt else belief.solution,
+            answered,
+            alternatives,
+            modelled,
+            reach=reach,
+            likelihoods=likelihoods,
+        )
 
     def _observed(
         self, belief: Belief, action: int, board: Board, policy: NodePolicy

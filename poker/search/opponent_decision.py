@@ -7,8 +7,8 @@ both players from the decision on, given that the searcher holds a hand of the r
 Symbols: H hands, A actions, K continuations.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -16,11 +16,12 @@ import numpy as np
 from poker.betting import Betting
 from poker.cards import HOLDEM
 from poker.kernels.cards.hands import HAND_PERMUTATION
-from poker.search.beliefs import Ranges
+from poker.search.beliefs import Ranges, relative
+from poker.search.nested import NestedSearch
 from poker.search.round_solver import DepthLimitedSolver, Request
 from poker.solvers.vector.response_values import ResponseValues
 from poker.solvers.vector.solver import VectorSolver
-from poker.state import HandState, Policy
+from poker.state import HandState, RangedPolicy
 from poker.tree import Kind
 from poker.types import Board, Path, Singles
 
@@ -28,6 +29,31 @@ _PATIENCE = 20
 """Factor on the iterations of a solve for play that a solve of another player's decision may take to its precision."""
 _BARELY = 1e-6
 """Least weight of a hand, relative to the mean, so that hands that the searcher rules out are solved too."""
+IMPROBABLE = 0.02
+"""Likelihood of an action below which what it says of a range is a guess: the share of actions that beliefs put down to
+chance explains it better than the model of the player."""
+_AT_RANDOM = 0.5
+"""Share of hands that may have acted at random throughout, where an action was improbable."""
+_PART = 0.1
+"""Part of such a range, its strongest hands or its weakest, that may have taken the action alone."""
+
+
+@dataclass(frozen=True)
+class Believed:
+    """Beliefs of the opponent's searcher where a player decides: `ranges` [2, H]; `weights` [H] of the player's hands
+    relative to the likeliest, no action being put down to chance; how likely each action of the searcher was."""
+
+    ranges: Ranges
+    weights: Singles
+    likelihoods: tuple[float, ...]
+
+    @classmethod
+    def at(cls, search: NestedSearch, betting: Betting, board: Board, players: Sequence[int] = (0, 1)) -> "Believed":
+        """The beliefs of a search at a decision of its opponent, of the two `players` that are left."""
+        belief = search.belief(betting, board)
+        others = {*players} - {betting.to_act}
+        likelihoods = tuple(share for player, share in belief.likelihoods if player in others)
+        return cls(belief.ranges[list(players)], relative(belief.reach[betting.to_act]), likelihoods)
 
 
 @dataclass(frozen=True)
@@ -39,6 +65,9 @@ class SolvedDecision:
     the solve in chips, and `finished` whether the solve reached its target. By the actions that lead there: `answers`
     of the opponent, how likely [H] with the value [H] of each, which add up to that of the action; and `ends` at the
     depth limit, how likely the player picks each continuation [H, K] with its value [H, K].
+
+    `weights` and `likelihoods` are as in `Believed`. Where an action of the opponent was improbable, `guesses` are
+    values [H, A] against other ranges that may have taken it.
     """
 
     player: int
@@ -51,14 +80,17 @@ class SolvedDecision:
     finished: bool
     answers: Mapping[Path, tuple[Singles, Singles]]
     ends: Mapping[Path, tuple[Singles, Singles]]
+    weights: Singles
+    likelihoods: tuple[float, ...]
+    guesses: tuple[Singles, ...] = ()
 
 
 @runtime_checkable
 class DecisionSolver(Protocol):
     """Solver of its opponent's decisions."""
 
-    def policy(self, state: HandState) -> Policy:
-        """Strategy of the player to act in `state` with every hand."""
+    def ranged_policy(self, state: HandState) -> RangedPolicy:
+        """Strategy and range of the player to act in `state`, solved for the cards that the player has there."""
 
     def opponents_decision(self, state: HandState, raises: tuple[int, ...] = ()) -> SolvedDecision:
         """Solve the decision at `state`, with `raises` among the actions; cards held do not matter."""
@@ -77,23 +109,49 @@ def every_hand(ranges: Ranges, player: int, board: Board) -> Ranges:
 
 def decision(
     solver: DepthLimitedSolver,
-    believed: Ranges,
+    believed: Believed,
     betting: Betting,
     board: Board,
     raises: tuple[int, ...] = (),
     renaming: int | None = None,
 ) -> SolvedDecision:
-    """Solve the decision at `betting` for the ranges `believed` of the opponent's searcher, with `raises` among the
-    actions; `board` is in the suits dealt after the permutation `renaming`."""
+    """Solve the decision at `betting` for what the opponent's searcher believes, with `raises` among the actions;
+    `board` is in the suits dealt after the permutation `renaming`. Where an action of the opponent was improbable, the
+    decision is solved again for the strongest and for the weakest part of the range, which may be all that took it."""
     player = betting.to_act
-    ranges = every_hand(believed, player, board)
-    request = Request(betting, board, ranges, 1 - player, raises)
-    found = solver.solved(request, every_hand=True, patience=_PATIENCE)
-    return solved_decision(found, believed, renaming, solver.target(request))
+
+    def solved(ranges: Ranges) -> VectorSolver:
+        request = Request(betting, board, every_hand(ranges, player, board), 1 - player, raises)
+        return solver.solved(request, every_hand=True, patience=_PATIENCE)
+
+    found = solved(believed.ranges)
+    target = solver.target(Request(betting, board, believed.ranges, 1 - player))
+    out = solved_decision(found, believed, renaming, target)
+    if min(believed.likelihoods, default=1.0) >= IMPROBABLE:
+        return out
+    parts = _parts(believed.ranges, 1 - player, found.average_values(1 - player).at(0))
+    return replace(out, guesses=tuple(_root_values(solved(part), renaming) for part in parts))
+
+
+def _parts(ranges: Ranges, player: int, values: Singles) -> list[Ranges]:
+    """Ranges with the hands of `player` alone that are worth the most, and with those worth the least: parts of a range
+    in which a share of the hands has acted at random since the first action."""
+    known = np.isfinite(values)
+    weights = np.where(known, ranges[player], 0.0).astype(np.float64)
+    weights = (1.0 - _AT_RANDOM) * weights / weights.sum() + _AT_RANDOM * known / known.sum()
+    order = np.argsort(np.nan_to_num(values), kind="stable")
+    below = np.empty_like(weights)
+    below[order] = weights[order].cumsum() - weights[order]
+    found = []
+    for share in (below + weights - (1.0 - _PART), _PART - below):
+        part = ranges.copy()
+        part[player] = np.clip(share, 0.0, weights)
+        found.append(part)
+    return found
 
 
 def solved_decision(
-    solver: VectorSolver, ranges: Ranges, renaming: int | None, target: float | None = None
+    solver: VectorSolver, believed: Believed, renaming: int | None, target: float | None = None
 ) -> SolvedDecision:
     """The decision at the root of `solver`, whose suits are those dealt after the permutation `renaming`; `target` is
     the exploitability in chips that it was to reach, None where any will do."""
@@ -105,8 +163,8 @@ def solved_decision(
     def dealt(rows: Singles) -> Singles:
         return rows if renaming is None else rows[HAND_PERMUTATION[renaming]]
 
-    def after(node: int, values: ResponseValues = found) -> Singles:
-        return dealt(np.stack([values.at(child) for child in tree.children(node)], axis=1))
+    def after(node: int, values: ResponseValues) -> Singles:
+        return dealt(_after(values, node))
 
     def likely(node: int, child: int) -> Singles:
         """[H] that the opponent, at `node`, goes to `child`, by the hand of the player."""
@@ -117,8 +175,20 @@ def solved_decision(
     replied = [(node, child) for node in replies for child in tree.children(node)]
     answers = {tree.path(child): (likely(node, child), dealt(found.at(child))) for node, child in replied}
     choices = np.flatnonzero((tree.kind == Kind.CHOICE) & (tree.player == player)).tolist()
-    ends = {tree.path(node): (dealt(solver.strategy(node)), after(node)) for node in choices}
-    believed = np.stack([dealt(row) for row in ranges])
+    ends = {tree.path(node): (dealt(solver.strategy(node)), after(node, found)) for node in choices}
+    ranges = np.stack([dealt(row) for row in believed.ranges])
     finished = target is None or exploitability <= target
-    solved = tree.actions(0), dealt(solver.strategy(0)), after(0), believed, after(0, best)
-    return SolvedDecision(player, *solved, exploitability, finished, answers, ends)
+    solved = tree.actions(0), dealt(solver.strategy(0)), after(0, found), ranges, after(0, best)
+    beliefs = dealt(believed.weights), believed.likelihoods
+    return SolvedDecision(player, *solved, exploitability, finished, answers, ends, *beliefs)
+
+
+def _after(values: ResponseValues, node: int) -> Singles:
+    """[H, children] values after each action or choice at a node."""
+    return np.stack([values.at(child) for child in values.game.tree.children(node)], axis=1)
+
+
+def _root_values(solver: VectorSolver, renaming: int | None) -> Singles:
+    """[H, A] values of the actions at the root, in the suits dealt."""
+    values = _after(solver.average_values(int(solver.game.tree.player[0])), 0)
+    return values if renaming is None else values[HAND_PERMUTATION[renaming]]

@@ -30,6 +30,7 @@ from poker.solvers.vector.asked import AskedLeaves
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.schedules import schedule
 from poker.solvers.vector.solver import VectorSolver
+from poker.state import Policy
 from poker.tree import BetMenu, BettingTree, DepthLimit, Kind, build_tree
 from poker.types import Board, Path, Singles
 
@@ -53,12 +54,13 @@ _EVEN = 0.01
 class NodePolicy:
     """One decision: `probs` [H, A] over `actions` for every hand of `player`, float32, rows sum to 1.
 
-    Hands outside the range that was solved, which the solver knows nothing about, are uniform.
+    Hands that the solve left out are uniform, which says nothing; `solved` [H] are the others (None: all).
     """
 
     player: int
     actions: tuple[int, ...]
     probs: Singles
+    solved: NDArray[np.bool_] | None = None
 
     def probability(self, action: int) -> Singles:
         """[H] probability of one of `actions`."""
@@ -295,6 +297,26 @@ def without_unlikely(weights: Singles, share: float) -> Singles:
     return np.where(weights < _ALIKE * ascending[kept], np.float32(0.0), weights)
 
 
+def with_hand(ranges: Ranges, player: int, hand: int) -> Ranges:
+    """Ranges in which the searcher `player` has `hand` with the least weight that is not left out of a solve."""
+    out = ranges.copy()
+    out[player, hand] = max(out[player, hand], 2 * _UNLIKELY_OWN * out[player].sum())
+    return out
+
+
+def on_actions(policy: Policy, offered: tuple[int, ...]) -> Singles:
+    """[H, A] a policy among actions `offered`, each read as the nearest of its kind."""
+    actions, probs = policy
+    found = np.zeros((len(probs), len(offered)), np.float32)
+    for column, action in enumerate(actions):
+        found[:, min(range(len(offered)), key=lambda i: _distance(action, offered[i]))] += probs[:, column]
+    return found
+
+
+def _distance(action: int, other: int) -> tuple[bool, int]:
+    return np.sign(action) != np.sign(other), abs(action - other)
+
+
 def evened(board: Board, ranges: Ranges, alternatives: Values | None) -> tuple[Ranges, Values | None]:
     """Ranges and alternatives averaged over hands equal up to the names of suits; unchanged where the ranges differ by
     more than the noise of the solves that made them."""
@@ -347,6 +369,7 @@ def _round_policies(solver: VectorSolver, street: int) -> dict[Path, NodePolicy]
             player, probs = int(tree.player[node]), solver.strategy(node)
             if player == owner:
                 probs[stays_out] = solver.current_strategy(node)[stays_out]
-            probs[probs.sum(axis=1) == 0.0] = 1.0 / probs.shape[1]
-            policies[tree.path(node)] = NodePolicy(player, tree.actions(node), probs)
+            solved = probs.sum(axis=1) > 0.0
+            probs[~solved] = 1.0 / probs.shape[1]
+            policies[tree.path(node)] = NodePolicy(player, tree.actions(node), probs, solved)
     return policies

@@ -8,6 +8,7 @@ poker*).
 
 import hashlib
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from poker.search.round_solver import (
     RoundSolution,
     leaf_states,
     likely_ranges,
+    on_actions,
 )
 from poker.search.settings import SearchSettings
 from poker.solvers.sampling.subgame import RolledOut, SubgameSolver
@@ -58,7 +60,9 @@ class TableSolver:
         )
         found = self.heads_up(alone).policies
         policies = {
-            tuple(map(rest.real, path)): NodePolicy(players[one.player], tuple(map(rest.real, one.actions)), one.probs)
+            tuple(map(rest.real, path)): replace(
+                one, player=players[one.player], actions=tuple(map(rest.real, one.actions))
+            )
             for path, one in found.items()
         }
         return RoundSolution(request.root, policies)
@@ -89,19 +93,6 @@ class TableSolver:
         """[H, A] the blueprint's strategy at a node."""
         betting = tree.betting(node, request.root)
         return on_actions(self._blueprint(public_state(betting, request.board)), tree.actions(node))
-
-
-def on_actions(policy: Policy, offered: tuple[int, ...]) -> Singles:
-    """[H, A] a policy among actions `offered`, each read as the nearest of its kind."""
-    actions, probs = policy
-    found = np.zeros((len(probs), len(offered)), np.float32)
-    for column, action in enumerate(actions):
-        found[:, min(range(len(offered)), key=lambda i: _distance(action, offered[i]))] += probs[:, column]
-    return found
-
-
-def _distance(action: int, other: int) -> tuple[bool, int]:
-    return np.sign(action) != np.sign(other), abs(action - other)
 
 
 def _seed(request: Request) -> int:

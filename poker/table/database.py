@@ -85,7 +85,7 @@ class _Shared:
                 base.add(source, rows_of(_as_seen(read_hands(log, self.game)), source))
             for file in log.parent.glob("reviews*.jsonl"):
                 mistakes = (Mistake(**line) for line in JsonLines(file).rows())
-                costs = [(one.loss * one.is_certain, one.hand, one.betting) for one in mistakes]
+                costs = [(one.least * one.is_certain, one.hand, one.betting) for one in mistakes]
                 base.set_costs_at(source, PERSON, costs)
         return base
 

@@ -23,6 +23,8 @@ from poker.evaluation.histories.review import (
 )
 from poker.formats.acpc.log import LoggedHand
 from poker.rules import Rules
+from poker.search.beliefs import RARE
+from poker.search.opponent_decision import IMPROBABLE
 from poker.state import HandState
 from poker.table import words
 from poker.table.elements import Unit, html, row
@@ -42,7 +44,9 @@ AT_THE_TABLE = "EV: what is won from here on, a fold being 0, against the range 
 """Explanation of the numbers of a review."""
 _ERROR = (
     "Where two EVs are given, the first is what the solver's play wins after the action, the second what the best play"
-    " would; ± is the solve's exploitability and that difference. Values learned at the depth limit err too."
+    " would; ± is the solve's exploitability and that difference. Values learned at the depth limit err too. After an"
+    f" action of the agent that sound play takes in less than {IMPROBABLE:.0%} of its hands its range is a guess: the"
+    " decision is solved too for the strongest and for the weakest hands of a wider one, and ± covers both."
 )
 
 
@@ -190,8 +194,8 @@ class MistakesPanel:
         self._button.set_text("Review all my hands")
 
     def _show(self) -> None:
-        shown = [one for one in self._kept.reviews.mistakes() if one.exploitability is not None]
-        known = [one for one in shown if one.loss > 0 and one.most >= _LEAST * self._kept.rules(one.hand).big_blind]
+        shown = [one for one in self._kept.reviews.mistakes() if not one.is_guess]
+        known = [one for one in shown if one.most >= _LEAST * self._kept.rules(one.hand).big_blind]
         mistakes = sorted(known, key=lambda one: not one.is_certain)[:_SHOWN_MISTAKES]
         self._list.clear()
         with self._list:
@@ -233,7 +237,8 @@ def decision_html(one: DecisionReview, note: str, big_blind: int | None = None) 
     evs = [_ev(*pair, one.exploitability, big_blind) for pair in zip(one.evs, one.best_evs, strict=True)]
     return (
         f"{_board_html(one, big_blind)}{_table(('action', 'solver', _in(big_blind)), _action_rows(one, names, evs))}"
-        f"{_lost_html(one, big_blind)}{_parts_html(one, names, big_blind)}"
+        f"{_weight_html(one)}"
+        f"{_lost_html(one, big_blind)}{_beliefs_html(one, big_blind)}{_parts_html(one, names, big_blind)}"
         f"{_strategy_html('What sound play does with your hands', one, names, held)}"
         "<h3>What the agent takes you to hold</h3>"
         f"{class_grid(range_cells(one.believed, held), 'Your range as the agent sees it')}"
@@ -246,7 +251,7 @@ def advice_html(one: Advice, big_blind: int | None = None) -> str:
     names, held = _names(one, big_blind), int(PREFLOP_CLASS[hand_index(*one.cards)])
     return (
         f"{_board_html(one, big_blind)}{_table(('action', 'agent'), _action_rows(one, names))}"
-        f"<p class=quiet>{escape(one.why)}</p>"
+        f"{_weight_html(one)}<p class=quiet>{escape(one.why)}</p>"
         f"{_strategy_html('What the agent would do with your hands', one, names, held)}"
     )
 
@@ -323,9 +328,40 @@ def _lost_html(one: DecisionReview, big_blind: int | None) -> str:
         lost = "<b>Lost nothing</b>"
     elif one.is_certain:
         lost = f"<b>Lost {_amount(one.loss, big_blind)}</b> ± {_amount(one.error, big_blind)}"
+    elif one.is_guess:
+        lost = f"<b>Perhaps nothing lost</b>, {_amount(one.loss, big_blind)} against the range that was solved for"
     else:
         lost = f"<b>Lost at most {_amount(one.loss + one.error, big_blind)}</b>, perhaps nothing"
     return f"<p>{lost}; best: {best}.</p>{solve}"
+
+
+def _beliefs_html(one: DecisionReview, big_blind: int | None) -> str:
+    """HTML of how likely the solver found the agent's actions so far, and of what that says about its range."""
+    player = one.betting.to_act
+    actions = [(before, action) for before, actor, action in one.betting.turns() if actor != player]
+    told = [
+        f"{words.action_name(before, action, big_blind)} {_share(share)}"
+        for (before, action), share in zip(actions[len(actions) - len(one.likelihoods) :], one.likelihoods, strict=True)
+    ]
+    likely = f"<p class=quiet>How likely sound play made the agent's actions: {', '.join(told)}.</p>" if told else ""
+    if min(one.likelihoods, default=1.0) >= IMPROBABLE:
+        return likely
+    return f"{likely}<p>An action of the agent was improbable: what it holds here is a guess.</p>"
+
+
+def _share(share: float) -> str:
+    """A frequency in percent, with the digits that small ones need."""
+    return f"{share:.0%}" if share >= 0.095 else f"{share:.1%}" if share >= 0.0005 else "less than 0.1%"
+
+
+def _weight_html(one: PlayedDecision) -> str:
+    """HTML of the weight of the hand held, where it is hardly expected here."""
+    if one.weight >= RARE:
+        return ""
+    return (
+        "<p>Sound play hardly comes here with this hand: its weight is less than"
+        f" {RARE:g} of that of the likeliest.</p>"
+    )
 
 
 def strategy_cells(names: Sequence[str], shares: Floats, held: int) -> list[Cell]:

@@ -72,7 +72,7 @@ def test_ranges_are_those_of_the_blueprint(blueprint: Blueprint, agent: DepthLim
             actions, probs = plain(blueprint).policy(public_state(before, ()))
             wanted[player] *= probs[:, actions.index(action)]
     wanted /= wanted.sum(axis=1, keepdims=True)
-    np.testing.assert_allclose(agent.ranges(root, board)[1:], wanted[1:], atol=1e-6)
+    np.testing.assert_allclose(agent.ranges(root, board, agent.settings.opponent_noise)[1:], wanted[1:], atol=1e-6)
 
 
 def test_searches_begin_where_few_are_left(agent: DepthLimitedRingAgent) -> None:

@@ -77,7 +77,8 @@ def _spots(artifacts: Path, game: str, seed: int) -> Iterator[dict[str, float]]:
         rest = HeadsUpRest.of(end.betting, _RIVER)
         if rest is None or rest.root.is_over:
             continue
-        spot = _Spot(rest, end.runout, agent.ranges(rest.real_root, end.runout)[list(rest.players)], players[0], menu)
+        ranges = agent.ranges(rest.real_root, end.runout, agent.settings.opponent_noise)[list(rest.players)]
+        spot = _Spot(rest, end.runout, ranges, players[0], menu)
         yield {"hands": hands, **spot.measured()}
 
 

@@ -78,7 +78,7 @@ class Player:
             opponent_noise=self._settings.opponent_noise,
             remembered=self._settings.remembered_states,
             follow=self._settings.follow,
-            start=Belief(root.betting, root.ranges, None, answered=False),
+            start=Belief(root.betting, root.ranges, None, answered=False, reach=root.ranges),
         )
         found: dict[int, Singles] = {}
         nodes = [0]

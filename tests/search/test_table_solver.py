@@ -8,9 +8,9 @@ from poker.cards import HOLDEM, parse_cards
 from poker.search.beliefs import observe_board, start_ranges
 from poker.search.clock import Clock
 from poker.search.heads_up_rest import HeadsUpRest
-from poker.search.round_solver import Request, SolverSettings
+from poker.search.round_solver import Request, SolverSettings, on_actions
 from poker.search.settings import SearchSettings
-from poker.search.table_solver import TableSolver, on_actions
+from poker.search.table_solver import TableSolver
 from poker.state import Betting, HandState, Policy
 from poker.tree import bet_menu
 from tests.games import load_rules

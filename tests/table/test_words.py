@@ -107,7 +107,11 @@ def test_status(rules: Rules, betting: str, theirs: str, told: str) -> None:
     assert words.status(seen(rules, betting, theirs=theirs, board="7cQdKd2h9s" if "/" in betting else "")) == told
 
 
-def decision(rules: Rules, chosen: int | None, mixed: float = 0.0, **more: Any) -> DecisionReview:
+GUESSES = np.array([40.0, 50.0, -70.0]), np.array([50.0, 40.0, -130.0])
+"""Values of the actions of `decision` against other ranges."""
+
+
+def decision(rules: Rules, chosen: int | None, mixed: float = 0.0, weight: float = 1.0, **more: Any) -> DecisionReview:
     """Flop decision: a check wins 40 chips, a bet of 200 wins 30 to 36, one of 400 (frequency `mixed`) loses 100."""
     state = seen(rules, "r300c/c", board="7cQdKd").state
     actions, evs = (CALL, 500, 700), np.array([40.0, 30.0, -100.0])
@@ -120,7 +124,7 @@ def decision(rules: Rules, chosen: int | None, mixed: float = 0.0, **more: Any) 
     known: dict[str, Any] = {"exploitability": 1.0, "finished": True, **more}
     hand, board = state.hole_cards[1], state.board
     return DecisionReview(
-        state.betting, board, hand, chosen, actions, shares[0], shares, evs, best, believed,
+        state.betting, board, hand, chosen, actions, shares[0], shares, weight, evs, best, believed,
         answers=answers, picks=picks, ends=ends, **known,
     )  # fmt: skip
 
@@ -134,6 +138,12 @@ def decision(rules: Rules, chosen: int | None, mixed: float = 0.0, **more: Any) 
         (700, {"finished": False}, "Lost at most 141.0 chips, perhaps nothing; best: check."),
         (700, {"mixed": 0.06}, "Lost at most 141.0 chips, perhaps nothing; best: check."),
         (CALL, {}, "Lost nothing; best: check."),
+        (700, {"guesses": GUESSES}, "Lost 140.0 chips ± 41.0 chips; best: check."),
+        (
+            500,
+            {"guesses": GUESSES},
+            "Perhaps nothing lost, 10.0 chips against the range that was solved for; best: check.",
+        ),
     ],
 )
 def test_a_loss_is_told_no_more_exactly_than_it_is_known(
@@ -144,6 +154,18 @@ def test_a_loss_is_told_no_more_exactly_than_it_is_known(
     precise = more.get("exploitability", 1.0)
     assert f"Exploitability of the solve: {precise:.1f} chips, {precise / 600:.1%} of the pot" in text
     assert ("did not reach its precision" in text) == (more.get("finished") is False)
+
+
+def test_reviews_say_how_likely_the_opponents_actions_were_and_ones_own_hand(rules: Rules) -> None:
+    told = "How likely sound play made the agent's actions: call 200 50%, check "
+    text = re.sub("<.*?>", "", decision_html(decision(rules, 700, likelihoods=(0.5, 0.02)), "note"))
+    assert f"{told}2.0%." in text
+    assert "improbable" not in text
+    assert "hardly comes here" not in text
+    text = re.sub("<.*?>", "", decision_html(decision(rules, 700, 0.0, 5e-5, likelihoods=(0.5, 1e-4)), "note"))
+    assert f"{told}less than 0.1%." in text
+    assert "An action of the agent was improbable" in text
+    assert "hardly comes here with this hand" in text
 
 
 def test_evs_and_what_they_are_made_of_are_in_one_unit(rules: Rules) -> None:
@@ -163,9 +185,12 @@ def test_evs_and_what_they_are_made_of_are_in_one_unit(rules: Rules) -> None:
 
 
 def test_mistakes_that_may_be_none_say_so(rules: Rules) -> None:
-    one = Mistake(0, "r300c/", "AhKh", "7cQdKd", "r500", "c", 30.0, 10.0, 1.0, finished=True)
+    one = Mistake(0, "r300c/", "AhKh", "7cQdKd", "r500", "c", 30.0, 10.0, 1.0, finished=True, range_error=0.0)
     assert mistake_text(one, rules) == "0.30 bb: hand 1, AhKh, flop: bet 200, best check"
     assert mistake_text(replace(one, frequency=0.05), rules).startswith("at most 0.40 bb: hand 1")
+    assert not one.is_guess
+    assert replace(one, range_error=30.0).is_guess
+    assert replace(one, range_error=None).is_guess
     for unsure in (replace(one, error=30.0), replace(one, error=30.0, finished=False)):
         assert mistake_text(unsure, rules, 100) == "at most 0.60 bb: hand 1, AhKh, flop: bet 2 bb, best check"
 

@@ -38,7 +38,7 @@ def review_hand(base: HandBase, hand: int, player: str, game: Rules, reviews: Fi
     for place, (view, action) in enumerate(decisions_of(logged.state, logged.names.index(player))):
         if not reviews.refusal(view):
             found = reviews.decision(view, action)
-            lost = found.loss if found.is_certain and found.loss is not None else 0.0
+            lost = found.loss - found.range_error if found.is_certain and found.loss is not None else 0.0
             costs.append((lost / game.big_blind, hand, player, place))
     base.set_costs(costs)
 

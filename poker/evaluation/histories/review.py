@@ -38,8 +38,8 @@ _MIXED = 0.05
 class PlayedDecision:
     """A decision at `betting` with `cards`; `chosen` is the action taken, None before that.
 
-    `frequencies` [A] are those of the solver's play with the hand held, `grid` [169, A] by class of hand, NaN where the
-    board leaves none.
+    `frequencies` [A] are those of the solver's play with the hand held, `grid` [169, A] by class of hand, NaN where
+    there is none. `weight` is how likely the solver would have come here with the hand held, relative to the likeliest.
     """
 
     betting: Betting
@@ -49,6 +49,7 @@ class PlayedDecision:
     actions: tuple[int, ...]
     frequencies: Floats
     grid: Floats
+    weight: float
 
 
 @dataclass(frozen=True)
@@ -69,6 +70,9 @@ class DecisionReview(PlayedDecision):
     `exploitability` of the solve is in chips, `finished` whether it reached its target. By the actions that lead
     there: `answers` of the opponent, how likely and the EV then, which add up to `evs`; `picks` among the continuations
     [K] at the depth limit, and their `ends`, EVs [K] that add up to that of the action or answer.
+
+    `likelihoods` are those of the opponent's last actions by the solver's model of them; where one was improbable,
+    `guesses` [A] are EVs against other ranges that may have taken it.
     """
 
     evs: Floats
@@ -79,6 +83,8 @@ class DecisionReview(PlayedDecision):
     answers: dict[tuple[int, ...], tuple[float, float]]
     picks: dict[tuple[int, ...], Floats]
     ends: dict[tuple[int, ...], Floats]
+    likelihoods: tuple[float, ...] = ()
+    guesses: tuple[Floats, ...] = ()
 
     @property
     def best(self) -> int:
@@ -87,17 +93,34 @@ class DecisionReview(PlayedDecision):
     @property
     def loss(self) -> float | None:
         """Chips by which the action taken is worth less than the best one."""
-        return None if self.chosen is None else float(self.evs.max() - self.evs[self.actions.index(self.chosen)])
+        return None if self.chosen is None else self._lost(self.evs)
+
+    def _lost(self, evs: Floats) -> float:
+        assert self.chosen is not None
+        return float(evs.max() - evs[self.actions.index(self.chosen)])
+
+    @property
+    def range_error(self) -> float:
+        """Chips by which `loss` may be off because the opponent's range is a guess; 0 where it is not."""
+        if self.chosen is None:
+            return 0.0
+        return max((abs(self._lost(evs) - self._lost(self.evs)) for evs in self.guesses), default=0.0)
 
     @property
     def error(self) -> float:
-        """Chips by which `loss` may be off: the exploitability of the solve, and what better play after the action
-        taken, or after the best one, would add."""
+        """Chips by which `loss` may be off: `range_error`, the exploitability of the solve, and what better play after
+        the action taken, or after the best one, would add."""
         after = self.best_evs.max() - self.evs.max()
         if self.chosen is not None:
             at = self.actions.index(self.chosen)
             after = max(after, self.best_evs[at] - self.evs[at])
-        return float(self.exploitability + max(after, 0.0))
+        return float(self.exploitability + max(after, 0.0)) + self.range_error
+
+    @property
+    def is_guess(self) -> bool:
+        """Whether the action taken, which loses something against the range that was solved for, loses nothing against
+        another that is as plausible."""
+        return self.loss is not None and 0 < self.loss <= self.range_error
 
     @property
     def frequency(self) -> float:
@@ -124,6 +147,7 @@ def review(solved: SolvedDecision, state: HandState, chosen: int | None) -> Deci
         solved.actions,
         solved.strategy[hand].astype(np.float64),
         class_shares(np.maximum(weights, live * 1e-12), solved.strategy),
+        float(solved.weights[hand]),
         solved.values[hand].astype(np.float64) + paid,
         solved.best[hand].astype(np.float64) + paid,
         believed,
@@ -132,6 +156,12 @@ def review(solved: SolvedDecision, state: HandState, chosen: int | None) -> Deci
         {path: (float(share[hand]), float(value[hand]) + paid) for path, (share, value) in solved.answers.items()},
         {path: picks[hand].astype(np.float64) for path, (picks, _) in solved.ends.items()},
         {path: values[hand].astype(np.float64) + paid for path, (_, values) in solved.ends.items()},
+        solved.likelihoods,
+        tuple(
+            evs
+            for evs in (values[hand].astype(np.float64) + paid for values in solved.guesses)
+            if np.isfinite(evs).all()
+        ),
     )
 
 
@@ -144,8 +174,8 @@ def decisions_of(state: HandState, player: int) -> Iterator[tuple[HandState, int
 
 @dataclass(frozen=True)
 class Mistake:
-    """One decision of a kept hand, and what it lost: chips that may be off by `error`, as in `DecisionReview`. Rows
-    from before solves told their exploitability count as unfinished."""
+    """One decision of a kept hand, and what it lost: chips that may be off by `error`, and of that by `range_error`, as
+    in `DecisionReview`. Rows without a `range_error`, which are older, count as unfinished."""
 
     hand: int
     betting: str
@@ -158,10 +188,21 @@ class Mistake:
     exploitability: float | None = field(default=None, compare=False)
     finished: bool = field(default=False, compare=False)
     frequency: float = field(default=0.0, compare=False)
+    range_error: float | None = field(default=None, compare=False)
 
     @property
     def is_certain(self) -> bool:
         return _certain(self.finished, self.loss, self.error, self.frequency)
+
+    @property
+    def is_guess(self) -> bool:
+        """Whether it may have lost nothing against a range that is as plausible as the one that was solved for."""
+        return self.range_error is None or self.least <= 0
+
+    @property
+    def least(self) -> float:
+        """Chips that the decision lost, at the least over the ranges that are plausible."""
+        return self.loss - (self.range_error or 0.0)
 
     @property
     def most(self) -> float:
@@ -229,11 +270,12 @@ class Reviews:
         if not why or self.why_not or state.rules.num_players == 2:
             return self.decision(state, chosen)
         with self._lock:
-            actions, probs = self._solver().policy(public_state(state.betting, state.board))
-        frequencies = probs[hand_number(state, state.to_act)].astype(np.float64)
-        grid = class_shares(HOLDEM.live(state.board).astype(np.float64), probs)
-        cards = state.hole_cards[state.to_act]
-        return Advice(state.betting, state.board, cards, chosen, actions, frequencies, grid, why)
+            found = self._solver().ranged_policy(replace(state, runout=state.rules.ordered_board(state.board)))
+        hand, cards = hand_number(state, state.to_act), state.hole_cards[state.to_act]
+        frequencies, weight = found.probs[hand].astype(np.float64), float(found.weights[hand])
+        shown = HOLDEM.live(state.board) & np.isfinite(found.probs).all(axis=1)
+        grid = class_shares(shown.astype(np.float64), np.nan_to_num(found.probs))
+        return Advice(state.betting, state.board, cards, chosen, found.actions, frequencies, grid, weight, why)
 
     def hand(self, number: int, state: HandState, player: int) -> list[DecisionReview]:
         """Review all decisions of a hand that can be, and keep what they have cost."""
@@ -247,9 +289,9 @@ class Reviews:
         return [(view, action) for view, action in decisions_of(state, player) if not self.refusal(view)]
 
     def mistakes(self) -> list[Mistake]:
-        """Mistakes kept so far, the largest first."""
+        """Mistakes kept so far, those first that lost most against whatever range is plausible."""
         found = list(self._mistakes.values())  # at once: another thread may be adding to them
-        return sorted(found, key=lambda one: -one.loss)
+        return sorted(found, key=lambda one: -one.least)
 
     def missing(self, hands: list[LoggedHand], name: str) -> list[LoggedHand]:
         """Hands of the player `name` with a decision of which no finished solve is kept."""
@@ -280,13 +322,14 @@ class Reviews:
             round(one.exploitability, 3),
             one.finished,
             round(one.frequency, 3),
+            round(one.range_error, 3),
         )
         self._mistakes[key] = found
         if self._file is not None:
             self._file.append([vars(found)])
 
     def _is_kept(self, key: tuple[int, str]) -> bool:
-        return key in self._mistakes and self._mistakes[key].finished
+        return key in self._mistakes and self._mistakes[key].finished and self._mistakes[key].range_error is not None
 
 
 def _certain(finished: bool, loss: float, error: float, frequency: float) -> bool:

@@ -25,7 +25,7 @@ from poker.play.table_game import PERSON, Opponents, TableGame
 from poker.rules import Rules
 from poker.search.lru_cache import LRUCache
 from poker.search.opponent_decision import DecisionSolver, SolvedDecision
-from poker.state import HandState, Policy
+from poker.state import HandState, RangedPolicy
 
 _THREADS = 200
 """Games whose agents act at a time; nearly all of them wait for the pool of agents."""
@@ -137,8 +137,8 @@ class PooledSolver:
         """Place in the queue, 0 where no call of `owner` waits."""
         return self.pool.place(self.owner)
 
-    def policy(self, state: HandState) -> Policy:
-        found: Policy = self._ask("policy", state)
+    def ranged_policy(self, state: HandState) -> RangedPolicy:
+        found: RangedPolicy = self._ask("ranged_policy", state)
         return found
 
     def opponents_decision(self, state: HandState, raises: tuple[int, ...] = ()) -> SolvedDecision:

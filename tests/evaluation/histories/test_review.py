@@ -16,7 +16,7 @@ from poker.formats.acpc.log import LoggedHand
 from poker.lines import JsonLines
 from poker.rules import CALL, FOLD, Rules
 from poker.search.beliefs import Ranges
-from poker.search.opponent_decision import SolvedDecision, every_hand, solved_decision
+from poker.search.opponent_decision import Believed, SolvedDecision, every_hand, solved_decision
 from poker.search.round_solver import DepthLimitedSolver, Request, SolverSettings
 from poker.search.settings import SearchSettings
 from poker.solvers.vector.game import VectorGame
@@ -60,7 +60,7 @@ def test_losses_on_the_river_are_those_of_the_vector_engine(seed: int, device: s
     solve = DepthLimitedSolver(MENU, MENU, {}, SolverSettings("apdcfr", (iterations,), 1, device=device))
     whole = every_hand(ranges, player, RIVER)
     solver = solve.solved(Request(betting, RIVER, whole, 1 - player, (chosen,)), every_hand=True)
-    found = review(solved_decision(solver, ranges, None), state, chosen)
+    found = review(solved_decision(solver, Believed(ranges, ranges[player], ()), None), state, chosen)
 
     tree = build_tree(betting, MENU.with_action(betting, chosen))
     engine = VectorSolver(VectorGame(tree, RIVER, whole), "apdcfr")
@@ -90,7 +90,7 @@ def test_hands_without_weight_change_nothing_for_others() -> None:
     solved: list[SolvedDecision] = []
     for used in (ranges, every_hand(ranges, state.to_act, RIVER)):
         solver = solve.solved(Request(state.betting, RIVER, used, 1 - state.to_act), every_hand=True)
-        solved.append(solved_decision(solver, ranges, None))
+        solved.append(solved_decision(solver, Believed(ranges, ranges[state.to_act], ()), None))
     inside = ranges[state.to_act] > 0
     assert (~inside & HOLDEM.live(RIVER)).any()
     np.testing.assert_allclose(solved[1].values[inside], solved[0].values[inside], atol=1.0)
@@ -205,7 +205,7 @@ def test_what_a_decision_has_cost_is_kept(agent: DepthLimitedAgent, tmp_path: Pa
 def test_what_an_unfinished_solve_has_left_is_redone(agent: DepthLimitedAgent, tmp_path: Path) -> None:
     file, hand = JsonLines(tmp_path / "reviews.jsonl"), logged(RULES, 2, "f")
     row = {"hand": 2, "betting": "", "cards": "AhKh", "board": "", "chosen": "f", "best": "c", "loss": 12345.0}
-    file.append([row, {**row, "hand": 7, "finished": True}])
+    file.append([row, {**row, "hand": 7, "finished": True, "range_error": 0.0}])
     reviews = Reviews(RULES, file.path, lambda: agent, threading.Lock())
     assert not next(one for one in reviews.mistakes() if one.hand == 2).is_certain
     assert reviews.missing([hand, logged(RULES, 7, "f")], "you") == [hand]
