@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pokernets.agents import LoadedAgent, evaluate, load_agent
-    from pokernets.hands import hands_table, read_hands
+    from pokernets.hands import hands_table, profiles_table, read_hands
     from pokernets.predictions import leaf_values, opponent_probabilities
     from pokernets.spots import SolvedSpot, solve
 
@@ -19,7 +19,7 @@ TRAINED = (_HERE if (_HERE / "models").is_dir() else _HERE.parent) / "models" / 
 """Bundles that come with the installation."""
 _MODULES = {
     "agents": ("LoadedAgent", "evaluate", "load_agent"),
-    "hands": ("hands_table", "read_hands"),
+    "hands": ("hands_table", "profiles_table", "read_hands"),
     "predictions": ("leaf_values", "opponent_probabilities"),
     "spots": ("SolvedSpot", "solve"),
 }
@@ -31,6 +31,7 @@ __all__ = [
     "leaf_values",
     "load_agent",
     "opponent_probabilities",
+    "profiles_table",
     "read_hands",
     "solve",
 ]

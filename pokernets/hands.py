@@ -9,6 +9,7 @@ import numpy as np
 from poker.cards import cards_text
 from poker.formats import histories
 from poker.formats.played import HistoryError, PlayedHand
+from poker.opponents.profiles import KEYS, profiles
 from pokernets.places import Columns
 
 
@@ -38,3 +39,21 @@ def hands_table(hands: Iterable[PlayedHand]) -> Columns:
         for seat, name in enumerate(hand.names)
     ]
     return {name: np.array([row[name] for row in rows]) for name in (rows[0] if rows else ())}
+
+
+def profiles_table(hands: Iterable[PlayedHand]) -> Columns:
+    """A row for each `player`, those with the most `hands` first: the shares `vpip`, `pfr`, `three_bet`, `c_bet`,
+    `fold_to_c_bet` and `wtsd`, NaN where nothing was counted, each with how often as `vpip_did` of `vpip_of`; and the
+    aggression factor `af`, of `af_raises` and `af_calls` after the flop."""
+    rows = []
+    for name, profile in profiles(hands).items():
+        row: dict[str, Any] = {"player": name, "hands": profile.hands}
+        for measure, key in KEYS.items():
+            counts = profile.did[measure], profile.opportunities[measure]
+            row |= {key: profile.share(measure), f"{key}_did": counts[0], f"{key}_of": counts[1]}
+        rows.append({**row, "af": profile.aggression, "af_raises": profile.raises, "af_calls": profile.calls})
+    numbers = {*KEYS.values(), "af"}
+    return {
+        name: np.array([row[name] for row in rows], float if name in numbers else None)
+        for name in (rows[0] if rows else ())
+    }

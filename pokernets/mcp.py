@@ -29,16 +29,36 @@ async def _serve(desk: Any) -> None:
     import anyio.to_thread  # noqa: PLC0415
     from mcp.server.lowlevel import Server  # noqa: PLC0415
     from mcp.server.stdio import stdio_server  # noqa: PLC0415
-    from mcp_types import CallToolRequestParams, CallToolResult, ListToolsResult, TextContent, Tool  # noqa: PLC0415
+    from mcp_types import (  # noqa: PLC0415
+        CallToolRequestParams,
+        CallToolResult,
+        ListToolsResult,
+        TextContent,
+        Tool,
+        ToolAnnotations,
+    )
     from pydantic import ValidationError  # noqa: PLC0415
 
     from poker.agents.remote import AgentFailure  # noqa: PLC0415
     from pokernets import __version__  # noqa: PLC0415
-    from pokernets.questions import QUESTIONS, reasons  # noqa: PLC0415
+    from pokernets.questions import KINDS, described, reasons  # noqa: PLC0415
 
     tools = [
-        Tool(name=name, description=" ".join(str(kind.__doc__).split()), input_schema=kind.model_json_schema())
-        for name, kind in QUESTIONS.items()
+        Tool(
+            name=name,
+            title=kind.title,
+            description=described(kind.question),
+            input_schema=kind.question.model_json_schema(),
+            output_schema=kind.answer.model_json_schema(),
+            annotations=ToolAnnotations(
+                title=kind.title,
+                read_only_hint=True,
+                destructive_hint=False,
+                idempotent_hint=True,
+                open_world_hint=False,
+            ),
+        )
+        for name, kind in KINDS.items()
     ]
 
     async def listed(_context: Any, _params: Any) -> ListToolsResult:
@@ -46,15 +66,18 @@ async def _serve(desk: Any) -> None:
 
     async def called(_context: Any, params: CallToolRequestParams) -> CallToolResult:
         try:
-            if params.name not in QUESTIONS:
-                raise PokernetsError(f"there is no tool `{params.name[:100]}`; there are {', '.join(QUESTIONS)}")
-            question = QUESTIONS[params.name].model_validate(params.arguments or {})
-            text, failed = json.dumps(await anyio.to_thread.run_sync(partial(desk.answer, "", question))), False
+            if params.name not in KINDS:
+                raise PokernetsError(f"there is no tool `{params.name[:100]}`; there are {', '.join(KINDS)}")
+            question = KINDS[params.name].question.model_validate(params.arguments or {})
+            answer = await anyio.to_thread.run_sync(partial(desk.answer, "", question))
         except ValidationError as error:
-            text, failed = reasons(error.errors()), True
+            return refusal(reasons(error.errors()))
         except (PokernetsError, AgentFailure) as error:
-            text, failed = str(error), True
-        return CallToolResult(content=[TextContent(type="text", text=text)], is_error=failed)
+            return refusal(str(error))
+        return CallToolResult(content=[TextContent(type="text", text=json.dumps(answer))], structured_content=answer)
+
+    def refusal(why: str) -> CallToolResult:
+        return CallToolResult(content=[TextContent(type="text", text=why)], is_error=True)
 
     server = Server("pokernets", version=__version__, on_list_tools=listed, on_call_tool=called)
     async with stdio_server() as (read, write):

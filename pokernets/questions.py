@@ -7,7 +7,7 @@ takes more than `SECONDS` to solve as a rule is refused with its cost; hands are
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
@@ -19,12 +19,14 @@ from poker.evaluation.histories.hand_file import HandFile
 from poker.evaluation.measures.explorer import json_number, totals
 from poker.evaluation.measures.spot import SEATS
 from poker.limits import MOST_RANGE_CHARACTERS
+from poker.opponents.profiles import KEYS, Profile, profiles_in
 from poker.play.lineup import AgentSpec
 from poker.play.pool import Call, Pool
 from poker.rules import Rules
 from poker.search.beliefs import RARE
 from poker.table.server.uploads import read_apart
 from pokernets.agents import LoadedAgent, action_name
+from pokernets.answers import AgentAnswer, HandAnswer, ProfileAnswer, SpotAnswer
 from pokernets.places import Columns
 from pokernets.spots import solve
 
@@ -36,6 +38,8 @@ _MOST_WAITING = 8
 """Questions that are answered or wait, over all who ask."""
 _TEXT_BYTES = 900_000
 """Characters of a hand: a request has up to 1 MiB."""
+_MOST_PROFILES = 20
+"""Players of an answer."""
 _REVIEWER = ""
 
 
@@ -100,7 +104,35 @@ class HandQuestion(Question):
     player: str = Field(default="", max_length=200, description="whose decisions; else who was dealt known cards")
 
 
-QUESTIONS: dict[str, type[Question]] = {"solve": SpotQuestion, "ask": AgentQuestion, "review": HandQuestion}
+class ProfileQuestion(Question):
+    """Count how players play, from their hand histories: VPIP, PFR, three-bet, c-bet, fold to c-bet, WTSD and AF, each
+    with the counts behind it."""
+
+    text: str = Field(
+        max_length=_TEXT_BYTES,
+        description="hands of tables of any size, as PokerStars, Bovada, Winamax, partypoker or 888 write them, or PHH,"
+        " OHH, ACPC logs",
+        examples=["PokerStars Hand #7: Hold'em No Limit ..."],
+    )
+    player: str = Field(
+        default="", max_length=200, description=f"whose profile; else the {_MOST_PROFILES} of most hands"
+    )
+
+
+class Kind(NamedTuple):
+    """A kind of questions, that of their answers, and the title of its address or tool."""
+
+    title: str
+    question: type[Question]
+    answer: type[BaseModel]
+
+
+KINDS: dict[str, Kind] = {
+    "solve": Kind("Solve a spot", SpotQuestion, SpotAnswer),
+    "ask": Kind("Ask an agent", AgentQuestion, AgentAnswer),
+    "review": Kind("Review a hand", HandQuestion, HandAnswer),
+    "profile": Kind("Count how players play", ProfileQuestion, ProfileAnswer),
+}
 """Kinds of questions by the name of the address or tool."""
 
 
@@ -126,6 +158,8 @@ class Desk:
         if not self._free.acquire(blocking=False):
             raise BusyError(f"{_MOST_WAITING} questions are being answered: ask again later")
         try:
+            if isinstance(question, ProfileQuestion):
+                return _profile(question, self._game)
             file: HandFile | None = None
             if isinstance(question, HandQuestion):
                 file = read_apart("the text", question.text.encode(), self._game, read=HandFile.read)
@@ -221,6 +255,34 @@ def _note(table: Columns) -> dict[str, str]:
     if len(hands) == 1 and weights[0] < RARE:
         return {"note": f"the agent is not expected to have {hands[0]} here: its row is a solve of its own"}
     return {}
+
+
+def _profile(question: ProfileQuestion, game: Rules) -> dict[str, Any]:
+    found, unreadable = read_apart("the text", question.text.encode(), game, read=profiles_in)
+    if question.player and question.player not in found:
+        raise PokernetsError(f"{question.player} is in none of the hands; {', '.join(list(found)[:10])} are")
+    names = [question.player] if question.player else list(found)[:_MOST_PROFILES]
+    told = [profile_record(name, found[name]) for name in names]
+    return {"unreadable": unreadable, "others": len(found) - len(names), "profiles": told}
+
+
+def profile_record(name: str, profile: Profile) -> dict[str, Any]:
+    """A profile in values of JSON."""
+    shares = {
+        key: {
+            "did": profile.did[measure],
+            "opportunities": profile.opportunities[measure],
+            "share": json_number(profile.share(measure)),
+        }
+        for measure, key in KEYS.items()
+    }
+    factor = {"raises": profile.raises, "calls": profile.calls, "factor": json_number(profile.aggression)}
+    return {"player": name, "hands": profile.hands, **shares, "af": factor}
+
+
+def described(kind: type[BaseModel]) -> str:
+    """What questions or answers of a kind are, in one line."""
+    return " ".join(str(kind.__doc__).split())
 
 
 def reasons(errors: Iterable[Mapping[str, Any]]) -> str:

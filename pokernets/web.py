@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from html import escape
 from typing import Any
@@ -20,18 +20,8 @@ from poker.play.lineup import AgentSpec
 from poker.rules import Rules
 from poker.table.elements import Fill, Needs, html
 from pokernets import __version__
-from pokernets.questions import (
-    MEMORY_GIB,
-    QUESTIONS,
-    SECONDS,
-    AgentQuestion,
-    BusyError,
-    Desk,
-    HandQuestion,
-    Question,
-    SpotQuestion,
-    reasons,
-)
+from pokernets.answers import Refusal
+from pokernets.questions import KINDS, MEMORY_GIB, SECONDS, BusyError, Desk, Question, described, reasons
 
 PLACE = "/api"
 _LIMITS = (
@@ -39,6 +29,7 @@ _LIMITS = (
     f" other; a solve has {SECONDS:g} s and {MEMORY_GIB:g} GiB, and one that takes more as a rule is refused with its"
     " cost. What cannot be answered is a 422 with the reason as `detail`; 503 asks to come again later."
 )
+_REFUSALS = {422: "The question cannot be answered", 500: "The agent has failed", 503: "Too many questions wait"}
 
 
 def make(
@@ -63,20 +54,17 @@ def interface(desk: Desk) -> FastAPI:
     """The HTTP interface of `desk`."""
     served = FastAPI(title="pokernets", version=__version__, description=_LIMITS, docs_url=None, redoc_url=None)
 
-    async def answer(request: Request, question: Question) -> JSONResponse:
-        return JSONResponse(await run_in_threadpool(desk.answer, str(request.state.visitor), question))
-
-    @served.post("/solve", summary="Solve a spot", description=SpotQuestion.__doc__)
-    async def solve(request: Request, question: SpotQuestion) -> Any:
-        return await answer(request, question)
-
-    @served.post("/ask", summary="Ask an agent", description=AgentQuestion.__doc__)
-    async def ask(request: Request, question: AgentQuestion) -> Any:
-        return await answer(request, question)
-
-    @served.post("/review", summary="Review a hand", description=HandQuestion.__doc__)
-    async def review(request: Request, question: HandQuestion) -> Any:
-        return await answer(request, question)
+    refusals: dict[int | str, dict[str, Any]] = {
+        status: {"model": Refusal, "description": why} for status, why in _REFUSALS.items()
+    }
+    for name, kind in KINDS.items():
+        served.post(
+            f"/{name}",
+            operation_id=name,
+            summary=kind.title,
+            description=described(kind.question),
+            responses={200: {"model": kind.answer, "description": described(kind.answer)}, **refusals},
+        )(_answering(desk, kind.question))
 
     @served.exception_handler(RequestValidationError)
     async def no_question(_: Request, error: RequestValidationError) -> JSONResponse:
@@ -85,22 +73,30 @@ def interface(desk: Desk) -> FastAPI:
     def refused(status: int, _: Request, error: Exception) -> JSONResponse:
         return JSONResponse({"detail": str(error)}, status)
 
-    for kind, status in ((PokernetsError, 422), (BusyError, 503), (AgentFailure, 500)):
-        served.add_exception_handler(kind, partial(refused, status))
+    for error, status in ((PokernetsError, 422), (BusyError, 503), (AgentFailure, 500)):
+        served.add_exception_handler(error, partial(refused, status))
     return served
 
 
-def _show(described: dict[str, Any], desk: Desk, visitor: str) -> None:
+def _answering(desk: Desk, kind: type[Question]) -> Callable[[Request, Any], Awaitable[JSONResponse]]:
+    async def answer(request: Request, question: Any) -> JSONResponse:
+        return JSONResponse(await run_in_threadpool(desk.answer, str(request.state.visitor), question))
+
+    answer.__annotations__["question"] = kind  # by which FastAPI reads and describes the body
+    return answer
+
+
+def _show(document: dict[str, Any], desk: Desk, visitor: str) -> None:
     """The page: for each question its fields, an example to change and send, and the answer."""
-    schemas = described["components"]["schemas"]
+    schemas = document["components"]["schemas"]
     with ui.element("section").classes("api"):
         html().set_content(
-            f"<p>{_marked_up(described['info']['description'])}"
+            f"<p>{_marked_up(document['info']['description'])}"
             f' <a href="{PLACE}/openapi.json">The OpenAPI document</a>.</p>'
         )
-        for path, methods in described["paths"].items():
-            kind = QUESTIONS[path.strip("/")]
-            html().set_content(_described(path, methods["post"], schemas[kind.__name__]))
+        for path, methods in document["paths"].items():
+            _, kind, answer = KINDS[path.strip("/")]
+            html().set_content(_described(path, methods["post"], schemas[kind.__name__], schemas[answer.__name__]))
             example = {
                 name: field["examples"][0]
                 for name, field in schemas[kind.__name__]["properties"].items()
@@ -131,15 +127,21 @@ def _marked_up(text: str) -> str:
     return re.sub("`([^`]+)`", r"<code>\1</code>", escape(text))
 
 
-def _described(path: str, operation: dict[str, Any], schema: dict[str, Any]) -> str:
-    """HTML of an address and the fields of its question."""
+def _described(path: str, operation: dict[str, Any], schema: dict[str, Any], answer: dict[str, Any]) -> str:
+    """HTML of an address and the fields of its question and of its answer."""
     needed = schema.get("required", [])
     rows = "".join(
         f"<tr><th scope=row>{name}</th><td>{field['type']}{'' if name in needed else ', optional'}</td>"
         f"<td>{_marked_up(field.get('description', ''))}</td></tr>"
         for name, field in schema["properties"].items()
     )
+    told = "".join(
+        f"<tr><th scope=row>{name}</th><td>{_marked_up(field.get('description', ''))}</td></tr>"
+        for name, field in answer["properties"].items()
+    )
     return (
         f"<h2>{operation['summary']}: POST {PLACE}{path}</h2><p>{_marked_up(operation['description'])}</p>"
         f"<table><thead><tr><th>field</th><th>type</th><th>what it is</th></tr></thead><tbody>{rows}</tbody></table>"
+        f"<details><summary>The answer</summary><p>{_marked_up(answer['description'])}</p>"
+        f"<table><tbody>{told}</tbody></table></details>"
     )

@@ -18,12 +18,13 @@ from rich.console import Console
 
 from poker.agents.base import PolicyAgent, hand_number, require_policy
 from poker.artifacts import fingerprint_of
-from poker.betting import NOBODY, Betting
+from poker.betting import Betting
 from poker.cards import NUM_HANDS, PREFLOP_CLASS, PREFLOP_CLASS_SIZE
 from poker.errors import PokernetsError
 from poker.evaluation.matches.match import WIDTH
 from poker.formats.histories import read_hands
 from poker.formats.played import HistoryError, PlayedHand
+from poker.opponents.profiles import C_BET, FOLD_TO_C_BET, PFR, THREE_BET, VPIP, choices
 from poker.play.hand import play_hand
 from poker.play.lineup import AgentSpec
 from poker.report import RangeGrids, Report, Section, Table
@@ -32,7 +33,7 @@ from poker.rules import CALL, FOLD, STREET_NAMES, Rules
 from poker.state import HandState, public_state
 from poker.types import Floats
 
-VPIP, PFR, THREE_BET, C_BET, FOLD_TO_C_BET = MEASURES = ("VPIP", "PFR", "three-bet", "c-bet", "fold to c-bet")
+MEASURES = (VPIP, PFR, THREE_BET, C_BET, FOLD_TO_C_BET)
 _CHANCE = 0.01
 _BY_CHANCE = "uniform"
 
@@ -110,29 +111,6 @@ def _by_hands(shares: Floats) -> list[float]:
     """Shares [3] over all hands of those of each class [169, 3]."""
     found: list[float] = (PREFLOP_CLASS_SIZE @ shares / NUM_HANDS).tolist()
     return found
-
-
-def choices(betting: Betting) -> Iterator[tuple[str, int, bool]]:
-    """(measure, player, whether they did so) at each opportunity of a hand; VPIP and PFR once for each player."""
-    paid, raised, raiser, c_bet = set[int](), set[int](), NOBODY, False
-    for state, player, action in betting.turns():
-        if state.street == 0:
-            if state.num_raises == 1 and player != raiser:
-                yield THREE_BET, player, action > 0
-            if action > 0 or (action == CALL and state.to_call):
-                paid.add(player)
-            if action > 0:
-                raised.add(player)
-                raiser = player
-        elif state.street == 1 and raiser != NOBODY:
-            if state.num_raises == 0 and player == raiser:
-                c_bet = action > 0
-                yield C_BET, player, c_bet
-            elif state.num_raises == 1 and c_bet:
-                yield FOLD_TO_C_BET, player, action == FOLD
-    for player in range(betting.rules.num_players):
-        yield VPIP, player, player in paid
-        yield PFR, player, player in raised
 
 
 class Frequencies:

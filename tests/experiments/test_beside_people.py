@@ -9,9 +9,9 @@ import pytest
 from poker.agents.base import SamplingAgent
 from poker.errors import PokernetsError
 from poker.experiments import beside_people
-from poker.experiments.beside_people import C_BET, FOLD_TO_C_BET, PFR, THREE_BET, VPIP, choices
+from poker.opponents.profiles import PFR, VPIP
 from poker.play.lineup import AgentSpec
-from poker.state import Betting, HandState, Policy
+from poker.state import HandState, Policy
 from tests.games import load_rules
 
 SIX = load_rules("holdem_nolimit_6p")
@@ -24,17 +24,6 @@ class Even(SamplingAgent):
         legal = state.legal()
         actions = (-1,) * legal.fold + (0,) + ((legal.min_raise, legal.max_raise) if legal.max_raise else ())
         return actions, np.full((state.rules.num_hands, len(actions)), 1 / len(actions), np.float32)
-
-
-def test_opportunities_of_a_hand() -> None:
-    """The hijack raises, the button calls; the hijack bets on, the button folds."""
-    found = list(choices(Betting.parse(SIX, "fr225fcff/r525f")))
-    done = {(measure, player) for measure, player, did in found if did}
-    assert done == {(VPIP, 3), (VPIP, 5), (PFR, 3), (C_BET, 3), (FOLD_TO_C_BET, 5)}
-    assert {player for measure, player, _ in found if measure == THREE_BET} == {0, 1, 4, 5}
-    assert {player for measure, player, _ in found if measure == VPIP} == set(range(6))
-    limped = list(choices(Betting.parse(SIX, "ffffcc/cr200f")))
-    assert {(measure, player) for measure, player, did in limped if did} == {(VPIP, 0)}  # the big blind only checks
 
 
 def test_a_file_of_hands_beside_an_agent(tmp_path: Path) -> None:

@@ -13,11 +13,12 @@ from fastapi.testclient import TestClient
 
 import pokernets
 from poker.evaluation.histories.hand_file import HandFile
+from poker.formats.histories import hands_of
 from poker.play.lineup import AgentSpec
 from poker.table.server.access import Access
 from pokernets import questions
 from pokernets.agents import LoadedAgent
-from pokernets.questions import QUESTIONS, AgentQuestion, Desk, HandQuestion, SpotQuestion
+from pokernets.questions import KINDS, Desk, SpotQuestion
 from pokernets.web import interface
 from tests.evaluation.histories.test_hand_file import HEADS_UP, NO_SMALL_BLIND, RULES
 from tests.killed import ROOT
@@ -73,6 +74,16 @@ def reviewed(agent: LoadedAgent) -> dict[str, Any]:
     return agent.review(hand, "Ann")
 
 
+def profiled() -> dict[str, Any]:
+    found = pokernets.profiles_table(hands_of(HEADS_UP, "f.txt", RULES))
+    return {name: column[found["player"] == "Ann"] for name, column in found.items()}
+
+
+def check_schema(name: str, answer: dict[str, Any]) -> None:
+    """Check that the schema of answers describes all that this one has."""
+    assert KINDS[name].answer.model_validate(answer).model_dump(exclude_unset=True) == answer
+
+
 def check_answers(ask: Callable[[str, dict[str, Any]], dict[str, Any]], agent: LoadedAgent) -> None:
     """Check that `ask(name, question)` answers as Python does."""
     found, here = ask("solve", RIVER), solved()
@@ -87,6 +98,10 @@ def check_answers(ask: Callable[[str, dict[str, Any]], dict[str, Any]], agent: L
     found = ask("review", {"text": HEADS_UP})
     same(found["decisions"], reviewed(agent))
     assert found["player"] == "Ann"
+    found, table = ask("profile", {"text": HEADS_UP, "player": "Ann"}), profiled()
+    [told] = found["profiles"]
+    assert (told["hands"], found["others"], found["unreadable"]) == (1, 1, 0)
+    assert [told["vpip"]["did"], told["af"]["calls"]] == [table["vpip_did"][0], table["af_calls"][0]]
 
 
 def test_http_answers_as_python_does(client: TestClient) -> None:
@@ -94,9 +109,24 @@ def test_http_answers_as_python_does(client: TestClient) -> None:
         answer = client.post(f"/{name}", json=question)
         assert answer.status_code == 200, answer.text
         found: dict[str, Any] = answer.json()
+        check_schema(name, found)
         return found
 
     check_answers(ask, LoadedAgent(even_solver(), RULES))
+
+
+def test_the_document_describes_questions_answers_and_refusals(client: TestClient) -> None:
+    document = client.get("/openapi.json").json()
+    assert list(document["paths"]) == [f"/{name}" for name in KINDS]
+    for name, kind in KINDS.items():
+        operation = document["paths"][f"/{name}"]["post"]
+        assert operation["operationId"] == name
+        schemas = {
+            status: answer["content"]["application/json"]["schema"]["$ref"].rpartition("/")[2]
+            for status, answer in operation["responses"].items()
+        }
+        assert schemas == {"200": kind.answer.__name__, **dict.fromkeys(("422", "500", "503"), "Refusal")}
+        assert document["components"]["schemas"][kind.answer.__name__]["properties"]
 
 
 @pytest.mark.slow
@@ -117,6 +147,7 @@ def test_tools_answer_as_python_does(tmp_path: Path) -> None:
         ("solve", RIVER),
         ("ask", {"betting": "r300", "hand": "AhKd"}),
         ("review", {"text": HEADS_UP}),
+        ("profile", {"text": HEADS_UP}),
         ("solve", {**RIVER, "pot": -1}),
         ("solve", {"pot": "x" * 5000}),
         ("nothing", {}),
@@ -126,12 +157,17 @@ def test_tools_answer_as_python_does(tmp_path: Path) -> None:
         async with stdio_client(server) as (read, write), ClientSession(read, write) as session:
             await session.initialize()
             tools = (await session.list_tools()).tools
-            assert [tool.name for tool in tools] == list(QUESTIONS)
+            assert [tool.name for tool in tools] == list(KINDS)
+            for tool in tools:
+                assert tool.output_schema == KINDS[tool.name].answer.model_json_schema()
+                assert tool.annotations is not None
+                assert (tool.annotations.read_only_hint, tool.annotations.open_world_hint) == (True, False)
             for name, question in calls:
                 answer = await session.call_tool(name, question)
                 [content] = answer.content
                 assert content.type == "text"
                 texts.append((bool(answer.is_error), content.text))
+                assert answer.is_error or answer.structured_content == json.loads(content.text)
             rng = random.Random(4)
             for _ in range(60):  # as over HTTP
                 field = rng.choice([*SpotQuestion.model_fields, "x"])
@@ -148,10 +184,12 @@ def test_tools_answer_as_python_does(tmp_path: Path) -> None:
     row = list(table["hand"]).index("AhKd")
     same(found[1]["hands"], {key: each[[row]] for key, each in table.items()})
     same(found[2]["decisions"], reviewed(agent))
+    for (name, _), answer in zip(calls, found, strict=False):
+        check_schema(name, answer)
     refusals = [text for failed, text in texts if failed]
-    assert [len(found), len(refusals)] == [3, 3]
+    assert [len(found), len(refusals)] == [4, 3]
     assert "`pot` must be a positive whole number" in refusals[0]
-    assert "there is no tool `nothing`; there are solve, ask, review" in refusals[2]
+    assert "there is no tool `nothing`; there are solve, ask, review, profile" in refusals[2]
 
 
 def test_what_is_too_large_is_refused_with_its_cost(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -182,6 +220,8 @@ def test_what_cannot_be_answered_is_told(client: TestClient) -> None:
         ("review", {"text": "x"}, "the text, line 1: no hands"),
         ("review", {"text": HEADS_UP, "player": "Zed"}, "Zed is not in the hand"),
         ("review", {"text": NO_SMALL_BLIND}, "no hand can be reviewed"),
+        ("profile", {"text": "x"}, "the text, line 1: no hands"),
+        ("profile", {"text": HEADS_UP, "player": "Zed"}, "Zed is in none of the hands; "),
     ):
         answer = client.post(f"/{path}", json=question)
         assert answer.status_code == 422, answer.text
@@ -213,12 +253,13 @@ def test_only_so_many_wait(desk: Desk, client: TestClient) -> None:
 def test_rubbish_is_refused(client: TestClient) -> None:
     """Bodies that are no question, and questions with odd values in place of one, are errors of the one who asks."""
     rng, statuses = random.Random(3), list[int]()
-    valid: dict[str, dict[str, Any]] = {"solve": RIVER, "ask": {"hand": "AhKd"}, "review": {"text": HEADS_UP}}
+    valid: dict[str, dict[str, Any]] = {"solve": RIVER, "ask": {"hand": "AhKd"}}
+    valid |= {"review": {"text": HEADS_UP}, "profile": {"text": HEADS_UP}}
     for _ in range(200):
         path = rng.choice(list(valid))
         question: Any = rubbish(rng)
         if rng.random() < 0.7:
-            question = {**valid[path], rng.choice([*QUESTIONS[path].model_fields, "x"]): rubbish(rng)}
+            question = {**valid[path], rng.choice([*KINDS[path].question.model_fields, "x"]): rubbish(rng)}
         body = json.dumps(question).encode()
         if rng.random() < 0.3:
             body = body[: rng.randrange(1 + len(body))] + rng.randbytes(rng.randrange(9))
@@ -230,7 +271,7 @@ def test_rubbish_is_refused(client: TestClient) -> None:
 
 
 def test_examples_of_the_document_are_questions() -> None:
-    for kind in (SpotQuestion, AgentQuestion, HandQuestion):
+    for kind in (kind.question for kind in KINDS.values()):
         fields = kind.model_json_schema()["properties"]
         example = {name: field["examples"][0] for name, field in fields.items() if "examples" in field}
         assert kind.model_validate(example).model_dump(exclude_defaults=True) == example

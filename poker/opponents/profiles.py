@@ -1,0 +1,103 @@
+"""Statistics of players as people quote them, VPIP, PFR and the like, each with its counts.
+
+Shares are of opportunities: VPIP and PFR of all hands dealt, also where nobody raised the big blind; a three-bet of the
+decisions after one raise of another; a c-bet of the flops on which the last raiser before the flop could bet first;
+WTSD of the hands whose flop the player saw. The aggression factor is bets and raises over calls after the flop.
+"""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from poker.betting import NOBODY, Betting
+from poker.formats.histories import hands_of, text_of
+from poker.formats.played import HistoryError, PlayedHand
+from poker.rules import CALL, FOLD, Rules
+
+VPIP, PFR, THREE_BET, C_BET, FOLD_TO_C_BET, WTSD = MEASURES = (
+    *("VPIP", "PFR", "three-bet", "c-bet", "fold to c-bet", "WTSD"),
+)
+KEYS = {measure: re.sub("[ -]", "_", measure.lower()) for measure in MEASURES}
+"""Names of the measures in tables and JSON."""
+
+
+@dataclass
+class Profile:
+    """Statistics of one player in `hands` hands: how often they `did` what a measure counts, of its `opportunities`."""
+
+    hands: int = 0
+    did: Counter[str] = field(default_factory=Counter)
+    opportunities: Counter[str] = field(default_factory=Counter)
+    raises: int = 0
+    """Bets and raises after the flop."""
+    calls: int = 0
+    """Calls after the flop."""
+
+    def share(self, measure: str) -> float | None:
+        """Share of the opportunities; None where there was none."""
+        of = self.opportunities[measure]
+        return self.did[measure] / of if of else None
+
+    @property
+    def aggression(self) -> float | None:
+        """The aggression factor; None without a call."""
+        return self.raises / self.calls if self.calls else None
+
+
+def profiles(hands: Iterable[PlayedHand]) -> dict[str, Profile]:
+    """The profile of each player, by name; those with the most hands first."""
+    found: defaultdict[str, Profile] = defaultdict(Profile)
+    for hand in hands:
+        betting = hand.state.betting
+        for name in hand.names:
+            found[name].hands += 1
+        for measure, player, did in choices(betting):
+            profile = found[hand.names[player]]
+            profile.opportunities[measure] += 1
+            profile.did[measure] += did
+        for state, player, action in betting.turns():
+            if state.street > 0 and action > 0:
+                found[hand.names[player]].raises += 1
+            elif state.street > 0 and action == CALL and state.to_call:
+                found[hand.names[player]].calls += 1
+    return dict(sorted(found.items(), key=lambda entry: -entry[1].hands))
+
+
+def profiles_in(name: str, data: bytes, game: Rules) -> tuple[dict[str, Profile], int]:
+    """The profiles of all players in a file's `data`, and how many hands cannot be read. Raises HistoryError if none
+    can."""
+    errors: list[HistoryError] = []
+    found = profiles(hands_of(text_of(data), name, game, errors.append))
+    if not found and errors:
+        raise errors[0]
+    return found, len(errors)
+
+
+def choices(betting: Betting) -> Iterator[tuple[str, int, bool]]:
+    """(measure, player, whether they did so) at each opportunity of a hand; VPIP and PFR once for each player, WTSD for
+    each who saw the flop."""
+    paid, raised, raiser, c_bet = set[int](), set[int](), NOBODY, False
+    out = set[int]()
+    for state, player, action in betting.turns():
+        if state.street == 0:
+            if state.num_raises == 1 and player != raiser:
+                yield THREE_BET, player, action > 0
+            if action > 0 or (action == CALL and state.to_call):
+                paid.add(player)
+            if action > 0:
+                raised.add(player)
+                raiser = player
+            if action == FOLD:
+                out.add(player)
+        elif state.street == 1 and raiser != NOBODY:
+            if state.num_raises == 0 and player == raiser:
+                c_bet = action > 0
+                yield C_BET, player, c_bet
+            elif state.num_raises == 1 and c_bet:
+                yield FOLD_TO_C_BET, player, action == FOLD
+    for player in range(betting.rules.num_players):
+        yield VPIP, player, player in paid
+        yield PFR, player, player in raised
+        if betting.street > 0 and player not in out:
+            yield WTSD, player, betting.is_showdown and not betting.folded[player]

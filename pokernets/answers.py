@@ -1,0 +1,99 @@
+"""Answers to the questions of other programs, as schemas for OpenAPI documents and tools of language models."""
+
+from pydantic import BaseModel, Field
+
+Column = list[str | bool | int | float | None]
+Number = float | None
+
+
+class ActionTotals(BaseModel):
+    """An action over all hands that come there."""
+
+    frequency: Number = Field(description="how often they take it")
+    ev: Number = Field(description="chips that it wins those that take it")
+    ev_all: Number = Field(description="chips that it would win all of them, by which actions compare")
+
+
+class SpotAnswer(BaseModel):
+    """A solved spot; chips won from the starting pot and from all bets, minus one's own."""
+
+    ev: dict[str, Number] = Field(description="chips that `oop` and `ip` win of the spot")
+    exploitability: Number = Field(description="chips that best responses would win more, the mean of both players")
+    finished: bool = Field(description="whether the solve reached its `percent`")
+    player: str | None = Field(description="who acts after `words`: OOP, IP, or null for nobody")
+    actions: dict[str, ActionTotals] = Field(description="by action")
+    hands: dict[str, Column] = Field(
+        description="columns of a table with a row for each `hand`: its `weight` in the range, `ev`, `equity`, for each"
+        " action its frequency, and as `ACTION ev` its value"
+    )
+
+
+class AgentAnswer(BaseModel):
+    """What an agent does: with each hand if it has a policy for all, else its action with the hand held."""
+
+    agent: str = Field(description="name of the agent")
+    player: int = Field(description="who acts, by the order in which blinds are posted, from 0")
+    pot: int = Field(description="chips in the pot")
+    hands: dict[str, Column] | None = Field(
+        default=None,
+        description="columns of a table with a row for each `hand`: its `weight` in the range that the agent's own"
+        " actions leave, the likeliest being 1, and for each action its probability, null where it was not solved",
+    )
+    note: str | None = Field(default=None, description="on hands that the agent is not expected to have")
+    action: str | None = Field(default=None, description="of an agent without a policy for all hands")
+
+
+class HandAnswer(BaseModel):
+    """The decisions of a player in a hand."""
+
+    hand: int = Field(description="place of the hand in the text, from 0")
+    player: str = Field(description="whose decisions")
+    decisions: dict[str, Column] = Field(
+        description="columns of a table with a row for each `action` at each decision, after the `betting` so far:"
+        " whether it was `taken`, the `frequency` of sound play, its `ev` in big blinds, a fold being 0, its `loss`"
+        " against the best one, and the `error` of that"
+    )
+
+
+class Count(BaseModel):
+    """How often a player did what is counted."""
+
+    did: int
+    opportunities: int
+    share: Number = Field(description="of the opportunities; null where there was none")
+
+
+class Aggression(BaseModel):
+    """The aggression factor after the flop."""
+
+    raises: int = Field(description="bets and raises")
+    calls: int
+    factor: Number = Field(description="raises over calls; null without a call")
+
+
+class PlayerProfile(BaseModel):
+    """Statistics of a player, with the counts behind them."""
+
+    player: str
+    hands: int = Field(description="hands in which the player was dealt in")
+    vpip: Count = Field(description="put chips in before the flop, blinds aside, of all hands")
+    pfr: Count = Field(description="raised before the flop, of all hands")
+    three_bet: Count = Field(description="raised again before the flop, of decisions after one raise of another")
+    c_bet: Count = Field(description="bet the flop, of those on which the last raiser before it could bet first")
+    fold_to_c_bet: Count = Field(description="folded to such a bet")
+    wtsd: Count = Field(description="went to showdown, of the hands in which the player saw the flop")
+    af: Aggression
+
+
+class ProfileAnswer(BaseModel):
+    """Profiles of the players in hand histories, those with the most hands first."""
+
+    unreadable: int = Field(description="hands in the text that cannot be read")
+    others: int = Field(description="players in the text who are not listed")
+    profiles: list[PlayerProfile]
+
+
+class Refusal(BaseModel):
+    """Why a question is not answered."""
+
+    detail: str
