@@ -36,8 +36,8 @@ class AgentAnswer(BaseModel):
     pot: int = Field(description="chips in the pot")
     hands: dict[str, Column] | None = Field(
         default=None,
-        description="columns of a table with a row for each `hand`: its `weight` in the range that the agent's own"
-        " actions leave, the likeliest being 1, and for each action its probability, null where it was not solved",
+        description="columns of a table with a row for each `hand`: its `weight` in the range that the actions so"
+        " far leave the agent, the likeliest being 1, and for each action its probability, null where it was not solved",
     )
     note: str | None = Field(default=None, description="on hands that the agent is not expected to have")
     action: str | None = Field(default=None, description="of an agent without a policy for all hands")
@@ -51,7 +51,8 @@ class HandAnswer(BaseModel):
     decisions: dict[str, Column] = Field(
         description="columns of a table with a row for each `action` at each decision, after the `betting` so far:"
         " whether it was `taken`, the `frequency` of sound play, its `ev` in big blinds, a fold being 0, its `loss`"
-        " against the best one, and the `error` of that"
+        " against the best one, and the `error` of that; the `weight` of the cards held in the player's range, the"
+        " likeliest being 1, and the `likelihood` of the opponent's least likely action so far"
     )
 
 
