@@ -37,7 +37,7 @@ class AgentAnswer(BaseModel):
     hands: dict[str, Column] | None = Field(
         default=None,
         description="columns of a table with a row for each `hand`: its `weight` in the range that the actions so"
-        " far leave the agent, the likeliest being 1, and for each action its probability, null where it was not solved",
+        " far leave the agent, the likeliest being 1, and for each action its probability, null where none was solved",
     )
     note: str | None = Field(default=None, description="on hands that the agent is not expected to have")
     action: str | None = Field(default=None, description="of an agent without a policy for all hands")
