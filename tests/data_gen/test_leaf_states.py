@@ -9,17 +9,20 @@ import pytest
 from numpy.typing import NDArray
 
 from data_gen.leaf_states import ShardSettings, shard_rows
+from poker.abstraction.buckets import SmallGameBuckets
 from poker.abstraction.features import all_in_equity
 from poker.cards import HOLDEM, PREFLOP_CLASS
 from poker.errors import PokernetsError
 from poker.features import leaf
 from poker.features.shards import open_shards
-from poker.solvers.blueprint import Blueprint
+from poker.rules import CALL
+from poker.solvers.blueprint import Blueprint, blueprint_from
 from poker.solvers.rollout.continuation import Continuations, sample_boards
 from poker.solvers.rollout.forms import Biased
 from poker.solvers.rollout.leaf_states import LeafSampler
 from poker.state import Betting
 from poker.tree import bet_menu, build_tree
+from poker.types import Singles
 from tests.blueprints import random_blueprint
 from tests.data_gen.commands import data_gen, data_gen_fails, data_gen_killed, digests
 from tests.data_gen.tiny import tiny_blueprint
@@ -115,6 +118,29 @@ def test_seats_mirror_each_other(continuations: Continuations) -> None:
     seen = {np.concatenate([own[i], opp[i], public[i]]).tobytes(): rows["labels"][i, 0] for i in first}
     mirrored = [seen[np.concatenate([opp[i], own[i], public[i]]).tobytes()] for i in second]
     assert np.median(np.abs(mirrored + rows["labels"][second, 0])) < 1e-5  # ties in features are few
+
+
+def test_hands_of_a_state_are_those_that_play_so() -> None:
+    """Kings raise and others do not: whoever has raised holds a king, whoever has not does not."""
+    rules = load_rules("leduc")
+    tree, kings = build_tree(Betting.start(rules)), {4, 5}
+
+    def average(node: int) -> Singles:
+        actions, buckets = tree.actions(node), rules.num_ranks ** (1 + len(rules.board_sizes[: tree.street[node]]))
+        strongest = np.arange(buckets) % rules.num_ranks == rules.num_ranks - 1
+        aggressive = np.eye(len(actions), dtype=np.float32)[-1]
+        return np.where(strongest[:, None], aggressive, np.array(actions) == CALL).astype(np.float32)
+
+    sampler = LeafSampler(blueprint_from(tree, SmallGameBuckets(rules), average), (), 0.0, 0.0)
+    rng, raised = np.random.default_rng(2), set[bool]()
+    for _ in range(100):
+        state = sampler.draw(6, rng)
+        for player, hands in enumerate((state.hands0, state.hands1)):
+            line = zip(state.betting.actions[0], state.betting.actors[0], strict=True)
+            has_raised = any(action > CALL for action, actor in line if actor == player)
+            assert {hand in kings for hand in hands.tolist()} == {has_raised}
+            raised.add(has_raised)
+    assert raised == {False, True}
 
 
 def test_more_runouts_agree_within_the_standard_errors() -> None:

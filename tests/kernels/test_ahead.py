@@ -76,6 +76,7 @@ def test_another_numba_or_processor_is_noticed(cache: Path, name: str, value: An
     assert stamp["depends_on"][name] != value
     stamp["depends_on"][name] = value
     ahead._stamp_file().write_text(json.dumps(stamp))
+    assert not ahead.is_compiled()
 
 
 def test_while_nothing_has_changed_numba_is_not_imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

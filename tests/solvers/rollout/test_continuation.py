@@ -1,10 +1,12 @@
 """Continuation values against a slow recursion over betting and against hands that are played out."""
 
+import inspect
 import itertools
 
 import numpy as np
 import pytest
 
+from conf.help import values_of
 from poker.abstraction.buckets import SmallGameBuckets
 from poker.abstraction.equities import hand_ranks
 from poker.errors import PokernetsError
@@ -21,6 +23,14 @@ from tests.games import load_rules
 
 FACTOR = 10.0
 LEDUC = load_rules("leduc")
+
+
+def test_the_bias_is_that_of_the_paper_wherever_it_is_set() -> None:
+    """[DLS] section 4: ten times as likely. Tables, nets and roll-outs in play must mean the same by a continuation."""
+    places = ("continuations", "biased"), ("leaf", "rollout"), ("agents", "depth_limited_ring")
+    set_factors = [values_of(*place)["factor"] for place in places]
+    default = inspect.signature(Blueprint.biased).parameters["factor"].default
+    assert [Biased().factor, default, *set_factors] == [10.0] * 5
 
 
 def small_blueprint(rules: Rules) -> Blueprint:

@@ -89,6 +89,24 @@ def test_values_are_exact_in_the_mean() -> None:
             assert error < 0.1
 
 
+def test_players_play_on_by_the_continuation_that_they_picked() -> None:
+    """Where nobody ever picks the first of two continuations, all is as where there is only the second."""
+    blueprint = random_blueprint(build_tree(Betting.start(LEDUC)), SmallGameBuckets(LEDUC))
+    values = []
+    for continuations in (("raise",), ("blueprint", "raise"), ("blueprint",)):
+        solver = limited(LEDUC, blueprint, *continuations)
+        table = np.ones_like(solver._table)
+        if len(continuations) == 2:
+            table[solver._game.leaves.row.ravel()] = 0.0
+        won = []
+        for _ in range(50):
+            count = solver._traverse(table, solver._dealt(0, 1), 0.0)
+            won.append(solver._work.value[:count].sum())
+        values.append(won)
+    assert values[1] == pytest.approx(values[0], rel=1e-5)
+    assert values[2] != pytest.approx(values[0], rel=1e-5)
+
+
 class FirstRoundResponse(RangeWalk):
     """A best response in the first round, by the `own` policy after it."""
 

@@ -103,6 +103,27 @@ def test_untried_actions_come_first_then_the_better_one() -> None:
     assert counts[0, call] < 0.02 * counts[0, fold]
 
 
+@pytest.mark.parametrize(
+    ("mixing", "share"),
+    [
+        ({"eta": 0.9, "gamma": 0.0, "decay": 0.0}, 0.9),
+        ({"eta": 0.9, "gamma": 0.0, "decay": 0.0002}, 0.9 / 3),
+        ({"eta": 0.9, "gamma": 0.6, "decay": 0.0002}, 0.6),
+        ({"eta": 0.9, "gamma": 0.1, "decay": 1.0}, 0.1),
+    ],
+)
+def test_smooth_uct_explores_with_the_share_of_the_paper(mixing: dict[str, float], share: float) -> None:
+    """[SUCT] algorithm 2: UCT acts with probability max(gamma, eta / (1 + d sqrt(N))), here for N = 10^8; else the
+    counts do, which have met the better action hardly ever."""
+    run = solver("kuhn", mixing, ceiling=0.0, batch=1000)
+    run.run(iterations=1000)
+    counts, means = (run.sampling.entries(array, 0) for array in (run.counts, run.means))
+    counts[:], means[:] = (1000, 10**8), (2.0, -2.0)
+    run.run(iterations=4000)
+    explored = (counts[:, 0] - 1000).sum() / 3000
+    assert explored == pytest.approx(share, abs=4 * np.sqrt(share * (1 - share) / 3000))
+
+
 def test_exploration_is_set_when_a_round_begins_by_what_betting_can_add() -> None:
     """[SUCT] equation 3. Leduc: 2 chips in the pot, at most 26 in all; 18 where the first round was checked."""
     run = solver("leduc", SMOOTH, ceiling=10.0, potential=0.5)

@@ -17,6 +17,15 @@ def test_modicum_discounts_its_first_iterations_alone() -> None:
     assert schedule("dcfr").parameters(1000, 1)[0, 0] < 1
 
 
+@pytest.mark.parametrize("name", ["apdcfr", "apdcfr_short"])
+def test_a_prediction_carries_what_the_next_iteration_keeps(name: str) -> None:
+    """carry_t is positive_t+1 = t^alpha / (t^alpha + 1): what is predicted is the regret of the next iteration."""
+    found, alpha = schedule(name).parameters(1, 9), schedule(name).alpha
+    assert alpha is not None
+    np.testing.assert_allclose(found[:, 3], [t**alpha / (t**alpha + 1) for t in range(1, 10)], rtol=1e-6)
+    np.testing.assert_array_equal(found[:-1, 3], found[1:, 0])
+
+
 def test_exponents_go_to_their_last_values() -> None:
     early, late = HS_DCFR.parameters(1, 1500)[[9, -1]]
     t = np.array([9.0, 9.0])
