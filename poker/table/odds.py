@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from nicegui import background_tasks, run, ui
 
-from poker.play.odds import PotOdds, pot_odds
+from poker.features.odds import PotOdds, pot_odds
 from poker.play.table_game import Seen
 from poker.state import HandState
 from poker.table import words

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from poker.betting import Betting
-from poker.play.odds import pot_odds
+from poker.features.odds import pot_odds
 from poker.rules import Rules
 from poker.state import HandState
 from tests.games import load_rules
