@@ -4,6 +4,7 @@ Tables are dictionaries of columns, numpy arrays of one length by name, as `pand
 """
 
 import importlib
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ __version__ = "0.1.0"
 _HERE = Path(__file__).parent
 TRAINED = (_HERE if (_HERE / "models").is_dir() else _HERE.parent) / "models" / "trained"
 """Bundles that come with the installation."""
+_SYSTEM = os.name
 _MODULES = {
     "agents": ("LoadedAgent", "evaluate", "load_agent"),
     "hands": ("hands_table", "profiles_table", "read_hands"),
@@ -37,9 +39,18 @@ __all__ = [
 ]
 
 
+def unsupported() -> str:
+    """Why nothing runs on this system, empty if it does."""
+    return (
+        "" if _SYSTEM == "posix" else "pokernets runs on Linux and macOS (POSIX); on Windows, install and run it in WSL"
+    )
+
+
 def __getattr__(name: str) -> Any:
     """Import what is used: numba and torch take seconds."""
     for module, names in _MODULES.items():
         if name in names:
+            if reason := unsupported():
+                raise ImportError(reason)
             return getattr(importlib.import_module(f"pokernets.{module}"), name)
     raise AttributeError(f"module 'pokernets' has no attribute {name!r}")

@@ -9,7 +9,7 @@ artifacts, a scale, an experiment or a game that the bundle does not have. Setti
 import sys
 from typing import NamedTuple
 
-from pokernets import TRAINED, __version__
+from pokernets import TRAINED, __version__, unsupported
 
 _OTHERS = ("artifacts=", "scale=", "experiment=")
 _BUNDLED = "game=holdem_nolimit_2p"
@@ -50,6 +50,9 @@ def main() -> None:
         print(f"pokernets {__version__}")
     elif name in ("--help", "-h"):
         print(_usage())
+    elif reason := unsupported():
+        print(f"error: {reason}", file=sys.stderr)
+        sys.exit(2)
     elif name == _KERNELS and arguments:
         print(f"pokernets {_KERNELS}: {_COMPILES}; it takes no settings")
         sys.exit(0 if set(arguments) <= {"--help", "-h"} else 2)

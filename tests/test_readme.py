@@ -15,6 +15,14 @@ def test_length() -> None:
     assert len(README.splitlines()) <= 100
 
 
+def test_a_newcomer_sees_the_table_and_how_to_install_it_first() -> None:
+    assert re.findall(r"!\[[^]]*\]\(([^)]+)\)", README)[0] == "docs/table.png"
+    assert (
+        README.index("pipx install 'pokernets[play]'") < README.index("make play") < README.index("docs/overview.png")
+    )
+    assert "Windows" in README.partition("docs/overview.png")[0]
+
+
 def test_python_runs_as_written(capsys: pytest.CaptureFixture[str]) -> None:
     (code,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
     exec(compile(code, "README.md", "exec"), {})

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+import pokernets
+from pokernets.command import main
 from tests.solvers.games import SPOTS
 
 ROOT = Path(__file__).parents[1]
@@ -50,3 +52,16 @@ def test_what_a_command_does_not_use_is_not_imported(
     assert {"conf.launch", "hydra"} <= imported
     heavy = [name for name in (*ALWAYS_LATER, *unused) if name in imported]
     assert not heavy
+
+
+def test_other_systems_are_refused_by_name(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(pokernets, "_SYSTEM", "nt")
+    monkeypatch.setattr(sys, "argv", ["pokernets", "play"])
+    with pytest.raises(SystemExit, match="2"):
+        main()
+    assert capsys.readouterr().err.startswith("error: pokernets runs on Linux and macOS (POSIX); on Windows")
+    with pytest.raises(ImportError, match="WSL"):
+        pokernets.__getattr__("solve")
+    for arguments in (["--version"], ["--help"]):
+        monkeypatch.setattr(sys, "argv", ["pokernets", *arguments])
+        main()
