@@ -150,6 +150,15 @@ def updated_range(weights: NDArray[Weight], likelihood: NDArray[Any]) -> NDArray
     return product / product.dtype.type(total) if total > 0.0 else None
 
 
+RARE = 1e-4
+"""Weight, relative to the largest of a range, below which a hand counts as not in it: a solve says little about it."""
+
+
+def without_rare(ranges: NDArray[Weight]) -> NDArray[Weight]:
+    """[..., H] ranges without their rare hands."""
+    return np.where(ranges < RARE * ranges.max(axis=-1, keepdims=True), ranges.dtype.type(0), ranges)
+
+
 def hand_text(index: int) -> str:
     """`AhKd`: the higher card first."""
     return cards_text(HAND_CARDS[index][::-1])

@@ -13,7 +13,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from poker.agents.base import PolicyAgent
-from poker.cards import hand_index, hand_text
+from poker.cards import RARE, hand_index, hand_text
 from poker.errors import PokernetsError
 from poker.evaluation.histories.hand_file import HandFile
 from poker.evaluation.measures.explorer import json_number, totals
@@ -23,7 +23,6 @@ from poker.opponents.profiles import KEYS, Profile, profiles_in
 from poker.play.lineup import AgentSpec
 from poker.play.pool import Call, Pool
 from poker.rules import Rules
-from poker.search.beliefs import RARE
 from poker.table.server.uploads import read_apart
 from pokernets.agents import LoadedAgent, action_name
 from pokernets.answers import AgentAnswer, HandAnswer, ProfileAnswer, SpotAnswer

@@ -33,11 +33,12 @@ class SolvedSpot:
 
     def strategy(self, words: str = "") -> Columns:
         """A row for each `hand` with which the player to act after `words` comes there: its `weight`, `ev` in chips,
-        `equity` as a share, for each action its probability and, as `ACTION ev`, its value. Empty if nobody acts."""
+        `equity` as a share, for each action its probability and, as `ACTION ev`, its value. Hands whose weight is less
+        than 1e-4 of the largest are left out; empty if nobody acts."""
         found = self.view(words)
         if found.player is None:
             return {}
-        player, here = found.player, np.flatnonzero(found.weights[found.player] > 0)
+        player, here = found.player, np.flatnonzero(found.listed(found.player))
         columns = {
             "hand": np.array([hand_text(hand) for hand in here.tolist()]),
             "weight": found.ranges[player, here],

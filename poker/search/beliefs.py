@@ -14,9 +14,6 @@ from poker.types import Board, Singles
 Ranges = Singles
 """float32 [P, H], rows sum to 1."""
 
-RARE = 1e-4
-"""Weight relative to the likeliest hand below which a hand is not expected: a solve for ranges says little about it."""
-
 
 def start_ranges(rules: Rules) -> Ranges:
     """Ranges before the first action: every hand is equally likely."""

@@ -30,9 +30,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poker.betting import Betting
+from poker.cards import RARE
 from poker.rules import Rules
 from poker.search.beliefs import (
-    RARE,
     Ranges,
     likelihood,
     observe_action,

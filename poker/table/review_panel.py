@@ -10,7 +10,7 @@ from typing import Any
 from nicegui import run, ui
 
 from poker.betting import Betting
-from poker.cards import PREFLOP_CLASS, PREFLOP_CLASS_SIZE, hand_index
+from poker.cards import PREFLOP_CLASS, PREFLOP_CLASS_SIZE, RARE, hand_index
 from poker.errors import PokernetsError
 from poker.evaluation.histories.review import (
     Advice,
@@ -23,7 +23,6 @@ from poker.evaluation.histories.review import (
 )
 from poker.formats.acpc.log import LoggedHand
 from poker.rules import Rules
-from poker.search.beliefs import RARE
 from poker.search.opponent_decision import IMPROBABLE
 from poker.state import HandState
 from poker.table import words

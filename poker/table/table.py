@@ -1,6 +1,6 @@
 """The table in the browser: cards, bets and buttons of one visitor's game, and what is beside them."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from html import escape
 from pathlib import Path
@@ -23,10 +23,24 @@ from poker.table.review_panel import AT_THE_TABLE, MistakesPanel, ReviewPanel, R
 from poker.table.server.app import loaded
 from poker.table.server.visitors import Visit, Visitors
 
-_SIZES = {"⅓ pot": "0.33", "½ pot": "0.5", "¾ pot": "0.75", "pot": "1", "2 pots": "2", "all-in": "a"}
-_OPENS = {"2 bb": "2x", "2.5 bb": "2.5x", "3 bb": "3x", "4 bb": "4x", "5 bb": "5x", "all-in": "a"}
+_SIZES: Mapping[str, str | float] = {"⅓ pot": 1 / 3, "½ pot": 0.5, "¾ pot": 0.75, "pot": 1, "2 pots": 2, "all-in": "a"}
+_OPENS: Mapping[str, str | float] = {
+    "2 bb": "2x",
+    "2.5 bb": "2.5x",
+    "3 bb": "3x",
+    "4 bb": "4x",
+    "5 bb": "5x",
+    "all-in": "a",
+}
 """Sizes of the first raise before the flop, where x is the big blind."""
-_RERAISES = {"2.5x": "2.5x", "3x": "3x", "3.5x": "3.5x", "4x": "4x", "5x": "5x", "all-in": "a"}
+_RERAISES: Mapping[str, str | float] = {
+    "2.5x": "2.5x",
+    "3x": "3x",
+    "3.5x": "3.5x",
+    "4x": "4x",
+    "5x": "5x",
+    "all-in": "a",
+}
 _SECONDS = 0.15
 """Seconds between two looks at whether the game has moved on."""
 

@@ -10,10 +10,9 @@ from fastapi.testclient import TestClient
 from poker.agents.base import ranged_policy
 from poker.agents.depth_limited import DepthLimitedAgent
 from poker.betting import Betting
-from poker.cards import HAND_CARDS, HOLDEM, hand_index, parse_cards
+from poker.cards import HAND_CARDS, HOLDEM, RARE, hand_index, parse_cards
 from poker.play.lineup import AgentSpec
 from poker.rules import CALL
-from poker.search.beliefs import RARE
 from poker.state import HandState, Policy, public_state
 from poker.table.server.access import Access
 from pokernets.agents import LoadedAgent

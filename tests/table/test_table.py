@@ -140,6 +140,11 @@ def test_sizes_before_the_flop_are_big_blinds_and_multiples(tmp_path: Path) -> N
     assert [pressed(visit, "r300c/", key) for key in "24a"] == [600, 900, 20000]
 
 
+def test_sizes_after_the_flop_are_the_fractions_of_the_pot_that_buttons_say(tmp_path: Path) -> None:
+    visit = Visitors(load_rules("holdem_nolimit_2p"), [CALLS], None, tmp_path).visit("ann")
+    assert [pressed(visit, "r200c/", key) for key in "12345a"] == [333, 400, 500, 600, 1000, 20000]
+
+
 def test_sizes_that_are_clipped_to_another_are_left_out(client: Client, tmp_path: Path) -> None:
     visit = Visitors(load_rules("holdem_nolimit_2p"), [CALLS], None, tmp_path).visit("ann")
     state = visit.game.seen().state

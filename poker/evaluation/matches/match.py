@@ -15,6 +15,7 @@ from functools import partial
 from pathlib import Path
 
 from rich.console import Console
+from rich.progress import TaskID
 
 from poker.agents.base import Agent, require_policy
 from poker.agents.local_best_response import LbrActions, LocalBestResponse
@@ -267,20 +268,31 @@ class _Live:
         self._progress.start()
 
     def close(self) -> None:
+        """Stop the bars at the estimates of all hands, which are those of the report."""
+        for group in self._bars.values():
+            if group[-1].hands:
+                self._show(group[-1])
         self._progress.stop()
         self._scalars.close()
 
     def update(self, result: Results) -> None:
         now = time.monotonic()
-        bar, group = next((bar, group) for bar, group in self._bars.items() if result in group)
+        bar, group = self._bar_of(result)
         self._progress.update(bar, completed=sum(each.hands for each in group))
         if now - self._written.get(result.lineup, self._started) < _SCALAR_SECONDS:
             return
         self._written[result.lineup] = now
-        rate = sum(each.hands - each.kept for each in group) / max(now - self._started, 1e-9)
+        self._show(result)
+        for name, units in result.tagged(self._unit):
+            self._scalars.add_strength(name, estimate(units), step=result.hands)
+
+    def _bar_of(self, result: Results) -> tuple[TaskID, list[Results]]:
+        return next((bar, group) for bar, group in self._bars.items() if result in group)
+
+    def _show(self, result: Results) -> None:
+        bar, group = self._bar_of(result)
+        rate = sum(each.hands - each.kept for each in group) / max(time.monotonic() - self._started, 1e-9)
         best = result.best[0]
         of = result.lineup.labels[0] if len(group) == 1 else result.lineup.title
         found = f"{rate:,.1f}/s  {of} {best:+} {self._unit}/hand"
         self._progress.update(bar, found=found + (" (AIVAT)" if result.has_aivat else ""))
-        for name, units in result.tagged(self._unit):
-            self._scalars.add_strength(name, estimate(units), step=result.hands)

@@ -167,9 +167,10 @@ def totals(view: View) -> dict[str, dict[str, float | None]]:
 
 
 def hands_of(view: View, player: int) -> dict[str, dict[str, Any]]:
-    """Hand that comes here -> weight, EV, equity, and frequency and EV of each action for the player who acts."""
+    """Hand that comes here, if it is not rare -> weight, EV, equity, and frequency and EV of each action for the player
+    who acts."""
     found: dict[str, dict[str, Any]] = {}
-    for hand in np.flatnonzero(view.weights[player] > 0).tolist():
+    for hand in np.flatnonzero(view.listed(player)).tolist():
         told: dict[str, Any] = {
             "weight": json_number(view.ranges[player, hand]),
             "ev": json_number(view.ev[player, hand]),

@@ -12,6 +12,7 @@ from typing import Any
 
 from rich.console import Console
 
+from poker.cards import without_rare
 from poker.errors import PokernetsError
 from poker.report import Figure, Report, Section, Table
 from poker.report.grids import strategy_grids
@@ -171,7 +172,8 @@ def _sections(spot: Spot, found: dict[str, float], decisions: list[Decision]) ->
             (action, f"{told['frequency']:.2%}", *("-" if told[ev] is None else f"{told[ev]:.2f}" for ev in _EVS))
             for action, told in one.actions.items()
         ]
-        draw = partial(strategy_grids, f"{spot.text['board']} {title}", list(one.actions), one.weights, one.strategy)
+        weights = without_rare(one.weights)
+        draw = partial(strategy_grids, f"{spot.text['board']} {title}", list(one.actions), weights, one.strategy)
         name = f"ranges_{number}_{one.path.replace(' ', '_') or 'root'}"
         sections += [Table(("action", "frequency", *_EVS.values()), rows, title), Figure(name, draw)]
     return sections

@@ -15,7 +15,7 @@ from functools import cached_property, lru_cache
 import numpy as np
 
 from poker.betting import Betting
-from poker.cards import cards_text, parse_cards
+from poker.cards import cards_text, parse_cards, without_rare
 from poker.errors import PokernetsError
 from poker.rules import CALL
 from poker.solvers.vector.boards import deck_of
@@ -67,6 +67,11 @@ class View:
     def mean(self, values: Singles, player: int) -> float:
         """Mean of values [H] of the player's hands; NaN where none comes here."""
         return weighted_mean(values, self.weights[player])
+
+    def listed(self, player: int) -> Floats:
+        """[H] `weights` of the player's hands, 0 for those so rare that they are not shown (`poker.cards.RARE`)."""
+        weights: Floats = np.where(without_rare(self.ranges[player]) > 0, self.weights[player], 0.0)
+        return weights
 
 
 class Walk:

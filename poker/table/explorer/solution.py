@@ -180,7 +180,7 @@ def by_class(values: Values, weights: NDArray[np.float64]) -> NDArray[np.float64
 
 
 def _cells(view: View, player: int, mode: str) -> list[Cell]:
-    weights = view.weights[player]
+    weights = view.listed(player)
     ranges = view.ranges[player]
     share = by_class(ranges, weights)[:, 0]
     most = np.nanmax(share) if (share > 0).any() else 1.0
@@ -218,7 +218,7 @@ def _sheet(view: View) -> str:
 
 def _by_suit(view: View, player: int, number: int) -> str:
     """HTML of a table of the hands of a class, one a row."""
-    hands = [h for h in np.flatnonzero(number == PREFLOP_CLASS).tolist() if view.weights[player, h] > 0]
+    hands = np.flatnonzero((number == PREFLOP_CLASS) & (view.listed(player) > 0)).tolist()
     title = f"<h3>{SEATS[player]}'s {class_text(number)}</h3>"
     if not hands:
         return f"{title}<p class=quiet>It does not come here.</p>"

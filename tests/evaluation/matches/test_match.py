@@ -67,6 +67,15 @@ def match(out: Path, **changes: Any) -> MatchResults:
     return run(**{**settings, **changes})
 
 
+@pytest.mark.parametrize("agents", [SPECS[:2], SEVEN[:6]], ids=["a bar", "a bar of many line-ups"])
+def test_the_bar_ends_with_the_result(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], agents: list[AgentSpec]
+) -> None:
+    found = match(tmp_path, agents=agents)
+    last = [line for line in capsys.readouterr().err.splitlines() if "mbb/hand" in line][-1]
+    assert last.endswith(f"{found.lineups[-1].best[0]:+} mbb/hand")
+
+
 class Remembering(AlwaysCall):
     """Records what it is asked to do."""
 

@@ -8,11 +8,14 @@ import pytest
 from poker.betting import Betting
 from poker.cards import cards_text, parse_cards
 from poker.errors import PokernetsError
+from poker.evaluation.measures.explorer import hands_of
+from poker.rules import CALL
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.solver import VectorSolver
-from poker.solvers.vector.spot.decisions import decision
+from poker.solvers.vector.spot.decisions import arriving, decision, totals
 from poker.solvers.vector.spot.spots import spot_of
 from poker.solvers.vector.walk import View, Walk
+from poker.table.explorer.solution import _cells
 from poker.tree import build_tree
 from poker.tree.spots import spot_tree
 from tests.games import load_rules
@@ -60,6 +63,42 @@ def test_first_street_is_the_vector_engines(turn: tuple[Walk, VectorSolver]) -> 
         assert _mean(root, player) == pytest.approx(solver.game_value(player), abs=1e-4)
     checked = VectorSolver(VectorGame(spot_tree(4, 2, 1, {}), TURN.board, solver.game.ranges), "cfr_plus")
     assert root.mean(root.equity[0], 0) == pytest.approx(checked.game_value(0) / 2, abs=1e-6)
+
+
+RARELY = spot_of(
+    {
+        "board": "Ks9h4d2c7s",
+        "oop_range": "AA,KQs,T9s,86s,JTs,QJs",
+        "ip_range": "AK,KJs,99,98s,A5s",
+        "pot": 100,
+        "stack": 200,
+        "bet": "75%",
+        "raise": "a",
+    }
+)
+"""After a bet some hands of the player in position call once in 50,000 times, and would set the scale of EVs."""
+
+
+def test_hands_that_hardly_come_are_in_no_view() -> None:
+    solver = VectorSolver(RARELY.game())
+    solver.run(500)
+    words = ["bet75", "call"]
+    arrived = arriving(solver, solver.game.tree.find((75, CALL)))[1]
+    view = Walk(RARELY, solver).view(words)
+    rare = (arrived > 0) & (arrived < 1e-4 * arrived.max())
+    assert rare.any()
+    assert view.listed(1)[rare].max() == 0.0
+    np.testing.assert_array_equal(view.listed(1)[~rare], view.weights[1, ~rare])
+    assert len(hands_of(view, 1)) == ((arrived > 0) & ~rare).sum()
+    cells = [cell.label for cell in _cells(view, 1, "ev")]
+    assert np.nanmax(view.ev[1]) > 1.0
+    assert not [label for label in cells if label.startswith("EV ") and float(label[3:]) > 0.1]
+
+
+def test_an_action_that_is_hardly_taken_has_no_value_to_those_that_take_it() -> None:
+    weights, strategy = np.ones(2), np.array([[1.0, 0.0], [1 - 1e-5, 1e-5]])
+    found = totals(weights, strategy, np.array([[1.0, 5.0], [2.0, 9.0]]))
+    assert [(one["ev"], one["ev_all"]) for one in found] == [(pytest.approx(1.5, abs=1e-5), 1.5), (None, 7.0)]
 
 
 @pytest.mark.parametrize("words", [["check", "check"], ["check", "bet30", "call"]])

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from poker.cards import RARE
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.solver import VectorSolver
 from poker.solvers.vector.spot.solution import action_name, find_node
@@ -38,15 +39,14 @@ def decision(solver: VectorSolver, words: str) -> Decision:
 
 def totals(weights: Floats, strategy: Reals, values: Reals) -> list[dict[str, float | None]]:
     """Frequency with which hands of `weights` [H] take each action, its mean value `ev` to those that do, and `ev_all`
-    to all of them alike, by which actions compare; None where nothing is known. `strategy` and `values` are [H, A]."""
-    return [
-        {
-            "frequency": float(weights @ taken / weights.sum()) if weights.any() else math.nan,
-            "ev": _known(weighted_mean(worth, weights * taken)),
-            "ev_all": _known(weighted_mean(worth, weights)),
-        }
-        for taken, worth in zip(strategy.T, values.T, strict=True)
-    ]
+    to all of them alike, by which actions compare; None where nothing is known, and for the `ev` of an action that is
+    hardly taken (`poker.cards.RARE`). `strategy` and `values` are [H, A]."""
+    found: list[dict[str, float | None]] = []
+    for taken, worth in zip(strategy.T, values.T, strict=True):
+        frequency = float(weights @ taken / weights.sum()) if weights.any() else math.nan
+        ev = weighted_mean(worth, weights * taken) if frequency >= RARE else math.nan
+        found.append({"frequency": frequency, "ev": _known(ev), "ev_all": _known(weighted_mean(worth, weights))})
+    return found
 
 
 def _known(value: float) -> float | None:
