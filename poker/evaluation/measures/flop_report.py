@@ -1,7 +1,8 @@
 """`evaluate=flops`: two ranges on many flops, each solved as `evaluate=spot` does, and what that comes to on average.
 
 A flop weighs as many deals as it stands for (`poker.abstraction.flops`), times the weight of the pairs of hands that
-both ranges have on it. What is solved is kept by flop: the same command goes on, and more flops use it.
+both ranges have on it; flops on which they have none are left out and counted. What is solved is kept by flop: the same
+command goes on, and more flops use it.
 """
 
 import csv
@@ -18,7 +19,7 @@ from rich.console import Console
 from poker.abstraction.flops import FlopSubset, representative_flops
 from poker.artifacts import fingerprint_of
 from poker.atomic import written_atomically
-from poker.cards import RANKS, cards_text
+from poker.cards import HOLDEM, RANKS, cards_text
 from poker.errors import PokernetsError
 from poker.evaluation.measures.spot import SEATS, Settings, prepare
 from poker.formats.ranges import parse_range
@@ -35,7 +36,8 @@ from poker.types import Floats
 
 _SMALL_MENU = {"flop_bet": "33%", "bet": "75%", "flop_raise": "60%"}
 """Bet sizes where the file gives none."""
-_OTHERS = ("board", "oop_range", "ip_range", "pot", "stack", "rake", "rake_cap")
+_RANGES = ("oop_range", "ip_range")
+_OTHERS = ("board", *_RANGES, "pot", "stack", "rake", "rake_cap")
 _SUITS = {1: "monotone", 2: "two-tone", 3: "rainbow"}
 _RANKS = {1: "three of a kind", 2: "paired", 3: "unpaired"}
 _SHOWN = 40
@@ -64,16 +66,17 @@ def run(*, spot: str, flops: int, settings: Settings, nodes: list[str], out: str
             for number in subset.numbers.tolist():
                 if number not in known:
                     board = cards_text(sorted(boards[number].tolist(), reverse=True))
-                    known[number] = {"number": number, **_solved({**keys, "board": board}, settings, nodes)}
-                    journal.append([known[number]])
-                    bars.update(bar, advance=1, found=f"{board}: OOP {known[number]['ev'][0]:.2f} chips")
+                    row = known[number] = {"number": number, **_solved({**keys, "board": board}, settings, nodes)}
+                    journal.append([row])
+                    told = f"OOP {row['ev'][0]:.2f} chips" if row["pairs"] else "the ranges have no hands on it"
+                    bars.update(bar, advance=1, found=f"{board}: {told}")
     return _write([known[number] for number in subset.numbers.tolist()], subset, keys, settings, nodes, folder)
 
 
 def _keys(file: str) -> dict[str, Any]:
     """The keys of the spot without its board, with bet sizes if it has none."""
     keys = {str(key): value for key, value in read_keys(file).items() if key != "board"}
-    for name in ("oop_range", "ip_range"):
+    for name in _RANGES:
         if name not in keys:
             raise PokernetsError(f"{file} lacks `{name}`")
         weights = parse_range(str(keys[name]))
@@ -84,8 +87,11 @@ def _keys(file: str) -> dict[str, Any]:
 
 
 def _solved(keys: Mapping[str, Any], settings: Settings, nodes: Sequence[str]) -> Row:
-    """Solve one flop."""
+    """Solve one flop; on a flop on which the ranges have no pair of hands that is all there is to say."""
     spot = spot_of(keys)
+    first, second = (parse_range(str(keys[name])).astype(np.float64) * HOLDEM.live(spot.board) for name in _RANGES)
+    if not (first * HOLDEM.compatible_mass(second)).any():
+        return {"flop": keys["board"], "pairs": 0.0}
     solver, _ = prepare(spot, settings)
     done = solver.run(settings.iterations, settings.target_percent / 100 * spot.pot)
     decisions = [decision(solver, words) for words in nodes]
@@ -113,6 +119,9 @@ def _write(
     """Table, CSV, picture and record."""
     weights = subset.weights * np.array([row["pairs"] for row in rows])
     weights = weights / weights.sum()
+    place = folder / str(len(rows))
+    left_out = [row["flop"] for row in rows if not row["pairs"]]
+    weights, rows = weights[weights > 0], [row for row in rows if row["pairs"]]
     columns: dict[str, tuple[Floats, Floats]] = {
         "EV OOP": (np.array([row["ev"][0] for row in rows]), weights),
         "EV IP": (np.array([row["ev"][1] for row in rows]), weights),
@@ -126,7 +135,6 @@ def _write(
             action: np.array([node["frequencies"][action] for node in told]) for action in told[0]["frequencies"]
         }
         columns |= {f"{title}: {action}": (values, weights * reach) for action, values in panels[title].items()}
-    place = folder / str(len(rows))
     place.mkdir(exist_ok=True)
     order = np.argsort([-row["ev"][0] for row in rows], kind="stable").tolist()
     names = [row["flop"] for row in rows]
@@ -144,6 +152,8 @@ def _write(
         f"EV in chips, of a pot of {keys['pot']}; {len(rows):,} flops to {settings.target_percent:g}% of the pot. Means"
         " weigh flops by deals and by the pairs of hands that come there"
     )
+    if left_out:
+        note += f"; {len(left_out):,} more are left out, on which the ranges have no hands together"
     sections: list[Section] = [
         Table(head, [whole, *_kinds(names, line)], "By kind of flop", note),
         Table(head, flops, "By flop", console=len(rows) <= _SHOWN),
@@ -158,6 +168,7 @@ def _write(
         "spot": dict(keys),
         **vars(settings),
         "flops": len(rows),
+        "left_out": left_out,
         "means": dict(zip(columns, whole[2:], strict=True)),
         "seconds": sum(row["seconds"] for row in rows),
         "rows": [{**row, "weight": float(weight)} for row, weight in zip(rows, weights, strict=True)],

@@ -1,24 +1,33 @@
 """`evaluate=flops`: what is solved is kept, means are those of the flops, files without what is needed are refused."""
 
 import csv
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
+from poker.abstraction.equities import check_down_chances
+from poker.abstraction.flops import NUM_FLOPS
 from poker.errors import PokernetsError
 from poker.evaluation.measures import flop_report
 from poker.evaluation.measures.flop_report import run
 from poker.evaluation.measures.spot import Settings
+from poker.formats.ranges import parse_range
 from tests.commands import run_here
+from tests.games import load_rules
 
 SPOT = "oop_range: AA,KK,77\nip_range: QQ,JJ,AKs\npot: 60\nstack: 20\nbet: a\n"
 SETTINGS = Settings("apdcfr", 2.0, 500, threads=1, memory_limit_gib=1.0)
 
 
-def report(folder: Path, flops: int, text: str = SPOT) -> dict[str, Any]:
+def report(
+    folder: Path, flops: int, text: str = SPOT, settings: Settings = SETTINGS, nodes: Sequence[str] = ("", "check")
+) -> dict[str, Any]:
     (folder / "my.spot").write_text(text)
-    return run(spot=str(folder / "my.spot"), flops=flops, settings=SETTINGS, nodes=["", "check"], out=str(folder))
+    return run(spot=str(folder / "my.spot"), flops=flops, settings=settings, nodes=[*nodes], out=str(folder))
 
 
 def test_flops_are_kept_and_means_are_theirs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -69,6 +78,31 @@ def test_a_lock_is_kept_to_on_every_flop(tmp_path: Path) -> None:
     assert locked["means"]["OOP: check"] == pytest.approx(1)
     assert free["means"]["OOP: check"] < 0.9
     assert locked["means"]["EV OOP"] < free["means"]["EV OOP"]
+
+
+TAKEN = "oop_range: KK\nip_range: AA\npot: 100\nstack: 100\nflop_bet: a\n"
+"""Three aces or three kings on the flop leave a range no hand."""
+
+
+def test_flops_that_take_a_range_are_left_out_and_counted(tmp_path: Path) -> None:
+    found = report(tmp_path, 6, TAKEN)
+    assert found["left_out"] == ["AhAdAc"]
+    assert (found["flops"], found["means"]["equity OOP"] < 0.3) == (5, True)
+    assert "AhAdAc" not in {row["flop"] for row in found["rows"]}
+    assert sum(row["weight"] for row in found["rows"]) == pytest.approx(1)
+    [page] = tmp_path.glob("flops-*/6/report.html")
+    assert "1 more are left out, on which the ranges have no hands together" in page.read_text()
+    assert report(tmp_path, 6, TAKEN)["means"] == found["means"]
+
+
+@pytest.mark.slow
+def test_the_mean_equity_is_that_before_the_flop(tmp_path: Path) -> None:
+    """Pot equity is weighed as hands are dealt, whatever flops leave out."""
+    found = report(tmp_path, NUM_FLOPS, TAKEN, replace(SETTINGS, iterations=1), nodes=[])
+    kings, aces = (parse_range(text).astype(np.float64) for text in ("KK", "AA"))
+    chances = check_down_chances(load_rules("holdem_nolimit_2p"), (), aces)
+    assert found["means"]["equity OOP"] == pytest.approx(kings @ chances / kings.sum(), abs=1e-5)
+    assert sorted(found["left_out"]) == ["AhAdAc", "KhKdKc"]
 
 
 def test_what_is_no_spot_is_refused(tmp_path: Path) -> None:
