@@ -315,20 +315,24 @@ class Betting:
             return "c"
         return "r" if self.rules.betting == LIMIT else f"r{action}"
 
-    def parse_action(self, text: str) -> int:
-        """The action that ACPC text (`f`, `c`, `r`, `r300`; `k` and `b300` for check and bet) means in this state."""
+    def parse_action(self, text: str, round_start: int = 0) -> int:
+        """The action that ACPC text (`f`, `c`, `r`, `r300`; `k` and `b300` for check and bet) means in this state.
+
+        All protocols read actions by this: totals are ASCII digits without a leading zero. In protocols with totals of
+        the round `round_start` is what each player had put in before it.
+        """
         match = re.fullmatch(r"([fckrb])((?:[1-9][0-9]{0,9})?)", text)
         letter, size = match.groups() if match else ("", "")
         sized = letter in ("r", "b") and self.rules.betting != LIMIT
         if not letter or bool(size) != sized:
             wanted = "f, c or r" if self.rules.betting == LIMIT else "f, c or r<total>"
-            raise IllegalAction(f"`{text}` is no action of the game `{self.rules.name}`: expected {wanted}")
+            raise IllegalAction(f"`{text[:100]}` is no action of the game `{self.rules.name}`: expected {wanted}")
         if letter == "f":
             return FOLD
         if letter in "ck":
             return CALL
         if sized:
-            return int(size)
+            return int(size) + round_start
         return self.legal().min_raise or self.highest + self.rules.raise_sizes[self.street]
 
     @classmethod

@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from poker.agents.base import Agent
+from poker.betting import IllegalAction
 from poker.errors import PokernetsError
 from poker.formats.acpc.log import log_line, read_log
 from poker.lines import JsonLines, append_lines
@@ -31,7 +32,7 @@ from poker.play.entropy import stored_seed
 from poker.play.hand import checked, passive
 from poker.play.lineup import AgentSpec
 from poker.play.services import GtoWizard, round_start, token_of
-from poker.rules import CALL, FOLD, STREET_NAMES, Rules
+from poker.rules import STREET_NAMES, Rules
 from poker.search.lru_cache import LRUCache
 from poker.state import HandState
 
@@ -127,11 +128,13 @@ class ServiceTable:
     def _act(self, hand: ServedHand, token: str) -> None:
         """Take the client's action, then the agent's until it is the client's turn again."""
         betting = hand.state.betting
-        raises = token[:1] == "b" and token[1:].isdecimal()
-        action = int(token[1:]) + round_start(betting) if raises else FOLD if token == "f" else CALL
-        passive = "c" if betting.to_call else "k"
-        if betting.is_over or not (raises or token in ("f", passive)) or not betting.legal().allows(action):
-            raise RequestError(HTTPStatus.BAD_REQUEST, f"illegal action {token}")
+        try:
+            if token[:1] not in ("f", "b", "c" if betting.to_call else "k"):
+                raise IllegalAction(f"illegal action {token[:100]}")
+            action = betting.parse_action(token, round_start(betting))
+            betting.apply(action)
+        except IllegalAction as error:
+            raise RequestError(HTTPStatus.BAD_REQUEST, str(error)) from error
         hand.old = hand.tokens
         self._apply(hand, action)
         self._go_on(hand)
@@ -213,12 +216,13 @@ class ServiceTable:
         return self._game_service(hand)
 
     def _hands_act(self, number: str, body: dict[str, Any], key: str) -> dict[str, Any]:
-        hand = (self._of_key.get(key) or {}).get(int(number)) if number.isdecimal() and len(number) < 19 else None
+        hand = next((hand for known, hand in (self._of_key.get(key) or {}).items() if str(known) == number), None)
         if hand is None:
             raise RequestError(HTTPStatus.NOT_FOUND, f"there is no hand {number}")
         if hand.state.is_over:
             raise RequestError(HTTPStatus.CONFLICT, f"hand {number} is over")
-        self._act(hand, f"{body.get('action')}{body.get('amount') or ''}")
+        action, total = body.get("action"), body.get("amount")
+        self._act(hand, f"b{total}" if action == "b" and type(total) is int else str(action))
         return self._game_service(hand)
 
     def _game_service(self, hand: ServedHand) -> dict[str, Any]:
@@ -302,7 +306,7 @@ def serve_table(table: ServiceTable, host: str, port: int, tell: Callable[[str],
 
         def _body(self) -> dict[str, Any]:
             length = self.headers.get("Content-Length", "0")
-            if not length.isdecimal() or int(length) > _MOST_BYTES:
+            if not length.isdecimal() or len(length) > 18 or int(length) > _MOST_BYTES:
                 self.close_connection = True
                 raise RequestError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"a request has up to {_MOST_BYTES} bytes")
             try:

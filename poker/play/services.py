@@ -17,7 +17,7 @@ from http import HTTPStatus
 from http.client import HTTPException
 from typing import Any
 
-from poker.betting import Betting
+from poker.betting import Betting, IllegalAction
 from poker.errors import PokernetsError
 from poker.rules import CALL, FOLD, Rules
 from poker.state import HandState
@@ -31,7 +31,7 @@ _ATTEMPTS = 20
 _LONGEST_PAUSE = 15.0
 _SECONDS = 180.0
 """For an answer; engines think."""
-_TOKEN = re.compile(r"[fkc]|b[0-9]+(?:\.[0-9]+)?")
+_TOTAL = re.compile(r"b((?:0(?=\.)|[1-9][0-9]{0,9})(?:\.[0-9]{1,6})?)")
 
 
 class LostAnswer(Exception):  # noqa: N818 (what happened, not an error of this program)
@@ -107,11 +107,14 @@ def betting_of(rules: Rules, tokens: Sequence[str], unit: float = 1.0) -> Bettin
     """The betting of a service's tokens, whose totals are of the round and `unit` of ours each."""
     betting = Betting.start(rules)
     for token in tokens:
-        if not _TOKEN.fullmatch(token):
-            raise PokernetsError(f"the service tells an action `{token}`, which is none that is known")
-        raises = token[0] == "b"
-        action = FOLD if token == "f" else round(float(token[1:]) * unit) + round_start(betting) if raises else CALL
-        betting = betting.apply(action)
+        total = _TOTAL.fullmatch(token)
+        try:
+            chips = f"b{round(float(total[1]) * unit)}" if total else token
+            betting = betting.apply(betting.parse_action(chips, round_start(betting)))
+        except IllegalAction as error:
+            raise PokernetsError(
+                f"the service tells an action `{token[:100]}` that is not possible: {error}"
+            ) from error
     return betting
 
 

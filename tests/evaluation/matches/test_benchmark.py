@@ -281,6 +281,30 @@ def test_a_server_refuses_what_the_protocols_do_not_allow(url: str) -> None:
     assert GtoWizard(RULES, line).begin().won is None
 
 
+@pytest.mark.parametrize(
+    "token", ["b0", "b00", "b200 ", "b0200", "b+200", "b2_00", "b\uff12\uff10\uff10", "r200", "k", "cc", ""]
+)
+def test_no_other_text_than_an_action_bets(url: str, table: Table, token: str) -> None:
+    """Before the flop with 100 to call: `b0` called, digits of other scripts bet, and so did an `amount` of "00"."""
+    slumbot, hand = Line(url, {}, 0.0), Slumbot(RULES, Line(url, {}, 0.0))
+    begun = hand.begin()
+    while begun.state.betting.line or begun.won is not None:
+        begun = hand.begin()
+    told = slumbot.ask("/api/act", {"token": begun.answer["token"], "incr": token})
+    assert set(told) == {"error_msg"}
+    wizard = GtoWizard(RULES, line := Line(url, {"X-API-Key": "a"}, 0.0))
+    place = f"/hands/{wizard.begin().answer['hand_id']}/act"
+    amounts: tuple[Any, ...] = ("00", "200", 200.5, True, -200, [200], None)
+    for body in (
+        {"action": token},
+        *({"action": "b", "amount": amount} for amount in amounts),
+        {"action": "b2", "amount": "00"},
+    ):
+        with pytest.raises(services.Refusal, match=r"^400: "):
+            line.ask(place, body)
+    assert slumbot.ask("/api/act", {"token": begun.answer["token"], "incr": "b200"})["old_action"] == ""
+
+
 def test_tokens_of_a_service_are_totals_of_the_round() -> None:
     rng, cards = random.Random(2), np.random.default_rng(2)
     for _ in range(200):
@@ -292,8 +316,9 @@ def test_tokens_of_a_service_are_totals_of_the_round() -> None:
         assert betting_of(RULES, tokens) == state.betting
     assert betting_of(RULES, ["b2", "c", "b1.5"], 100) == Betting.parse(RULES, "r200c/r350")
     assert round_start(Betting.parse(RULES, "cc/cc/")) == 100
-    with pytest.raises(PokernetsError, match="an action `x9`"):
-        betting_of(RULES, ["x9"])
+    for token in ("x9", "b0", "b00", "b0200", "b\uff12\uff10\uff10"):
+        with pytest.raises(PokernetsError, match=f"an action `{token}`"):
+            betting_of(RULES, [token])
 
 
 def test_other_stacks_are_refused_and_blinds_may_be_in_any_unit(url: str) -> None:
