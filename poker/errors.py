@@ -28,6 +28,14 @@ class PokernetsError(Exception):
 
     remedy: Remedy | None = None
 
+    def __str__(self) -> str:
+        return printable(super().__str__())
+
+
+def printable(text: str) -> str:
+    """Text that any stream or socket takes: lone surrogates, which no encoding holds, become question marks."""
+    return text.encode("utf-8", "replace").decode()
+
 
 @contextmanager
 def disk_full_at(path: Path) -> Iterator[None]:

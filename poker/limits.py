@@ -38,6 +38,7 @@ MOST_KEYS = 10_000
 MOST_DIGITS = 400
 """Digits of a number."""
 
+_HALF_CHARACTER = re.compile("[\ud800-\udfff]")
 _JSON_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+"?|[\[{]|[\]}]', re.DOTALL)
 _TOML_TEXT = re.compile(
     r"""
@@ -64,12 +65,16 @@ def check_length(text: str | bytes, most: int, what: str) -> None:
 
 
 def parse_json(text: str | bytes, exact: bool = False) -> Any:
-    """JSON of limited depth, numbers with decimals as Decimal if `exact`; a LimitError or a ValueError."""
+    """JSON of limited depth whose texts can be written, numbers with decimals as Decimal if `exact`; a LimitError or a
+    ValueError."""
     plain = text.decode("utf-8", "replace") if isinstance(text, bytes) else text
     _check_depth(token[0] for token in _JSON_TOKEN.finditer(plain))
     if _DIGITS.search(plain):
         raise LimitError(f"a number of more than {MOST_DIGITS} digits")
-    return json.loads(plain, parse_float=Decimal if exact else None)
+    found = json.loads(plain, parse_float=Decimal if exact else None)
+    if "\\u" in plain and _HALF_CHARACTER.search(json.dumps(found, ensure_ascii=False, default=str)):
+        raise LimitError("a text with half a character (a lone surrogate such as \\ud800)")
+    return found
 
 
 def check_toml(text: str) -> None:

@@ -35,6 +35,7 @@ UNCAPPED = 255
 
 MAX_PLAYERS = 12
 """Seats at the largest table on record (IRC)."""
+MAX_STREETS = 8
 MAX_CARDS_SHOWN = 7
 
 _LAYOUT = (
@@ -119,7 +120,8 @@ class Rules:
     def _check_streets(self) -> None:
         streets = len(self.board_cards)
         per_street = f"for each of the {streets} streets"
-        self._require(streets >= 1 and min(self.board_cards) >= 0, "board_cards", "counts >= 0", self.board_cards)
+        good = 1 <= streets <= MAX_STREETS and min(self.board_cards) >= 0
+        self._require(good, "board_cards", f"1 to {MAX_STREETS} counts >= 0", self.board_cards)
         if self.betting == LIMIT:
             good = len(self.raise_sizes) == streets and min(self.raise_sizes) >= 1
             self._require(good, "raise_sizes", f"one amount >= 1 {per_street} of a limit game", self.raise_sizes)
@@ -256,6 +258,9 @@ class Rules:
             raise RulesError(f"game definition `{name}`: missing field `limit` or `nolimit`")
         limited = found["betting"] == LIMIT
         [players], [streets] = numbers("numPlayers", 1), numbers("numRounds", 1)
+        for field, count, most in (("numPlayers", players, MAX_PLAYERS), ("numRounds", streets, MAX_STREETS)):
+            if count > most:
+                raise RulesError(f"game definition `{name}`: field `{field}` must be at most {most}, not {count}")
         game = cls(
             name=name,
             num_players=players,
@@ -363,7 +368,7 @@ def _read_fields(text: str, name: str) -> dict[str, str]:
                 known = ", ".join([LIMIT, NOLIMIT, *_ACPC_FIELDS])
                 raise RulesError(f"{where}: unknown field in `{line[:100]}`; known: {known}")
             field = names[key.lower()]
-            if not re.fullmatch(r"\d+(\s+\d+)*", value.strip()):
+            if not re.fullmatch(r"[0-9]+(\s+[0-9]+)*", value.strip()):
                 raise RulesError(f"{where}: field `{field}` must hold integers >= 0, not `{value.strip()[:100]}`")
             if max(map(len, value.split())) > 10:
                 raise RulesError(f"{where}: field `{field}` must hold integers of at most 10 digits")

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from poker.agents.base import PolicyAgent
 from poker.cards import RARE, hand_index, hand_text
-from poker.errors import PokernetsError
+from poker.errors import PokernetsError, printable
 from poker.evaluation.histories.hand_file import HandFile
 from poker.evaluation.measures.explorer import json_number, totals
 from poker.evaluation.measures.spot import SEATS
@@ -286,7 +286,7 @@ def described(kind: type[BaseModel]) -> str:
 
 def reasons(errors: Iterable[Mapping[str, Any]]) -> str:
     """Why a question is none, from pydantic's `errors()`, without what was asked."""
-    return "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in errors)
+    return printable("; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in errors))
 
 
 def _json(table: Columns) -> dict[str, list[Any]]:

@@ -84,6 +84,8 @@ def test_missing_field_is_named(field: str) -> None:
         ("raiseSize = 2 4", "raiseSize = 2 0", "`raise_sizes` must be one amount >= 1"),
         ("numPlayers = 2", "numPlayers = 1", "`blind` must hold 1 integers, not 2"),
         ("numPlayers = 2", "numPlayers = 2 2", "`numPlayers` must hold 1 integers"),
+        ("numPlayers = 2", "numPlayers = 2147483648", "`numPlayers` must be at most 12, not 2147483648"),
+        ("numRounds = 2", "numRounds = 2147483648", "`numRounds` must be at most 8, not 2147483648"),
         ("firstPlayer = 1 1", "firstPlayer = 1 3", "`first_player` must be one player"),
         ("firstPlayer = 1 1", "firstPlayer = 0 1", "`first_player` must be one player"),
         ("numHoleCards = 1", "numHoleCards = 3", "`num_hole_cards` must be 1 or 2"),

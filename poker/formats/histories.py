@@ -27,6 +27,7 @@ ACPC, PHH, POKERSTARS, BOVADA, WINAMAX, PARTY, OHH = (
 FORMATS = (PHH, POKERSTARS, ACPC, OHH)
 """Formats that can be written; the texts of sites other than PokerStars are only read."""
 KNOWN = "text of PokerStars, Bovada, Winamax, partypoker or 888, PHH, OHH, ACPC logs"
+UNFORESEEN = "what its reader does not foresee"
 SUFFIXES = {PHH: ".phhs", POKERSTARS: ".txt", ACPC: ".log", OHH: ".ohh"}
 
 _SITES: dict[str, tuple[Callable[[str], Iterable[tuple[int, list[str]]]], type[SiteLines]]] = {
@@ -142,24 +143,31 @@ def hands_of(
 
 
 def _all_hands(text: str, kind: str, path: Path | str, game: Rules | None) -> Iterator[PlayedHand | HistoryError]:
-    if kind == ACPC:
-        yield from acpc_tables.log_hands(text, game, path)
-        return
-    for parse in _parsers(text, kind):
+    """The hands of a text. Whatever goes wrong with one, also what no reader foresees, takes its place as an error."""
+    for line, parse in _parsers(text, kind, game):
         try:
             yield parse()
+        except MemoryError:
+            raise
         except LineError as error:
             yield HistoryError(path, error.line, str(error))
+        except PokernetsError as error:
+            yield HistoryError(path, line, str(error))
+        except Exception as error:
+            yield HistoryError(path, line, f"{UNFORESEEN} ({type(error).__name__}: {str(error)[:200]})")
 
 
-def _parsers(text: str, kind: str) -> Iterator[Callable[[], PlayedHand]]:
-    """Reader of each hand of a text; raises a LineError."""
-    if kind in _SITES:
+def _parsers(text: str, kind: str, game: Rules | None) -> Iterator[tuple[int, Callable[[], PlayedHand]]]:
+    """The first line of each hand of a text, and what reads it."""
+    if kind == ACPC:
+        yield from acpc_tables.hands(text, game)
+    elif kind in _SITES:
         split, site = _SITES[kind]
-        yield from (partial(site.parse, lines, line) for line, lines in split(text))
+        yield from ((line, partial(site.parse, lines, line)) for line, lines in split(text))
     else:
         tables, reader = (phh_read.tables, phh_read) if kind == PHH else (ohh_read.hands, ohh_read)
-        yield from (partial(reader.parse_hand, part, number, line) for number, (line, part) in enumerate(tables(text)))
+        for number, (line, part) in enumerate(tables(text)):
+            yield line, partial(reader.parse_hand, part, number, line)
 
 
 def write_hands(path: Path, kind: str, hands: Iterable[PlayedHand]) -> int:

@@ -28,10 +28,13 @@ from poker.limits import MOST_FILE_BYTES
 
 STREETS = 4
 MAX_EXAMPLES = 20
+_MOST_NESTED = 4
+"""Archives in archives: a year holds months, and a month games."""
 
 _ARCHIVES = (".tgz", ".tar.gz", ".tar", ".tar.bz2", ".tar.xz")
-_MONTH = re.compile(r"(?<!\d)(?:19|20)\d\d(?:0[1-9]|1[0-2])(?!\d)")
+_MONTH = re.compile(r"(?<![0-9])(?:19|20)[0-9][0-9](?:0[1-9]|1[0-2])(?![0-9])")
 _CARD = re.compile("[2-9TJQKA][cdhs]")
+_NUMBER = re.compile("-?[0-9]{1,18}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,11 +114,16 @@ def read_hands(path: str | Path, problems: Problems) -> Iterator[RawHand]:
         yield from _read_packed(file, root.name, problems)
 
 
-def _read_packed(file: IO[bytes], name: str, problems: Problems) -> Iterator[RawHand]:
+def _read_packed(file: IO[bytes], name: str, problems: Problems, depth: int = 0) -> Iterator[RawHand]:
     """Hands of the loose files in an archive and of the archives packed inside it, one month at a time."""
+    if depth > _MOST_NESTED:
+        problems.add(f"archives nested more than {_MOST_NESTED} deep", name[:200])
+        return
     inner: list[tuple[str, bytes]] = []
     parts = _loose_parts(_unpack(file, name, inner, problems), problems)
-    parts += [(inner_name, _read_packed(io.BytesIO(data), inner_name, problems)) for inner_name, data in inner]
+    parts += [
+        (inner_name, _read_packed(io.BytesIO(data), inner_name, problems, depth + 1)) for inner_name, data in inner
+    ]
     yield from _by_month(parts)
 
 
@@ -178,11 +186,11 @@ def _loose_parts(files: _Files, problems: Problems) -> list[_Part]:
 
 
 def _add_hand(month: _Month, fields: list[str]) -> None:
-    stamp, _, _, dealt = map(int, fields[:4])
+    stamp, _, _, dealt = map(_number, fields[:4])
     counts = []
     for text in fields[4 : 4 + STREETS]:
         players, pot = text.split("/")
-        counts.append((int(players), int(pot)))
+        counts.append((_number(players), _number(pot)))
     board = tuple(fields[4 + STREETS :])
     if len(counts) != STREETS or len(board) > 5 or not all(map(_CARD.fullmatch, board)):
         raise ValueError
@@ -193,19 +201,26 @@ def _add_hand(month: _Month, fields: list[str]) -> None:
 
 def _add_roster(month: _Month, fields: list[str]) -> None:
     names = tuple(fields[2:])
-    if len(names) != int(fields[1]):
+    if len(names) != _number(fields[1]):
         raise ValueError
-    month.roster[int(fields[0])] = names
+    month.roster[_number(fields[0])] = names
 
 
 def _add_player(month: _Month, fields: list[str]) -> None:
-    stamp, dealt, position = map(int, fields[1:4])
+    stamp, dealt, position = map(_number, fields[1:4])
     streets = tuple(text.replace("-", "") for text in fields[4:8])
-    bankroll, chips_in, won = map(int, fields[8:11])
+    bankroll, chips_in, won = map(_number, fields[8:11])
     cards = tuple(fields[11:])
     if len(cards) > 2 or not all(map(_CARD.fullmatch, cards)):
         raise ValueError
     month.rows[stamp].append(PlayerRow(fields[0], stamp, dealt, position, streets, bankroll, chips_in, won, cards))
+
+
+def _number(text: str) -> int:
+    """A whole number in digits; ValueError for other texts."""
+    if not _NUMBER.fullmatch(text):
+        raise ValueError(text)
+    return int(text)
 
 
 def _join(name: str, month: _Month, problems: Problems) -> Iterator[RawHand]:
@@ -219,9 +234,9 @@ def _join(name: str, month: _Month, problems: Problems) -> Iterator[RawHand]:
             problems.add("time stamp used twice", where)
         elif missing:
             problems.add("a player of the roster has no line", f"{where}: {', '.join(sorted(missing))}")
-        elif [(player.position, player.dealt) for player in players] != [
-            (place, hand.dealt) for place in range(1, hand.dealt + 1)
-        ]:
+        elif len(players) != hand.dealt or any(
+            (player.position, player.dealt) != (place, hand.dealt) for place, player in enumerate(players, 1)
+        ):
             problems.add("positions are not 1 to the number of players", where)
         else:
             yield replace(hand, players=tuple(players))

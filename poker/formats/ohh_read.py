@@ -117,11 +117,12 @@ class _OpenHand(ToldHand):
         kind = limit.get("bet_type") if isinstance(limit, dict) else "NL"
         if game != "Holdem":
             raise PokernetsError(f"field `game_type`: {_short(game)} is not read, only Holdem")
-        if kind not in _LIMITS:
+        if not isinstance(kind, str) or kind not in _LIMITS:
             raise PokernetsError(f"field `bet_limit`: {_short(kind)} is not read, only NL, PL and FL")
         if isinstance(limit, dict) and limit.get("bet_cap"):
             raise PokernetsError("field `bet_limit`: games with a cap on what a hand can cost are not read")
-        if "Run_It_Twice" in (fields.get("flags") or ()):
+        flags = fields.get("flags")
+        if isinstance(flags, list | str) and "Run_It_Twice" in flags:
             raise PokernetsError("field `flags`: a board that was run twice is not read")
         self.limit = _LIMITS[kind]
         self.scale = self._scale()
@@ -189,6 +190,13 @@ class _OpenHand(ToldHand):
             raise PokernetsError(f"field `dealer_seat`: {_short(button)} is no seat")
         self.button = button
 
+    def _player(self, fields: dict[str, Any]) -> str:
+        """The name of the player whose action or winnings these are."""
+        key = fields.get("player_id")
+        if not isinstance(key, int | str) or key not in self._names:
+            raise PokernetsError(f"field `player_id`: {_short(key)} is no player")
+        return self._names[key]
+
     def _know(self, name: str, cards: object) -> None:
         """Take note of a player's cards, unless one of them is missing or hidden."""
         known = _cards(cards)
@@ -217,11 +225,10 @@ class _OpenHand(ToldHand):
                 self.tell("show", name)
 
     def _action(self, action: dict[str, Any]) -> None:
-        kind, name = action.get("action"), self._names.get(action.get("player_id"), "")
+        kind = action.get("action")
         if kind not in (*_KINDS, *_OVERLOOKED):
             raise PokernetsError(f"field `action`: {_short(kind)} is no action")
-        if not name:
-            raise PokernetsError(f"field `player_id`: {_short(action.get('player_id'))} is no player")
+        name = self._player(action)
         if action.get("cards"):
             self._know(name, action["cards"])
         if kind == "Mucks Cards":
@@ -244,10 +251,7 @@ class _OpenHand(ToldHand):
             total += self._chips(pot, "amount")
             self.rake += self._chips(pot, "rake", 0) + self._chips(pot, "jackpot", 0)
             for win in self._list(pot, "player_wins"):
-                name = self._names.get(win.get("player_id"), "")
-                if not name:
-                    raise PokernetsError(f"field `player_id`: {_short(win.get('player_id'))} is no player")
-                self.collected[name] += self._chips(win, "win_amount")
+                self.collected[self._player(win)] += self._chips(win, "win_amount")
         self.total = Event(self.line, "total", "", (total,))
 
 

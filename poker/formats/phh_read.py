@@ -29,6 +29,7 @@ from typing import Any
 
 from poker.cards import parse_card
 from poker.errors import PokernetsError
+from poker.formats.amounts import decimal_of
 from poker.formats.phh import GAME_FIELDS, opener
 from poker.formats.played import (
     MOST_CHIPS,
@@ -49,9 +50,8 @@ from poker.state import HandState
 
 _TABLE = re.compile(r"\[\s*+(?!_)[\w\"' -]++\s*+\]\s*(#.*)?")
 _FIELD = re.compile(r"\s*([\w-]+|\"[^\"]*\"|'[^']*')\s*=")
-_TOML_LINE = re.compile(r"\(at line (\d+), column \d+\)|\(at end of document\)")
-_PLAYER = re.compile(r"p(\d{1,2})")
-_AMOUNT = re.compile(r"(\d{1,10}|\d{1,3}(,\d{3}){1,3})(\.\d{1,6})?", re.ASCII)
+_TOML_LINE = re.compile(r"\(at line ([0-9]+), column [0-9]+\)|\(at end of document\)")
+_PLAYER = re.compile(r"p([1-9][0-9]?)")
 _MOST_DECIMALS = 6
 _MOST_DIGITS = 15
 _RESULTS = ("winnings", "finishing_stacks")
@@ -146,8 +146,9 @@ class _Reader:
     def _find_scale(self) -> int:
         """Chips in one unit of the file: 1, or 100 or more where amounts have decimals."""
         amounts = [*_numbers(self._fields.get(name) for name in (*GAME_FIELDS, "_rake", *_RESULTS))]
-        raises = (action.split("#")[0].split() for action in self._actions)
-        amounts += [found for words in raises if len(words) == 3 and (found := _raise_total(words[2])) is not None]
+        for words in (action.split("#")[0].split() for action in self._actions):
+            with suppress(PokernetsError):
+                amounts += [decimal_of(words[2])] if len(words) == 3 and words[1] == "cbr" else []
         places = max((_places(amount) for amount in amounts), default=0)
         return 10 ** max(min(places, _MOST_DECIMALS), 2) if places else 1
 
@@ -377,10 +378,7 @@ def _step(
         case [who, "cc"]:
             replayer.call(_player(who, hands))
         case [who, "cbr", amount]:
-            total = _raise_total(amount)
-            if total is None:
-                raise LineError(0, f"`{amount}` is no amount")
-            replayer.raise_to(_player(who, hands), int(total * scale))
+            replayer.raise_to(_player(who, hands), int(decimal_of(amount) * scale))
         case [who, "sm"]:
             shown[_player(who, hands)] = False
         case [who, "sm", "-"]:
@@ -395,14 +393,9 @@ def _step(
             raise LineError(0, "no action of hold'em: `d dh p1 AhKd`, `d db AhKdQc`, `p1 f`, `cc`, `cbr 300` or `sm`")
 
 
-def _raise_total(text: str) -> Decimal | None:
-    """The amount of a raise such as `300`, `2.5` or `1,000.50`; None for other texts."""
-    return Decimal(text.replace(",", "")) if _AMOUNT.fullmatch(text) else None
-
-
 def _player(text: str, hands: Sequence[object]) -> int:
     match = _PLAYER.fullmatch(text)
-    if not match or not 1 <= int(match[1]) <= len(hands):
+    if not match or int(match[1]) > len(hands):
         raise LineError(0, f"`{text}` is none of the players p1 to p{len(hands)}")
     return int(match[1]) - 1
 

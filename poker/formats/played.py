@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 
 from poker.betting import Betting, IllegalAction
-from poker.errors import PokernetsError
+from poker.errors import PokernetsError, printable
 from poker.formats.acpc.log import LoggedHand
 from poker.rules import CALL, FOLD, LIMIT, NOLIMIT, UNCAPPED, UNLIMITED, AcpcRules, ForcedChips, Rules
 from poker.state import DealError, HandState
@@ -33,7 +33,7 @@ class HistoryError(PokernetsError):
         self.reason = reason
 
     def __str__(self) -> str:
-        return f"{self.path}, line {self.line}: {self.reason}"
+        return printable(f"{self.path}, line {self.line}: {self.reason}")
 
 
 class LineError(PokernetsError):

@@ -40,7 +40,7 @@ def parse_range(text: str) -> Weights:
     items = list(_ITEM.finditer(text))
     if not items:
         raise RangeError("range: empty text; write hands such as `66+,A8s+,KQo`, or `random`")
-    if len(items) == NUM_HANDS and all(re.fullmatch(r"[\d.eE+-]+", item.group()) for item in items):
+    if len(items) == NUM_HANDS and all(re.fullmatch(r"[0-9.eE+-]+", item.group()) for item in items):
         return np.array([_weight(item.group(), item.start()) for item in items], np.float32)
     bracket, group = 1.0, None
     for item in items:

@@ -11,7 +11,6 @@ import pytest
 
 from poker.errors import PokernetsError
 from poker.formats import histories, phh, phh_read
-from poker.formats.acpc.tables import log_hands
 from poker.formats.histories import ACPC, FORMATS, OHH, PHH, POKERSTARS, SUFFIXES, format_of, read_hands, write_hands
 from poker.formats.played import HistoryError, LineError, PlayedHand, difference, settled
 from poker.formats.sites import pokerstars, pokerstars_read
@@ -338,11 +337,9 @@ def test_a_game_that_differs_is_named(tmp_path: Path) -> None:
 def test_a_log_of_a_game_of_no_table_is_refused(changes: dict[str, tuple[int, ...]], why: str) -> None:
     game = load_rules("holdem_limit_2p")
     text = "STATE:0:f:AhAd|KhKd:5|-5:Ann|Ben"
-    [hand] = log_hands(text, game, "log")
-    assert isinstance(hand, PlayedHand)
-    [error] = log_hands(text, replace(game, **changes), "log")  # type: ignore[arg-type]
-    assert isinstance(error, HistoryError)
-    assert why in error.reason
+    assert len(list(histories.hands_of(text, "log", game))) == 1
+    with pytest.raises(HistoryError, match=why):
+        list(histories.hands_of(text, "log", replace(game, **changes)))  # type: ignore[arg-type]
 
 
 def test_a_long_line_of_blanks_is_no_table_at_once() -> None:

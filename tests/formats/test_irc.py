@@ -1,6 +1,9 @@
 """Reading IRC archives: random hands come out as they were played, and nothing in a file stops the reader."""
 
+import gzip
+import io
 import tarfile
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -264,6 +267,38 @@ def _survives(content: bytes, tmp_path_factory: pytest.TempPathFactory) -> None:
     found, problems = read(path)
     assert len(found) <= 6
     assert len(found) == 6 or problems.counts.total()
+
+
+def test_no_number_of_players_costs_memory(month: tuple[Files, list[PlayedHand]], tmp_path: Path) -> None:
+    """99,999,999,999 players took 7 GB; numbers in underscores or other digits are garbled."""
+    lines = {name: list(part) for name, part in played(4, seed=3)[0].lines.items()}
+    for place, number in enumerate(("9" * 11, "1_0", "9" * 30)):
+        fields = lines["hdb"][place].split()
+        lines["hdb"][place] = " ".join([*fields[:3], number, *fields[4:]])
+    path = tmp_path / "a.tgz"
+    path.write_bytes(Files(lines).packed())
+    tracemalloc.start()
+    found, problems = read(path)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert len(found) == 1
+    assert problems.counts["garbled line"] == 2
+    assert problems.counts["positions are not 1 to the number of players"] == 1
+    assert peak < 20e6
+
+
+def test_an_archive_nested_400_deep_is_a_problem_and_no_traceback(tmp_path: Path) -> None:
+    data = SMALL.packed()
+    for _ in range(400):
+        buffer = io.BytesIO()
+        with tarfile.open(fileobj=buffer, mode="w") as archive:
+            member = tarfile.TarInfo("a.tgz")
+            member.size = len(data)
+            archive.addfile(member, io.BytesIO(data))
+        data = gzip.compress(buffer.getvalue(), 1)
+    (tmp_path / "a.tgz").write_bytes(data)
+    found, problems = read(tmp_path / "a.tgz")
+    assert (found, dict(problems.counts)) == ([], {"archives nested more than 4 deep": 1})
 
 
 def test_leaving_needs_a_hand() -> None:

@@ -11,9 +11,8 @@ from pokerkit import HandHistory
 from poker.errors import PokernetsError
 from poker.formats import histories
 from poker.formats.acpc.log import LoggedHand
-from poker.formats.acpc.tables import log_hands
 from poker.formats.phh import hand_text, phhs_texts, unwritable, write_phhs
-from poker.formats.played import PlayedHand, as_played
+from poker.formats.played import as_played
 from poker.rules import CALL, Rules
 from poker.state import Betting, HandState
 from tests.games import load_rules
@@ -129,6 +128,5 @@ def test_a_raise_that_only_the_dealer_of_the_acpc_allows_is_refused(text: str, o
     for kind in histories.FORMATS:
         why = histories.why_unwritable(kind, hand)
         assert ("dealer of the ACPC alone" in why) == (only_there and kind != histories.ACPC)
-    [back] = log_hands("".join(histories.hand_texts(histories.ACPC, [hand])), None, "x")
-    assert isinstance(back, PlayedHand)
+    [back] = histories.hands_of("".join(histories.hand_texts(histories.ACPC, [hand])), "x")
     assert back.state.betting.actions == state.betting.actions

@@ -61,6 +61,9 @@ def test_tree_equals_the_reference(name: str) -> None:
         (10, 100, {"bet": "half"}, "bet size `half`"),
         (10, 100, {"bets": "50%"}, "unknown key `bets`"),
         (10, 100, {"bet": "0"}, "must be positive"),
+        (10, 100, {"bet": "50%", "donk": "50%"}, "`donk` alone says no street; write `flop_donk`"),
+        (10, 100, {"bet": "50%", "donk": 0.5}, "`donk` alone"),
+        (10, 100, {"bet": "50%", "donk": {"x": "50%"}}, "donk sizes for `x`"),
     ],
 )
 def test_bad_spots_are_refused(pot: int, stack: int, menu: dict[str, object], what: str) -> None:

@@ -11,17 +11,17 @@ the number that a hand had elsewhere follows as a comment. Characters that a nam
 in URLs.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
+from functools import partial
 from urllib.parse import quote, unquote
 
 from poker.betting import Betting, IllegalAction
 from poker.errors import PokernetsError
 from poker.formats.acpc.log import game_differs, log_line, parse_log_line, wrong_payoffs
 from poker.formats.phh import without_opening
-from poker.formats.played import HistoryError, PlayedHand, as_played
+from poker.formats.played import PlayedHand, as_played
 from poker.rules import Rules
 from poker.state import DealError, HandState
 
@@ -30,11 +30,10 @@ def has_definition(text: str) -> bool:
     return any(line.lstrip("# \t").strip().lower() == "gamedef" for line in text.split("\n") if line.startswith("#"))
 
 
-def log_hands(text: str, game: Rules | None, path: Path | str) -> Iterator[PlayedHand | HistoryError]:
-    """The hands of a log of Texas hold'em; `game` is that of hands before the first definition.
-
-    An error takes the place of a hand that cannot be read.
-    """
+def hands(text: str, game: Rules | None) -> Iterator[tuple[int, Callable[[], PlayedHand]]]:
+    """The line of each hand of a log of Texas hold'em, and what reads it; `game` is that of hands before the first
+    definition."""
+    rules: Rules | PokernetsError | None = game
     definition: list[str] | None = None
     for number, raw in enumerate(text.split("\n"), 1):
         line, _, comment = raw.partition(" # ")
@@ -45,21 +44,23 @@ def log_hands(text: str, game: Rules | None, path: Path | str) -> Iterator[Playe
                 definition.append(words)
             if definition is not None and words.lower() == "end gamedef":
                 try:
-                    game = Rules.from_acpc("\n".join(definition), "log")
+                    rules = Rules.from_acpc("\n".join(definition), "log")
                 except PokernetsError as error:
-                    raise HistoryError(path, number, str(error)) from error
+                    rules = error
                 definition = None
         elif line.strip() and not line.startswith("SCORE:"):
-            try:
-                yield _hand(line.strip(), comment.strip(), game, number)
-            except PokernetsError as error:
-                yield HistoryError(path, number, str(error) + (game_differs(game, line) if game else ""))
+            yield number, partial(_hand, line.strip(), comment.strip(), rules, number)
 
 
-def _hand(text: str, comment: str, game: Rules | None, line: int) -> PlayedHand:
+def _hand(text: str, comment: str, game: Rules | PokernetsError | None, line: int) -> PlayedHand:
     if game is None:
         raise PokernetsError("the log does not say its game: give game=NAME or game=acpc game.path=FILE")
-    hand = as_played(parse_log_line(game, text), line)
+    if isinstance(game, PokernetsError):
+        raise game
+    try:
+        hand = as_played(parse_log_line(game, text), line)
+    except PokernetsError as error:
+        raise PokernetsError(f"{error}{game_differs(game, text)}") from error
     names = tuple(map(unquote, hand.names))
     hand = replace(hand, names=names) if len(set(names)) == len(names) else hand
     return replace(hand, number=int(comment)) if comment.isascii() and comment.isdigit() and len(comment) < 19 else hand

@@ -19,13 +19,13 @@ from poker.formats.sites.pokerstars_read import hands as split
 
 HERO = "Hero"
 _SITE = r"(?:Bovada|Ignition|Bodog)(?: [A-Za-z]+)?"
-_HEADER = re.compile(rf"\W*({_SITE}) Hand #C?(\d{{1,18}})\b:?\s*(.*)")
-_HEADER_WITHIN = re.compile(rf"{_SITE} Hand #C?\d{{1,18}}")
-_A = rf"{SYMBOL}(\d[\d,]*(?:\.\d+)?)"
-_LEVEL = re.compile(rf"Level \d+ ?\({_A}/{_A}\)")
-_SEAT = re.compile(rf"Seat (\d+): (.+?)( \[ME\])? \({_A} in chips\)")
+_HEADER = re.compile(rf"\W*({_SITE}) Hand #C?([0-9]{{1,18}})\b:?\s*(.*)")
+_HEADER_WITHIN = re.compile(rf"{_SITE} Hand #C?[0-9]{{1,18}}")
+_A = rf"{SYMBOL}([0-9][0-9,]*(?:\.[0-9]+)?)"
+_LEVEL = re.compile(rf"Level [0-9]+ ?\({_A}/{_A}\)")
+_SEAT = re.compile(rf"Seat ([0-9]+): (.+?)( \[ME\])? \({_A} in chips\)")
 _PLAYER = re.compile(r"(.+?) ?(?:\[ME\] ?)?: ?(.*)")
-_BUTTON = re.compile(r"Set dealer(?:/Bring in spot)? \[(\d+)\]")
+_BUTTON = re.compile(r"Set dealer(?:/Bring in spot)? \[([0-9]+)\]")
 _STREET = re.compile(r"\*\*\* (FLOP|TURN|RIVER) \*\*\* (\[[^\]]*\]) ?(\[[^\]]*\])?")
 _TOTAL = re.compile(rf"Total Pot\({_A}\)")
 _BOARD = re.compile(r"Board \[([^\]]*)\]")
@@ -75,6 +75,8 @@ class BovadaLines(PokerStarsLines):
         self.has_level = bool(levels)
         if levels:
             self.stakes = self._chips(levels[-1][0]), self._chips(levels[-1][1])
+        elif "Level " in rest:
+            raise PokernetsError("the header has no blinds of the level such as Level 7 (100/200)")
         else:
             self.scale = 100
             self.details |= {"currency_symbol": "$"}

@@ -19,7 +19,9 @@ from poker.limits import LONGEST_SITE_LINE, check_length
 
 SYMBOL = r"[^\d\s.,()\[\]/+-]{0,4}"
 """Pattern of the sign of a currency."""
-_WHEN = re.compile(r"(\d{4}-\d\d-\d\d) (\d\d?):(\d\d:\d\d)")
+SEATED = re.compile(r"Seat \d+: .*\([^()]*\d")
+"""The beginning of a line that seats a player with chips, whatever digits it is written in."""
+_WHEN = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2}) ([0-9]{1,2}):([0-9]{2}:[0-9]{2})")
 
 
 @dataclass

@@ -12,16 +12,16 @@ from dataclasses import dataclass
 from poker.cards import parse_cards
 from poker.errors import PokernetsError
 from poker.formats.played import LineError
-from poker.formats.sites.lines import SiteLines, compiled, day_and_time
+from poker.formats.sites.lines import SEATED, SiteLines, compiled, day_and_time
 
-_HEADER = re.compile(r"\W*\*{5} ?(?:(\w+) )?Hand History for Game (\d{1,18}) \*{5}\s*")
+_HEADER = re.compile(r"\W*\*{5} ?(?:(\w+) )?Hand History for Game ([0-9]{1,18}) \*{5}\s*")
 _GAME = re.compile(r"(?:(NL|PL) Texas Hold'em|(No Limit|Pot Limit) Holdem)\b", re.IGNORECASE)
-_NUMBER = r"\d[\d ,.\u00a0]*"
+_NUMBER = r"[0-9][0-9 ,.\u00a0]*"
 _STAKES = re.compile(rf"[^\d/]{{0,4}}({_NUMBER})/[^\d/]{{0,4}}({_NUMBER})")
-_AMOUNT = re.compile(r"(\d{1,3}(?:[ ,.\u00a0]\d{3})+|\d+)(?:[.,](\d{1,2}))?")
-_SEAT = re.compile(r"Seat (\d+): (.*) \( ?([^()]*) ?\)", re.IGNORECASE)
+_AMOUNT = re.compile(r"(0|[1-9][0-9]{0,2}(?:[ ,.\u00a0][0-9]{3})+|[1-9][0-9]*)(?:[.,]([0-9]{1,2}))?")
+_SEAT = re.compile(r"Seat ([0-9]+): (.*) \( ?([^()]*) ?\)", re.IGNORECASE)
 _STREET = re.compile(r"\*\* Dealing (flop|turn|river) \*\* \[([^\]]*)\]", re.IGNORECASE)
-_TIME = re.compile(r"(\d\d) (\d\d) (\d{4}) (\d\d:\d\d:\d\d)")
+_TIME = re.compile(r"([0-9]{2}) ([0-9]{2}) ([0-9]{4}) ([0-9]{2}:[0-9]{2}:[0-9]{2})")
 _IN = r" ?\[([^\]+]*)\]\.?"
 _ACTIONS = {
     "small blind": rf"posts small blind{_IN}",
@@ -81,12 +81,14 @@ class PartyLines(SiteLines):
             self.tell(street[1].upper(), cards=self.board)
         elif line.startswith("**"):
             return
-        elif button := re.fullmatch(r"Seat (\d+) is the button", line, re.IGNORECASE):
+        elif button := re.fullmatch(r"Seat ([0-9]+) is the button", line, re.IGNORECASE):
             self.button = int(button[1])
         elif table := re.fullmatch(r"Table (.*?) ?\([^()]*\)", line):
             self.details["table"] = table[1]
         elif not self.events and (seat := _SEAT.fullmatch(line)):
             self._sits(int(seat[1]), seat[2], seat[3])
+        elif not self.events and SEATED.match(line):
+            raise PokernetsError(f"`{line[:100]}` does not say which seat and what chips the player has")
         elif line.startswith("Dealt to ") and (dealt := re.fullmatch(r"Dealt to (.*?) ?\[([^\]]*)\]", line)):
             self._shown(dealt[1], dealt[2])
         elif name := self._name(line):

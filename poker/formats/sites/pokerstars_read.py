@@ -9,34 +9,38 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import time
-from decimal import Decimal
 from functools import lru_cache
 from typing import ClassVar
 
 from poker.cards import parse_cards
 from poker.errors import PokernetsError
+from poker.formats.amounts import decimal_of
 from poker.formats.played import MOST_CHIPS
-from poker.formats.sites.lines import SYMBOL, SiteLines, compiled
+from poker.formats.sites.lines import SEATED, SYMBOL, SiteLines, compiled
 
-_HEADER = re.compile(r"\W*(PokerStars)\b.*?\b(?:Hand|Game) #(\d{1,18})\b\s*:?(.*)", re.IGNORECASE)
+_HEADER = re.compile(r"\W*(PokerStars)\b.*?\b(?:Hand|Game) #([0-9]{1,18})\b\s*:?(.*)", re.IGNORECASE)
 _OTHER_HEADER = re.compile(
-    r"\W*([A-Za-z][\w.]*(?: [A-Za-z][\w.]*){0,3}) (?:Hand|Game) #[A-Za-z]{0,8}_?(\d{1,18})\s*:"
-    r"(?=.*\([^()]*\d/[^()]*\d)(.*)"
+    r"\W*([A-Za-z][\w.]*(?: [A-Za-z][\w.]*){0,3}) (?:Hand|Game) #[A-Za-z]{0,8}_?([0-9]{1,18})\s*:"
+    r"(?=.*\([^()]*[0-9]/[^()]*[0-9])(.*)"
 )
 _SITES = r"(?:PokerStars|Full Tilt(?: Poker)?|Run It Once Poker|PokerBros|PokerMaster|(?<!\w)Poker)"
-HEADER_WITHIN = re.compile(rf"{_SITES} (?:[A-Z][a-z]+ ){{0,3}}(?:Hand|Game) #[A-Z]{{0,8}}\d{{1,18}}: ", re.IGNORECASE)
+HEADER_WITHIN = re.compile(
+    rf"{_SITES} (?:[A-Z][a-z]+ ){{0,3}}(?:Hand|Game) #[A-Z]{{0,8}}[0-9]{{1,18}}: ", re.IGNORECASE
+)
 _VENUES = {"pokerstars": "PokerStars", "poker": "GGPoker"}
-_A = rf"{SYMBOL}\s?(\d[\d,]*(?:\.\d+)?)"
-_STAKES = re.compile(rf"[(,] ?({SYMBOL})\s?(\d[\d,]*(?:\.\d+)?)/{_A}([^)]*)\)")
+_A = rf"{SYMBOL}\s?([0-9][0-9,]*(?:\.[0-9]+)?)"
+_STAKES = re.compile(rf"[(,] ?({SYMBOL})\s?([0-9][0-9,]*(?:\.[0-9]+)?)/{_A}([^)]*)\)")
 _KIND = re.compile(
     r"(?:(6\+|Split|Fusion|Irish|Swap|Pineapple) )?Hold'em,? \(?(No Limit|Pot Limit|(?:Fixed )?Limit)\b", re.IGNORECASE
 )
 _OTHER_GAME = re.compile(r"Omaha|PLO|Courchevel|Razz|Badugi|Stud|Draw|2-7|Short ?Deck", re.IGNORECASE)
-_WHEN = re.compile(r"(\d{4})/(\d\d?)/(\d\d?) (?:- )?(\d\d?):(\d\d)(?::(\d\d))?(?: \(?([A-Z]{2,5}))?")
-_TABLE = re.compile(
-    r"Table (?:ID )?'?(.*?)'?(?: (\d+)-max)?(?: \([^)]*\))*+(?: Seat #(\d+) is the button.*)?", re.IGNORECASE
+_WHEN = re.compile(
+    r"([0-9]{4})/([0-9]{1,2})/([0-9]{1,2}) (?:- )?([0-9]{1,2}):([0-9]{2})(?::([0-9]{2}))?(?: \(?([A-Z]{2,5}))?"
 )
-_SEAT = re.compile(rf"Seat (\d+): (.*) \({_A} in chips(?:, .*? bounty)?\)(.*)")
+_TABLE = re.compile(
+    r"Table (?:ID )?'?(.*?)'?(?: ([0-9]+)-max)?(?: \([^)]*\))*+(?: Seat #([0-9]+) is the button.*)?", re.IGNORECASE
+)
+_SEAT = re.compile(rf"Seat ([0-9]+): (.*) \({_A} in chips(?:, .*? bounty)?\)(.*)")
 RUNS = ("FIRST", "SECOND", "THIRD", "FOURTH")
 _STREET = re.compile(rf"\*\*\* (?:({'|'.join(RUNS)}) )?(FLOP|TURN|RIVER) \*\*\* ?((?:\[[^\]]*\] ?)+).*")
 _SECTION = re.compile(r"\*\*\* ?([A-Z ]+?) ?\*\*\*.*")
@@ -49,7 +53,7 @@ _BOARD = re.compile(rf"(?:(?:{'|'.join(RUNS)}) )?Board \[([^\]]*)\]")
 _NOT_AWARDED = "(pot not awarded as player cashed out)"
 _WON = re.compile(rf"\bwon \({_A}\)")
 _HOUSE_MONEY = re.compile(r"(STP added|Cash Drop to Pot) ?:")
-_SUMMARY_SEAT = re.compile(r"Seat (\d+): (.*)")
+_SUMMARY_SEAT = re.compile(r"Seat ([0-9]+): (.*)")
 _SUMMARY_ACTED = re.compile(r"(?: \([a-z ]+\))*,? (?:folded|collected|showed|mucked)\b(?: \[([^\]]*)\])?.*")
 _GROUP = re.compile(r"\[([^\]]*)\]")
 _OF_A_HAND = re.compile(r"\*\*\* ?(HOLE CARDS|FLOP|TURN|RIVER|SHOW ?DOWN|SUMMARY)\b")
@@ -96,9 +100,9 @@ class PokerStarsLines(SiteLines):
         if "cap" in rest.lower().split():
             raise PokernetsError("games with a cap on what a hand can cost are not read")
         self.details = {"venue": _VENUES.get(match[1].lower(), match[1])}
-        if event := re.search(r"Tournament #\d+,.*", name, re.IGNORECASE):
+        if event := re.search(r"Tournament #[0-9]+,.*", name, re.IGNORECASE):
             self.details["event"] = event[0].strip()
-        if level := re.search(r"Level ?([IVXLCDM]+\b|\d+)", rest):
+        if level := re.search(r"Level ?([IVXLCDM]+\b|[0-9]+)", rest):
             self.details["_level"] = level[1]
         if sign:
             self.details["currency_symbol"] = sign
@@ -117,6 +121,8 @@ class PokerStarsLines(SiteLines):
             self._sits(int(seat[1]), seat[2], seat[3])
             if "out of hand" in seat[4]:
                 self.stacks.pop(self.seats.pop(int(seat[1])))
+        elif not self.events and SEATED.match(line):
+            raise PokernetsError(f"`{line[:100]}` does not say what chips the player has")
         else:
             self._play(line)
 
@@ -239,9 +245,7 @@ def _without_blanks(start: int, lines: list[str]) -> tuple[int, list[str]]:
 
 @lru_cache(maxsize=1 << 16)
 def _chips(text: str, scale: int) -> int:
-    if "," in text and not re.fullmatch(r"\d{1,3}(,\d{3})+(\.\d+)?", text):
-        raise PokernetsError(f"`{text}` is no amount")
-    chips = Decimal(text.replace(",", "")) * scale
+    chips = decimal_of(text) * scale
     if chips != int(chips) or chips > MOST_CHIPS:
         raise PokernetsError(f"`{text}` is no amount in " + ("cents" if scale > 1 else "chips"))
     return int(chips)

@@ -16,14 +16,16 @@ from poker.formats.sites.pokerstars_read import PokerStarsLines
 from poker.formats.sites.pokerstars_read import hands as split
 from poker.formats.told import Event
 
-_HEADER = re.compile(r"\W*Winamax Poker - (.*?) - HandId: #(\d{1,20})-(\d{1,7})-(\d{1,10}) - (.*?) \(([^)]*)\) - (.*)")
-_HEADER_WITHIN = re.compile(r"Winamax Poker - .{1,100} - HandId: #\d")
-_STAKES = re.compile(r"(?:[\d.]+€?/)?([\d.]+)€?/([\d.]+)(€?)")
-_TABLE = re.compile(r"Table: '(.*)' (\d+)-max \([a-z ]+\) Seat #(\d+) is the button")
-_SEAT = re.compile(r"(Seat \d+: .* \()([\d.]+)€?((?:, [\d.]+€? bounty)?\))")
-_EMPTY_SEAT = re.compile(r"Seat \d+: .* \(\)")
-_AMOUNT = re.compile(r"(?<=[ (])(\d+(?:\.\d+)?)€")
-_TOTAL = re.compile(r"Total pot ([\d.]+) \| (?:No rake|Rake ([\d.]+))")
+_HEADER = re.compile(
+    r"\W*Winamax Poker - (.*?) - HandId: #([0-9]{1,20})-([0-9]{1,7})-([0-9]{1,10}) - (.*?) \(([^)]*)\) - (.*)"
+)
+_HEADER_WITHIN = re.compile(r"Winamax Poker - .{1,100} - HandId: #[0-9]")
+_STAKES = re.compile(r"(?:[0-9.]+€?/)?([0-9.]+)€?/([0-9.]+)(€?)")
+_TABLE = re.compile(r"Table: '(.*)' ([0-9]+)-max \([a-z ]+\) Seat #([0-9]+) is the button")
+_SEAT = re.compile(r"(Seat [0-9]+: .* \()([0-9.]+)€?((?:, [0-9.]+€? bounty)?\))")
+_EMPTY_SEAT = re.compile(r"Seat [0-9]+: .* \(\)")
+_AMOUNT = re.compile(r"(?<=[ (])([0-9]+(?:\.[0-9]+)?)€")
+_TOTAL = re.compile(r"Total pot ([0-9.]+) \| (?:No rake|Rake ([0-9.]+))")
 _GAME = re.compile(r"Holdem (no limit|pot limit|fixed limit|limit)")
 
 

@@ -1,0 +1,244 @@
+"""Texts that a fuzzer mutates, for every reader of hands: what is read obeys the rules and can be written again, what
+is not is refused in one line, and nothing else happens."""
+
+import json
+import random
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from poker.errors import PokernetsError
+from poker.formats.histories import (
+    ACPC,
+    BOVADA,
+    OHH,
+    PARTY,
+    PHH,
+    POKERSTARS,
+    UNFORESEEN,
+    WINAMAX,
+    hand_texts,
+    hands_of,
+)
+from poker.formats.played import HistoryError, PlayedHand
+from poker.formats.ranges import parse_range
+from poker.formats.sites.winamax import WinamaxLines
+from poker.rules import Rules
+from poker.solvers.vector.spot.spots import read_spot
+from tests.formats import test_ohh, test_phh_read
+from tests.formats.sites import (
+    pokerstars_texts,
+    test_bovada,
+    test_partypoker,
+    test_pokerstars,
+    test_pokerstars_play,
+    test_pokerstars_sites,
+    test_winamax,
+)
+from tests.games import load_rules
+
+TEXTS = {
+    POKERSTARS: [
+        *(test_pokerstars.CASH, test_pokerstars.TOURNAMENT, test_pokerstars.LIMIT, test_pokerstars_play.TWICE),
+        *(test_pokerstars_play.AWAY, pokerstars_texts.WALK, test_pokerstars_sites.STRADDLED),
+    ],
+    BOVADA: [test_bovada.CASH, test_bovada.WALK, test_bovada.TOURNAMENT],
+    WINAMAX: [test_winamax.CASH, test_winamax.BET, test_winamax.TOURNAMENT],
+    PARTY: [test_partypoker.PARTYPOKER, test_partypoker.EIGHTS],
+    PHH: [
+        f"[1]\n{test_phh_read.SHOWDOWN}winnings = [66, 0, 0]\nfinishing_stacks = [536, 490, 470]\n_rake = 4\n"
+        "seats = [2, 3, 5]\nyear = 2018\nmonth = 3\nday = 4\ntime = 04:00:42\nseat_count = 6\n_button = 5\nhand = 7\n",
+        f"[1]\n{test_phh_read.SHORT}ante_trimming_status = true\ncurrency_symbol = '$'\n",
+        f"[1]\n{test_phh_read.PASSED_OVER}finishing_stacks = [21900, 16600, 29500, 9000]\n",
+    ],
+    OHH: [test_ohh.text_of(test_ohh.HAND)],
+}
+TEXTS[ACPC] = ["".join(hand_texts(ACPC, hands_of(text, "x"))) for text in (TEXTS[PHH][1], TEXTS[PHH][2])]
+NUMBERS = (
+    *("", "0", "-1", "00", "007", "1.2.3", "1e9", "1_000", "99999999999", "2147483648", "9" * 400, "0.005", "1,000.5"),
+    *("\u0663", "\uff12\uff10", "\u00b2", "nan", "inf", "NaN"),
+)
+VALUES: tuple[object, ...] = (*NUMBERS, None, True, [], {}, [1], {"id": 1}, "\ud800", "x" * 300, 1.5, -3, 10**30, 0)
+
+
+def mutated(text: str, rng: random.Random) -> str:
+    """The text with a number, a line or some characters changed."""
+    lines = text.split("\n")
+    place = rng.randrange(len(lines))
+    match rng.randrange(6):
+        case 0 | 1:
+            found = rng.choice(list(re.finditer(r"[0-9]+(\.[0-9]+)?|$", text)))
+            return text[: found.start()] + rng.choice(NUMBERS) + text[found.end() :]
+        case 2:
+            del lines[place]
+        case 3:
+            lines.insert(rng.randrange(len(lines)), lines[place])
+        case 4:
+            other = rng.randrange(len(lines))
+            lines[place], lines[other] = lines[other], lines[place]
+        case _:
+            at = rng.randrange(len(text) + 1)
+            garbage = "".join(
+                rng.choices("0123456789 $.,:()[]*#{}\"'=-\u0663\uff11AKhd\u20ac\x00", k=rng.randint(0, 3))
+            )
+            return text[:at] + garbage + text[at + rng.randint(0, 3) :]
+    return "\n".join(lines)
+
+
+def mutated_json(text: str, rng: random.Random) -> str:
+    """JSON with another value at a random place."""
+    root = json.loads(text)
+    places: list[tuple[Any, Any]] = []
+
+    def collect(node: Any) -> None:
+        for key in list(node) if isinstance(node, dict) else range(len(node)) if isinstance(node, list) else ():
+            places.append((node, key))
+            collect(node[key])
+
+    collect(root)
+    if not places:
+        return text
+    node, key = rng.choice(places)
+    if rng.random() < 0.2:
+        del node[key]
+    else:
+        node[key] = rng.choice(VALUES)
+    return json.dumps(root)
+
+
+def obeys_the_rules(hand: PlayedHand) -> None:
+    """Assert that no chips are made or lost, and that nobody loses more than a stack or wins more than covered."""
+    stacks = hand.rules.starting_stacks
+    assert sum(hand.payoffs) == -hand.rake
+    assert all(-stack <= net for stack, net in zip(stacks, hand.payoffs, strict=True))
+    covered = [sum(min(stack, other) for other in stacks) - stack for stack in stacks]
+    assert all(net <= most for net, most in zip(hand.payoffs, covered, strict=True))
+    " ".join(map(str, (*hand.names, hand.details))).encode()
+
+
+SPOT = """board: QsJh2h8d3c
+oop_range: AA-88,AhKd:0.5
+ip_range: JJ-22
+pot: 60
+stack: 270
+bet: 50%,a
+raise: 2.5x
+river_donk: 33%
+add_allin_threshold: 1.5
+merging: 0.1
+rake: 0.05
+rake_cap: 3
+lock check: bet30 AA:0.5; check rest
+"""
+
+
+def solved_spot(text: str, folder: Path) -> object:
+    file = folder / "a.spot"
+    file.write_text(text, errors="replace")
+    return read_spot(file).game(1 << 26, most_entries=100_000)
+
+
+OTHERS: dict[str, tuple[str, Callable[[str, Path], object]]] = {
+    "spot": (SPOT, solved_spot),
+    "results": (json.dumps({"config": dict(line.split(": ", 1) for line in SPOT.splitlines())}), solved_spot),
+    "definition": (load_rules("leduc").to_acpc(), lambda text, _: Rules.from_acpc(text)),
+    "range": ("66+,A8s+,KQo,AhKd:0.5,JTs-J8s,22-55:0.25", lambda text, _: parse_range(text)),
+}
+
+
+@pytest.mark.parametrize("reader", OTHERS)
+def test_other_readers_refuse_what_they_do_not_read(reader: str, tmp_path: Path) -> None:
+    rng, counts = random.Random(reader), [0, 0]
+    original, read = OTHERS[reader]
+    for _ in range(250):
+        text = (mutated_json if reader == "results" else mutated)(original, rng)
+        try:
+            read(text, tmp_path)
+            counts[0] += 1
+        except PokernetsError:
+            counts[1] += 1
+    assert min(counts) > 20
+
+
+@pytest.mark.parametrize("kind", TEXTS)
+def test_a_mutated_text_is_read_by_the_rules_or_refused(kind: str) -> None:
+    rng, refused = random.Random(kind), list[HistoryError]()
+    read = 0
+    for number in range(400):
+        text = rng.choice(TEXTS[kind])
+        change = mutated_json if kind == OHH and number % 4 else mutated
+        for _ in range(rng.randint(1, 2)):
+            text = change(text, rng)
+        try:
+            for hand in hands_of(text, "x", refused=refused.append):
+                obeys_the_rules(hand)
+                read += 1
+        except HistoryError as error:  # no file of hands any more
+            refused.append(error)
+    assert [str(error) for error in refused if UNFORESEEN in str(error)] == []
+    assert read > 20
+    assert len(refused) > 100
+    assert all("\n" not in str(error) and str(error).encode() for error in refused)
+
+
+OHH_TEXT = TEXTS[OHH][0]
+
+
+@pytest.mark.parametrize(
+    ("good", "bad", "why"),
+    [
+        (test_winamax.CASH, test_winamax.CASH.replace("/0.05", "/1.2.3", 1), "`1.2.3` is no amount"),
+        (OHH_TEXT, OHH_TEXT.replace('"player_id": 1', '"player_id": ["Kd"]', 1), "field `player_id`: .* is no player"),
+        (OHH_TEXT, OHH_TEXT.replace('"bet_type": "NL"', '"bet_type": ["NL"]'), "field `bet_limit`"),
+        (OHH_TEXT, OHH_TEXT.replace('"Ann"', '"A\\ud800"'), "half a character"),
+        (OHH_TEXT, OHH_TEXT.replace('"table_name": "Elm"', '"table_name": "\\ud800"'), "half a character"),
+        (
+            TEXTS[ACPC][0],
+            "# GAMEDEF\n# nolimit\n# numRounds = 2147483648\n# END GAMEDEF\nSTATE:0:f:|:1|-1:a|b\n",
+            "numPlayers",
+        ),
+    ],
+    ids=["stakes", "list as a player", "list as a limit", "name", "table", "definition"],
+)
+def test_a_bad_hand_does_not_end_its_file(good: str, bad: str, why: str) -> None:
+    assert bad != good
+    refused = list[HistoryError]()
+    read = [hand.number for hand in hands_of("\n\n".join([good, bad, good]), "x", refused=refused.append)]
+    assert len(read) == 2
+    [error] = refused
+    assert re.search(why, error.reason)
+
+
+def test_what_no_reader_foresees_is_a_refused_hand(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: object) -> PlayedHand:
+        raise KeyError("x")
+
+    monkeypatch.setattr(WinamaxLines, "parse", fails)
+    refused = list[HistoryError]()
+    assert list(hands_of(test_winamax.CASH, "x", refused=refused.append)) == []
+    assert refused[0].reason == f"{UNFORESEEN} (KeyError: 'x')"
+
+
+@pytest.mark.parametrize("kind", [POKERSTARS, BOVADA, WINAMAX, PARTY, PHH, ACPC])
+def test_digits_of_other_scripts_and_leading_zeros_are_no_amounts(kind: str) -> None:
+    """Each amount of each text: `raises $２ to $５` was read as ASCII would be."""
+    changed = 0
+    for text in TEXTS[kind]:
+        [hand, *_] = hands_of(text, "x")
+        for found in re.finditer(r"(?<=[$\u20ac (r])[1-9][0-9]*(?=[., \u20ac')\n])", text):
+            for amount in (chr(ord(found[0][0]) + 0xFEE0) + found[0][1:], f"0{found[0]}"):
+                try:
+                    [other, *_] = hands_of(text[: found.start()] + amount + text[found.end() :], "x")
+                except HistoryError:
+                    changed += 1
+                    continue
+                assert (other.payoffs, other.state.betting) == (hand.payoffs, hand.state.betting), found
+    assert changed > 5
+
+
+def test_errors_are_printable() -> None:
+    assert str(HistoryError("x\udcff", 1, "a\ud800b")) == "x?, line 1: a?b"
+    assert str(PokernetsError("a\ud800b")) == "a?b"
