@@ -150,11 +150,18 @@ def task_of(group: str) -> Callable[[DictConfig], Any]:
         makes = node.get("output") if group == "job" and not node.get("dry") else None  # nets are trained by several
         with (
             _claimed(makes),
-            configured(node, {name: config[name] for name in ("artifacts", "outputs", "runs")}),
+            configured(node, _folders(config)),
         ):
             return call(node)
 
     return run
+
+
+def _folders(config: DictConfig) -> dict[str, str]:
+    """Folders that records name by their setting; a bundle, which is where commands that only read would write, keeps
+    its own name."""
+    places = {name: str(config[name]) for name in ("artifacts", "outputs", "runs")}
+    return {name: place for name, place in places.items() if not Path(place).is_file()}
 
 
 @contextmanager

@@ -59,9 +59,11 @@ def _portable_path(found: re.Match[str]) -> str:
 
 
 def command_line() -> str:
-    """The command line that started this process."""
+    """The command line that started this process, as it was typed: `pokernets VERB` puts others into `sys.argv`."""
     if RUNS_PROGRAM:
-        return shlex.join([PROGRAM, *sys.argv[1:]])
+        names = [Path(word).name for word in sys.orig_argv]
+        typed = sys.orig_argv[names.index(PROGRAM) + 1 :] if PROGRAM in names else sys.argv[1:]
+        return shlex.join([PROGRAM, *typed])
     spec = getattr(sys.modules["__main__"], "__spec__", None)
     program = [Path(sys.argv[0]).name] if spec is None else ["-m", spec.name.removesuffix(".__main__")]
     return shlex.join(["python", *program, *sys.argv[1:]])

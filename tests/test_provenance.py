@@ -1,11 +1,18 @@
 """Provenance in records, without paths of this machine."""
 
 import json
+import os
+import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+from omegaconf import OmegaConf
 
+from conf.launch import _folders
 from poker.provenance import configured, portable, provenance
+from tests.killed import ROOT
 
 RESULTS = Path(__file__).parents[1] / "docs" / "results"
 
@@ -40,6 +47,30 @@ def test_no_path_of_this_machine_is_told() -> None:
         "here": ["docs/x", "docs/x", "mbb/hand", "https://a.org/b/c", "r300c/cr600/"],
         "hands": 3,
     }
+
+
+def test_the_command_of_a_record_is_the_one_that_was_typed(tmp_path: Path) -> None:
+    """It plays the same match again, in another folder too: the bundle of the installation is not in it."""
+    typed = ["match", "agents=[equity,always_call]", "hands=2"]
+    for folder in (tmp_path / "first", tmp_path / "again"):
+        folder.mkdir()
+        run = [sys.executable, "-m", "pokernets", *typed]
+        subprocess.run(run, cwd=folder, env={**os.environ, "PYTHONPATH": str(ROOT)}, check=True, capture_output=True)
+        [file] = folder.glob("runs/*/matches/*/*/results.json")
+        record = json.loads(file.read_text())
+        program, *recorded = shlex.split(record["command"])
+        assert (program, recorded) == ("pokernets", typed)
+        typed = recorded
+    assert (tmp_path / "first" / file.relative_to(tmp_path / "again")).is_file()
+
+
+def test_a_bundle_keeps_its_name(tmp_path: Path) -> None:
+    """Commands that read a bundle would write beside it, which is no folder of outputs."""
+    file = tmp_path / "mine.bundle"
+    file.touch()
+    config = OmegaConf.create({"artifacts": "/made/x", "outputs": str(file), "runs": "/made/runs"})
+    with configured({}, _folders(config)):
+        assert portable(f"artifacts={file} log=/made/runs/x.log") == "artifacts=mine.bundle log=runs/x.log"
 
 
 @pytest.mark.parametrize("file", sorted(RESULTS.rglob("*.json")), ids=lambda file: f"{file.parent.name}-{file.stem}")

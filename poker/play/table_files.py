@@ -6,9 +6,10 @@ The hand in progress has all cards: it is for the server alone.
 
 import contextlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
 
@@ -40,12 +41,15 @@ class HandProgress:
 
 
 class TableFiles:
-    """The files in `folder`. Cards come from a secret `entropy` that is drawn with the folder, unless it is given.
+    """The files in `folder`, of a game against `agents`, fingerprints by name. Cards come from a secret `entropy` that
+    is drawn with the folder, unless it is given.
 
     The secret and the hand in progress are for the owner of the files alone to read.
     """
 
-    def __init__(self, folder: Path, rules: Rules, entropy: int | None = None) -> None:
+    def __init__(
+        self, folder: Path, rules: Rules, entropy: int | None = None, agents: Mapping[str, str] = MappingProxyType({})
+    ) -> None:
         self.folder = folder
         self.log = folder / "hands.log"
         self.notes = folder / "hands.policies.jsonl"
@@ -56,7 +60,9 @@ class TableFiles:
         for path in (self.log, self.notes):
             JsonLines(path).cut_unfinished()
         if not self.log.exists():
-            self.log.write_text(f"# {rules.name}: a person at the table\n", encoding="utf-8")
+            against = ", ".join(f"{name} {mark}" for name, mark in agents.items())
+            told = f"# {rules.name}: a person at the table{f' of {against}' if against else ''}\n"
+            self.log.write_text(told, encoding="utf-8")
         self._entropy = stored_seed(folder / "secret.json", entropy)
 
     def deal(self, number: int) -> HandState:

@@ -297,7 +297,8 @@ def _seat(seen: Seen, seat: int, big_blind: int | None) -> str:
 def _result(visit: Visit, big_blind: int | None) -> str:
     result, thought = visit.result, visit.game.thought
     chips, adjusted = list(result.chips), result.adjusted
-    rows = [("Hands", f"{len(chips):,}")]
+    against = ", ".join(f"{escape(name)} {mark}" for name, mark in visit.agents.items())
+    rows = [("Against", against), ("Hands", f"{len(chips):,}")]
     if chips:
         won = ("Chips", f"{sum(chips):+,.0f}") if big_blind is None else ("Won", f"{sum(chips) / big_blind:+,.2f} bb")
         rows += [won, ("Per hand", f"{result.mbb(chips):+} mbb")]
@@ -312,4 +313,5 @@ def _result(visit: Visit, big_blind: int | None) -> str:
         rows.append(("Failures", f"{len(visit.game.incidents)}; the last: {escape(last.error)}"))
     body = "".join(f"<tr><th scope=row>{name}</th><td>{value}</td></tr>" for name, value in rows)
     note = "mbb: thousandths of a big blind; intervals are 95%." if chips else "No hand is over yet."
+    note += " Beside the name of an agent is a fingerprint of its settings and of what it was made from."
     return f"<table>{body}</table><p class=quiet>{note} Hands are kept in {escape(str(visit.folder))}.</p>"

@@ -13,6 +13,7 @@ from nicegui import Client, background_tasks, run, ui
 from nicegui.page import page
 
 from poker.agents.simple import AlwaysCall
+from poker.artifacts import fingerprint_of_settings
 from poker.betting import Betting
 from poker.play.lineup import AgentSpec
 from poker.play.table_files import TableFiles
@@ -20,7 +21,7 @@ from poker.play.table_game import Seen, TableGame
 from poker.rules import CALL
 from poker.state import HandState
 from poker.table.server.visitors import Visit, Visitors
-from poker.table.table import _Controls, _Table, felt, make
+from poker.table.table import _Controls, _result, _Table, felt, make
 from tests.games import load_rules
 
 CALLS = AgentSpec("call", lambda: AlwaysCall(name="call"), {})
@@ -101,6 +102,18 @@ def test_agents_have_one_name_on_the_pages_and_in_the_files(tmp_path: Path) -> N
     for html in (table._felt, table._history):
         assert "depth_limited" in html.content
     assert visit.game.seen().names[1 - visit.game.seat] == "depth_limited"
+
+
+def test_results_name_the_agent_by_its_fingerprint(tmp_path: Path) -> None:
+    marks = set()
+    for settings in ({"search": 1}, {"search": 2}):
+        spec = AgentSpec("caller", lambda: AlwaysCall(name="caller"), settings)
+        visit = Visitors(load_rules("leduc"), [spec], None, tmp_path).visit("ann")
+        mark = fingerprint_of_settings(settings)[:10]
+        assert f"<th scope=row>Against</th><td>caller {mark}</td>" in _result(visit, None)
+        assert visit.game.files.log.read_text().startswith(f"# leduc: a person at the table of caller {mark}\n")
+        marks.add(mark)
+    assert len(marks) == 2
 
 
 def test_odds_are_beside_the_pot_where_the_switch_is_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

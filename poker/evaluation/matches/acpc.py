@@ -11,6 +11,7 @@ import numpy as np
 from rich.console import Console
 from rich.markup import escape
 
+from poker.commands import COMMANDS
 from poker.errors import PokernetsError
 from poker.evaluation.matches.match_report import match_report
 from poker.evaluation.matches.match_results import MatchResults
@@ -138,7 +139,7 @@ def sit_down(
     chips = [[won] for won in seat.chips]
     report_hands(game, (agent.name,), chips, seat.failures, seed, log, title, settings, console)
     if seat.notes.exists():
-        say(f"AIVAT of the dealer's log: evaluate=replay log=DEALERS_LOG notes=[{seat.notes}]")
+        say(f"AIVAT of the dealer's log: {COMMANDS['evaluate']} evaluate=replay log=DEALERS_LOG notes=[{seat.notes}]")
     if broken:
         raise PokernetsError(broken)
     return seat

@@ -33,19 +33,23 @@ _OPENING = 64
 """Locks of visitors whose games are being opened."""
 REVIEWER = ""
 """Name of the agent that reviews in place of those that play; none of these has it."""
+_MARK = 10
+"""Characters of a fingerprint that are shown."""
 _REMEMBERED = 100
 """Games that stay in memory when nobody looks at them; others are read from their files again."""
 
 
 @dataclass(eq=False)
 class Visit:
-    """A visitor's game and its result so far; `stopped` says why the agents have stopped, empty while they have not."""
+    """A visitor's game and its result so far, against `agents`, fingerprints of settings and artifacts by name;
+    `stopped` says why the agents have stopped, empty while they have not."""
 
     game: TableGame
     result: RunningResult
     folder: Path
     reviews: Reviews
     pool: ThreadPoolExecutor
+    agents: Mapping[str, str]
     stopped: str = ""
     _turn: threading.Lock = field(default_factory=threading.Lock)
     _waiting: bool = False
@@ -80,6 +84,7 @@ class Visitors:
         self._opponents = Opponents(rules, specs, processes)
         settings = {spec.name: dict(spec.settings) for spec in specs}
         mark = fingerprint_of_settings(settings, rules.to_acpc())
+        self._agents = {name: fingerprint_of_settings(one)[:_MARK] for name, one in settings.items()}
         self._folder = out / rules.name / f"{'-'.join(settings)[:80]}-{mark[:10]}"
         self._folder.mkdir(parents=True, exist_ok=True)
         lock = contextlib.ExitStack()
@@ -106,13 +111,13 @@ class Visitors:
             return visit
 
     def _begin(self, folder: Path) -> Visit:
-        files = TableFiles(folder, self._rules)
+        files = TableFiles(folder, self._rules, agents=self._agents)
         result = RunningResult(self._rules, PERSON, files.notes, folder / "hands.aivat.jsonl")
         game = TableGame(self._rules, self._opponents, files, lambda hand: result.add([hand]))
         result.add(files.hands())
         solver, file = self._solver(str(folder))
         reviews = Reviews(self._rules, folder / file, lambda: solver, threading.Lock(), solver.place)
-        return Visit(game, result, folder, reviews, self._pool)
+        return Visit(game, result, folder, reviews, self._pool, self._agents)
 
     def _solver(self, owner: str) -> "tuple[PooledSolver, str]":
         """The solver for the reviews of `owner`, and their file: the folder depends on the settings of the agents that
