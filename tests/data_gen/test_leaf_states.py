@@ -129,7 +129,7 @@ def test_hands_of_a_state_are_those_that_play_so() -> None:
         actions, buckets = tree.actions(node), rules.num_ranks ** (1 + len(rules.board_sizes[: tree.street[node]]))
         strongest = np.arange(buckets) % rules.num_ranks == rules.num_ranks - 1
         aggressive = np.eye(len(actions), dtype=np.float32)[-1]
-        return np.where(strongest[:, None], aggressive, np.array(actions) == CALL).astype(np.float32)
+        return np.asarray(np.where(strongest[:, None], aggressive, np.array(actions) == CALL), np.float32)
 
     sampler = LeafSampler(blueprint_from(tree, SmallGameBuckets(rules), average), (), 0.0, 0.0)
     rng, raised = np.random.default_rng(2), set[bool]()
