@@ -1,8 +1,8 @@
 """Artifacts: what one command makes and another reads. A directory of plain files beside a `manifest.json`.
 
 The manifest holds the schema version, the kind, the full configuration, the fingerprints of what the artifact was
-made from, counts, and size and SHA-256 of every file. Its own fingerprint is the SHA-256 of all that, so two artifacts
-with one fingerprint hold the same bytes.
+made from, counts, and size and SHA-256 of every file. Its own fingerprint is the SHA-256 of all that but the seconds
+that the making took: two artifacts with one fingerprint hold the same bytes, and the same work done twice has one.
 
 Invariants: a directory that has a manifest is complete (it is written under a temporary name, synced and renamed; what
 it replaces is moved aside before, and taken back by `find_artifact` where a kill came between); arrays are `.npy`
@@ -38,6 +38,7 @@ MANIFEST = "manifest.json"
 
 _DAY = 86_400  # seconds
 _FINGERPRINT = re.compile("[0-9a-f]{64}")
+_SECONDS = re.compile(r"(?:\w+_)?seconds")
 _FILE = re.compile(r"(?!\.)[^/\0]{1,100}")
 _MOST_MANIFEST_BYTES = 1 << 26
 _LONG, _LONGEST = 200, 800  # characters of what others say, and of an error
@@ -213,12 +214,14 @@ def file_sha256(path: Path) -> str:
 
 
 def artifacts_in(value: Any) -> dict[str, str]:
-    """Paths among the settings that are artifacts, with the checksums of their manifests."""
+    """Paths among the settings that are artifacts, with their fingerprints, or the checksums of manifests of others."""
     if isinstance(value, dict):
         return {path: sha for item in value.values() for path, sha in artifacts_in(item).items()}
     if isinstance(value, list | tuple):
         return {path: sha for item in value for path, sha in artifacts_in(item).items()}
     if isinstance(value, str) and len(value) < 4096 and os.path.isfile(Path(value) / MANIFEST):
+        with suppress(CorruptArtifactError):
+            return {value: _read_manifest(Path(value), "")["fingerprint"]}
         return {value: file_sha256(Path(value) / MANIFEST)}
     return {}
 
@@ -265,7 +268,7 @@ def write_artifact(
             "counts": json.loads(canonical_json(counts or {})),
             "files": contents,
         }
-        manifest["fingerprint"] = fingerprint_of(manifest)
+        manifest["fingerprint"] = _fingerprint(manifest)
         (staging / MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n")
         _sync(staging)
         staging.chmod(0o755)
@@ -333,14 +336,25 @@ def _read_manifest(target: Path, kind: str) -> dict[str, Any]:
             raise ValueError(f"it has more than {_MOST_MANIFEST_BYTES:,} bytes")
         manifest: dict[str, Any] = json.loads(manifest_path.read_text())
         body = {key: value for key, value in manifest.items() if key != "fingerprint"}
-        fingerprint = fingerprint_of(body)
+        fingerprints = _fingerprint(body), fingerprint_of(body)  # the second is that of older ones
         if problem := _malformed(manifest):
             raise ValueError(problem)
     except (OSError, *_UNREADABLE) as error:
         raise _corrupt(f"{manifest_path} cannot be read ({_short(str(error))})", kind, target) from error
-    if manifest.get("fingerprint") != fingerprint:
+    if manifest.get("fingerprint") not in fingerprints:
         raise _corrupt(f"{manifest_path} does not match its own fingerprint", kind, target)
     return manifest
+
+
+def _fingerprint(manifest: Mapping[str, Any]) -> str:
+    """Of a manifest without the seconds among its counts."""
+    return fingerprint_of({**manifest, "counts": _without_times(manifest.get("counts"))})
+
+
+def _without_times(node: Any) -> Any:
+    if isinstance(node, dict):
+        return {key: _without_times(value) for key, value in node.items() if not _SECONDS.fullmatch(key)}
+    return [_without_times(value) for value in node] if isinstance(node, list) else node
 
 
 def _malformed(manifest: dict[str, Any]) -> str:

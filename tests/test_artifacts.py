@@ -20,6 +20,8 @@ from poker.artifacts import (
     MismatchedArtifactError,
     MissingArtifactError,
     find_artifact,
+    fingerprint_of,
+    fingerprint_of_settings,
     open_artifact,
     write_artifact,
 )
@@ -60,6 +62,34 @@ def test_equal_contents_have_equal_fingerprints(made: Path, tmp_path: Path) -> N
     )
     assert again.fingerprint == first.fingerprint
     assert other.fingerprint != first.fingerprint
+
+
+def test_what_the_making_took_is_no_part_of_the_fingerprint(tmp_path: Path) -> None:
+    """Equal bytes are one source: what was made from one is not refused beside the other."""
+
+    def made(name: str, seconds: float, iterations: int) -> str:
+        steps = [{"value": 1.5, "seconds": {"solve": seconds}}]
+        counts = {"iterations": iterations, "seconds": seconds, "cpu_seconds": 2 * seconds, "steps": steps}
+        written = write_artifact(tmp_path / name, "blueprint", config={}, arrays={}, counts=counts)
+        assert open_artifact(tmp_path / name, "blueprint").counts == counts
+        return written.fingerprint
+
+    assert made("a", 1.25, 10) == made("b", 99.0, 10) != made("c", 1.25, 11)
+    (tmp_path / "a").rename(tmp_path / "kept")
+    before = fingerprint_of_settings({"path": str(tmp_path / "b")})
+    assert made("b", 7.0, 10) == open_artifact(tmp_path / "kept", "blueprint").fingerprint
+    assert fingerprint_of_settings({"path": str(tmp_path / "b")}) == before
+    limits = [write_artifact(tmp_path / "d", "blueprint", config={"seconds": n}, arrays={}) for n in (1, 2)]
+    assert limits[0].fingerprint != limits[1].fingerprint
+
+
+def test_fingerprints_that_cover_seconds_are_those_of_older_artifacts(tmp_path: Path) -> None:
+    write_artifact(tmp_path / "old", "blueprint", config={}, arrays={}, counts={"seconds": 1.0})
+    manifest = json.loads((tmp_path / "old" / "manifest.json").read_text())
+    del manifest["fingerprint"]
+    old = fingerprint_of(manifest)
+    (tmp_path / "old" / "manifest.json").write_text(json.dumps({**manifest, "fingerprint": old}))
+    assert open_artifact(tmp_path / "old", "blueprint").fingerprint == old
 
 
 def test_missing_names_the_command(tmp_path: Path) -> None:
