@@ -1,6 +1,7 @@
 """From overrides to a composed configuration, from there to plain settings, and to the call of their `_target_`."""
 
 import difflib
+import re
 from collections.abc import Iterable
 from typing import Any, NoReturn
 
@@ -8,6 +9,8 @@ import hydra
 from hydra._internal.instantiate import _instantiate2
 from hydra._internal.utils import _locate
 from hydra.core.global_hydra import GlobalHydra
+from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.core.override_parser.types import ChoiceSweep, QuotedString
 from hydra.errors import HydraException, InstantiationException, MissingConfigException, OverrideParseException
 from omegaconf import DictConfig, OmegaConf, open_dict
 from omegaconf.errors import ConfigAttributeError, ConfigKeyError, MissingMandatoryValue, OmegaConfBaseException
@@ -34,19 +37,24 @@ def compose(root: str, overrides: list[str]) -> DictConfig:
 
 def composed(root: str, overrides: list[str]) -> DictConfig:
     """`compose` with the node `hydra` and with Hydra's errors."""
-    refuse_null_groups(overrides)
+    refuse_unnamed_options(overrides)
     GlobalHydra.instance().clear()
     with hydra.initialize_config_dir(version_base="1.3", config_dir=str(CONF)):
         return hydra.compose(root, overrides=overrides, return_hydra_config=True)
 
 
-def refuse_null_groups(overrides: Iterable[str]) -> None:
-    """Refuse GROUP=null, of which Hydra knows no more to say than that it is no name."""
+def refuse_unnamed_options(overrides: Iterable[str]) -> None:
+    """Refuse values of a group that are no names or lists of names, at which Hydra itself fails."""
     for override in overrides:
-        group, _, value = override.partition("=")
-        group = group.partition("@")[0]
-        if value == "null" and (CONF / group).is_dir():
-            raise ConfigurationError(f"{override}: {group} takes a name; it can be {', '.join(choices(group))}")
+        group = override.partition("=")[0].partition("@")[0].lstrip("+")
+        if not (re.fullmatch("[a-z_]+", group) and (CONF / group).is_dir()):
+            continue
+        value = OverridesParser.create().parse_overrides([override])[0].value()
+        for option in value.list if isinstance(value, ChoiceSweep) else [value]:
+            if not all(
+                isinstance(name, str | QuotedString) for name in (option if isinstance(option, list) else [option])
+            ):
+                raise ConfigurationError(f"{override}: {group} takes a name; it can be {', '.join(choices(group))}")
 
 
 def chosen(config: DictConfig, group: str) -> DictConfig:

@@ -25,7 +25,7 @@ from omegaconf.errors import OmegaConfBaseException
 
 from conf.arguments import flags_and_settings
 from conf.bundles import unbundle
-from conf.compose import call, chosen, composed, message_of, refuse_null_groups, resolve
+from conf.compose import call, chosen, composed, message_of, refuse_unnamed_options, resolve
 from conf.help import CONF, experiments, help_of, nets
 from conf.remedies import Invocation
 from conf.signatures import ConfigurationError, check
@@ -88,7 +88,7 @@ def launch(root: str, task: Callable[[DictConfig], Any]) -> None:
         if flags and {*flags} <= {"--help", "-h", _ALL_HELP}:
             print(help_of(composed(root, settings), root, everything=_ALL_HELP in flags))
             return
-        refuse_null_groups(settings)
+        refuse_unnamed_options(settings)
         hydra.main(version_base="1.3", config_path=str(CONF), config_name=root)(job)()
     except InstantiationException:
         raise
