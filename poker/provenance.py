@@ -6,7 +6,7 @@ import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import UTC, datetime
@@ -18,6 +18,7 @@ from poker.commands import PROGRAM, RUNS_PROGRAM
 _PACKAGES = ("pokernets", "numpy", "numba", "torch")
 _CONFIGURATION: ContextVar[Mapping[str, Any] | None] = ContextVar("configuration", default=None)
 _FOLDERS: ContextVar[Mapping[str, str]] = ContextVar("folders")
+_SECRETS = ("token",)
 _ABSOLUTE_PATH = re.compile(r"(?<![\w./:])(?:/[^\s/:,;'\"\[\](){}]+){2,}")
 
 
@@ -27,12 +28,19 @@ def configured(configuration: Mapping[str, Any], folders: Mapping[str, str] | No
 
     `folders` maps the names `runs` and `artifacts` to where they lie; `portable` puts the names in their place.
     """
-    token, previous = _CONFIGURATION.set(configuration), _FOLDERS.set(folders or {})
+    token, previous = _CONFIGURATION.set(_without_secrets(configuration)), _FOLDERS.set(folders or {})
     try:
         yield
     finally:
         _CONFIGURATION.reset(token)
         _FOLDERS.reset(previous)
+
+
+def _without_secrets(node: Any) -> Any:
+    """Settings without those that let others in."""
+    if isinstance(node, Mapping):
+        return {key: None if key in _SECRETS else _without_secrets(value) for key, value in node.items()}
+    return [_without_secrets(value) for value in node] if isinstance(node, list | tuple) else node
 
 
 def portable(value: Any) -> Any:
@@ -59,14 +67,19 @@ def _portable_path(found: re.Match[str]) -> str:
 
 
 def command_line() -> str:
-    """The command line that started this process, as it was typed: `pokernets VERB` puts others into `sys.argv`."""
+    """The command line that started this process, as it was typed (`pokernets VERB` puts others into `sys.argv`), without
+    secrets."""
     if RUNS_PROGRAM:
         names = [Path(word).name for word in sys.orig_argv]
         typed = sys.orig_argv[names.index(PROGRAM) + 1 :] if PROGRAM in names else sys.argv[1:]
-        return shlex.join([PROGRAM, *typed])
+        return shlex.join([PROGRAM, *_public(typed)])
     spec = getattr(sys.modules["__main__"], "__spec__", None)
     program = [Path(sys.argv[0]).name] if spec is None else ["-m", spec.name.removesuffix(".__main__")]
-    return shlex.join(["python", *program, *sys.argv[1:]])
+    return shlex.join(["python", *program, *_public(sys.argv[1:])])
+
+
+def _public(arguments: Sequence[str]) -> list[str]:
+    return [argument for argument in arguments if argument.partition("=")[0].lstrip("+") not in _SECRETS]
 
 
 def provenance() -> dict[str, Any]:

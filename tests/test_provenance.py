@@ -28,6 +28,16 @@ def test_the_configuration_is_told_only_while_it_is_used() -> None:
     assert "configuration" not in provenance()
 
 
+def test_no_secret_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The token of a table lets others in: a report, which the visitors of the table see too, does without it."""
+    monkeypatch.setattr("sys.argv", ["evaluate.py", "evaluate=play", "token=abc123", "port=0"])
+    with configured({"token": "abc123", "pages": [{"token": "abc123", "hands": 3}]}):
+        record = provenance()
+    assert record["configuration"] == {"token": None, "pages": [{"token": None, "hands": 3}]}
+    assert record["command"].endswith("evaluate=play port=0")
+    assert "abc123" not in json.dumps(record)
+
+
 def test_no_path_of_this_machine_is_told() -> None:
     with configured({"path": "/data/irc/a.tgz"}, {"runs": "/tmp/mine", "artifacts": "made"}):
         assert provenance()["configuration"] == {"path": "a.tgz"}

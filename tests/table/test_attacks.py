@@ -130,6 +130,13 @@ def test_no_answer_may_be_framed(server: Server) -> None:
         assert headers["x-frame-options"] == "DENY"
 
 
+def test_no_file_of_a_server_has_its_token(tmp_path: Path) -> None:
+    with serving("agents=[random]", "token=abc123xyz", f"runs={tmp_path}") as server:
+        assert server.url.endswith("token=abc123xyz")
+        written = [file for file in tmp_path.rglob("*") if file.is_file()]
+    assert not [file for file in written if b"abc123xyz" in file.read_bytes()]
+
+
 def test_an_empty_token_starts_no_server() -> None:
     with pytest.raises(AssertionError, match="error: token='' is empty and would let everybody in"):
         Server("agents=[random]", "token=''", "host=0.0.0.0")
