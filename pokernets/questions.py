@@ -85,8 +85,8 @@ class AgentQuestion(Question):
         " between rounds. Blinds are posted already",
         examples=["r300c/cr600"],
     )
-    board: str = Field(default="", max_length=20, examples=["Ks9d4c"])
-    hand: str = Field(default="", max_length=10, description="cards of the player to act", examples=["AhKd"])
+    board: str = Field(default="", max_length=20, description="cards of the board so far", examples=["Ks9d4c"])
+    hand: str = Field(default="", max_length=10, description="cards of the player to act", examples=["KhJd"])
     agent: str = Field(default="", max_length=100, description="name of the agent, if there are several")
 
 

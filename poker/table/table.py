@@ -288,7 +288,7 @@ def _seat(seen: Seen, seat: int, big_blind: int | None) -> str:
     return (
         f'<div class="{classes}" role="group" aria-label="{name}">'
         f'<div class="hole">{shown}</div>'
-        f'<div class="who"><b>{name}</b> {place}<br>'
+        f'<div class="who"><b>{name.replace("_", "_<wbr>")}</b> {place}<br>'
         f"{behind}{' · folded' if folded else ''}</div>"
         f'<div class="bet">{told}</div></div>'
     )
