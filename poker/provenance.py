@@ -67,8 +67,8 @@ def _portable_path(found: re.Match[str]) -> str:
 
 
 def command_line() -> str:
-    """The command line that started this process, as it was typed (`pokernets VERB` puts others into `sys.argv`), without
-    secrets."""
+    """The command line that started this process, without secrets, as it was typed: `pokernets VERB` puts others into
+    `sys.argv`."""
     if RUNS_PROGRAM:
         names = [Path(word).name for word in sys.orig_argv]
         typed = sys.orig_argv[names.index(PROGRAM) + 1 :] if PROGRAM in names else sys.argv[1:]
