@@ -3,6 +3,10 @@
 import os
 import resource
 import sys
+from contextlib import suppress
+from pathlib import Path
+
+_LIMIT = Path("/sys/fs/cgroup/memory.max")
 
 
 def cores() -> int:
@@ -13,8 +17,11 @@ def cores() -> int:
 
 
 def memory() -> int:
-    """Bytes of memory that the machine has."""
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    """Bytes of memory that the machine has, or the container if it may have less."""
+    physical = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    with suppress(OSError, ValueError):  # which is "max" without a limit
+        return min(physical, int(_LIMIT.read_text()))
+    return physical
 
 
 def peak_memory() -> int:

@@ -5,7 +5,9 @@ takes more than `SECONDS` to solve as a rule is refused with its cost; hands are
 """
 
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -33,7 +35,7 @@ SECONDS = 60.0
 """Seconds of a solve."""
 MEMORY_GIB = 1.0
 """Memory of a solve."""
-_MOST_WAITING = 8
+_PLACES = 16
 """Questions that are answered or wait, over all who ask."""
 _TEXT_BYTES = 900_000
 """Characters of a hand: a request has up to 1 MiB."""
@@ -149,23 +151,34 @@ class Desk:
         self._game = game
         build = partial(_Answers, game, tuple(agents), reviewer, threads)
         self._pool = Pool({"": build}, processes, background=True)
-        self._free = threading.BoundedSemaphore(_MOST_WAITING)
+        self._waiting: Counter[str] = Counter()
+        self._counting = threading.Lock()
 
     def answer(self, asker: str, question: Question) -> dict[str, Any]:
         """The answer, in values of JSON. Those who ask take turns; a BusyError where too many wait, a PokernetsError
         for what cannot be answered."""
-        if not self._free.acquire(blocking=False):
-            raise BusyError(f"{_MOST_WAITING} questions are being answered: ask again later")
-        try:
+        with self._place(asker):
             if isinstance(question, ProfileQuestion):
                 return _profile(question, self._game)
             file: HandFile | None = None
             if isinstance(question, HandQuestion):
                 file = read_apart("the text", question.text.encode(), self._game, read=HandFile.read)
             found: dict[str, Any] = self._pool.ask(asker, Call("", "to", (question, file)))
+            return found
+
+    @contextmanager
+    def _place(self, asker: str) -> Iterator[None]:
+        """Hold one of the places inside the block. Nobody may have more of them than are free, so that however much one
+        asks another finds a place (dynamic thresholds: Choudhury and Hahne 1998)."""
+        with self._counting:
+            if self._waiting[asker] >= _PLACES - self._waiting.total():
+                raise BusyError(f"{self._waiting[asker]} of your questions wait already: ask again later")
+            self._waiting[asker] += 1
+        try:
+            yield
         finally:
-            self._free.release()
-        return found
+            with self._counting:
+                self._waiting -= Counter([asker])
 
 
 class _Answers:

@@ -80,7 +80,7 @@ def interface(desk: Desk) -> FastAPI:
 
 def _answering(desk: Desk, kind: type[Question]) -> Callable[[Request, Any], Awaitable[JSONResponse]]:
     async def answer(request: Request, question: Any) -> JSONResponse:
-        return JSONResponse(await run_in_threadpool(desk.answer, str(request.state.visitor), question))
+        return JSONResponse(await run_in_threadpool(desk.answer, str(request.state.asker), question))
 
     answer.__annotations__["question"] = kind  # by which FastAPI reads and describes the body
     return answer

@@ -39,6 +39,8 @@ from poker.state import HandState
 _MOST_BYTES = 4096
 _MOST_HANDS = 20
 """Hands that one key may have in progress, as at GTO Wizard's."""
+_SILENT_SECONDS = 120.0
+"""After which a connection is closed."""
 _REMEMBERED = 1000
 """Latest sessions, and keys, whose hands go on."""
 
@@ -280,6 +282,7 @@ def serve_table(table: ServiceTable, host: str, port: int, tell: Callable[[str],
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        timeout = _SILENT_SECONDS
 
         def do_POST(self) -> None:
             self._reply("POST")

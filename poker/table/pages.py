@@ -9,8 +9,12 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
+from poker.machine import memory
 from poker.play.lineup import AgentSpec
 from poker.rules import Rules
+
+MOST_GIB = 8.0
+"""Memory that solves take together by default, on a machine that has twice as much."""
 
 
 @dataclass(frozen=True)
@@ -66,11 +70,13 @@ def explorer(
     target_percent: float,
     iterations: int,
     threads: int,
-    memory_limit_gib: float,
+    memory_limit_gib: float | None,
     blueprint: str,
     out: str,
 ) -> Page:
     """The page for spots to solve, by the settings of `poker.evaluation.measures.spot`, and to walk through, with
-    preflop charts of the `blueprint`; solutions are written below `out` when asked."""
-    solving = algorithm, target_percent, iterations, threads, memory_limit_gib
+    preflop charts of the `blueprint`; solutions are written below `out` when asked. Solves have `memory_limit_gib`
+    together; None: half of the machine's memory, up to `MOST_GIB`."""
+    most = min(MOST_GIB, memory() / 2 / 2**30) if memory_limit_gib is None else memory_limit_gib
+    solving = algorithm, target_percent, iterations, threads, most
     return Page("/explorer", "Explorer", f"{__package__}.explorer.explorer", (solving, blueprint, out))

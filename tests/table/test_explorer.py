@@ -2,17 +2,24 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 from selenium.webdriver import ActionChains
 
+from conf.compose import compose
 from poker.abstraction.buckets import CardAbstraction
 from poker.betting import Betting
+from poker.errors import PokernetsError
 from poker.solvers.blueprint import always_call
 from poker.solvers.vector.spot.solution import load_solution
+from poker.table import pages
 from poker.table.explorer.cells import Cell, action_colours, card_sheet, class_grid, mixed
+from poker.table.explorer.explorer import _Solves
 from poker.tree import bet_menu, build_tree
 from tests.games import load_rules
 from tests.table.browser import Browser, open_browser
@@ -35,6 +42,52 @@ def test_colours_grow_with_the_bet() -> None:
     assert colours[1:] == ["var(--raise-1)", "var(--raise-3)", "var(--raise-5)"]
     assert action_colours(["fold", "call", "raise90"]) == ["var(--fold)", "var(--call)", "var(--raise-5)"]
     assert "a 0.0% 25.0%, b 25.0% 100.0%" in mixed([0.25, 0.75], ["a", "b"], 1.0)
+
+
+@dataclass
+class _Spot:
+    """A solve that takes so many GiB of 4."""
+
+    gib: float
+    ended: bool = False
+    cancelled: bool = False
+
+    def cancel(self) -> None:
+        self.cancelled = self.ended = True
+
+    @property
+    def cost(self) -> SimpleNamespace:
+        return SimpleNamespace(bytes=self.gib * 2**30)
+
+    @property
+    def settings(self) -> SimpleNamespace:
+        return SimpleNamespace(memory_limit_gib=4.0)
+
+
+def test_nobody_ends_the_solves_of_others() -> None:
+    """Ended ones give way, the oldest first; those that have not ended are waited for."""
+    solves: Any = _Solves()
+    spots = {name: _Spot(1.0, ended=name != "b") for name in "abc"}
+    for name, spot in spots.items():
+        solves.keep(name, spot)
+    with pytest.raises(
+        PokernetsError, match=r"others are being solved in 1\.0 GiB of the 4\.0 .* wait until one has ended"
+    ):
+        solves.keep("d", _Spot(3.5))
+    assert list(solves.of) == ["a", "b", "c"]
+    solves.keep("d", _Spot(2.0))
+    assert list(solves.of) == ["b", "c", "d"]
+    solves.keep("b", _Spot(1.0))
+    assert (list(solves.of), spots["b"].cancelled, spots["c"].cancelled) == (["c", "d", "b"], True, False)
+
+
+def test_solves_have_half_of_the_memory_of_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = {"algorithm": "apdcfr", "target_percent": 1.0, "iterations": 9, "threads": 1, "blueprint": "", "out": ""}
+    assert compose("evaluate", ["evaluate=play"]).memory_limit_gib is None
+    for gib, given, wanted in ((4, None, 2.0), (64, None, 8.0), (4, 3.5, 3.5)):
+        monkeypatch.setattr(pages, "memory", lambda gib=gib: gib * 2**30)
+        page = pages.explorer(**settings, memory_limit_gib=given)  # type: ignore[arg-type]
+        assert page.settings[0][-1] == wanted
 
 
 @pytest.fixture(scope="module")

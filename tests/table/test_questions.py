@@ -4,6 +4,7 @@ import json
 import random
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +16,10 @@ import pokernets
 from poker.evaluation.histories.hand_file import HandFile
 from poker.formats.histories import hands_of
 from poker.play.lineup import AgentSpec
-from poker.table.server.access import Access
+from poker.table.server.access import VISITOR, Access
 from pokernets import questions
 from pokernets.agents import LoadedAgent
-from pokernets.questions import KINDS, Desk, SpotQuestion
+from pokernets.questions import KINDS, BusyError, Desk, SpotQuestion
 from pokernets.web import interface
 from tests.evaluation.histories.test_hand_file import HEADS_UP, NO_SMALL_BLIND, RULES
 from tests.killed import ROOT
@@ -238,16 +239,27 @@ def test_a_request_has_a_size_and_comes_from_here(client: TestClient) -> None:
     assert client.post("/ask", json={}, headers={"Host": "evil.example"}).status_code == 403
 
 
-def test_only_so_many_wait(desk: Desk, client: TestClient) -> None:
-    for _ in range(8):
-        assert desk._free.acquire(blocking=False)
-    try:
-        answer = client.post("/ask", json={})
-        assert (answer.status_code, answer.json()["detail"][:27]) == (503, "8 questions are being answe")
-    finally:
-        for _ in range(8):
-            desk._free.release()
-    assert client.post("/ask", json={"hand": "AhKd"}).status_code == 200
+def test_whoever_asks_too_much_is_refused_and_nobody_else(desk: Desk, client: TestClient) -> None:
+    """Each may have half of the places that were free; programs without cookies are one asker an address."""
+    question: dict[str, Any] = {"json": {"hand": "AhKd"}}
+    with ExitStack() as places:
+        counts = []
+        for asker in ("testclient", "b", "c", "d", "e"):
+            counts.append(0)
+            with suppress(BusyError):
+                while True:
+                    places.enter_context(desk._place(asker))
+                    counts[-1] += 1
+            if asker == "testclient":
+                client.cookies.clear()
+                answer = client.post("/ask", **question)
+                assert (answer.status_code, answer.json()["detail"][:31]) == (503, "8 of your questions wait alread")
+            other = client.post("/ask", **question, headers={"Cookie": f"{VISITOR}={asker:x>40}"})
+            assert other.status_code == (200 if sum(counts) < 16 else 503)
+        assert counts == [8, 4, 2, 1, 1]
+    client.cookies.clear()
+    assert client.post("/ask", **question).status_code == 200
+    assert not desk._waiting
 
 
 def test_rubbish_is_refused(client: TestClient) -> None:

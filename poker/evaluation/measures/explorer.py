@@ -1,7 +1,7 @@
 """A spot solved in the background, to be watched, cancelled, walked through and exported: what the explorer shows.
 
 Pages draw what is here and know no poker. `Solve` works in a thread of its own, the kernels without the interpreter's
-lock, so that a server goes on answering; one spot is solved at a time in a process, others wait.
+lock, so that a server goes on answering; one spot is solved at a time in a process, others wait their turn.
 """
 
 import csv
@@ -9,6 +9,7 @@ import io
 import shlex
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Sequence
 from math import exp, isfinite, log
 from pathlib import Path
@@ -26,7 +27,9 @@ from poker.solvers.vector.spot.spots import Spot
 from poker.solvers.vector.walk import View, Walk
 
 State = Literal["waiting", "solving", "solved", "cancelled", "failed"]
-_MACHINE = threading.Lock()
+_QUEUE: "deque[Solve]" = deque()
+"""Solves that were started, in that order; the first one runs."""
+_LOOK_SECONDS = 0.1
 _SLOWEST_DECAY = 0.5
 """Exploitability is taken to fall at least with this power of the iterations, to estimate the time left."""
 
@@ -101,18 +104,19 @@ class Solve:
         return folder
 
     def _run(self) -> None:
+        _QUEUE.append(self)
         try:
             while not self._cancelled.is_set():
-                if _MACHINE.acquire(timeout=0.1):
-                    try:
-                        self._solve()
-                    finally:
-                        _MACHINE.release()
+                if _QUEUE[0] is self:
+                    self._solve()
                     break
+                time.sleep(_LOOK_SECONDS)
             self.state = "cancelled" if self._cancelled.is_set() else "solved"
         except Exception as error:
             self.problem = str(error) if isinstance(error, PokernetsError) else f"{type(error).__name__}: {error}"
             self.state = "failed"
+        finally:
+            _QUEUE.remove(self)
 
     def _solve(self) -> None:
         self._begun, self.state = time.perf_counter(), "solving"

@@ -43,17 +43,23 @@ class _Solves:
         self._lock = threading.Lock()
 
     def keep(self, visitor: str, solve: Solve) -> None:
-        """Keep a solve in place of the visitor's last; of others that do not fit beside it, the oldest are cancelled
-        and gone."""
-        most = solve.settings.memory_limit_gib * 2**30
+        """Keep a solve, before it starts, in place of the visitor's last, and forget the oldest ended ones that do not
+        fit beside it. Raises PokernetsError where those of others that have not ended leave no memory for it."""
+        gib = solve.settings.memory_limit_gib
         with self._lock:
-            gone = [self.of.pop(visitor, None)]
+            others = [one for owner, one in self.of.items() if owner != visitor]
+            taken = sum(one.cost.bytes for one in others if not one.ended)
+            if taken + solve.cost.bytes > gib * 2**30:
+                raise PokernetsError(
+                    f"spots of others are being solved in {taken / 2**30:.1f} GiB of the {gib:.1f} there are:"
+                    " wait until one has ended"
+                )
+            if (last := self.of.pop(visitor, None)) is not None:
+                last.cancel()
             self.of[visitor] = solve
-            while len(self.of) > 1 and (len(self.of) > _KEPT or sum(one.cost.bytes for one in self.of.values()) > most):
-                gone.append(self.of.pop(next(iter(self.of))))
-        for each in gone:
-            if each is not None:
-                each.cancel()
+            ended = [owner for owner, one in self.of.items() if one.ended]
+            while ended and (len(self.of) > _KEPT or sum(one.cost.bytes for one in self.of.values()) > gib * 2**30):
+                del self.of[ended.pop(0)]
 
 
 def make(_: Needs, solving: tuple[Any, ...], blueprint: str, out: str) -> Fill:
@@ -122,8 +128,13 @@ class _Explorer:
         self._start.disable()
         await self._estimate(self._asked)
         if self._prepared is not None:
-            self._solve, self._prepared = self._prepared, None
-            self._solves.keep(self._visitor, self._solve.start())
+            try:
+                self._solves.keep(self._visitor, self._prepared)
+            except PokernetsError as error:
+                self._cost.set_text(str(error))
+                self._cost.classes("wrong")
+            else:
+                self._solve, self._prepared = self._prepared.start(), None
         self._look()
 
     def _end(self) -> None:

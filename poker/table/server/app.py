@@ -27,6 +27,7 @@ from poker.errors import PokernetsError
 from poker.table.elements import Fill
 from poker.table.pages import Page
 from poker.table.server.access import Access
+from poker.table.server.patience import TimedHTTP
 
 T = TypeVar("T")
 
@@ -46,6 +47,7 @@ def serve(pages: Sequence[Page], listening: socket.socket, token: str | None, ur
     application = FastAPI(openapi_url=None)
     config = uvicorn.Config(
         Access(application, token, owners),
+        http=TimedHTTP,
         log_level="warning",
         ws_max_size=1 << 20,
         ws_ping_timeout=_PATIENCE,

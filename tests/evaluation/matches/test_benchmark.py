@@ -3,6 +3,7 @@
 import json
 import random
 import re
+import socket
 import subprocess
 import sys
 import threading
@@ -22,7 +23,7 @@ from poker.errors import PokernetsError
 from poker.evaluation.matches import benchmark
 from poker.evaluation.matches.match_results import MatchResults
 from poker.formats.acpc.log import read_log
-from poker.play import services
+from poker.play import service_table, services
 from poker.play.lineup import AgentSpec
 from poker.play.service_table import RequestError, ServiceTable, serve_table
 from poker.play.services import GtoWizard, Line, Slumbot, betting_of, round_start, token_of
@@ -199,6 +200,24 @@ def test_programs_of_others_play_an_agent_of_ours(tmp_path: Path) -> None:
     assert len({hand.state.hole_cards for hand in logged}) == 12
     foreseen = [HandState.deal(RULES, np.random.default_rng([1, hand.number])).hole_cards for hand in logged]
     assert not any(hand.state.hole_cards == cards for hand, cards in zip(logged, foreseen, strict=True))
+
+
+def test_silent_connections_are_closed(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(service_table, "_SILENT_SECONDS", 0.3)
+    place: list[str] = []
+    ready = threading.Event()
+
+    def tell(what: str) -> None:
+        place.append(what)
+        ready.set()
+
+    threading.Thread(target=serve_table, args=(table, "127.0.0.1", 0, tell), daemon=True).start()
+    assert ready.wait(30)
+    port = int(place[0].rpartition(":")[2])
+    for sent in (b"", b"POST /api/new_hand HTTP/1.1\r\n", b"POST /api/act HTTP/1.1\r\nContent-Length: 9\r\n\r\n{"):
+        with socket.create_connection(("127.0.0.1", port), timeout=30) as silent:
+            silent.sendall(sent)
+            assert silent.recv(1000) == b""
 
 
 def test_busy_services_are_asked_again(play: Callable[[int], MatchResults], table: Table) -> None:

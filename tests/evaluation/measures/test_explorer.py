@@ -6,6 +6,7 @@ import json
 import shlex
 import time
 from dataclasses import replace
+from itertools import pairwise
 from math import isnan
 from pathlib import Path
 
@@ -108,6 +109,20 @@ def test_cancelled_ones_can_be_walked() -> None:
     assert solve.course[-1].iterations == solve.solver.iterations
     assert solve.walk is not None
     assert solve.walk.view([]).player == 0
+
+
+def test_solves_begin_in_the_order_in_which_they_were_started() -> None:
+    endless = Settings("apdcfr", 1e-9, 1_000_000, threads=1, memory_limit_gib=1.0)
+    first, *others = (Solve(RIVER, endless).start() for _ in range(4))
+    for before, after in pairwise([first, *others]):
+        deadline = time.monotonic() + 60
+        while not before.solver.iterations and time.monotonic() < deadline:
+            time.sleep(0.01)
+        assert (before.state, after.state) == ("solving", "waiting")
+        before.cancel()
+        assert before.wait(60)
+    others[-1].cancel()
+    assert others[-1].wait(60)
 
 
 def test_what_is_too_large_is_refused_before_it_starts() -> None:
