@@ -16,7 +16,6 @@ from poker.betting import Betting
 from poker.cards import hand_text
 from poker.errors import PokernetsError
 from poker.evaluation.histories.hand_file import FileReviews, in_chips_of, why_not
-from poker.evaluation.histories.review import decisions_of
 from poker.formats.acpc.log import LoggedHand
 from poker.formats.played import PlayedHand
 from poker.rules import FOLD, Rules
@@ -85,17 +84,8 @@ class LoadedAgent:
 
         The agent must be one that solves. PokernetsError says why a hand is not reviewed.
         """
-        if not isinstance(self.agent, DecisionSolver):
-            raise PokernetsError(f"`{self.agent.name}` cannot review: an agent that solves can, such as depth_limited")
-        if isinstance(hand, PlayedHand) and (reason := why_not(hand, self.game)):
-            raise PokernetsError(reason)
-        if player not in hand.names:
-            raise PokernetsError(f"`{player}` is not in the hand; {', '.join(hand.names)} are")
-        state = in_chips_of(self.game, hand) if isinstance(hand, PlayedHand) else hand.state
-        reviews = FileReviews(self.game, None, lambda: solver, threading.Lock())
-        solver, seat, unit, rows = self.agent, hand.names.index(player), self.game.big_blind, list[dict[str, Any]]()
-        if not state.hole_cards[seat]:
-            raise PokernetsError(f"the cards of `{player}` are not known")
+        reviews, state, seat = self._to_review(hand, player)
+        unit, rows = self.game.big_blind, list[dict[str, Any]]()
         for view, taken in reviews.reviewed(state, seat):
             found = reviews.decision(view, taken)
             rows += [
@@ -113,9 +103,29 @@ class LoadedAgent:
                 for action, frequency, ev in zip(found.actions, found.frequencies, found.evs, strict=True)
             ]
         if not rows:
-            refused = (reviews.refusal(view) for view, _ in decisions_of(state, seat))
+            refused = (why for _, why in reviews.refused(state, seat))
             raise PokernetsError(next(refused, f"`{player}` had no decision in this hand"))
         return {name: np.array([row[name] for row in rows]) for name in rows[0]}
+
+    def not_reviewed(self, hand: LoggedHand, player: str) -> dict[str, str]:
+        """Why decisions of `player` are not among those of `review`, by the betting so far."""
+        reviews, state, seat = self._to_review(hand, player)
+        return {view.betting.text(): why for view, why in reviews.refused(state, seat)}
+
+    def _to_review(self, hand: LoggedHand, player: str) -> tuple[FileReviews, HandState, int]:
+        """Reviews by the agent, the hand in chips of its game, and the seat of `player`."""
+        solver = self.agent
+        if not isinstance(solver, DecisionSolver):
+            raise PokernetsError(f"`{self.agent.name}` cannot review: an agent that solves can, such as depth_limited")
+        if isinstance(hand, PlayedHand) and (reason := why_not(hand, self.game)):
+            raise PokernetsError(reason)
+        if player not in hand.names:
+            raise PokernetsError(f"`{player}` is not in the hand; {', '.join(hand.names)} are")
+        state = in_chips_of(self.game, hand) if isinstance(hand, PlayedHand) else hand.state
+        seat = hand.names.index(player)
+        if not state.hole_cards[seat]:
+            raise PokernetsError(f"the cards of `{player}` are not known")
+        return FileReviews(self.game, None, lambda: solver, threading.Lock()), state, seat
 
     def _hand(self, index: int) -> str:
         return hand_text(index) if self.game.num_hole_cards == 2 else self.game.cards_text((index,))

@@ -43,6 +43,13 @@ class AgentAnswer(BaseModel):
     action: str | None = Field(default=None, description="of an agent without a policy for all hands")
 
 
+class LeftOut(BaseModel):
+    """Decisions and hands that a review leaves out, and why."""
+
+    decisions: dict[str, str] = Field(description="why decisions of the hand are left out, by the betting before them")
+    hands: dict[str, int] = Field(description="how many other hands of the text are left out, by the reason")
+
+
 class HandAnswer(BaseModel):
     """The decisions of a player in a hand."""
 
@@ -54,6 +61,7 @@ class HandAnswer(BaseModel):
         " against the best one, and the `error` of that; the `weight` of the cards held in the player's range, the"
         " likeliest being 1, and the `likelihood` of the opponent's least likely action so far"
     )
+    not_reviewed: LeftOut
 
 
 class Count(BaseModel):

@@ -255,7 +255,18 @@ class _Answers:
         reviewer = next((one for one in solvers if one.solves), None)
         if reviewer is None:
             raise PokernetsError("reviews need an agent that solves: agents@reviewer=depth_limited")
-        return {"hand": hand.number, "player": player, "decisions": _json(reviewer.review(hand, player))}
+        decisions = _json(reviewer.review(hand, player))
+        if len(hands) > 1:
+            left_out["one is reviewed at a time"] += len(hands) - 1
+        return {
+            "hand": hand.number,
+            "player": player,
+            "decisions": decisions,
+            "not_reviewed": {
+                "decisions": reviewer.not_reviewed(hand, player),
+                "hands": dict(left_out),
+            },
+        }
 
 
 def _note(table: Columns) -> dict[str, str]:

@@ -6,6 +6,7 @@ can hold it. What cannot be read or written is a `HistoryError` with file, line 
 """
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
@@ -44,6 +45,7 @@ _VARIANT = re.compile(r"^[ \t]*[\"']?variant[\"']?[ \t]*=", re.MULTILINE)
 _STATE = re.compile(r"(STATE|MATCHSTATE|SCORE):")
 _MARKS = re.compile("^(?:\ufeff|\u00ef\u00bb\u00bf)+", re.MULTILINE)
 """Byte order marks, also where files were joined or a mark was read as Windows-1252."""
+_DEALT = re.compile(r"^Dealt to (.*) \[[^]\n]*]", re.MULTILINE)
 _SAMPLE = 4096
 """Bytes that are examined for UTF-16."""
 _SINGLE_BYTES = {0xDC00 + byte: bytes([byte]).decode("cp1252", "ignore") or chr(byte) for byte in range(128, 256)}
@@ -116,6 +118,17 @@ def format_of(text: str, path: Path | str) -> str:
 def _site(line: str) -> str:
     """The site whose hands begin with this line, empty for other lines."""
     return next((site for site, (_, lines) in _SITES.items() if lines.header(line)), "")
+
+
+def dealt_to(text: str) -> Counter[str]:
+    """How often each player is said to be dealt cards."""
+    return Counter(_DEALT.findall(text))
+
+
+def owners(dealt: Counter[str], shown: Counter[str]) -> list[str]:
+    """Names in the order in which they may own a file of hands: those first to whom cards are `dealt` in its text, then
+    `Hero`, then those whose cards are `shown` most often."""
+    return sorted(shown, key=lambda name: (-dealt[name], name != bovada.HERO, -shown[name]))
 
 
 def read_hands(

@@ -2,7 +2,7 @@
 
 import asyncio
 import threading
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -85,7 +85,8 @@ class _Shared:
                 base.add(source, rows_of(_as_seen(read_hands(log, self.game)), source))
             for file in log.parent.glob("reviews*.jsonl"):
                 mistakes = (Mistake(**line) for line in JsonLines(file).rows())
-                costs = [(one.least * one.is_certain, one.hand, one.betting) for one in mistakes]
+                known = (one for one in mistakes if one.range_error is not None)  # others are of an older version
+                costs = [(one.least * one.is_certain, one.hand, one.betting) for one in known]
                 base.set_costs_at(source, PERSON, costs)
         return base
 
@@ -137,13 +138,14 @@ class _Database:
                     DrillPanel(base, shared.game, solver, self._search)
         self._choices()
 
-    def _choices(self) -> None:
-        """Offer the players and sources that there are."""
+    def _choices(self, owner: str = "", source: str = "") -> None:
+        """Offer the players and sources that there are, and choose those of a file that was read just now."""
         known = sorted(self._base.players(), key=lambda one: one[0] != PERSON)
         players = {name: f"{words.seat_name(name)}, {count:,} hands" for name, count in known}
-        self._player.set_options(players, value=self._player.value or next(iter(players), None))
+        player = owner if owner in players else self._player.value or next(iter(players), None)
+        self._player.set_options(players, value=player)
         sources = {_ANY: _ANY} | {name: f"{name}, {count:,} hands" for name, count in self._base.sources()}
-        self._source.set_options(sources, value=self._source.value)
+        self._source.set_options(sources, value=source if source in sources else self._source.value)
 
     def _search(self) -> HandSearch | None:
         if not self._player.value:
@@ -208,13 +210,15 @@ class _Database:
         try:
             async with self._shared.readers:
                 read = partial(read_apart, name, data, self._shared.game, read=rows_in)
-                rows = await run.io_bound(read)
-                added = await run.io_bound(self._base.add, name, rows or [])
+                file = await run.io_bound(read)
+                added = await run.io_bound(self._base.add, name, file.hands if file else [])
         except (PokernetsError, OSError) as error:
             self._status.set_text(str(error))
             return
-        self._status.set_text(f"{name}: {len(rows or []):,} hands, {added:,} of them new")
-        self._choices()
+        if file is None or added is None:  # the server stops
+            return
+        self._status.set_text(f"{name}: {len(file.hands):,} hands, {added:,} of them new")
+        self._choices(file.owner, name if added else "")
         await self.show()
 
     def _rejected(self) -> None:
@@ -228,19 +232,33 @@ class _Database:
             return
         self._stopped = False
         self._run.set_text("Stop")
-        numbers, left_out = await run.io_bound(self._base.unreviewed, search, _REVIEWED) or [], 0
+        numbers = await run.io_bound(self._base.unreviewed, search, _REVIEWED) or []
+        left_out = await run.io_bound(self._base.unreviewable, search) or Counter[str]()
+        reviewed, decisions = 0, Counter[str]()
         for done, number in enumerate(numbers):
             self._progress.set_text(f"{done} of {len(numbers)} hands")
             try:
-                await run.io_bound(review_hand, self._base, number, search.player, self._shared.game, self._reviews)
-            except PokernetsError:
-                left_out += 1
+                refused = await run.io_bound(
+                    review_hand, self._base, number, search.player, self._shared.game, self._reviews
+                )
+                decisions.update(refused or [])
+                reviewed += 1
+            except PokernetsError as error:
+                left_out[str(error)] += 1
             if self._stopped or self._run.is_deleted:
                 break
             await self.show()
         self._stopped = True
         self._run.set_text("Review these hands")
-        self._progress.set_text(f"{len(numbers) - left_out} hands reviewed, {left_out} cannot be")
+        self._progress.set_text(_reviewed_text(reviewed, left_out, decisions))
+
+
+def _reviewed_text(reviewed: int, hands: Counter[str], decisions: Counter[str]) -> str:
+    """How many hands are reviewed, and why other hands, and some of their decisions, are not."""
+    told = [f"{reviewed:,} hands reviewed"]
+    told += [f"{hands.total():,} hands cannot be: {words.reasons(hands)}"] * bool(hands)
+    told += [f"{decisions.total():,} decisions in them cannot be: {words.reasons(decisions)}"] * bool(decisions)
+    return "; ".join(told)
 
 
 def _leak_text(one: Leak) -> str:

@@ -1,5 +1,6 @@
 """Reviews beside the table: a decision solved, and the biggest mistakes of all hands played here."""
 
+from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -188,9 +189,17 @@ class MistakesPanel:
                 break
             self._show()
         else:
-            self._progress.set_text("All hands are reviewed.")
+            left_out = await run.io_bound(self._left_out) or Counter[str]()
+            told = f", but for {left_out.total():,} decisions: {words.reasons(left_out)}" if left_out else ""
+            self._progress.set_text(f"All hands are reviewed{told}.")
         self._stopped = True
         self._button.set_text("Review all my hands")
+
+    def _left_out(self) -> Counter[str]:
+        """Reasons why decisions are not reviewed."""
+        kept = self._kept
+        refused = (kept.reviews.refused(hand.state, hand.names.index(kept.name)) for hand in kept.hands())
+        return Counter(why for hand in refused for _, why in hand)
 
     def _show(self) -> None:
         shown = [one for one in self._kept.reviews.mistakes() if not one.is_guess]

@@ -1,6 +1,7 @@
 """Wording of cards, actions and hands on the pages, for eyes and for screen readers."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
 from itertools import islice
 
@@ -134,6 +135,15 @@ def outcome(seen: Seen, big_blind: int | None = None) -> str:
         return f"The pot is split{shown}."
     lost = f"You lose {chips(-mine, big_blind)}{shown}" if mine else "You are even"
     return f"{lost}; {', '.join(won)}."
+
+
+def reasons(left_out: Mapping[str, int], most: int = 6) -> str:
+    """Reasons why something is left out, in short, with counts: `The stacks differ (3), limit betting (1)`."""
+    counts = Counter[str]()
+    for reason, count in left_out.items():
+        counts[reason.partition(":")[0].rstrip(".")] += count
+    more = f" and {len(counts) - most} more reasons" if len(counts) > most else ""
+    return ", ".join(f"{reason} ({count:,})" for reason, count in counts.most_common(most)) + more
 
 
 def status(seen: Seen, big_blind: int | None = None) -> str:

@@ -1,17 +1,22 @@
 """Hands of the table and of files are found, reviewed and drilled in the browser; cards not seen stay hidden."""
 
+import asyncio
 import json
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest.mock import AsyncMock, Mock
 
 import pytest
+from nicegui import Client
+from nicegui.page import page
 
-from poker.evaluation.histories.hand_base import HandSearch
+from poker.evaluation.histories.hand_base import HandBase, HandSearch, rows_of
 from poker.formats.phh import phhs_texts
 from poker.play.table_game import PERSON
-from poker.table.database import _Shared
+from poker.table.database import _Database, _reviewed_text, _Shared
 from tests.evaluation.histories.test_hand_base import session
 from tests.evaluation.histories.test_hand_file import HEADS_UP, RULES
 from tests.table.browser import Browser, open_browser
@@ -35,6 +40,7 @@ def test_a_base_has_the_hands_of_the_table_as_they_were_seen(tmp_path: Path) -> 
         "best": "f",
         "exploitability": 1.0,
         "finished": True,
+        "range_error": 0.0,
     }
     row = {"hand": 4, "betting": before.text(), "loss": 250.0, "error": 2.0, "frequency": 0.0, **told}
     (folder / "reviews.jsonl").write_text(json.dumps(row) + "\n")
@@ -51,6 +57,39 @@ def test_a_base_has_the_hands_of_the_table_as_they_were_seen(tmp_path: Path) -> 
     assert dict(base.players()) == {PERSON: 30, "bot": 30 - len(folded)}
     [found] = base.hands(HandSearch(PERSON, cost=2.4), 10)
     assert (found.hand, found.cost) == (5, 2.5)
+
+
+@pytest.mark.parametrize(
+    ("hands", "decisions", "told"),
+    [
+        ({}, {}, "3 hands reviewed"),
+        ({"6 players": 2}, {}, "3 hands reviewed; 2 hands cannot be: 6 players (2)"),
+        (
+            {"limit betting: reviews are of no-limit hands": 1},
+            {"The stacks differ: this hand has 50 bb": 2, "The stacks differ: this hand has 60 bb": 1},
+            "3 hands reviewed; 1 hands cannot be: limit betting (1); 3 decisions in them cannot be: The stacks differ"
+            " (3)",
+        ),
+    ],
+)
+def test_reviews_say_what_they_leave_out(hands: dict[str, int], decisions: dict[str, int], told: str) -> None:
+    assert _reviewed_text(3, Counter(hands), Counter(decisions)) == told
+
+
+def test_the_hands_just_imported_are_chosen(tmp_path: Path) -> None:
+    """The player is the owner of the file, whoever was chosen before, and the hands are those of the file."""
+    base = HandBase(tmp_path / "hands.sqlite")
+    names = {"p0": PERSON, "p1": "bot"}
+    played = [replace(hand, names=tuple(map(names.__getitem__, hand.names))) for hand in session(30)]
+    base.add("table: bot", rows_of(played, "table"))
+    shared = _Shared(RULES, tmp_path, tmp_path, Mock())
+    with Client(page("/")):
+        shown = _Database(shared, base, "me")
+        assert shown._search() == HandSearch(PERSON)
+        file = Mock(read=AsyncMock(return_value=HEADS_UP.encode()), size=lambda: 100)
+        file.name = "mine.txt"
+        asyncio.run(shown._uploaded(Mock(file=file)))
+        assert shown._search() == HandSearch("Ann", source="mine.txt")
 
 
 @pytest.fixture
@@ -74,7 +113,7 @@ def test_hands_are_found_reviewed_and_drilled(browser: Browser, tmp_path: Path) 
     (tmp_path / "mine.txt").write_text(HEADS_UP)
     browser.until(lambda: browser.all("input[type=file]"))[0].send_keys(str(tmp_path / "mine.txt"))
     browser.shows("[role=status]", "mine.txt: 1 hands, 1 of them new")
-    browser.shows(".result", "Big blinds won over 2 hands")  # mine
+    browser.shows(".result", "Big blinds won over 1 hands")  # of the file's owner
     browser.fill("Line before a decision", "*/*/*/")
     browser.shows(".result", "Big blinds won over 1 hands")  # as the big blind, who acts first on the river
     browser.fill("Line before a decision", "z")
@@ -82,7 +121,7 @@ def test_hands_are_found_reviewed_and_drilled(browser: Browser, tmp_path: Path) 
     browser.fill("Line before a decision", "*")
     browser.tab("Leaks")
     browser.press("button", "Review these hands")
-    browser.shows("[role=status]", "2 hands reviewed, 0 cannot be")
+    browser.shows("[role=status]", "1 hands reviewed")
     browser.tab("Hands")
     assert browser.labels(".hand-row .card")[0].endswith(("spades", "hearts", "diamonds", "clubs"))
     browser.press(".mistakes button", "BTN")

@@ -47,7 +47,7 @@ def test_a_file_is_listed_reviewed_and_replaced(browser: Browser, tmp_path: Path
     browser.shows(".mistakes button", "Hand 1: Ts9s")
     browser.tab("Mistakes")
     browser.click("Review all my hands")
-    browser.shows("[role=status]", "All hands are reviewed.")
+    browser.shows("[role=status]", "All hands are reviewed, but for 2 decisions: The stacks differ (2).")
     for street in ("turn", "river"):
         browser.tab("Mistakes")
         browser.press(".review .mistakes button", f"bb: hand 1, Ts9s, {street}: ")

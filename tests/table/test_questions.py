@@ -22,6 +22,7 @@ from pokernets.agents import LoadedAgent
 from pokernets.questions import KINDS, BusyError, Desk, SpotQuestion
 from pokernets.web import interface
 from tests.evaluation.histories.test_hand_file import HEADS_UP, NO_SMALL_BLIND, RULES
+from tests.formats.sites.test_pokerstars import LIMIT
 from tests.killed import ROOT
 from tests.search.even_leaf import even_solver
 from tests.table.browser import Browser, open_browser
@@ -99,6 +100,11 @@ def check_answers(ask: Callable[[str, dict[str, Any]], dict[str, Any]], agent: L
     found = ask("review", {"text": HEADS_UP})
     same(found["decisions"], reviewed(agent))
     assert found["player"] == "Ann"
+    refused = found["not_reviewed"]["decisions"]
+    assert list(refused) == ["", "r300c/c"]
+    assert all(why.startswith("The stacks differ: this hand has 100 big blinds") for why in refused.values())
+    found = ask("review", {"text": f"{HEADS_UP}\n\n{HEADS_UP.replace('#7', '#8')}\n\n{LIMIT}"})
+    assert list(found["not_reviewed"]["hands"].values()) == [1, 1]
     found, table = ask("profile", {"text": HEADS_UP, "player": "Ann"}), profiled()
     [told] = found["profiles"]
     assert (told["hands"], found["others"], found["unreadable"]) == (1, 1, 0)

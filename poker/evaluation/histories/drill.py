@@ -31,8 +31,9 @@ def reviewable(base: HandBase, hand: int, player: str, game: Rules) -> LoggedHan
     return next(iter(found.values()))
 
 
-def review_hand(base: HandBase, hand: int, player: str, game: Rules, reviews: FileReviews) -> None:
-    """Review the player's decisions in a hand of the base, and keep what they cost there."""
+def review_hand(base: HandBase, hand: int, player: str, game: Rules, reviews: FileReviews) -> list[str]:
+    """Review the player's decisions in a hand of the base, keep what they cost there, and return why others are left
+    out."""
     logged = reviewable(base, hand, player, game)
     costs = []
     for place, (view, action) in enumerate(decisions_of(logged.state, logged.names.index(player))):
@@ -41,6 +42,7 @@ def review_hand(base: HandBase, hand: int, player: str, game: Rules, reviews: Fi
             lost = found.loss - found.range_error if found.is_certain and found.loss is not None else 0.0
             costs.append((lost / game.big_blind, hand, player, place))
     base.set_costs(costs)
+    return [why for _, why in reviews.refused(logged.state, logged.names.index(player))]
 
 
 @dataclass(frozen=True, eq=False)

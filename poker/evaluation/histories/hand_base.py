@@ -7,6 +7,7 @@ Results are in big blinds of the hand. The text of a hand is kept as PHH, so tha
 
 import hashlib
 import sqlite3
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from typing import Any, NamedTuple
 
 from poker.cards import cards_text
 from poker.errors import PokernetsError
-from poker.formats.histories import PHH, hand_texts, hands_of, text_of, why_unwritable
+from poker.formats.histories import PHH, dealt_to, hand_texts, hands_of, owners, text_of, why_unwritable
 from poker.formats.played import HistoryError, PlayedHand
 from poker.rules import FOLD, Rules
 
@@ -156,14 +157,23 @@ def rows_of(hands: Iterable[PlayedHand], mark: str) -> Iterator[HandRow]:
         yield HandRow(key, number, rules.num_players, rules.big_blind, board, whole, text, seats, decisions)
 
 
-def rows_in(name: str, data: bytes, game: Rules) -> list[HandRow]:
+class FileRows(NamedTuple):
+    """The hands of a file, and its `owner`, empty if it has nobody's cards."""
+
+    hands: list[HandRow]
+    owner: str
+
+
+def rows_in(name: str, data: bytes, game: Rules) -> FileRows:
     """Rows of the hands in a file's `data`, those that cannot be read left out. Raises HistoryError if it is no file of
     hands, or none of them can be read."""
     errors: list[HistoryError] = []
-    found = list(rows_of(hands_of(text_of(data), name, game, errors.append), hashlib.sha256(data).hexdigest()))
+    text = text_of(data)
+    found = list(rows_of(hands_of(text, name, game, errors.append), hashlib.sha256(data).hexdigest()))
     if not found and errors:
         raise errors[0]
-    return found
+    shown = Counter(seat.player for row in found for seat in row.seats if seat.cards)
+    return FileRows(found, next(iter(owners(dealt_to(text), shown)), ""))
 
 
 def _lines(hand: PlayedHand) -> list[tuple[str, str]]:
@@ -275,6 +285,16 @@ class HandBase:
             " d.cost IS NULL) ORDER BY h.id DESC LIMIT ?"
         )
         return [number for (number,) in self._rows(sql, [*values, most])]
+
+    def unreviewable(self, search: HandSearch) -> Counter[str]:
+        """Hands that are not among the `unreviewed` whatever is known of them, by the reason."""
+        where, values = search.where()
+        sql = (
+            "SELECT CASE WHEN h.players != 2 THEN h.players || ' players' WHEN s.cards = '' THEN 'cards not known' ELSE"
+            f" 'it does not fit PHH' END, COUNT(*) FROM seats s JOIN hands h ON h.id = s.hand WHERE {where} AND"
+            " (h.players != 2 OR s.cards = '' OR h.text = '') GROUP BY 1"
+        )
+        return Counter(dict(self._rows(sql, values)))
 
     def text(self, hand: int) -> str:
         """The hand as PHH, empty if that cannot hold it."""

@@ -7,16 +7,14 @@ reviewed where the stacks are nearly the same.
 """
 
 import hashlib
-import re
 from collections import Counter
 from dataclasses import dataclass, replace
 
 from poker.betting import Betting, IllegalAction
 from poker.evaluation.histories.review import Reviews
 from poker.formats.acpc.log import LoggedHand
-from poker.formats.histories import hands_of, text_of
+from poker.formats.histories import dealt_to, hands_of, owners, text_of
 from poker.formats.played import TEXAS_BOARD, HistoryError, PlayedHand
-from poker.formats.sites.bovada import HERO
 from poker.rules import FOLD, UNLIMITED, Rules
 from poker.search.heads_up_rest import SOLVED_TO_THE_END
 from poker.search.opponent_decision import DecisionSolver, SolvedDecision
@@ -24,7 +22,6 @@ from poker.state import HandState
 
 NEAR = 0.1
 """Largest difference, as a share of the game's stacks, at which leaf values of the game serve a hand."""
-_DEALT = re.compile(r"^Dealt to (.*) \[[^]\n]*]", re.MULTILINE)
 
 
 class FileReviews(Reviews):
@@ -83,15 +80,13 @@ class HandFile:
                 unit = game.big_blind / hand.rules.big_blind
                 payoffs = tuple(chips * unit for chips in hand.payoffs)
                 hands[count - 1] = LoggedHand(count - 1, in_chips_of(game, hand), payoffs, hand.names)
-        dealt = Counter(_DEALT.findall(text))
-        return cls(name, hashlib.sha256(data).hexdigest(), count, hands, left_out, errors, dealt)
+        return cls(name, hashlib.sha256(data).hexdigest(), count, hands, left_out, errors, dealt_to(text))
 
     def players(self) -> list[str]:
-        """Names whose decisions can be reviewed: first the owner of the file, to whom it says that cards were dealt or
-        who is called `Hero`, then those with the most hands."""
+        """Names whose decisions can be reviewed, in the order in which they may own the file."""
         pairs = (pair for hand in self.hands.values() for pair in zip(hand.names, hand.state.hole_cards, strict=True))
         shown = Counter(name for name, cards in pairs if cards)
-        return sorted(shown, key=lambda name: (-self.dealt[name], name != HERO, -shown[name]))
+        return owners(self.dealt, shown)
 
     def of(self, player: str) -> tuple[dict[int, LoggedHand], Counter[str]]:
         """Hands in which the player's cards are known, by place, and why others are not reviewed."""

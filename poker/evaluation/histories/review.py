@@ -288,6 +288,10 @@ class Reviews:
         """The decisions of a hand that can be reviewed, as `decisions_of` gives them."""
         return [(view, action) for view, action in decisions_of(state, player) if not self.refusal(view)]
 
+    def refused(self, state: HandState, player: int) -> list[tuple[HandState, str]]:
+        """The decisions of a hand that are not reviewed, and why."""
+        return [(view, why) for view, _ in decisions_of(state, player) if (why := self.refusal(view))]
+
     def mistakes(self) -> list[Mistake]:
         """Mistakes kept so far, those first that lost most against whatever range is plausible."""
         found = list(self._mistakes.values())  # at once: another thread may be adding to them

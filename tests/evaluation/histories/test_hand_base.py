@@ -81,7 +81,8 @@ def test_lines_find_the_hands_with_such_a_decision(base: HandBase) -> None:
 
 
 def test_letters_of_a_line() -> None:
-    [row] = rows_in("f.txt", HEADS_UP.encode(), RULES)
+    [row], owner = rows_in("f.txt", HEADS_UP.encode(), RULES)
+    assert owner == "Ann"
     assert row.line == "rc/xx/xbc/brf"
     assert [(one.player, one.place, one.line, one.action) for one in row.decisions][-3:] == [
         ("Ben", 4, "rc/xx/xbc/", "b"),
@@ -102,8 +103,8 @@ def test_positions_at_larger_tables(base: HandBase) -> None:
 
 
 def test_a_hand_of_a_site_is_known_in_another_file(base: HandBase) -> None:
-    assert base.add("a.txt", rows_in("a.txt", HEADS_UP.encode(), RULES)) == 1
-    assert base.add("b.txt", rows_in("b.txt", f"{HEADS_UP}\n\n{TOURNAMENT}".encode(), RULES)) == 1
+    assert base.add("a.txt", rows_in("a.txt", HEADS_UP.encode(), RULES).hands) == 1
+    assert base.add("b.txt", rows_in("b.txt", f"{HEADS_UP}\n\n{TOURNAMENT}".encode(), RULES).hands) == 1
     assert base.players()[0] == ("Ann", 1)
     with pytest.raises(PokernetsError, match=r"no\.txt, line 1: no hands"):
         rows_in("no.txt", b"no hands\n", RULES)
@@ -113,11 +114,12 @@ def test_what_decisions_cost_and_drills(base: HandBase) -> None:
     """Reviews note what they cost; those that cost most are drawn, with another hand of the range."""
     agent = even_solver()
     reviews = FileReviews(RULES, None, lambda: agent, threading.Lock())
-    base.add("a.txt", rows_in("a.txt", HEADS_UP.encode(), RULES))
+    base.add("a.txt", rows_in("a.txt", HEADS_UP.encode(), RULES).hands)
     search = HandSearch("Ann")
     [hand] = base.unreviewed(search, 10)
     assert base.leaks(search, 10) == []
-    review_hand(base, hand, "Ann", RULES, reviews)
+    left_out = review_hand(base, hand, "Ann", RULES, reviews)
+    assert [why.partition(":")[0] for why in left_out] == ["The stacks differ"] * 2  # before the turn
     [listed] = base.hands(search, 10)
     leaks = base.leaks(search, 10)
     assert leaks[0].cost == pytest.approx(max(leak.cost for leak in leaks))
@@ -142,6 +144,24 @@ def test_what_decisions_cost_and_drills(base: HandBase) -> None:
         draw_spot(base, HandSearch("nobody"), RULES, agent, rng)
     with pytest.raises(PokernetsError, match="the file does not have the cards of Ben"):
         review_hand(base, hand, "Ben", RULES, reviews)
+
+
+def test_hands_that_cannot_be_reviewed_are_counted_by_reason(base: HandBase) -> None:
+    base.add("two", rows_of(session(5), "two"))
+    base.add("three", rows_of(session(7, 3), "three"))
+    assert base.unreviewable(HandSearch("p0")) == {"3 players": 7}
+    assert len(base.unreviewed(HandSearch("p0"), 100)) + base.unreviewable(HandSearch("p0")).total() <= 12
+    assert base.unreviewable(HandSearch("p0", source="two")) == {}
+
+
+def test_the_owner_of_a_file_is_to_whom_it_says_that_cards_were_dealt() -> None:
+    shown = HEADS_UP.replace("Seat 2: Ben (big blind) folded on the River", "Seat 2: Ben (big blind) mucked [2c 3d]")
+    for text, owner in (
+        (shown, "Ann"),
+        (shown.replace("Dealt to Ann [Kh Qh]", "Dealt to Ben [2c 3d]"), "Ben"),
+        (HEADS_UP.replace("Dealt to Ann [Kh Qh]\n", ""), ""),
+    ):
+        assert rows_in("f.txt", text.encode(), RULES).owner == owner
 
 
 def test_a_base_that_is_none_or_full_is_told(tmp_path: Path) -> None:
