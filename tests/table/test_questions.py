@@ -23,6 +23,7 @@ from pokernets.questions import KINDS, BusyError, Desk, SpotQuestion
 from pokernets.web import interface
 from tests.evaluation.histories.test_hand_file import HEADS_UP, NO_SMALL_BLIND, RULES
 from tests.formats.sites.test_pokerstars import LIMIT
+from tests.formats.test_ohh import HAND, text_of
 from tests.killed import ROOT
 from tests.search.even_leaf import even_solver
 from tests.table.browser import Browser, open_browser
@@ -158,6 +159,7 @@ def test_tools_answer_as_python_does(tmp_path: Path) -> None:
         ("solve", {**RIVER, "pot": -1}),
         ("solve", {"pot": "x" * 5000}),
         ("nothing", {}),
+        ("review", {"text": text_of(HAND).replace("Ann", "A\\ud800")}),
     ]
 
     async def talk() -> None:
@@ -194,9 +196,10 @@ def test_tools_answer_as_python_does(tmp_path: Path) -> None:
     for (name, _), answer in zip(calls, found, strict=False):
         check_schema(name, answer)
     refusals = [text for failed, text in texts if failed]
-    assert [len(found), len(refusals)] == [4, 3]
+    assert [len(found), len(refusals)] == [4, 4]
     assert "`pot` must be a positive whole number" in refusals[0]
     assert "there is no tool `nothing`; there are solve, ask, review, profile" in refusals[2]
+    assert "a text with half a character" in refusals[3]
 
 
 def test_what_is_too_large_is_refused_with_its_cost(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
