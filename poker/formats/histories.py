@@ -8,6 +8,7 @@ can hold it. What cannot be read or written is a `HistoryError` with file, line 
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from fractions import Fraction
 from functools import partial
 from pathlib import Path
 
@@ -206,9 +207,29 @@ def hand_texts(kind: str, hands: Iterable[PlayedHand]) -> Iterator[str]:
 
 
 def why_unwritable(kind: str, hand: PlayedHand) -> str:
-    """Why a hand cannot be written in the format `kind`, empty if it can."""
+    """Why a hand cannot be written in the format `kind` so that it is read back as it is, empty if it can."""
     try:
-        list(hand_texts(kind, [hand]))
+        read = list(hands_of("".join(hand_texts(kind, [hand])), "the text"))
+    except HistoryError as error:
+        return f"what would be written is not read back: {error.reason}"
     except PokernetsError as error:
         return str(error)
-    return ""
+    except Exception as error:
+        return f"what its writer does not foresee ({type(error).__name__}: {str(error)[:200]})"
+    wanted, *found = (_essentials(one, kind) for one in (hand, *read))
+    other = [name for name in wanted if [one[name] for one in found] != [wanted[name]]]
+    return f"what would be written is read back with other {other[0]}" if other else ""
+
+
+def _essentials(hand: PlayedHand, kind: str) -> dict[str, object]:
+    """The parts of a hand that a format holds, amounts in units of the currency; logs of the ACPC have only chips."""
+    betting, unit = hand.state.betting, Fraction(1, 1 if kind == ACPC else hand.scale)
+    parts: dict[str, object] = {
+        "players": [" ".join(name.split()) for name in hand.names],
+        "results": [round(net) * unit for net in hand.payoffs],
+        "rake": hand.rake * unit,
+        "stacks": [chips * unit for chips in hand.rules.starting_stacks],
+        "actions": [(player, action * unit if action > 0 else action) for player, action in betting.moves()],
+        "board": (hand.state.board, hand.boards),
+    }
+    return parts if kind == ACPC else parts | {"cards": (hand.state.hole_cards, hand.mucked)}

@@ -56,7 +56,7 @@ class _Fields(HandWriter):
             "table_name": str(details.get("table", "1")),
             "game_type": "Holdem",
             "bet_limit": {"bet_type": "FL" if rules.is_limit else "PL" if rules.pot_limit else "NL", "bet_cap": 0},
-            "table_size": details.get("seat_count", max(self._seats)),
+            "table_size": self._table_size(2),
             "currency": currency if isinstance(currency, str) else _CURRENCIES.get(self._symbol, ""),
             "dealer_seat": self._button,
             "small_blind_amount": self._amount(self._small_blind()),
@@ -130,7 +130,7 @@ class _Fields(HandWriter):
     def _pots(self) -> list[dict[str, object]]:
         """Winnings of each pot; the main one has the rake and the odd chips."""
         [shares] = self._shares()
-        rakes = [self._hand.rake, *[0] * (len(shares) - 1)]
+        rakes = [0 if number else self._hand.rake for number in range(len(shares))]
         return [
             {
                 "number": number,

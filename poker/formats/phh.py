@@ -16,7 +16,15 @@ from pathlib import Path
 from poker.atomic import written_atomically
 from poker.errors import PokernetsError
 from poker.formats.acpc.log import LoggedHand
-from poker.formats.played import PlayedHand, TableRules, as_played, check_raises, replay, why_not_a_table
+from poker.formats.played import (
+    PlayedHand,
+    TableRules,
+    as_played,
+    check_raises,
+    payoffs_by_rules,
+    replay,
+    why_not_a_table,
+)
 from poker.rules import CALL, FOLD, UNLIMITED, Rules
 from poker.state import NOBODY, Betting, HandState
 
@@ -94,9 +102,17 @@ def _fields(hand: PlayedHand) -> dict[str, object]:
         "starting_stacks": amounts(rules.starting_stacks, scale),
         "actions": _actions(without_opening(hand.state), hand.mucked, scale),
         **hand.details,
-        **({"winnings": amounts(hand.collected, scale), "_rake": amount(hand.rake, scale)} if hand.rake else {}),
+        **_results(hand),
     }
     return {**fields, "hand": fields.get("hand", hand.number), "players": list(hand.names)}
+
+
+def _results(hand: PlayedHand) -> dict[str, object]:
+    """The winnings where they do not follow from the play: after a rake, or with other winners of odd chips."""
+    if not hand.rake and payoffs_by_rules(hand.state, hand.mucked) == [round(net) for net in hand.payoffs]:
+        return {}
+    rake = {"_rake": amount(hand.rake, hand.scale)} if hand.rake else {}
+    return {"winnings": amounts(hand.collected, hand.scale), **rake}
 
 
 def posts_of(rules: TableRules) -> list[int]:

@@ -95,6 +95,8 @@ def table_rules(
     players = len(starting_stacks)
     if not 2 <= players <= MOST_SEATS:
         raise LineError(0, f"{players} players: hands have 2 to {MOST_SEATS}")
+    if min(starting_stacks) < 1:
+        raise LineError(0, "a player without chips is dealt in")
     nothing = (0,) * players
     paid = tuple(map(min, antes or nothing, starting_stacks))
     left = [stack - ante for stack, ante in zip(starting_stacks, paid, strict=True)]

@@ -14,6 +14,7 @@ from poker.errors import PokernetsError
 from poker.formats.histories import (
     ACPC,
     BOVADA,
+    FORMATS,
     OHH,
     PARTY,
     PHH,
@@ -22,6 +23,7 @@ from poker.formats.histories import (
     WINAMAX,
     hand_texts,
     hands_of,
+    why_unwritable,
 )
 from poker.formats.played import HistoryError, PlayedHand
 from poker.formats.ranges import parse_range
@@ -175,6 +177,7 @@ def test_a_mutated_text_is_read_by_the_rules_or_refused(kind: str) -> None:
         try:
             for hand in hands_of(text, "x", refused=refused.append):
                 obeys_the_rules(hand)
+                assert "does not foresee" not in why_unwritable(rng.choice(FORMATS), hand)
                 read += 1
         except HistoryError as error:  # no file of hands any more
             refused.append(error)
@@ -242,3 +245,47 @@ def test_digits_of_other_scripts_and_leading_zeros_are_no_amounts(kind: str) -> 
 def test_errors_are_printable() -> None:
     assert str(HistoryError("x\udcff", 1, "a\ud800b")) == "x?, line 1: a?b"
     assert str(PokernetsError("a\ud800b")) == "a?b"
+
+
+BIG_BLIND_ALONE = """Bovada Hand #3 Zone Poker ID#1 HOLDEMZonePoker No Limit - 2019-04-13 00:48:48
+Seat 1: Dealer ($32.65 in chips)
+Seat 2: Small Blind ($12.60 in chips)
+Seat 3: Big Blind [ME] ($26.98 in chips)
+Dealer : Set dealer [1]
+Big Blind  [ME] : Big blind $0.50
+*** HOLE CARDS ***
+Dealer : Folds
+Small Blind : Folds
+*** SUMMARY ***
+"""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        BIG_BLIND_ALONE,
+        test_bovada.CASH.replace("Set dealer [2]", "Set dealer [600]"),
+        TEXTS[PHH][0].replace("seat_count = 6", "seat_count = 0.005"),
+        TEXTS[PHH][0].replace("month = 3", "month = 0"),
+        TEXTS[PHH][0] + "_time_zone = 'x\\nPokerStars Hand #1: '\n",
+    ],
+    ids=["no pot", "dealer", "table size", "month", "zone"],
+)
+def test_what_a_file_tells_beside_the_play_does_not_hinder_writing(text: str) -> None:
+    [hand] = hands_of(text, "x")
+    assert [why_unwritable(kind, hand) for kind in (PHH, POKERSTARS, OHH)] == ["", "", ""]
+
+
+@pytest.mark.parametrize(
+    ("table", "kinds"), [("Elm", [PHH, POKERSTARS, OHH]), ("x' 9-max Seat #3 is the button", [PHH, OHH])]
+)
+def test_a_hand_is_written_where_it_is_read_back_as_it_is(table: str, kinds: list[str]) -> None:
+    """A table's name that holds the end of its line moved the button."""
+    [hand] = hands_of(TEXTS[PHH][0].replace("_button = 5\n", f'_button = 5\ntable = "{table}"\n'), "x")
+    assert [kind for kind in (PHH, POKERSTARS, OHH) if not why_unwritable(kind, hand)] == kinds
+
+
+def test_a_player_without_chips_is_not_dealt_in() -> None:
+    text = test_partypoker.PARTYPOKER.replace("€1,033.43", "€0")
+    with pytest.raises(HistoryError, match="a player without chips is dealt in"):
+        list(hands_of(text, "x"))

@@ -8,7 +8,7 @@ and cents. A hand that was run several times has its boards and showdowns one af
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from datetime import time
+from datetime import date, datetime
 from itertools import takewhile
 
 from poker.betting import Betting
@@ -30,6 +30,7 @@ _TIMES = ("", "", "twice", "three times", "four times")
 _TABLE_SIZES = (2, 6, 9, 10)
 _SYMBOL = re.compile(SYMBOL)
 _CURRENCY = re.compile("[A-Z]{3}")
+_ZONE = re.compile("[A-Z]{2,5}")
 
 
 def hand_text(hand: PlayedHand) -> str:
@@ -106,25 +107,32 @@ class HandWriter:
         else:
             game = f" {game} ({shown})"
         begun = self._when(" - {}/{:02d}/{:02d} {:%H:%M:%S} ")
-        zone = details.get("_time_zone") or details.get("time_zone_abbreviation") or "ET"
+        zones = map(str, (details.get("_time_zone"), details.get("time_zone_abbreviation"), "ET"))
+        zone = next(filter(_ZONE.fullmatch, zones))
         return f"PokerStars Hand #{self._hand.number}: {game}{begun}{zone if begun else ''}"
 
     def _when(self, pattern: str) -> str:
-        """The day and time in a pattern of year, month, day and time; empty where the file tells neither."""
+        """The day and time in a pattern of year, month, day and time; empty where the file has no such moment."""
         year, month, day, clock = (self._hand.details.get(name) for name in ("year", "month", "day", "time"))
-        known = isinstance(year, int) and isinstance(month, int) and isinstance(day, int) and isinstance(clock, time)
-        return pattern.format(year, month, day, clock) if known else ""
+        try:
+            when = datetime.combine(date(year, month, day), clock)  # type: ignore[arg-type]
+        except (TypeError, ValueError):
+            return ""
+        return pattern.format(when.year, when.month, when.day, when)
 
     def _small_blind(self) -> int:
         return min(filter(None, self._rules.blinds), default=self._rules.min_bet)
 
     def _table(self) -> str:
-        details = self._hand.details
-        size = details.get("seat_count")
-        if not isinstance(size, int) or size < max(self._seats):
-            size = next(size for size in _TABLE_SIZES if size >= min(10, max(self._seats)))
-        name = " ".join(str(details.get("table", "1")).split())
-        return f"Table '{name}' {size}-max Seat #{self._button} is the button"
+        name = " ".join(str(self._hand.details.get("table", "1")).split())
+        return f"Table '{name}' {self._table_size(max(self._seats))}-max Seat #{self._button} is the button"
+
+    def _table_size(self, least: int) -> int:
+        """Seats of the table: those of the file if they are `least` or more, else of a table that has the players'."""
+        size = self._hand.details.get("seat_count")
+        if isinstance(size, int) and least <= size < 100:
+            return size
+        return next((size for size in _TABLE_SIZES if size >= max(self._seats)), max(self._seats))
 
     def _posts(self) -> Iterator[tuple[int, str, int, bool]]:
         """(player, kind, chips, whether that is all-in) of each post."""
@@ -298,7 +306,12 @@ def _seats(hand: PlayedHand) -> tuple[list[int], int]:
     given = hand.details.get("seats")
     if isinstance(given, list) and all(type(seat) is int and 0 < seat < 100 for seat in given):
         button = hand.details.get("_button", given[-1] if given else None)
-        if isinstance(button, int) and len(given) == len(set(given)) == players and _in_order(given, button):
+        if (
+            isinstance(button, int)
+            and 0 <= button < 100
+            and len(given) == len(set(given)) == players
+            and _in_order(given, button)
+        ):
             return given, button
     return [i + 1 for i in range(players)], players
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from poker.errors import PokernetsError
-from poker.formats.histories import ACPC, PHH, POKERSTARS, hand_texts, why_unwritable, write_hands
+from poker.formats.histories import ACPC, OHH, PHH, POKERSTARS, hand_texts, why_unwritable, write_hands
 from poker.formats.sites.pokerstars import hand_text
 from tests.formats.pokerkit_hands import assert_same_hand
 from tests.formats.sites.pokerstars_texts import RUN_IT_ONCE, WALK, read, refused, won
@@ -368,6 +368,8 @@ def test_the_odd_chip_of_another_winner_is_no_log_of_the_acpc() -> None:
     other = SPLIT.replace("Ann collected 2", "Ann collected 3").replace("Cy collected 3", "Cy collected 2")
     assert won(read(other)) == {"Ann": 1, "Bob": -1, "Cy": 0}
     assert "the odd chips of split pots" in why_unwritable(ACPC, read(other))
+    for kind in (PHH, OHH, POKERSTARS):
+        assert why_unwritable(kind, read(other)) == ""
 
 
 def test_pot_limit_holdem() -> None:
