@@ -3,11 +3,13 @@
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from conf.compose import call
 from conf.remedies import Invocation
 from conf.signatures import ConfigurationError
+from poker.artifacts import MissingArtifactError, how_to_make
 from poker.errors import PokernetsError
 from poker.evaluation.aivat.value_functions import ValueFunctionSpec
 from poker.play.lineup import AgentSpec
@@ -40,6 +42,12 @@ def _built(settings: Mapping[str, Any], invocation: Invocation) -> Any:
         return call(settings)
     except PokernetsError as error:
         raise PokernetsError(invocation.completed(error)) from error
+
+
+def no_blueprint(blueprint: str, artifacts: str) -> PokernetsError:
+    """The error where there is no blueprint of this scale and game, with the commands that make it."""
+    error = MissingArtifactError("There is no blueprint yet", how_to_make("blueprint", Path(blueprint)))
+    return PokernetsError(Invocation.current(artifacts).completed(error))
 
 
 def values(settings: Mapping[str, Any]) -> ValueFunctionSpec:

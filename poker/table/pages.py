@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
+from poker.errors import PokernetsError
 from poker.machine import memory
 from poker.play.lineup import AgentSpec
 from poker.rules import Rules
@@ -72,11 +73,12 @@ def explorer(
     threads: int,
     memory_limit_gib: float | None,
     blueprint: str,
+    no_blueprint: PokernetsError,
     out: str,
 ) -> Page:
     """The page for spots to solve, by the settings of `poker.evaluation.measures.spot`, and to walk through, with
-    preflop charts of the `blueprint`; solutions are written below `out` when asked. Solves have `memory_limit_gib`
-    together; None: half of the machine's memory, up to `MOST_GIB`."""
+    preflop charts of the `blueprint`, or the error `no_blueprint`; solutions are written below `out` when asked. Solves
+    have `memory_limit_gib` together; None: half of the machine's memory, up to `MOST_GIB`."""
     most = min(MOST_GIB, memory() / 2 / 2**30) if memory_limit_gib is None else memory_limit_gib
     solving = algorithm, target_percent, iterations, threads, most
-    return Page("/explorer", "Explorer", f"{__package__}.explorer.explorer", (solving, blueprint, out))
+    return Page("/explorer", "Explorer", f"{__package__}.explorer.explorer", (solving, blueprint, no_blueprint, out))

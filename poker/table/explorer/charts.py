@@ -8,7 +8,6 @@ from nicegui import run, ui
 
 from poker.artifacts import MANIFEST
 from poker.cards import PREFLOP_CLASS_SIZE
-from poker.commands import COMMANDS
 from poker.errors import PokernetsError
 from poker.solvers.blueprint import FirstRound
 from poker.table import words
@@ -19,10 +18,10 @@ from poker.tree import Kind
 _CLASSES = len(PREFLOP_CLASS_SIZE)
 
 
-async def charts(path: str) -> None:
-    """Fill the page with charts of the blueprint at `path`, or say which command makes one."""
+async def charts(path: str, no_blueprint: PokernetsError) -> None:
+    """Fill the page with charts of the blueprint at `path`; where there is none, show `no_blueprint`."""
     if not (Path(path) / MANIFEST).is_file():
-        ui.label(f"There is no blueprint yet. Make it with: {COMMANDS['data_gen']} job=blueprint")
+        ui.label(str(no_blueprint))
         return
     try:
         first = await run.io_bound(FirstRound.load, path)

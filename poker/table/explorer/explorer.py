@@ -62,7 +62,7 @@ class _Solves:
                 del self.of[ended.pop(0)]
 
 
-def make(_: Needs, solving: tuple[Any, ...], blueprint: str, out: str) -> Fill:
+def make(_: Needs, solving: tuple[Any, ...], blueprint: str, no_blueprint: PokernetsError, out: str) -> Fill:
     solves, settings = _Solves(), Settings(*solving)
 
     async def fill(visitor: str) -> None:
@@ -70,7 +70,7 @@ def make(_: Needs, solving: tuple[Any, ...], blueprint: str, out: str) -> Fill:
         with spot.classes("flush"):
             _Explorer(visitor, solves, settings, Path(out))
         with preflop.classes("flush"):
-            await charts(blueprint)
+            await charts(blueprint, no_blueprint)
 
     return fill
 
