@@ -23,7 +23,7 @@ from hydra.types import RunMode
 from omegaconf import DictConfig
 from omegaconf.errors import OmegaConfBaseException
 
-from conf.arguments import flags_and_settings
+from conf.arguments import flags_and_settings, without_guesses
 from conf.bundles import unbundle
 from conf.compose import call, chosen, composed, message_of, refuse_unnamed_options, resolve
 from conf.help import CONF, experiments, help_of, nets
@@ -109,9 +109,9 @@ def _quoted(argument: str) -> str:
     """KEY=PATH for Hydra's grammar: a value that names a file or folder, or a new one in a folder, is quoted."""
     key, _, value = argument.partition("=")
     if key.startswith("-") or _UNQUOTED.fullmatch(value):
-        return argument
+        return without_guesses(argument)
     is_path = os.path.exists(value) or ("," not in value and os.path.isdir(os.path.dirname(value)))
-    return f"{key}={QuotedString(value, Quote.double).with_quotes()}" if is_path else argument
+    return f"{key}={QuotedString(value, Quote.double).with_quotes()}" if is_path else without_guesses(argument)
 
 
 def _job_folder() -> str:

@@ -6,12 +6,15 @@ import subprocess
 import sys
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
+from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.core.override_parser.types import QuotedString
 from omegaconf import DictConfig, OmegaConf
 
-from conf.arguments import flags_and_settings
+from conf.arguments import flags_and_settings, without_guesses
 from conf.compose import call, chosen, compose, resolve
 from conf.help import CONF, choices, experiments, nets, purposes
 from conf.launch import task_of
@@ -272,6 +275,38 @@ def test_flags_may_stand_anywhere(arguments: list[str], flags: list[str], settin
     assert flags_and_settings(arguments) == (flags, settings)
 
 
+@pytest.mark.parametrize(
+    ("argument", "value"),
+    [
+        *(("player=1_1_1", "1_1_1"), ("a.model.player=1e3", "1e3"), ("player=123", "123"), ("player=Ann", "Ann")),
+        *(("player=null", None), ("hands=1_000", "1_000"), ("stacks=[1_0,2]", ["1_0", 2]), ("x={a:1_0}", {"a": "1_0"})),
+        *(("rate=1e-3", 0.001), ("hands=10", 10), ("x='1_0,2_0'", "1_0,2_0"), ("log=1_1.txt", "1_1.txt")),
+        *(("x=-1_0.5", "-1_0.5"), ("x=1_0e3", "1_0e3")),
+    ],
+)
+def test_digits_with_underscores_and_players_are_text(argument: str, value: object) -> None:
+    """Hydra takes `1_1_1` for 111, and `1e3` for 1000.0, which is no name but a learning rate."""
+    [parsed] = OverridesParser.create().parse_overrides([without_guesses(argument)])
+    assert _plain(parsed.value()) == value
+
+
+def _plain(value: Any) -> Any:
+    """A value of Hydra's parser with plain text for what was quoted."""
+    if isinstance(value, list):
+        return [_plain(one) for one in value]
+    if isinstance(value, dict):
+        return {key: _plain(one) for key, one in value.items()}
+    return value.text if isinstance(value, QuotedString) else value
+
+
+@pytest.mark.parametrize("argument", ["hands=1_000", "hands=1e3", "seed=1_0"])
+def test_numbers_are_written_in_digits(argument: str, tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("x")
+    done = evaluate("evaluate=beside_people", f"log={tmp_path}/a.txt", "agents=[always_call]", argument)
+    assert done.returncode == 2
+    assert f"'{argument.partition('=')[0]}' must be int, not" in done.stderr
+
+
 def test_a_flag_between_settings_is_one() -> None:
     assert "seed: 3" in run("job=abstraction", "--cfg", "job", "seed=3").stdout
 
@@ -408,7 +443,7 @@ def _defaults_of(root: str) -> set[str]:
 
 _IMPORTS = """
 import sys
-from conf.arguments import flags_and_settings
+from conf.arguments import flags_and_settings, without_guesses
 from conf.compose import chosen, compose, resolve
 from conf.signatures import check
 for command in ("match", "play", "lbr"):
