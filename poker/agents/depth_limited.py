@@ -137,10 +137,7 @@ class DepthLimitedAgent(SearchingAgent):
 
     def opponents_decision(self, state: HandState, raises: tuple[int, ...] = ()) -> SolvedDecision:
         """Solve a decision of the opponent over all of their hands; nothing of it is remembered for play."""
-        seat = 1 - state.to_act
-        search = self._unhurried_search[seat]
-        search.exploit = self._search[seat].exploit
-        return self._decision(search, state, raises)
+        return self._decision(self._own(1 - state.to_act), self._own(state.to_act), state, raises)
 
     def others_decision(self, state: HandState, raises: tuple[int, ...] = ()) -> SolvedDecision:
         """Solve a decision in a hand of two others, with the stacks of that hand.
@@ -148,14 +145,26 @@ class DepthLimitedAgent(SearchingAgent):
         Both ranges follow from such solves, with the same share of both players' actions put down to chance. Leaves
         keep the values of the agent's game.
         """
-        rules, seat = state.rules, 1 - state.to_act
+        rules, player = state.rules, state.to_act
+        own = self._own(player) if rules == self._game else self._of_others(rules, player)
+        return self._decision(self._of_others(rules, 1 - player), own, state, raises)
+
+    def _own(self, seat: int) -> NestedSearch:
+        """The agent's search in a seat, without a limit of time."""
+        search = self._unhurried_search[seat]
+        search.exploit = self._search[seat].exploit
+        return search
+
+    def _of_others(self, rules: Rules, seat: int) -> NestedSearch:
         search = self._others.get((rules, seat)) or self._search_of_others(rules, seat)
         self._others.put((rules, seat), search)
-        return self._decision(search, state, raises)
+        return search
 
-    def _decision(self, search: NestedSearch, state: HandState, raises: tuple[int, ...]) -> SolvedDecision:
+    def _decision(
+        self, search: NestedSearch, own: NestedSearch, state: HandState, raises: tuple[int, ...]
+    ) -> SolvedDecision:
         board, renaming = solved_board(state.board)
-        believed = Believed.at(search, state.betting, board)
+        believed = Believed.at(search, own, state.betting, board)
         return decision(self.unhurried, believed, state.betting, board, raises, renaming)
 
 

@@ -81,8 +81,10 @@ class DepthLimitedRingAgent(SearchingAgent):
             raise PokernetsError(f"{self.name} solves turns and rivers that began with two players left")
         board, players = state.rules.ordered_board(state.board), list(rest.players)
         betting = rest.betting(state.betting)
-        search = self._search(root, players[1 - betting.to_act], board, self._unhurried)
-        believed = Believed.at(search, state.betting, board, players)
+        own, theirs = (
+            self._search(root, players[seat], board, self._unhurried) for seat in (betting.to_act, 1 - betting.to_act)
+        )
+        believed = Believed.at(theirs, own, state.betting, board, players)
         found = decision(self._unhurried.heads_up, believed, betting, board, tuple(map(rest.alone, raises)))
         answers = {
             tuple(map(rest.real, path)): (share, value + rest.offset) for path, (share, value) in found.answers.items()

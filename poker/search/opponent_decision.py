@@ -40,20 +40,23 @@ _PART = 0.1
 
 @dataclass(frozen=True)
 class Believed:
-    """Beliefs of the opponent's searcher where a player decides: `ranges` [2, H]; `weights` [H] of the player's hands
-    relative to the likeliest, no action being put down to chance; how likely each action of the searcher was."""
+    """Beliefs of the opponent's searcher where a player decides: `ranges` [2, H], and how likely each action of the
+    searcher was; `weights` [H] of the player's hands in sound play of their own, relative to the likeliest."""
 
     ranges: Ranges
     weights: Singles
     likelihoods: tuple[float, ...]
 
     @classmethod
-    def at(cls, search: NestedSearch, betting: Betting, board: Board, players: Sequence[int] = (0, 1)) -> "Believed":
-        """The beliefs of a search at a decision of its opponent, of the two `players` that are left."""
-        belief = search.belief(betting, board)
+    def at(
+        cls, search: NestedSearch, own: NestedSearch, betting: Betting, board: Board, players: Sequence[int] = (0, 1)
+    ) -> "Believed":
+        """The beliefs of a search at a decision of its opponent, whose `own` search gives the weights, of the two
+        `players` that are left."""
+        belief, reach = search.belief(betting, board), own.belief(betting, board).reach
         others = {*players} - {betting.to_act}
         likelihoods = tuple(share for player, share in belief.likelihoods if player in others)
-        return cls(belief.ranges[list(players)], relative(belief.reach[betting.to_act]), likelihoods)
+        return cls(belief.ranges[list(players)], relative(reach[betting.to_act]), likelihoods)
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from poker.agents.base import ranged_policy
 from poker.agents.depth_limited import DepthLimitedAgent
 from poker.betting import Betting
 from poker.cards import HAND_CARDS, HOLDEM, RARE, hand_index, parse_cards
+from poker.evaluation.histories.review import review
 from poker.play.lineup import AgentSpec
 from poker.rules import CALL
 from poker.state import HandState, Policy, public_state
@@ -83,6 +84,17 @@ def test_answers_say_which_hands_are_not_expected(loaded: LoadedAgent, desk: Des
     assert every["hands"]["fold"][row] is None
     assert f"{every['hands']['fold'].count(None)} of 1,081 hands are null" in every["note"]
     assert "note" not in ask(betting=BETTING, board=BOARD, hand="AhAc")
+
+
+@pytest.mark.parametrize(("betting", "board"), [("r300r900", ""), ("r300r900c/r1800", BOARD[:6]), (BETTING, BOARD)])
+def test_reviews_and_hints_have_the_same_weights(loaded: LoadedAgent, betting: str, board: str) -> None:
+    state = loaded.state(betting, board, NEVER)
+    assert isinstance(loaded.agent, DepthLimitedAgent)
+    weights = ranged_policy(loaded.agent, state).weights
+    hand, public = hand_index(*parse_cards(NEVER)), public_state(state.betting, state.board)
+    assert review(loaded.agent.opponents_decision(public), state, CALL).weight == weights[hand]
+    assert review(loaded.agent.others_decision(public), state, CALL).weight == weights[hand]
+    np.testing.assert_array_equal(loaded.agent.others_decision(public).weights, weights)
 
 
 class RaisesPairs:
