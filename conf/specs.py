@@ -20,6 +20,16 @@ def agents(**settings: Mapping[str, Any]) -> list[AgentSpec]:
     return [AgentSpec(name, partial(call, node), node) for name, node in settings.items()]
 
 
+def unhurried(settings: Mapping[str, Any]) -> list[AgentSpec]:
+    """The agents of a line-up without limits of time: programs ask for what is right, not for a move in time."""
+    limits = dict.fromkeys(("seconds_per_decision", "seconds_per_hand"))
+    nodes = {name: dict(node) for name, node in settings.items() if not name.startswith("_")}
+    for node in nodes.values():
+        if isinstance(search := node.get("search"), Mapping) and limits.keys() <= search.keys():
+            node["search"] = {**search, **limits}
+    return agents(**nodes)
+
+
 def agent(settings: Mapping[str, Any] | str | None) -> AgentSpec | None:
     """A single agent under its own name."""
     if isinstance(settings, str):

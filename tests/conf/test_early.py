@@ -151,6 +151,21 @@ def test_a_table_is_reviewed_by_an_agent_that_plays_there(game: str, name: str, 
         spec.build(load_rules(game))
 
 
+def test_questions_are_answered_without_a_limit_of_time() -> None:
+    """A solve that is cut short answers with what early iterations play; only a table has to wait no longer."""
+    config = compose("evaluate", ["evaluate=play", "agents=[depth_limited,equity]"])
+    [table] = [page for page in config.evaluate.pages if page._target_.endswith(".questions")]
+    specs = call(table.agents)
+    assert [spec.name for spec in specs] == ["depth_limited", "equity"]
+    assert config.agent.depth_limited.search.seconds_per_decision == 3.0
+    assert specs[0].settings == {
+        **resolve(config.agent.depth_limited),
+        "search": {**resolve(config.agent.depth_limited.search), "seconds_per_decision": None},
+    }
+    tools = compose("evaluate", ["evaluate=mcp"])
+    assert tools.agent.depth_limited.search.seconds_per_decision is None
+
+
 def test_nets_of_other_shapes(refused: Refused, tmp_path: Path) -> None:
     here = f"artifacts={tmp_path}"
     write_leaf_states(tmp_path / "leaf_states", rows=20, shards=1)
