@@ -1,5 +1,6 @@
 """Nets over ranges: a value of every hand of both players, zero-sum by construction, and their use without training."""
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -8,12 +9,26 @@ from torch import Tensor, nn
 
 from models.export import load_net
 from models.mlp import Linear
-from poker.artifacts import refuses_by_name
-from poker.features.ranges import CLASSES, PUBLIC_NAMES, ROW_NAMES, SHAPE_NAMES, encode, stamp
+from poker.artifacts import open_artifact, refuses_by_name
+from poker.cards import cards_text
+from poker.errors import PokernetsError
+from poker.features.ranges import (
+    CLASSES,
+    PUBLIC_NAMES,
+    ROW_NAMES,
+    SHAPE_NAMES,
+    STACKS,
+    encode,
+    fit_together,
+    stamp,
+)
 from poker.types import Board, Reals, Singles
 
 RANGE_NET = "range_net"
 _OWN_MASS, _EQUITY, _SHAPE = (ROW_NAMES.index(name) for name in ("own_mass", "equity", SHAPE_NAMES[0]))
+STACKS_COUNT = "stack_to_pot"
+"""Where a manifest has the least and the largest stack of training, in pots."""
+_ROUNDING = 1 + 1e-4
 _STATES = 512
 """States that a pass takes at most, which bounds its memory."""
 
@@ -78,16 +93,25 @@ def hand_values(found: Tensor, rows: Tensor, classes: Tensor, shape: Tensor, dev
 
 class RangeNet:
     """The exported net over ranges of a `level` at `path`. `architectures`: dotted names of net classes outside
-    `models` that may be loaded."""
+    `models` that may be loaded. It is asked within the domain that its manifest states: `most_stack` pots behind, and
+    ranges of which some hands fit together."""
 
     @refuses_by_name(RANGE_NET)
     def __init__(self, path: str | Path, level: str, architectures: Sequence[str] = ()) -> None:
         self.level = level
         self._net = load_net(path, RANGE_NET, stamp=stamp(level), architectures=architectures)
+        self.most_stack = float(open_artifact(path, RANGE_NET, verify=False).counts.get(STACKS_COUNT, STACKS)[1])
+        if not 0 < self.most_stack < math.inf:
+            raise PokernetsError(f"its largest stack is {self.most_stack} pots")
 
     def values(self, states: Sequence[tuple[Board, Reals, Reals]]) -> list[Singles]:
         """[n, 2, H] counterfactual values in pots for each of `states`: a board, ranges [n, 2, H] and the stacks behind
-        in pots [n]."""
+        in pots [n]. Stacks below the least of training are taken on to 0, where the net's values start from the equity.
+
+        Raises PokernetsError for states beyond the net's domain.
+        """
+        for board, ranges, stacks in states:
+            self._check(board, ranges, stacks)
         out: list[Singles] = []
         encoded = [encode(*state) for state in states]
         with torch.inference_mode():
@@ -98,6 +122,15 @@ class RangeNet:
                 one = classes.expand(len(rows), -1), shape.expand(len(rows), -1, -1)
                 out.append(hand_values(own, rows, *one, deviation).numpy())
         return out
+
+    def _check(self, board: Board, ranges: Reals, stacks: Reals) -> None:
+        if not ((stacks >= 0) & (stacks <= self.most_stack * _ROUNDING)).all():
+            raise PokernetsError(
+                f"the net over ranges knows stacks of up to {self.most_stack:g} pots, it is asked about"
+                f" {float(stacks.max()):.3g}: train it with job.settings.most_stack, or take another leaf"
+            )
+        if not fit_together(board, ranges).all():
+            raise PokernetsError(f"no two hands of the ranges fit together on `{cards_text(board)}`: give wider ranges")
 
     def _in_passes(self, rows: Tensor, public: Tensor) -> Tensor:
         starts = range(0, len(rows), _STATES)

@@ -13,9 +13,9 @@ from torch.nn.functional import huber_loss
 from models.export import Architecture
 from models.fitting import Goal, Trained, TrainerSettings, cosine_adam, fit, keep_or_train, metrics_of_test, recipe
 from models.leaf_data import ShardColumns, ShardData
-from models.range_net import RANGE_NET, hand_values
+from models.range_net import RANGE_NET, STACKS_COUNT, hand_values
 from poker.cards import HOLDEM
-from poker.features.ranges import CLASSES, COLUMNS, open_states, stamp
+from poker.features.ranges import CLASSES, COLUMNS, STACKS, open_states, stamp
 from poker.report import Table
 
 _POOL_ROWS = 1 << 14
@@ -51,9 +51,13 @@ class RangeData(ShardData[RangeBatch]):
         on_device: bool = False,
     ) -> None:
         self.level = level
+        shards = open_states(path, level)
+        least, most = (shards[0].config.get(name) for name in ("least_stack", "most_stack"))
+        self.stacks = STACKS if least is None or most is None else (float(least), float(most))
+        """Least and largest stack behind of the states, in pots."""
         super().__init__(
             path,
-            ShardColumns(path, open_states(path, level), COLUMNS, RangeBatch),
+            ShardColumns(path, shards, COLUMNS, RangeBatch),
             batch_rows=batch_rows,
             epoch_rows=epoch_rows,
             validation_share=validation_share,
@@ -186,7 +190,7 @@ def train(
         if fitted.is_global_zero:
             heading = f"Losses in pots on {len(data.validation_rows):,} held-out states: {output}"
             Table(["measure", "loss"], [[name, loss] for name, loss in losses.items()], heading).print(console)
-        counts = {"training_rows": len(data.train_rows), "epochs": fitted.current_epoch}
+        counts = {"training_rows": len(data.train_rows), "epochs": fitted.current_epoch, STACKS_COUNT: data.stacks}
         return fitted, module.net, counts | {"validation": {"rows": len(data.validation_rows), **losses}}
 
     config = {

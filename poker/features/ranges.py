@@ -80,6 +80,8 @@ LEVELS = {
     "end_of_preflop": Level(0, True, "flop"),
 }
 """Nets over ranges are made from the last: each stands on the one before."""
+STACKS = (0.05, 100.0)
+"""Least and largest stack behind, in pots, of states that say no other."""
 
 
 def stamp(level: str) -> dict[str, str]:
@@ -214,6 +216,22 @@ def joint_weights(board: Board, ranges: Reals) -> Floats:
     sums = joint.sum(axis=2, keepdims=True)
     shares: Floats = np.where(sums > 0, joint / np.where(sums > 0, sums, 1), live / live.sum())
     return shares
+
+
+def fit_together(board: Board, ranges: Reals) -> NDArray[np.bool_]:
+    """[n] whether some hands of both players, of ranges [n, 2, H], share no card with each other and the board."""
+    held = np.where(HOLDEM.live(board), ranges, 0).astype(np.float64)
+    met: NDArray[np.bool_] = (held[:, 0] * HOLDEM.compatible_mass(held[:, 1])).sum(axis=1) > 0
+    return met
+
+
+def filled(board: Board, ranges: Reals) -> Reals:
+    """Ranges [n, 2, H] with all live hands alike in place of one that is empty, and of both where no two hands of them
+    fit together. Solves arrive with such ranges where no hand takes an action."""
+    live = HOLDEM.live(board)
+    held = np.where(live, ranges, 0)
+    held = np.where(held.any(axis=2, keepdims=True), held, live)
+    return np.where(fit_together(board, held)[:, None, None], held, live).astype(ranges.dtype)
 
 
 def write_states(path: str | Path, level: str, columns: Mapping[str, NDArray[Any]], **manifest: Any) -> Artifact:

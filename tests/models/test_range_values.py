@@ -3,17 +3,20 @@
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
 
 from data_gen.range_states import RangeSettings, shard_rows
+from models.export import Architecture, export_net
 from models.range_net import RANGE_NET, RangeMixer, RangeNet, hand_values
 from models.range_values import RangeBatch, RangeData, RangeModule
 from poker.artifacts import open_artifact
-from poker.cards import HOLDEM
-from poker.features.ranges import CLASSES, encode, joint_weights, open_states, write_states
+from poker.cards import HOLDEM, hand_index
+from poker.errors import PokernetsError
+from poker.features.ranges import CLASSES, encode, filled, joint_weights, open_states, stamp, write_states
 from poker.features.shards import shard_path
 from poker.kernels.cards.hands import CARD_PERMUTATION, HAND_PERMUTATION
 from tests.killed import ROOT
@@ -67,6 +70,37 @@ def test_values_are_zero_sum_and_blind_to_the_names_of_suits(board: tuple[int, .
     moved = np.empty_like(ranges)
     moved[:, hands] = ranges
     np.testing.assert_allclose(answer(net(), (renamed, moved, 4.0))[:, hands], values, atol=1e-4)
+
+
+def test_a_net_answers_within_the_domain_of_its_manifest(tmp_path: Path) -> None:
+    """Stacks of 10^30 pots and ranges of which no two hands fit together are errors, not values."""
+    architecture = Architecture(RangeMixer, width=4, blocks=1)
+    stated: dict[str, dict[str, Any]] = {
+        "stated": {"stack_to_pot": [0.1, 10.0]},
+        "older": {},
+        "forged": {"stack_to_pot": 1},
+    }
+    for name, counts in stated.items():
+        options: dict[str, Any] = {"stamp": stamp("river"), "config": {}, "made_from": {}, "counts": counts}
+        export_net(tmp_path / name, RANGE_NET, architecture, architecture(), **options)
+    net, older = (RangeNet(tmp_path / name, "river") for name in ("stated", "older"))
+    with pytest.raises(PokernetsError, match="forged"):
+        RangeNet(tmp_path / "forged", "river")
+    board = (0, 14, 23, 37, 49)
+    live = np.where(HOLDEM.live(board), np.ones((1, 2, 1326), np.float32), 0)
+    for stack in (0.0, 0.01, 10.0):
+        assert np.isfinite(net.values([(board, live, np.array([stack], np.float32))])[0]).all()
+    for each, stack in ((net, 10.1), (net, 1e30), (net, np.nan), (net, -1.0), (older, 101.0)):
+        with pytest.raises(PokernetsError, match=r"knows stacks of up to 10+ pots, it is asked about") as error:
+            each.values([(board, live, np.array([stack], np.float32))])
+        assert "\n" not in str(error.value)
+    one = np.zeros((1, 2, 1326), np.float32)
+    for player, hand in ((0, (1, 2)), (1, (1, 3))):
+        one[0, player, hand_index(*hand)] = 1
+    for ranges in (np.zeros_like(live), one, np.where(np.arange(2)[:, None] == 0, live, 0)):
+        with pytest.raises(PokernetsError, match="no two hands of the ranges fit together on `2c5h7s"):
+            net.values([(board, ranges, np.array([1.0], np.float32))])
+        assert np.isfinite(net.values([(board, filled(board, ranges), np.array([1.0], np.float32))])[0]).all()
 
 
 def test_measures_are_those_of_numpy(work: Path) -> None:

@@ -10,7 +10,7 @@ from poker.abstraction.equities import next_board_size
 from poker.betting import Betting
 from poker.cards import HOLDEM
 from poker.errors import PokernetsError
-from poker.features.ranges import LEVELS, equities_against
+from poker.features.ranges import LEVELS, equities_against, filled
 from poker.search.leaves.evaluator import matched_pot
 from poker.solvers.vector.asked import AskedLeaves
 from poker.tree.spots import spot_rules
@@ -53,9 +53,10 @@ class MeanOverDeals:
         asked = []
         for cards in dealt:
             after = (*board, *sorted(cards))
-            asked.append((after, np.where(HOLDEM.live(after), ranges, 0), stacks))
+            asked.append((after, filled(after, ranges), stacks))
         chips, mass = np.zeros(ranges.shape), np.zeros(ranges.shape)
-        for (after, held, _), values in zip(asked, self._of.values(asked), strict=True):
+        for (after, _, _), values in zip(asked, self._of.values(asked), strict=True):
+            held = np.where(HOLDEM.live(after), ranges, 0)
             met = HOLDEM.compatible_mass(held[:, ::-1].astype(np.float64)) * HOLDEM.live(after)
             chips += met * values
             mass += met
@@ -95,7 +96,7 @@ class RangeNetLeaf:
             values[over] = equities_against(cards, ranges[over][:, ::-1]) - 0.5
             seated = np.where(last[:, None, None], ranges[:, ::-1], ranges)[~over]
             if len(seated):
-                [found] = self._net.values([(cards, seated, (behind / pots)[~over])])
+                [found] = self._net.values([(cards, filled(cards, seated), (behind / pots)[~over])])
                 values[~over] = np.where(last[~over, None, None], found[:, ::-1], found)
             return values * pots[:, None, None]
 
