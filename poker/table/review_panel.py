@@ -234,6 +234,8 @@ def mistake_text(one: Mistake, rules: Rules, big_blind: int | None = None) -> st
     names = (words.action_name(betting, betting.parse_action(text), big_blind) for text in (one.chosen, one.best))
     chosen, best = names
     lost = f"{one.loss / rules.big_blind:.2f}" if one.is_certain else f"at most {one.most / rules.big_blind:.2f}"
+    if one.is_certain and one.range_error:
+        lost = f"at least {one.least / rules.big_blind:.2f}"
     where = f"hand {one.hand + 1}, {one.cards}, {words.STREETS[betting.street].lower()}"
     return f"{lost} bb: {where}: {chosen}, best {best}"
 

@@ -6,9 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
+from nicegui import Client, ui
+from nicegui.page import page as ui_page
 from selenium.webdriver import ActionChains
 
 from conf.compose import compose
@@ -19,6 +22,7 @@ from poker.solvers.blueprint import always_call
 from poker.solvers.vector.spot.solution import load_solution
 from poker.table import pages
 from poker.table.explorer.cells import Cell, action_colours, card_sheet, class_grid, mixed
+from poker.table.explorer.charts import _Charts
 from poker.table.explorer.explorer import _Solves
 from poker.tree import bet_menu, build_tree
 from tests.games import load_rules
@@ -131,6 +135,30 @@ def _write_blueprint(path: Path) -> None:
 
 def _hover(page: Browser, selector: str) -> None:
     ActionChains(page.driver).move_to_element(page.shows(selector)).perform()
+
+
+def test_charts_leave_out_hands_that_hardly_come(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Aces that raise once in 100,000 times are in no chart after it, though they would be drawn as all others."""
+    bets = bet_menu(preflop=[[1.0, "a"], ["a"]], flop=[["a"]], turn=[["a"]], river=[["a"]])
+    tree = build_tree(Betting.start(load_rules("holdem_nolimit_2p")), bets)
+    root = tree.after_deal(0)
+
+    def probs(node: int) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
+        shares = np.full((169, int(tree.num_children[node])), 1.0 / int(tree.num_children[node]))
+        if node == root:
+            shares[168] = 1e-5
+            shares[168, 1] = 1 - 1e-5 * (shares.shape[1] - 1)  # calls
+        return shares
+
+    raised = next(action for action in tree.actions(root) if action > 0)
+    again = next(action for action in tree.actions(tree.child(root, raised)) if action > 0)
+    monkeypatch.setattr(ui, "run_javascript", Mock())
+    with Client(ui_page("/")):
+        charts = _Charts(Mock(tree=tree, probs=probs))
+        assert "AA: fold" in charts._grid.content
+        charts._go((raised, again))
+        assert "AA: not in the range" in charts._grid.content
+        assert charts._grid.content.count("not in the range") == 2  # the label is there twice
 
 
 def test_spots_are_drawn_solved_and_walked_through(page: Browser, runs: Path) -> None:

@@ -189,6 +189,7 @@ def test_mistakes_that_may_be_none_say_so(rules: Rules) -> None:
     assert mistake_text(one, rules) == "0.30 bb: hand 1, AhKh, flop: bet 200, best check"
     assert mistake_text(replace(one, frequency=0.05), rules).startswith("at most 0.40 bb: hand 1")
     assert not one.is_guess
+    assert mistake_text(replace(one, range_error=9.0), rules).startswith("at least 0.21 bb: hand 1")
     assert replace(one, range_error=30.0).is_guess
     assert replace(one, range_error=None).is_guess
     for unsure in (replace(one, error=30.0), replace(one, error=30.0, finished=False)):

@@ -14,6 +14,7 @@ from poker.table.words import SUIT_SYMBOLS
 CELL_OF, MOVE_FOCUS = "(e) => tellCell(e, emit)", "(e) => moveFocus(e)"
 """JavaScript: tells the class or card of the cell that an event is about; goes from cell to cell by arrow keys."""
 
+OUT = "not in the range"
 _FOLD, _CALL = "var(--fold)", "var(--call)"
 _RAISES = ("var(--raise-1)", "var(--raise-2)", "var(--raise-3)", "var(--raise-4)", "var(--raise-5)")
 

@@ -7,12 +7,12 @@ import numpy as np
 from nicegui import run, ui
 
 from poker.artifacts import MANIFEST
-from poker.cards import PREFLOP_CLASS_SIZE
+from poker.cards import PREFLOP_CLASS_SIZE, RARE
 from poker.errors import PokernetsError
 from poker.solvers.blueprint import FirstRound
 from poker.table import words
 from poker.table.elements import Trail, Unit, choice, crumbs, html, row
-from poker.table.explorer.cells import MOVE_FOCUS, action_colours, class_grid, strategy_cell
+from poker.table.explorer.cells import MOVE_FOCUS, OUT, action_colours, class_grid, strategy_cell
 from poker.tree import Kind
 
 _CLASSES = len(PREFLOP_CLASS_SIZE)
@@ -98,5 +98,7 @@ class _Charts:
             for action, name, mean, colour in zip(self._tree.actions(node), names, means, colours, strict=True):
                 choice(f"{name} {mean:.0%}", colour, partial(self._step, (*line, action)))
         heights = reach / max(float(reach.max()), 1e-12)
-        cells = [strategy_cell(names, *cell) for cell in zip(probs.tolist(), heights.tolist(), strict=True)]
+        shown = np.where(heights[:, None] >= RARE, probs, np.nan)
+        pairs = zip(shown.tolist(), heights.tolist(), strict=True)
+        cells = [strategy_cell(names, shares, height, OUT) for shares, height in pairs]
         self._grid.set_content(class_grid(cells, f"{seat} after {len(line)} actions"))

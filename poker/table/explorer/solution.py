@@ -21,6 +21,7 @@ from poker.table.elements import Trail, choice, crumbs, html, row
 from poker.table.explorer.cells import (
     CELL_OF,
     MOVE_FOCUS,
+    OUT,
     Cell,
     action_colours,
     card_sheet,
@@ -32,7 +33,6 @@ from poker.table.explorer.cells import (
 
 _MODES = {"strategy": "Strategy", "ev": "EV", "equity": "Equity", "weight": "Weight"}
 _COLUMNS = ("hand", "EV", "equity", "weight")
-_OUT = "not in the range"
 Values = NDArray[np.floating]
 
 
@@ -187,7 +187,7 @@ def _cells(view: View, player: int, mode: str) -> list[Cell]:
     heights = np.nan_to_num(share / most)
     if mode == "strategy":
         names, rows = list(map(_word, view.actions)), zip(by_class(view.strategy, weights), heights, strict=True)
-        return [strategy_cell(names, row.tolist(), height, _OUT) for row, height in rows]
+        return [strategy_cell(names, row.tolist(), height, OUT) for row, height in rows]
     values = {"ev": view.ev[player], "equity": view.equity[player], "weight": ranges}[mode]
     means = by_class(values, weights)[:, 0]
     known = means[~np.isnan(means)]
@@ -196,7 +196,7 @@ def _cells(view: View, player: int, mode: str) -> list[Cell]:
         least, top = 0.0, max(most, 1e-9)
     shown = _percent if mode != "ev" else _number
     return [
-        Cell("", "", _OUT)
+        Cell("", "", OUT)
         if np.isnan(mean)
         else Cell(heat(mean, least, top), shown(mean).rstrip("%"), f"{_MODES[mode]} {shown(mean)}")
         for mean in means.tolist()
