@@ -347,7 +347,7 @@ def _read_manifest(target: Path, kind: str) -> dict[str, Any]:
 
 
 def _fingerprint(manifest: Mapping[str, Any]) -> str:
-    """Of a manifest without the seconds among its counts."""
+    """Fingerprint of a manifest without the seconds among its counts."""
     return fingerprint_of({**manifest, "counts": _without_times(manifest.get("counts"))})
 
 

@@ -29,7 +29,7 @@ class SpotAnswer(BaseModel):
 
 
 class AgentAnswer(BaseModel):
-    """What an agent does: with each hand if it has a policy for all, else its action with the hand held."""
+    """The strategy of an agent that has a policy for all hands, else its action with the hand held."""
 
     agent: str = Field(description="name of the agent")
     player: int = Field(description="who acts, by the order in which blinds are posted, from 0")
@@ -102,7 +102,7 @@ class ProfileAnswer(BaseModel):
     profiles: list[PlayerProfile]
 
 
-class Refusal(BaseModel):
+class RefusedQuestion(BaseModel):
     """Why a question is not answered."""
 
     detail: str

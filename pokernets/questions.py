@@ -120,7 +120,7 @@ class ProfileQuestion(Question):
     )
 
 
-class Kind(NamedTuple):
+class QuestionKind(NamedTuple):
     """A kind of questions, that of their answers, and the title of its address or tool."""
 
     title: str
@@ -128,11 +128,11 @@ class Kind(NamedTuple):
     answer: type[BaseModel]
 
 
-KINDS: dict[str, Kind] = {
-    "solve": Kind("Solve a spot", SpotQuestion, SpotAnswer),
-    "ask": Kind("Ask an agent", AgentQuestion, AgentAnswer),
-    "review": Kind("Review a hand", HandQuestion, HandAnswer),
-    "profile": Kind("Count how players play", ProfileQuestion, ProfileAnswer),
+KINDS: dict[str, QuestionKind] = {
+    "solve": QuestionKind("Solve a spot", SpotQuestion, SpotAnswer),
+    "ask": QuestionKind("Ask an agent", AgentQuestion, AgentAnswer),
+    "review": QuestionKind("Review a hand", HandQuestion, HandAnswer),
+    "profile": QuestionKind("Count how players play", ProfileQuestion, ProfileAnswer),
 }
 """Kinds of questions by the name of the address or tool."""
 
@@ -304,7 +304,7 @@ def profile_record(name: str, profile: Profile) -> dict[str, Any]:
 
 
 def described(kind: type[BaseModel]) -> str:
-    """What questions or answers of a kind are, in one line."""
+    """Docstring of a kind of questions or answers as one line."""
     return " ".join(str(kind.__doc__).split())
 
 

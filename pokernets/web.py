@@ -20,7 +20,7 @@ from poker.play.lineup import AgentSpec
 from poker.rules import Rules
 from poker.table.elements import Fill, Needs, html
 from pokernets import __version__
-from pokernets.answers import Refusal
+from pokernets.answers import RefusedQuestion
 from pokernets.questions import KINDS, MEMORY_GIB, SECONDS, BusyError, Desk, Question, described, reasons
 
 PLACE = "/api"
@@ -55,7 +55,7 @@ def interface(desk: Desk) -> FastAPI:
     served = FastAPI(title="pokernets", version=__version__, description=_LIMITS, docs_url=None, redoc_url=None)
 
     refusals: dict[int | str, dict[str, Any]] = {
-        status: {"model": Refusal, "description": why} for status, why in _REFUSALS.items()
+        status: {"model": RefusedQuestion, "description": why} for status, why in _REFUSALS.items()
     }
     for name, kind in KINDS.items():
         served.post(

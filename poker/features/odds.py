@@ -1,4 +1,4 @@
-"""What the pot offers the player to act: the price of a call, the equity of the cards held, the depth behind."""
+"""The price of a call, the equity of the cards held, and the stack-to-pot ratio of the player to act."""
 
 from dataclasses import dataclass
 

@@ -133,7 +133,7 @@ def test_the_document_describes_questions_answers_and_refusals(client: TestClien
             status: answer["content"]["application/json"]["schema"]["$ref"].rpartition("/")[2]
             for status, answer in operation["responses"].items()
         }
-        assert schemas == {"200": kind.answer.__name__, **dict.fromkeys(("422", "500", "503"), "Refusal")}
+        assert schemas == {"200": kind.answer.__name__, **dict.fromkeys(("422", "500", "503"), "RefusedQuestion")}
         assert document["components"]["schemas"][kind.answer.__name__]["properties"]
 
 
