@@ -270,3 +270,31 @@ def test_subgame_roots() -> None:
         Betting.at_street(HEADS_UP, 1, (300, 200))
     with pytest.raises(IllegalAction, match="do not fit"):
         Betting.at_street(HEADS_UP, 1, (30000, 30000))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "r0",
+        "b0",
+        "b00",
+        "r0200",
+        "r+200",
+        "r2_00",
+        "r\uff12\uff10\uff10",
+        "r200 ",
+        "R200",
+        "k0",
+        "f1",
+        "",
+        "r" + "9" * 11,
+    ],
+)
+def test_actions_have_totals_in_ascii_digits_without_a_leading_zero(text: str) -> None:
+    """HTTP, MCP and logs parse whole bettings, served games single actions."""
+    start = Betting.start(HEADS_UP)
+    with pytest.raises(IllegalAction):
+        start.apply(start.parse_action(text))
+    with pytest.raises(IllegalAction):
+        Betting.parse(HEADS_UP, f"{text}c" if text else "x")
+    assert start.parse_action("b200", round_start=100) == 300
