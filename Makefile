@@ -53,7 +53,12 @@ demo: $(INSTALLED)
 play: $(INSTALLED)
 	$(BIN)/python evaluate.py evaluate=play scale=laptop artifacts=models/trained/laptop.bundle
 
-test: $(INSTALLED)
+# the tests run a GPU's kernels in Triton's interpreter; nothing else on a machine without a GPU needs it
+$(VENV)/.triton: $(INSTALLED)
+	$(BIN)/pip install --quiet --no-compile --disable-pip-version-check -c constraints.txt -e ".[gpu]"
+	touch $@
+
+test: $(INSTALLED) $(VENV)/.triton
 	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 check: $(INSTALLED)

@@ -19,7 +19,7 @@ from poker.kernels.cards.hands import CARD_PERMUTATION, HAND_PERMUTATION
 from poker.rules import NO_ACTION
 from poker.search.beliefs import Ranges
 from poker.search.clock import Clock, Effort
-from poker.search.engines import FasterEngine, KernelEngine, engine
+from poker.search.engines import engine
 from poker.search.exploit.exploiting import Modelled
 from poker.search.leaves.evaluator import LeafEvaluator, Leaves, values_together
 from poker.search.leaves.range_net import RangeNetLeaf
@@ -93,8 +93,8 @@ class RoundSolution:
 class SolverSettings:
     """How hard to solve, on `threads` threads: until exploitability within the solve is at most `precision` of the pot
     (0: any), but no more than so many iterations by street (the last entry serves later ones) or, where time is
-    limited, no longer than that. `device` is cpu, cuda, auto (CUDA where there is one and it takes less time than
-    the CPU, which is measured) or torch: that backend on the CPU, which is slower."""
+    limited, no longer than that. `device` is cpu, cuda, auto (CUDA where there is one) or torch: what
+    CUDA does on the CPU, slowly, for tests."""
 
     algorithm: str
     iterations: tuple[int, ...]
@@ -167,7 +167,7 @@ class DepthLimitedSolver:
     @property
     def repeatable(self) -> bool:
         """Whether a request is always answered alike: no time that is measured shapes its solve."""
-        return not self._clock.limited and not isinstance(self._engine, FasterEngine)
+        return not self._clock.limited
 
     def __call__(self, request: Request) -> RoundSolution:
         return self.together([request])[0]
@@ -265,8 +265,7 @@ class DepthLimitedSolver:
             )
             for request in requests
         ]
-        asked = any(solver.game.asked is not None for solver in solvers)
-        (KernelEngine(self._settings.threads) if asked else self._engine).run(solvers, efforts)
+        self._engine.run(solvers, efforts)
 
     def _solution(self, solver: VectorSolver, request: Request) -> RoundSolution:
         root, searcher = request.root, request.searcher

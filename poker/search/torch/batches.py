@@ -1,4 +1,4 @@
-"""Many solves on one torch device: games of one shape together, in batches that the device's memory holds."""
+"""Many solves on one torch device, in batches that the device's memory holds."""
 
 import gc
 import sys
@@ -9,26 +9,27 @@ from collections.abc import Callable, Hashable, Sequence
 import numpy as np
 import torch
 
+from poker.errors import PokernetsError
 from poker.search.clock import Effort
+from poker.search.torch.betting import device_layout
 from poker.search.torch.device import ran_out, room, torch_device
-from poker.search.torch.layout import shape_of
-from poker.search.torch.vector import FEWEST_BETWEEN, ONE_BATCH, TorchVectorSolver
+from poker.search.torch.vector import FEWEST_BETWEEN, TorchVectorSolver
 from poker.solvers.vector.game import VectorGame
-from poker.solvers.vector.layout import tree_layout
 from poker.solvers.vector.solver import SolveProgress, VectorSolver
+from poker.types import Singles
 
-_PER_ROW, _PER_SCRATCH, _PER_TERMINAL, _PER_HAND = 32, 12, 160, 280
-"""Bytes by hand: of three arrays of action rows and their copies, of reach and values with what is made from them, of
-sums in float64 over hands and over cards, of lists of both players' hands."""
+_PER_ENTRY, _PER_HAND = 12, 64
+"""Bytes of an action of a hand in three arrays, and of a hand in the lists of both players."""
 
 
 class TorchEngine:
-    """Runs the iterations of numba solvers on `device`, which is checked to be there."""
+    """Runs the iterations of numba solvers on `device`, which is checked to be there. Games of a batch need not be
+    alike."""
 
     at_once = None
 
     def __init__(self, device: str) -> None:
-        self._device = torch_device(device)
+        self.device = torch_device(device)
         self._share = 1.0
 
     def run(self, solvers: Sequence[VectorSolver], efforts: Sequence[Effort]) -> None:
@@ -36,16 +37,23 @@ class TorchEngine:
         groups: dict[Hashable, list[int]] = defaultdict(list)
         for number, (solver, effort) in enumerate(zip(solvers, efforts, strict=True)):
             player = None if solver.restricted is None else solver.restricted[0]
-            groups[shape_of(solver.game), player, effort.iterations].append(number)
+            every = 0 if solver.game.asked is None else solver.game.asked.every
+            groups[player, solver.schedule, effort.iterations, every].append(number)
         for numbers in groups.values():
-            for batch in self._cut(numbers, [solvers[number].game for number in numbers]):
+            for batch in self.cut(numbers, [solvers[number].game for number in numbers]):
                 self._solve([solvers[number] for number in batch], [efforts[number] for number in batch], len(solvers))
 
-    def _cut(self, numbers: list[int], games: list[VectorGame]) -> list[list[int]]:
-        """Runs of `numbers` that fit into memory, by the need of the largest game."""
-        need = max(bytes_needed(game) for game in games)
-        most = max(1, int(self._share * room(self._device) / need))
-        return [numbers[start : start + most] for start in range(0, len(numbers), most)]
+    def cut(self, numbers: Sequence[int], games: Sequence[VectorGame]) -> list[list[int]]:
+        """Runs of `numbers` that fit into memory."""
+        batches, left = list[list[int]](), 0.0
+        for number, game in zip(numbers, games, strict=True):
+            need = bytes_needed(game)
+            if not batches or need > left:
+                batches.append([])
+                left = self._share * room(self.device)
+            batches[-1].append(number)
+            left -= need
+        return batches
 
     def _solve(self, solvers: list[VectorSolver], efforts: list[Effort], whole: int) -> None:
         """One batch of `whole` solves, which share their time; halved while memory does not suffice."""
@@ -53,11 +61,11 @@ class TorchEngine:
             self._solve_at_once(solvers, efforts, len(solvers) / whole)
             return
         except RuntimeError as error:
-            if not ran_out(self._device, error, told=self._share < 1):
+            if not ran_out(self.device, error, told=self._share < 1):
                 raise
             self._share /= 2
         gc.collect()
-        if self._device.type == "cuda":
+        if self.device.type == "cuda":
             torch.cuda.empty_cache()
         if len(solvers) == 1:
             efforts[0].spend(solvers[0])
@@ -67,7 +75,7 @@ class TorchEngine:
         self._solve(solvers[half:], efforts[half:], whole)
 
     def _solve_at_once(self, solvers: list[VectorSolver], efforts: list[Effort], share: float) -> None:
-        batch = batch_of(solvers, self._device)
+        batch = batch_of(solvers, self.device)
         most = sys.maxsize if efforts[0].iterations is None else efforts[0].iterations
         seconds = min((share * effort.seconds for effort in efforts if effort.seconds is not None), default=np.inf)
         targets = np.array([-1.0 if effort.target is None else effort.target for effort in efforts])
@@ -80,7 +88,10 @@ class TorchEngine:
 
 
 def batch_of(solvers: Sequence[VectorSolver], device: torch.device) -> TorchVectorSolver:
-    """Batch of the games of solvers of one schedule, whose restrictions are of one player."""
+    """Batch of the games of solvers of one schedule, whose restrictions are of one player. Raises PokernetsError for
+    locked strategies."""
+    if any(solver.locked for solver in solvers):
+        raise PokernetsError("a device solves without locked strategies; use device=cpu")
     batch = TorchVectorSolver([solver.game for solver in solvers], solvers[0].schedule, device=device)
     restricted = [solver.restricted for solver in solvers if solver.restricted is not None]
     if restricted:
@@ -88,33 +99,37 @@ def batch_of(solvers: Sequence[VectorSolver], device: torch.device) -> TorchVect
     return batch
 
 
-def kind_of(game: VectorGame) -> Hashable:
-    """Key equal for games that take about the same time: of one shape, with hands and actions of one power of two."""
-    return shape_of(game), game.hand_actions.bit_length()
-
-
 def bytes_needed(game: VectorGame) -> int:
-    """A game's part of the memory of a batch, about: action rows (a second time while a graph is captured), rows of
-    scratch memory, lists of hands, and what terminals and leaves take while they are evaluated."""
-    layout, boards = tree_layout(game.tree, game.rake, ONE_BATCH), game.boards
-    batches, slots, total = layout.batches, boards.num_card_slots, 0
-    for street in range(layout.first_street, layout.last_street + 1):
-        on = game.on(street)
-        first, last = (int(start) for start in batches.street_start[street : street + 2])
-        folds, shows, leaves = (
-            int((start[:, last] - start[:, first]).max())
-            for start in (batches.fold_start, batches.show_start, batches.leaf_start)
-        )
-        hands = len(on) * max(1, int(boards.boards.size[:, on].max()))
-        rows = int(layout.entries[street].sum())
-        scratch = int(layout.reach_rows[street] + layout.value_rows[street])
-        total += hands * (_PER_ROW * rows + _PER_SCRATCH * scratch + _PER_TERMINAL * max(folds, shows) + _PER_HAND)
-        if street in layout.runout_streets:
-            total += 4 * hands * hands // len(on)
-        if game.leaf_values is not None:
-            clusters = max(game.leaf_values.values.shape[2:])
-            total += 2 * 4 * leaves * len(on) * (clusters * (clusters + 3 * slots))
-    return total
+    """A game's part of the memory of a batch, about: action rows, once more while a graph is captured, rows of reach
+    and values, lists of hands, and matrices."""
+    layout, made = device_layout(game), game.boards.boards
+    street = np.repeat(np.arange(len(made.street_start) - 1), np.diff(made.street_start))
+    padded = made.padded.astype(np.int64).max(axis=0)
+    scratch = int((4 * (layout.reach_rows + layout.value_rows)[street] * padded).sum())
+    leaves = (
+        0 if game.leaf_values is None else 4 * (game.leaf_values.values.size + 64 * 256 * len(layout.batches.leaves))
+    )
+    return (
+        2 * _PER_ENTRY * game.num_entries
+        + scratch
+        + _PER_HAND * int(padded.sum())
+        + 2 * game.runout_matrix.size
+        + leaves
+    )
+
+
+def average_values(
+    games: Sequence[VectorGame], algorithm: str, iterations: int, device: str
+) -> list[tuple[Singles, float]]:
+    """Chips [2, H] of the hands of both players under the average strategies after so many iterations, as
+    `VectorSolver.values`, and the exploitability in chips, of each game."""
+    engine, answers = TorchEngine(device), list[tuple[Singles, float]]()
+    for numbers in engine.cut(list(range(len(games))), games):
+        batch = TorchVectorSolver([games[number] for number in numbers], algorithm, device=engine.device)
+        batch.run(iterations)
+        exploitability = batch.exploitability().tolist()
+        answers += zip(batch.values(), exploitability, strict=True)
+    return answers
 
 
 def solve_on_device(

@@ -1,95 +1,139 @@
-"""The vector engine on torch: the same layout, boards and update rule, on any device, many subgames at once.
+"""The vector engine on a GPU: boards, update rule and action rows of `VectorSolver`, many games at once.
 
-Games whose betting has one shape (`layout.shape_of`) are solved as a batch: their boards, street by street, are
-one dimension. Work is level-synchronous: nodes of one depth, player and number of actions are one group. Shapes: G
-games, B boards of a street, N hands of a player on a board (padded to the most), R rows, E action rows, A actions.
-float32; strategies equal those of `VectorSolver` to rounding. On a CUDA device an iteration is captured once and
-replayed as a graph.
+Games of a batch need not be alike. An iteration takes six launches a level at most, whatever the games hold; on a CUDA
+device it is captured once and replayed as a graph, and so is the measurement of exploitability. float32; strategies
+equal those of `VectorSolver` to rounding.
 """
 
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from poker.errors import PokernetsError
-from poker.search.torch.layout import DecisionGroup, Tensors, shape_of
-from poker.search.torch.terminals import fold_values, proportions, showdown_values
+from poker.search.torch import kernels
+from poker.search.torch.columns import ACTIONS, ALL_IN, PAD, REACH, VECTORS
+from poker.search.torch.hands import cluster_width
+from poker.search.torch.tables import Level, flatten
 from poker.solvers.vector.game import VectorGame
-from poker.solvers.vector.layout import Layout, tree_layout
 from poker.solvers.vector.schedules import Schedule, schedule
 from poker.solvers.vector.solver import VectorSolver
 from poker.types import Floats, Singles
 
-ONE_BATCH = 1 << 30
-"""Rows to a batch of components: all of a street."""
-
 FEWEST_BETWEEN = 20
 """Iterations between two measurements, at first."""
 
-SOLVE, BEST_RESPONSE, AVERAGE = "solve", "best_response", "average"
+SOLVE, BEST_RESPONSE, AVERAGE = (mode.value for mode in (kernels.SOLVE, kernels.BEST_RESPONSE, kernels.AVERAGE))
+
+_GRAPH_ITERATIONS = 10
+"""Iterations of a graph; what is left over is replayed one by one."""
+_TILE = 16, 64
+"""Rows and hands of a tile of all-ins."""
+_ELEMENTS = 1024
+"""Actions times hands that a program of `push` and `pull` has at a time."""
 
 
 class TorchVectorSolver:
-    """Solves games of one shape together. `algorithm` is that of `VectorSolver`."""
+    """Solves games together. `algorithm` is that of `VectorSolver`."""
 
     def __init__(
-        self, games: Sequence[VectorGame], algorithm: str | Schedule = "apdcfr", *, device: str | torch.device = "cpu"
+        self, games: Sequence[VectorGame], algorithm: str | Schedule = "apdcfr", *, device: str | torch.device = "cuda"
     ) -> None:
-        if any(shape_of(game) != shape_of(games[0]) for game in games[1:]):
-            raise PokernetsError("games of a batch share the shape of their betting and the rake")
-        gadget = games[0].tree.gadget
-        if gadget is not None and gadget.street != games[0].layout.first_street:
-            raise PokernetsError("the torch backend solves gadgets at the root only; use VectorSolver, on the CPU")
         self.games = tuple(games)
-        self.layout: Layout = tree_layout(games[0].tree, games[0].rake, ONE_BATCH)
         self.schedule = schedule(algorithm)
         self.device = torch.device(device)
         self.iterations = 0
-        self._tensors = Tensors(self.games, self.layout, self.device)
-        self._streets = self._tensors.streets
-        self.rows: dict[tuple[str, int, int], Tensor] = {}
-        """[E, B, N] by name, street and player."""
-        for street, made in self._streets.items():
-            for player in range(2):
-                shape = int(self.layout.entries[street, player]), *made.hands[player].live.shape
-                for name in ("regrets", "sums", *(("source",) if self.schedule.predictive else ())):
-                    self.rows[name, street, player] = torch.zeros(shape, device=self.device)
-        self._root = self._tensors.root
-        self._parameters = torch.zeros(6, device=self.device)
-        self._graph: torch.cuda.CUDAGraph | None = None
+        self.launches = 0
+        """Kernels launched or captured so far."""
+        if (self.device.type == "cpu") != kernels.INTERPRETED:
+            raise PokernetsError("the CPU solves on a device's kernels with TRITON_INTERPRET=1 alone; use device=cpu")
+        self._tables = tables = flatten(self.games, _TILE)
+        self._columns = {
+            name: self._tensor(value)
+            for name, value in vars(tables).items()
+            if isinstance(value, np.ndarray) and name not in ("entries", "root_pairs")
+        }
+        self._hands = {name: self._tensor(value) for name, value in tables.hands.items()}
+        self._levels = [(level, self._tensor(level.pairs), self._tensor(level.deals)) for level in tables.levels]
+        self._ends = [self._tensor(ends) for ends in tables.ends]
+        self._leaves = [self._tensor(leaves) for leaves in tables.leaves]
+        self._roots = self._tensor(tables.root_pairs)
+        self._root_places = [self._tensor(tables.root_places(p)) for p in range(2)]
+        self._all_ins = any((ends[:, 1] == ALL_IN).any() for ends in tables.ends)
+        names = ("regrets", "sums", *(("source",) if self.schedule.predictive else ()))
+        total = int(tables.entries[-1])
+        self.rows = {name: torch.zeros(total, device=self.device) for name in names}
+        """Action rows by name, those of all games one after another in the layout of `VectorSolver.arrays`."""
+        self._modelled: tuple[int, Tensor] | None = None
+        self._reach, self._values = (torch.zeros(max(1, size), device=self.device) for size in tables.scratch)
+        most = max(map(len, tables.leaves))
+        self._clusters = cluster_width(tables.games)
+        self._by_card = torch.zeros(max(1, most * 64 * self._clusters * (most > 0)), device=self.device)
+        self._width = _power(int(tables.nodes[:, ACTIONS].max()), 2)
+        self._parameters = torch.zeros((_GRAPH_ITERATIONS, 6), device=self.device)
+        self._chips = torch.zeros((4, len(games)), dtype=torch.float64, device=self.device)
+        self._pays = np.array([game.rake.fraction > 0 for game in games])
+        """Games in which what both win under the average profile is taken off what best responses win."""
+        self._weights = np.array([game.total_weight for game in games])
+        self._graphs: dict[object, torch.cuda.CUDAGraph] = {}
+        self._asked = [(number, game.asked) for number, game in enumerate(games) if game.asked is not None]
+        self._every = min((asked.every for _, asked in self._asked), default=0)
+        self._ask_at = 0
+        self._asked_reach, self._asked_vectors = [], []
+        for q in range(2):
+            places = [self._asked_places(number, q) for number, _ in self._asked]
+            if places:
+                self._asked_reach.append(self._tensor(np.concatenate([reach for reach, _ in places])))
+                self._asked_vectors.append(self._tensor(np.concatenate([vectors for _, vectors in places])))
+
+    def _tensor(self, array: NDArray[Any]) -> Tensor:
+        return torch.from_numpy(np.ascontiguousarray(array)).to(self.device)
 
     def run(self, iterations: int) -> None:
         """Run `iterations` more for every game of the batch."""
-        rows = torch.from_numpy(self.schedule.parameters(self.iterations + 1, iterations)).to(self.device)
-        for row in rows:
-            self._parameters.copy_(row)
-            self._iterate()
-        self.iterations += iterations
+        last = self.iterations + iterations
+        while self.iterations < last:
+            left = last - self.iterations
+            if self._asked:
+                if self.iterations >= self._ask_at:
+                    self.ask_leaves()
+                    self._ask_at = self.iterations + self._every
+                left = min(left, self._ask_at - self.iterations)
+            count = _GRAPH_ITERATIONS if left >= _GRAPH_ITERATIONS else 1
+            rows = torch.from_numpy(self.schedule.parameters(self.iterations + 1, count))
+            self._parameters[:count].copy_(rows)
+            self._replay(count, partial(self._iterate, count), partial(self._iterate, 1))
+            self.iterations += count
 
-    def _iterate(self) -> None:
+    def _iterate(self, count: int) -> None:
+        for number in range(count):
+            for player in range(2):
+                self._sweep(player, SOLVE, self._parameters[number])
+
+    def _replay(self, key: object, work: Callable[[], None], trial: Callable[[], None]) -> None:
+        """Do `work`. On a CUDA device it is captured when it is met, after a `trial` that compiles its kernels, and
+        replayed from then on."""
         if self.device.type != "cuda":
-            self._both()
+            work()
             return
-        if self._graph is None:
-            saved = {key: tensor.clone() for key, tensor in self.rows.items()}
+        if key not in self._graphs:
+            saved = {name: rows.clone() for name, rows in self.rows.items()}
             stream = torch.cuda.Stream()  # type: ignore[no-untyped-call]
             stream.wait_stream(torch.cuda.current_stream())
             with torch.cuda.stream(stream):
-                self._both()
+                trial()
             torch.cuda.current_stream().wait_stream(stream)
-            self._graph = torch.cuda.CUDAGraph()
-            with torch.cuda.graph(self._graph):
-                self._both()
-            for key, tensor in saved.items():
-                self.rows[key].copy_(tensor)
-        self._graph.replay()
-
-    def _both(self) -> None:
-        for player in range(2):
-            self._sweep(player, SOLVE)
+            self._graphs[key] = torch.cuda.CUDAGraph()
+            with torch.cuda.graph(self._graphs[key]):
+                work()
+            for name, rows in saved.items():
+                self.rows[name].copy_(rows)
+        self._graphs[key].replay()
 
     def run_until(self, targets: Floats, seconds: float, most: int, reached: Callable[[int], None]) -> None:
         """Iterates until every game is at most as exploitable as its target, in chips, the time is up or `most`
@@ -109,201 +153,182 @@ class TorchVectorSolver:
             block = max(1, int(min(affordable, max(FEWEST_BETWEEN, self.iterations // 5))))
 
     def export(self, number: int, solver: VectorSolver) -> None:
-        """Leave the strategies of one game, its average and its next, in a numba solver of the same game."""
-        game, boards = self.games[number], self.games[number].boards.boards
-        for (name, street, player), rows in self.rows.items():
-            on = game.on(street)
-            if name not in solver.arrays or (name == "regrets" and self.schedule.predictive):
-                continue
-            array, found = solver.arrays[name], rows[:, self._boards(number, street)].cpu().numpy()
-            for row, board in enumerate(on):
-                start, padded = int(boards.block[player, board]), int(boards.padded[player, board])
-                block = array[start : start + len(found) * padded].reshape(len(found), padded)
-                size = int(boards.size[player, board])
-                block[:, :size] = found[:, row, :size]
+        """Leave what a solve remembers of one game in a numba solver of the same game."""
+        start, end = self._tables.entries[number : number + 2]
+        for name, array in solver.arrays.items():
+            array[:] = self.rows[name][start:end].cpu().numpy()
         solver.iterations = self.iterations
-
-    def _rows(self, name: str, node: int, game: int) -> Tensor:
-        """[A, B, N] of a decision, on the boards of one game."""
-        tree = self.games[0].tree
-        street, player = int(tree.street[node]), int(tree.player[node])
-        entry, actions = int(self.layout.nodes.entry[self.layout.position[node]]), int(tree.num_children[node])
-        return self.rows[name, street, player][entry : entry + actions, self._boards(game, street)]
-
-    def _boards(self, game: int, street: int) -> slice:
-        """Where the boards of one game are among those of a street."""
-        before = sum(len(other.on(street)) for other in self.games[:game])
-        return slice(before, before + len(self.games[game].on(street)))
 
     def restrict(self, player: int, modelled: Sequence[Singles]) -> None:
         """Let a part of the range of `player` play by a model in each game of the batch; see
         `VectorSolver.restrict`."""
         if self.iterations:
             raise PokernetsError("restrict a player before the first iteration")
-        for street in self._streets:
-            self.rows["modelled", street, player] = torch.zeros_like(self.rows["sums", street, player])
-        for number, (game, reach) in enumerate(zip(self.games, modelled, strict=True)):
-            for node in game.layout.decisions[game.tree.player[game.layout.decisions] == player].tolist():
-                rows = self._rows("modelled", node, number)
-                for row, index in enumerate(game.on(int(game.tree.street[node]))):
-                    listed = game.rows(reach, node, index)
-                    rows[:, row, : listed.shape[1]] = torch.from_numpy(listed)
+        self._modelled = player, self._tensor(np.concatenate(modelled))
+        self._pays[:] = True
+
+    def _asked_places(self, number: int, q: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Where the range of player q [leaves, hands] at the leaves of a game lies, and where q's values go."""
+        game, tables = self.games[number], self._tables
+        board, hands = tables.boards[tables.root_pairs[number, 0]], np.arange(len(game.hands(q)))
+        rows = tables.asked[number][1 - q].astype(np.int64)[:, None] * board[PAD + q] + board[REACH + 1 - q]
+        leaves = len(game.tree.gadgets) + np.arange(len(rows))[:, None]
+        vectors = board[VECTORS + q] + leaves * board[PAD + q]
+        return (rows + hands).ravel(), (vectors + hands).ravel()
+
+    def ask_leaves(self, average: bool = False) -> None:
+        """Value the leaves of `AskedLeaves` anew, by the ranges that reach them under the strategies of the next
+        iteration, or the `average` ones; see `VectorSolver`."""
+        ranges = []
+        for p in range(2):
+            for level, pairs, _ in self._levels:
+                self._push(p, self.rows["sums"] if average else self._source, False, self._parameters[0], level, pairs)
+            ranges.append(self._reach[self._asked_reach[1 - p]].cpu().numpy())
+        begin, parts = [0, 0], (list[Singles](), list[Singles]())
+        for number, asked in self._asked:
+            game, leaves = self.games[number], asked.num_leaves
+            posed = np.zeros((leaves, 2, game.rules.num_hands), np.float32)
+            for q in range(2):
+                hands = game.hands(q)
+                end = begin[q] + leaves * len(hands)
+                posed[:, q, hands] = ranges[1 - q][begin[q] : end].reshape(leaves, -1)
+                begin[q] = end
+            values = asked.ask(posed)
+            for q in range(2):
+                parts[q].append(values[:, q, game.hands(q)].ravel())
+        for q in range(2):
+            self._columns["vectors"][self._asked_vectors[q]] = self._tensor(np.concatenate(parts[q]))
 
     def sweep(self, player: int, parameters: Singles) -> None:
         """One update of `player` in every game, with the parameters [6] of an iteration."""
-        self._parameters.copy_(torch.from_numpy(parameters))
-        self._sweep(player, SOLVE)
+        self._parameters[0].copy_(torch.from_numpy(parameters))
+        self._sweep(player, SOLVE, self._parameters[0])
 
     def exploitability(self) -> Floats:
         """float64[G]: half of what both players gain by best responses, chips per hand; see `VectorSolver`."""
-        gain = self._root_values(0, BEST_RESPONSE) + self._root_values(1, BEST_RESPONSE)
-        if self.games[0].rake.fraction > 0 or any(name == "modelled" for name, _, _ in self.rows):
-            gain -= self._root_values(0, AVERAGE) + self._root_values(1, AVERAGE)
-        return 0.5 * gain
+        if self._asked:
+            self.ask_leaves(average=True)
+            self._ask_at = self.iterations
+        self._replay("exploitability", self._measure, self._measure)
+        chips = self._chips.cpu().numpy()
+        gain = chips[0] + chips[1] - np.where(self._pays, chips[2] + chips[3], 0.0)
+        return np.asarray(0.5 * gain / self._weights, np.float64)
 
-    def _root_values(self, player: int, mode: str) -> Floats:
-        values = self._sweep(player, mode).double()
-        weighted = (values * self._root[player].double()).sum(dim=1).cpu().numpy()
-        return np.asarray(weighted / np.array([game.total_weight for game in self.games]))
+    def values(self) -> list[Singles]:
+        """float32[2, H] of each game: chips of all hands under the average profile, as `VectorSolver.values`."""
+        if self._asked:
+            self.ask_leaves(average=True)
+            self._ask_at = self.iterations
+        out = [np.zeros((2, game.rules.num_hands), np.float32) for game in self.games]
+        for p in range(2):
+            self._sweep(p, AVERAGE, self._parameters[0])
+            values = self._values[self._root_places[p]].cpu().numpy()
+            begin = 0
+            for game, chips in zip(self.games, out, strict=True):
+                hands = game.hands(p)
+                compatible, end = game.compatible[p, hands], begin + len(hands)
+                inside = compatible > 0
+                chips[p, hands[inside]] = values[begin:end][inside] / compatible[inside] + 0.5 * game.tree.dead
+                begin = end
+        return out
 
-    def _sweep(self, p: int, mode: str) -> Tensor:
-        """Values [G, N] of player p's hands at the root."""
-        reach = self._root[1 - p][None]
-        return self._round(self.layout.first_street, p, mode, reach)[0]
+    def _measure(self) -> None:
+        for player in range(2):
+            self._sweep(player, BEST_RESPONSE, self._parameters[0])
+            self._root_chips(player, player)
+        for player in range(2) if self._pays.any() else ():
+            self._sweep(player, AVERAGE, self._parameters[0])
+            self._root_chips(player, 2 + player)
 
-    def _round(self, street: int, p: int, mode: str, arriving: Tensor) -> Tensor:
-        """Values [roots, B, N] at the components of a street, given the opponent's reach there [roots, B, N']."""
-        made, layout = self._streets[street], self.layout
-        opponent = 1 - p
-        boards, width = made.hands[opponent].live.shape
-        reach = torch.zeros((int(layout.reach_rows[street]) + 1, boards, width), device=self.device)
-        reach[self._tensors.root_rows[street, p]] = arriving
-        own_width = made.hands[p].live.shape[1]
-        values = torch.zeros((int(layout.value_rows[street]) + 1, boards, own_width), device=self.device)
-        gadget = self._tensors.gadgets.get(p) if street == layout.first_street else None
-        for group in made.groups[p]:
-            if group.player == opponent:
-                self._push(street, group, mode, reach)
-        if street < layout.last_street:
-            values[: int(layout.num_slots[street])] = self._deal(street, p, mode, reach)
-        if gadget is not None and not gadget.own:  # hands that stay out count with what they have
-            reach[gadget.below] *= gadget.alternatives
-        self._terminals(street, p, reach, values)
-        if gadget is not None and gadget.own:
-            values[gadget.other] = values[gadget.held] * gadget.alternatives
-        for group in reversed(made.groups[p]):
-            self._pull(street, p, group, mode, values)
-        rows, scales = self._tensors.root_values_at[street, p]
-        return values[rows] * scales[..., None]
+    def _root_chips(self, player: int, row: int) -> None:
+        columns = self._columns
+        self.launches += 1
+        kernels.root_chips[(len(self.games),)](
+            self._roots, columns["boards"], columns["components"], columns["nodes"], columns["roots"], self._values,
+            self._chips[row], player, HANDS=_power(self._tables.levels[0].width[player], 16),
+        )  # fmt: skip
 
-    def _push(self, street: int, group: DecisionGroup, mode: str, reach: Tensor) -> None:
-        sums = self.rows["sums", street, group.player]
-        source = sums if mode != SOLVE else self._source(street, group.player)
-        shares = proportions(source[group.entries].clamp(min=0))
-        modelled = self.rows.get(("modelled", street, group.player))
-        if modelled is None:
-            children = reach[group.reach][:, None] * shares
-            reach[group.child_reach] = children
-        else:
-            held = modelled[group.entries]
-            children = (reach[group.reach] - held.sum(dim=1)).clamp(min=0)[:, None] * shares
-            reach[group.child_reach] = children + held
-        if mode == SOLVE:
-            sums[group.entries] = sums[group.entries] * self._parameters[5] + children
+    def _sweep(self, p: int, mode: int, parameters: Tensor) -> None:
+        """Values of player p at the root; in mode SOLVE p's regrets and the other player's average strategy."""
+        for level, pairs, _ in self._levels:
+            source = self._source if mode == SOLVE else self.rows["sums"]
+            self._push(p, source, mode == SOLVE, parameters, level, pairs)
+        self._terminals(p)
+        for number in reversed(range(len(self._levels))):
+            level, pairs, _ = self._levels[number]
+            if number + 1 < len(self._levels):
+                self._deal(p, *self._levels[number + 1])
+            self._pull(p, mode, parameters, level, pairs)
 
-    def _pull(self, street: int, p: int, group: DecisionGroup, mode: str, values: Tensor) -> None:
-        children = values[group.child_value] * group.scales[..., None]
-        if group.player != p:
-            values[group.value] = children.sum(dim=1)
-            return
-        if mode == BEST_RESPONSE:
-            values[group.value] = children.amax(dim=1)
-            return
-        source = self.rows["sums", street, p] if mode == AVERAGE else self._source(street, p)
-        shares = proportions(source[group.entries].clamp(min=0))
-        value = (shares * children).sum(dim=1)
-        values[group.value] = value
-        if mode == AVERAGE:
-            return
-        positive, negative, floor, carry, prediction = self._parameters[:5]
-        regrets = self.rows["regrets", street, p]
-        gain, old = children - value[:, None], regrets[group.entries]
-        new = torch.maximum(old * torch.where(old > 0, positive, negative) + gain, floor)
-        regrets[group.entries] = new
-        if self.schedule.predictive:
-            self.rows["source", street, p][group.entries] = new * carry + gain * prediction
+    def _hands_of(self, width: int) -> int:
+        """Hands of a program where the longest list has `width`."""
+        return _power(width, 16) if self.device.type == "cpu" else min(_power(width, 16), _ELEMENTS // self._width)
 
-    def _source(self, street: int, player: int) -> Tensor:
-        return self.rows["source" if self.schedule.predictive else "regrets", street, player]
+    def _push(self, p: int, source: Tensor, adds: bool, parameters: Tensor, level: Level, pairs: Tensor) -> None:
+        columns, rows, width = self._columns, self.rows, level.width[1 - p]
+        hands = self._hands_of(width)
+        modelled = self._modelled is not None and self._modelled[0] == 1 - p
+        beside = self._modelled[1] if self._modelled is not None and modelled else rows["sums"]
+        self.launches += 1
+        kernels.push[(len(pairs), -(-width // hands))](
+            pairs, columns["boards"], columns["components"], columns["decisions"], columns["nodes"],
+            columns["products"], self._hands["up"], columns["roots"], columns["vectors"],
+            source, rows["sums"], beside, parameters, self._reach, p,
+            ADDS=adds, MODELLED=modelled, WIDTH=self._width, HANDS=hands,
+        )  # fmt: skip
 
-    def _deal(self, street: int, p: int, mode: str, reach: Tensor) -> Tensor:
-        """Values [slots, B, N] at the STREET nodes: the next street's boards, weighted and added up."""
-        below = self._streets[street + 1]
-        theirs, own = below.hands[1 - p], below.hands[p]
-        deals = self._tensors.deal_rows[street + 1, p]
-        above = reach[deals][:, below.parent]
-        arriving = above.gather(2, theirs.up.expand(len(deals), -1, -1)) * theirs.live
-        found = self._round(street + 1, p, mode, arriving) * (below.weight[:, None] * own.live)
-        slots = self._tensors.deal_slots[street + 1]
-        here = self._streets[street].hands[p].live
-        places = (below.parent[:, None] * here.shape[1] + own.up).reshape(1, -1).expand(len(slots), -1)
-        added = torch.zeros((len(slots), here.numel()), device=self.device)
-        added.scatter_add_(1, places, found.reshape(len(slots), -1))
-        out = torch.zeros((int(self.layout.num_slots[street]), *here.shape), device=self.device)
-        out[slots] = added.view(len(slots), *here.shape)
-        return self._over_orbits(street, p, out)
+    @property
+    def _source(self) -> Tensor:
+        return self.rows["source" if self.schedule.predictive else "regrets"]
 
-    def _over_orbits(self, street: int, p: int, values: Tensor) -> Tensor:
-        made = self._streets[street]
-        if not made.symmetric:
-            return values
-        orbit, live = made.hands[p].orbit, made.hands[p].live
-        sums = torch.zeros_like(values).scatter_add_(2, orbit.expand_as(values), values * live)
-        sizes = torch.zeros_like(live).scatter_add_(1, orbit, live)
-        return (sums / sizes.clamp(min=1)).gather(2, orbit.expand_as(values)) * live
+    def _pull(self, p: int, mode: int, parameters: Tensor, level: Level, pairs: Tensor) -> None:
+        columns, rows, width = self._columns, self.rows, level.width[p]
+        hands = self._hands_of(width)
+        self.launches += 1
+        kernels.pull[(len(pairs), -(-width // hands))](
+            pairs, columns["boards"], columns["components"], columns["decisions"], columns["nodes"],
+            columns["scales"], columns["mixed"], columns["mix"], columns["products"], columns["vectors"],
+            rows["regrets"], self._source, rows["sums"], parameters, self._values, p,
+            MODE=mode, PREDICTIVE=self.schedule.predictive, WIDTH=self._width, HANDS=hands,
+        )  # fmt: skip
 
-    def _terminals(self, street: int, p: int, reach: Tensor, values: Tensor) -> None:
-        tables = self._tensors.tables[street, p]
-        own, theirs = self._streets[street].hands[p], self._streets[street].hands[1 - p]
-        folds, shows, runouts = tables["folds"], tables["shows"], tables["runouts"]
-        if len(folds):
-            values[folds[:, 1]] = fold_values(reach[folds[:, 0]], own, theirs)
-        if len(shows):
-            values[shows[:, 1]] = showdown_values(reach[shows[:, 0]], own, theirs)
-        if len(runouts):
-            matrix = self._streets[street].runouts
-            assert matrix is not None
-            rule = "rbj,bji->rbi" if p == 0 else "rbi,bji->rbj"
-            values[runouts[:, 1]] = torch.einsum(rule, reach[runouts[:, 0]], matrix) * (1.0 if p == 0 else -1.0)
-        for target, won, held, a, b in self._tensors.mixed[street, p]:
-            values[target] = values[won] * a + values[held] * b
-        if len(tables["leaves"]):
-            values[tables["leaves"][:, 1]] = self._leaf_values(p, street, reach[tables["leaves"][:, 0]])
+    def _deal(self, p: int, below: Level, _: Tensor, deals: Tensor) -> None:
+        columns = self._columns
+        width, members = below.orbits[p], below.members
+        hands = _power(width, 16) if self.device.type == "cpu" else max(2, 32 // members)
+        self.launches += 1
+        kernels.deal[(len(deals), -(-width // hands))](
+            deals, columns["boards"], columns["components"], columns["nodes"], columns["scales"], columns["weights"],
+            columns["down"], columns["members"], self._values, p,
+            MEMBERS=members, BOARDS=16 if self.device.type == "cpu" else 64, HANDS=hands,
+        )  # fmt: skip
 
-    def _leaf_values(self, p: int, street: int, reach: Tensor) -> Tensor:
-        """Values [R, B, N] at LEAFs: the cluster matrix on the reach, less what shares a card with the hand."""
-        own, theirs = self._streets[street].hands[p], self._streets[street].hands[1 - p]
-        matrices, clusters = self._tensors.leaves[street, p], self._tensors.clusters
-        mine, other = clusters[street, p], clusters[street, 1 - p]
-        number, boards = matrices.shape[3], reach.shape[1]
-        known = reach * (other >= 0)
-        index = other.clamp(min=0).expand_as(reach)
-        totals = torch.zeros((len(reach), boards, number), device=self.device).scatter_add_(2, index, known)
-        slots = self.games[0].boards.num_card_slots
-        parts = torch.zeros((len(reach), boards, slots * number), device=self.device)
-        for side in range(2):
-            parts.scatter_add_(2, theirs.cards[..., side] * number + index, known)
-        by_card = torch.einsum("rbkc,rbsc->rbks", matrices, parts.view(len(reach), boards, slots, number))
-        whole = torch.einsum("rbkc,rbc->rbk", matrices, totals)
-        chosen = mine.clamp(min=0).expand(len(reach), -1, -1)
-        value = whole.gather(2, chosen)
-        flat = by_card.reshape(len(reach), boards, -1)
-        for side in range(2):
-            value = value - flat.gather(2, chosen * slots + own.cards[..., side].expand_as(chosen))
-        padded = torch.cat([known, torch.zeros_like(known[..., :1])], dim=2)
-        same = own.twin.clamp(max=known.shape[2])
-        held = padded.gather(2, same.expand(len(reach), -1, -1))
-        of_twin = torch.cat([other, torch.zeros_like(other[:, :1])], dim=1).clamp(min=0).gather(1, same)
-        pair = matrices.flatten(2).expand(-1, boards, -1)
-        value = value + held * pair.gather(2, chosen * number + of_twin.expand_as(chosen))
-        return value * (mine >= 0) * own.live
+    def _terminals(self, p: int) -> None:
+        columns, lists = self._columns, self._hands
+        cards = lists["card0"], lists["card1"], lists["same"]
+        width = max(max(level.width) for level in self._tables.levels)
+        if len(self._ends[p]):
+            self.launches += 1
+            kernels.terminals[(len(self._ends[p]),)](
+                self._ends[p], columns["boards"], columns["terminals"], *cards, lists["less_upto"], lists["by_card"],
+                columns["card_start"], lists["card_less_upto"], columns["runouts"], self._reach, self._values, p,
+                ALL_INS=self._all_ins, WIDTH=_power(width + 1, 16), ROWS=_TILE[0], TILE=_TILE[1], **_options(width),
+            )  # fmt: skip
+        if len(self._leaves[p]):
+            self.launches += 1
+            kernels.depth_limits[(len(self._leaves[p]),)](
+                self._leaves[p], columns["boards"], columns["games"], columns["terminals"], *cards,
+                lists[f"cluster{p}"], lists[f"cluster{1 - p}"], lists[f"by_cluster{1 - p}"], columns["card_start"],
+                columns["cluster_starts"], columns["matrices"], self._reach, self._by_card, self._values, p,
+                WIDTH=self._clusters, BLOCK=min(self._clusters, 64), HANDS=128,
+            )  # fmt: skip
+
+
+def _power(number: int, least: int) -> int:
+    """Least power of two that is at least `number` and `least`."""
+    return max(least, 1 << max(0, number - 1).bit_length())
+
+
+def _options(width: int) -> dict[str, int]:
+    """Warps, and registers of a thread, that serve a row of so many hands at terminals best."""
+    return {"num_warps": 2} if width < 1024 else {"num_warps": 4, "maxnreg": 128}

@@ -328,6 +328,11 @@ class VectorSolver:
                 raise PokernetsError(f"the locked strategy at `{game.tree.path_text(node)}` gives a hand no action")
             self.set_average(node, index, own / own.sum(axis=1, keepdims=True))
 
+    @property
+    def locked(self) -> bool:
+        """Whether the strategy at some node is fixed."""
+        return bool(self._sweep.nodes.locked.any())
+
     def restrict(self, player: int, modelled: Singles) -> None:
         """Make a part of the range of `player` play by a model: `modelled` [entries] is its reach after each action
         (`poker.solvers.vector.restricted`). The rest of the range is solved, and `strategy` is that of the rest.

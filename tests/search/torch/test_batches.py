@@ -21,10 +21,10 @@ from poker.search.torch.vector import TorchVectorSolver
 from poker.solvers.rollout.leaf_values import LeafValues
 from poker.solvers.vector.game import VectorGame
 from poker.tree import bet_menu, build_tree
-from tests.devices import CHIPS, CUDA, FEW, SHARE
+from tests.devices import CHIPS, CUDA, FEW, INTERPRETER, SHARE
 from tests.games import load_rules
 
-DEVICES = ["torch", CUDA]
+DEVICES = ["torch", CUDA] if INTERPRETER else [CUDA]
 RULES = load_rules("holdem_nolimit_2p")
 MENU = bet_menu(preflop=[[1.0], ["a"]], flop=[[1.0], ["a"]], turn=[[1.0], []], river=[[1.0], []])
 BOARD = parse_cards("2cKdAh7s9h")
@@ -85,6 +85,8 @@ def assert_alike(found: RoundSolution, expected: RoundSolution, chips: float = C
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("street", range(4))
 def test_rounds_agree_with_the_kernels(street: int, device: str) -> None:
+    if device == "torch" and street == 2:
+        pytest.skip("the interpreter takes minutes for a turn")
     kernels, on_torch = solver("cpu"), solver(device)
     kernels.keeps_values = on_torch.keeps_values = True
     assert_alike(on_torch(request(street, 1)), kernels(request(street, 1)))
@@ -104,7 +106,7 @@ def test_solves_against_a_model_agree(device: str) -> None:
 
 @pytest.mark.parametrize("device", ["cpu", *DEVICES])
 def test_requests_are_answered_in_their_order(device: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Rivers of one shape with pots of their own go together; another street and a solve against a model do not."""
+    """Streets and pots of their own go together, solves against a model by themselves."""
     flops = request(1, 2), request(1, 5, 400), request(1, 3, modelled=MODELLED)
     asked = [request(3, 1), flops[0], request(3, 3, 400), flops[2], flops[1]]
     sizes = []
@@ -118,7 +120,7 @@ def test_requests_are_answered_in_their_order(device: str, monkeypatch: pytest.M
     found = solver(device).together(asked)
     for solution, alone in zip(found, asked, strict=True):
         assert_alike(solution, solver("cpu")(alone))
-    assert sizes == ([] if device == "cpu" else [2, 2, 1])
+    assert sizes == ([] if device == "cpu" else [4, 1])
 
 
 def test_a_batch_that_does_not_fit_is_cut(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -154,9 +156,9 @@ def game(asked: Request) -> VectorGame:
 
 
 def test_the_memory_plan_covers_what_is_kept() -> None:
-    for street, most in ((2, 15), (3, 60)):
+    for street, most in ((2, 15), (3, 30)):
         games = [game(request(street, seed)) for seed in range(2)]
-        batch = TorchVectorSolver(games)
+        batch = TorchVectorSolver(games, device="cpu" if INTERPRETER else "cuda")
         kept = sum(rows.nbytes for rows in batch.rows.values())
         assert kept < sum(map(torch_batches.bytes_needed, games)) < most * kept
 
@@ -190,4 +192,3 @@ def test_devices_that_are_not_there_are_refused() -> None:
     if not torch.cuda.is_available():
         with pytest.raises(PokernetsError, match="no CUDA device; use device=cpu"):
             solver("cuda")
-        assert type(solver("auto")._engine).__name__ == "KernelEngine"

@@ -1,0 +1,159 @@
+"""Trees of a batch of games as tables: nodes, components, and rows of terminals."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poker.kernels.vector.arrays import ACT, BELOW, HELD, NUMBER, OTHER, OWN
+from poker.search.torch.columns import (
+    ACTIONS,
+    COMPONENT_COLUMNS,
+    COMPONENT_ROOT,
+    DEAL,
+    DECISIONS,
+    DECISIONS_OF,
+    ENTRY,
+    FACTORS,
+    FIRST,
+    MIXED,
+    NODE_COLUMNS,
+    PLAYER,
+    PRODUCTS,
+    REACH_ROW,
+    VALUE_ROW,
+    Ints,
+    Longs,
+)
+from poker.solvers.vector.game import VectorGame
+from poker.solvers.vector.layout import Layout, tree_layout
+
+TREE_TABLES = ("nodes", "scales", "components", "decisions", "terminals", "mixed", "mix", "products")
+"""Tables of a `Betting` that a batch has one after another."""
+_ONE_BATCH = 1 << 30
+
+
+def device_layout(game: VectorGame) -> Layout:
+    """Layout of the game's tree in which all nodes of a street have rows of their own."""
+    return tree_layout(game.tree, game.rake, _ONE_BATCH)
+
+
+class Betting:
+    """Rows of one tree, numbered from 0, and where they start among those of all trees once they are `placed`."""
+
+    def __init__(self, game: VectorGame) -> None:
+        self.layout = layout = device_layout(game)
+        nodes, batches = layout.nodes, layout.batches
+        self.nodes = np.zeros((len(nodes.role), NODE_COLUMNS), np.int32)
+        for column, array in (
+            (PLAYER, nodes.player),
+            (FIRST, nodes.first_child),
+            (ACTIONS, nodes.num_children),
+            (ENTRY, nodes.entry),
+        ):
+            self.nodes[:, column] = array
+        for p in range(2):
+            self.nodes[:, REACH_ROW + p], self.nodes[:, VALUE_ROW + p] = nodes.reach_row[p], nodes.value_row[p]
+        self.scales = np.ascontiguousarray(nodes.scale.T)
+        acts = [nodes.role == ACT, *((nodes.role == ACT) & (nodes.player == q) for q in range(2))]
+        lists = [np.flatnonzero(chosen) for chosen in acts]
+        self.decisions = np.concatenate(lists).astype(np.int32)
+        self.components = np.zeros((len(batches.roots), COMPONENT_COLUMNS), np.int32)
+        self.components[:, COMPONENT_ROOT], self.components[:, DEAL] = batches.roots, batches.deals
+        ends, begin = np.append(batches.roots, len(nodes.role)), 0
+        for column, numbers in zip((DECISIONS, DECISIONS_OF, DECISIONS_OF + 2), lists, strict=True):
+            at = begin + np.searchsorted(numbers, ends)
+            self.components[:, column], self.components[:, column + 1] = at[:-1], at[1:]
+            begin += len(numbers)
+        self.terminals = np.concatenate([batches.folds, batches.shows, batches.runouts, batches.leaves])
+        counts = [0, len(batches.folds), len(batches.shows), len(batches.runouts)]
+        self.starts = np.cumsum(counts)
+        self.mixed, self.mix, self.products = batches.mixed[:, :3], batches.mix, np.zeros((0, 3), np.int32)
+        self._index_mixed()
+        self._index_products(game)
+
+    def street(self, start: NDArray[np.integer], p: int, street: int) -> range:
+        """Rows of a table of `Batches` that belong to a street, of starts [2, Q + 1]."""
+        first, last = self.layout.batches.street_start[street : street + 2]
+        return range(int(start[p, first]), int(start[p, last]))
+
+    def components_on(self, street: int) -> range:
+        batches = self.layout.batches
+        return range(*(int(batches.root_start[q]) for q in batches.street_start[street : street + 2]))
+
+    def _component_of(self, p: int, street: int, value_rows: Ints) -> Longs:
+        """Components of the nodes to which rows of values that no two nodes share belong."""
+        batches = self.layout.batches
+        first, last = (int(batches.node_start[q]) for q in batches.street_start[street : street + 2])
+        rows = self.nodes[first:last, VALUE_ROW + p]
+        node_of = np.zeros(int(rows.max(initial=0)) + 1, np.int64)
+        node_of[rows] = np.arange(first, last)
+        components: Longs = np.searchsorted(batches.roots, node_of[value_rows], side="right") - 1
+        return components
+
+    def _index(self, column: int, p: int, components: NDArray[np.integer], first: int, count: int) -> None:
+        """Starts and ends at `column` of rows first..first + count, which have ascending `components`."""
+        at = first + np.searchsorted(components, np.arange(len(self.components) + 1))
+        assert len(components) == count
+        self.components[:, column + 2 * p], self.components[:, column + 2 * p + 1] = at[:-1], at[1:]
+
+    def _index_mixed(self) -> None:
+        streets = range(self.layout.first_street, self.layout.last_street + 1)
+        for p in range(2):
+            rows = [self.street(self.layout.batches.mixed_start, p, street) for street in streets]
+            targets = [self._component_of(p, s, self.mixed[r, 0]) for s, r in zip(streets, rows, strict=True)]
+            self._index(MIXED, p, np.concatenate(targets), rows[0].start, sum(map(len, rows)))
+
+    def _index_products(self, game: VectorGame) -> None:
+        """Values and reach that are multiplied by a vector: at gadgets, and at leaves that are asked."""
+        start, gadgets = self.layout.gadgets
+        streets = range(self.layout.first_street, self.layout.last_street + 1)
+        parts, begin = [], 0
+        at = self.layout.position[game.tree.gadgets] if len(gadgets) else np.zeros(0, np.int32)
+        for p in range(2):
+            rows = gadgets[start[p, 0] : start[p, -1]]
+            owned, components = rows[:, OWN] == 1, np.searchsorted(self.layout.batches.roots, at, side="right") - 1
+            values, values_of = rows[owned][:, [OTHER, HELD, NUMBER]], components[rows[owned, NUMBER]]
+            reach, reach_of = rows[~owned][:, [BELOW, BELOW, NUMBER]], components[rows[~owned, NUMBER]]
+            if game.asked is not None:
+                leaves = [self.street(self.layout.batches.leaf_start, p, street) for street in streets]
+                table = self.layout.batches.leaves[leaves[0].start : leaves[-1].stop]
+                asked = np.stack([table[:, 1], table[:, 1], len(game.tree.gadgets) + table[:, 2]], axis=1)
+                asked_of = [
+                    self._component_of(p, s, self.layout.batches.leaves[r, 1])
+                    for s, r in zip(streets, leaves, strict=True)
+                ]
+                values, values_of = np.concatenate([values, asked]), np.concatenate([values_of, *asked_of])
+            for column, table, of in ((PRODUCTS, values, values_of), (FACTORS, reach, reach_of)):
+                order = np.argsort(of, kind="stable")
+                self._index(column, p, of[order], begin, len(of))
+                parts.append(table[order])
+                begin += len(of)
+        self.products = np.concatenate(parts).astype(np.int32)
+
+    def asked_rows(self) -> tuple[Ints, Ints]:
+        """Rows of reach at the leaf states of the root's street, by the player whose values are computed."""
+        parts = []
+        for p in range(2):
+            rows = self.street(self.layout.batches.leaf_start, p, self.layout.first_street)
+            table = self.layout.batches.leaves[rows_of(rows)]
+            parts.append(table[np.argsort(table[:, 2]), 0])
+        return parts[0], parts[1]
+
+    def place(self, before: "dict[str, int]") -> None:
+        """Move all numbers behind what other trees have, counted in `before`, which is moved on."""
+        self.base = dict(before)
+        self.nodes[:, FIRST] += before["nodes"]
+        self.components[:, COMPONENT_ROOT] += before["nodes"]
+        self.components[:, DEAL] += np.where(self.components[:, DEAL] >= 0, before["nodes"], 0)
+        self.decisions += before["nodes"]
+        for column, name in (
+            *((DECISIONS + k, "decisions") for k in range(6)),
+            *((MIXED + k, "mixed") for k in range(4)),
+            *((PRODUCTS + k, "products") for k in range(8)),
+        ):
+            self.components[:, column] += before[name]
+        for name in before:
+            before[name] += len(getattr(self, name))
+
+
+def rows_of(rows: range) -> slice:
+    return slice(rows.start, rows.stop)

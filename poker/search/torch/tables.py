@@ -1,0 +1,351 @@
+"""Tables of a batch of games, for the kernels in `poker.search.torch.kernels`: betting, boards, hands and work lists.
+
+Games need not be alike. Boards, nodes and rows of all games are numbered in one sequence, and a program of a kernel
+reads all it needs by the numbers of a board and of a component (the part of a tree within one betting round). Action
+rows lie as in `VectorSolver.arrays`, game after game. A level is a street counted from the root of its game.
+
+Symbols: G games, B boards, M nodes, C components, T terminal rows, of all games; columns as in `columns`.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poker.errors import PokernetsError
+from poker.search.torch.betting import TREE_TABLES, Betting, device_layout, rows_of
+from poker.search.torch.columns import (
+    ALL_IN,
+    CARDS,
+    CLUSTERS,
+    COMPONENT_ROOT,
+    GAME_COLUMNS,
+    LIST,
+    ORBIT,
+    ORBITS,
+    PAD,
+    PARENT,
+    REACH_ALONE,
+    ROOT,
+    SIZE,
+    VALUE,
+    VALUE_ROW,
+    VECTORS,
+    Ints,
+    Longs,
+)
+from poker.search.torch.hands import (
+    Lists,
+    Shorts,
+    card_starts,
+    cluster_starts,
+    cluster_width,
+    flat_boards,
+    places_below,
+)
+from poker.solvers.vector.game import VectorGame
+from poker.types import Singles
+
+
+class Level(NamedTuple):
+    """Work on a level: `pairs` [n, 2] boards and components, `deals` [n, 2] boards of the level above and components
+    dealt from there. By player, `width` is the longest list of hands, `orbits` the most orbits of a board above.
+    `members` are the most hands of such an orbit, 1 without symmetric boards."""
+
+    pairs: Ints
+    deals: Ints
+    width: tuple[int, int]
+    orbits: tuple[int, int]
+    members: int
+
+
+@dataclass(frozen=True)
+class Tables:
+    """Arrays of a batch.
+
+    - `boards` [B, columns], `weights` [B]; `nodes` [M, columns], `scales` [M, 2]; `components` [C, columns];
+      `decisions`: nodes by component; `terminals` [T, (row of reach, row of values, leaf state, choice)]; `mixed` and
+      `mix`: targets, sources and factors of sums; `products`: targets, sources and vectors.
+    - `ends[p]` [n, 5]: work at terminals in the update of player p: a board, a kind, and a row of reach with its rows
+      of values at a fold and at a showdown (-1: none), or all-ins first..last with the first of p's hands.
+      `leaves[p]` [n, 2]: boards and terminal rows at the depth limit.
+    - `hands`: columns of the lists of hands; places in order of strength and by card are as the kernels read them.
+      `card_start` [B, 2, CARDS] and `cluster_starts` [boards with leaves, 2, CARDS, width + 1]: where the hands with a
+      card start in `by_card`, and among these, in `by_cluster`, those of a cluster.
+    - `vectors`: what a product multiplies values or reach by. `root_pairs` [G, 2]: boards and components of the roots.
+      `asked`: rows of reach at leaves that are asked, by game and by the player whose values are computed.
+    - `entries` [G + 1]: where the action rows of a game start. `scratch`: floats of all rows of reach and of values.
+    """
+
+    boards: Longs
+    weights: Singles
+    nodes: Ints
+    scales: Singles
+    components: Ints
+    decisions: Ints
+    terminals: Ints
+    mixed: Ints
+    mix: Singles
+    products: Ints
+    levels: tuple[Level, ...]
+    root_pairs: Ints
+    asked: dict[int, tuple[Ints, Ints]]
+    ends: tuple[Ints, Ints]
+    card_start: Shorts
+    leaves: tuple[Ints, Ints]
+    games: Longs
+    matrices: Singles
+    cluster_starts: Shorts
+    hands: Lists
+    down: Shorts
+    members: Shorts
+    roots: Singles
+    vectors: Singles
+    runouts: Shorts
+    entries: Longs
+    scratch: tuple[int, int]
+
+    def root_places(self, p: int) -> Longs:
+        """Where the values of player p's hands at the roots lie, game after game."""
+        parts = []
+        for board, component in self.root_pairs:
+            root = self.nodes[self.components[component, COMPONENT_ROOT]]
+            row, columns = int(root[VALUE_ROW + p]), self.boards[board]
+            parts.append(columns[VALUE + p] + row * columns[PAD + p] + np.arange(columns[SIZE + p]))
+        return np.concatenate(parts)
+
+
+def flatten(games: Sequence[VectorGame], tile: tuple[int, int]) -> Tables:
+    """Tables of a batch. A `tile` of all-ins has at most so many rows, and hands. Raises PokernetsError for too large
+    decks."""
+    if any(game.boards.num_card_slots > CARDS - 1 for game in games):
+        raise PokernetsError(f"a device solves games of at most {CARDS - 1} cards; use VectorSolver, on the CPU")
+    trees: dict[tuple[int, bool], Betting] = {}
+    before = dict.fromkeys(TREE_TABLES, 0)
+    bettings = []
+    for game in games:
+        key = id(device_layout(game)), game.asked is not None
+        if key not in trees:
+            trees[key] = Betting(game)
+            trees[key].place(before)
+        bettings.append(trees[key])
+    boards, hands, scratch = flat_boards(games)
+    starts = np.cumsum([0, *(len(game.boards.cards) for game in games)])
+    streets = [(game.layout.first_street, game.layout.last_street) for game in games]
+    batch = _Batch(games, bettings, boards, starts.tolist(), max(last - first for first, last in streets) + 1)
+    members, most = batch.orbits()
+    matrices, table = batch.leaf_matrices(hands)
+    edges = cluster_starts(games, boards, batch.starts, hands, cluster_width(table))
+    return Tables(
+        boards=boards,
+        weights=np.concatenate([game.boards.boards.weight for game in games]),
+        **{name: np.concatenate([getattr(tree, name) for tree in trees.values()]) for name in TREE_TABLES},
+        levels=tuple(batch.level(number, most) for number in range(batch.num_levels)),
+        root_pairs=batch.root_pairs(),
+        asked={n: betting.asked_rows() for n, betting in enumerate(bettings) if games[n].asked is not None},
+        ends=(batch.ends(0, *tile), batch.ends(1, *tile)),
+        card_start=np.concatenate([card_starts(game) for game in games]),
+        leaves=(batch.leaves(0), batch.leaves(1)),
+        games=table,
+        matrices=matrices,
+        cluster_starts=edges,
+        hands=hands,
+        down=places_below(boards, hands["up"]),
+        members=members,
+        roots=batch.roots(),
+        vectors=batch.vectors(),
+        runouts=np.concatenate([game.runout_matrix for game in games]),
+        entries=np.cumsum([0, *(game.num_entries for game in games)]),
+        scratch=scratch,
+    )
+
+
+@dataclass(frozen=True)
+class _Batch:
+    """Games with their boards, which start at `starts` in the table, and trees."""
+
+    games: Sequence[VectorGame]
+    bettings: Sequence[Betting]
+    boards: Longs
+    starts: list[int]
+    num_levels: int
+
+    def on(self, level: int) -> Iterator[tuple[VectorGame, Betting, int, Longs]]:
+        """Games that have a level, with their trees, the street, and the boards' numbers."""
+        for game, betting, start in zip(self.games, self.bettings, self.starts, strict=False):
+            street = game.layout.first_street + level
+            if level >= 0 and street <= game.layout.last_street:
+                yield game, betting, street, np.array(game.on(street), np.int64) + start
+
+    def level(self, number: int, members: dict[int, int]) -> Level:
+        pairs, deals = [np.zeros((0, 2), np.int64)], [np.zeros((0, 2), np.int64)]
+        here = [boards for _, _, _, boards in self.on(number)]
+        for _, betting, street, boards in self.on(number):
+            components = np.array(betting.components_on(street), np.int64) + betting.base["components"]
+            pairs.append(_product(boards, components))
+            if number:
+                above = np.unique(self.boards[boards, PARENT])
+                deals.append(_product(above, components))
+        width = self.boards[np.concatenate(here)][:, SIZE : SIZE + 2].max(axis=0)
+        orbits = width
+        if number:
+            above = np.concatenate([boards for _, _, _, boards in self.on(number - 1)])
+            column = ORBITS if members.get(number - 1, 1) > 1 else SIZE
+            orbits = self.boards[above][:, column : column + 2].max(axis=0)
+        return Level(
+            np.concatenate(pairs).astype(np.int32),
+            np.concatenate(deals).astype(np.int32),
+            (int(width[0]), int(width[1])),
+            (int(orbits[0]), int(orbits[1])),
+            members.get(number - 1, 1),
+        )
+
+    def ends(self, p: int, rows: int, hands: int) -> Ints:
+        parts = [np.zeros((0, 5), np.int64)]
+        for level in range(self.num_levels):
+            for game, betting, street, boards in self.on(level):
+                batches = betting.layout.batches
+                folds = batches.folds[rows_of(betting.street(batches.fold_start, p, street))]
+                shows = batches.shows[rows_of(betting.street(batches.show_start, p, street))]
+                parts.append(_with_boards(boards, _reached(folds, shows)))
+                if game.asked is not None:
+                    leaves = batches.leaves[rows_of(betting.street(batches.leaf_start, p, street))]
+                    parts.append(_with_boards(boards, _asked(leaves)))
+                all_ins = betting.street(batches.runout_start, p, street)
+                begin = int(betting.starts[2]) + betting.base["terminals"] - int(batches.runout_start[0, 0])
+                for first in range(all_ins.start, all_ins.stop, rows):
+                    last = begin + min(first + rows, all_ins.stop)
+                    starts = np.arange(0, int(self.boards[boards, SIZE + p].max()), hands)
+                    work = [np.full_like(starts, value) for value in (ALL_IN, begin + first, last)]
+                    parts.append(_with_boards(boards, np.stack([*work, starts], axis=1)))
+        return np.concatenate(parts).astype(np.int32)
+
+    def leaves(self, p: int) -> Ints:
+        parts = [np.zeros((0, 2), np.int64)]
+        for level in range(self.num_levels):
+            for game, betting, street, boards in self.on(level):
+                if game.leaf_values is not None:
+                    rows = np.array(betting.street(betting.layout.batches.leaf_start, p, street), np.int64)
+                    parts.append(_product(boards, rows + int(betting.starts[3]) + betting.base["terminals"]))
+        return np.concatenate(parts).astype(np.int32)
+
+    def orbits(self) -> tuple[Shorts, dict[int, int]]:
+        """Hands of orbits [orbits, most hands], -1 for none, board after board, and that most by level; levels without
+        symmetric boards have no orbits."""
+        most, parts, begin = {}, [np.zeros(0, np.int16)], 0
+        for level in range(self.num_levels - 1):
+            chosen = [(game, game.on(street), boards) for game, _, street, boards in self.on(level)]
+            if not any(game.boards.boards.symmetric[on].any() for game, on, _ in chosen):
+                continue
+            counted = []
+            for game, on, boards in chosen:
+                made, orbit = game.boards.boards, game.boards.lists.orbit
+                for b, number in zip(on, boards.tolist(), strict=True):
+                    for p in range(2):
+                        start, size = int(made.list_start[p, b]), int(made.size[p, b])
+                        of = orbit[start : start + size] if made.symmetric[b] else np.arange(size)
+                        counted.append((number, p, of.astype(np.int64), np.bincount(of)))
+            most[level] = 1 << int(max(counts.max() for *_, counts in counted) - 1).bit_length()
+            for number, p, of, counts in counted:
+                order = np.argsort(of, kind="stable")
+                place = np.arange(len(of)) - np.repeat(np.cumsum(counts) - counts, counts)
+                table = np.full((len(counts), most[level]), -1, np.int16)
+                table[of[order], place] = order
+                self.boards[number, ORBIT + p], self.boards[number, ORBITS + p] = begin, len(counts)
+                parts.append(table.ravel())
+                begin += table.size
+        return np.concatenate(parts), most
+
+    def root_pairs(self) -> Ints:
+        components = [
+            betting.components_on(game.layout.first_street).start + betting.base["components"]
+            for game, betting in zip(self.games, self.bettings, strict=True)
+        ]
+        return np.stack([self.starts[:-1], components], axis=1).astype(np.int32)
+
+    def roots(self) -> Singles:
+        """Reach at the roots [padded hands], by game and player. Sets ROOT."""
+        parts, begin = [], 0
+        for game, start in zip(self.games, self.starts, strict=False):
+            for q in range(2):
+                hands, padded = game.hands(q), int(self.boards[start, PAD + q])
+                parts.append(np.zeros(padded, np.float32))
+                parts[-1][: len(hands)] = game.ranges[q, hands]
+                self.boards[start, ROOT + q] = begin
+                begin += padded
+        return np.concatenate(parts)
+
+    def vectors(self) -> Singles:
+        """Alternative values of gadgets, by the owner's hands, and room for the values of leaves that are asked. Sets
+        VECTORS."""
+        parts, begin = [np.zeros(1, np.float32)], 1
+        for game, start in zip(self.games, self.starts, strict=False):
+            gadgets = game.tree.gadget
+            if gadgets is not None:
+                owner, on = gadgets.player, np.array(game.on(gadgets.street))
+                self.boards[on + start, VECTORS + owner] = begin + game.alternative_at[on]
+                parts.append(game.alternatives)
+                begin += len(parts[-1])
+            if game.asked is not None:
+                for q in range(2):
+                    padded, number = int(self.boards[start, PAD + q]), len(game.tree.gadgets)
+                    vectors = np.zeros((number + game.asked.num_leaves, padded), np.float32)
+                    if gadgets is not None and gadgets.player == q:
+                        vectors[:number] = game.alternatives[: number * padded].reshape(number, padded)
+                    self.boards[start, VECTORS + q] = begin
+                    parts.append(vectors.ravel())
+                    begin += vectors.size
+        return np.concatenate(parts)
+
+    def leaf_matrices(self, hands: Lists) -> tuple[Singles, Longs]:
+        """Matrices of all games, less half of the dead chips, and the table of games. Adds the clusters of the hands of
+        each player to `hands`, -1 for none."""
+        table = np.zeros((len(self.games), GAME_COLUMNS), np.int64)
+        parts, begin, placed = [np.zeros(1, np.float32)], 1, dict[tuple[int, float], int]()
+        clusters = [np.full(len(hands["hand"]), -1, np.int16) for _ in range(2)]
+        for number, (game, start) in enumerate(zip(self.games, self.starts, strict=False)):
+            leaf, dead = game.leaf_values, 0.5 * game.tree.dead
+            if leaf is None:
+                continue
+            if (id(leaf), dead) not in placed:
+                placed[id(leaf), dead] = begin
+                parts.append((leaf.values - np.float32(dead)).ravel())
+                begin += parts[-1].size
+            at = int(self.boards[start, LIST : LIST + 2].min())
+            window = slice(at, at + len(game.boards.lists.hand))
+            for q in range(2):
+                clusters[q][window] = leaf.cluster(q)[hands["hand"][window]]
+            owner = leaf.own
+            table[number] = placed[id(leaf), dead], 0, 0, owner, leaf.num_continuations
+            table[number, CLUSTERS + owner], table[number, CLUSTERS + 1 - owner] = leaf.values.shape[2:]
+        hands["cluster0"], hands["cluster1"] = clusters
+        return np.concatenate(parts), table
+
+
+def _reached(folds: Ints, shows: Ints) -> Longs:
+    """[n, 4] work of the rows of reach that folds and showdowns [*, (reach, value, ...)] take."""
+    rows = np.unique(np.concatenate([folds[:, 0], shows[:, 0]]))
+    out = np.full((len(rows), 4), -1, np.int64)
+    out[:, 0], out[:, 1] = REACH_ALONE, rows
+    out[np.searchsorted(rows, folds[:, 0]), 2] = folds[:, 1]
+    out[np.searchsorted(rows, shows[:, 0]), 3] = shows[:, 1]
+    return out
+
+
+def _asked(leaves: Ints) -> Longs:
+    """[n, 4] work of leaves that are asked: the mass of compatible hands."""
+    out = np.full((len(leaves), 4), -1, np.int64)
+    out[:, 0], out[:, 1:3] = REACH_ALONE, leaves[:, :2]
+    return out
+
+
+def _with_boards(boards: NDArray[Any], work: NDArray[Any]) -> Longs:
+    """[n, 1 + columns] every board with every row of `work`."""
+    return np.concatenate([np.repeat(boards, len(work))[:, None], np.tile(work, (len(boards), 1))], axis=1)
+
+
+def _product(boards: NDArray[Any], others: NDArray[Any]) -> Longs:
+    """[n, 2] every board with every one of `others`."""
+    return np.stack([np.repeat(boards, len(others)), np.tile(others, len(boards))], axis=1)
