@@ -4,16 +4,16 @@ on (DeepStack: Moravcik et al. 2017, supplement).
 Boards, stacks and ranges are drawn at random, apart from any blueprint; labels are counterfactual values of all hands
 of both players. Rivers are solved to the end. Each level before takes its values from the net of the one after it: at
 the end of a round they are means over the next cards, where a round begins those of the average strategies of a solve
-whose leaves the net values. Shard i depends on the seed, i, the settings and the net alone: killed and continued, the
-job writes the same bytes.
+whose leaves the net values. Shard i depends on the seed, i, the settings and the net alone, its values beyond rounding
+not on the device: killed and continued, the job writes the same bytes.
 """
 
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property, lru_cache, partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -85,13 +85,14 @@ def run(
     nets: str | None,
     load: Callable[..., RangeValues],
     cluster: Cluster,
+    device: str,
     dry: bool,
     output: str,
     runs: str,
 ) -> None:
     """Write the shards of `output` that are not there yet. `nets` has a net for each level, which `load` reads from its
-    path and level; without, turns are solved to the end."""
-    job = _Job(settings, nets, load, output)
+    path and level; without, turns are solved to the end. On a CUDA `device` the solves of a shard are one batch."""
+    job = _Job(settings, nets, load, device, output)
     missing = [index for index in range(shards) if not job.is_there(index)]
     kept = shards - len(missing)
     there = f"range states {output}: {kept} of {shards} shards are there"
@@ -120,6 +121,7 @@ class _Job:
     settings: RangeSettings
     nets: str | None
     load: Callable[..., RangeValues]
+    device: str
     output: str
 
     def __post_init__(self) -> None:
@@ -169,7 +171,7 @@ class _Job:
     def rows(self, index: int, states: int | None = None) -> Columns:
         """Columns of shard `index`, or of its first `states`."""
         net = None if self.net is None else _loaded(self.load, *self.net)
-        return shard_rows(self.settings, index, net, states)
+        return shard_rows(self.settings, index, net, states, self.device)
 
 
 @lru_cache(maxsize=2)
@@ -177,19 +179,34 @@ def _loaded(load: Callable[..., RangeValues], path: str, level: str) -> RangeVal
     return load(path=path, level=level)
 
 
-def shard_rows(settings: RangeSettings, index: int, net: RangeValues | None, states: int | None = None) -> Columns:
-    """Columns of shard `index`, or of its first `states`; the net is that of the level after the states'."""
+def shard_rows(
+    settings: RangeSettings, index: int, net: RangeValues | None, states: int | None = None, device: str = "cpu"
+) -> Columns:
+    """Columns of shard `index`, or of its first `states`; the net is that of the level after the states'. On another
+    `device` than cpu all solves of the shard go together; values are those of the CPU to rounding."""
     rng = np.random.default_rng(np.random.SeedSequence(settings.seed, spawn_key=(index,)))
-    left, parts = states or settings.states_per_shard, []
+    left, parts = states or settings.states_per_shard, list[_Drawn]()
     while left > 0:
         count = min(left, _STATES_PER_BOARD[LEVELS[settings.level].cards])
-        parts.append(_board_rows(settings, net, count, rng))
+        parts.append(_draw(settings, count, rng))
         left -= count
-    return {name: np.concatenate([part[name] for part in parts]) for name in COLUMNS}
+    labels = _labels(settings, net, parts, device)
+    rows = [_rows(*part) for part in zip(parts, labels, strict=True)]
+    return {name: np.concatenate([part[name] for part in rows]) for name in COLUMNS}
 
 
-def _board_rows(settings: RangeSettings, net: RangeValues | None, count: int, rng: np.random.Generator) -> Columns:
-    """States on one board."""
+class _Drawn(NamedTuple):
+    """States on one board: `stacks` [n] in pots, `ranges` float16[n, 2, H]; `seed` draws the boards to come, `group`
+    numbers boards equal up to suits."""
+
+    board: Board
+    stacks: Singles
+    ranges: NDArray[np.float16]
+    seed: int
+    group: int
+
+
+def _draw(settings: RangeSettings, count: int, rng: np.random.Generator) -> _Drawn:
     level = LEVELS[settings.level]
     board = tuple(sorted(rng.choice(52, level.cards, replace=False).tolist()))
     names, shares = list(settings.kinds), np.array(list(settings.kinds.values()))
@@ -198,51 +215,90 @@ def _board_rows(settings: RangeSettings, net: RangeValues | None, count: int, rn
         stacks[state] = np.exp(rng.uniform(np.log(settings.least_stack), np.log(settings.most_stack)))
         for player, kind in enumerate(rng.choice(names, 2, p=shares / shares.sum())):
             drawn[state, player] = random_range(board, kind, rng)
-    ranges, exploitability = drawn.astype(np.float32), np.zeros(count, np.float32)
-    if level.ended:
-        assert net is not None
-        [values] = MeanOverDeals(net, seed=int(rng.integers(1 << 31))).values([(board, ranges, stacks)])
-    else:
-        values = np.empty(ranges.shape, np.float32)
-        leaf = None if net is None else RangeNetLeaf(net=net, every=settings.every)
-        for state in range(count):
-            posed = board, ranges[state], float(stacks[state])
-            values[state], exploitability[state] = solved(*posed, settings.bets, settings.iterations, leaf)
+    seed = int(rng.integers(1 << 31)) if level.ended else 0
     group = canonical_board(np.array(board, dtype=np.uint8))[0] if board else rng.integers(1 << 31)
-    encoded = encode(board, ranges, stacks)
+    return _Drawn(board, stacks, drawn, seed, int(group))
+
+
+_Labels = tuple[Singles, Singles]
+"""Values [n, 2, H] and exploitabilities [n] of the states on a board, in pots."""
+
+
+def _labels(settings: RangeSettings, net: RangeValues | None, parts: Sequence[_Drawn], device: str) -> list[_Labels]:
+    if LEVELS[settings.level].ended:
+        assert net is not None
+        labels = list[_Labels]()
+        for part in parts:
+            state = part.board, part.ranges.astype(np.float32), part.stacks
+            [values] = MeanOverDeals(net, seed=part.seed).values([state])
+            labels.append((values, np.zeros(len(part.stacks), np.float32)))
+        return labels
+    leaf = None if net is None else RangeNetLeaf(net=net, every=settings.every)
+    games = (
+        posed(part.board, ranges.astype(np.float32), float(stack), settings.bets, leaf)
+        for part in parts
+        for stack, ranges in zip(part.stacks, part.ranges, strict=True)
+    )
+    solved = solve_all(games, settings.iterations, device)
+    labels = []
+    for part in parts:
+        answers = [next(solved) for _ in part.stacks]
+        values = np.stack([answer for answer, _ in answers])
+        labels.append((values, np.array([exploitability for _, exploitability in answers], np.float32)))
+    return labels
+
+
+def _rows(part: _Drawn, labels: _Labels) -> Columns:
+    board, stacks, drawn, _, group = part
+    ranges, count = drawn.astype(np.float32), len(stacks)
     rows = {
         "board": np.array([*board, *[NO_CARD] * (5 - len(board))]),
         "stack_to_pot": stacks,
         "ranges": drawn,
-        "values": values,
-        "exploitability": exploitability,
+        "values": labels[0],
+        "exploitability": labels[1],
         "group": np.int32(group),
-        **encoded._asdict(),
+        **encode(board, ranges, stacks)._asdict(),
     }
     return {name: np.broadcast_to(rows[name], (count, *shape)) for name, (_, shape) in COLUMNS.items()}
 
 
-def solved(
-    board: Board,
-    ranges: Singles,
-    stack: float,
-    bets: Bets,
-    iterations: int,
-    leaf: RangeNetLeaf | None = None,
-) -> tuple[Singles, float]:
-    """Values [2, H] of all hands in pots, 0 for those that have no weight, and the exploitability of the solve in pots;
-    the stack behind is in pots. With a `leaf` the solve ends with the round."""
+def posed(board: Board, ranges: Singles, stack: float, bets: Bets, leaf: RangeNetLeaf | None = None) -> VectorGame:
+    """The game of a state; the stack behind is in pots. With a `leaf` it ends with the round."""
     root = spot_root(len(board), max(1, round(_POT * stack)))
     limit = None if leaf is None else DepthLimit(root.street, 1)
     tree = build_tree(root, _menu(bets), limit, dead=_POT)
     states = [tree.betting(node, root) for node in tree.leaves.tolist()]
-    game = VectorGame(tree, board, ranges, None if leaf is None else leaf.asked(states, board, _POT))
+    return VectorGame(tree, board, ranges, None if leaf is None else leaf.asked(states, board, _POT))
+
+
+def solve_all(games: Iterable[VectorGame], iterations: int, device: str = "cpu") -> Iterator[tuple[Singles, float]]:
+    """Values [2, H] of all hands in pots, 0 for those that have no weight, and the exploitability in pots, of games of
+    `posed` after so many iterations."""
+    if device == "cpu":
+        for game in games:
+            yield _in_pots(game, *_solve(game, iterations))
+        return
+    from poker.search.torch.batches import average_values  # noqa: PLC0415 (torch)
+
+    together = list(games)
+    for game, solution in zip(together, average_values(together, "apdcfr", iterations, device), strict=True):
+        yield _in_pots(game, *solution)
+
+
+def _solve(game: VectorGame, iterations: int) -> tuple[Singles, float]:
+    """Values [2, H] and exploitability in chips."""
     solver = VectorSolver(game, "apdcfr")
     solver.advance(iterations)
     if game.asked is not None:
         solver.ask_leaves(average=True)
-    values = np.stack([solver.values(player) for player in range(2)]) / np.float32(_POT) - np.float32(0.5)
-    return np.where(game.ranges > 0, values, np.float32(0)), solver.exploitability() / _POT
+    values = np.stack([solver.values(player) for player in range(2)])
+    return values, solver.exploitability()
+
+
+def _in_pots(game: VectorGame, chips: Singles, exploitability: float) -> tuple[Singles, float]:
+    values = chips / np.float32(_POT) - np.float32(0.5)
+    return np.where(game.ranges > 0, values, np.float32(0)), exploitability / _POT
 
 
 def _menu(bets: Bets) -> BetMenu:

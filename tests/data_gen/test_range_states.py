@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from data_gen.range_states import KINDS, RangeSettings, random_range, shard_rows, solved
+from data_gen.range_states import KINDS, RangeSettings, posed, random_range, shard_rows, solve_all
 from poker.abstraction.features import all_in_equity
 from poker.artifacts import MissingArtifactError
 from poker.cards import HOLDEM, NUM_HANDS, hand_index, parse_cards
@@ -14,6 +14,7 @@ from poker.errors import PokernetsError
 from poker.features.ranges import LEVELS, encode, equities_against, joint_weights, open_states
 from poker.search.leaves.range_net import MeanOverDeals
 from tests.data_gen.commands import data_gen, data_gen_fails, data_gen_killed, digests
+from tests.devices import CUDA, INTERPRETER
 from tests.search.leaves.range_values import Equities
 
 SMALL = ("job=range_states", "job.settings.states_per_shard=2", "job.settings.iterations=20", "cluster.processes=2")
@@ -55,7 +56,8 @@ def range_of(*hands: str) -> np.ndarray:
 
 def test_nuts_or_air_against_a_bluff_catcher() -> None:
     """A bet of the pot, all-in: the nuts win the pot and half of the calls, air nothing, the catcher pays for both."""
-    values, exploitability = solved(BOARD, np.stack([range_of("AhAc", "4d3d"), range_of("KcQc")]), 1.0, [["a"]], 2000)
+    ranges = np.stack([range_of("AhAc", "4d3d"), range_of("KcQc")])
+    [(values, exploitability)] = solve_all([posed(BOARD, ranges, 1.0, [["a"]])], 2000)
     assert exploitability < 1e-3
     nuts, air, catcher = (hand_index(*parse_cards(hand)) for hand in ("AhAc", "4d3d", "KcQc"))
     found = [values[0, nuts], values[0, air], values[1, catcher]]
@@ -65,7 +67,7 @@ def test_nuts_or_air_against_a_bluff_catcher() -> None:
 def test_a_hand_that_is_all_in_is_worth_its_equity_less_one_half() -> None:
     rng = np.random.default_rng(2)
     ranges = np.stack([random_range(BOARD, kind, rng) for kind in ("recursive", "narrow")]).astype(np.float32)
-    values, _ = solved(BOARD, ranges, 1e-4, [["a"]], 300)
+    [(values, _)] = solve_all([posed(BOARD, ranges, 1e-4, [["a"]])], 300)
     possible = HOLDEM.possible(BOARD)
     for player in range(2):
         opponent = ranges[1 - player].astype(np.float64)
@@ -93,6 +95,18 @@ def test_rows_of_a_shard() -> None:
             np.testing.assert_allclose(
                 rows[name][index], value if name in ("classes", "shape") else value[0], atol=1e-6
             )
+
+
+@pytest.mark.parametrize("device", ["torch", CUDA] if INTERPRETER else [CUDA])
+def test_a_device_makes_the_same_states(device: str) -> None:
+    """Stacks, so trees, of their own in one batch; unlike ties, few iterations are the same to rounding."""
+    few = settings(iterations=2, bets=[[1.0], ["a"]])
+    rows, expected = (shard_rows(few, 0, None, 2, device=name) for name in (device, "cpu"))
+    for name, column in expected.items():
+        np.testing.assert_allclose(rows[name], column, atol=2e-4, err_msg=name)
+    turns = settings(level="turn", iterations=3, every=2, bets=[[1.0], []], kinds={"narrow": 1.0})
+    rows, expected = (shard_rows(turns, 0, Equities("end_of_turn"), 2, device=name) for name in (device, "cpu"))
+    np.testing.assert_allclose(rows["values"], expected["values"], atol=2e-4)
 
 
 def test_turns_without_a_net_are_solved_through_the_river() -> None:
