@@ -4,12 +4,11 @@ Everything that runs is a `_target_` with typed keyword arguments, so no functio
 configuration object, and a key that no part knows is refused here, by name, before anything is computed.
 """
 
-import hashlib
 import os
 import re
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -23,6 +22,7 @@ from hydra.types import RunMode
 from omegaconf import DictConfig
 from omegaconf.errors import OmegaConfBaseException
 
+from conf import sweeps
 from conf.arguments import flags_and_settings, without_guesses
 from conf.bundles import unbundle
 from conf.compose import call, chosen, composed, message_of, refuse_unnamed_options, resolve
@@ -35,7 +35,6 @@ from poker.lock import Claims
 from poker.provenance import configured
 
 _ALL_HELP = "--help-all"
-_FOLDER_LENGTH = 100
 _KEPT = "what was written is kept, and the same command continues where it can"
 _UNQUOTED = re.compile(r"[a-zA-Z0-9_./+-]*")
 """File names that Hydra's grammar takes as they are."""
@@ -62,14 +61,17 @@ def launch(root: str, task: Callable[[DictConfig], Any]) -> None:
     """
     os.environ["HYDRA_FULL_ERROR"] = "1"  # lets errors out of hydra.main as they are
     failed: list[str] = []
+    jobs: list[sweeps.Job] = []
 
     def job(config: DictConfig) -> Any:
         sweeping = HydraConfig.get().mode is RunMode.MULTIRUN
-        for place in ("outputs", "runs") if sweeping else ():
-            config[place] = f"{config[place]}/{_job_folder()}"
         try:
-            result = task(config)
-            return result if isinstance(result, float) else getattr(result, "metric", None)
+            with sweeps.own_folder(config) if sweeping else nullcontext():
+                result = task(config)
+            metric = result if isinstance(result, float) else getattr(result, "metric", None)
+            if sweeping:
+                jobs.append(sweeps.ended(config, root, metric))
+            return metric
         except PokernetsError as error:
             if not sweeping:
                 _exit(Invocation.current(config.artifacts).completed(error))
@@ -89,7 +91,11 @@ def launch(root: str, task: Callable[[DictConfig], Any]) -> None:
             print(help_of(composed(root, settings), root, everything=_ALL_HELP in flags))
             return
         refuse_unnamed_options(settings)
-        hydra.main(version_base="1.3", config_path=str(CONF), config_name=root)(job)()
+        try:
+            hydra.main(version_base="1.3", config_path=str(CONF), config_name=root)(job)()
+        finally:
+            if jobs:
+                print(sweeps.table(jobs), file=sys.stderr)
     except InstantiationException:
         raise
     except (PokernetsError, HydraException, OmegaConfBaseException) as error:
@@ -101,7 +107,7 @@ def launch(root: str, task: Callable[[DictConfig], Any]) -> None:
         where = f"{error.filename}: " if error.filename else ""
         _exit(f"{where}{error.strerror or error}; {_KEPT}")
     except KeyboardInterrupt:
-        print(f"interrupted; {_KEPT}", file=sys.stderr)
+        print("interrupted; run the same command to go on: what was written is kept", file=sys.stderr)
         sys.exit(130)
 
 
@@ -112,13 +118,6 @@ def _quoted(argument: str) -> str:
         return without_guesses(argument)
     is_path = os.path.exists(value) or ("," not in value and os.path.isdir(os.path.dirname(value)))
     return f"{key}={QuotedString(value, Quote.double).with_quotes()}" if is_path else without_guesses(argument)
-
-
-def _job_folder() -> str:
-    """A name for what a job of a sweep makes; overrides that differ have different ones."""
-    name = HydraConfig.get().job.override_dirname
-    short = re.sub(r"[^\w.+-]+", "_", name)[:_FOLDER_LENGTH]
-    return short if short == name else f"{short}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
 
 
 def _exit(message: str) -> NoReturn:

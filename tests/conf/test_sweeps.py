@@ -1,6 +1,7 @@
 """`--multirun`: each job of a sweep keeps what it makes, one that fails leaves the others, sweepers get a metric."""
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -31,12 +32,19 @@ def records(folder: Path) -> dict[str, Any]:
 
 
 def test_matches_are_kept_apart_and_fail_alone(tmp_path: Path) -> None:
-    done = sweep(*MATCH, "hands=0,20", "seed=1,2", f"runs={tmp_path}")
+    done = sweep(*MATCH, "aivat=false", "hands=0,20", "seed=1,2", f"runs={tmp_path}")
     found = records(tmp_path)
     assert sorted(record["seed"] for record in found.values()) == [1, 2]
     assert all(f"seed-{record['seed']}" in folder for folder, record in found.items())
     assert done.returncode == 2
     assert "Traceback" not in done.stderr
+    table = done.stderr[done.stderr.index("settings  ") :].splitlines()[:3]
+    assert [line.split()[:2] for line in table[1:]] == [["hands=20", f"seed={seed}"] for seed in (1, 2)]
+    for line in table[1:]:
+        *_, metric, folder = line.split()
+        [file] = Path(folder).rglob("results.json")
+        mean = json.loads(file.read_text())["lineups"][0]["players"][0]["mean"]
+        assert float(metric) == pytest.approx(mean, rel=1e-5)
     told = done.stderr[done.stderr.rindex("error: ") :].splitlines()
     assert "`hands` and `session` must be at least 1" in told[0]
     assert ["hands=0 seed=1" in told[1], "hands=0 seed=2" in told[2], len(told)] == [True, True, 3]
@@ -122,3 +130,19 @@ def test_jobs_with_long_overrides_have_folders_of_their_own(tmp_path: Path, monk
     assert len({outputs for outputs, _, _ in found}) == len({runs for _, runs, _ in found}) == 4
     assert {artifacts for _, _, artifacts in found} == {"artifacts/demo"}
     assert all(len(part) < 150 for outputs, _, _ in found for part in Path(outputs).parts)
+    names = [re.sub("-[0-9a-f]{8}$", "", Path(outputs).name) for outputs, _, _ in found]
+    assert names == [f"model.learning_rate-{rate}+seed-{seed}" for rate in (0.001, 0.002) for seed in (1, 2)]
+    assert sys.argv[1:] == arguments
+
+
+def test_the_command_line_of_a_job_is_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lightning starts the other processes of a job with it."""
+    given = ["model=leaf", "seed=1,2", f"runs={tmp_path}", "artifacts=made"]
+    monkeypatch.setattr(sys, "argv", ["train.py", "-m", *given])
+    seen: list[list[str]] = []
+    launch("train", lambda config: seen.append(sys.argv[1:]))
+    for seed, arguments in zip((1, 2), seen, strict=True):
+        folder = f"model-leaf+seed-{seed}"
+        own = [f"seed={seed}", f"outputs=made/{folder}", f"runs={tmp_path}/{folder}"]
+        assert "-m" not in arguments
+        assert set(own) <= set(arguments)
