@@ -14,16 +14,18 @@ from typing import Any
 
 import safetensors
 import safetensors.torch
-from torch import nn
+from torch import Tensor, nn
 
 from poker.artifacts import (
     Artifact,
     CorruptArtifactError,
     MismatchedArtifactError,
     canonical_json,
+    how_to_replace,
     open_artifact,
     write_artifact,
 )
+from poker.errors import PokernetsError
 from poker.naming import importable, stable_name
 
 WEIGHTS = "net.safetensors"
@@ -51,6 +53,8 @@ def export_net(
     """Write `net`, made by `architecture`, as an artifact of `kind`; `config` and `stamp` are the manifest's config."""
     metadata = {"net": canonical_json(describe(architecture)), "stamp": canonical_json(stamp)}
     tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in net.state_dict().items()}
+    if bad := _not_finite(tensors):
+        raise PokernetsError(f"{path} is not written: {bad} of the trained net is not finite")
     return write_artifact(
         path,
         kind,
@@ -70,6 +74,11 @@ def _in_order(saved: bytes) -> bytes:
     return len(header).to_bytes(8, "little") + header + saved[start:]
 
 
+def _not_finite(tensors: Mapping[str, Tensor]) -> str:
+    """The name of a tensor with infinite values or NaN; empty if there is none."""
+    return next((name for name, tensor in tensors.items() if not tensor.isfinite().all()), "")
+
+
 def load_net(
     path: str | Path, kind: str, *, stamp: Mapping[str, Any], architectures: Collection[str] = ()
 ) -> nn.Module:
@@ -85,6 +94,8 @@ def load_net(
         tensors, target = safetensors.torch.load_file(weights), str(arguments.pop("_target_"))
     except (OSError, KeyError, ValueError, AttributeError, safetensors.SafetensorError) as error:
         raise CorruptArtifactError(f"{weights} cannot be read ({error!r})") from error
+    if bad := _not_finite(tensors):
+        raise CorruptArtifactError(f"{weights}: {bad} is not finite", how_to_replace(kind, Path(path)))
     if found != json.loads(canonical_json(stamp)):
         raise MismatchedArtifactError(f"{weights} was exported for {found}, this version needs {dict(stamp)}")
     module, _, name = importable(target).rpartition(".")

@@ -150,10 +150,23 @@ def _identity(shard: Artifact) -> dict[str, Any]:
 
 def check_columns(shard: Artifact, columns: Columns, values: bool = True) -> None:
     """Raises CorruptArtifactError unless the arrays are as `columns` say, with as many rows as were counted and, if
-    `values` are to be read, nothing in them that is out of range for an index."""
+    `values` are to be read, nothing in them that is out of range for an index or not finite."""
     rows = shard.counts["rows"]
     if not isinstance(rows, int):
         raise CorruptArtifactError(f"{shard.path} counts no rows", how_to_replace(shard.kind, shard.path))
     for name, (dtype, shape) in columns.items():
         within = _INDEXES.get(name) if values else None
-        shard.array(name, (rows, *shape), dtypes=(dtype,), within=within, or_value=NO_CARD if name in _CARDS else None)
+        found = shard.array(
+            name, (rows, *shape), dtypes=(dtype,), within=within, or_value=NO_CARD if name in _CARDS else None
+        )
+        if values and issubclass(dtype, np.floating):
+            _check_finite(shard, name, found)
+
+
+def _check_finite(shard: Artifact, name: str, column: NDArray[Any]) -> None:
+    rows = np.flatnonzero(~np.isfinite(column).reshape(len(column), -1).all(axis=1))
+    if len(rows):
+        others = f" and {len(rows) - 1:,} rows after it" if len(rows) > 1 else ""
+        raise CorruptArtifactError(
+            f"{shard.path}: row {rows[0]}{others} of '{name}' is not finite", how_to_replace(shard.kind, shard.path)
+        )

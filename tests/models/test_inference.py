@@ -135,6 +135,21 @@ def test_a_net_of_other_features_is_refused(net: Mlp, exported: Path, tmp_path: 
         LeafNet(tmp_path / "nothing")
 
 
+def test_a_weight_that_is_not_finite_is_neither_written_nor_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken, settings = MLP(), {"stamp": LEAF_STAMP, "config": {}, "made_from": {}, "counts": {}}
+    with torch.no_grad():
+        broken.get_parameter("layers.1.bias")[2] = torch.nan
+    with pytest.raises(PokernetsError, match=r"net is not written: layers\.1\.bias of the trained net is not finite"):
+        export_net(tmp_path / "net", LEAF_NET, MLP, broken, **settings)
+    with monkeypatch.context() as patched:
+        patched.setattr("models.export._not_finite", lambda tensors: "")
+        export_net(tmp_path / "net", LEAF_NET, MLP, broken, **settings)
+    with pytest.raises(CorruptArtifactError, match=r"net\.safetensors: layers\.1\.bias is not finite\. Delete "):
+        LeafNet(tmp_path / "net")
+
+
 def test_foreign_weights_under_a_sound_manifest_are_refused(net: Mlp, tmp_path: Path) -> None:
     export_net(tmp_path / "net", LEAF_NET, MLP, net, stamp=LEAF_STAMP, config={}, made_from={}, counts={})
     weights = tmp_path / "net" / WEIGHTS
