@@ -3,7 +3,8 @@
 import difflib
 import inspect
 from collections.abc import Iterable, Sequence
-from types import NoneType, UnionType
+from contextlib import suppress
+from types import NoneType, SimpleNamespace, UnionType
 from typing import Annotated, Any, NamedTuple, Union, Unpack, get_args, get_origin, get_type_hints
 
 import hydra
@@ -50,7 +51,7 @@ class Arguments(NamedTuple):
 def arguments_of(target: Any) -> Arguments:
     """Arguments of `target`. The type of `**` says what it takes: `Unpack` of names and types, or `Annotated` with the
     class or function that is given them."""
-    hints = get_type_hints(target.__init__ if inspect.isclass(target) else target, include_extras=True)
+    hints = _hints(target.__init__ if inspect.isclass(target) else target)
     found = Arguments({}, [], any_others=False)
     for key, parameter in inspect.signature(target).parameters.items():
         hint = hints.get(key, Any)
@@ -67,6 +68,19 @@ def arguments_of(target: Any) -> Arguments:
             return found._replace(any_others=True)
         found = found._replace(types={**passed, **found.types}, needed=found.needed + needed)
     return found
+
+
+def _hints(function: Any) -> dict[str, Any]:
+    """Types of arguments by name; Any where they name what is imported for type checkers alone."""
+    try:
+        return get_type_hints(function, include_extras=True)
+    except NameError:
+        hints: dict[str, Any] = {}
+        for name, hint in inspect.get_annotations(function).items():
+            alone = SimpleNamespace(__annotations__={name: hint}, __globals__=inspect.unwrap(function).__globals__)
+            with suppress(NameError):
+                hints |= get_type_hints(alone, include_extras=True)
+        return hints
 
 
 def _check_plain_value(name: str, key: str, value: Any, hint: Any) -> None:

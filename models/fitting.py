@@ -8,27 +8,29 @@ batches and what is drawn at random are functions of (seed, epoch).
 
 import inspect
 import logging
-import pickle
+import os
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, cast
 
 import lightning
 import numpy as np
 import torch
+from lightning.fabric.plugins import TorchCheckpointIO
 from lightning.fabric.utilities.exceptions import MisconfigurationException
 from lightning.pytorch import callbacks
-from lightning.pytorch.loggers import TensorBoardLogger
-from lightning.pytorch.utilities import rank_zero_only
+from lightning.pytorch.tuner.tuning import Tuner
 from rich.console import Console
 from rich.progress import Progress
-from torch import nn
+from torch import distributed, nn
 
+from models.checkpoints import CheckedCheckpoints, read_checkpoint
 from models.export import Architecture, describe, export_net
-from poker.artifacts import CorruptArtifactError, find_artifact, fingerprint_of
+from models.logs import console, ending, finish, in_folder
+from poker.artifacts import file_sha256, find_artifact, fingerprint_of
 from poker.errors import PokernetsError
 from poker.naming import stable_name
 from poker.progress import progress_bars
@@ -39,6 +41,7 @@ TrainerSettings = partial[lightning.Trainer]
 Trained = tuple[lightning.Trainer, nn.Module, Mapping[str, Any]]
 """The trainer, the net that it trained, and the counts for its manifest."""
 
+_OTHER_START = "give another ckpt_path"
 _WITHOUT_EFFECT = ("accelerator", "callbacks", "logger", "profiler", "log_every_n_steps", "num_sanity_val_steps")
 
 
@@ -46,7 +49,16 @@ class EarlyStopping(callbacks.EarlyStopping):
     """Lightning's early stopping, which also stays stopped when a run that was killed after it is started again."""
 
     def on_train_start(self, trainer: lightning.Trainer, pl_module: lightning.LightningModule) -> None:
-        trainer.should_stop = trainer.should_stop or self.stopped_epoch > 0
+        own = Path(str(trainer.ckpt_path)).is_relative_to(trainer.default_root_dir)
+        trainer.should_stop = trainer.should_stop or (own and self.stopped_epoch > 0)
+
+
+class TerminalProgressBar(callbacks.RichProgressBar):
+    """Lightning's bar on a terminal; elsewhere `ProgressInLogs` has the progress, and this shows nothing."""
+
+    @property
+    def is_enabled(self) -> bool:
+        return super().is_enabled and Console(stderr=True).is_terminal
 
 
 class EpochSeed(callbacks.Callback):
@@ -112,36 +124,6 @@ _ONLY_SHOWING = (
 )
 
 
-class CourseLogger(TensorBoardLogger):
-    """TensorBoard with the loss first (`poker.report.scalars`) and without charts of a single point.
-
-    Metrics are named `stage/name`; `loss` is the name of the loss. A resumed run writes every point at once.
-    """
-
-    def __init__(self, directory: Path, loss: str) -> None:
-        super().__init__(directory, name="tensorboard", version="", default_hp_metric=False)
-        self._loss = loss
-        self._goes_on = any(Path(self.log_dir).glob("events.out.tfevents.*"))
-        self._first: dict[str, tuple[Any, int | None] | None] = {}
-        """Points that wait for a second one; None once there was one."""
-
-    @rank_zero_only
-    def log_metrics(self, metrics: Mapping[str, Any], step: int | None = None) -> None:
-        for tag, value in {self._tag(name): value for name, value in metrics.items()}.items():
-            if tag not in self._first and not self._goes_on:
-                self._first[tag] = (value, step)
-                continue
-            first, self._first[tag] = self._first.get(tag), None
-            for known, when in (() if first is None else (first,)) + ((value, step),):
-                super().log_metrics({tag: known}, when)
-
-    def _tag(self, name: str) -> str:
-        stage, _, metric = name.partition("/")
-        if metric == self._loss:
-            return f"loss/{stage}"
-        return name if metric else f"training/{name}"
-
-
 def recipe(trainer: TrainerSettings) -> dict[str, Any]:
     """Settings and callbacks of a trainer that shape the result, as JSON values."""
     found = {
@@ -174,6 +156,34 @@ def _plain(value: Any) -> Any:
 
 
 @dataclass(frozen=True)
+class Course:
+    """How a net is trained beside its own settings: Lightning's trainer, the `threads` of torch (None: as many as torch
+    takes by itself), a checkpoint to begin with, whether Lightning looks for a learning rate first, and whether torch
+    compiles the net."""
+
+    trainer: TrainerSettings
+    threads: int | None = None
+    ckpt_path: str | None = None
+    find_learning_rate: bool = False
+    compile: bool = False
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """What of it shapes the result, for a `Goal`."""
+        switches = {"find_learning_rate": self.find_learning_rate, "compile": self.compile}
+        return {"trainer": recipe(self.trainer), **{name: True for name, on in switches.items() if on}}
+
+    @property
+    def made_from(self) -> dict[str, str]:
+        """The checkpoint to begin with, for a `Goal`."""
+        if self.ckpt_path is None:
+            return {}
+        file = Path(self.ckpt_path)
+        read_checkpoint(file, _OTHER_START)
+        return {"checkpoint": file_sha256(file)}
+
+
+@dataclass(frozen=True)
 class Goal:
     """Origin of an artifact of `kind`: `stamp` as for `export_net`, settings, fingerprints of the data."""
 
@@ -183,61 +193,75 @@ class Goal:
     made_from: Mapping[str, str]
 
 
+class Run(NamedTuple):
+    """The folder of one training, and its settings for the loggers."""
+
+    directory: Path
+    hyperparameters: Mapping[str, Any]
+
+
 def keep_or_train(
-    train: Callable[[Path], Trained], net: Architecture, goal: Goal, output: str, runs: str
+    train: Callable[[Run], Trained], net: Architecture, goal: Goal, output: str, runs: str
 ) -> Mapping[str, Any]:
     """Counts of the net at `output`, which is trained unless it is there already.
 
     `train` gets a directory under `runs` that is named after the net and the goal: a run is only continued by itself.
     """
     config = {"net": describe(net), **goal.config}
-    console = Console(stderr=True)
     found = find_artifact(output, goal.kind, config={**config, **goal.stamp}, made_from=goal.made_from)
     if found is not None:
-        console.print(f"{output} is made already, from these data and settings", soft_wrap=True, markup=False)
+        console().print(f"{output} is made already, from these data and settings", soft_wrap=True, markup=False)
         return found.counts
     identity = fingerprint_of({"config": config, "made_from": goal.made_from, "stamp": goal.stamp})[:12]
     directory = Path(runs) / f"{goal.kind}-{identity}"
-    console.print(f"training; tensorboard --logdir {directory}", soft_wrap=True, markup=False)
-    trainer, made, counts = train(directory)
+    console().print(f"training; tensorboard --logdir {directory}", soft_wrap=True, markup=False)
+    trainer, made, counts = train(Run(directory, config))
+    finish(trainer.loggers)
+    _end_processes(trainer)
     if trainer.is_global_zero:
         made_from = goal.made_from
         export_net(output, goal.kind, net, made, stamp=goal.stamp, config=config, made_from=made_from, counts=counts)
     return counts
 
 
+def _end_processes(trainer: lightning.Trainer) -> None:
+    """Leave the group of processes, so that the next training of a sweep can start its own."""
+    if distributed.is_initialized():
+        distributed.destroy_process_group()
+        if getattr(trainer.strategy.launcher, "procs", None):  # then Lightning took this process into the group
+            for name in ("LOCAL_RANK", "NODE_RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT"):
+                os.environ.pop(name, None)
+
+
 def fit(
     module: lightning.LightningModule,
     data: lightning.LightningDataModule,
     *,
-    directory: Path,
-    trainer: TrainerSettings,
-    threads: int | None,
+    run: Run,
+    course: Course,
     best: bool = True,
 ) -> lightning.Trainer:
-    """Train `module`, from the last checkpoint in `directory` where there is one, and return the trainer.
+    """Train `module`, from the last checkpoint of `run` where there is one, and return the trainer.
 
     `best`: `module` ends with the weights of the epoch that is best by the checkpoint's monitor, else the last ones.
-    `threads` of torch; None takes as many as torch does by itself.
     """
     quiet()
-    if threads is not None:
-        torch.set_num_threads(threads)
-    logger = trainer.keywords.get("logger")
-    if logger is None:
-        monitors = [each.monitor for each in trainer.keywords.get("callbacks", ()) if hasattr(each, "monitor")]
-        logger = CourseLogger(directory, loss=monitors[0].rpartition("/")[2] if monitors else "loss")
+    if course.threads is not None:
+        torch.set_num_threads(course.threads)
+    made, checkpoints = _made(course.trainer, run)
+    last = Path(str(checkpoints.dirpath)) / "last.ckpt"
+    start, remedy = last if last.exists() else course.ckpt_path, f"remove {run.directory}, and it trains from the start"
+    if start is not None:
+        _check_start(module, Path(start), remedy if last.exists() else _OTHER_START)
+    if course.compile:
+        cast(nn.Module, module.net).compile()
+    if course.find_learning_rate and start is None:
+        _find_learning_rate(made, module, data)
     try:
-        made = trainer(logger=logger, default_root_dir=directory)
-    except (MisconfigurationException, TypeError, ValueError) as error:
-        raise PokernetsError(f"trainer: {' '.join(str(error).split())}") from error
-    checkpoints = made.checkpoint_callback
-    assert isinstance(checkpoints, callbacks.ModelCheckpoint)
-    checkpoints.dirpath = str(directory / "checkpoints")
-    last = directory / "checkpoints" / "last.ckpt"
-    if last.exists():
-        _read_checkpoint(last, directory)
-    made.fit(module, datamodule=data, ckpt_path=last if last.exists() else None, weights_only=True)
+        made.fit(module, datamodule=data, ckpt_path=start, weights_only=True)
+    except SystemExit:  # by which Lightning leaves after Ctrl+C
+        if not made.interrupted:
+            raise
     if made.interrupted:
         raise KeyboardInterrupt
     loss = checkpoints.best_model_score
@@ -245,11 +269,53 @@ def fit(
         raise PokernetsError("no epoch was measured and checkpointed, so there is no net to export")
     if not torch.isfinite(loss):
         raise PokernetsError(
-            f"{checkpoints.monitor} is {loss}: training diverged; lower model.learning_rate (logs: {directory})"
+            f"{checkpoints.monitor} is {loss}: training diverged; lower model.learning_rate (logs: {run.directory})"
         )
-    chosen = Path(checkpoints.best_model_path) if best else last
-    module.load_state_dict(_read_checkpoint(chosen, directory)["state_dict"])
+    best_one = read_checkpoint(Path(checkpoints.best_model_path), remedy)
+    console().print(ending(made, best_one["epoch"]), markup=False, highlight=False)
+    module.load_state_dict((best_one if best else read_checkpoint(last, remedy))["state_dict"])
     return made
+
+
+def _made(trainer: TrainerSettings, run: Run) -> tuple[lightning.Trainer, callbacks.ModelCheckpoint]:
+    """The trainer of a run, whose loggers know the settings, and what writes its checkpoints."""
+    monitors = [each.monitor for each in trainer.keywords.get("callbacks", ()) if hasattr(each, "monitor")]
+    logger = in_folder(trainer.keywords.get("logger"), run.directory, monitors[0] if monitors else "loss")
+    try:
+        made = trainer(logger=logger, default_root_dir=run.directory)
+    except (MisconfigurationException, TypeError, ValueError) as error:
+        raise PokernetsError(f"trainer: {' '.join(str(error).split())}") from error
+    if isinstance(made.strategy.checkpoint_io, TorchCheckpointIO):
+        made.strategy.checkpoint_io = CheckedCheckpoints()
+    for each in made.loggers:
+        each.log_hyperparams(dict(run.hyperparameters))
+    checkpoints = made.checkpoint_callback
+    assert isinstance(checkpoints, callbacks.ModelCheckpoint)
+    checkpoints.dirpath = str(run.directory / "checkpoints")
+    return made, checkpoints
+
+
+def _find_learning_rate(
+    trainer: lightning.Trainer, module: lightning.LightningModule, data: lightning.LightningDataModule
+) -> None:
+    """Set `learning_rate` to where the smoothed loss falls fastest by the logarithm of the rate.
+
+    Lightning's own suggestion takes the slope by the rate itself, which is steepest at the smallest rates.
+    """
+    finder = Tuner(trainer).lr_find(module, datamodule=data, min_lr=1e-6, max_lr=1.0, update_attr=False)
+    rates, losses = (np.array(finder.results[name])[10:-1] for name in ("lr", "loss")) if finder else ((), ())
+    if len(rates) < 2:
+        raise PokernetsError("find_learning_rate=true needs more batches: raise trainer.max_epochs or data.epoch_rows")
+    rate = float(rates[np.gradient(losses, np.log(rates)).argmin()])
+    setattr(module, "learning_rate", rate)  # noqa: B010
+    console().print(f"learning rate found: {rate:.2g}", highlight=False)
+
+
+def _check_start(module: lightning.LightningModule, file: Path, remedy: str) -> None:
+    try:
+        module.load_state_dict(read_checkpoint(file, remedy)["state_dict"])
+    except (RuntimeError, KeyError) as error:
+        raise PokernetsError(f"the checkpoint {file} is of another net: {remedy}") from error
 
 
 def cosine_adam(
@@ -265,16 +331,6 @@ def cosine_adam(
     return {"optimizer": optimiser, "lr_scheduler": {"scheduler": schedule, "interval": "step"}}
 
 
-def _read_checkpoint(file: Path, directory: Path) -> dict[str, Any]:
-    try:
-        checkpoint: dict[str, Any] = torch.load(file, weights_only=True, map_location="cpu")
-    except (OSError, EOFError, RuntimeError, pickle.UnpicklingError) as error:
-        raise CorruptArtifactError(
-            f"the checkpoint {file} cannot be read: remove {directory}, and it trains from the start"
-        ) from error
-    return checkpoint
-
-
 def metrics_of_test(trainer: lightning.Trainer, module: lightning.LightningModule, loader: Any) -> dict[str, float]:
     """Metrics that `Trainer.test` logs, named without `test/`."""
     (logged,) = trainer.test(module, dataloaders=loader, verbose=False)
@@ -287,8 +343,10 @@ def rows_of(batch: tuple[torch.Tensor, ...]) -> int:
 
 
 def quiet() -> None:
-    """Keep Lightning's tips and its advice on data loader workers (ours needs none) off the screen."""
+    """Keep Lightning's tips, its advice on data loader workers (ours needs none) and the news that a class of actions
+    never happened off the screen."""
     for name in ("lightning", "lightning.pytorch", "lightning.fabric"):
         logging.getLogger(name).setLevel(logging.ERROR)
     logging.getLogger("lightning.pytorch.profilers").setLevel(logging.INFO)
     warnings.filterwarnings("ignore", module="lightning")
+    warnings.filterwarnings("ignore", "\\d+ NaN values found in confusion matrix")

@@ -11,10 +11,11 @@ from rich.console import Console
 from torch import nn
 
 from models.export import Architecture, describe, load_net
-from models.fitting import Goal, Trained, TrainerSettings, fit, keep_or_train, metrics_of_test, quiet, recipe
+from models.fitting import Course, Goal, Run, Trained, TrainerSettings, fit, keep_or_train, metrics_of_test, quiet
 from models.inference import LEAF_NET, leaf_stamp
 from models.leaf_data import Columns, LeafData, held_out, in_order, selected
 from models.leaf_module import LeafModule
+from models.logs import console
 from models.shuffle import Position
 from poker.artifacts import find_artifact, open_artifact
 from poker.errors import PokernetsError
@@ -30,17 +31,21 @@ def train(
     huber_delta: float,
     trainer: TrainerSettings,
     threads: int | None,
+    ckpt_path: str | None,
+    find_learning_rate: bool,
+    compile: bool,
     learning_rate: float,
     output: str,
     runs: str,
 ) -> float:
     """Train on the leaf states of `data`, export the best epoch to `output` and return its loss; one there is kept."""
+    course = Course(trainer, threads, ckpt_path, find_learning_rate, compile)
     label_mean, names = data.label_mean(), data.continuations
 
-    def learn(directory: Path) -> Trained:
-        Console(stderr=True).print(data.told, soft_wrap=True, markup=False)
+    def learn(run: Run) -> Trained:
+        console().print(data.told, soft_wrap=True, markup=False)
         module = LeafModule(_checked(net, len(names)), huber_delta, learning_rate, label_mean, names)
-        fitted = fit(module, data, directory=directory, trainer=trainer, threads=threads)
+        fitted = fit(module, data, run=run, course=course)
         counts = {
             "training_rows": len(data.train_rows),
             "epochs": fitted.current_epoch,
@@ -52,7 +57,7 @@ def train(
         return fitted, module.net, counts | {"validation": losses}
 
     config = {"data": data.config, "huber_delta": huber_delta, "learning_rate": learning_rate}
-    goal = Goal(LEAF_NET, leaf_stamp(names), {**config, "trainer": recipe(trainer)}, data.made_from)
+    goal = Goal(LEAF_NET, leaf_stamp(names), {**config, **course.config}, data.made_from | course.made_from)
     counts = keep_or_train(learn, net, goal, output, runs)
     return float(counts["validation"]["huber"])
 

@@ -6,13 +6,13 @@ from typing import Any
 
 import lightning
 import torch
-from lightning.pytorch.loggers import TensorBoardLogger
 from torch import Tensor, nn
 from torch.nn.functional import huber_loss
 from torchmetrics import R2Score
 
 from models.fitting import cosine_adam
 from models.leaf_data import LeafBatch
+from models.logs import add_figures
 from poker.rules import STREET_NAMES
 
 SCATTER_ROWS = 20_000
@@ -50,7 +50,7 @@ class LeafModule(lightning.LightningModule):
         self.label_mean: Tensor
         self.register_buffer("label_mean", label_mean)
         self.r2 = R2Score(multioutput="raw_values")
-        self._delta, self._rate = huber_delta, learning_rate
+        self._delta, self.learning_rate = huber_delta, learning_rate
         self._points: list[tuple[Tensor, Tensor]] = []
 
     def forward(self, features: Tensor) -> Tensor:
@@ -58,7 +58,7 @@ class LeafModule(lightning.LightningModule):
         return predicted
 
     def configure_optimizers(self) -> Any:
-        return cosine_adam(self, self.net, self._rate)
+        return cosine_adam(self, self.net, self.learning_rate)
 
     def training_step(self, batch: LeafBatch, index: int) -> Tensor:
         predicted = self(batch.features)
@@ -110,11 +110,13 @@ class LeafModule(lightning.LightningModule):
         self._log_r2("validation")
         predicted, labels = (torch.cat(part).numpy() for part in zip(*self._points, strict=True))
         self._points.clear()
-        if isinstance(self.logger, TensorBoardLogger):
+
+        def draw() -> dict[str, Any]:
             from models.figures import scatter  # noqa: PLC0415 (matplotlib only where a picture is drawn)
 
-            figure = scatter(predicted, labels, self._names)
-            self.logger.experiment.add_figure("validation/scatter", figure, self.trainer.global_step)
+            return {"validation/scatter": scatter(predicted, labels, self._names)}
+
+        add_figures(self, draw)
 
     def on_test_epoch_end(self) -> None:
         self._log_r2("test")

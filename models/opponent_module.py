@@ -1,17 +1,18 @@
 """Training of an opponent net as Lightning sees it, and how good predicted probabilities are."""
 
+from functools import partial
 from typing import Any
 
 import lightning
 import numpy as np
 import torch
-from lightning.pytorch.loggers import TensorBoardLogger
 from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.functional import one_hot
 from torchmetrics import MetricCollection
 from torchmetrics.classification import MulticlassAccuracy, MulticlassCalibrationError, MulticlassConfusionMatrix
 
+from models.logs import add_figures
 from models.opponent_data import OpponentBatch
 from models.opponent_nets import CLASSES, ActionNet, SmallNet
 from poker.features.opponent import NAMES
@@ -57,15 +58,15 @@ def class_names(classes: int) -> list[str]:
 class OpponentModule(lightning.LightningModule):
     """AdamW with a rate that rises and falls once over the planned steps; the loss is the log-loss.
 
-    After each epoch, on the test part: accuracy, log-loss, Brier score and calibration error. After the last: confusion
-    matrix and reliability as images; for the small net its connection strengths.
+    After each epoch, on the part that is not trained on: accuracy, log-loss, Brier score and calibration error. After
+    the last: confusion matrix and reliability as images; for the small net its connection strengths.
     """
 
     def __init__(self, net: ActionNet, learning_rate: float, weight_decay: float, classes: int = CLASSES) -> None:
         super().__init__()
         self.net = net
         self.shares = shares(classes)
-        self._rate, self._decay = learning_rate, weight_decay
+        self.learning_rate, self._decay = learning_rate, weight_decay
         self._seen: list[tuple[Tensor, Tensor]] = []
 
     def configure_optimizers(self) -> Any:
@@ -73,9 +74,9 @@ class OpponentModule(lightning.LightningModule):
         matrices = [parameter for parameter in parameters if parameter.dim() >= DECAYED_FROM_DIMENSIONS]
         others = [parameter for parameter in parameters if parameter.dim() < DECAYED_FROM_DIMENSIONS]
         groups = [{"params": matrices, "weight_decay": self._decay}, {"params": others, "weight_decay": 0.0}]
-        optimiser = torch.optim.AdamW(groups, lr=self._rate, fused=self.device.type in ("cpu", "cuda"))
+        optimiser = torch.optim.AdamW(groups, lr=self.learning_rate, fused=self.device.type in ("cpu", "cuda"))
         steps = int(self.trainer.estimated_stepping_batches)
-        schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, self._rate, total_steps=steps)
+        schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, self.learning_rate, total_steps=steps)
         return {"optimizer": optimiser, "lr_scheduler": {"scheduler": schedule, "interval": "step"}}
 
     def forward(self, batch: OpponentBatch) -> Tensor:
@@ -89,31 +90,33 @@ class OpponentModule(lightning.LightningModule):
         return loss
 
     def validation_step(self, batch: OpponentBatch, index: int) -> None:
+        self._seen.append(self._measured("validation", batch))
+
+    def test_step(self, batch: OpponentBatch, index: int) -> None:
+        self._measured("test", batch)
+
+    def _measured(self, stage: str, batch: OpponentBatch) -> tuple[Tensor, Tensor]:
+        """Log the scores of a batch; its probabilities and classes."""
         probs = self(batch).softmax(dim=1).float()
         for name, value in proper_scores(probs, batch.action).items():
             prog_bar = name == "log_loss"
-            self.log(f"test/{name}", value, prog_bar=prog_bar, batch_size=len(probs), sync_dist=True)
+            self.log(f"{stage}/{name}", value, prog_bar=prog_bar, batch_size=len(probs), sync_dist=True)
         self.shares.update(probs, batch.action)
-        self._seen.append((probs.cpu(), batch.action.cpu()))
+        return probs.cpu(), batch.action.cpu()
 
-    test_step = validation_step
-
-    def _log_shares(self) -> None:
-        self.log_dict({f"test/{name}": value for name, value in self.shares.compute().items()})
+    def _log_shares(self, stage: str) -> None:
+        self.log_dict({f"{stage}/{name}": value for name, value in self.shares.compute().items()})
         self.shares.reset()
 
     def on_validation_epoch_end(self) -> None:
-        self._log_shares()
+        self._log_shares("validation")
         probs, action = (torch.cat(part) for part in zip(*self._seen, strict=True))
         self._seen.clear()
-        last = self.trainer.current_epoch + 1 == self.trainer.max_epochs
-        if last and isinstance(self.logger, TensorBoardLogger):
-            for name, figure in self._figures(probs, action).items():
-                self.logger.experiment.add_figure(f"test/{name}", figure, self.trainer.global_step)
+        if self.trainer.current_epoch + 1 == self.trainer.max_epochs:
+            add_figures(self, partial(self._figures, probs, action))
 
     def on_test_epoch_end(self) -> None:
-        self._log_shares()
-        self._seen.clear()
+        self._log_shares("test")
 
     def _figures(self, probs: Tensor, action: Tensor) -> dict[str, Any]:
         from models import figures  # noqa: PLC0415 (matplotlib only where a picture is drawn)
@@ -122,10 +125,10 @@ class OpponentModule(lightning.LightningModule):
         confusion = MulticlassConfusionMatrix(len(names), normalize="true")
         confusion.update(probs, action)
         found = {
-            "confusion": confusion.plot(labels=names)[0],
-            "reliability": figures.reliability(probs.numpy(), action.numpy(), names),
+            "validation/confusion": confusion.plot(labels=names)[0],
+            "validation/reliability": figures.reliability(probs.numpy(), action.numpy(), names),
         }
         if isinstance(self.net, SmallNet):
             first, second = (layer.weight.detach().cpu().numpy() for layer in (self.net.first, self.net.second))
-            found["connections"] = figures.connections(first, second, NAMES, names)
+            found["validation/connections"] = figures.connections(first, second, NAMES, names)
         return found

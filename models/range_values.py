@@ -1,18 +1,16 @@
 """`train.py model=range_values`: states with ranges in, a net over ranges out."""
 
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import lightning
 import torch
-from lightning.pytorch.loggers import TensorBoardLogger
-from rich.console import Console
 from torch import Tensor, nn
 from torch.nn.functional import huber_loss
 
 from models.export import Architecture
-from models.fitting import Goal, Trained, TrainerSettings, cosine_adam, fit, keep_or_train, metrics_of_test, recipe
+from models.fitting import Course, Goal, Run, Trained, TrainerSettings, cosine_adam, fit, keep_or_train, metrics_of_test
 from models.leaf_data import ShardColumns, ShardData
+from models.logs import add_figures, console
 from models.range_net import RANGE_NET, STACKS_COUNT, hand_values
 from poker.cards import HOLDEM
 from poker.features.ranges import CLASSES, COLUMNS, STACKS, open_states, stamp
@@ -84,7 +82,7 @@ class RangeModule(lightning.LightningModule):
     ) -> None:
         super().__init__()
         self.net, self._share = net, range_share
-        self._delta, self._rate, self._decay = huber_delta, learning_rate, weight_decay
+        self._delta, self.learning_rate, self._decay = huber_delta, learning_rate, weight_decay
         self._points: list[tuple[Tensor, Tensor]] = []
         self._held: Tensor
         held = torch.from_numpy(HOLDEM.hand_cards.astype("int64"))
@@ -94,7 +92,7 @@ class RangeModule(lightning.LightningModule):
         return _values(batch, self.net(batch.rows, batch.public))
 
     def configure_optimizers(self) -> Any:
-        return cosine_adam(self, self.net, self._rate, self._decay)
+        return cosine_adam(self, self.net, self.learning_rate, self._decay)
 
     def training_step(self, batch: RangeBatch, index: int) -> Tensor:
         even, weights = self._weights(batch)
@@ -146,11 +144,13 @@ class RangeModule(lightning.LightningModule):
     def on_validation_epoch_end(self) -> None:
         predicted, labels = (torch.cat(part).numpy() for part in zip(*self._points, strict=True))
         self._points.clear()
-        if isinstance(self.logger, TensorBoardLogger):
+
+        def draw() -> dict[str, Any]:
             from models.figures import scatter  # noqa: PLC0415 (matplotlib only where a picture is drawn)
 
-            figure = scatter(predicted, labels, ["value"])
-            self.logger.experiment.add_figure("validation/scatter", figure, self.trainer.global_step)
+            return {"validation/scatter": scatter(predicted, labels, ["value"])}
+
+        add_figures(self, draw)
 
 
 def _values(batch: RangeBatch, found: Tensor) -> Tensor:
@@ -174,22 +174,25 @@ def train(
     range_share: float,
     trainer: TrainerSettings,
     threads: int | None,
+    ckpt_path: str | None,
+    find_learning_rate: bool,
+    compile: bool,
     learning_rate: float,
     weight_decay: float,
     output: str,
     runs: str,
 ) -> float:
     """Train on the range states of `data`, export the best epoch to `output` and return its loss; one there is kept."""
+    course = Course(trainer, threads, ckpt_path, find_learning_rate, compile)
 
-    def learn(directory: Path) -> Trained:
-        console = Console(stderr=True)
-        console.print(data.told, soft_wrap=True, markup=False)
+    def learn(run: Run) -> Trained:
+        console().print(data.told, soft_wrap=True, markup=False)
         module = RangeModule(net(), huber_delta, range_share, learning_rate, weight_decay)
-        fitted = fit(module, data, directory=directory, trainer=trainer, threads=threads)
+        fitted = fit(module, data, run=run, course=course)
         losses = metrics_of_test(fitted, module, data.val_dataloader())
         if fitted.is_global_zero:
             heading = f"Losses in pots on {len(data.validation_rows):,} held-out states: {output}"
-            Table(["measure", "loss"], [[name, loss] for name, loss in losses.items()], heading).print(console)
+            Table(["measure", "loss"], [[name, loss] for name, loss in losses.items()], heading).print(console())
         counts = {"training_rows": len(data.train_rows), "epochs": fitted.current_epoch, STACKS_COUNT: data.stacks}
         return fitted, module.net, counts | {"validation": {"rows": len(data.validation_rows), **losses}}
 
@@ -200,6 +203,6 @@ def train(
         "learning_rate": learning_rate,
     }
     config |= {"weight_decay": weight_decay}
-    goal = Goal(RANGE_NET, stamp(data.level), {**config, "trainer": recipe(trainer)}, data.made_from)
+    goal = Goal(RANGE_NET, stamp(data.level), {**config, **course.config}, data.made_from | course.made_from)
     counts = keep_or_train(learn, net, goal, output, runs)
     return float(counts["validation"]["huber"])

@@ -52,15 +52,21 @@ def test_misspelt_settings_are_named(overrides: list[str], named: str) -> None:
 
 
 def test_a_parameter_that_no_file_sets_is_told_with_the_way_to_add_it() -> None:
-    told = r"'trainer\.limit_train_batches' to change; \+trainer\.limit_train_batches=VALUE adds it"
+    told = r"'trainer\.barebones' to change; \+trainer\.barebones=VALUE adds it"
     with pytest.raises(ConfigurationError, match=told):
-        compose("train", ["model=leaf", "trainer.limit_train_batches=2"])
+        compose("train", ["model=leaf", "trainer.barebones=true"])
 
 
 def test_wrong_type_is_named() -> None:
     config = compose("data_gen", ["job=blueprint", "job.bits=many"])
     with pytest.raises(ConfigurationError, match="'bits' must be int, not 'many'"):
         call(config.job)
+
+
+def test_types_that_are_imported_for_type_checkers_alone_are_no_error() -> None:
+    check({"_target_": "lightning.pytorch.loggers.WandbLogger", "offline": True})
+    with pytest.raises(ConfigurationError, match="WandbLogger: 'offline' must be bool, not 'yes'"):
+        check({"_target_": "lightning.pytorch.loggers.WandbLogger", "offline": "yes"})
 
 
 @pytest.mark.parametrize(
@@ -397,11 +403,13 @@ def test_every_option_composes(group: str, option: str) -> None:
         [model] = [model for model, options in nets().items() if option in options]
         assert compose("train", [f"model={model}", f"net={option}"]).model.net is not None
         return
-    root = {"model": "train", "trainer": "train", "evaluate": "evaluate"}.get(group, "data_gen")
+    root = {"model": "train", "trainer": "train", "logger": "train", "evaluate": "evaluate"}.get(group, "data_gen")
     prefix = "" if group in _defaults_of(root) else "+"
     config = compose(root, [f"{prefix}{group}={option}"])
     if group in ("agents", "adversaries"):
         assert list(config[{"agents": "agent", "adversaries": "adversary"}[group]]) == [option]
+    elif group == "logger":
+        assert list(config.loggers) == [option]
     elif group == "ring":  # of games with more than two players: other settings, not a node
         assert config.artifacts == f"artifacts/demo_{option.split('_')[2]}"
     else:

@@ -18,8 +18,11 @@ def truth(features: NDArray[np.float32]) -> NDArray[np.float32]:
     return (np.tanh(features @ weights) + 0.3 * np.sin(3 * features[:, :4])).astype(np.float32)
 
 
-def write_leaf_states(root: Path, rows: int, shards: int = 2, groups: int = 400, seed: int = 0) -> None:
-    """`shards` shards of `rows` rows; the groups of a shard lie together, as a job would write them."""
+def write_leaf_states(
+    root: Path, rows: int, shards: int = 2, groups: int = 400, seed: int = 0, broken: tuple[str, int] | None = None
+) -> None:
+    """`shards` shards of `rows` rows; the groups of a shard lie together, as a job would write them. `broken` is a
+    column and the row of it that is no number."""
     generator = np.random.default_rng(seed)
     for index in range(shards):
         features = generator.random((rows, leaf.SIZE), dtype=np.float32).astype(np.float16)
@@ -32,4 +35,6 @@ def write_leaf_states(root: Path, rows: int, shards: int = 2, groups: int = 400,
             "street": generator.integers(0, 2, rows),
             "group": np.sort(generator.integers(0, groups, rows)),
         }
+        if broken is not None:
+            columns[broken[0]][broken[1], 0] = np.nan
         write_shard(shard_path(root, index), columns, config={"seed": seed})

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-from models.fitting import CourseLogger
+from models.logs import CourseLogger
 
 
 def logged(folder: Path) -> dict[str, list[tuple[int, float]]]:
@@ -27,9 +27,9 @@ def test_the_loss_comes_first_and_no_chart_has_a_single_point(tmp_path: Path) ->
 def test_a_run_that_goes_on_adds_to_its_charts(tmp_path: Path) -> None:
     for step in (10, 30):
         logger = CourseLogger(tmp_path, "log_loss")
-        logger.log_metrics({"test/log_loss": step / 10, "lr-Adam": 0.5}, step)
-        logger.log_metrics({"test/log_loss": step / 10 + 1, "lr-Adam": 0.5}, step + 10)
+        logger.log_metrics({"validation/log_loss": step / 10, "lr-Adam": 0.5}, step)
+        logger.log_metrics({"validation/log_loss": step / 10 + 1, "lr-Adam": 0.5}, step + 10)
         logger.finalize("success")
     found = logged(tmp_path)
-    assert found["loss/test"] == [(10, 1.0), (20, 2.0), (30, 3.0), (40, 4.0)]
-    assert sorted(found) == ["loss/test", "training/lr-Adam"]
+    assert found["loss/validation"] == [(10, 1.0), (20, 2.0), (30, 3.0), (40, 4.0)]
+    assert sorted(found) == ["loss/validation", "training/lr-Adam"]
