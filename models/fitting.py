@@ -156,7 +156,7 @@ def _plain(value: Any) -> Any:
 
 
 @dataclass(frozen=True)
-class Course:
+class TrainingOptions:
     """How a net is trained beside its own settings: Lightning's trainer, the `threads` of torch (None: as many as torch
     takes by itself), a checkpoint to begin with, whether Lightning looks for a learning rate first, and whether torch
     compiles the net."""
@@ -169,7 +169,7 @@ class Course:
 
     @property
     def config(self) -> dict[str, Any]:
-        """What of it shapes the result, for a `Goal`."""
+        """Settings that shape the result, for a `Goal`."""
         switches = {"find_learning_rate": self.find_learning_rate, "compile": self.compile}
         return {"trainer": recipe(self.trainer), **{name: True for name, on in switches.items() if on}}
 
@@ -193,7 +193,7 @@ class Goal:
     made_from: Mapping[str, str]
 
 
-class Run(NamedTuple):
+class TrainingRun(NamedTuple):
     """The folder of one training, and its settings for the loggers."""
 
     directory: Path
@@ -201,7 +201,7 @@ class Run(NamedTuple):
 
 
 def keep_or_train(
-    train: Callable[[Run], Trained], net: Architecture, goal: Goal, output: str, runs: str
+    train: Callable[[TrainingRun], Trained], net: Architecture, goal: Goal, output: str, runs: str
 ) -> Mapping[str, Any]:
     """Counts of the net at `output`, which is trained unless it is there already.
 
@@ -215,7 +215,7 @@ def keep_or_train(
     identity = fingerprint_of({"config": config, "made_from": goal.made_from, "stamp": goal.stamp})[:12]
     directory = Path(runs) / f"{goal.kind}-{identity}"
     console().print(f"training; tensorboard --logdir {directory}", soft_wrap=True, markup=False)
-    trainer, made, counts = train(Run(directory, config))
+    trainer, made, counts = train(TrainingRun(directory, config))
     finish(trainer.loggers)
     _end_processes(trainer)
     if trainer.is_global_zero:
@@ -237,8 +237,8 @@ def fit(
     module: lightning.LightningModule,
     data: lightning.LightningDataModule,
     *,
-    run: Run,
-    course: Course,
+    run: TrainingRun,
+    options: TrainingOptions,
     best: bool = True,
 ) -> lightning.Trainer:
     """Train `module`, from the last checkpoint of `run` where there is one, and return the trainer.
@@ -246,16 +246,19 @@ def fit(
     `best`: `module` ends with the weights of the epoch that is best by the checkpoint's monitor, else the last ones.
     """
     quiet()
-    if course.threads is not None:
-        torch.set_num_threads(course.threads)
-    made, checkpoints = _made(course.trainer, run)
+    if options.threads is not None:
+        torch.set_num_threads(options.threads)
+    made, checkpoints = _made(options.trainer, run)
     last = Path(str(checkpoints.dirpath)) / "last.ckpt"
-    start, remedy = last if last.exists() else course.ckpt_path, f"remove {run.directory}, and it trains from the start"
+    start, remedy = (
+        last if last.exists() else options.ckpt_path,
+        f"remove {run.directory}, and it trains from the start",
+    )
     if start is not None:
         _check_start(module, Path(start), remedy if last.exists() else _OTHER_START)
-    if course.compile:
+    if options.compile:
         cast(nn.Module, module.net).compile()
-    if course.find_learning_rate and start is None:
+    if options.find_learning_rate and start is None:
         _find_learning_rate(made, module, data)
     try:
         made.fit(module, datamodule=data, ckpt_path=start, weights_only=True)
@@ -277,7 +280,7 @@ def fit(
     return made
 
 
-def _made(trainer: TrainerSettings, run: Run) -> tuple[lightning.Trainer, callbacks.ModelCheckpoint]:
+def _made(trainer: TrainerSettings, run: TrainingRun) -> tuple[lightning.Trainer, callbacks.ModelCheckpoint]:
     """The trainer of a run, whose loggers know the settings, and what writes its checkpoints."""
     monitors = [each.monitor for each in trainer.keywords.get("callbacks", ()) if hasattr(each, "monitor")]
     logger = in_folder(trainer.keywords.get("logger"), run.directory, monitors[0] if monitors else "loss")

@@ -11,7 +11,17 @@ from rich.console import Console
 from torch import nn
 
 from models.export import Architecture, describe, load_net
-from models.fitting import Course, Goal, Run, Trained, TrainerSettings, fit, keep_or_train, metrics_of_test, quiet
+from models.fitting import (
+    Goal,
+    Trained,
+    TrainerSettings,
+    TrainingOptions,
+    TrainingRun,
+    fit,
+    keep_or_train,
+    metrics_of_test,
+    quiet,
+)
 from models.inference import LEAF_NET, leaf_stamp
 from models.leaf_data import Columns, LeafData, held_out, in_order, selected
 from models.leaf_module import LeafModule
@@ -39,13 +49,13 @@ def train(
     runs: str,
 ) -> float:
     """Train on the leaf states of `data`, export the best epoch to `output` and return its loss; one there is kept."""
-    course = Course(trainer, threads, ckpt_path, find_learning_rate, compile)
+    options = TrainingOptions(trainer, threads, ckpt_path, find_learning_rate, compile)
     label_mean, names = data.label_mean(), data.continuations
 
-    def learn(run: Run) -> Trained:
+    def learn(run: TrainingRun) -> Trained:
         console().print(data.told, soft_wrap=True, markup=False)
         module = LeafModule(_checked(net, len(names)), huber_delta, learning_rate, label_mean, names)
-        fitted = fit(module, data, run=run, course=course)
+        fitted = fit(module, data, run=run, options=options)
         counts = {
             "training_rows": len(data.train_rows),
             "epochs": fitted.current_epoch,
@@ -57,7 +67,7 @@ def train(
         return fitted, module.net, counts | {"validation": losses}
 
     config = {"data": data.config, "huber_delta": huber_delta, "learning_rate": learning_rate}
-    goal = Goal(LEAF_NET, leaf_stamp(names), {**config, **course.config}, data.made_from | course.made_from)
+    goal = Goal(LEAF_NET, leaf_stamp(names), {**config, **options.config}, data.made_from | options.made_from)
     counts = keep_or_train(learn, net, goal, output, runs)
     return float(counts["validation"]["huber"])
 

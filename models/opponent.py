@@ -14,7 +14,16 @@ from numpy.typing import NDArray
 from rich.console import Console
 
 from models.export import Architecture, describe
-from models.fitting import Course, Goal, Run, Trained, TrainerSettings, fit, keep_or_train, metrics_of_test
+from models.fitting import (
+    Goal,
+    Trained,
+    TrainerSettings,
+    TrainingOptions,
+    TrainingRun,
+    fit,
+    keep_or_train,
+    metrics_of_test,
+)
 from models.opponent_data import UNKNOWN, Inputs, OpponentData, OpponentRows
 from models.opponent_inference import OPPONENT_NET, SHARES, STAMP, load_opponent_net, probabilities
 from models.opponent_module import OpponentModule, log_losses, score
@@ -63,19 +72,19 @@ def train(
 
     `base`: an exported net without memory, for a net that knows players by how they deviate from it.
     """
-    course = Course(trainer, threads, ckpt_path, find_learning_rate, compile)
+    options = TrainingOptions(trainer, threads, ckpt_path, find_learning_rate, compile)
     names = data.rows.known_names if "players" in inspect.signature(net.func).parameters else []
     classes = {"classes": data.rows.classes} if data.rows.classes != CLASSES else {}
     net = Architecture(net.func, **net.keywords, **({"players": len(names)} if names else {}), **classes)
 
-    def learn(run: Run) -> Trained:
+    def learn(run: TrainingRun) -> Trained:
         made = net()
         if not isinstance(made, ActionNet):
             raise PokernetsError(f"{describe(net)} predicts no actions: choose another net, or make it an ActionNet")
         rest = None if base is None else partial(probabilities, load_opponent_net(base, architectures))
         data.prepare(made.needs, rest)
         module = OpponentModule(made, learning_rate, weight_decay, data.rows.classes)
-        fitted = fit(module, data, run=run, course=course, best=False)
+        fitted = fit(module, data, run=run, options=options, best=False)
         metrics = {"rows": len(data.rows.test_rows), **metrics_of_test(fitted, module, data.val_dataloader())}
         metrics["log_loss_of_mean"] = _loss_of_mean(data.rows)
         shown = "accuracy {accuracy:.2%}, log-loss {log_loss:.4f}, calibration error {calibration:.4f}"
@@ -90,10 +99,10 @@ def train(
         return fitted, made, counts
 
     config = {"data": data.config, "learning_rate": learning_rate, "weight_decay": weight_decay}
-    made_from = {"opponent_actions": data.rows.fingerprint, **course.made_from}
+    made_from = {"opponent_actions": data.rows.fingerprint, **options.made_from}
     if base is not None:
         made_from["base"] = open_artifact(base, OPPONENT_NET, config=STAMP).fingerprint
-    goal = Goal(OPPONENT_NET, STAMP, {**config, **course.config}, made_from)
+    goal = Goal(OPPONENT_NET, STAMP, {**config, **options.config}, made_from)
     counts = keep_or_train(learn, net, goal, output, runs)
     return float(counts["test"]["log_loss"])
 

@@ -8,7 +8,17 @@ from torch import Tensor, nn
 from torch.nn.functional import huber_loss
 
 from models.export import Architecture
-from models.fitting import Course, Goal, Run, Trained, TrainerSettings, cosine_adam, fit, keep_or_train, metrics_of_test
+from models.fitting import (
+    Goal,
+    Trained,
+    TrainerSettings,
+    TrainingOptions,
+    TrainingRun,
+    cosine_adam,
+    fit,
+    keep_or_train,
+    metrics_of_test,
+)
 from models.leaf_data import ShardColumns, ShardData
 from models.logs import add_figures, console
 from models.range_net import RANGE_NET, STACKS_COUNT, hand_values
@@ -183,12 +193,12 @@ def train(
     runs: str,
 ) -> float:
     """Train on the range states of `data`, export the best epoch to `output` and return its loss; one there is kept."""
-    course = Course(trainer, threads, ckpt_path, find_learning_rate, compile)
+    options = TrainingOptions(trainer, threads, ckpt_path, find_learning_rate, compile)
 
-    def learn(run: Run) -> Trained:
+    def learn(run: TrainingRun) -> Trained:
         console().print(data.told, soft_wrap=True, markup=False)
         module = RangeModule(net(), huber_delta, range_share, learning_rate, weight_decay)
-        fitted = fit(module, data, run=run, course=course)
+        fitted = fit(module, data, run=run, options=options)
         losses = metrics_of_test(fitted, module, data.val_dataloader())
         if fitted.is_global_zero:
             heading = f"Losses in pots on {len(data.validation_rows):,} held-out states: {output}"
@@ -203,6 +213,6 @@ def train(
         "learning_rate": learning_rate,
     }
     config |= {"weight_decay": weight_decay}
-    goal = Goal(RANGE_NET, stamp(data.level), {**config, **course.config}, data.made_from | course.made_from)
+    goal = Goal(RANGE_NET, stamp(data.level), {**config, **options.config}, data.made_from | options.made_from)
     counts = keep_or_train(learn, net, goal, output, runs)
     return float(counts["validation"]["huber"])
