@@ -110,7 +110,7 @@ def test_the_first_command_compiles_with_a_bar_and_its_files_are_in_the_current_
     assert "compiling kernels: " in done.stderr
     [found] = (installed.folder / "runs").rglob("results.json")
     record = json.loads(found.read_text())
-    assert record["command"].startswith("pokernets evaluate=match scale=laptop artifacts=")
+    assert record["command"].startswith("pokernets match ")
     assert record["versions"]["pokernets"] == __version__
     assert "compil" not in installed.run(*match).stderr
     assert installed.run("kernels").stderr == "all kernels are compiled for this machine\n"

@@ -37,7 +37,7 @@ def test_two_processes_take_the_steps_of_one(tmp_path: Path) -> None:
 
 
 def test_killed_on_two_processes_it_ends_in_the_same_weights(tmp_path: Path) -> None:
-    settings = (*TWO, "trainer.max_epochs=3", "model.data.epoch_rows=30_000")
+    settings = (*TWO, "trainer.max_epochs=3", "model.data.epoch_rows=30000")
     whole, broken = work_in(tmp_path, "whole"), work_in(tmp_path, "broken")
     assert run(whole, *settings).returncode == 0
     run_killed(TRAINING_STEP, 90, *command(broken, *settings)[1:], group=True)  # of 59 steps an epoch
