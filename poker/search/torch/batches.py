@@ -11,15 +11,15 @@ import torch
 
 from poker.errors import PokernetsError
 from poker.search.clock import Effort
-from poker.search.torch.betting import device_layout
 from poker.search.torch.device import ran_out, room, torch_device
 from poker.search.torch.vector import FEWEST_BETWEEN, TorchVectorSolver
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.solver import SolveProgress, VectorSolver
 from poker.types import Singles
 
-_PER_ENTRY, _PER_HAND = 12, 64
-"""Bytes of an action of a hand in three arrays, and of a hand in the lists of both players."""
+_PER_ENTRY, _PER_HAND, _PER_LEAF = 12, 64, 64 * 256
+"""Bytes of an action of a hand in three arrays and of a hand in the lists of both players; floats of a leaf's sums by
+card and cluster."""
 
 
 class TorchEngine:
@@ -102,20 +102,15 @@ def batch_of(solvers: Sequence[VectorSolver], device: torch.device) -> TorchVect
 def bytes_needed(game: VectorGame) -> int:
     """A game's part of the memory of a batch, about: action rows, once more while a graph is captured, rows of reach
     and values, lists of hands, and matrices."""
-    layout, made = device_layout(game), game.boards.boards
-    street = np.repeat(np.arange(len(made.street_start) - 1), np.diff(made.street_start))
+    made, batches = game.boards.boards, game.layout.batches
     padded = made.padded.astype(np.int64).max(axis=0)
-    scratch = int((4 * (layout.reach_rows + layout.value_rows)[street] * padded).sum())
-    leaves = (
-        0 if game.leaf_values is None else 4 * (game.leaf_values.values.size + 64 * 256 * len(layout.batches.leaves))
-    )
-    return (
-        2 * _PER_ENTRY * game.num_entries
-        + scratch
-        + _PER_HAND * int(padded.sum())
-        + 2 * game.runout_matrix.size
-        + leaves
-    )
+    nodes = np.diff(batches.node_start[batches.street_start])  # of a street; each has two rows at the most
+    scratch = int((8 * np.repeat(nodes, np.diff(made.street_start)) * padded).sum())
+    leaves = 0
+    if game.leaf_values is not None:
+        leaves = 4 * (game.leaf_values.values.size + _PER_LEAF * len(batches.leaves))
+    lists = _PER_HAND * int(padded.sum()) + 2 * game.runout_matrix.size
+    return 2 * _PER_ENTRY * game.num_entries + scratch + lists + leaves
 
 
 def average_values(

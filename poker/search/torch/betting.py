@@ -39,8 +39,8 @@ def device_layout(game: VectorGame) -> Layout:
 class Betting:
     """Rows of one tree, numbered from 0, and where they start among those of all trees once they are `placed`."""
 
-    def __init__(self, game: VectorGame) -> None:
-        self.layout = layout = device_layout(game)
+    def __init__(self, game: VectorGame, layout: Layout) -> None:
+        self.layout = layout
         nodes, batches = layout.nodes, layout.batches
         self.nodes = np.zeros((len(nodes.role), NODE_COLUMNS), np.int32)
         for column, array in (

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from poker.search.torch.betting import device_layout
 from poker.search.torch.columns import (
     BLOCK,
     BOARD_COLUMNS,
@@ -26,17 +25,18 @@ from poker.search.torch.columns import (
     Longs,
 )
 from poker.solvers.vector.game import VectorGame
+from poker.solvers.vector.layout import Layout
 
 Shorts = NDArray[np.int16]
 Lists = dict[str, Shorts]
 
 
-def flat_boards(games: Sequence[VectorGame]) -> tuple[Longs, Lists, tuple[int, int]]:
+def flat_boards(games: Sequence[VectorGame], layouts: Sequence[Layout]) -> tuple[Longs, Lists, tuple[int, int]]:
     """Boards without DOWN, ORBIT, VECTORS and ROOT, the lists of hands, and the floats of reach and of values."""
     parts, lists, sizes = [], [], np.zeros((2, 2), np.int64)
     entries = hands = before = runouts = 0
-    for number, game in enumerate(games):
-        made, layout = game.boards.boards, device_layout(game)
+    for number, (game, layout) in enumerate(zip(games, layouts, strict=True)):
+        made = game.boards.boards
         table = np.full((len(made.weight), BOARD_COLUMNS), -1, np.int64)
         street = np.repeat(np.arange(len(made.street_start) - 1), np.diff(made.street_start))
         parent = game.boards.parent

@@ -126,12 +126,13 @@ def flatten(games: Sequence[VectorGame], tile: tuple[int, int]) -> Tables:
     before = dict.fromkeys(TREE_TABLES, 0)
     bettings = []
     for game in games:
-        key = id(device_layout(game)), game.asked is not None
+        layout = device_layout(game)
+        key = id(layout), game.asked is not None
         if key not in trees:
-            trees[key] = Betting(game)
+            trees[key] = Betting(game, layout)
             trees[key].place(before)
         bettings.append(trees[key])
-    boards, hands, scratch = flat_boards(games)
+    boards, hands, scratch = flat_boards(games, [betting.layout for betting in bettings])
     starts = np.cumsum([0, *(len(game.boards.cards) for game in games)])
     streets = [(game.layout.first_street, game.layout.last_street) for game in games]
     batch = _Batch(games, bettings, boards, starts.tolist(), max(last - first for first, last in streets) + 1)

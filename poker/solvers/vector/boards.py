@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poker.abstraction.equities import hand_ranks
+from poker.cards import card_space
 from poker.errors import PokernetsError
 from poker.kernels.simd import LANES
 from poker.kernels.vector.arrays import Boards, HandLists
@@ -52,15 +53,18 @@ class Deck:
     hand_map: NDArray[np.int64]
 
 
-@lru_cache(maxsize=8)
 def deck_of(rules: Rules) -> Deck:
     """Hands in index order, suit permutations in lexicographic order."""
-    size = rules.deck_size
+    return _deck(rules.deck_size, rules.num_suits, rules.num_hole_cards)
+
+
+@lru_cache(maxsize=8)
+def _deck(size: int, num_suits: int, num_hole_cards: int) -> Deck:
     cards = np.arange(size)
-    hand_cards = rules.space.hand_cards
-    suits = np.array(list(permutations(range(rules.num_suits))))
-    card_map = cards // rules.num_suits * rules.num_suits + suits[:, cards % rules.num_suits]
-    if rules.num_hole_cards == 1:
+    hand_cards = card_space(size, num_hole_cards).hand_cards
+    suits = np.array(list(permutations(range(num_suits))))
+    card_map = cards // num_suits * num_suits + suits[:, cards % num_suits]
+    if num_hole_cards == 1:
         return Deck(np.stack([cards, size + cards], axis=1).astype(np.uint8), card_map, card_map)
     a, b = np.sort(card_map[:, hand_cards], axis=2).transpose(2, 0, 1)
     return Deck(hand_cards, card_map, b * (b - 1) // 2 + a)
