@@ -23,7 +23,7 @@ from poker.tree import BetMenu
 from tests.data_gen.commands import data_gen, data_gen_fails, data_gen_killed, digests
 from tests.games import load_rules
 
-LEDUC = ("job=blueprint", "game=leduc", "solver.threads=1", "solver.discount_every=100_000", "job.seconds=null")
+LEDUC = ("job=blueprint", "game=leduc", "solver.threads=1", "solver.discount_every=100000", "job.seconds=null")
 
 
 def places(folder: Path) -> tuple[str, str]:
@@ -34,8 +34,8 @@ def places(folder: Path) -> tuple[str, str]:
 @pytest.mark.parametrize(
     ("settings", "tables"),
     [
-        (("solver.discount_every=100_000", "job.iterations=500_000"), ("table",)),
-        (("solver=smooth_uct", "job.iterations=1_500_000"), ("means", "counts")),
+        (("solver.discount_every=100000", "job.iterations=500000"), ("table",)),
+        (("solver=smooth_uct", "job.iterations=1500000"), ("means", "counts")),
     ],
     ids=["external_sampling", "smooth_uct"],
 )
@@ -105,18 +105,18 @@ def test_an_interrupted_run_keeps_its_last_stretch(tmp_path: Path, monkeypatch: 
 @pytest.mark.slow
 def test_made_once_then_reused_extended_or_refused(tmp_path: Path) -> None:
     here = places(tmp_path)
-    said = data_gen(*LEDUC, "job.iterations=20_000", *here)
+    said = data_gen(*LEDUC, "job.iterations=20000", *here)
     assert "36 decision nodes" in said
     assert " MB " in said
     before = digests(tmp_path / "blueprint")
-    assert "is there: 20,000 iterations" in data_gen(*LEDUC, "job.iterations=20_000", *here)
+    assert "is there: 20,000 iterations" in data_gen(*LEDUC, "job.iterations=20000", *here)
     assert digests(tmp_path / "blueprint") == before
-    assert "made with config seed=1, but 2" in data_gen_fails(*LEDUC, "job.iterations=20_000", "seed=2", *here)
+    assert "made with config seed=1, but 2" in data_gen_fails(*LEDUC, "job.iterations=20000", "seed=2", *here)
     assert "made with config game='leduc', but 'kuhn'" in data_gen_fails(*LEDUC, "job.iterations=1", "game=kuhn", *here)
     other = ("job.iterations=1", "game.raise_sizes=[4,8]")
     assert "made with config rules.raise_sizes=[2, 4], but [4, 8]" in data_gen_fails(*LEDUC, *other, *here)
     assert digests(tmp_path / "blueprint") == before
-    assert "continuing" in data_gen(*LEDUC, "job.iterations=1_000_000", *here)
+    assert "continuing" in data_gen(*LEDUC, "job.iterations=1000000", *here)
     blueprint = Blueprint.load(tmp_path / "blueprint", SmallGameBuckets(load_rules("leduc")))
     king = blueprint.probs(blueprint.tree.find((3,)))[2]  # facing a raise with a king
     assert np.round(king, 2)[0] == 0
@@ -199,13 +199,13 @@ def test_another_abstraction_on_another_machine_is_refused() -> None:
 def test_rounds_go_on_and_are_told_apart(tmp_path: Path) -> None:
     rounds = ("job=blueprint", "game=leduc", "job.seconds=null", "job.rounds.parts=3", "job.rounds.iterations=2000")
     run = (*rounds, "cluster.processes=1", *places(tmp_path))
-    assert "iterations a second: 12,000 in" in data_gen(*run, "job.iterations=12_000", "--dry")
+    assert "iterations a second: 12,000 in" in data_gen(*run, "job.iterations=12000", "--dry")
     assert not (tmp_path / "blueprint.checkpoint").exists()
-    data_gen(*run, "job.iterations=12_000")
-    assert "continuing" in data_gen(*run, "job.iterations=24_000")
-    data_gen(*rounds, "cluster.processes=2", *places(tmp_path / "whole"), "job.iterations=24_000")
+    data_gen(*run, "job.iterations=12000")
+    assert "continuing" in data_gen(*run, "job.iterations=24000")
+    data_gen(*rounds, "cluster.processes=2", *places(tmp_path / "whole"), "job.iterations=24000")
     tables = [folder / "blueprint.checkpoint" / "table.npy" for folder in (tmp_path, tmp_path / "whole")]
     assert tables[0].read_bytes() == tables[1].read_bytes()
-    assert "rounds" in data_gen_fails(*LEDUC, "job.iterations=48_000", *places(tmp_path))
+    assert "rounds" in data_gen_fails(*LEDUC, "job.iterations=48000", *places(tmp_path))
     refused = data_gen_fails(*rounds, "solver=smooth_uct", "job.iterations=6000", *places(tmp_path / "uct"))
     assert "only solvers with regrets" in refused

@@ -36,7 +36,7 @@ def test_what_another_command_makes_is_left_to_it(tmp_path: Path) -> None:
 
 def test_two_commands_with_other_runs_do_not_make_the_same(tmp_path: Path) -> None:
     """The second is refused at once while the first holds the place."""
-    job = ("job=preflop_rollouts", f"job.output={tmp_path}/made", "cluster.processes=1", "job.deals=100_000_000")
+    job = ("job=preflop_rollouts", f"job.output={tmp_path}/made", "cluster.processes=1", "job.deals=100000000")
     command = [sys.executable, "-m", "data_gen", *job, f"runs={tmp_path}/first"]
     with subprocess.Popen(command, cwd=ROOT, stderr=subprocess.DEVNULL) as first:
         while not (tmp_path / ".lock").exists():
