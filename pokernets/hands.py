@@ -44,16 +44,15 @@ def hands_table(hands: Iterable[PlayedHand]) -> Columns:
 def profiles_table(hands: Iterable[PlayedHand]) -> Columns:
     """A row for each `player`, those with the most `hands` first: the shares `vpip`, `pfr`, `three_bet`, `c_bet`,
     `fold_to_c_bet` and `wtsd`, NaN where nothing was counted, each with how often as `vpip_did` of `vpip_of`; and the
-    aggression factor `af`, of `af_raises` and `af_calls` after the flop."""
+    aggression factor `af`, `af_did` bets and raises over `af_of` calls after the flop."""
     rows = []
     for name, profile in profiles(hands).items():
         row: dict[str, Any] = {"player": name, "hands": profile.hands}
         for measure, key in KEYS.items():
             counts = profile.did[measure], profile.opportunities[measure]
             row |= {key: profile.share(measure), f"{key}_did": counts[0], f"{key}_of": counts[1]}
-        rows.append({**row, "af": profile.aggression, "af_raises": profile.raises, "af_calls": profile.calls})
-    numbers = {*KEYS.values(), "af"}
+        rows.append(row)
     return {
-        name: np.array([row[name] for row in rows], float if name in numbers else None)
+        name: np.array([row[name] for row in rows], float if name in KEYS.values() else None)
         for name in (rows[0] if rows else ())
     }

@@ -21,7 +21,7 @@ from poker.evaluation.histories.hand_file import HandFile
 from poker.evaluation.measures.explorer import json_number, totals
 from poker.evaluation.measures.spot import SEATS
 from poker.limits import MOST_RANGE_CHARACTERS
-from poker.opponents.profiles import KEYS, Profile, profiles_in
+from poker.opponents.profiles import AF, KEYS, Profile, profiles_in
 from poker.play.lineup import AgentSpec
 from poker.play.pool import Call, Pool
 from poker.rules import Rules
@@ -298,8 +298,10 @@ def profile_record(name: str, profile: Profile) -> dict[str, Any]:
             "share": json_number(profile.share(measure)),
         }
         for measure, key in KEYS.items()
+        if measure != AF
     }
-    factor = {"raises": profile.raises, "calls": profile.calls, "factor": json_number(profile.aggression)}
+    counts = {"raises": profile.did[AF], "calls": profile.opportunities[AF]}
+    factor = {**counts, "factor": json_number(profile.share(AF))}
     return {"player": name, "hands": profile.hands, **shares, "af": factor}
 
 

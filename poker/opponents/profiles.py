@@ -15,8 +15,8 @@ from poker.formats.histories import hands_of, text_of
 from poker.formats.played import HistoryError, PlayedHand
 from poker.rules import CALL, FOLD, Rules
 
-VPIP, PFR, THREE_BET, C_BET, FOLD_TO_C_BET, WTSD = MEASURES = (
-    *("VPIP", "PFR", "three-bet", "c-bet", "fold to c-bet", "WTSD"),
+VPIP, PFR, THREE_BET, C_BET, FOLD_TO_C_BET, WTSD, AF = MEASURES = (
+    *("VPIP", "PFR", "three-bet", "c-bet", "fold to c-bet", "WTSD", "AF"),
 )
 KEYS = {measure: re.sub("[ -]", "_", measure.lower()) for measure in MEASURES}
 """Names of the measures in tables and JSON."""
@@ -24,25 +24,19 @@ KEYS = {measure: re.sub("[ -]", "_", measure.lower()) for measure in MEASURES}
 
 @dataclass
 class Profile:
-    """Statistics of one player in `hands` hands: how often they `did` what a measure counts, of its `opportunities`."""
+    """Statistics of one player in `hands` hands: how often they `did` what a measure counts, of its `opportunities`.
+
+    For AF these are the bets and raises after the flop, and the calls.
+    """
 
     hands: int = 0
     did: Counter[str] = field(default_factory=Counter)
     opportunities: Counter[str] = field(default_factory=Counter)
-    raises: int = 0
-    """Bets and raises after the flop."""
-    calls: int = 0
-    """Calls after the flop."""
 
     def share(self, measure: str) -> float | None:
-        """Share of the opportunities; None where there was none."""
+        """Share of the opportunities, or raises over calls; None where there was none."""
         of = self.opportunities[measure]
         return self.did[measure] / of if of else None
-
-    @property
-    def aggression(self) -> float | None:
-        """The aggression factor; None without a call."""
-        return self.raises / self.calls if self.calls else None
 
 
 def profiles(hands: Iterable[PlayedHand]) -> dict[str, Profile]:
@@ -58,9 +52,9 @@ def profiles(hands: Iterable[PlayedHand]) -> dict[str, Profile]:
             profile.did[measure] += did
         for state, player, action in betting.turns():
             if state.street > 0 and action > 0:
-                found[hand.names[player]].raises += 1
+                found[hand.names[player]].did[AF] += 1
             elif state.street > 0 and action == CALL and state.to_call:
-                found[hand.names[player]].calls += 1
+                found[hand.names[player]].opportunities[AF] += 1
     return dict(sorted(found.items(), key=lambda entry: -entry[1].hands))
 
 

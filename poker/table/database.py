@@ -3,7 +3,7 @@
 import asyncio
 import threading
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from html import escape
@@ -21,6 +21,7 @@ from poker.evaluation.histories.review import Mistake
 from poker.formats.histories import hands_of, read_hands
 from poker.formats.played import PlayedHand
 from poker.lines import JsonLines
+from poker.opponents.profiles import AF, MEASURES, Profile
 from poker.play.lineup import AgentSpec
 from poker.play.pool import Pool
 from poker.play.table_game import PERSON, Seen
@@ -38,7 +39,7 @@ from poker.table.server.visitors import REVIEWER, PooledSolver, reviewing
 _FILE = "hands.sqlite"
 _READERS = 2
 _SHOWN = 25
-"""Hands and leaks of a list."""
+"""Hands, leaks and players of a list."""
 _REVIEWED = 1000
 """Hands that one click reviews at the most."""
 _ANY = "any"
@@ -46,6 +47,12 @@ _ROW = "no-caps flat dense align=left"
 _LINES = (
     "Letters of all actions so far: f fold, x check, c call, b bet, r raise, / next card; * any letters. rc/x: a raise"
     " that was called, and a check on the flop."
+)
+
+
+_MEASURED = (
+    "How often of how many opportunities: VPIP and PFR of all hands, three-bets of decisions after one raise, c-bets of"
+    " flops that the last raiser could bet first, WTSD of flops seen; AF: bets and raises over calls after the flop."
 )
 
 
@@ -121,9 +128,11 @@ class _Database:
                 self._cost.props("debounce=300").classes("player")
                 self._history = html("history")
             with ui.element("section").classes("beside").props('aria-label="Found"'):
-                _bar, (results, leaks, hands, drill) = tabs("Results", "Leaks", "Hands", "Drill")
+                _bar, (results, players, leaks, hands, drill) = tabs("Results", "Players", "Leaks", "Hands", "Drill")
                 with results:
                     self._results = html("result")
+                with players:
+                    self._profiles = html("profiles")
                 with leaks:
                     with row():
                         self._run = ui.button("Review these hands", on_click=self._review).props(
@@ -168,10 +177,11 @@ class _Database:
         found = await run.io_bound(self._found, search)
         if found is None or search != self._search():
             return
-        results, leaks, hands = found
+        results, profiles, leaks, hands = found
         there = sorted({position for position, _ in results} | {str(self._position.value)} - {_ANY})
         self._position.set_options([_ANY, *there])
         self._results.set_content(_results_html(results))
+        self._profiles.set_content(_profiles_html(profiles))
         self._leaks.clear()
         with self._leaks:
             if not leaks:
@@ -184,8 +194,16 @@ class _Database:
                 with ui.button(on_click=partial(self._open, hand.hand, search.player)).props(_ROW):
                     html("hand-row").set_content(_hand_html(hand))
 
-    def _found(self, search: HandSearch) -> tuple[list[tuple[str, float]], list[Leak], list[ListedHand]]:
-        return self._base.results(search), self._base.leaks(search, _SHOWN), self._base.hands(search, _SHOWN)
+    def _found(
+        self, search: HandSearch
+    ) -> tuple[list[tuple[str, float]], dict[str, Profile], list[Leak], list[ListedHand]]:
+        base = self._base
+        return (
+            base.results(search),
+            base.profiles(search, _SHOWN),
+            base.leaks(search, _SHOWN),
+            base.hands(search, _SHOWN),
+        )
 
     def _open(self, number: int, player: str) -> None:
         text = self._base.text(number)
@@ -273,6 +291,28 @@ def _hand_html(one: ListedHand) -> str:
     return (
         f"<span>{escape(one.position)}</span><span>{cards}</span><span>{board}</span>"
         f"<span>{escape(one.line)}</span><span>{one.net:+.4g} bb</span><span>{cost}</span>"
+    )
+
+
+def _profiles_html(profiles: Mapping[str, Profile]) -> str:
+    """HTML of the statistics of players, with the counts behind them."""
+    if not profiles:
+        return "<p>No hand is found.</p>"
+
+    def cell(profile: Profile, measure: str) -> str:
+        did, of, share = profile.did[measure], profile.opportunities[measure], profile.share(measure)
+        told = "-" if share is None else f"{share:.2f}" if measure == AF else f"{share:.0%}"
+        return f"<td>{told}<br><span class=quiet>{did:,}/{of:,}</span></td>"
+
+    heads = "".join(f"<th scope=col>{name}</th>" for name in ("player", "hands", *MEASURES))
+    rows = "".join(
+        f"<tr><th scope=row>{escape(words.seat_name(name))}</th><td>{profile.hands:,}</td>"
+        f"{''.join(cell(profile, measure) for measure in MEASURES)}</tr>"
+        for name, profile in profiles.items()
+    )
+    return (
+        f"<div class=scroll><table class=actions><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table></div>"
+        f"<p class=quiet>{_MEASURED}</p>"
     )
 
 

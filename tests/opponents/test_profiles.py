@@ -6,6 +6,7 @@ import pokernets
 from poker.betting import Betting
 from poker.formats.histories import hands_of
 from poker.opponents.profiles import (
+    AF,
     C_BET,
     FOLD_TO_C_BET,
     KEYS,
@@ -48,12 +49,19 @@ def test_counts_of_players_at_a_table_of_six() -> None:
     found = profiles(hands_of(LOG, "log", SIX))
     assert list(found) == ["a", "b", "c", "d", "e", "f"]
     none = dict.fromkeys(KEYS, (0, 0))
-    assert counts(found["d"]) == none | {VPIP: (3, 4), PFR: (3, 4), C_BET: (1, 1), WTSD: (2, 3)}
-    assert (found["d"].hands, found["d"].raises, found["d"].calls, found["d"].aggression) == (4, 2, 1, 2.0)
-    button = {VPIP: (3, 4), PFR: (2, 4), THREE_BET: (2, 3), C_BET: (0, 1), FOLD_TO_C_BET: (1, 1), WTSD: (1, 2)}
+    assert counts(found["d"]) == none | {VPIP: (3, 4), PFR: (3, 4), C_BET: (1, 1), WTSD: (2, 3), AF: (2, 1)}
+    assert (found["d"].hands, found["d"].share(AF)) == (4, 2.0)
+    button = {
+        VPIP: (3, 4),
+        PFR: (2, 4),
+        THREE_BET: (2, 3),
+        C_BET: (0, 1),
+        FOLD_TO_C_BET: (1, 1),
+        WTSD: (1, 2),
+        AF: (1, 0),
+    }
     assert counts(found["f"]) == none | button
-    assert (found["f"].raises, found["f"].calls, found["f"].aggression) == (1, 0, None)
-    assert (found["c"].raises, found["c"].calls, found["c"].aggression) == (0, 1, 0.0)
+    assert (found["f"].share(AF), found["c"].share(AF)) == (None, 0.0)
     assert found["e"].share(THREE_BET) == 0.0
     assert found["d"].share(THREE_BET) is None
 
@@ -61,8 +69,8 @@ def test_counts_of_players_at_a_table_of_six() -> None:
 def test_the_table_of_python_has_the_same_counts() -> None:
     table = pokernets.profiles_table(hands_of(LOG, "log", SIX))
     row = list(table["player"]).index("f")
-    assert {name: table[name][row] for name in ("hands", "vpip", "vpip_did", "vpip_of", "af_raises", "af_calls")} == {
-        "hands": 4, "vpip": 0.75, "vpip_did": 3, "vpip_of": 4, "af_raises": 1, "af_calls": 0,
+    assert {name: table[name][row] for name in ("hands", "vpip", "vpip_did", "vpip_of", "af_did", "af_of")} == {
+        "hands": 4, "vpip": 0.75, "vpip_did": 3, "vpip_of": 4, "af_did": 1, "af_of": 0,
     }  # fmt: skip
     assert np.isnan(table["c_bet"][list(table["player"]).index("a")])
     assert {len(column) for column in table.values()} == {6}

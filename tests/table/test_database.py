@@ -114,6 +114,9 @@ def test_hands_are_found_reviewed_and_drilled(browser: Browser, tmp_path: Path) 
     browser.until(lambda: browser.all("input[type=file]"))[0].send_keys(str(tmp_path / "mine.txt"))
     browser.shows("[role=status]", "mine.txt: 1 hands, 1 of them new")
     browser.shows(".result", "Big blinds won over 1 hands")  # of the file's owner
+    browser.tab("Players")
+    assert browser.shows(".profiles", "Ann").text.count("100%\n1/1") >= 2
+    browser.tab("Results")
     browser.fill("Line before a decision", "*/*/*/")
     browser.shows(".result", "Big blinds won over 1 hands")  # as the big blind, who acts first on the river
     browser.fill("Line before a decision", "z")

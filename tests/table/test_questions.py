@@ -109,7 +109,7 @@ def check_answers(ask: Callable[[str, dict[str, Any]], dict[str, Any]], agent: L
     found, table = ask("profile", {"text": HEADS_UP, "player": "Ann"}), profiled()
     [told] = found["profiles"]
     assert (told["hands"], found["others"], found["unreadable"]) == (1, 1, 0)
-    assert [told["vpip"]["did"], told["af"]["calls"]] == [table["vpip_did"][0], table["af_calls"][0]]
+    assert [told["vpip"]["did"], told["af"]["calls"]] == [table["vpip_did"][0], table["af_of"][0]]
 
 
 def test_http_answers_as_python_does(client: TestClient) -> None:

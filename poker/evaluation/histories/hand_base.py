@@ -7,7 +7,7 @@ Results are in big blinds of the hand. The text of a hand is kept as PHH, so tha
 
 import hashlib
 import sqlite3
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -18,6 +18,7 @@ from poker.cards import cards_text
 from poker.errors import PokernetsError
 from poker.formats.histories import PHH, dealt_to, hand_texts, hands_of, owners, text_of, why_unwritable
 from poker.formats.played import HistoryError, PlayedHand
+from poker.opponents.profiles import VPIP, Profile, profiles
 from poker.rules import FOLD, Rules
 
 _MOST_PAGES = 1 << 16
@@ -39,6 +40,9 @@ CREATE TABLE IF NOT EXISTS seats (
 CREATE TABLE IF NOT EXISTS decisions (
     hand INTEGER, player TEXT, place INTEGER, betting TEXT, line TEXT, action TEXT, cost REAL,
     PRIMARY KEY (player, hand, place)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS counts (
+    hand INTEGER, player TEXT, measure TEXT, did INTEGER, opportunities INTEGER, PRIMARY KEY (hand, player, measure)
+    ) WITHOUT ROWID;
 """
 
 
@@ -59,6 +63,15 @@ class DecisionRow(NamedTuple):
     action: str
 
 
+class CountRow(NamedTuple):
+    """What a `measure` of `poker.opponents.profiles` counts of a player in a hand."""
+
+    player: str
+    measure: str
+    did: int
+    opportunities: int
+
+
 class HandRow(NamedTuple):
     """A hand; two with the same `key` are one."""
 
@@ -71,6 +84,7 @@ class HandRow(NamedTuple):
     text: str
     seats: list[SeatRow]
     decisions: list[DecisionRow]
+    counts: list[CountRow]
 
 
 class ListedHand(NamedTuple):
@@ -154,7 +168,12 @@ def rows_of(hands: Iterable[PlayedHand], mark: str) -> Iterator[HandRow]:
         board = cards_text(hand.state.board)
         is_known = "venue" in hand.details and text
         key = hashlib.sha256(text.encode()).hexdigest() if is_known else f"{mark}/{number}"
-        yield HandRow(key, number, rules.num_players, rules.big_blind, board, whole, text, seats, decisions)
+        counts = [
+            CountRow(name, measure, profile.did[measure], profile.opportunities[measure])
+            for name, profile in profiles([hand]).items()
+            for measure in profile.did.keys() | profile.opportunities.keys()
+        ]
+        yield HandRow(key, number, rules.num_players, rules.big_blind, board, whole, text, seats, decisions, counts)
 
 
 class FileRows(NamedTuple):
@@ -204,7 +223,7 @@ class HandBase:
         added = 0
         with self._open() as base:
             for hand in hands:
-                told = (source, *hand[:-2])
+                told = (source, *hand[:-3])
                 cursor = base.execute("INSERT OR IGNORE INTO hands VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?)", told)
                 if cursor.rowcount < 1:
                     continue
@@ -214,6 +233,8 @@ class HandBase:
                 base.executemany("INSERT OR IGNORE INTO seats VALUES (?, ?, ?, ?, ?)", seats)
                 decisions = ((number, *one) for one in hand.decisions)
                 base.executemany("INSERT OR IGNORE INTO decisions VALUES (?, ?, ?, ?, ?, ?, NULL)", decisions)
+                counts = ((number, *one) for one in hand.counts)
+                base.executemany("INSERT OR IGNORE INTO counts VALUES (?, ?, ?, ?, ?)", counts)
         return added
 
     def set_costs(self, costs: Iterable[tuple[float, int, str, int]]) -> None:
@@ -275,6 +296,20 @@ class HandBase:
             " AND s.cards != '' ORDER BY 3 DESC, d.hand DESC LIMIT ?"
         )
         return self._rows(sql, [*values, *more, most])
+
+    def profiles(self, search: HandSearch, most: int) -> dict[str, Profile]:
+        """Profiles of the players in the hands: of the one searched for, then of those with the most hands."""
+        where, values = search.where()
+        sql = (
+            "SELECT player, measure, SUM(did), SUM(opportunities) FROM counts WHERE hand IN (SELECT h.id FROM seats s"
+            f" JOIN hands h ON h.id = s.hand WHERE {where}) GROUP BY 1, 2"
+        )
+        found: defaultdict[str, Profile] = defaultdict(Profile)
+        for player, measure, did, opportunities in self._rows(sql, values):
+            found[player].did[measure], found[player].opportunities[measure] = did, opportunities
+        for profile in found.values():
+            profile.hands = profile.opportunities[VPIP]
+        return dict(sorted(found.items(), key=lambda one: (one[0] != search.player, -one[1].hands))[:most])
 
     def unreviewed(self, search: HandSearch, most: int) -> list[int]:
         """The latest heads-up hands with a decision of the player without a cost, whose cards are known."""

@@ -16,6 +16,7 @@ from poker.evaluation.histories.hand_file import FileReviews
 from poker.formats.histories import hands_of
 from poker.formats.phh import phhs_texts
 from poker.formats.played import PlayedHand
+from poker.opponents.profiles import profiles
 from poker.play.hand import play_hand
 from poker.rules import FOLD
 from poker.state import HandState
@@ -60,6 +61,16 @@ def test_results_are_those_of_the_hands(base: HandBase) -> None:
     assert [net for _, net in base.results(HandSearch("p0", position="BTN"))] == button
     assert base.results(HandSearch("p0", source="another")) == []
     assert base.results(HandSearch("nobody")) == []
+
+
+def test_profiles_are_those_of_the_hands_that_are_found(base: HandBase) -> None:
+    hands = session(HANDS, 6)
+    base.add("session", rows_of(hands, "session"))
+    assert base.profiles(HandSearch("p0"), 10) == profiles(hands)
+    button = [hand for hand in hands if hand.names[-1] == "p0"]
+    assert base.profiles(HandSearch("p0", position="BTN"), 10) == profiles(button)
+    assert list(base.profiles(HandSearch("p4", position="BTN"), 1)) == ["p4"]
+    assert base.profiles(HandSearch("nobody"), 3) == {}
 
 
 def test_lines_find_the_hands_with_such_a_decision(base: HandBase) -> None:
