@@ -64,7 +64,7 @@ class DecisionRow(NamedTuple):
 
 
 class CountRow(NamedTuple):
-    """What a `measure` of `poker.opponents.profiles` counts of a player in a hand."""
+    """Counts of a player in a hand by a `measure` of `poker.opponents.profiles`."""
 
     player: str
     measure: str
