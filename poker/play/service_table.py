@@ -23,12 +23,12 @@ import numpy as np
 
 from poker.agents.base import Agent
 from poker.betting import IllegalAction
+from poker.entropy import stored_seed
 from poker.errors import PokernetsError
 from poker.formats.acpc.log import log_line, read_log
 from poker.lines import JsonLines, append_lines
 from poker.lock import alone
 from poker.play.client import warm_up
-from poker.play.entropy import stored_seed
 from poker.play.hand import checked, passive
 from poker.play.lineup import AgentSpec
 from poker.play.services import GtoWizard, round_start, token_of

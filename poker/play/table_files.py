@@ -15,11 +15,11 @@ import numpy as np
 
 from poker.atomic import write_atomically
 from poker.betting import Betting
+from poker.entropy import stored_seed
 from poker.errors import PokernetsError
 from poker.formats.acpc.log import LoggedHand, log_line, read_log
 from poker.formats.phh import hand_text, phhs_texts, unwritable
 from poker.lines import JsonLines, append_lines
-from poker.play.entropy import stored_seed
 from poker.rules import Rules
 from poker.state import HandState
 

@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from poker.commands import COMMANDS
+from poker.entropy import drawn_seed
 from poker.errors import PokernetsError
 from poker.evaluation.matches.match_report import match_report
 from poker.evaluation.matches.match_results import MatchResults
@@ -20,7 +21,6 @@ from poker.formats.acpc.log import check_names
 from poker.formats.acpc.protocol import LOOPBACK, connect, listen
 from poker.play.client import DealerSeat, warm_up
 from poker.play.dealer import RemotePlayer, Times, deal_match
-from poker.play.entropy import drawn_seed
 from poker.play.hand import Incident
 from poker.play.hand_store import write_histories
 from poker.play.handshake import seat_players
