@@ -1,13 +1,21 @@
-"""`pytest --device=torch` (or cuda): agents whose settings name no device solve their rounds there.
+"""`pytest --device=cuda`: agents whose settings name no device solve their rounds there.
 
-pytest -n 2 --device=torch tests/search tests/agents tests/play tests/evaluation tests/models/test_trained.py
+pytest -n 2 --device=cuda tests/search tests/agents tests/play tests/evaluation tests/models/test_trained.py
+
+Without a GPU its kernels run in Triton's interpreter, which has to be asked for before Triton is imported.
 """
+
+import os
+import shutil
 
 import pytest
 
+if shutil.which("nvidia-smi") is None:
+    os.environ.setdefault("TRITON_INTERPRET", "1")
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--device", default="cpu", help="where agents solve rounds: cpu, torch (torch on the CPU) or cuda")
+    parser.addoption("--device", default="cpu", help="where agents solve rounds: cpu or cuda")
 
 
 def pytest_configure(config: pytest.Config) -> None:

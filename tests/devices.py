@@ -1,10 +1,12 @@
 """Devices that tests of the torch backend run on, and how near its answers are to those of the kernels."""
 
+import os
+
 import pytest
 import torch
 
-INTERPRETER = not torch.backends.cuda.is_built()  # type: ignore[no-untyped-call]
-"""Whether kernels for a GPU run on the CPU, in Triton's interpreter."""
+INTERPRETER = os.environ.get("TRITON_INTERPRET") == "1"
+"""Whether kernels for a GPU run on the CPU, in Triton's interpreter (`tests/conftest.py`)."""
 CUDA = pytest.param(
     "cuda", marks=[pytest.mark.gpu, pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")]
 )

@@ -2,19 +2,24 @@
 
     python -m tests.bench.gpu [--device cuda] [--tiny] [--artifacts FILE] [--out FILE] [PART ...]
 
-Wall seconds, the least of two runs but for `tables`; what was measured is on disk after every part, and one that fails
-is noted and does not end the rest. `--device torch` and `--tiny` try the paths without a GPU.
+Wall seconds, the least of two runs but for `tables` and `range_states`; what was measured is on disk after every part,
+and one that fails is noted and does not end the rest. With TRITON_INTERPRET=1, `--device torch` and
+`--tiny` try the paths without a GPU.
+
+Solves say how many kernels an iteration launches, what it must move (45 bytes an action of a hand) and the share of the
+device's bandwidth at which it moved that.
 """
 
 import argparse
 import json
+import subprocess
 import sys
 import tempfile
 import time
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -32,9 +37,13 @@ from poker.betting import Betting
 from poker.features import leaf
 from poker.play.lineup import LineUp, Rotation
 from poker.play.workers import Worker
+from poker.rules import CALL
+from poker.search.beliefs import observe_board
 from poker.search.leaves.net import GridParts
+from poker.search.round_solver import Request
 from poker.search.torch.batches import batch_of, solve_on_device
 from poker.search.torch.device import torch_device
+from poker.search.torch.vector import TorchVectorSolver
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.solver import VectorSolver
 from poker.tree import build_tree
@@ -42,15 +51,17 @@ from poker.tree.spots import spot_tree
 from tests.bench.bench_models import HIDDEN, best, epoch
 from tests.bench.bench_vector import flop_holdem
 from tests.bench.record import record
-from tests.games import load_menu
 from tests.models.shards import write_leaf_states
-from tests.solvers.games import SPOTS, small_holdem, spot_game
+from tests.solvers.games import SPOTS, leduc, spot_game
 
 BUNDLE = Path(__file__).parents[2] / "models" / "trained" / "laptop.bundle"
 OUT = Path("docs/results/gpu/result.json")
-GOALS = {"spot": 0.3, "rivers": 0.3, "flop": 1.0, "inference": 50e6, "training": 10e6}
-"""Seconds, or rows per second."""
+GOALS = {"spot": 0.1, "rivers": 0.06, "flop": 0.2, "subgames": 6.0, "range_states": 20, "tables": 60}
+"""Seconds; milliseconds an iteration; times two cores' rate; seconds for all hands."""
 Found = dict[str, Any]
+_BYTES = 45
+"""Bytes that an action of a hand must move in an iteration: regrets, predictions and sums read and written, reach and
+values, strategies read twice."""
 _REPEATS = 2
 _MOST_ITERATIONS = 5000
 
@@ -63,6 +74,14 @@ class Sizes:
     percent: float = 0.1
     rivers: int = 256
     rivers_percent: float = 0.5
+    boards: int = 16
+    subgames: int = 192
+    iterations: int = 50
+    processes: int = 12
+    shards: int = 48
+    states_per_shard: int = 512
+    label_iterations: int = 300
+    cpu_states: int = 256
     tables: int = 512
     settings: tuple[str, ...] = ("scale=laptop",)
     grids: int = 64
@@ -75,16 +94,23 @@ class Sizes:
     flop_mbb: float = 1.0
 
 
-def _small_flop_game() -> VectorGame:
-    rules = small_holdem()
-    return VectorGame(build_tree(Betting.start(rules), load_menu("demo")))
+def _leduc() -> VectorGame:
+    return VectorGame(build_tree(Betting.start(leduc())))
 
 
 TINY = Sizes(
     spot="r1_river_full",
-    percent=20.0,
-    rivers=2,
-    rivers_percent=20.0,
+    percent=30.0,
+    rivers=1,
+    rivers_percent=30.0,
+    boards=1,
+    subgames=1,
+    iterations=1,
+    processes=1,
+    shards=2,
+    states_per_shard=1,
+    label_iterations=2,
+    cpu_states=2,
     tables=2,
     settings=("scale=laptop", "search.solver.iterations=[2,2,2,2]", "search.clusters=4"),
     grids=2,
@@ -93,8 +119,8 @@ TINY = Sizes(
     shard_rows=2000,
     epoch_rows=2000,
     batch_rows=(512,),
-    flop_game=_small_flop_game,
-    flop_mbb=100.0,
+    flop_game=_leduc,
+    flop_mbb=200.0,
 )
 
 
@@ -104,7 +130,7 @@ def spot(device: str, sizes: Sizes) -> list[Found]:
     return [
         {
             "name": f"{sizes.spot} to {sizes.percent}% of the pot",
-            **_solved(game, device, sizes.percent / 100 * game.tree.dead),
+            **_solved(game, device, sizes.percent / 100 * game.tree.dead, sizes.iterations),
         }
     ]
 
@@ -133,22 +159,64 @@ def rivers(device: str, sizes: Sizes) -> list[Found]:
         found.append((done, time.perf_counter() - begin))
     seconds, whole = min(found)
     name = f"{len(games)} river subgames to {sizes.rivers_percent}% of the pot"
-    return [
-        {
-            "name": name,
-            "value": seconds,
-            "unit": "s",
-            "with_set_up": whole,
-            "iterations": batch.iterations,
-            "games_made_in": posed,
-        }
-    ]
+    row = {"name": name, "value": seconds, "unit": "s", "with_set_up": whole, "iterations": batch.iterations}
+    return [{**row, "games_made_in": posed, **_iteration(batch, sizes.iterations)}]
+
+
+def subgames(device: str, sizes: Sizes, artifacts: Path = BUNDLE) -> list[Found]:
+    """Flop rounds after a raise and a call with every hand, the menu and the leaf net of the agent, as one batch."""
+    settings = ["evaluate=match", "agents=[depth_limited]", f"artifacts={artifacts}", f"search.device={device}"]
+    config = compose("evaluate", [*settings, *sizes.settings])
+    unbundle(config, writes=False)
+    game, rng = call(config.game), np.random.default_rng(1)
+    agent = next(spec for spec in call(config.agent) if spec.name == "depth_limited").build(game)
+    boards = [tuple(sorted(rng.choice(52, 3, replace=False).tolist())) for _ in range(sizes.boards)]
+    requests = []
+    for number in range(sizes.subgames):
+        board = boards[number % len(boards)]
+        root = Betting.start(game).apply((2 + number // len(boards) % 3) * game.big_blind).apply(CALL)
+        ranges = observe_board(0.05 + rng.random((2, game.num_hands), np.float32), board)
+        requests.append(Request(root, board, ranges, 0))
+    found = []
+    for _ in range(_REPEATS):
+        begin = time.perf_counter()
+        solvers = agent._solve._posed(requests, 1, every_hand=True)
+        posed = time.perf_counter() - begin
+        batch = batch_of(solvers, torch_device(device))
+        found.append({"posed_in": posed, **_iteration(batch, sizes.iterations)})
+    best_row = min(found, key=lambda row: row["milliseconds"])
+    name = f"{len(requests)} flop rounds with a net at the leaves, an iteration"
+    return [{"name": name, "value": best_row["milliseconds"], "unit": "ms", **best_row}]
+
+
+def range_states(device: str, sizes: Sizes) -> list[Found]:
+    """States a second of rivers from `processes` workers that share the device, once all have begun, and from two
+    cores."""
+    with tempfile.TemporaryDirectory() as root:
+        common = f"job.settings.iterations={sizes.label_iterations}"
+        rate = _states_rate(
+            Path(root) / "device", device, sizes.processes, sizes.shards, sizes.states_per_shard, common
+        )
+        cores = _states_rate(Path(root) / "cpu", "cpu", 2, 6, max(1, sizes.cpu_states // 4), common)
+    name = f"river range states, {sizes.processes} processes on the device"
+    return [{"name": name, "value": rate, "unit": "states/s", "two_cores": cores, "times_two_cores": rate / cores}]
+
+
+def _states_rate(folder: Path, device: str, processes: int, shards: int, states: int, *more: str) -> float:
+    """States a second after the first shard of every process."""
+    settings = [
+        f"job.device={device}", f"cluster.processes={processes}", f"job.shards={shards}",
+        f"job.settings.states_per_shard={states}", f"job.output={folder}", f"job.runs={folder}-runs",
+    ]  # fmt: skip
+    subprocess.run([sys.executable, "-m", "data_gen", "job=range_states", *settings, *more], check=True)
+    ends = sorted(shard.stat().st_mtime for shard in folder.glob("shard-*"))
+    return (len(ends) - processes) * states / (ends[-1] - ends[processes - 1])
 
 
 def flop(device: str, sizes: Sizes) -> list[Found]:
     """The two-street game of the golden file."""
     game = sizes.flop_game()
-    found = _solved(game, device, sizes.flop_mbb * game.rules.big_blind / 1000)
+    found = _solved(game, device, sizes.flop_mbb * game.rules.big_blind / 1000, sizes.iterations)
     return [{"name": f"flop hold'em to {sizes.flop_mbb} mbb", **found, "hand_actions": game.hand_actions}]
 
 
@@ -165,7 +233,7 @@ def tables(device: str, sizes: Sizes, artifacts: Path = BUNDLE) -> list[Found]:
     seconds, hands = time.perf_counter() - begin, sum(len(record.lines) for record in played)
     failed = sum(len(record.incidents) for record in played)
     name = f"hands of {sizes.tables} tables"
-    return [{"name": name, "value": hands / seconds, "unit": "hands/s", "hands": hands, "incidents": failed}]
+    return [{"name": name, "value": hands / seconds, "unit": "hands/s", "seconds": seconds, "incidents": failed}]
 
 
 def inference(device: str, sizes: Sizes) -> list[Found]:
@@ -204,11 +272,11 @@ def training(device: str, sizes: Sizes) -> list[Found]:
 
 
 PARTS: dict[str, Callable[[str, Sizes], list[Found]]] = {
-    part.__name__: part for part in (spot, rivers, flop, inference, training, tables)
+    part.__name__: part for part in (spot, rivers, flop, subgames, range_states, inference, training, tables)
 }
 
 
-def _solved(game: VectorGame, device: str, target: float) -> Found:
+def _solved(game: VectorGame, device: str, target: float, iterations: int) -> Found:
     found = []
     for _ in range(_REPEATS):
         solver, begin = VectorSolver(game), time.perf_counter()
@@ -216,7 +284,44 @@ def _solved(game: VectorGame, device: str, target: float) -> Found:
         found.append((done.seconds, time.perf_counter() - begin, done))
     seconds, whole, done = min(found, key=lambda row: row[:2])
     reached = done.exploitability <= target
-    return {"value": seconds, "unit": "s", "with_set_up": whole, "iterations": done.iterations, "reached": reached}
+    row = {"value": seconds, "unit": "s", "with_set_up": whole, "iterations": done.iterations, "reached": reached}
+    return {**row, **_iteration(batch_of([VectorSolver(game)], torch_device(device)), iterations)}
+
+
+def _iteration(batch: TorchVectorSolver, iterations: int) -> Found:
+    """Time, launches and traffic of an iteration."""
+    before = batch.launches
+    batch.sweep(0, batch.schedule.parameters(1, 1)[0])
+    launches, actions = 2 * (batch.launches - before), sum(game.hand_actions for game in batch.games)
+    batch.run(iterations)
+    _wait(batch.device)
+    begin = time.perf_counter()
+    batch.run(iterations)
+    _wait(batch.device)
+    milliseconds = 1000 * (time.perf_counter() - begin) / iterations
+    found = {"milliseconds": milliseconds, "launches": launches, "must_move_gb": _BYTES * actions / 1e9}
+    if batch.device.type == "cuda":
+        found["share_of_bandwidth"] = found["must_move_gb"] / (milliseconds / 1000) / _bandwidth()
+    return found
+
+
+def _wait(device: torch.device) -> None:
+    if device.type == "cuda":
+        torch.cuda.synchronize(device)
+
+
+@cache
+def _bandwidth() -> float:
+    """GB/s of a copy on the device, read and written."""
+    source = torch.empty(1 << 28, device="cuda")
+    target = torch.empty_like(source)
+    target.copy_(source)
+    torch.cuda.synchronize()
+    begin = time.perf_counter()
+    for _ in range(10):
+        target.copy_(source)
+    torch.cuda.synchronize()
+    return 10 * 2 * 4 * len(source) / (time.perf_counter() - begin) / 1e9
 
 
 _least = partial(best, repeats=_REPEATS, clock=time.perf_counter)
@@ -247,8 +352,8 @@ def main() -> int:
     )
     for name in asked.parts or PARTS:
         part, begin = PARTS[name], time.perf_counter()
-        if name == "tables":
-            part = partial(tables, artifacts=asked.artifacts)
+        if name in ("subgames", "tables"):
+            part = partial(part, artifacts=asked.artifacts)  # type: ignore[call-arg]
         try:
             found["rows"] += part(asked.device, TINY if asked.tiny else Sizes())
         except Exception:

@@ -100,6 +100,7 @@ def test_rows_of_a_shard() -> None:
 @pytest.mark.parametrize("device", ["torch", CUDA] if INTERPRETER else [CUDA])
 def test_a_device_makes_the_same_states(device: str) -> None:
     """Stacks, so trees, of their own in one batch; unlike ties, few iterations are the same to rounding."""
+    pytest.importorskip("triton", reason="the gpu extra, which `make test` installs")
     few = settings(iterations=2, bets=[[1.0], ["a"]])
     rows, expected = (shard_rows(few, 0, None, 2, device=name) for name in (device, "cpu"))
     for name, column in expected.items():

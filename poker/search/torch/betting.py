@@ -27,7 +27,7 @@ from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.layout import Layout, tree_layout
 
 TREE_TABLES = ("nodes", "scales", "components", "decisions", "terminals", "mixed", "mix", "products")
-"""Tables of a `Betting` that a batch has one after another."""
+"""Tables of a `TreeTables` that a batch has one after another."""
 _ONE_BATCH = 1 << 30
 
 
@@ -36,7 +36,7 @@ def device_layout(game: VectorGame) -> Layout:
     return tree_layout(game.tree, game.rake, _ONE_BATCH)
 
 
-class Betting:
+class TreeTables:
     """Rows of one tree, numbered from 0, and where they start among those of all trees once they are `placed`."""
 
     def __init__(self, game: VectorGame, layout: Layout) -> None:

@@ -14,14 +14,15 @@ With `TRITON_INTERPRET=1`, which is set where PyTorch has no CUDA, everything ru
 """
 
 import os
+import sys
 
 import torch
 
 from poker.errors import PokernetsError
 from poker.search.torch import columns as t
 
-if not torch.backends.cuda.is_built():  # type: ignore[no-untyped-call]
-    os.environ.setdefault("TRITON_INTERPRET", "1")
+if "triton" not in sys.modules and not torch.backends.cuda.is_built():  # type: ignore[no-untyped-call]
+    os.environ.setdefault("TRITON_INTERPRET", "1")  # read when it is imported
 try:
     import triton
     import triton.language as tl
@@ -30,7 +31,7 @@ except ImportError:
         "solving on a device needs Triton, which PyTorch for CUDA brings: pip install triton, or use device=cpu"
     ) from None
 
-INTERPRETED = os.environ.get("TRITON_INTERPRET") == "1"
+INTERPRETED = not isinstance(tl.sum, triton.JITFunction)
 
 ALL_IN = tl.constexpr(t.ALL_IN)
 PARENT, GAME, CHILDREN, CHILDREN_END = (tl.constexpr(c) for c in (t.PARENT, t.GAME, t.CHILDREN, t.CHILDREN_END))

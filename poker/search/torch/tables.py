@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poker.errors import PokernetsError
-from poker.search.torch.betting import TREE_TABLES, Betting, device_layout, rows_of
+from poker.search.torch.betting import TREE_TABLES, TreeTables, device_layout, rows_of
 from poker.search.torch.columns import (
     ALL_IN,
     CARDS,
@@ -49,7 +49,7 @@ from poker.solvers.vector.game import VectorGame
 from poker.types import Singles
 
 
-class Level(NamedTuple):
+class LevelWork(NamedTuple):
     """Work on a level: `pairs` [n, 2] boards and components, `deals` [n, 2] boards of the level above and components
     dealt from there. By player, `width` is the longest list of hands, `orbits` the most orbits of a board above.
     `members` are the most hands of such an orbit, 1 without symmetric boards."""
@@ -89,7 +89,7 @@ class Tables:
     mixed: Ints
     mix: Singles
     products: Ints
-    levels: tuple[Level, ...]
+    levels: tuple[LevelWork, ...]
     root_pairs: Ints
     asked: dict[int, tuple[Ints, Ints]]
     ends: tuple[Ints, Ints]
@@ -122,14 +122,14 @@ def flatten(games: Sequence[VectorGame], tile: tuple[int, int]) -> Tables:
     decks."""
     if any(game.boards.num_card_slots > CARDS - 1 for game in games):
         raise PokernetsError(f"a device solves games of at most {CARDS - 1} cards; use VectorSolver, on the CPU")
-    trees: dict[tuple[int, bool], Betting] = {}
+    trees: dict[tuple[int, bool], TreeTables] = {}
     before = dict.fromkeys(TREE_TABLES, 0)
     bettings = []
     for game in games:
         layout = device_layout(game)
         key = id(layout), game.asked is not None
         if key not in trees:
-            trees[key] = Betting(game, layout)
+            trees[key] = TreeTables(game, layout)
             trees[key].place(before)
         bettings.append(trees[key])
     boards, hands, scratch = flat_boards(games, [betting.layout for betting in bettings])
@@ -168,19 +168,19 @@ class _Batch:
     """Games with their boards, which start at `starts` in the table, and trees."""
 
     games: Sequence[VectorGame]
-    bettings: Sequence[Betting]
+    bettings: Sequence[TreeTables]
     boards: Longs
     starts: list[int]
     num_levels: int
 
-    def on(self, level: int) -> Iterator[tuple[VectorGame, Betting, int, Longs]]:
+    def on(self, level: int) -> Iterator[tuple[VectorGame, TreeTables, int, Longs]]:
         """Games that have a level, with their trees, the street, and the boards' numbers."""
         for game, betting, start in zip(self.games, self.bettings, self.starts, strict=False):
             street = game.layout.first_street + level
             if level >= 0 and street <= game.layout.last_street:
                 yield game, betting, street, np.array(game.on(street), np.int64) + start
 
-    def level(self, number: int, members: dict[int, int]) -> Level:
+    def level(self, number: int, members: dict[int, int]) -> LevelWork:
         pairs, deals = [np.zeros((0, 2), np.int64)], [np.zeros((0, 2), np.int64)]
         here = [boards for _, _, _, boards in self.on(number)]
         for _, betting, street, boards in self.on(number):
@@ -195,7 +195,7 @@ class _Batch:
             above = np.concatenate([boards for _, _, _, boards in self.on(number - 1)])
             column = ORBITS if members.get(number - 1, 1) > 1 else SIZE
             orbits = self.boards[above][:, column : column + 2].max(axis=0)
-        return Level(
+        return LevelWork(
             np.concatenate(pairs).astype(np.int32),
             np.concatenate(deals).astype(np.int32),
             (int(width[0]), int(width[1])),

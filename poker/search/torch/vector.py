@@ -19,7 +19,7 @@ from poker.errors import PokernetsError
 from poker.search.torch import kernels
 from poker.search.torch.columns import ACTIONS, ALL_IN, PAD, REACH, VECTORS
 from poker.search.torch.hands import cluster_width
-from poker.search.torch.tables import Level, flatten
+from poker.search.torch.tables import LevelWork, flatten
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.schedules import Schedule, schedule
 from poker.solvers.vector.solver import VectorSolver
@@ -264,7 +264,7 @@ class TorchVectorSolver:
         """Hands of a program where the longest list has `width`."""
         return _power(width, 16) if self.device.type == "cpu" else min(_power(width, 16), _ELEMENTS // self._width)
 
-    def _push(self, p: int, source: Tensor, adds: bool, parameters: Tensor, level: Level, pairs: Tensor) -> None:
+    def _push(self, p: int, source: Tensor, adds: bool, parameters: Tensor, level: LevelWork, pairs: Tensor) -> None:
         columns, rows, width = self._columns, self.rows, level.width[1 - p]
         hands = self._hands_of(width)
         modelled = self._modelled is not None and self._modelled[0] == 1 - p
@@ -281,7 +281,7 @@ class TorchVectorSolver:
     def _source(self) -> Tensor:
         return self.rows["source" if self.schedule.predictive else "regrets"]
 
-    def _pull(self, p: int, mode: int, parameters: Tensor, level: Level, pairs: Tensor) -> None:
+    def _pull(self, p: int, mode: int, parameters: Tensor, level: LevelWork, pairs: Tensor) -> None:
         columns, rows, width = self._columns, self.rows, level.width[p]
         hands = self._hands_of(width)
         self.launches += 1
@@ -292,7 +292,7 @@ class TorchVectorSolver:
             MODE=mode, PREDICTIVE=self.schedule.predictive, WIDTH=self._width, HANDS=hands,
         )  # fmt: skip
 
-    def _deal(self, p: int, below: Level, _: Tensor, deals: Tensor) -> None:
+    def _deal(self, p: int, below: LevelWork, _: Tensor, deals: Tensor) -> None:
         columns = self._columns
         width, members = below.orbits[p], below.members
         hands = _power(width, 16) if self.device.type == "cpu" else max(2, 32 // members)

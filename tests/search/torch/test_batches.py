@@ -24,6 +24,7 @@ from poker.tree import bet_menu, build_tree
 from tests.devices import CHIPS, CUDA, FEW, INTERPRETER, SHARE
 from tests.games import load_rules
 
+pytest.importorskip("triton", reason="the gpu extra, which `make test` installs")
 DEVICES = ["torch", CUDA] if INTERPRETER else [CUDA]
 RULES = load_rules("holdem_nolimit_2p")
 MENU = bet_menu(preflop=[[1.0], ["a"]], flop=[[1.0], ["a"]], turn=[[1.0], []], river=[[1.0], []])

@@ -26,6 +26,7 @@ from tests.solvers.vector.test_restricted import modelled
 
 MENU = bet_menu(preflop=[[1.0], ["a"]], flop=[["a"], []], turn=[["a"], []])
 ONE_BET = bet_menu(flop=[[1.0], ["a"]], turn=[[0.5], ["a"]])
+pytest.importorskip("triton", reason="the gpu extra, which `make test` installs")
 DEVICES = ["cpu", CUDA] if INTERPRETER else [CUDA]
 FLOP: Board = (3,)
 LIMIT = DepthLimit(0, 3, (1,), cut_runouts=True)
