@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Annotated, Any, NamedTuple, cast
 
 import lightning
 import numpy as np
@@ -56,9 +56,13 @@ class EarlyStopping(callbacks.EarlyStopping):
 class TerminalProgressBar(callbacks.RichProgressBar):
     """Lightning's bar on a terminal; elsewhere `ProgressInLogs` has the progress, and this shows nothing."""
 
+    def __init__(self, **settings: Annotated[Any, callbacks.RichProgressBar]) -> None:
+        self._on_terminal = Console(stderr=True).is_terminal
+        super().__init__(**settings)
+
     @property
     def is_enabled(self) -> bool:
-        return super().is_enabled and Console(stderr=True).is_terminal
+        return super().is_enabled and self._on_terminal
 
 
 class EpochSeed(callbacks.Callback):
@@ -288,7 +292,7 @@ def _made(trainer: TrainerSettings, run: TrainingRun) -> tuple[lightning.Trainer
         made = trainer(logger=logger, default_root_dir=run.directory)
     except (MisconfigurationException, TypeError, ValueError) as error:
         raise PokernetsError(f"trainer: {' '.join(str(error).split())}") from error
-    if isinstance(made.strategy.checkpoint_io, TorchCheckpointIO):
+    if type(made.strategy.checkpoint_io) is TorchCheckpointIO:
         made.strategy.checkpoint_io = CheckedCheckpoints()
     for each in made.loggers:
         each.log_hyperparams(dict(run.hyperparameters))

@@ -172,7 +172,14 @@ def recipe_of(*overrides: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    "override", ["model.learning_rat=0.1", "model.net.hiden=[3]", "trainer.epochs=3", "trainer.max_epochs=many"]
+    "override",
+    [
+        "model.learning_rat=0.1",
+        "model.net.hiden=[3]",
+        "trainer.epochs=3",
+        "+callbacks.progress.refresh_rat=1",
+        "trainer.max_epochs=many",
+    ],
 )
 def test_a_misspelt_key_is_one_line(trained: Path, override: str) -> None:
     done = refused(trained, override)
