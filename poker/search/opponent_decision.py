@@ -13,9 +13,11 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
+from poker.abstraction.equities import check_down_chances
 from poker.betting import Betting
 from poker.cards import HOLDEM
 from poker.kernels.cards.hands import HAND_PERMUTATION
+from poker.rules import Rules
 from poker.search.beliefs import Ranges, relative
 from poker.search.nested import NestedSearch
 from poker.search.round_solver import DepthLimitedSolver, Request
@@ -34,8 +36,8 @@ IMPROBABLE = 0.02
 chance explains it better than the model of the player."""
 _AT_RANDOM = 0.5
 """Share of hands that may have acted at random throughout, where an action was improbable."""
-_PART = 0.1
-"""Part of such a range, its strongest hands or its weakest, that may have taken the action alone."""
+_STRONGEST, _WEAKEST = 0.1, 0.3
+"""Parts of such a range that may have taken the action alone."""
 
 
 @dataclass(frozen=True)
@@ -120,7 +122,7 @@ def decision(
 ) -> SolvedDecision:
     """Solve the decision at `betting` for what the opponent's searcher believes, with `raises` among the actions;
     `board` is in the suits dealt after the permutation `renaming`. Where an action of the opponent was improbable, the
-    decision is solved again for the strongest and for the weakest part of the range, which may be all that took it."""
+    decision is solved again for any hand, and for the strongest and the weakest part of the range alone."""
     player = betting.to_act
 
     def solved(ranges: Ranges) -> VectorSolver:
@@ -132,25 +134,23 @@ def decision(
     out = solved_decision(found, believed, renaming, target)
     if min(believed.likelihoods, default=1.0) >= IMPROBABLE:
         return out
-    parts = _parts(believed.ranges, 1 - player, found.average_values(1 - player).at(0))
-    return replace(out, guesses=tuple(_root_values(solved(part), renaming) for part in parts))
+    others = _other_ranges(believed.ranges, 1 - player, betting.rules, board)
+    return replace(out, guesses=tuple(_root_values(solved(ranges), renaming) for ranges in others))
 
 
-def _parts(ranges: Ranges, player: int, values: Singles) -> list[Ranges]:
-    """Ranges with the hands of `player` alone that are worth the most, and with those worth the least: parts of a range
-    in which a share of the hands has acted at random since the first action."""
-    known = np.isfinite(values)
-    weights = np.where(known, ranges[player], 0.0).astype(np.float64)
-    weights = (1.0 - _AT_RANDOM) * weights / weights.sum() + _AT_RANDOM * known / known.sum()
-    order = np.argsort(np.nan_to_num(values), kind="stable")
+def _other_ranges(ranges: Ranges, player: int, rules: Rules, board: Board) -> list[Ranges]:
+    """Ranges with any hand of `player`, with those alone that win most showdowns, and with those that win fewest: parts
+    of a range in which a share of the hands has acted at random since the first action."""
+    live, theirs = HOLDEM.live(board), ranges[1 - player].astype(np.float64)
+    weights = ranges[player] * live.astype(np.float64)
+    weights = (1.0 - _AT_RANDOM) * weights / weights.sum() + _AT_RANDOM * live / live.sum()
+    order = np.argsort(check_down_chances(rules, board, theirs), kind="stable")
     below = np.empty_like(weights)
     below[order] = weights[order].cumsum() - weights[order]
-    found = []
-    for share in (below + weights - (1.0 - _PART), _PART - below):
-        part = ranges.copy()
-        part[player] = np.clip(share, 0.0, weights)
-        found.append(part)
-    return found
+    strong, weak = (np.clip(share, 0.0, weights) for share in (below + weights - (1.0 - _STRONGEST), _WEAKEST - below))
+    found = np.repeat(ranges[None], 3, axis=0)
+    found[:, player] = live / live.sum(), strong, weak
+    return list(found)
 
 
 def solved_decision(

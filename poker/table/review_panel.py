@@ -46,7 +46,7 @@ _ERROR = (
     "Where two EVs are given, the first is what the solver's play wins after the action, the second what the best play"
     " would; ± is the solve's exploitability and that difference. Values learned at the depth limit err too. After an"
     f" action of the agent that sound play takes in less than {IMPROBABLE:.0%} of its hands its range is a guess: the"
-    " decision is solved too for the strongest and for the weakest hands of a wider one, and ± covers both."
+    " decision is solved too for any hand, and for the strongest and the weakest alone, and ± covers all of them."
 )
 
 

@@ -101,10 +101,13 @@ class DecisionReview(PlayedDecision):
 
     @property
     def range_error(self) -> float:
-        """Chips by which `loss` may be off because the opponent's range is a guess; 0 where it is not."""
+        """Chips by which `loss`, against the best action here or there, may be off because the opponent's range is a
+        guess; 0 where it is not."""
         if self.chosen is None:
             return 0.0
-        return max((abs(self._lost(evs) - self._lost(self.evs)) for evs in self.guesses), default=0.0)
+        best, taken, loss = self.actions.index(self.best), self.actions.index(self.chosen), self._lost(self.evs)
+        others = [lost for evs in self.guesses for lost in (evs[best] - evs[taken], self._lost(evs))]
+        return float(max((abs(lost - loss) for lost in others), default=0.0))
 
     @property
     def error(self) -> float:
