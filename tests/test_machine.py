@@ -23,6 +23,19 @@ def test_without_affinities_all_cores_count(monkeypatch: pytest.MonkeyPatch) -> 
     assert cores() == os.cpu_count()
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="the C library of Linux alone keeps what is freed")
+def test_freed_memory_is_given_back() -> None:
+    """Small blocks below one that is in use stay with the process otherwise."""
+    code = (
+        "from pathlib import Path\nfrom poker.machine import give_back_memory\n"
+        "def pages(): return int(Path('/proc/self/statm').read_text().split()[1])\n"
+        "blocks = [bytearray(3000) for _ in range(50_000)]\nlast = blocks.pop()\ndel blocks\n"
+        "before = pages()\ngive_back_memory()\nprint((before - pages()) * 4096)"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert int(found.stdout) > 100_000_000
+
+
 def test_peak_memory_is_in_bytes() -> None:
     kept = np.ones(8_000_000)
     assert kept.nbytes < peak_memory() < 1 << 38

@@ -23,6 +23,7 @@ from poker.errors import PokernetsError
 from poker.formats.acpc.log import AcpcError, MatchState, log_line, parse_match_state
 from poker.formats.acpc.protocol import VERSION, ConnectionLost, LineConnection
 from poker.lines import append_lines
+from poker.machine import give_back_memory
 from poker.play.hand import Incident, described, passive
 from poker.play.notes import append_note
 from poker.rules import CALL, Rules
@@ -101,6 +102,7 @@ class DealerSeat:
             self._count(told)
             if isinstance(self.agent, ObservingAgent):
                 self._try(state.betting.text(), partial(self.agent.end_hand, state))
+            give_back_memory()
             return None
         if state.to_act != told.player:
             return None

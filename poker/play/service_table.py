@@ -28,6 +28,7 @@ from poker.errors import PokernetsError
 from poker.formats.acpc.log import log_line, read_log
 from poker.lines import JsonLines, append_lines
 from poker.lock import alone
+from poker.machine import give_back_memory
 from poker.play.client import warm_up
 from poker.play.hand import checked, passive
 from poker.play.lineup import AgentSpec
@@ -149,6 +150,7 @@ class ServiceTable:
             names = ["client", "client"]
             names[seat] = self._agent.name
             append_lines(self._log, [log_line(hand.state, hand.number, names)])
+            give_back_memory()
 
     def _asked(self, hand: ServedHand, seat: int) -> int:
         """The agent's action, a check or fold if it fails; the hands of all clients are one agent's, in turns."""

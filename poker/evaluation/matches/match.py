@@ -5,7 +5,6 @@
 """
 
 import contextlib
-import ctypes
 import gc
 import sys
 import time
@@ -27,6 +26,7 @@ from poker.evaluation.matches.match_report import match_report
 from poker.evaluation.matches.match_results import MatchResults, comparison
 from poker.evaluation.matches.results import Independent, Results, Unit
 from poker.lock import Claims
+from poker.machine import give_back_memory
 from poker.parallel import Cluster
 from poker.play.hand_store import Counted, HandStore, export
 from poker.play.lineup import AgentSpec, BuiltOnce, LineUp, Rotation, Task, line_ups, with_players
@@ -142,7 +142,8 @@ def run(
         printed = console if told else Console(quiet=True)
         match_report(results, folder / "hands").write(target, printed)
         export(game, {result.log: Counted(result.hands, session) for result in results.lineups}, printed)
-        _give_back_memory()
+        gc.collect()
+        give_back_memory()  # of reports and logs
         return results
 
 
@@ -180,14 +181,6 @@ def _local_best_responses(
 
 def _local_best_response(name: str, game: Rules, opponent: BuiltOnce[Agent], actions: LbrActions) -> Agent:
     return LocalBestResponse(name=name, game=game, opponent=opponent(), actions=actions)
-
-
-def _give_back_memory() -> None:
-    """Return to the system the memory of reports and logs, which the C library would keep for the process."""
-    trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None
-    if trim is not None:
-        gc.collect()
-        trim(0)
 
 
 @dataclass
