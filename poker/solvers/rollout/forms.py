@@ -86,8 +86,8 @@ class SelfGenerated:
 def _opened(path: str, **options: Any) -> Artifact:
     artifact = open_artifact(path, KIND, **options)
     size, pot_fraction = artifact.config["size"], artifact.config["pot_fraction"]
-    if type(size) is not int or size < 1 or not isinstance(pot_fraction, int | float):
-        raise PokernetsError(f"its size is {size!r}, its pot_fraction {pot_fraction!r}")
+    if size != 1 + len(artifact.arrays) or not isinstance(pot_fraction, int | float):
+        raise ValueError(f"{len(artifact.arrays)} responses, size {size!r}, pot_fraction {pot_fraction!r}")
     return artifact
 
 
