@@ -20,7 +20,7 @@ def test_a_saved_solution_answers_like_its_solver(tmp_path: Path, monkeypatch: p
     solver.run(iterations=20)
     save_solution(tmp_path / "solution", spot, solver, {"iterations": 20.0})
     monkeypatch.setattr(VectorSolver, "advance", lambda *_: pytest.fail("solved again"))
-    monkeypatch.setattr(Spot.game, "__defaults__", (1, lambda: True))
+    monkeypatch.setattr(Spot.game, "__defaults__", (1, lambda: True, None))
     with pytest.raises(PokernetsError, match="raise the limit"):
         spot.game()
     solution = load_solution(tmp_path / "solution")
