@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from poker.agents.simple import AlwaysCall
+from poker.commands import COMMANDS
 from poker.errors import PokernetsError
 from poker.evaluation.matches import acpc
 from poker.formats.acpc.log import AcpcError
@@ -230,7 +231,8 @@ def test_a_client_says_what_it_does_and_where_its_notes_are(capsys: pytest.Captu
     assert seat is not None
     said = capsys.readouterr().err.splitlines()
     assert any(line.endswith("and waits for the first hand") for line in said)
-    assert said[-1] == f"AIVAT of the dealer's log: evaluate=replay log=DEALERS_LOG notes=[{seat.notes}]"
+    command = f"{COMMANDS['evaluate']} evaluate=replay log=DEALERS_LOG notes=[{seat.notes}]"
+    assert said[-1] == f"AIVAT of the dealer's log: {command}"
 
 
 @pytest.mark.parametrize("end", [b"", b"\n"])
