@@ -70,11 +70,11 @@ static: $(INSTALLED)
 	$(BIN)/lint-imports
 	$(BIN)/mypy
 
-fast: $(INSTALLED)
+fast: $(INSTALLED) $(VENV)/.triton
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow and not gpu"
 
 # kernels that look at every index, compiled apart from the others
-bounds: $(INSTALLED)
+bounds: $(INSTALLED) $(VENV)/.triton
 	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(CURDIR)/build/bounds $(BIN)/python -m pytest -n 2 --dist loadfile \
 		-m "not slow and not gpu" --ignore=tests/kernels/test_compile.py \
 		$(addprefix tests/,kernels solvers search abstraction opponents features models agents)

@@ -52,7 +52,7 @@ from tests.bench.bench_models import HIDDEN, best, epoch
 from tests.bench.bench_vector import flop_holdem
 from tests.bench.record import record
 from tests.models.shards import write_leaf_states
-from tests.solvers.games import SPOTS, leduc, spot_game
+from tests.solvers.games import SPOTS, kuhn, spot_game
 
 BUNDLE = Path(__file__).parents[2] / "models" / "trained" / "laptop.bundle"
 OUT = Path("docs/results/gpu/result.json")
@@ -62,7 +62,6 @@ Found = dict[str, Any]
 _BYTES = 45
 """Bytes that an action of a hand must move in an iteration: regrets, predictions and sums read and written, reach and
 values, strategies read twice."""
-_REPEATS = 2
 _MOST_ITERATIONS = 5000
 
 
@@ -70,6 +69,7 @@ _MOST_ITERATIONS = 5000
 class Sizes:
     """Sizes of all parts; `settings` are the agent's."""
 
+    repeats: int = 2
     spot: str = "t2_turn_wide"
     percent: float = 0.1
     rivers: int = 256
@@ -94,11 +94,12 @@ class Sizes:
     flop_mbb: float = 1.0
 
 
-def _leduc() -> VectorGame:
-    return VectorGame(build_tree(Betting.start(leduc())))
+def _kuhn() -> VectorGame:
+    return VectorGame(build_tree(Betting.start(kuhn())))
 
 
 TINY = Sizes(
+    repeats=1,
     spot="r1_river_full",
     percent=30.0,
     rivers=1,
@@ -119,7 +120,7 @@ TINY = Sizes(
     shard_rows=2000,
     epoch_rows=2000,
     batch_rows=(512,),
-    flop_game=_leduc,
+    flop_game=_kuhn,
     flop_mbb=200.0,
 )
 
@@ -130,7 +131,7 @@ def spot(device: str, sizes: Sizes) -> list[Found]:
     return [
         {
             "name": f"{sizes.spot} to {sizes.percent}% of the pot",
-            **_solved(game, device, sizes.percent / 100 * game.tree.dead, sizes.iterations),
+            **_solved(game, device, sizes.percent / 100 * game.tree.dead, sizes),
         }
     ]
 
@@ -148,7 +149,7 @@ def rivers(device: str, sizes: Sizes) -> list[Found]:
     ]
     posed = time.perf_counter() - begin
     found = []
-    for _ in range(_REPEATS):
+    for _ in range(sizes.repeats):
         solvers, begin = [VectorSolver(game) for game in games], time.perf_counter()
         batch = batch_of(solvers, torch_device(device))
         ready, reached = time.perf_counter(), list[int]()
@@ -178,7 +179,7 @@ def subgames(device: str, sizes: Sizes, artifacts: Path = BUNDLE) -> list[Found]
         ranges = observe_board(0.05 + rng.random((2, game.num_hands), np.float32), board)
         requests.append(Request(root, board, ranges, 0))
     found = []
-    for _ in range(_REPEATS):
+    for _ in range(sizes.repeats):
         begin = time.perf_counter()
         solvers = agent._solve._posed(requests, 1, every_hand=True)
         posed = time.perf_counter() - begin
@@ -216,7 +217,7 @@ def _states_rate(folder: Path, device: str, processes: int, shards: int, states:
 def flop(device: str, sizes: Sizes) -> list[Found]:
     """The two-street game of the golden file."""
     game = sizes.flop_game()
-    found = _solved(game, device, sizes.flop_mbb * game.rules.big_blind / 1000, sizes.iterations)
+    found = _solved(game, device, sizes.flop_mbb * game.rules.big_blind / 1000, sizes)
     return [{"name": f"flop hold'em to {sizes.flop_mbb} mbb", **found, "hand_actions": game.hand_actions}]
 
 
@@ -276,16 +277,16 @@ PARTS: dict[str, Callable[[str, Sizes], list[Found]]] = {
 }
 
 
-def _solved(game: VectorGame, device: str, target: float, iterations: int) -> Found:
+def _solved(game: VectorGame, device: str, target: float, sizes: Sizes) -> Found:
     found = []
-    for _ in range(_REPEATS):
+    for _ in range(sizes.repeats):
         solver, begin = VectorSolver(game), time.perf_counter()
         done = solve_on_device(solver, device, _MOST_ITERATIONS, target, lambda _: None)
         found.append((done.seconds, time.perf_counter() - begin, done))
     seconds, whole, done = min(found, key=lambda row: row[:2])
     reached = done.exploitability <= target
     row = {"value": seconds, "unit": "s", "with_set_up": whole, "iterations": done.iterations, "reached": reached}
-    return {**row, **_iteration(batch_of([VectorSolver(game)], torch_device(device)), iterations)}
+    return {**row, **_iteration(batch_of([VectorSolver(game)], torch_device(device)), sizes.iterations)}
 
 
 def _iteration(batch: TorchVectorSolver, iterations: int) -> Found:
@@ -324,7 +325,7 @@ def _bandwidth() -> float:
     return 10 * 2 * 4 * len(source) / (time.perf_counter() - begin) / 1e9
 
 
-_least = partial(best, repeats=_REPEATS, clock=time.perf_counter)
+_least = partial(best, repeats=2, clock=time.perf_counter)
 
 
 def main() -> int:
