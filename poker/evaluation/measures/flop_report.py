@@ -21,7 +21,7 @@ from poker.artifacts import fingerprint_of
 from poker.atomic import written_atomically
 from poker.cards import HOLDEM, RANKS, cards_text
 from poker.errors import PokernetsError
-from poker.evaluation.measures.spot import SEATS, Settings, prepare
+from poker.evaluation.measures.spot import SEATS, Settings, prepare, solve
 from poker.formats.ranges import parse_range
 from poker.kernels.cards.hands import HAND_PERMUTATION
 from poker.kernels.cards.isomorphism import canonical_boards
@@ -45,7 +45,7 @@ _SHOWN = 40
 Row = dict[str, Any]
 
 
-def run(*, spot: str, flops: int, settings: Settings, nodes: list[str], out: str) -> dict[str, Any]:
+def run(*, spot: str, flops: int, settings: Settings, device: str, nodes: list[str], out: str) -> dict[str, Any]:
     """Solve the spot in the file `spot`, whose board does not matter, on so many `flops`; returns the record.
 
     `nodes` are decisions of the flop, in words such as `check bet120`.
@@ -66,7 +66,10 @@ def run(*, spot: str, flops: int, settings: Settings, nodes: list[str], out: str
             for number in subset.numbers.tolist():
                 if number not in known:
                     board = cards_text(sorted(boards[number].tolist(), reverse=True))
-                    row = known[number] = {"number": number, **_solved({**keys, "board": board}, settings, nodes)}
+                    row = known[number] = {
+                        "number": number,
+                        **_solved({**keys, "board": board}, settings, device, nodes),
+                    }
                     journal.append([row])
                     told = f"OOP {row['ev'][0]:.2f} chips" if row["pairs"] else "the ranges have no hands on it"
                     bars.update(bar, advance=1, found=f"{board}: {told}")
@@ -86,14 +89,14 @@ def _keys(file: str) -> dict[str, Any]:
     return keys if sizes else {**keys, **_SMALL_MENU}
 
 
-def _solved(keys: Mapping[str, Any], settings: Settings, nodes: Sequence[str]) -> Row:
+def _solved(keys: Mapping[str, Any], settings: Settings, device: str, nodes: Sequence[str]) -> Row:
     """Solve one flop; on a flop on which the ranges have no pair of hands that is all there is to say."""
     spot = spot_of(keys)
     first, second = (parse_range(str(keys[name])).astype(np.float64) * HOLDEM.live(spot.board) for name in _RANGES)
     if not (first * HOLDEM.compatible_mass(second)).any():
         return {"flop": keys["board"], "pairs": 0.0}
     solver, _ = prepare(spot, settings)
-    done = solver.run(settings.iterations, settings.target_percent / 100 * spot.pot)
+    done = solve(solver, spot, settings, device)
     decisions = [decision(solver, words) for words in nodes]
     return {
         "flop": keys["board"],

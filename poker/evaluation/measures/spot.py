@@ -65,16 +65,27 @@ def run(*, spot: str, settings: Settings, device: str, nodes: list[str], out: st
         course.append((progress.iterations, share))
         console.print(f"iteration {progress.iterations}: exploitability {share:.3f}% of pot, {progress.seconds:.2f} s")
 
-    start, target = time.perf_counter(), settings.target_percent / 100 * read.pot
-    if device == "cpu":
-        done = solver.run(iterations=settings.iterations, target=target, progress=show)
-    elif read.locks:
-        raise PokernetsError("a spot with locks is solved by device=cpu alone")
-    else:
-        from poker.search.torch.batches import solve_on_device  # noqa: PLC0415 (torch takes seconds to import)
-
-        done = solve_on_device(solver, device, settings.iterations, target, show)
+    start = time.perf_counter()
+    done = solve(solver, read, settings, device, show)
     return write_results(read, solver, done, time.perf_counter() - start, course, nodes, Path(out))
+
+
+def solve(
+    solver: VectorSolver,
+    spot: Spot,
+    settings: Settings,
+    device: str,
+    progress: Callable[[SolveProgress], None] | None = None,
+) -> SolveProgress:
+    """Solve a prepared spot on `device`. Raises PokernetsError for a spot with locks on another device than cpu."""
+    target = settings.target_percent / 100 * spot.pot
+    if device == "cpu":
+        return solver.run(iterations=settings.iterations, target=target, progress=progress)
+    if spot.locks:
+        raise PokernetsError("a spot with locks is solved by device=cpu alone")
+    from poker.search.torch.batches import solve_on_device  # noqa: PLC0415 (torch takes seconds to import)
+
+    return solve_on_device(solver, device, settings.iterations, target, progress or (lambda _: None))
 
 
 @dataclass(frozen=True)

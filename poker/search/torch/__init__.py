@@ -1,1 +1,1 @@
-"""The vector engine and its continuations on a torch device."""
+"""The vector engine on a GPU: tables of a batch of games, Triton kernels that read them, and the solver."""

@@ -1,8 +1,8 @@
 """The vector engine on a GPU: boards, update rule and action rows of `VectorSolver`, many games at once.
 
-Games of a batch need not be alike. An iteration takes six launches a level at most, whatever the games hold; on a CUDA
-device it is captured once and replayed as a graph, and so is the measurement of exploitability. float32; strategies
-equal those of `VectorSolver` to rounding.
+Games of a batch need not be alike. An iteration takes six launches a level, and two for leaves, whatever games hold; on
+a CUDA device it is captured once and replayed as a graph, and so is the measurement of exploitability. float32;
+strategies equal those of `VectorSolver` to rounding.
 """
 
 import time
@@ -257,7 +257,7 @@ class TorchVectorSolver:
         for number in reversed(range(len(self._levels))):
             level, pairs, _ = self._levels[number]
             if number + 1 < len(self._levels):
-                self._deal(p, *self._levels[number + 1])
+                self._deal(p, self._levels[number + 1][0], self._levels[number + 1][2])
             self._pull(p, mode, parameters, level, pairs)
 
     def _hands_of(self, width: int) -> int:
@@ -292,7 +292,7 @@ class TorchVectorSolver:
             MODE=mode, PREDICTIVE=self.schedule.predictive, WIDTH=self._width, HANDS=hands,
         )  # fmt: skip
 
-    def _deal(self, p: int, below: LevelWork, _: Tensor, deals: Tensor) -> None:
+    def _deal(self, p: int, below: LevelWork, deals: Tensor) -> None:
         columns = self._columns
         width, members = below.orbits[p], below.members
         hands = _power(width, 16) if self.device.type == "cpu" else max(2, 32 // members)

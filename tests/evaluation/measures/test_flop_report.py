@@ -16,6 +16,7 @@ from poker.evaluation.measures import flop_report
 from poker.evaluation.measures.flop_report import run
 from poker.evaluation.measures.spot import Settings
 from poker.formats.ranges import parse_range
+from poker.solvers.vector.solver import SolveProgress, VectorSolver
 from tests.commands import run_here
 from tests.games import load_rules
 
@@ -24,10 +25,34 @@ SETTINGS = Settings("apdcfr", 2.0, 500, threads=1, memory_limit_gib=1.0)
 
 
 def report(
-    folder: Path, flops: int, text: str = SPOT, settings: Settings = SETTINGS, nodes: Sequence[str] = ("", "check")
+    folder: Path,
+    flops: int,
+    text: str = SPOT,
+    settings: Settings = SETTINGS,
+    nodes: Sequence[str] = ("", "check"),
+    device: str = "cpu",
 ) -> dict[str, Any]:
     (folder / "my.spot").write_text(text)
-    return run(spot=str(folder / "my.spot"), flops=flops, settings=settings, nodes=[*nodes], out=str(folder))
+    return run(
+        spot=str(folder / "my.spot"), flops=flops, settings=settings, device=device, nodes=[*nodes], out=str(folder)
+    )
+
+
+def test_flops_are_solved_on_a_device(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The interpreter takes minutes for a flop, so a stand-in says that it was asked and solves on the CPU."""
+    pytest.importorskip("triton", reason="the gpu extra, which `make test` installs")
+    devices = list[str]()
+
+    def solve_there(solver: VectorSolver, device: str, iterations: int, target: float, _: Any) -> SolveProgress:
+        devices.append(device)
+        return solver.run(iterations, target)
+
+    monkeypatch.setattr("poker.search.torch.batches.solve_on_device", solve_there)
+    (tmp_path / "cpu").mkdir()
+    (tmp_path / "cuda").mkdir()
+    expected, answers = report(tmp_path / "cpu", 6), report(tmp_path / "cuda", 6, device="cuda")
+    assert devices == ["cuda"] * 6
+    assert [row["ev"] for row in answers["rows"]] == [row["ev"] for row in expected["rows"]]
 
 
 def test_flops_are_kept_and_means_are_theirs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
