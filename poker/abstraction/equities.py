@@ -5,7 +5,6 @@ Symbols: H hands. A range is float64 [H]; it need not sum to 1.
 
 import itertools
 import math
-from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
@@ -256,18 +255,3 @@ def awaits_cards(betting: Betting, board: Board) -> bool:
 def next_board_size(rules: Rules, board: Board) -> int:
     """Cards on the board after the next deal; streets that deal none are passed over."""
     return next(size for size in rules.board_sizes if size > len(board))
-
-
-def mean_over_cards(rules: Rules, board: Board, value: Callable[[Board, NDArray[np.bool_]], Floats]) -> Floats:
-    """[H] mean of `value` over the next public cards; it is called with each board after them and its live hands [H].
-
-    For every hand all cards count that two hands allow. Only games with few cards can afford it.
-    """
-    deck = [card for card in range(rules.deck_size) if card not in board]
-    count = next_board_size(rules, board) - len(board)
-    total = np.zeros(rules.num_hands)
-    for cards in itertools.combinations(deck, count):
-        after = (*board, *cards)
-        live = rules.space.live(after)
-        total += live * value(after, live)
-    return total / math.comb(len(deck) - 2 * rules.num_hole_cards, count)

@@ -26,7 +26,7 @@ from poker.play.lineup import LineUp, Rotation
 from poker.play.session import SessionRecord, play_session
 from tests.bench.record import record
 
-KINDS = ("fold_equity", "check_down", "blueprint", "net", "search")
+KINDS = ("fold_equity", "check_down", "search")
 BLOCK = 25
 """Deals, each played in both seatings."""
 

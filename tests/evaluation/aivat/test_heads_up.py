@@ -1,5 +1,6 @@
 """AIVAT against full enumeration of Kuhn and Leduc: the mean is the true value, whatever the value function."""
 
+import itertools
 import math
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -8,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from poker.abstraction.equities import margins, mean_over_cards
+from poker.abstraction.equities import margins, next_board_size
 from poker.agents.base import PolicyMismatchError
 from poker.agents.simple import RandomAgent
 from poker.betting import Betting
@@ -38,10 +39,14 @@ class PairValues:
         return total
 
     def values_before(self, state: Betting, board: Board, player: int, own: Floats, opponent: Floats) -> float:
-        mean = mean_over_cards(
-            self._rules, board, lambda after, live: self._against(state, after, player, opponent * live)
-        )
-        return float(own @ mean)
+        deck = [card for card in range(self._rules.deck_size) if card not in board]
+        count = next_board_size(self._rules, board) - len(board)
+        total = 0.0
+        for cards in itertools.combinations(deck, count):
+            after = (*board, *cards)
+            live = self._rules.space.live(after)
+            total += float(own @ (live * self._against(state, after, player, opponent * live)))
+        return total / math.comb(len(deck) - 2 * self._rules.num_hole_cards, count)
 
     def _against(self, state: Betting, board: Board, player: int, opponent: Floats) -> Floats:
         """[H] sums over the opponent's compatible hands."""
