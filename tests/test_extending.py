@@ -161,20 +161,20 @@ def test_a_file_without_its_package_is_told(tmp_path: Path) -> None:
 
 SOLVER = {
     "kernel.py": """
-from poker.kernels.sampling.chance_sampling import chance_sampling as sweep
+from poker.kernels.sampling.outcome_sampling import outcome_sampling as episode
 """,
     "solver.py": """
-from mine.kernel import sweep
-from poker.solvers.sampling.mccfr import ChanceSampling
+from mine.kernel import episode
+from poker.solvers.sampling.mccfr import RegretSolver
 
 
-class Mine(ChanceSampling):
+class Mine(RegretSolver):
     @property
     def settings(self):
         return {**super().settings, "solver": "mine"}
 
     def _play(self, thread, done, deals, rng):
-        return (sweep(self.sampling.arrays, self.table, deals, *self._scratch[thread]),)
+        return (episode(self.sampling.arrays, self.table, 0.5, False, done, deals, rng),)
 """,
     "conf/solver/mine.yaml": """_target_: mine.solver.Mine
 _partial_: true

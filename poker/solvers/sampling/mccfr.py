@@ -1,4 +1,4 @@
-"""Monte-Carlo CFR with linear weighting on a betting tree and card buckets: external, chance and outcome sampling.
+"""Monte-Carlo CFR with linear weighting on a betting tree and card buckets: external and outcome sampling.
 
 An iteration is one deal (`poker.kernels.sampling` has a traversal of each kind). Linear weighting comes in periods of
 `discount_every` iterations: at the end of period k = 1, 2, ... regrets and strategy sums are both multiplied by
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from poker.abstraction.buckets import Buckets
 from poker.abstraction.dealers import Dealer
 from poker.errors import PokernetsError
-from poker.kernels.sampling import chance_sampling, external_sampling, outcome_sampling
+from poker.kernels.sampling import external_sampling, outcome_sampling
 from poker.kernels.sampling.nodes import Deals
 from poker.solvers.sampling.base import SamplingOptions, SamplingSolver, normalised
 from poker.tree import BettingTree
@@ -150,20 +150,6 @@ class ExternalSampling(RegretSolver):
             self.sampling.arrays, self.table, deals, rng, self._scratch[thread]
         )
         return visits, 0, decisions
-
-
-class ChanceSampling(RegretSolver):
-    """Chance-sampling MCCFR: every action of every player is followed, for betting trees of modest size."""
-
-    def __init__(self, tree: BettingTree, cards: Buckets, dealer: Dealer, **options: Unpack[RegretOptions]) -> None:
-        super().__init__(tree, cards, dealer, **options)
-        self._recorded = {"solver": "chance_sampling", **self._recorded}
-        shape = len(self.sampling.nodes), tree.rules.num_players
-        self._scratch = [(np.zeros(shape), np.zeros(shape)) for _ in range(self.threads)]
-
-    def _play(self, thread: int, done: int, deals: Deals, rng: NDArray[np.uint64]) -> tuple[int, ...]:
-        visits = chance_sampling.chance_sampling(self.sampling.arrays, self.table, deals, *self._scratch[thread])
-        return (visits,)
 
 
 class OutcomeSampling(RegretSolver):

@@ -12,7 +12,7 @@ from poker.abstraction.buckets import SmallGameBuckets
 from poker.abstraction.dealers import SmallGameDealer
 from poker.solvers.sampling import base
 from poker.solvers.sampling.base import SamplingSolver
-from poker.solvers.sampling.mccfr import ChanceSampling, ExternalSampling, OutcomeSampling
+from poker.solvers.sampling.mccfr import ExternalSampling, OutcomeSampling
 from poker.solvers.sampling.uct import Uct
 from poker.state import Betting
 from poker.tree import build_tree
@@ -32,7 +32,6 @@ SOLVERS: dict[str, tuple[Callable[..., SamplingSolver], dict[str, Any]]] = {
     "outcome_sampling": (OutcomeSampling, {}),
     "outcome_sampling_parallel": (OutcomeSampling, {"alternating": False}),
     "external_sampling": (ExternalSampling, {"discount_every": 1000}),
-    "chance_sampling": (ChanceSampling, {"discount_every": 500}),
 }
 
 
@@ -70,8 +69,6 @@ MEASURED = [
     Converged("outcome_sampling_parallel", "leduc", 5_000_000, (0.0873, 0.015), (-0.08924, 0.002)),
     Converged("external_sampling", "kuhn", 200_000, (0.00462, 0.0021), (-0.05555, 2e-5), (1.09e-5, 6.7e-6)),
     Converged("external_sampling", "leduc", 1_000_000, (0.0219, 0.0021), (-0.08653, 0.00022)),
-    Converged("chance_sampling", "kuhn", 100_000, (0.0055, 0.0013), (-0.05556, 2.9e-5), (1.66e-5, 9.9e-6)),
-    Converged("chance_sampling", "leduc", 100_000, (0.0551, 0.0098), (-0.08809, 0.0012)),
 ]
 
 
@@ -81,7 +78,7 @@ def test_converges(known: Converged) -> None:
 
     UCT levels off away from equilibrium: its error has a lower bound too.
     """
-    weighted = known.solver in ("external_sampling", "chance_sampling")
+    weighted = known.solver == "external_sampling"
     run = solver(known.solver, known.game, **({"discount_every": known.iterations // 100} if weighted else {}))
     run.run(iterations=known.iterations)
     metrics = run.metrics()
