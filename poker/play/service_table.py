@@ -1,9 +1,7 @@
-"""`evaluate=serve`: an agent that other people's programs play, over the protocols of Slumbot and of GTO Wizard's
-benchmark as far as they are known.
+"""`evaluate=serve`: an agent that other people's programs play, over Slumbot's protocol as far as it is known.
 
-`POST /api/new_hand` and `/api/act` are Slumbot's, `POST /hands`, `/hands/ID/act` and `GET /hands/in-progress` those of
-GTO Wizard. Seats alternate, all cards are shown once a hand is over. What the services report as luck-adjusted is not
-computed: it is what was won.
+Requests are `POST /api/new_hand` and `/api/act`. Seats alternate, all cards are shown once a hand is over. The baseline
+of what is won, which would take the luck out of it, is always 0.
 """
 
 import json
@@ -32,19 +30,16 @@ from poker.machine import give_back_memory
 from poker.play.client import warm_up
 from poker.play.hand import checked, passive
 from poker.play.lineup import AgentSpec
-from poker.play.services import GtoWizard, round_start, token_of
-from poker.rules import STREET_NAMES, Rules
+from poker.play.services import round_start, token_of
+from poker.rules import Rules
 from poker.search.lru_cache import LRUCache
 from poker.state import HandState
 
 _MOST_BYTES = 4096
-_MOST_HANDS = 20
-"""Hands that one key may have in progress, as at GTO Wizard's."""
 _SILENT_SECONDS = 120.0
 """After which a connection is closed."""
 _REMEMBERED = 1000
-"""Latest sessions, and keys, whose hands go on."""
-
+"""Latest sessions, whose hands go on."""
 
 _CARDS, _AGENT = range(2)
 """First word of the seed sequences of cards and of the agent."""
@@ -81,12 +76,12 @@ class RequestError(PokernetsError):
 
 @dataclass
 class ServedHand:
-    """A hand that a client plays as `player`; `old` is the betting that the client was told before."""
+    """A hand that the client of a `session` plays as `player`; `old` is the betting of the answer before."""
 
     number: int
     state: HandState
     player: int
-    owner: str
+    session: str
     tokens: str = ""
     old: str = ""
 
@@ -99,32 +94,25 @@ class ServiceTable:
         JsonLines(log).cut_unfinished()
         logged = [hand.number for hand in read_log(game, log)] if log.exists() else []
         self._numbers = count(max(logged, default=-1) + 1)
-        self._of_key: LRUCache[str, dict[int, ServedHand]] = LRUCache(_REMEMBERED)
         self._sessions: LRUCache[str, ServedHand] = LRUCache(_REMEMBERED)
         self._last: ServedHand | None = None
         self._lock = threading.Lock()
         agent.reset(int(np.random.SeedSequence([_AGENT, seed]).generate_state(1, np.uint64)[0]))
 
-    def answer(self, method: str, path: str, body: dict[str, Any], key: str) -> Any:
-        """The JSON that answers a request; a RequestError refuses it."""
+    def answer(self, path: str, body: dict[str, Any]) -> Any:
+        """The JSON that answers a POST of `body`; a RequestError refuses it."""
         with self._lock:
-            match method, *path.strip("/").split("/"):
-                case "POST", "api", "new_hand":
+            match path.strip("/"):
+                case "api/new_hand":
                     return self._slumbot_begins(str(body.get("token") or ""))
-                case "POST", "api", "act":
+                case "api/act":
                     return self._slumbot_acts(str(body.get("token")), str(body.get("incr")))
-                case "POST", "hands":
-                    return self._hands_begin(str(body.get("game_name")), key)
-                case "POST", "hands", number, "act":
-                    return self._hands_act(number, body, key)
-                case "GET", "hands", "in-progress":
-                    return [self._game_service(hand) for hand in self._in_progress(key).values()]
-        raise RequestError(HTTPStatus.NOT_FOUND, f"there is no {method} {path}")
+        raise RequestError(HTTPStatus.NOT_FOUND, f"there is no {path}")
 
-    def _begin(self, owner: str) -> ServedHand:
+    def _begin(self, session: str) -> ServedHand:
         number = next(self._numbers)
         dealt = HandState.deal(self._game, np.random.default_rng([_CARDS, self._seed, number]))
-        hand = ServedHand(number, dealt, number % 2, owner)
+        hand = ServedHand(number, dealt, number % 2, session)
         self._go_on(hand)
         return hand
 
@@ -137,7 +125,7 @@ class ServiceTable:
             action = betting.parse_action(token, round_start(betting))
             betting.apply(action)
         except IllegalAction as error:
-            raise RequestError(HTTPStatus.BAD_REQUEST, str(error)) from error
+            raise RequestError(HTTPStatus.OK, str(error)) from error
         hand.old = hand.tokens
         self._apply(hand, action)
         self._go_on(hand)
@@ -182,16 +170,13 @@ class ServiceTable:
         hand = self._sessions.get(token)
         if hand is None or hand.state.is_over:
             raise RequestError(HTTPStatus.OK, "Could not find a hand in progress")
-        try:
-            self._act(hand, incr)
-        except RequestError as error:
-            raise RequestError(HTTPStatus.OK, str(error)) from error
+        self._act(hand, incr)
         return self._slumbot(hand)
 
     def _slumbot(self, hand: ServedHand) -> dict[str, Any]:
         cards = [[self._game.cards_text((card,)) for card in held] for held in hand.state.hole_cards]
         told = {
-            "token": hand.owner,
+            "token": hand.session,
             "client_pos": hand.player,
             "hole_cards": cards[hand.player],
             "board": [self._game.cards_text((card,)) for card in hand.state.board],
@@ -203,81 +188,6 @@ class ServiceTable:
             told |= {"winnings": won, "baseline_winnings": 0, "bot_hole_cards": cards[1 - hand.player]}
         return told
 
-    def _in_progress(self, key: str) -> dict[int, ServedHand]:
-        hands = self._of_key.get(key) or {}
-        return {number: hand for number, hand in hands.items() if not hand.state.is_over}
-
-    def _hands_begin(self, game: str, key: str) -> dict[str, Any]:
-        if not key:
-            raise RequestError(HTTPStatus.UNAUTHORIZED, "give a key as X-API-Key")
-        if game != GtoWizard.GAME:
-            raise RequestError(HTTPStatus.UNPROCESSABLE_ENTITY, f"there is no game {game}")
-        hands = self._in_progress(key)
-        if len(hands) >= _MOST_HANDS:
-            raise RequestError(HTTPStatus.CONFLICT, f"the maximum of {_MOST_HANDS} hands is in progress")
-        hand = self._begin(key)
-        self._of_key.put(key, {**hands, hand.number: hand})
-        return self._game_service(hand)
-
-    def _hands_act(self, number: str, body: dict[str, Any], key: str) -> dict[str, Any]:
-        hand = next((hand for known, hand in (self._of_key.get(key) or {}).items() if str(known) == number), None)
-        if hand is None:
-            raise RequestError(HTTPStatus.NOT_FOUND, f"there is no hand {number}")
-        if hand.state.is_over:
-            raise RequestError(HTTPStatus.CONFLICT, f"hand {number} is over")
-        action, total = body.get("action"), body.get("amount")
-        self._act(hand, f"b{total}" if action == "b" and type(total) is int else str(action))
-        return self._game_service(hand)
-
-    def _game_service(self, hand: ServedHand) -> dict[str, Any]:
-        state, rules, over = hand.state, self._game, hand.state.is_over
-        names, places = ("GTO Wizard", "client"), ("BB", "SB")
-        seats = [
-            {
-                "name": names[seat == hand.player],
-                "stack": rules.stacks[seat] - state.betting.committed[seat],
-                "position": places[seat],
-                "hole_cards": rules.cards_text(state.hole_cards[seat]) if over or seat == hand.player else None,
-            }
-            for seat in range(2)
-        ]
-        legal, start, won = state.legal(), round_start(state.betting), None
-        if over:
-            won = float(state.payoffs()[hand.player])
-        passive = "c" if state.betting.to_call else "k"
-        spread = {"min": legal.min_raise - start, "max": legal.max_raise - start} if legal.max_raise else None
-        told = {
-            "street": STREET_NAMES[state.street],
-            "common_pot": 2 * start,
-            "total_pot": sum(state.betting.committed),
-            "board_cards": rules.cards_text(state.board),
-            "is_hand_over": over,
-            "players": seats,
-            "legal_actions": [] if over else [*("f" * legal.fold), passive, *("b" * bool(legal.max_raise))],
-            "raise_range": spread,
-            "action_history": _history(hand.tokens),
-            "has_gto_wizard_folded": state.betting.folded[1 - hand.player],
-            "winnings": won,
-            "aivat_score": won,
-        }
-        game = {
-            "game_id": 1,
-            "game_name": GtoWizard.GAME,
-            "game_format": "cash",
-            "starting_stack": rules.stacks[0],
-            "blinds": list(rules.blinds),
-            "stack_reset_per_hand": True,
-        }
-        return {"hand_id": hand.number, "game": game, "game_state": told}
-
-
-def _history(tokens: str) -> list[str]:
-    """GTO Wizard's list for Slumbot's text: `_` ends a round."""
-    spaced = tokens.replace("/", " _")
-    for letter in "fkcb":
-        spaced = spaced.replace(letter, f" {letter}")
-    return spaced.split()
-
 
 def serve_table(table: ServiceTable, host: str, port: int, tell: Callable[[str], None]) -> None:
     """Answer requests until interrupted."""
@@ -286,19 +196,13 @@ def serve_table(table: ServiceTable, host: str, port: int, tell: Callable[[str],
         protocol_version = "HTTP/1.1"
         timeout = _SILENT_SECONDS
 
-        def do_POST(self) -> None:
-            self._reply("POST")
-
-        def do_GET(self) -> None:
-            self._reply("GET")
-
         def log_message(self, format: str, *args: Any) -> None:
             """Say nothing."""
 
-        def _reply(self, method: str) -> None:
+        def do_POST(self) -> None:
             status: int = HTTPStatus.OK
             try:
-                answer = table.answer(method, self.path, self._body(), self.headers.get("X-API-Key", ""))
+                answer = table.answer(self.path, self._body())
             except RequestError as error:
                 status = error.status
                 answer = {"error_msg": str(error)} if status == HTTPStatus.OK else {"detail": str(error)}
