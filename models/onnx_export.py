@@ -86,8 +86,6 @@ def _graph_of(net: nn.Module, kind: str) -> _Graph:
         rows = torch.zeros(_ROWS, 2, ranges.CLASSES, len(ranges.ROW_NAMES))
         return _Graph(_Columns(net), {"rows": rows, "public": torch.zeros(_ROWS, len(ranges.PUBLIC_NAMES))}, "values")
     assert isinstance(net, ActionNet)
-    if unknown := [name for name in net.needs if name not in INPUT_SIZES]:
-        raise PokernetsError(f"a net that reads {', '.join(unknown)} has no fixed graph, so no file of ONNX")
     names = ["features", *net.needs]
     inputs = {name: torch.zeros(_ROWS, INPUT_SIZES[name]) for name in names}
     return _Graph(_Actions(net, names), inputs, "probabilities")
@@ -104,7 +102,7 @@ class _Columns(nn.Module):
 
 
 class _Actions(nn.Module):
-    """An opponent net of the inputs `names`; all players are unknown."""
+    """An opponent net of the inputs `names`."""
 
     def __init__(self, net: ActionNet, names: list[str]) -> None:
         super().__init__()
@@ -113,9 +111,7 @@ class _Actions(nn.Module):
     def forward(self, *columns: Tensor) -> Tensor:
         given = dict(zip(self._names, columns, strict=True))
         nothing = columns[0][:, :0]
-        number = torch.zeros_like(columns[0][:, 0], dtype=torch.int64)
-        batch = OpponentBatch(
-            **{name: given.get(name, nothing) for name in (*INPUT_SIZES, "sequence")}, player=number, action=number
-        )
+        action = torch.zeros_like(columns[0][:, 0], dtype=torch.int64)
+        batch = OpponentBatch(**{name: given.get(name, nothing) for name in INPUT_SIZES}, action=action)
         found: Tensor = self.net(batch)
         return found.softmax(dim=1)

@@ -1,6 +1,5 @@
 """`train.py model=opponent net=NAME` trains a net, `model=opponent_table` measures all predictors on the same rows."""
 
-import inspect
 import math
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
@@ -24,10 +23,10 @@ from models.fitting import (
     keep_or_train,
     metrics_of_test,
 )
-from models.opponent_data import UNKNOWN, Inputs, OpponentData, OpponentRows
+from models.opponent_data import Inputs, OpponentData, OpponentRows
 from models.opponent_inference import OPPONENT_NET, SHARES, STAMP, load_opponent_net, probabilities
 from models.opponent_module import OpponentModule, log_losses, score
-from models.opponent_nets import CLASSES, ActionNet, PlayerNet
+from models.opponent_nets import CLASSES, ActionNet
 from models.opponent_record import NetRecord, check_base, check_together, training_counts
 from poker.artifacts import open_artifact
 from poker.errors import PokernetsError
@@ -73,9 +72,8 @@ def train(
     `base`: an exported net without memory, for a net that knows players by how they deviate from it.
     """
     options = TrainingOptions(trainer, threads, ckpt_path, find_learning_rate, compile)
-    names = data.rows.known_names if "players" in inspect.signature(net.func).parameters else []
     classes = {"classes": data.rows.classes} if data.rows.classes != CLASSES else {}
-    net = Architecture(net.func, **net.keywords, **({"players": len(names)} if names else {}), **classes)
+    net = Architecture(net.func, **net.keywords, **classes)
 
     def learn(run: TrainingRun) -> Trained:
         made = net()
@@ -115,11 +113,10 @@ def _loss_of_mean(rows: OpponentRows) -> float:
 
 
 class TrainedNet(NamedTuple):
-    """A net, what it says of its training, and the numbers [players] by which it knows those of the rows."""
+    """A net, and what it says of its training."""
 
     net: ActionNet
     record: NetRecord
-    numbers: NDArray[np.int64]
 
 
 def table(
@@ -129,7 +126,6 @@ def table(
     statistics: Mapping[str, Predictor],
     nets: Mapping[str, str],
     base: str,
-    averages: Mapping[str, Sequence[str]],
     counted: Mapping[str, str],
     reference: str,
     apart: Sequence[str],
@@ -140,29 +136,25 @@ def table(
     part that the nets kept for tests if they learned from these rows, else all.
 
     `statistics` learn on line through the hands before and on through the test part; `nets` are paths, `base` is
-    that of the net on which the player inputs rest, `averages` name nets whose mean is measured too, of those in
-    `nets`; `counted` name nets that are the prior of each player's counts in a spot, with the weight of their
-    training. A net that may have learned from the test part is refused (`models.opponent_record`). Raises of all
-    sizes are one class. Log-loss intervals resample hands; differences are to the predictor `reference`; players
-    named in `apart` are measured apart. The importance of an input is the rise of a net's log-loss on some rows
-    when it is permuted.
+    that of the net on which the player inputs rest; `counted` name nets that are the prior of each player's counts in
+    a spot, with the weight of their training. A net that may have learned from the test part is refused
+    (`models.opponent_record`). Raises of all sizes are one class. Log-loss intervals resample hands; differences are
+    to the predictor `reference`; players named in `apart` are measured apart. The importance of an input is the rise
+    of a net's log-loss on some rows when it is permuted.
     """
     rows, measured, every = _measured(nets, base, data, test_share, architectures)
     inputs = every.take(rows.test_rows)
     predicted = {name: _walk(predictor, rows) for name, predictor in statistics.items()}
     importance: dict[str, dict[str, float]] = {}
-    player = rows.columns["player"][rows.test_rows].astype(np.int64)
     action = np.minimum(rows.columns["action"][rows.test_rows], RAISE_CLASS).astype(np.int64)
     some = np.random.default_rng(0).permutation(len(action))[:IMPORTANCE_ROWS]
-    means = {name: [part for part in parts if part in nets] for name, parts in averages.items()}
-    for name, parts in ({name: [name] for name in nets} | means).items():
-        if parts:
-            members = [measured[part] for part in parts]
-            predicted[name] = _predict(members, inputs, player)
-            importance[name] = _importance(members, inputs.take(some), player[some], action[some])
+    for name, trained in measured.items():
+        predicted[name] = _predict(trained.net, inputs)
+        importance[name] = _importance(trained.net, inputs.take(some), action[some])
     predicted |= {name: _counted(measured[of], rows, every) for name, of in counted.items() if of in nets}
-    numbers = [np.full(len(rows.names), UNKNOWN), *(found.numbers for found in measured.values())]
-    known = (np.array(numbers) != UNKNOWN).any(axis=0)
+    known = np.zeros(len(rows.names), dtype=bool)
+    for trained in measured.values():
+        known |= trained.record.has_met(rows.names)
     record: dict[str, Any] = {
         "rows": {
             "train": len(rows.train_rows),
@@ -171,7 +163,6 @@ def table(
             "fingerprint": rows.fingerprint,
         },
         "nets": {name: found.record.fingerprint for name, found in measured.items()},
-        "averages": means,
         "weights": {of: measured[of].record.weights.tolist() for of in counted.values() if of in nets},
         "predictors": _scores(predicted, rows, known, reference, apart),
         "importance": importance,
@@ -204,8 +195,7 @@ def _measured(
         found.check_unseen(rows)
     population = unseen[0].table if unseen else None
     inputs = rows.inputs(needs, rest, population)
-    measured = {name: TrainedNet(net, records[name], records[name].numbers(rows.names)) for name, net in loaded.items()}
-    return rows, measured, inputs
+    return rows, {name: TrainedNet(net, records[name]) for name, net in loaded.items()}, inputs
 
 
 def _walk(predictor: Predictor, rows: OpponentRows) -> Floats:
@@ -254,7 +244,7 @@ def _counted(found: TrainedNet, rows: OpponentRows, every: Inputs) -> Floats:
     """[test rows, 3] of a net with each player's counts, by the weights of its training and of the player's past."""
     seen = np.concatenate([rows.train_rows, rows.test_rows])
     player = rows.columns["player"][seen].astype(np.int64)
-    probs, likely = _with_counts(_predict([found], every.take(seen), player), rows, seen)
+    probs, likely = _with_counts(_predict(found.net, every.take(seen)), rows, seen)
     order = np.argsort(player, kind="stable")
     before = np.cumsum(likely[order], axis=0) - likely[order]
     starts = np.concatenate([[True], np.diff(player[order]) > 0])
@@ -264,10 +254,9 @@ def _counted(found: TrainedNet, rows: OpponentRows, every: Inputs) -> Floats:
     return np.asarray((shares @ probs)[len(rows.train_rows) :, 0])
 
 
-def _predict(nets: Sequence[TrainedNet], inputs: Inputs, player: NDArray[np.int64]) -> Floats:
-    """[n, 3] for inputs and players of the rows, the mean of the nets."""
-    each = [by_class(probabilities(found.net, inputs, found.numbers[player])) for found in nets]
-    return np.asarray(np.mean(each, axis=0, dtype=np.float64))
+def _predict(net: ActionNet, inputs: Inputs) -> Floats:
+    """[n, 3] for the inputs of n rows."""
+    return by_class(probabilities(net, inputs)).astype(np.float64)
 
 
 def _losses(probs: Floats, action: NDArray[np.int64]) -> Floats:
@@ -287,28 +276,21 @@ def bootstrap(values: Floats, groups: NDArray[np.int64], seed: int = 0) -> tuple
     return float(low), float(high)
 
 
-def _importance(
-    nets: Sequence[TrainedNet],
-    inputs: Inputs,
-    player: NDArray[np.int64],
-    action: NDArray[np.int64],
-) -> dict[str, float]:
+def _importance(net: ActionNet, inputs: Inputs, action: NDArray[np.int64]) -> dict[str, float]:
     """Rise of the log-loss when the values of one of the 19 inputs, or of all of another kind, change places."""
-    before = _losses(_predict(nets, inputs, player), action).mean()
+    before = _losses(_predict(net, inputs), action).mean()
     order = np.random.default_rng(1).permutation(len(action))
     found = {}
 
-    def note(name: str, changed: Inputs, who: NDArray[np.int64] = player) -> None:
-        found[name] = float(_losses(_predict(nets, changed, who), action).mean() - before)
+    def note(name: str, changed: Inputs) -> None:
+        found[name] = float(_losses(_predict(net, changed), action).mean() - before)
 
     for column, name in enumerate(opponent.NAMES):
         shuffled = inputs.features.copy()
         shuffled[:, column] = shuffled[order, column]
         note(name, inputs._replace(features=shuffled))
-    for name in sorted(set().union(*(found.net.needs for found in nets))):
+    for name in sorted(net.needs):
         note(name, inputs._replace(**{name: getattr(inputs, name)[order]}))
-    if any(isinstance(found.net, PlayerNet) for found in nets):
-        note("player", inputs, player[order])
     return found
 
 

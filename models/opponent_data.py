@@ -24,14 +24,11 @@ from poker.features.nolimit import NUM_SIZES
 from poker.opponents.model import NUM_CLASSES, RAISE_CLASS
 from poker.rules import LIMIT
 
-UNKNOWN = 0
-"""Number of a player that is not in the training part; others are numbered from 1."""
 TEST_BATCH = 4096
 
 
 class Inputs(NamedTuple):
-    """Inputs of n rows: features [n, 19], hand [n, 52], past [n, 84], held [n, 10] of the cards of the player, sequence
-    [n, 32] tokens of the hand so far.
+    """Inputs of n rows: features [n, 19], hand [n, 52], past [n, 84], held [n, 10] of the cards of the player.
 
     Inputs that a net does not read may have no columns.
     """
@@ -40,26 +37,23 @@ class Inputs(NamedTuple):
     hand: NDArray[np.float32]
     past: NDArray[np.float32]
     held: NDArray[np.float32]
-    sequence: NDArray[np.uint8]
 
     def take(self, rows: NDArray[np.int64]) -> "Inputs":
         return Inputs._make(column[rows] for column in self)
 
 
 class OpponentBatch(NamedTuple):
-    """`Inputs` of n rows, players by number [n], classes [n]."""
+    """`Inputs` of n rows, classes [n]."""
 
     features: Tensor
     hand: Tensor
     past: Tensor
     held: Tensor
-    sequence: Tensor
-    player: Tensor
     action: Tensor
 
 
-def batch_of(inputs: Inputs, player: NDArray[np.int64], action: NDArray[np.int64]) -> OpponentBatch:
-    return OpponentBatch(*(torch.from_numpy(np.ascontiguousarray(column)) for column in (*inputs, player, action)))
+def batch_of(inputs: Inputs, action: NDArray[np.int64]) -> OpponentBatch:
+    return OpponentBatch(*(torch.from_numpy(np.ascontiguousarray(column)) for column in (*inputs, action)))
 
 
 Base = Callable[[Inputs], NDArray[np.float32]]
@@ -95,9 +89,6 @@ class OpponentRows:
         if not len(self.test_rows):
             raise PokernetsError(f"{path}: too few hands to test on; make more with job=opponent_actions")
         known = np.unique(self.columns["player"][self.in_training])
-        numbers = np.full(len(self.names), UNKNOWN, dtype=np.int64)
-        numbers[known] = np.arange(1, len(known) + 1)
-        self.player_numbers = numbers
         self.known_names = [self.names[player] for player in known]
 
     def first_hand(self, test_share: float) -> int:
@@ -122,10 +113,9 @@ class OpponentRows:
         """
         rows = len(self.columns["action"])
         nothing = np.zeros((rows, 0), dtype=np.float32)
-        found = Inputs(self.columns["features"], nothing, nothing, nothing, np.zeros((rows, 0), dtype=np.uint8))
+        found = Inputs(self.columns["features"], nothing, nothing, nothing)
         if needs:
-            hand, sequence = opponent_history.hand_rows(self.columns)
-            found = found._replace(hand=hand, sequence=sequence)
+            found = found._replace(hand=opponent_history.hand_rows(self.columns))
         if "held" in needs:
             found = found._replace(held=held.held_rows(self.columns))
         if "past" in needs:
@@ -157,9 +147,7 @@ class OpponentData(lightning.LightningDataModule):
 
     def prepare(self, needs: Collection[str], base: Base | None) -> None:
         """Compute what the net needs; `past` takes a base predictor."""
-        columns = self.rows.columns
-        player = self.rows.player_numbers[columns["player"]]
-        self.tensors = batch_of(self.rows.inputs(needs, base), player, columns["action"].astype(np.int64))
+        self.tensors = batch_of(self.rows.inputs(needs, base), self.rows.columns["action"].astype(np.int64))
 
     def train_dataloader(self) -> ShuffledLoader[OpponentBatch]:
         return ShuffledLoader(self, self.shuffle, self.shuffle.batches_per_pass, partial(map, self._take))

@@ -11,7 +11,7 @@ import torch
 from numpy.typing import NDArray
 
 from models.export import load_net
-from models.opponent_data import UNKNOWN, Inputs, batch_of
+from models.opponent_data import Inputs, batch_of
 from models.opponent_nets import ActionNet
 from poker.artifacts import MismatchedArtifactError, open_artifact, refuses_by_name
 from poker.betting import Betting
@@ -28,7 +28,7 @@ OPPONENT_NET = "opponent_net"
 POPULATION = "population_table"
 """Count in a net's manifest: class frequencies of the players it was trained on, in the twelve contexts."""
 PLAYERS = "players"
-"""Count in the manifest of a net that knows players by name: the names, in the order of their numbers from 1."""
+"""Count in a net's manifest: the names of the players it was trained on."""
 BETTING = "betting"
 """Count in a net's manifest: `limit` or `nolimit`, whose actions it predicts."""
 SHARES = "shares_of_weights"
@@ -46,54 +46,44 @@ def load_opponent_net(path: str | Path, architectures: Collection[str] = ()) -> 
 
 
 @refuses_by_name(OPPONENT_NET)
-def _known(path: str | Path) -> tuple[NDArray[np.float64], dict[str, int]]:
-    """The population's table [12, 3] of the net at `path`, and the numbers of the players that it knows by name."""
+def _population(path: str | Path) -> NDArray[np.float64]:
+    """The population's table [12, 3] of the net at `path`."""
     counts = open_artifact(path, OPPONENT_NET, config=STAMP).counts
-    table = np.array(counts[POPULATION], dtype=np.float64).reshape(NUM_CONTEXTS, NUM_CLASSES)
-    return table, {str(name): at for at, name in enumerate(counts.get(PLAYERS, ()), UNKNOWN + 1)}
+    return np.array(counts[POPULATION], dtype=np.float64).reshape(NUM_CONTEXTS, NUM_CLASSES)
 
 
-def probabilities(net: ActionNet, inputs: Inputs, player: NDArray[np.int64] | None = None) -> Singles:
-    """Probabilities [n, C]; players [n] by number, None where nobody is known."""
-    nothing = np.zeros(len(inputs.features), dtype=np.int64)
+def probabilities(net: ActionNet, inputs: Inputs) -> Singles:
+    """Probabilities [n, C]."""
     with torch.inference_mode():
-        batch = batch_of(inputs, nothing + UNKNOWN if player is None else player, nothing)
+        batch = batch_of(inputs, np.zeros(len(inputs.features), dtype=np.int64))
         probs: Singles = net(batch).softmax(dim=1).numpy()
     return probs
 
 
 class OpponentNet:
-    """A `poker.opponents.model.Predictor` by nets: `path` is a net, or several that are averaged, `base` the one
-    that their player inputs rest on, `architectures` the classes outside `models` that these may have.
+    """A `poker.opponents.model.Predictor` by the net at `path`: `base` is the one that its player inputs rest on,
+    `architectures` the classes outside `models` that these may have.
 
-    Before the flop the population's table predicts in limit, where the nets were not trained on it. Learns from every
+    Before the flop the population's table predicts in limit, where the net was not trained on it. Learns from every
     observed action; the hand so far is read off the betting, so observation may begin anywhere in a hand.
     """
 
-    def __init__(
-        self,
-        path: str | Path | Sequence[str | Path],
-        base: str | Path | None = None,
-        architectures: Collection[str] = (),
-    ) -> None:
-        paths = [path] if isinstance(path, str | Path) else list(path)
-        self._nets = [load_opponent_net(each, architectures) for each in paths]
+    def __init__(self, path: str | Path, base: str | Path | None = None, architectures: Collection[str] = ()) -> None:
+        self._net = load_opponent_net(path, architectures)
         self._base = None if base is None else load_opponent_net(base, architectures)
-        if self._base is None and any("past" in net.needs for net in self._nets):
-            raise PokernetsError(f"{paths[0]} knows players by their past: give base, the net it was trained on")
-        known = [_known(each) for each in paths]
-        self._table = known[0][0]
-        self._betting = str(open_artifact(paths[0], OPPONENT_NET, config=STAMP).counts.get(BETTING, LIMIT))
-        self._numbers = [numbers for _, numbers in known]
+        if self._base is None and "past" in self._net.needs:
+            raise PokernetsError(f"{path} knows players by their past: give base, the net it was trained on")
+        self._table = _population(path)
+        self._betting = str(open_artifact(path, OPPONENT_NET, config=STAMP).counts.get(BETTING, LIMIT))
         self._memory: dict[str, opponent_history.PlayerMemory] = {}
         self._last: tuple[Betting, tuple[int, ...], Inputs, Singles] | None = None
 
     @staticmethod
     def refuse_settings(settings: Mapping[str, Any]) -> None:
         """Raise the errors of making the nets from these settings, as far as manifests show them."""
-        paths, base = settings["path"], settings.get("base")
-        for path in [*([paths] if isinstance(paths, str) else paths), *([] if base is None else [base])]:
-            open_artifact(path, OPPONENT_NET, config=STAMP, verify=False)
+        for path in (settings["path"], settings.get("base")):
+            if path is not None:
+                open_artifact(path, OPPONENT_NET, config=STAMP, verify=False)
 
     def probs(self, context: Context) -> NDArray[np.float64]:
         if context.betting is None or not self._covers(context):
@@ -109,9 +99,7 @@ class OpponentNet:
         if self._base is not None:
             memory, cells = self._remembered(context.player), self._cells(inputs, context, expected)
             inputs = inputs._replace(past=np.stack([memory.inputs(each) for each in cells]))
-        known = [np.full(len(expected), numbers.get(context.player, UNKNOWN)) for numbers in self._numbers]
-        each = [probabilities(net, inputs, player) for net, player in zip(self._nets, known, strict=True)]
-        probs = np.mean(each, axis=0, dtype=np.float64)
+        probs = probabilities(self._net, inputs).astype(np.float64)
         return np.asarray(probs / probs.sum(axis=1, keepdims=True))
 
     def update(self, context: Context, action_class: int) -> None:
@@ -224,9 +212,8 @@ def _inputs(betting: Betting, boards: Sequence[Board]) -> Inputs:
     columns = np.array([*rows, (betting.to_act, betting.street, 0, 0)], dtype=np.uint8).T.copy()
     actions = Actions(columns[0].astype(np.int32), *columns)
     hand = np.zeros((len(boards), opponent_history.HAND_SIZE), dtype=np.float32)
-    tokens = np.zeros((len(boards), opponent_history.SEQUENCE_SIZE), dtype=np.uint8)
     for row, board in enumerate(boards):
         cards = np.array([*board, *[NO_CARD] * (MAX_BOARD - len(board))], dtype=np.uint8)
-        hand_inputs(0, len(rows), actions, cards, hand[row], tokens[row])
+        hand_inputs(0, len(rows), actions, cards, hand[row])
     nothing = np.zeros((len(boards), 0), dtype=np.float32)
-    return Inputs(opponent.encode_on(betting, boards), hand, nothing, nothing, tokens)
+    return Inputs(opponent.encode_on(betting, boards), hand, nothing, nothing)

@@ -1,7 +1,7 @@
 """Record of an opponent net's training, from its manifest: which hands, whose, and on which base.
 
-It matches nets with rows: a net is measured on hands that it has not learned from, and finds the players that it knows
-by their names.
+It matches nets with rows: a net is measured on hands that it has not learned from, and on players by whether it has met
+them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from models.opponent_data import UNKNOWN, OpponentRows
+from models.opponent_data import OpponentRows
 from models.opponent_inference import BETTING, OPPONENT_NET, PLAYERS, POPULATION, SHARES, STAMP
 from poker.artifacts import MismatchedArtifactError, open_artifact, refuses_by_name
 
@@ -68,10 +68,10 @@ class NetRecord:
             np.array(found.counts.get(SHARES, ()), dtype=np.float64),
         )
 
-    def numbers(self, names: Sequence[str]) -> NDArray[np.int64]:
-        """[players] by which the net knows them, UNKNOWN those whom it has not met."""
-        known = {name: number for number, name in enumerate(self.players, UNKNOWN + 1)}
-        return np.array([known.get(name, UNKNOWN) for name in names], dtype=np.int64)
+    def has_met(self, names: Sequence[str]) -> NDArray[np.bool_]:
+        """[players] whether the net was trained on hands of theirs."""
+        players = set(self.players)
+        return np.array([name in players for name in names], dtype=bool)
 
     def check_unseen(self, rows: OpponentRows) -> None:
         """Raises MismatchedArtifactError if the net may have learned from the hands that `rows` test."""
@@ -87,7 +87,7 @@ class NetRecord:
             return  # cards of two seeds
         times = rows.columns["time"]
         tested = rows.test_rows[(self.first <= times[rows.test_rows]) & (times[rows.test_rows] <= self.last)]
-        shared = int((self.numbers(rows.names)[rows.columns["player"][tested]] != UNKNOWN).sum())
+        shared = int(self.has_met(rows.names)[rows.columns["player"][tested]].sum())
         if shared:
             _, first_rows = np.unique(rows.columns["hand"], return_index=True)
             later = np.floor(1000 * np.mean(times[first_rows] > self.last)) / 1000

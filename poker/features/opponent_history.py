@@ -41,9 +41,9 @@ _DECAYS: Floats = np.array([decay for _, decay in _CUTS])
 _STARTS: NDArray[np.int64] = np.cumsum([0, *(size for size, _ in _CUTS)])
 NUM_CELLS = int(_STARTS[-1])
 HAND_SIZE = kernel.HAND_INPUTS
-SEQUENCE_SIZE, NUM_TOKENS = kernel.TOKENS, kernel.NUM_TOKENS
 PLAYER_SIZE = NUM_CONTEXTS * kernel.CLASSES + len(_CUTS) * kernel.DEVIATION_INPUTS
-_SIZES = [HAND_SIZE, PLAYER_SIZE, *_CUTS, SEQUENCE_SIZE, NUM_TOKENS]
+_REMOVED = (32, 109)  # sizes of an input that was removed, in the hash so that nets trained before can still be read
+_SIZES = [HAND_SIZE, PLAYER_SIZE, *_CUTS, *_REMOVED]
 HISTORY_HASH = fingerprint_of({"inputs": HASH, "version": VERSION, "sizes": _SIZES})[:16]
 
 _FACED, _AGGRESSIVE, _ACTIVE, _STILL = (
@@ -81,9 +81,8 @@ def cells(features: Singles, context: NDArray[np.int64], predicted: Singles) -> 
     return np.asarray(np.stack(each, axis=1) + _STARTS[:-1])
 
 
-def hand_rows(columns: Mapping[str, NDArray[Any]]) -> tuple[Singles, NDArray[np.uint8]]:
-    """Hand inputs [n, 52] of the rows of `poker.features.action_rows`, and the actions of the hand so far as tokens
-    [n, 32] below `NUM_TOKENS`, 0 where there are no more."""
+def hand_rows(columns: Mapping[str, NDArray[Any]]) -> Singles:
+    """Hand inputs [n, 52] of the rows of `poker.features.action_rows`."""
     hand, board, *actions = (np.ascontiguousarray(columns[name]) for name in ("hand", "board", *kernel.Actions._fields))
     return kernel.hand_rows(hand, kernel.Actions(*actions), board)
 

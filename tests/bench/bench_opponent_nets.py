@@ -22,8 +22,7 @@ from poker.opponents.model import NUM_CONTEXTS, Context, context_of
 from tests.bench.bench_poki import milliseconds
 from tests.games import load_rules
 
-ADAPTIVE = ("adaptive", "adaptive_player", "adaptive_sequence")
-NETS = ("small", "wide", "hand", "sequence", *ADAPTIVE)
+NETS = ("small", "hand", "adaptive")
 HANDS = ("cfcfrfffcccc/crc", "cfcfrfffcccc/rcc")
 
 
@@ -31,8 +30,7 @@ def exported(name: str, root: Path) -> tuple[Path, bool]:
     """A net of this configuration as an artifact, and whether it rests on `hand`."""
     model = compose("train", ["model=opponent", f"net={name}", "seed=0"]).model
     configured = instantiate(model.net, _convert_="all")
-    players = {"players": 500} if "player" in name else {}
-    net = Architecture(configured.func, **configured.keywords, **players)
+    net = Architecture(configured.func, **configured.keywords)
     counts = {POPULATION: [[0.2, 0.5, 0.3]] * NUM_CONTEXTS}
     export_net(root / name, OPPONENT_NET, net, net(), stamp=STAMP, config={}, made_from={}, counts=counts)
     return root / name, model.base is not None
@@ -56,10 +54,8 @@ def run() -> list[dict[str, Any]]:
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
         found = {name: exported(name, root) for name in NETS}
-        groups = {name: [name] for name in NETS} | {"best": list(ADAPTIVE)}
-        for name, parts in groups.items():
-            base = root / "hand" if any(found[part][1] for part in parts) else None
-            predictor = OpponentNet([found[part][0] for part in parts], base=base)
+        for name, (path, adapts) in found.items():
+            predictor = OpponentNet(path, base=root / "hand" if adapts else None)
             for what, value in (
                 ("prediction", milliseconds(partial(_predict, predictor, contexts), 100)),
                 ("update", milliseconds(partial(_update, predictor, contexts), 100)),

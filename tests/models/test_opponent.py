@@ -26,7 +26,7 @@ from models.opponent_inference import (
     probabilities,
 )
 from models.opponent_module import OpponentModule, score
-from models.opponent_nets import PlayerNet, Reader, SequenceNet, SmallNet, WideNet
+from models.opponent_nets import SmallNet, WideNet
 from poker.agents.all_in import AllInPlayer
 from poker.artifacts import MismatchedArtifactError
 from poker.betting import Betting
@@ -43,7 +43,6 @@ from poker.state import HandState
 from tests.games import load_rules
 
 PLAYERS = 12
-ADAPTIVE = ("adaptive", "adaptive_player", "adaptive_sequence")
 
 
 def habits(player: int, faced: bool) -> tuple[float, float]:
@@ -98,8 +97,6 @@ def nets(work: Path, train: Callable[..., None]) -> Path:
     small = ("model.net.hidden=[16]", "model.data.batch_rows=64")
     train("opponent", "net=hand", "trainer.max_epochs=3", *small)
     train("opponent", "net=adaptive", "trainer.max_epochs=4", "model.net.members=2", *small)
-    train("opponent", "net=adaptive_player", "trainer.max_epochs=2", "model.net.members=2", *small)
-    train("opponent", "net=adaptive_sequence", "trainer.max_epochs=2", "model.net.units=8", *small)
     return work / "artifacts" / "opponent_net"
 
 
@@ -184,17 +181,13 @@ def test_a_net_that_remembers_players_beats_one_that_does_not(nets: Path, work: 
     assert found["adaptive"]["accuracy"] > found["hand"]["accuracy"]
 
 
-@pytest.mark.parametrize("names", [["adaptive"], ["adaptive_player", "adaptive_sequence"]])
-def test_at_the_table_it_says_what_it_says_of_the_rows(
-    names: list[str], nets: Path, work: Path, hands: list[ObservedHand]
-) -> None:
+def test_at_the_table_it_says_what_it_says_of_the_rows(nets: Path, work: Path, hands: list[ObservedHand]) -> None:
     """Every decision predicted and observed one at a time, against all rows at once."""
     rows = OpponentRows(str(work / "artifacts" / "opponent_actions"), 0.2)
     base = load_opponent_net(nets / "hand")
-    inputs = rows.inputs(("hand", "past", "sequence"), partial(probabilities, base))
-    player = rows.player_numbers[rows.columns["player"]]
-    wanted = np.mean([probabilities(load_opponent_net(nets / name), inputs, player) for name in names], axis=0)
-    predictor = OpponentNet([nets / name for name in names], base=nets / "hand")
+    inputs = rows.inputs(("hand", "past"), partial(probabilities, base))
+    wanted = probabilities(load_opponent_net(nets / "adaptive"), inputs)
+    predictor = OpponentNet(nets / "adaptive", base=nets / "hand")
     assert isinstance(predictor, Predictor)
     row = 0
     for hand in hands[:60]:
@@ -209,8 +202,6 @@ def test_at_the_table_it_says_what_it_says_of_the_rows(
     known = predictor.probs(context_of(hands[-1].decisions[-1][0], hands[-1].decisions[-1][1], "p0"))
     assert np.abs(predictor.probs(unseen) - known).max() > 1e-3
     predictor.forget()
-    if "adaptive_player" in names:
-        return  # its vector of the player stays
     np.testing.assert_allclose(
         predictor.probs(context_of(hands[-1].decisions[-1][0], hands[-1].decisions[-1][1], "p0")),
         predictor.probs(unseen),
@@ -235,8 +226,8 @@ def no_limit(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Obser
 def test_no_limit_nets_say_at_the_table_what_they_say_of_the_rows(no_limit: tuple[Path, list[ObservedHand]]) -> None:
     """All streets, raises by size; limit hands are refused."""
     folder, observed = no_limit
-    nets = [f"~model.nets.{name}" for name in ("small", "wide", "player", "sequence", *ADAPTIVE[1:])]
-    call(chosen(compose("train", ["model=opponent_table_nolimit", *nets, f"artifacts={folder}"]), "model"))
+    overrides = ["model=opponent_table_nolimit", "~model.nets.small", f"artifacts={folder}"]
+    call(chosen(compose("train", overrides), "model"))
     report = json.loads((folder / "opponent_table" / "results.json").read_text())
     found = {name: scores["preflop"]["log_loss"] for name, scores in report["predictors"].items()}
     assert found["habits"] < found["frequencies"] < found["majority"]  # players differ, and nobody looks at cards
@@ -336,8 +327,7 @@ def test_inputs_of_a_row_come_from_the_rows_before_it(work: Path) -> None:
     predicted = np.full((len(changed["action"]), 3), 1 / 3, dtype=np.float32)
     table = rows.population_table()
     for inputs in (
-        lambda columns: opponent_history.hand_rows(columns)[0],
-        lambda columns: opponent_history.hand_rows(columns)[1],
+        opponent_history.hand_rows,
         lambda columns: opponent_history.player_rows(columns, predicted, table),
     ):
         before, after = inputs(rows.columns), inputs(changed)
@@ -369,10 +359,8 @@ def test_a_net_with_a_memory_needs_its_base(nets: Path) -> None:
     [
         Architecture(SmallNet),
         Architecture(WideNet, hidden=(8,), inputs=("hand", "past"), dropout=0.1, members=3),
-        Architecture(PlayerNet, players=5, size=4, hidden=(8,), inputs=("hand",), dropout=0.1, members=2),
-        Architecture(SequenceNet, units=6, hidden=(8,), inputs=("past",), dropout=0.1, members=2),
     ],
-    ids=["small", "wide", "player", "sequence"],
+    ids=["small", "wide"],
 )
 def test_export_and_back(architecture: Architecture, tmp_path: Path) -> None:
     net = architecture()
@@ -381,9 +369,7 @@ def test_export_and_back(architecture: Architecture, tmp_path: Path) -> None:
     loaded = load_opponent_net(tmp_path / "n")
     generator = torch.Generator().manual_seed(0)
     features, hand, past, held = (torch.rand((40, size), generator=generator) for size in INPUT_SIZES.values())
-    zeros = torch.zeros(40, dtype=torch.int64)
-    sequence = random_tokens(40, generator)
-    batch = OpponentBatch(features, hand, past, held, sequence, zeros + 3, zeros)
+    batch = OpponentBatch(features, hand, past, held, torch.zeros(40, dtype=torch.int64))
     net.eval()
     torch.testing.assert_close(loaded(batch), net(batch).detach(), atol=1e-6, rtol=0)
     export_net(
@@ -400,61 +386,12 @@ def test_export_and_back(architecture: Architecture, tmp_path: Path) -> None:
         load_opponent_net(tmp_path / "n")
 
 
-def random_tokens(rows: int, generator: torch.Generator) -> torch.Tensor:
-    """[rows, 32] of all lengths from 0."""
-    tokens = torch.randint(1, opponent_history.NUM_TOKENS, (rows, opponent_history.SEQUENCE_SIZE), generator=generator)
-    lengths = torch.randint(0, opponent_history.SEQUENCE_SIZE + 1, (rows, 1), generator=generator)
-    lengths[0] = 0
-    return torch.where(torch.arange(opponent_history.SEQUENCE_SIZE) < lengths, tokens, 0).to(torch.uint8)
-
-
-def test_reader_is_a_gated_recurrent_unit_over_what_is_there() -> None:
-    """Against torch's own cell, one row at a time; gates there are (reset, update, new), one-hot tokens the input."""
-    reader, units = Reader(opponent_history.NUM_TOKENS, 5, 0), 5
-    tokens = random_tokens(30, torch.Generator().manual_seed(1))
-    cell = torch.nn.GRUCell(opponent_history.NUM_TOKENS, units)
-    with torch.no_grad():
-        cell.weight_ih.copy_(reader.inputs.weight.T)
-        cell.weight_hh.copy_(reader.states.weight)
-        cell.bias_ih.zero_()
-        cell.bias_hh.copy_(reader.states.bias)
-        found = reader(tokens)
-        for row, state in zip(tokens, found, strict=True):
-            wanted = torch.zeros(1, units)
-            for token in row[row > 0]:
-                one_hot = torch.nn.functional.one_hot(token.long()[None], opponent_history.NUM_TOKENS).float()
-                wanted = cell(one_hot, wanted)
-            torch.testing.assert_close(state[None], wanted, atol=1e-5, rtol=0)
-
-
-def test_tokens_say_who_did_what_in_which_order(work: Path) -> None:
-    """The first hand, spelled out: street, class, bets to call and whose seat, as digits."""
-    rows = OpponentRows(str(work / "artifacts" / "opponent_actions"), 0.2)
-    columns = rows.columns
-    last = int(np.flatnonzero(columns["hand"] == 0)[-1])
-    tokens = opponent_history.hand_rows(columns)[1][last]
-    for past in range(last):
-        code = int(tokens[past]) - 1
-        who = (
-            0
-            if columns["player"][past] == columns["player"][last]
-            else 1
-            if columns["seat"][past] < columns["seat"][last]
-            else 2
-        )
-        assert code % 3 == who
-        assert code // 3 % 3 == columns["bets"][past]
-        assert code // 9 % 3 == columns["action"][past]
-        assert code // 27 == columns["street"][past]
-    assert not tokens[last:].any()
-
-
 def test_all_predictors_on_the_same_rows(nets: Path, work: Path, train: Callable[..., None]) -> None:
     train("opponent", "net=small", "trainer.max_epochs=3", "model.data.batch_rows=64")
-    train("opponent_table", "~model.nets.wide", "~model.nets.player", "~model.nets.sequence")
+    train("opponent_table")
     report = json.loads((work / "artifacts" / "opponent_table" / "results.json").read_text())
     found = {name: scores["all"] for name, scores in report["predictors"].items()}
-    assert set(found) == {"majority", "frequencies", "player_frequencies", "small", "hand", *ADAPTIVE, "best"}
+    assert set(found) == {"majority", "frequencies", "player_frequencies", "small", "hand", "adaptive"}
     assert found["player_frequencies"]["log_loss"] < found["frequencies"]["log_loss"] < found["majority"]["log_loss"]
     assert found["adaptive"]["log_loss"] < found["hand"]["log_loss"]
     for scores in found.values():
@@ -472,8 +409,8 @@ def test_all_predictors_on_the_same_rows(nets: Path, work: Path, train: Callable
     difference, low, high = report["predictors"]["adaptive"]["all"]["less_reference"]
     assert low < difference < high
     assert len(report["importance"]["hand"]) == 19 + 1
-    assert set(report["importance"]["best"]) > {"bets_0", "hand", "past", "sequence"}
-    assert report["importance"]["best"]["past"] > 0.01
+    assert set(report["importance"]["adaptive"]) > {"bets_0", "hand", "past"}
+    assert report["importance"]["adaptive"]["past"] > 0.01
 
 
 def test_hands_before_count_each_hand_of_a_player_once() -> None:

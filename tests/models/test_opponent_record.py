@@ -1,4 +1,4 @@
-"""Nets are measured on hands that they have not learned from, with the players that they know by name."""
+"""Nets are measured on hands that they have not learned from, beside players whom they have met or not."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -14,7 +14,7 @@ from models.export import Architecture, export_net
 from models.opponent import table
 from models.opponent_data import OpponentRows
 from models.opponent_inference import OPPONENT_NET, STAMP, OpponentNet
-from models.opponent_nets import PlayerNet, WideNet
+from models.opponent_nets import WideNet
 from models.opponent_record import NetRecord, training_counts
 from poker.artifacts import Artifact, MismatchedArtifactError
 from poker.features.action_rows import write_rows
@@ -24,6 +24,7 @@ from tests.models.test_opponent import play
 SHARE = 0.2
 HANDS = play(150, seed=3)
 HAND = Architecture(WideNet, hidden=(8,), inputs=("hand",), seed=1)
+PAST = Architecture(WideNet, hidden=(8,), inputs=("hand", "past"), seed=2)
 IRC = {"source": "irc"}
 
 
@@ -53,19 +54,17 @@ def net_at(
 
 @pytest.fixture(scope="module")
 def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Rows `april`, the net `hand`, and `player`, which knows players by name and past."""
+    """Rows `april`, the net `hand`, and `player`, which knows players by their past."""
     root = tmp_path_factory.mktemp("nets")
     april = rows_at(root / "april", HANDS)
     base = net_at(root / "hand", HAND, april)
-    names = OpponentRows(str(april), SHARE).known_names
-    known = Architecture(PlayerNet, players=len(names), size=4, hidden=(8,), inputs=("hand", "past"), seed=2)
-    net_at(root / "player", known, april, base=base.fingerprint)
+    net_at(root / "player", PAST, april, base=base.fingerprint)
     return root
 
 
 def measure(root: Path, data: Path, out: Path, nets: Mapping[str, Path] | None = None, **changes: Any) -> Any:
     """Run the measurement and return its record; without `nets`, for `hand` and `player` in `root`."""
-    settings = {"test_share": None, "base": str(root / "hand"), "averages": {"best": ["hand", "player"]}}
+    settings = {"test_share": None, "base": str(root / "hand")}
     paths = {name: str(path) for name, path in (nets or {name: root / name for name in ("hand", "player")}).items()}
     more = {"statistics": {}, "counted": {}, "reference": "", "apart": (), "architectures": (), "output": str(out)}
     table(data=str(data), nets=paths, **{**settings, **more, **changes})
@@ -161,13 +160,5 @@ def test_names_are_whole_where_the_console_is_narrow(
 ) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     nets = {"a_name_of_18_letter": root / "hand", "player": root / "player"}
-    measure(root, root / "april", tmp_path, nets, averages={})
+    measure(root, root / "april", tmp_path, nets)
     assert "a_name_of_18_letter " in capsys.readouterr().err
-
-
-def test_averages_are_of_the_nets_that_are_there(root: Path, tmp_path: Path) -> None:
-    found = measure(root, root / "april", tmp_path, nets={"hand": root / "hand"})
-    assert found["averages"] == {"best": ["hand"]}
-    assert found["predictors"]["best"] == found["predictors"]["hand"]
-    none = measure(root, root / "april", tmp_path, nets={"hand": root / "hand"}, averages={"others": ["player"]})
-    assert set(none["predictors"]) == {"hand"}

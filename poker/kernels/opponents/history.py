@@ -14,7 +14,7 @@ import numpy as np
 from poker.kernels.registry import entry, kernel
 from poker.kernels.types import F32, F64, I32, I64, U8
 
-STREETS, CONTEXTS, CLASSES = 4, 12, 3
+CONTEXTS, CLASSES = 12, 3
 
 OWN_BETS, OTHER_BETS, OWN_CALLS, OTHER_CALLS = 0, 4, 8, 12
 OWN_CHECKED, FOLDS, LAST_BET, PREVIOUS = 16, 20, 24, 28
@@ -24,12 +24,6 @@ BOARD_SUITED, BOARD_PAIRS, BOARD_TRIPS, BOARD_HIGH, BOARD_RUN, BOARD_RUNS = 39, 
 CARD_OVER, CARD_PAIRS, CARD_THIRD, CARD_FOURTH, CARD_RANK = 45, 46, 47, 48, 49
 LAST_SIZE, OWN_SIZE = 50, 51
 HAND_INPUTS = 52
-
-TOKENS = 32
-"""Actions of the hand that a sequence keeps, the latest ones; one in fifty decisions after the flop has had more."""
-SELF, EARLIER, LATER = range(3)
-NUM_TOKENS = 1 + STREETS * CLASSES * 3 * 3
-"""0 is no action, the others are those of `hand_inputs`: street, class, bets to call, and who acted."""
 
 DEVIATION_INPUTS = 4
 """For each of the K ways of cutting: mean deviation of the three classes, and how much is known."""
@@ -59,25 +53,16 @@ class PlayerHistory(NamedTuple):
 _ACTIONS, _MEMORY = "Actions(i4_1, u1_1, u1_1, u1_1, u1_1)", "PlayerHistory(f8_2, f8_2, f8_1)"
 
 
-@entry(f"i8, i8, {_ACTIONS}, u1_1, f4_1, u1_1")
-def hand_inputs(first: int, row: int, actions: Actions, board: U8, out: F32, tokens: U8) -> None:
-    """Fill `out` [HAND_INPUTS] and `tokens` [TOKENS], which are 0, for decision `row` of a hand.
-
-    The hand began with row `first`; `board` [5]. Tokens are the actions before the decision; who acted is the player,
-    somebody in an earlier seat, or somebody in a later one.
-    """
+@entry(f"i8, i8, {_ACTIONS}, u1_1, f4_1")
+def hand_inputs(first: int, row: int, actions: Actions, board: U8, out: F32) -> None:
+    """Fill `out` [HAND_INPUTS], which is 0, for decision `row` of a hand, which began with row `first`; `board` [5]."""
     player, seat, street, action, bets = actions
     now = street[row]
-    begin = max(first, row - TOKENS)
     last_bet = -1
     callers = 0
     for past in range(first, row):
         other = player[past] != player[row]
         past_street = np.int64(street[past])
-        if past >= begin:
-            who = EARLIER if seat[past] < seat[row] else LATER
-            situation = (past_street * CLASSES + min(int(action[past]), 2)) * 3 + np.int64(bets[past])
-            tokens[past - begin] = 1 + situation * 3 + (who if other else SELF)
         if action[past] >= 2:
             out[(OTHER_BETS if other else OWN_BETS) + past_street] += 0.5
             out[LAST_SIZE] = (action[past] - 2) / 6
@@ -142,16 +127,15 @@ def _board_inputs(board: U8, out: F32) -> None:
 
 
 @entry(f"i4_1, {_ACTIONS}, u1_2")
-def hand_rows(hand: I32, actions: Actions, board: U8) -> tuple[F32, U8]:
-    """[n, HAND_INPUTS] and [n, TOKENS] of every row."""
+def hand_rows(hand: I32, actions: Actions, board: U8) -> F32:
+    """[n, HAND_INPUTS] of every row."""
     out = np.zeros((len(hand), HAND_INPUTS), dtype=np.float32)
-    tokens = np.zeros((len(hand), TOKENS), dtype=np.uint8)
     first = 0
     for row in range(len(hand)):
         if hand[row] != hand[first]:
             first = row
-        hand_inputs(first, row, actions, board[row], out[row], tokens[row])
-    return out, tokens
+        hand_inputs(first, row, actions, board[row], out[row])
+    return out
 
 
 @entry(f"{_MEMORY}, f8_2, i8_1, f4_1")
