@@ -177,7 +177,9 @@ def _write(
         "rows": [{**row, "weight": float(weight)} for row, weight in zip(rows, weights, strict=True)],
     }
     files = {"CSV": place / "flops.csv"}
-    return Report("Two ranges on many flops", [*sections, Figure("flops", draw)], record, {}, files).write(place)
+    if panels:
+        sections.append(Figure("flops", draw))
+    return Report("Two ranges on many flops", sections, record, {}, files).write(place)
 
 
 def _kinds(names: Sequence[str], line: Callable[[str, Sequence[int]], tuple[object, ...]]) -> list[tuple[object, ...]]:
