@@ -18,7 +18,7 @@ def test_length() -> None:
 def test_a_newcomer_sees_the_table_and_how_to_install_it_first() -> None:
     assert re.findall(r"!\[[^]]*\]\(([^)]+)\)", README)[0] == "docs/table.png"
     assert (
-        README.index("pipx install 'pokernets[play]'") < README.index("make play") < README.index("docs/overview.png")
+        README.index("make play") < README.index("pipx install 'pokernets[play]'") < README.index("docs/overview.png")
     )
     assert "Windows" in README.partition("docs/overview.png")[0]
 
