@@ -59,7 +59,7 @@ OUT = Path("docs/results/gpu/result.json")
 GOALS = {"spot": 0.1, "rivers": 0.06, "flop": 0.2, "subgames": 6.0, "range_states": 20, "tables": 60}
 """Seconds; milliseconds an iteration; times two cores' rate; seconds for all hands."""
 Found = dict[str, Any]
-_BYTES = 45
+MUST_MOVE = 45
 """Bytes that an action of a hand must move in an iteration: regrets, predictions and sums read and written, reach and
 values, strategies read twice."""
 _MOST_ITERATIONS = 5000
@@ -300,7 +300,7 @@ def _iteration(batch: TorchVectorSolver, iterations: int) -> Found:
     batch.run(iterations)
     _wait(batch.device)
     milliseconds = 1000 * (time.perf_counter() - begin) / iterations
-    found = {"milliseconds": milliseconds, "launches": launches, "must_move_gb": _BYTES * actions / 1e9}
+    found = {"milliseconds": milliseconds, "launches": launches, "must_move_gb": MUST_MOVE * actions / 1e9}
     if batch.device.type == "cuda":
         found["share_of_bandwidth"] = found["must_move_gb"] / (milliseconds / 1000) / _bandwidth()
     return found

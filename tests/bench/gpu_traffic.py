@@ -3,7 +3,8 @@
     TRITON_INTERPRET=1 python -m tests.bench.gpu_traffic [--out FILE] [GAME ...]
 
 A launch moves every byte that it reads or writes once, however often its programs do, but does not read rows of reach
-and values that it has written itself. That is compared with 45 bytes an action of a hand.
+and values that it has written itself. That is compared with the `MUST_MOVE` bytes of `tests.bench.gpu`
+an action of a hand.
 """
 
 import argparse
@@ -22,13 +23,11 @@ from poker.atomic import write_atomically
 from poker.search.torch.vector import TorchVectorSolver
 from poker.solvers.vector.game import VectorGame
 from tests.bench.bench_vector import flop_holdem
+from tests.bench.gpu import MUST_MOVE
 from tests.bench.record import record
 from tests.solvers.games import spot_game
 
 OUT = Path("docs/results/gpu/traffic.json")
-BYTES = 45
-"""Bytes that an action of a hand must move in an iteration: regrets, predictions and sums read and written, reach and
-values, strategies read twice."""
 GAMES: dict[str, tuple[Callable[[], VectorGame], int]] = {
     "r1": (lambda: spot_game("r1_river_full"), 256),
     "t2": (lambda: spot_game("t2_turn_wide"), 1),
@@ -116,7 +115,7 @@ def measured(name: str, game: VectorGame, copies: int) -> dict[str, Any]:
     batch = TorchVectorSolver([game], device="cpu")
     with counted(batch) as traffic:
         batch.run(1)
-    moved, must = copies * traffic.bytes / 1e9, copies * BYTES * game.hand_actions / 1e9
+    moved, must = copies * traffic.bytes / 1e9, copies * MUST_MOVE * game.hand_actions / 1e9
     row = {"name": name, "games": copies, "hand_actions": copies * game.hand_actions, "launches": traffic.launches}
     return {**row, "moved_gb": moved, "must_move_gb": must, "moved_of_must": moved / must}
 
