@@ -12,7 +12,7 @@ from lightning.pytorch.utilities import rank_zero_only
 from rich.console import Console
 
 Loggers = bool | Logger | partial[Logger] | Sequence[Logger | partial[Logger]]
-"""Those of `lightning.Trainer`; of a partial one the folder is not set."""
+"""Loggers as `lightning.Trainer` takes them; a partial logger gets its folder here."""
 
 
 class CourseLogger(TensorBoardLogger):

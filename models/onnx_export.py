@@ -26,7 +26,7 @@ from poker.features import leaf, ranges
 
 _EXTRA = "onnx"
 _ROWS = 3
-"""Of the inputs with which the net is traced; the file takes any number."""
+"""Rows of the inputs with which the net is traced; the file takes any number of them."""
 _KINDS = (LEAF_NET, RANGE_NET, OPPONENT_NET)
 
 

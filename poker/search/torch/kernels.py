@@ -50,8 +50,8 @@ CONTINUATIONS, OF_GAME = tl.constexpr(t.CONTINUATIONS), tl.constexpr(t.GAME_COLU
 SOLVE, BEST_RESPONSE, AVERAGE = (tl.constexpr(mode) for mode in range(3))
 """Modes of `pull` at p's nodes: update regrets, take the best action, follow p's average strategy."""
 
-CARDS = tl.constexpr(64)
-ALL_CARDS = tl.constexpr(63)
+CARDS = tl.constexpr(t.CARDS)
+ALL_CARDS = tl.constexpr(t.CARDS - 1)
 """Card slots of a product over cards; the last one holds every hand."""
 
 

@@ -17,7 +17,7 @@ from torch import Tensor
 
 from poker.errors import PokernetsError
 from poker.search.torch import kernels
-from poker.search.torch.columns import ACTIONS, ALL_IN, PAD, REACH, VECTORS
+from poker.search.torch.columns import ACTIONS, ALL_IN, CARDS, PAD, REACH, VECTORS
 from poker.search.torch.hands import cluster_width
 from poker.search.torch.tables import LevelWork, flatten
 from poker.solvers.vector.game import VectorGame
@@ -73,7 +73,7 @@ class TorchVectorSolver:
         self._reach, self._values = (torch.zeros(max(1, size), device=self.device) for size in tables.scratch)
         most = max(map(len, tables.leaves))
         self._clusters = cluster_width(tables.games)
-        self._by_card = torch.zeros(max(1, most * 64 * self._clusters * (most > 0)), device=self.device)
+        self._by_card = torch.zeros(max(1, most * CARDS * self._clusters), device=self.device)
         self._width = _power(int(tables.nodes[:, ACTIONS].max()), 2)
         self._parameters = torch.zeros((_GRAPH_ITERATIONS, 6), device=self.device)
         self._chips = torch.zeros((4, len(games)), dtype=torch.float64, device=self.device)
