@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 import lightning
 import numpy as np
@@ -23,8 +23,6 @@ from lightning.fabric.plugins import TorchCheckpointIO
 from lightning.fabric.utilities.exceptions import MisconfigurationException
 from lightning.pytorch import callbacks
 from lightning.pytorch.tuner.tuning import Tuner
-from rich.console import Console
-from rich.progress import Progress
 from torch import distributed, nn
 
 from models.checkpoints import CheckedCheckpoints, read_checkpoint
@@ -33,7 +31,6 @@ from models.logs import console, ending, finish, in_folder
 from poker.artifacts import file_sha256, find_artifact, fingerprint_of
 from poker.errors import PokernetsError
 from poker.naming import stable_name
-from poker.progress import progress_bars
 
 TrainerSettings = partial[lightning.Trainer]
 """`_target_: lightning.Trainer` with `_partial_: true`; the directory and the logger are added here."""
@@ -53,18 +50,6 @@ class EarlyStopping(callbacks.EarlyStopping):
         trainer.should_stop = trainer.should_stop or (own and self.stopped_epoch > 0)
 
 
-class TerminalProgressBar(callbacks.RichProgressBar):
-    """Lightning's bar on a terminal; elsewhere `ProgressInLogs` has the progress, and this shows nothing."""
-
-    def __init__(self, **settings: Annotated[Any, callbacks.RichProgressBar]) -> None:
-        self._on_terminal = Console(stderr=True).is_terminal
-        super().__init__(**settings)
-
-    @property
-    def is_enabled(self) -> bool:
-        return super().is_enabled and self._on_terminal
-
-
 class EpochSeed(callbacks.Callback):
     """Seeds torch anew in every epoch and process: dropout is the same after an interruption, and after other runs."""
 
@@ -76,51 +61,8 @@ class EpochSeed(callbacks.Callback):
         torch.manual_seed(int(seeds.generate_state(1, np.uint64)[0]))
 
 
-class ProgressInLogs(callbacks.Callback):
-    """Prints a line now and then with the epochs so far, the time left and the losses, where stderr is no terminal and
-    Lightning's bars would show nothing until the end."""
-
-    def __init__(self, metrics_format: str) -> None:
-        self._format = metrics_format
-        self._lines: Progress | None = None
-
-    def on_train_start(self, trainer: lightning.Trainer, pl_module: lightning.LightningModule) -> None:
-        console = Console(stderr=True)
-        if trainer.is_global_zero and not console.is_terminal:
-            self._lines = progress_bars("epochs", console)
-            total = max(trainer.max_epochs or 0, 0)
-            self._lines.add_task("training", total=total, completed=trainer.current_epoch, found="")
-            self._lines.start()
-
-    def on_train_batch_end(
-        self, trainer: lightning.Trainer, pl_module: lightning.LightningModule, outputs: Any, batch: Any, batch_idx: int
-    ) -> None:
-        self._update(trainer, trainer.current_epoch + (batch_idx + 1) / trainer.num_training_batches)
-
-    def on_train_end(self, trainer: lightning.Trainer, pl_module: lightning.LightningModule) -> None:
-        self._update(trainer, trainer.current_epoch)
-        self._stop()
-
-    def on_exception(
-        self, trainer: lightning.Trainer, pl_module: lightning.LightningModule, exception: BaseException
-    ) -> None:
-        self._stop()
-
-    def _update(self, trainer: lightning.Trainer, epochs: float) -> None:
-        if self._lines is not None:
-            metrics = trainer.progress_bar_metrics.items()
-            told = [f"{name} {value:{self._format}}" for name, value in metrics if isinstance(value, float)]
-            self._lines.update(self._lines.task_ids[0], completed=epochs, found="  ".join(told))
-
-    def _stop(self) -> None:
-        if self._lines is not None:
-            self._lines.stop()
-            self._lines = None
-
-
 _ONLY_SHOWING = (
     callbacks.ProgressBar,
-    ProgressInLogs,
     callbacks.ModelSummary,
     callbacks.ThroughputMonitor,
     callbacks.LearningRateMonitor,
@@ -286,8 +228,7 @@ def fit(
 
 def _made(trainer: TrainerSettings, run: TrainingRun) -> tuple[lightning.Trainer, callbacks.ModelCheckpoint]:
     """The trainer of a run, whose loggers know the settings, and what writes its checkpoints."""
-    monitors = [each.monitor for each in trainer.keywords.get("callbacks", ()) if hasattr(each, "monitor")]
-    logger = in_folder(trainer.keywords.get("logger"), run.directory, monitors[0] if monitors else "loss")
+    logger = in_folder(trainer.keywords.get("logger"), run.directory)
     try:
         made = trainer(logger=logger, default_root_dir=run.directory)
     except (MisconfigurationException, TypeError, ValueError) as error:

@@ -1,7 +1,7 @@
 """Results as TensorBoard scalars, so that runs can be laid beside each other.
 
-Tags begin with a group, and TensorBoard shows groups by the alphabet: `loss` of training, `strength` of what was
-measured, `uncertainty` (half-widths of 95% intervals), `work` of jobs. Only courses are shown: reports tell the rest.
+Tags begin with a group, and TensorBoard shows groups by the alphabet: `strength` of what was measured,
+`uncertainty` (half-widths of 95% intervals), `work` of jobs. Only courses are shown: reports tell the rest.
 """
 
 import math
