@@ -1,4 +1,9 @@
-"""Best responses in hold'em put together from their values on single flops: the street before the flop, and samples.
+"""The best response to any policy in two-player hold'em that ends with the flop, one flop at a time.
+
+The policy may be expensive to ask, such as one that solves a subgame at every public state: flops are independent of
+each other once its reach there is known, so `flop_values` is the unit of work. It is the walk of `ranges.RangeWalk` on
+the trees of `public.tree_of_both`, cut at the flop. One board of each class under renamings of suits stands for all; a
+policy that does not treat suits quite alike is measured on those boards.
 
 All 1,755 classes of flops give the exact value. With a sample, everything from the flop on is exact on each of its
 flops, and only the decisions before the flop depend on the others: the sample is cut into `_PARTS`, and each part
@@ -11,6 +16,7 @@ lay in 93% of their intervals, with 40 flops and with 16.)
 Symbols: V lines that reach the flop, H = 1326 hands, C = 169 classes of hands, A actions.
 """
 
+import hashlib
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -18,20 +24,24 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from poker.abstraction.buckets import is_holdem
 from poker.cards import HOLDEM, PREFLOP_CLASS
-from poker.kernels.cards.hands import NUM_HANDS
-from poker.kernels.cards.isomorphism import NUM_BOARDS, board_multiplicities
+from poker.errors import PokernetsError
+from poker.kernels.cards.hands import HAND_PERMUTATION, NUM_HANDS
+from poker.kernels.cards.isomorphism import NUM_BOARDS, board_multiplicities, canonical_boards
 from poker.machine import memory
-from poker.tree import BettingTree, Kind
-from poker.types import Floats, Reals
+from poker.rules import Rules
+from poker.solvers.best_response.public import CardlessPolicy, columns, on_one_board, on_tree, tree_of_both
+from poker.solvers.best_response.ranges import RangeWalk
+from poker.state import HandState, PolicyFunction, public_state
+from poker.tree import BetMenu, BettingTree, Kind
+from poker.types import Board, Floats, Reals
 
 NUM_CLASSES = 169
 CLASS_HAND: NDArray[np.int64] = np.unique(PREFLOP_CLASS, return_index=True)[1]
 """[169] the first hand of each class."""
 NUM_FLOPS = NUM_BOARDS[3]
 _PARTS = 10
-FEWEST_FLOPS = 2 * _PARTS
-"""Least size of a sample; a smaller one says too little."""
 _FLOPS = math.comb(52, 3)
 _FLOPS_WITH_TWO_HANDS = math.comb(48, 3)
 """Flops when both players' cards are out."""
@@ -41,6 +51,11 @@ Values = list[Floats]
 """Values on one flop, for either seat [V, C]."""
 Strategy = dict[int, NDArray[np.int64]]
 """Number of the action that each class of hands [C] takes, by node."""
+
+
+def ends_with_the_flop(rules: Rules) -> bool:
+    """Whether this is two-player hold'em without turn and river."""
+    return rules.num_players == 2 and is_holdem(rules) and rules.num_streets == 2
 
 
 @dataclass(frozen=True)
@@ -65,51 +80,54 @@ class ResponseCost:
         hours, memory = self.cpu / 3600, self.memory / 2**20
         return (
             f"{self.flops:,} flops of about {self.cpu_per_flop:.1f} CPU seconds: {hours:.2f} CPU hours, "
-            f"{self.workers} at a time, {memory:,.0f} MiB besides the abstraction"
+            f"{self.workers} at a time, {memory:,.0f} MiB"
         )
 
 
-class RootStreet:
-    """The street before the flop: the decisions of `responder` against `policy`, the opponent's [H, A] at a decision.
+class SeatResponse:
+    """The best response of `responder` on `tree` to `policy`, which before the flop is played the same on any board.
 
     `entries` are the V nodes where the flop begins, `reach` [V, H] the opponent's there; lines that the opponent never
-    plays are left out. Values [V, C] are means over all flops.
+    plays are left out.
     """
 
-    def __init__(self, tree: BettingTree, policy: Callable[[int], Reals], responder: int) -> None:
-        self.tree, self.responder, self._policy = tree, responder, policy
-        found: dict[int, Floats] = {}
-        self._descend(0, np.ones(NUM_HANDS), found)
-        self.entries = sorted(node for node, reach in found.items() if reach.any())
-        self.reach = np.array([found[node] for node in self.entries]).reshape(-1, NUM_HANDS)
+    def __init__(self, tree: BettingTree, policy: CardlessPolicy, responder: int) -> None:
+        self.tree, self.responder = tree, responder
+        self._shares: dict[int, Reals] = {}
+        reaches: dict[int, Floats] = {}
+        self._descend(0, np.ones(NUM_HANDS), policy, reaches)
+        self.entries = sorted(node for node, reach in reaches.items() if reach.any())
+        self.reach = np.array([reaches[node] for node in self.entries]).reshape(-1, NUM_HANDS)
 
-    def best(self, values: Floats) -> tuple[float, Strategy]:
-        """Chips per hand of the best strategy, and the strategy."""
-        chosen: Strategy = {}
-        return self._chips(values, lambda node, found: chosen.setdefault(node, found.argmax(axis=0))), chosen
-
-    def follow(self, values: Floats, strategy: Strategy) -> float:
-        """Chips per hand of a strategy."""
-        return self._chips(values, lambda node, found: strategy[node])
-
-    def _chips(self, values: Floats, choose: Callable[[int, Floats], NDArray[np.int64]]) -> float:
-        ends = dict(zip(self.entries, values * (_FLOPS / _FLOPS_WITH_TWO_HANDS), strict=True))
-        by_class = self._values(0, np.ones(NUM_HANDS), ends, choose)
-        return float(by_class[PREFLOP_CLASS].sum()) / (NUM_HANDS * math.comb(50, 2))
+    def _descend(self, node: int, reach: Floats, policy: CardlessPolicy, reaches: dict[int, Floats]) -> None:
+        if self.tree.kind[node] == Kind.STREET:
+            reaches[int(self.tree.first_child[node])] = reach
+        elif self.tree.kind[node] == Kind.DECISION:
+            if self.tree.player[node] != self.responder:
+                self._shares[node] = columns(self.tree, node, policy(self.tree.betting(node)))
+            for child, own in self._below(node, reach):
+                self._descend(child, own, policy, reaches)
 
     def _below(self, node: int, reach: Floats) -> list[tuple[int, Floats]]:
         """Children of a decision, and the opponent's reach [H] there."""
         children = self.tree.children(node)
         if self.tree.player[node] == self.responder:
             return [(child, reach) for child in children]
-        return [(child, reach * shares) for child, shares in zip(children, self._policy(node).T, strict=True)]
+        return [(child, reach * shares) for child, shares in zip(children, self._shares[node].T, strict=True)]
 
-    def _descend(self, node: int, reach: Floats, found: dict[int, Floats]) -> None:
-        if self.tree.kind[node] == Kind.STREET:
-            found[int(self.tree.first_child[node])] = reach
-        elif self.tree.kind[node] == Kind.DECISION:
-            for child, own in self._below(node, reach):
-                self._descend(child, own, found)
+    def best(self, values: Floats) -> tuple[float, Strategy]:
+        """Chips per hand of the best strategy before the flop, and it; `values` [V, C] are means over flops."""
+        strategy: Strategy = {}
+        return self._chips(values, lambda node, gains: strategy.setdefault(node, gains.argmax(axis=0))), strategy
+
+    def follow(self, values: Floats, strategy: Strategy) -> float:
+        """Chips per hand of a strategy before the flop; `values` [V, C] are means over flops."""
+        return self._chips(values, lambda node, gains: strategy[node])
+
+    def _chips(self, values: Floats, choose: Callable[[int, Floats], NDArray[np.int64]]) -> float:
+        ends = dict(zip(self.entries, values * (_FLOPS / _FLOPS_WITH_TWO_HANDS), strict=True))
+        by_class = self._values(0, np.ones(NUM_HANDS), ends, choose)
+        return float(by_class[PREFLOP_CLASS].sum()) / (NUM_HANDS * math.comb(50, 2))
 
     def _values(
         self, node: int, reach: Floats, ends: dict[int, Floats], choose: Callable[[int, Floats], NDArray[np.int64]]
@@ -121,10 +139,58 @@ class RootStreet:
             return sign * float(tree.committed[node].min()) * HOLDEM.compatible_mass(reach)[CLASS_HAND]
         if tree.kind[node] == Kind.STREET:
             return ends.get(int(tree.first_child[node]), np.zeros(NUM_CLASSES))
-        found = np.stack([self._values(child, own, ends, choose) for child, own in self._below(node, reach)])
+        gains = np.stack([self._values(child, own, ends, choose) for child, own in self._below(node, reach)])
         if tree.player[node] != self.responder:
-            return np.asarray(found.sum(axis=0))
-        return np.asarray(np.take_along_axis(found, choose(node, found)[None], axis=0)[0])
+            return np.asarray(gains.sum(axis=0))
+        return np.asarray(np.take_along_axis(gains, choose(node, gains)[None], axis=0)[0])
+
+    def on_flop(self, policy: PolicyFunction, board: Board) -> Floats:
+        """[V, H] what the responder wins with each hand times the policy's reach, summed over compatible hands."""
+        tree, live = self.tree, self.tree.rules.space.live(board)
+        walk = RangeWalk(tree, on_tree(tree, policy), self.responder)
+        values = [walk.values(node, board, reach * live) for node, reach in zip(self.entries, self.reach, strict=True)]
+        return live * np.array(values).reshape(-1, NUM_HANDS)
+
+    def states(self, flop: int) -> list[HandState]:
+        """Public states at which the policy is asked on canonical flop number `flop`."""
+        tree, board = self.tree, tuple(canonical_boards(3)[flop].tolist())
+        on_flop = np.zeros(len(tree), bool)
+        on_flop[self.entries] = True
+        for node in range(len(tree)):  # parents come first
+            on_flop[node] |= tree.parent[node] >= 0 and on_flop[tree.parent[node]]
+        opponents = on_flop & (tree.kind == Kind.DECISION) & (tree.player != self.responder)
+        return [public_state(tree.betting(node), board) for node in np.flatnonzero(opponents).tolist()]
+
+
+def flop_values(seats: Sequence[SeatResponse], policy: PolicyFunction, flop: int) -> Values:
+    """Values on canonical flop number `flop`, averaged over its images."""
+    board = tuple(canonical_boards(3)[flop].tolist())
+    return [seat.on_flop(policy, board)[:, HAND_PERMUTATION[:, CLASS_HAND]].mean(axis=1) for seat in seats]
+
+
+class ResponseByFlop:
+    """Best responses of either seat with the bets of `menu` and of `policy`.
+
+    `fingerprint` changes with the trees, and with what `policy` does anywhere on one flop. Raises PokernetsError for
+    games with other streets.
+    """
+
+    def __init__(self, rules: Rules, policy: PolicyFunction, menu: BetMenu) -> None:
+        if not ends_with_the_flop(rules):
+            raise PokernetsError(
+                f"the best response over `flops` is for two-player hold'em without a turn, not '{rules.name}'"
+            )
+        self.policy = policy
+        anywhere, digest = on_one_board(policy), hashlib.sha256(rules.to_acpc().encode())
+        self.seats = [SeatResponse(tree_of_both(rules, menu, anywhere, seat), anywhere, seat) for seat in range(2)]
+        for seat in self.seats:
+            tree = seat.tree
+            for node in np.flatnonzero((tree.kind == Kind.DECISION) & (tree.player != seat.responder)).tolist():
+                actions, probs = anywhere(tree.betting(node))
+                digest.update(f"{tree.path_text(node)} {tree.actions(node)} {actions}".encode())
+                digest.update(np.ascontiguousarray(probs).tobytes())
+            digest.update(tree.action.tobytes())
+        self.fingerprint = digest.hexdigest()
 
 
 def draw_flops(count: int, seed: int) -> NDArray[np.int64]:
@@ -133,23 +199,23 @@ def draw_flops(count: int, seed: int) -> NDArray[np.int64]:
     return np.asarray(np.random.default_rng(seed).choice(NUM_FLOPS, count, p=weights))
 
 
-def value_of_all(roots: Sequence[RootStreet], values: Iterable[Values]) -> Floats:
+def value_of_all(seats: Sequence[SeatResponse], values: Iterable[Values]) -> Floats:
     """[2] chips per hand by seat, from the values on all flops in the order of their numbers."""
     by_flop = list(zip(board_multiplicities(3) / _FLOPS, values, strict=True))
-    means = [sum(weight * each[seat] for weight, each in by_flop) for seat in range(2)]
-    return np.array([root.best(np.asarray(mean))[0] for root, mean in zip(roots, means, strict=True)])
+    means = [sum(weight * both[seat] for weight, both in by_flop) for seat in range(2)]
+    return np.array([seat.best(np.asarray(mean))[0] for seat, mean in zip(seats, means, strict=True)])
 
 
-def values_of_sample(roots: Sequence[RootStreet], values: list[Values]) -> tuple[Floats, float]:
+def values_of_sample(seats: Sequence[SeatResponse], values: list[Values]) -> tuple[Floats, float]:
     """Chips [2, n] won by each seat on each drawn flop, deciding as is best for the other parts; and the optimistic
     chips per hand, both seats together."""
     part = np.arange(len(values)) % _PARTS
     won, optimistic = np.zeros((2, len(values))), 0.0
-    for seat, root in enumerate(roots):
-        stacked = np.stack([each[seat] for each in values])
-        optimistic += root.best(stacked.mean(axis=0))[0]
+    for number, seat in enumerate(seats):
+        stacked = np.stack([both[number] for both in values])
+        optimistic += seat.best(stacked.mean(axis=0))[0]
         for out in np.unique(part).tolist():
-            strategy = root.best(stacked[part != out].mean(axis=0))[1]
+            strategy = seat.best(stacked[part != out].mean(axis=0))[1]
             for flop in np.flatnonzero(part == out).tolist():
-                won[seat, flop] = root.follow(stacked[flop], strategy)
+                won[number, flop] = seat.follow(stacked[flop], strategy)
     return won, optimistic

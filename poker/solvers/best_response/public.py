@@ -1,11 +1,10 @@
 """Best responses to policies that are functions of the public state, and the trees that they are found on.
 
-In games with few public cards any policy is answered exactly, over ranges; in larger ones only a policy that plays by
-buckets. A responder in a no-limit game has the bets of a menu besides those of the policy: both stand in one tree,
-where the policy reads bets that it does not know as it does at the table. What is won with other bets is not counted,
-so there it is a lower bound.
+In games with few public cards any policy is answered exactly, over ranges. A responder in a no-limit game has the bets
+of a menu besides those of the policy: both stand in one tree, where the policy reads bets that it does not know as it
+does at the table. What is won with other bets is not counted, so there it is a lower bound.
 
-Symbols: H hands, B buckets, A actions.
+Symbols: H hands, A actions.
 """
 
 from collections.abc import Callable
@@ -14,20 +13,16 @@ from functools import lru_cache
 
 import numpy as np
 
-from poker.abstraction.buckets import BOARD_SIZES, CardAbstraction, make_abstraction
 from poker.betting import Betting
 from poker.errors import PokernetsError
-from poker.kernels.cards.hands import NUM_HANDS
-from poker.kernels.cards.isomorphism import NUM_BOARDS
 from poker.rules import Rules
 from poker.solvers.best_response.ranges import RangePolicy, RangeWalk
-from poker.solvers.best_response.unabstracted import UnabstractedResponse
 from poker.state import Policy, PolicyFunction, public_state
 from poker.tree import BetMenu, BettingTree, build_tree
 from poker.types import Reals
 
 CardlessPolicy = Callable[[Betting], Policy]
-"""Legal actions, and their probabilities by bucket [B, A]; actions alone count where a tree is built."""
+"""Legal actions and their probabilities [H, A] whatever the board; actions alone count where a tree is built."""
 
 
 def is_walkable(rules: Rules) -> bool:
@@ -58,50 +53,23 @@ def on_tree(tree: BettingTree, policy: PolicyFunction) -> RangePolicy:
     return lambda node, board: columns(tree, node, policy(public_state(betting(node), board)))
 
 
-def response_to_buckets(
-    rules: Rules, menu: BetMenu, cards: CardAbstraction, policy: CardlessPolicy
-) -> UnabstractedResponse:
-    """The response to a policy that plays hold'em by the buckets of `cards`."""
-    tree = tree_of_both(rules, menu, policy)
-    rows = lru_cache(maxsize=None)(lambda node: columns(tree, node, policy(tree.betting(node))).astype(np.float32))
-    return UnabstractedResponse(tree, cards, rows)
-
-
-def response_without_cards(rules: Rules, menu: BetMenu, policy: PolicyFunction) -> UnabstractedResponse:
-    """The response to a policy that plays hold'em alike with every hand and board."""
-    sizes = BOARD_SIZES[: rules.num_streets]
-    cards = make_abstraction([np.zeros((NUM_BOARDS[n], NUM_HANDS), np.uint8) for n in sizes], [1] * len(sizes))
-
-    def one_bucket(betting: Betting) -> Policy:
-        actions, probs = policy(public_state(betting, ()))
-        return actions, probs[:1]
-
-    return response_to_buckets(rules, menu, cards, one_bucket)
-
-
 @dataclass(frozen=True)
 class _BothMenus(BetMenu):
     """A menu that also offers what a policy plays, and at decisions of `policy_seat` nothing else."""
 
     policy: CardlessPolicy = field(kw_only=True)
-    policy_seat: int | None = field(kw_only=True)
+    policy_seat: int = field(kw_only=True)
 
     def raise_totals(self, betting: Betting, dead: int = 0, base: int | None = None) -> tuple[int, ...]:
         offered = super().raise_totals(betting, dead, base) if betting.to_act != self.policy_seat else ()
         return tuple(sorted({*offered, *(action for action in self.policy(betting)[0] if action > 0)}))
 
 
-def tree_of_both(
-    rules: Rules, menu: BetMenu | None, policy: CardlessPolicy, responder: int | None = None
-) -> BettingTree:
-    """The whole tree with the bets of `menu` and those of `policy`; a limit game has no others.
-
-    `responder` alone bets by the menu; None for a tree that serves both seats.
-    """
+def tree_of_both(rules: Rules, menu: BetMenu | None, policy: CardlessPolicy, responder: int) -> BettingTree:
+    """The whole tree with the bets of `menu` for `responder` and those of `policy`; a limit game has no others."""
     if rules.is_limit or menu is None:
         return _own_tree(rules)
-    seat = None if responder is None else 1 - responder
-    return build_tree(Betting.start(rules), _BothMenus(**vars(menu), policy=policy, policy_seat=seat))
+    return build_tree(Betting.start(rules), _BothMenus(**vars(menu), policy=policy, policy_seat=1 - responder))
 
 
 @lru_cache(maxsize=1)
@@ -111,7 +79,7 @@ def _own_tree(rules: Rules) -> BettingTree:
 
 
 def columns(tree: BettingTree, node: int, policy: Policy) -> Reals:
-    """[H or B, A] of a policy by the actions of a node that has all of its own."""
+    """[H, A] of a policy by the actions of a node that has all of its own."""
     actions, probs = policy
     offered = tree.actions(node)
     out = np.zeros((len(probs), len(offered)), probs.dtype)

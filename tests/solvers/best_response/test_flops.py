@@ -1,9 +1,9 @@
-"""Flop by flop: the same numbers as in one walk, and as the walk of policies that play by buckets."""
+"""Flop by flop: the same numbers as in one walk, whatever the names of suits."""
 
 import numpy as np
 import pytest
 
-from poker.abstraction.buckets import CardAbstraction, make_abstraction
+from poker.abstraction.buckets import make_abstraction
 from poker.agents.blueprint import BlueprintAgent
 from poker.agents.simple import AlwaysCall
 from poker.betting import Betting
@@ -12,9 +12,7 @@ from poker.errors import PokernetsError
 from poker.kernels.cards.hands import CARD_PERMUTATION, HAND_PERMUTATION
 from poker.kernels.cards.isomorphism import NUM_BOARDS, canonical_boards
 from poker.kernels.cards.strength import boards_strength
-from poker.solvers.best_response.by_flop import ResponseByFlop, flop_values
-from poker.solvers.best_response.flops import CLASS_HAND, value_of_all
-from poker.solvers.best_response.public import response_to_buckets
+from poker.solvers.best_response.flops import CLASS_HAND, ResponseByFlop, flop_values, value_of_all
 from poker.tree import bet_menu, build_tree
 from tests.blueprints import random_blueprint
 from tests.games import load_rules
@@ -28,9 +26,9 @@ def test_all_flops_are_the_whole_walk() -> None:
     menu = bet_menu(preflop="a", flop="a")
     caller = AlwaysCall(name="caller").policy
     response = ResponseByFlop(RULES, caller, menu)
-    values = [flop_values(response.walks, caller, flop) for flop in range(NUM_BOARDS[3])]
+    values = [flop_values(response.seats, caller, flop) for flop in range(NUM_BOARDS[3])]
     wanted = [response_by_hand(RULES, caller, player, menu).mean() for player in range(2)]
-    assert value_of_all(response.roots, values).tolist() == pytest.approx(wanted, rel=1e-9)
+    assert value_of_all(response.seats, values).tolist() == pytest.approx(wanted, rel=1e-9)
 
 
 def blueprint() -> BlueprintAgent:
@@ -41,34 +39,13 @@ def blueprint() -> BlueprintAgent:
     return BlueprintAgent(name="blueprint", blueprint=random_blueprint(tree, cards), translation_seed=3)
 
 
-def test_a_translated_blueprint_has_the_values_of_the_walk_by_buckets() -> None:
-    """Against bets that its tree lacks, by other code in float32; the lines are found by their text."""
-    menu = bet_menu(preflop=[[0.5, 1.0], [1.0, "a"]], flop=[[0.5, 1.0], [1.0, "a"]])
-    agent = blueprint()
-    cards = agent.blueprint.cards
-    assert isinstance(cards, CardAbstraction)
-    response = ResponseByFlop(RULES, agent.policy, menu)
-    by_buckets = response_to_buckets(RULES, menu, cards, agent.by_bucket)
-    scratch = by_buckets.scratch()
-    for flop in (3, 877):
-        found = flop_values(response.walks, agent.policy, flop)
-        wanted = by_buckets.flop_values(flop, scratch)
-        for seat in range(2):
-            root, other = response.roots[seat], by_buckets.roots[seat]
-            lines = {other.tree.path_text(node): row for node, row in zip(other.entries, wanted[seat], strict=True)}
-            assert lines.keys() == {root.tree.path_text(node) for node in root.entries}
-            for node, row in zip(root.entries, found[seat], strict=True):
-                line = lines[root.tree.path_text(node)]
-                assert np.allclose(row, line, atol=1e-4 * np.abs(line).max())
-
-
 def test_values_of_a_flop_do_not_depend_on_the_names_of_suits() -> None:
     agent = blueprint()
     response = ResponseByFlop(RULES, agent.policy, bet_menu(preflop="a", flop="a"))
     assert suit_difference(response, 877, 5) < 1e-6
-    held = np.zeros(NUM_HANDS, dtype=bool)
-    held[HAND_PERMUTATION[:, CLASS_HAND]] = True
-    assert held.all()
+    reached = np.zeros(NUM_HANDS, dtype=bool)
+    reached[HAND_PERMUTATION[:, CLASS_HAND]] = True
+    assert reached.all()
 
 
 def suit_difference(response: ResponseByFlop, flop: int, renaming: int) -> float:
@@ -77,10 +54,10 @@ def suit_difference(response: ResponseByFlop, flop: int, renaming: int) -> float
     board = tuple(canonical_boards(3)[flop].tolist())
     image = tuple(CARD_PERMUTATION[renaming, list(board)].tolist())
     largest = 0.0
-    for walk in response.walks:
-        mass = np.array([walk.tree.rules.space.compatible_mass(reach) for reach in walk.reach])
-        renamed = walk.values(response.policy, image)[:, HAND_PERMUTATION[renaming]]
-        apart = np.abs(renamed - walk.values(response.policy, board)) / np.maximum(mass, 1e-9)
+    for seat in response.seats:
+        mass = np.array([seat.tree.rules.space.compatible_mass(reach) for reach in seat.reach])
+        renamed = seat.on_flop(response.policy, image)[:, HAND_PERMUTATION[renaming]]
+        apart = np.abs(renamed - seat.on_flop(response.policy, board)) / np.maximum(mass, 1e-9)
         largest = max(largest, float(apart.max()))
     return largest
 
