@@ -23,6 +23,7 @@ from data_gen.leaf_table import Valuation
 from data_gen.progress import JobProgress
 from poker.abstraction.equities import showdown_equity
 from poker.artifacts import find_artifact
+from poker.cards import ordered_board
 from poker.errors import PokernetsError
 from poker.features.leaf import encode_pairs
 from poker.features.shards import KIND, columns_of, shard_path, write_shard
@@ -114,7 +115,7 @@ def shard_rows(continuations: Continuations, settings: ShardSettings, index: int
     parts: list[Columns] = []
     for serial in range(settings.boards_per_shard):
         preflop = rng.random() < settings.preflop_share
-        board: Board = () if preflop else tuple(sorted(rng.choice(52, 3, replace=False).tolist()))
+        board: Board = () if preflop else ordered_board(rng.choice(52, 3, replace=False).tolist())
         sampler = LeafSampler(continuations.blueprint, board, settings.exploration, settings.uniform_hands)
         for state in range(settings.states_per_board):
             unique = (index * settings.boards_per_shard + serial) * settings.states_per_board + state

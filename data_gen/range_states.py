@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from data_gen.costs import cost, tell
 from data_gen.progress import JobProgress
 from poker.artifacts import find_artifact, open_artifact
-from poker.cards import HAND_CARDS, HOLDEM, NUM_HANDS, NUM_SUITS, PREFLOP_CLASS
+from poker.cards import HAND_CARDS, HOLDEM, NUM_HANDS, NUM_SUITS, PREFLOP_CLASS, ordered_board
 from poker.errors import PokernetsError
 from poker.features.ranges import COLUMNS, KIND, LEVELS, encode, stamp, strengths, write_states
 from poker.features.shards import NO_CARD, shard_path
@@ -208,7 +208,7 @@ class _Drawn(NamedTuple):
 
 def _draw(settings: RangeSettings, count: int, rng: np.random.Generator) -> _Drawn:
     level = LEVELS[settings.level]
-    board = tuple(sorted(rng.choice(52, level.cards, replace=False).tolist()))
+    board = ordered_board(rng.choice(52, level.cards, replace=False).tolist())
     names, shares = list(settings.kinds), np.array(list(settings.kinds.values()))
     stacks, drawn = np.empty(count, np.float32), np.empty((count, 2, NUM_HANDS), np.float16)
     for state in range(count):

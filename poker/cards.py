@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from poker.errors import PokernetsError
 from poker.kernels.cards.hands import HAND_CARDS, NUM_CARDS, NUM_HANDS, NUM_RANKS, NUM_SUITS
+from poker.types import Board
 
 __all__ = [
     "HAND_CARDS",
@@ -37,6 +38,7 @@ __all__ = [
     "class_text",
     "hand_index",
     "hand_text",
+    "ordered_board",
     "parse_card",
     "parse_cards",
     "updated_range",
@@ -92,6 +94,13 @@ def card_mask(cards: Iterable[int]) -> int:
     for card in cards:
         mask |= 1 << int(card)
     return mask
+
+
+def ordered_board(cards: Iterable[int]) -> Board:
+    """A hold'em board in the order in which all that caches, draws or stores by board expects it: the flop ascending,
+    then turn and river as dealt. Called where a board enters; `Rules.ordered_board` is that of any game."""
+    board = tuple(int(card) for card in cards)
+    return (*sorted(board[:3]), *board[3:])
 
 
 class CardSpace:

@@ -158,10 +158,7 @@ class SmallGameBuckets:
         rules = self.rules
         if len(board) not in rules.board_sizes:
             raise CardError(f"a board of {rules.name} has {rules.board_sizes} cards, not {len(board)}")
-        digits, start = [], 0
-        for size in rules.board_cards:
-            digits += sorted(card // rules.num_suits for card in board[start : start + size])
-            start += size
+        digits = [card // rules.num_suits for card in rules.ordered_board(tuple(board))]
         code = sum(digit * rules.num_ranks**i for i, digit in enumerate(digits))
         hole = np.arange(rules.deck_size, dtype=np.int32) // rules.num_suits
         out: NDArray[np.int32] = hole + np.int32(rules.num_ranks * code)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from poker.abstraction.features import PAIR_COMPLETIONS, all_in_equity, preflop_wins
 from poker.betting import Betting
-from poker.cards import HOLDEM, NUM_HANDS
+from poker.cards import HOLDEM, NUM_HANDS, ordered_board
 from poker.kernels.cards.hands import CARD_PERMUTATION, HAND_PERMUTATION
 from poker.kernels.cards.isomorphism import canonical_board
 from poker.kernels.cards.ranks import rank_board_hands
@@ -101,10 +101,10 @@ def showdown_chances(rules: Rules, board: Board, opponent: Floats) -> Floats:
 
 
 def renamed_flop(board: Board) -> tuple[Board, int]:
-    """A board in the suits of the flop that stands for all that are alike up to their names, and the permutation of
-    suits that leads there."""
+    """An ordered board in the suits of the flop that stands for all that are alike up to their names, and the
+    permutation of suits that leads there."""
     renaming = int(canonical_board(np.array(board[:_FLOP], dtype=np.uint8))[1])
-    return tuple(CARD_PERMUTATION[renaming, list(board)].tolist()), renaming
+    return ordered_board(CARD_PERMUTATION[renaming, list(board)].tolist()), renaming
 
 
 def _all_pairs(matrix: NDArray[np.floating], opponent: Floats) -> Floats:

@@ -77,7 +77,7 @@ def ahead_now(board: Sequence[int]) -> NDArray[np.float32]:
 
 
 def _as_board(board: Sequence[int]) -> tuple[int, ...]:
-    cards = tuple(sorted(int(card) for card in board))
+    cards = tuple(int(card) for card in board)
     legal = len(set(cards)) == len(cards) and all(0 <= card < 52 for card in cards)
     if len(cards) not in PAIR_COMPLETIONS or not legal:
         raise CardError(f"a board has 0, 3, 4 or 5 different cards 0..51, not {tuple(board)}")

@@ -43,7 +43,7 @@ def held_rows(columns: Mapping[str, NDArray[Any]]) -> Singles:
         if public:  # one flop stands for all that are alike up to the names of suits
             public, renaming = renamed_flop(public)
             hand = int(HAND_PERMUTATION[renaming][hand])
-        alike[(*sorted(public[:3]), *sorted(public[3:]))].append((row, hand))
+        alike[public].append((row, hand))
     found = np.empty((len(held), SIZE), dtype=np.float32)
     for public, there in alike.items():
         rows, hands = np.array(there).T

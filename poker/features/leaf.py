@@ -113,7 +113,7 @@ class BoardFeatures:
 
 def board_features(board: Sequence[int]) -> BoardFeatures:
     """Features of the cards on a board of 0 or 3 cards (some 100 ms for a new flop, then cached)."""
-    return _board_features(tuple(sorted(int(card) for card in board)))
+    return _board_features(tuple(int(card) for card in board))
 
 
 def public_features(betting: Betting, own: int) -> Singles:

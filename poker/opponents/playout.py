@@ -65,12 +65,8 @@ class PlayoutBoard:
         return out
 
 
-_prepared = lru_cache(maxsize=4)(PlayoutBoard)
-
-
-def playout_board(board: Board) -> PlayoutBoard:
-    """Strengths and ranks of a board, in any order of its cards; kept for the last boards asked for."""
-    return _prepared(tuple(sorted(board)))
+playout_board = lru_cache(maxsize=4)(PlayoutBoard)
+"""Strengths and ranks of a board, cached for the last boards."""
 
 
 class Budget(NamedTuple):

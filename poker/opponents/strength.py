@@ -106,9 +106,5 @@ def shares_below(values: Reals) -> Singles:
     return ((below + through) / (2 * len(values))).astype(np.float32)
 
 
-_analysed = lru_cache(maxsize=24)(BoardStrength)
-
-
-def board_strength(board: Board) -> BoardStrength:
-    """The analysis of a board, in any order of its cards; kept for the last boards asked for."""
-    return _analysed(tuple(sorted(board)))
+board_strength = lru_cache(maxsize=24)(BoardStrength)
+"""The analysis of a board, cached for the last boards."""

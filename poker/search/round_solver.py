@@ -334,7 +334,7 @@ def _alike(board: Board) -> NDArray[np.int64] | None:
     identity does."""
     images = CARD_PERMUTATION[:, list(board)]
     images[:, :_FLOP].sort(axis=1)
-    group = (images == [*sorted(board[:_FLOP]), *board[_FLOP:]]).all(axis=1)
+    group = (images == board).all(axis=1)
     return HAND_PERMUTATION[group].min(axis=0).astype(np.int64) if group.sum() > 1 else None
 
 

@@ -18,7 +18,7 @@ from tests.games import load_rules
 RULES = load_rules("holdem_nolimit_2p")
 RIVER = parse_cards("2cKdAh7s9h")
 MENU = bet_menu(preflop=[[]], flop=[[]], turn=[[]], river=[[1.0], []])
-TWO_SUITS = parse_cards("7h2dKdAh")
+TWO_SUITS = parse_cards("2d7hKdAh")
 
 
 def test_least_likely_hands_are_left_out_together() -> None:
@@ -120,7 +120,7 @@ def test_ranges_that_suits_change_by_noise_alone_are_made_even() -> None:
     assert evened(TWO_SUITS, uneven, None)[0] is uneven
     three_suits = (*TWO_SUITS[:3], *parse_cards("As"))
     assert evened(three_suits, noisy, None)[0] is noisy
-    fell_later = parse_cards("7hKc2s7d")  # hearts and diamonds are alike on the whole board, but not on the flop
+    fell_later = parse_cards("2s7hKc7d")  # hearts and diamonds are alike on the whole board, but not on the flop
     assert evened(fell_later, noisy, None)[0] is noisy
 
 

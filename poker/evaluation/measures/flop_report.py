@@ -19,7 +19,7 @@ from rich.console import Console
 from poker.abstraction.flops import FlopSubset, representative_flops
 from poker.artifacts import fingerprint_of
 from poker.atomic import written_atomically
-from poker.cards import HOLDEM, RANKS, cards_text
+from poker.cards import HOLDEM, RANKS, cards_text, ordered_board
 from poker.errors import PokernetsError
 from poker.evaluation.measures.spot import SEATS, Settings, prepare, solve
 from poker.formats.ranges import parse_range
@@ -65,7 +65,7 @@ def run(*, spot: str, flops: int, settings: Settings, device: str, nodes: list[s
             bar = bars.add_task(Path(spot).name, total=flops, completed=done, found="")
             for number in subset.numbers.tolist():
                 if number not in known:
-                    board = cards_text(sorted(boards[number].tolist(), reverse=True))
+                    board = cards_text(ordered_board(boards[number])[::-1])
                     row = known[number] = {
                         "number": number,
                         **_solved({**keys, "board": board}, settings, device, nodes),

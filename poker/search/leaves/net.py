@@ -142,7 +142,6 @@ class NetLeaf:
 
     def values(self, leaves: Sequence[Betting], board: Board, ranges: Ranges, own: int) -> LeafValues:
         """Values of `LeafEvaluator`; ranges play no part."""
-        board = tuple(sorted(board))
         groups = self._grouping.groups(leaves[0].rules, board)
         grid, count = Grid(*groups.parts), len(groups.equity)
         predicted = [self._predict(leaf, board, own, grid) for leaf in leaves if not leaf.is_over]
@@ -158,8 +157,7 @@ class NetLeaf:
     def _predict_together(self, net: GridNet, asked: Sequence[Leaves]) -> None:
         missing: dict[tuple[Rules, Board, int], dict[str, Betting]] = {}
         wanted = 0
-        for states, shown, _, own in asked:
-            board = tuple(sorted(shown))
+        for states, board, _, own in asked:
             for leaf in (state for state in states if not state.is_over):
                 wanted += 1
                 if self._predicted.get((leaf.rules, board, leaf.text(), own)) is None:

@@ -8,7 +8,7 @@ import numpy as np
 
 from poker.abstraction.equities import next_board_size
 from poker.betting import Betting
-from poker.cards import HOLDEM
+from poker.cards import HOLDEM, ordered_board
 from poker.errors import PokernetsError
 from poker.features.ranges import LEVELS, equities_against, filled
 from poker.search.leaves.evaluator import matched_pot
@@ -52,7 +52,7 @@ class MeanOverDeals:
             dealt = [tuple(rng.choice(rest, new, replace=False).tolist()) for _ in range(self._flops)]
         asked = []
         for cards in dealt:
-            after = (*board, *sorted(cards))
+            after = ordered_board((*board, *cards))
             asked.append((after, filled(after, ranges), stacks))
         chips, mass = np.zeros(ranges.shape), np.zeros(ranges.shape)
         for (after, _, _), values in zip(asked, self._of.values(asked), strict=True):
@@ -85,7 +85,6 @@ class RangeNetLeaf:
         """The leaves of a solve on a board, with `dead` chips in the pot besides what is committed."""
         if len(board) != LEVELS[self._net.level].cards:
             raise PokernetsError(f"a net over ranges of the level `{self._net.level}` is asked on {len(board)} cards")
-        cards = tuple(sorted(board))
         over = np.array([leaf.is_over for leaf in leaves], bool)
         pots = np.array([matched_pot(leaf) + dead for leaf in leaves], np.float32)
         behind = np.array([min(np.subtract(leaf.rules.stacks, leaf.committed)) for leaf in leaves])
@@ -93,10 +92,10 @@ class RangeNetLeaf:
 
         def ask(ranges: Singles) -> Singles:
             values = np.empty_like(ranges)
-            values[over] = equities_against(cards, ranges[over][:, ::-1]) - 0.5
+            values[over] = equities_against(board, ranges[over][:, ::-1]) - 0.5
             seated = np.where(last[:, None, None], ranges[:, ::-1], ranges)[~over]
             if len(seated):
-                [found] = self._net.values([(cards, filled(cards, seated), (behind / pots)[~over])])
+                [found] = self._net.values([(board, filled(board, seated), (behind / pots)[~over])])
                 values[~over] = np.where(last[~over, None, None], found[:, ::-1], found)
             return values * pots[:, None, None]
 

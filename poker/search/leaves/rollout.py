@@ -72,7 +72,6 @@ class RolloutLeaf:
 
     def values(self, leaves: Sequence[Betting], board: Board, ranges: Ranges, own: int) -> LeafValues:
         """Values of `LeafEvaluator`; ranges play no part."""
-        board = tuple(sorted(board))
         sample = self._sample(board)
         predicted = [self._predict(leaf, board, sample)[own] for leaf in leaves if not leaf.is_over]
         count = len(sample.equity)
@@ -82,7 +81,6 @@ class RolloutLeaf:
     def after_deal(self, leaf: Betting, board: Board, ranges: Ranges, own: int) -> Singles:
         """Value of each hand's best continuation on the dealt board against own's range (`DealtValues`), NaN for dead
         hands and where own's range leaves none."""
-        board = (*sorted(board[:3]), *board[3:])
         sample = self._sample(board)
         values = matched_pot(leaf) * self._predict(leaf, board, sample)[own]
         live = sample.clusters >= 0
