@@ -1,8 +1,7 @@
 """Trained opponent nets: probabilities for whole tables of rows, and a `Predictor` for one decision at a time."""
 
-import copy
-import hashlib
 from collections.abc import Collection, Mapping, Sequence
+from copy import copy
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,7 @@ from poker.features import opponent, opponent_history
 from poker.features.action_rows import MAX_BOARD
 from poker.features.shards import NO_CARD
 from poker.kernels.opponents.history import Actions, hand_inputs
-from poker.opponents.model import NUM_CLASSES, NUM_CONTEXTS, RAISE_CLASS, Context, context_of, sized_class
+from poker.opponents.model import NUM_CLASSES, NUM_CONTEXTS, RAISE_CLASS, Context, Prior, sized_class
 from poker.rules import LIMIT, NOLIMIT
 from poker.types import Board, Singles
 
@@ -76,7 +75,7 @@ class OpponentNet:
         self._table = _population(path)
         self._betting = str(open_artifact(path, OPPONENT_NET, config=STAMP).counts.get(BETTING, LIMIT))
         self._memory: dict[str, opponent_history.PlayerMemory] = {}
-        self._last: tuple[Betting, tuple[int, ...], Inputs, Singles] | None = None
+        self._last: tuple[Betting, tuple[Board, ...], Inputs, Singles] | None = None
 
     @staticmethod
     def refuse_settings(settings: Mapping[str, Any]) -> None:
@@ -88,19 +87,13 @@ class OpponentNet:
     def probs(self, context: Context) -> NDArray[np.float64]:
         if context.betting is None or not self._covers(context):
             return np.asarray(self._table[context.index])
-        (probs,) = self._predicted(context, *self._seen(context, context.betting))
-        return np.asarray(probs)
-
-    def on_boards(self, context: Context, betting: Betting, boards: Sequence[Board]) -> NDArray[np.float64]:
-        """[B, C] on each of B boards, for a player in `context` on any of them, in a round that the nets cover."""
-        return self._predicted(context, *self._inputs_on(context, betting, boards))
-
-    def _predicted(self, context: Context, inputs: Inputs, expected: Singles) -> NDArray[np.float64]:
+        inputs, expected = self._seen(context, context.betting)
         if self._base is not None:
             memory, cells = self._remembered(context.player), self._cells(inputs, context, expected)
-            inputs = inputs._replace(past=np.stack([memory.inputs(each) for each in cells]))
+            inputs = inputs._replace(past=np.stack([memory.inputs(row) for row in cells]))
         probs = probabilities(self._net, inputs).astype(np.float64)
-        return np.asarray(probs / probs.sum(axis=1, keepdims=True))
+        probs /= probs.sum(axis=1, keepdims=True)
+        return probs if len(probs) > 1 else np.asarray(probs[0])
 
     def update(self, context: Context, action_class: int) -> None:
         if self._base is None or context.betting is None:
@@ -112,15 +105,11 @@ class OpponentNet:
     def forget(self) -> None:
         self._memory.clear()
 
-    def copied(self) -> "OpponentNet":
+    def __deepcopy__(self, memo: dict[int, Any]) -> "OpponentNet":
         """Another with the same nets, and a memory of its own."""
-        found = copy.copy(self)
-        found._memory = {player: memory.copy() for player, memory in self._memory.items()}
-        return found
-
-    def remembered(self) -> bytes:
-        """All that is remembered of players."""
-        return b"".join(player.encode() + memory.tobytes() for player, memory in self._memory.items())
+        other = copy(self)
+        other._memory = {player: memory.copy() for player, memory in self._memory.items()}
+        return other
 
     def _covers(self, context: Context) -> bool:
         """Whether the nets were trained on rounds like this."""
@@ -130,17 +119,17 @@ class OpponentNet:
         return self._memory.setdefault(player, opponent_history.PlayerMemory(self._table))
 
     def _seen(self, context: Context, betting: Betting) -> tuple[Inputs, Singles]:
-        """`_inputs_on` the board of `context`, kept for the update that follows a prediction."""
-        if self._last is None or self._last[0] is not betting or self._last[1] != context.board:
-            self._last = betting, context.board, *self._inputs_on(context, betting, [context.board])
+        """Inputs [B, ...] on the boards of `context`, without the past, and the base probabilities [B, 3]; kept for the
+        update that follows a prediction."""
+        if self._last is None or self._last[0] is not betting or self._last[1] != context.boards:
+            self._last = betting, context.boards, *self._encoded(context, betting)
         return self._last[2], self._last[3]
 
-    def _inputs_on(self, context: Context, betting: Betting, boards: Sequence[Board]) -> tuple[Inputs, Singles]:
-        """Inputs [B, ...] without the past, and the base probabilities [B, 3]."""
+    def _encoded(self, context: Context, betting: Betting) -> tuple[Inputs, Singles]:
         if betting.rules.betting != self._betting:
             raise PokernetsError(f"the opponent net is for {self._betting} games; `{betting.rules.name}` is another")
-        inputs = _inputs(betting, boards)
-        expected = np.tile(self._table[context.index].astype(np.float32), (len(boards), 1))
+        inputs = _inputs(betting, context.boards)
+        expected = np.tile(self._table[context.index].astype(np.float32), (len(context.boards), 1))
         if self._base is not None and self._covers(context):
             expected = opponent_history.by_class(probabilities(self._base, inputs))
         return inputs, expected
@@ -151,49 +140,45 @@ class OpponentNet:
         return opponent_history.cells(inputs.features, index, expected)
 
 
-class NetPrior:
-    """A `poker.opponents.model.Prior` for no-limit: the net at `path`, which knows players by their past, on `base`.
+class NetPrior(Prior):
+    """A prior for no-limit: the net at `path`, which knows players by their past, on `base`.
 
     What it weighs beside a player's counts was learned with the net.
     """
 
     def __init__(self, path: str | Path, base: str | Path, architectures: Collection[str] = ()) -> None:
-        self._net = OpponentNet(path, base, architectures)
-        found = open_artifact(path, OPPONENT_NET, config=STAMP)
-        if found.counts.get(BETTING) != NOLIMIT:
+        artifact = open_artifact(path, OPPONENT_NET, config=STAMP)
+        if artifact.counts.get(BETTING) != NOLIMIT:
             raise PokernetsError(f"the prior {path} is a net for limit games: train one on no-limit hands")
-        self.weights = np.array(found.counts[SHARES], dtype=np.float64)
-        self._identity = found.fingerprint.encode()
-        self.fingerprint = self._identity
+        weights = np.array(artifact.counts[SHARES], dtype=np.float64)
+        super().__init__(OpponentNet(path, base, architectures), weights, artifact.fingerprint.encode())
 
     refuse_settings = OpponentNet.refuse_settings
-
-    def frequencies(self, betting: Betting, boards: Sequence[Board]) -> NDArray[np.float64]:
-        return self._net.on_boards(context_of(betting, (), ""), betting, boards)
-
-    def after(self, decisions: Sequence[tuple[Betting, Board, int]]) -> "NetPrior":
-        found = copy.copy(self)
-        found._net = self._net.copied()
-        for betting, board, action in decisions:
-            found._net.update(context_of(betting, board, ""), sized_class(betting, action))
-        found.fingerprint = hashlib.sha256(self._identity + found._net.remembered()).digest()
-        return found
 
 
 class HeldNet:
-    """A `poker.opponents.model.GivenHand` for no-limit: the net at `path`, which reads the cards held (`net=held`)."""
+    """A `poker.opponents.model.GivenHand` for no-limit: the net at `path`, which reads the cards held (`net=held`).
+
+    Nets of equal artifacts are equal.
+    """
 
     def __init__(self, path: str | Path, architectures: Collection[str] = ()) -> None:
         self._net = load_opponent_net(path, architectures)
-        found = open_artifact(path, OPPONENT_NET, config=STAMP)
-        if found.counts.get(BETTING) != NOLIMIT or "held" not in self._net.needs or "past" in self._net.needs:
+        artifact = open_artifact(path, OPPONENT_NET, config=STAMP)
+        if artifact.counts.get(BETTING) != NOLIMIT or "held" not in self._net.needs or "past" in self._net.needs:
             raise PokernetsError(f"{path} is no net of no-limit that reads the cards held: train one with net=held")
-        self.fingerprint = found.fingerprint.encode()
+        self._fingerprint = artifact.fingerprint
 
     refuse_settings = OpponentNet.refuse_settings
 
-    def probs(self, betting: Betting, boards: Sequence[Board], held: Singles) -> Singles:
+    def __call__(self, betting: Betting, boards: Sequence[Board], held: Singles) -> Singles:
         return with_hands(self._net, _inputs(betting, boards), held)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, HeldNet) and self._fingerprint == other._fingerprint
+
+    def __hash__(self) -> int:
+        return hash(self._fingerprint)
 
 
 def with_hands(net: ActionNet, inputs: Inputs, held: Singles) -> Singles:

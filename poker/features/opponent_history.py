@@ -123,13 +123,9 @@ class PlayerMemory:
         return out
 
     def copy(self) -> "PlayerMemory":
-        found = PlayerMemory(self._prior)
-        found._memory = kernel.PlayerHistory(*(array.copy() for array in self._memory))
-        return found
-
-    def tobytes(self) -> bytes:
-        """All that is remembered."""
-        return b"".join(array.tobytes() for array in self._memory)
+        other = PlayerMemory(self._prior)
+        other._memory = kernel.PlayerHistory(*(array.copy() for array in self._memory))
+        return other
 
     def observe(self, context: int, in_cells: NDArray[np.int64], predicted: Singles, action: int) -> None:
         """Record that the player took `action` (a class) where the base predictor expected `predicted` [3]."""

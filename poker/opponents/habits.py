@@ -58,7 +58,8 @@ _LEAST = 1e-4
 class Habits:
     """Actions seen of a player: `counts` [4, 5, 3, 2, 3, 3] by context, `sizes` [4, S] of raises by street.
 
-    A `poker.opponents.model.LearningModel`, equal to another if these, `half`, the hands `shown` and the `prior` are.
+    A `poker.opponents.model.OpponentModel`, equal to another if these, `half`, the hands `shown`, the `prior` and what
+    is `given` are.
     """
 
     half: float = 5.0
@@ -180,7 +181,7 @@ class Habits:
             alone = len(boards) == 1
             classes = by_inputs(betting.rules, boards[0]) if alone else by_mean_inputs(betting.rules, key[1])
             assert classes.held is not None
-            self._given[key] = classes, log_odds(self.given.probs(betting, boards, classes.held))
+            self._given[key] = classes, log_odds(self.given(betting, boards, classes.held))
         return self._given[key]
 
     def later(self, rules: Rules, street: int) -> tuple[Floats, float]:
@@ -226,14 +227,16 @@ class Habits:
     @cached_property
     def _fingerprint(self) -> bytes:
         arrays = self.counts, self.sizes, self.shown.seen, self.shown.sizes, self.explained
-        rest = repr((self.half, self.people)).encode(), *(each.fingerprint for each in (self.prior, self.given) if each)
-        return hashlib.sha256(b"".join([*(each.tobytes() for each in arrays), *rest])).digest()
+        prior = b"" if self.prior is None else self.prior.fingerprint
+        return hashlib.sha256(
+            b"".join([*(array.tobytes() for array in arrays), repr((self.half, self.people)).encode(), prior])
+        ).digest()
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Habits) and self._fingerprint == other._fingerprint
+        return isinstance(other, Habits) and (self._fingerprint, self.given) == (other._fingerprint, other.given)
 
     def __hash__(self) -> int:
-        return hash(self._fingerprint)
+        return hash((self._fingerprint, self.given))
 
     @cached_property
     def _shapes(self) -> list[Shape]:

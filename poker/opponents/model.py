@@ -2,11 +2,12 @@
 
 An action is one of three classes: fold, check or call, bet or raise. Predictors of people give folding some probability
 even without a bet to call; whoever predicts one of our own players masks that. [POKI] section 6 tells twelve contexts
-apart: four streets, and 0, 1 or 2 and more bets to call. Predictors follow everybody at a table and learn action by
-action; a model is of one player, has probabilities for every hand and a confidence, and is replaced after a hand.
+apart: four streets, and 0, 1 or 2 and more bets to call.
 """
 
-from collections.abc import Sequence
+import copy
+import hashlib
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol, Self, runtime_checkable
 
@@ -31,15 +32,16 @@ NUM_CONTEXTS = NUM_STREETS * NUM_BET_LEVELS
 class Context:
     """A decision to predict: who acts, and where.
 
-    `player` is a name that lasts from hand to hand. `betting` (before the action) and `board` are there when a hand is
-    being played or replayed; predictors that look only at the twelve contexts do without, those of no-limit at `spot`.
+    `player` is a name that lasts from hand to hand. `betting` (before the action) and `boards` are there when a hand is
+    being played or replayed, several boards where a search asks about cards to come. Predictors that look only at the
+    twelve contexts do without, those of no-limit at `spot`.
     """
 
     player: str
     street: int
     bets_to_call: int
     betting: Betting | None = None
-    board: Board = ()
+    boards: tuple[Board, ...] = ((),)
     spot: Spot = (0, 0, 0, 0, 0)
 
     @property
@@ -50,11 +52,15 @@ class Context:
 
 @runtime_checkable
 class Predictor(Protocol):
-    """Predicts, and learns from every action that is observed; both take well under a millisecond."""
+    """Predicts everybody at a table, and learns from every action that is observed; both take well under a millisecond.
+
+    An `OpponentModel` does not do for this: it is of one player, has to say what every hand does, and stays as it is
+    until the hand is over. What it knows of frequencies it may have from a predictor (`Prior`).
+    """
 
     def probs(self, context: Context) -> Floats:
         """[C] probabilities of fold, check/call and bet/raise, the last by size class if C > 3; every one above 0,
-        their sum 1."""
+        their sum 1. [B, C] where the context has B > 1 boards and the predictor looks at them."""
 
     def update(self, context: Context, action_class: int) -> None:
         """Learn that the player of `context` took an action of `action_class`."""
@@ -63,36 +69,41 @@ class Predictor(Protocol):
         """Return to what was known before the first `update`."""
 
 
-class Prior(Protocol):
-    """Frequencies of players like one whose past is known so far, such as a net's; never changed in place."""
+@dataclass(frozen=True, eq=False)
+class Prior:
+    """Frequencies of players like one whose past is known so far, by a `predictor`; never changed in place.
 
+    `weights` [W] are shares of players in whom it counts like each of `poker.features.frequencies.WEIGHTS`;
+    `fingerprint` is equal for equal priors that have seen the same.
+    """
+
+    predictor: Predictor
     weights: Floats
-    """[W] shares of players in whom the prior counts like each of `poker.features.frequencies.WEIGHTS`."""
     fingerprint: bytes
-    """Equal for equal priors that have seen the same."""
 
     def frequencies(self, betting: Betting, boards: Sequence[Board]) -> Floats:
         """[B, C] of the player to act, as of a `Predictor`, on each of B boards."""
+        probs = self.predictor.probs(replace(context_of(betting, (), ""), boards=tuple(boards)))
+        return np.broadcast_to(probs, (len(boards), probs.shape[-1]))
 
-    def after(self, decisions: Sequence[tuple[Betting, Board, int]]) -> Self:
+    def after(self, decisions: Sequence[tuple[Betting, Board, int]]) -> "Prior":
         """Prior after decisions of the player: betting before, board, action."""
+        predictor, seen = copy.deepcopy(self.predictor), hashlib.sha256(self.fingerprint)
+        for betting, board, action in decisions:
+            predictor.update(context_of(betting, board, ""), sized_class(betting, action))
+            seen.update(repr((betting.text(), board, action)).encode())
+        return Prior(predictor, self.weights, seen.digest())
 
 
-class GivenHand(Protocol):
-    """Says what players of a population do with each hand, such as a net that reads the cards held."""
-
-    fingerprint: bytes
-    """Equal for equal ones."""
-
-    def probs(self, betting: Betting, boards: Sequence[Board], held: Singles) -> Reals:
-        """[B, n, C] of the player to act, as of a `Predictor`, with n hands on each of B boards, by the inputs `held`
-        [B, n, 10] of `poker.features.held`."""
+GivenHand = Callable[[Betting, Sequence[Board], Singles], Reals]
+"""What players of a population do with each hand, such as a net that reads the cards held: [B, n, C] of the player to
+act, as of a `Predictor`, with n hands on each of B boards, by the inputs [B, n, 10] of `poker.features.held`."""
 
 
 @runtime_checkable
 class OpponentModel(Protocol):
-    """Strategy of an opponent as a function of the public state; it treats suits alike. Equal models have equal hashes
-    and give equal answers."""
+    """Strategy of one opponent as a function of the public state; it treats suits alike, and another one takes its
+    place after a hand. Equal models have equal hashes and give equal answers."""
 
     def probs(
         self, betting: Betting, boards: Sequence[Board], actions: tuple[int, ...], weights: Reals
@@ -104,11 +115,6 @@ class OpponentModel(Protocol):
     def later(self, rules: Rules, street: int) -> tuple[Reals, float]:
         """[n, 2, 3] frequencies of fold, call and raise on each street after `street`, without a bet to call and with
         one, and the confidence in them."""
-
-
-@runtime_checkable
-class LearningModel(OpponentModel, Protocol):
-    """A model that is learned from hands."""
 
     def after(self, hand: HandState, player: int) -> Self:
         """Model after a finished hand in which the opponent was `player`, as it was seen."""
@@ -123,14 +129,14 @@ def action_class(action: int) -> int:
 
 def sized_class(betting: Betting, action: int) -> int:
     """Class of an action; in no-limit raises are RAISE_CLASS and their size class more."""
-    found = action_class(action)
-    return found + size_class(betting, action) if action > 0 and not betting.rules.is_limit else found
+    kind = action_class(action)
+    return kind + size_class(betting, action) if action > 0 and not betting.rules.is_limit else kind
 
 
 def context_of(betting: Betting, board: Board, player: str) -> Context:
     """The context of the player to act."""
-    found = Context(player, betting.street, bets_to_call(betting), betting, board)
-    return found if betting.rules.is_limit else replace(found, spot=spot_of(betting))
+    context = Context(player, betting.street, bets_to_call(betting), betting, (board,))
+    return context if betting.rules.is_limit else replace(context, spot=spot_of(betting))
 
 
 @dataclass(frozen=True)
@@ -149,9 +155,12 @@ class FixedFrequencies:
 
     def later(self, rules: Rules, street: int) -> tuple[Reals, float]:
         stays = 1 - self.folds
-        asked = self.folds, stays * (1 - self.raises), stays * self.raises
-        rows = np.array([(0.0, 1 - self.raises, self.raises), asked])
+        facing_bet = self.folds, stays * (1 - self.raises), stays * self.raises
+        rows = np.array([(0.0, 1 - self.raises, self.raises), facing_bet])
         return np.tile(rows, (rules.num_streets - street - 1, 1, 1)), self.confidence
+
+    def after(self, hand: HandState, player: int) -> "FixedFrequencies":
+        return self
 
 
 def by_frequencies(actions: tuple[int, ...], folds: Reals, raises: Reals) -> Reals:
