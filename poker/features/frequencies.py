@@ -3,7 +3,8 @@
     f = (n f_seen + w f_prior) / (n + w)        c = (n + 3/4 w c_prior) / (n + w)
 
 where n observations have frequencies f_seen, and a prior, that of a coarser context or of the population, counts
-like w of them (the mean of a Dirichlet distribution). Three quarters of a confidence that is borrowed count.
+like w of them (the mean of a Dirichlet distribution). Three quarters of a confidence that is borrowed count. Where
+observations are counted at several levels of detail, each level is the prior of the next.
 
 What a prior from elsewhere weighs depends on the player: one who never mixes is known after one action in a context.
 So the weight is a mixture: a share of players for each of `WEIGHTS`, learned where the prior was, times how well a
@@ -11,6 +12,8 @@ player's actions so far were predicted with that weight.
 
 Symbols: W weights.
 """
+
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -24,8 +27,19 @@ WEIGHTS: Floats = np.array([0.25, 1.0, 4.0, 16.0, 64.0, 256.0, 1024.0])
 def mixed(seen: Reals, prior: Reals, weight: Reals | float) -> Floats:
     """Frequencies [..., n] of what was `seen` [..., n], with `weight` observations of the frequencies `prior`."""
     counts = np.asarray(seen, np.float64)
-    found: Floats = (counts + weight * prior) / (counts.sum(axis=-1, keepdims=True) + weight)
-    return found
+    frequencies: Floats = (counts + weight * prior) / (counts.sum(axis=-1, keepdims=True) + weight)
+    return frequencies
+
+
+def by_levels(counts: Floats, prior: Floats, weight: float, levels: Iterable[tuple[int, ...]]) -> tuple[Floats, Floats]:
+    """Frequencies [..., n] from `counts` [..., n], and the confidence [...] in them, by `levels` from coarse to fine,
+    each the axes that are told apart; `prior` [..., n] is that of the first, in which the confidence is 0."""
+    frequencies, sure = prior, np.zeros((1,) * (counts.ndim - 1))
+    for apart in levels:
+        seen = counts.sum(axis=tuple(axis for axis in range(counts.ndim - 1) if axis not in apart), keepdims=True)
+        frequencies = mixed(seen, frequencies, weight)
+        sure = confidence(seen.sum(axis=-1), weight, sure)
+    return frequencies, sure
 
 
 def by_weight(seen: Reals, prior: Reals) -> Floats:
@@ -36,11 +50,11 @@ def by_weight(seen: Reals, prior: Reals) -> Floats:
 def share_of_weights(shares: Floats, explained: Floats) -> Floats:
     """[..., W] posterior of the weights of a player, from `shares` [W] of players and log-likelihoods [..., W]."""
     odds = shares * np.exp(explained - explained.max(axis=-1, keepdims=True))
-    found: Floats = odds / odds.sum(axis=-1, keepdims=True)
-    return found
+    posterior: Floats = odds / odds.sum(axis=-1, keepdims=True)
+    return posterior
 
 
 def confidence(number: Reals | float, weight: float, prior: Reals | float = 0.0) -> Floats:
     """Confidence after `number` [...] observations, where that in the prior is `prior`."""
-    found: Floats = (np.asarray(number, np.float64) + weight * _BORROWED * prior) / (number + weight)
-    return found
+    sure: Floats = (np.asarray(number, np.float64) + weight * _BORROWED * prior) / (number + weight)
+    return sure

@@ -9,6 +9,9 @@ Spot = tuple[int, int, int, int, int]
 
 SPOTS = (4, 5, 3, 2, 3)
 """Streets; no bet faced, a small, middle or large one, all-in; 0, 1 or more raises; seats; nobody, self, other."""
+LEVELS = ((1,), (0, 1), (0, 1, 2), (0, 1, 2, 3, 4))
+"""Axes of a spot by which actions are counted apart, from coarse to fine: the bet faced, with the street, with the
+raises, all five."""
 NOTHING, ALL_IN = 0, 4
 _ASKED_EDGES = (0.6, 1.2)
 _SIZE_EDGES = (0.4, 0.8, 1.25, 2.5, 6.0)

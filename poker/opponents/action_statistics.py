@@ -5,13 +5,14 @@ said with less detail (`poker.features.frequencies`), so that an unseen player i
 something.
 """
 
-from collections.abc import Callable, Hashable, Mapping
-from typing import Any, Literal
+from collections.abc import Callable, Mapping
+from functools import partial
 
 import numpy as np
 
 from poker.errors import PokernetsError
 from poker.features.frequencies import mixed
+from poker.features.nolimit import LEVELS
 from poker.opponents.model import NUM_CLASSES, NUM_CONTEXTS, Context, Predictor
 from poker.types import Floats
 
@@ -26,31 +27,35 @@ _RULE = np.array(
 GENERIC_TABLE: Floats = _RULE / _RULE.sum(axis=1, keepdims=True)
 """[12, 3] a rule for everybody: a moderate player who gives up to a bet about one time in three after the flop."""
 
-By = Literal["nothing", "context", "asked", "street", "raises", "spot"]
-_KEYS: Mapping[str, Callable[[Context], Any]] = {
-    "nothing": lambda context: None,
-    "context": lambda context: context.index,
-    "asked": lambda context: context.spot[1],  # the others are of no-limit, from coarse to fine
-    "street": lambda context: context.spot[:2],
-    "raises": lambda context: context.spot[:3],
-    "spot": lambda context: context.spot,
-}
+Place = Callable[[Context], tuple[int, ...]]
+"""What is told apart of a context."""
 _PRIOR_WEIGHT = 10.0
 """Actions in a context that the rule counts like, where a population is learned."""
 _HITS_DECAY = 0.98
 ANYBODY = np.array([[0.0, 0.6, 0.4], [0.3, 0.57, 0.13], [0.45, 0.43, 0.12], [0.55, 0.37, 0.08], [0.6, 0.4, 0.0]])
 """[5, 3] of no-limit by the bet faced: folds are about as frequent as bluffs of that size need to break even."""
-_LEVELS: tuple[By, ...] = ("asked", "street", "raises", "spot")
+
+
+def _nowhere(context: Context) -> tuple[int, ...]:
+    return ()
+
+
+def _one_of_twelve(context: Context) -> tuple[int, ...]:
+    return (context.index,)
+
+
+def _of_spot(axes: tuple[int, ...], context: Context) -> tuple[int, ...]:
+    return tuple(context.spot[axis] for axis in axes)
 
 
 class Constant:
-    """A fixed table [..., 3] `by` context for everybody, never updated: the generic model of [POKI] section 6."""
+    """A fixed table [..., 3] by `place` for everybody, never updated: the generic model of [POKI] section 6."""
 
-    def __init__(self, table: Floats = GENERIC_TABLE, by: By = "context") -> None:
-        self._table, self._key = table, _KEYS[by]
+    def __init__(self, table: Floats = GENERIC_TABLE, place: Place = _one_of_twelve) -> None:
+        self._table, self._place = table, place
 
     def probs(self, context: Context) -> Floats:
-        return np.asarray(self._table[self._key(context)])
+        return np.asarray(self._table[self._place(context)])
 
     def update(self, context: Context, action_class: int) -> None:
         """A rule does not learn."""
@@ -60,7 +65,7 @@ class Constant:
 
 
 class ContextCounts:
-    """Frequencies counted apart `by` context, and by player if `of_players`; `prior` counts like `weight` actions.
+    """Frequencies counted apart by `place`, and by player if `of_players`; `prior` counts like `weight` actions.
 
     The prior learns from the same actions.
     """
@@ -69,18 +74,19 @@ class ContextCounts:
         self,
         prior: Predictor | None = None,
         weight: float = _PRIOR_WEIGHT,
-        by: By = "context",
+        place: Place = _one_of_twelve,
         *,
         of_players: bool = False,
     ) -> None:
-        if not weight > 0 or by not in _KEYS:
-            raise PokernetsError(f"counts: `weight` is above 0 and `by` one of {', '.join(_KEYS)}, not {weight}, {by}")
+        if not weight > 0:
+            raise PokernetsError(f"counts: `weight` is above 0, not {weight}")
         self._prior, self._weight, self._of_players = Constant() if prior is None else prior, weight, of_players
-        self._by = _KEYS[by]
-        self.counts: dict[Hashable, Floats] = {}
+        self._place = place
+        self.counts: dict[tuple[str, tuple[int, ...]], Floats] = {}
+        """[3] of a player, or of everybody (""), in a place."""
 
-    def _key(self, context: Context) -> Hashable:
-        return (context.player, self._by(context)) if self._of_players else self._by(context)
+    def _key(self, context: Context) -> tuple[str, tuple[int, ...]]:
+        return context.player if self._of_players else "", self._place(context)
 
     def probs(self, context: Context) -> Floats:
         prior, seen = self._prior.probs(context), self.counts.get(self._key(context))
@@ -97,7 +103,7 @@ class ContextCounts:
 
 def majority() -> ContextCounts:
     """Class frequencies over all decisions of everybody: the baseline that knows nothing."""
-    return ContextCounts(Constant(np.full((NUM_CONTEXTS, NUM_CLASSES), 1 / NUM_CLASSES)), NUM_CLASSES, "nothing")
+    return ContextCounts(Constant(np.full((NUM_CONTEXTS, NUM_CLASSES), 1 / NUM_CLASSES)), NUM_CLASSES, _nowhere)
 
 
 def of_players(weight: float) -> ContextCounts:
@@ -108,10 +114,10 @@ def of_players(weight: float) -> ContextCounts:
 def no_limit(prior: Predictor | None = None, weight: float = 5.0, *, of_players: bool = False) -> Predictor:
     """Frequencies in the spots of no-limit, estimated from coarse to fine, with `weight` actions of each level for the
     next; `of_players`: each player's, as `poker.opponents.habits` has them. `prior` None: nobody in particular."""
-    found = Constant(ANYBODY, "asked") if prior is None else prior
-    for by in _LEVELS:
-        found = ContextCounts(found, weight, by, of_players=of_players)
-    return found
+    predictor = Constant(ANYBODY, partial(_of_spot, LEVELS[0])) if prior is None else prior
+    for axes in LEVELS:
+        predictor = ContextCounts(predictor, weight, partial(_of_spot, axes), of_players=of_players)
+    return predictor
 
 
 class BestOf:

@@ -1,10 +1,9 @@
 """A heads-up opponent learned from hands: how often they fold, call and raise by public context, and with which hands.
 
 Every action counts in one of 360 contexts: street, size of the bet faced, raises of the round, seat, who raised last.
-Their frequencies are estimated from coarse to fine: by the bet faced alone (all streets together), with the street,
-with the raises, by all five; each level is the prior of the next with a weight of `half` observations
-(`poker.features.frequencies`). The confidence starts from 0, for the frequencies of nobody in particular. Raises are
-told apart by size, in pots, alike in all contexts of a street.
+Their frequencies are estimated from coarse to fine (`poker.features.nolimit.LEVELS`); each level is the prior of the
+next with a weight of `half` observations (`poker.features.frequencies`). The confidence starts from 0, for the
+frequencies of nobody in particular. Raises are told apart by size, in pots, alike in all contexts of a street.
 
 With a prior, such as a net that knows how players of a population go on (`models.opponent_inference.NetPrior`), the
 frequencies of a decision are the prior's, to which what was seen in the context is added; how many actions the prior
@@ -31,8 +30,8 @@ from poker.betting import Betting
 from poker.cards import hand_index
 from poker.errors import PokernetsError
 from poker.features.action_rows import COLUMNS, NAMES, open_rows
-from poker.features.frequencies import WEIGHTS, by_weight, confidence, mixed, share_of_weights
-from poker.features.nolimit import ALL_IN, NOTHING, NUM_SIZES, SPOTS, Spot, size_class, spot_of
+from poker.features.frequencies import WEIGHTS, by_levels, by_weight, confidence, mixed, share_of_weights
+from poker.features.nolimit import ALL_IN, LEVELS, NOTHING, NUM_SIZES, SPOTS, Spot, size_class, spot_of
 from poker.features.opponent_history import by_class
 from poker.formats.histories import read_hands
 from poker.kernels.opponents.conditional import conditional, graded
@@ -44,9 +43,6 @@ from poker.opponents.shown import BLUFFS, STEEPNESS, TILTS, Shape, ShownHands, g
 from poker.rules import CALL, FOLD, NOLIMIT, Rules
 from poker.state import HandState
 from poker.types import Board, Floats, Reals, Singles
-
-_LEVELS = ((0, 2, 3, 4), (2, 3, 4), (3, 4), ())
-"""Axes that the contexts of a level are summed over, from coarse to fine."""
 
 _REMEMBERED = 10_000
 """Decisions whose context is not worked out again."""
@@ -208,21 +204,12 @@ class Habits:
 
     @cached_property
     def _estimates(self) -> tuple[Floats, Floats]:
-        found: Floats = ANYBODY[:, None, None, None]
-        sure: Floats = np.zeros((1,) * len(SPOTS))
-        for axes in _LEVELS:
-            seen = self.counts.sum(axis=axes, keepdims=True)
-            found = mixed(seen, found, self.half)
-            sure = confidence(seen.sum(axis=-1), self.half, sure)
-        return found, sure
+        return by_levels(self.counts, ANYBODY[:, None, None, None], self.half, LEVELS)
 
     @cached_property
     def _size_shares(self) -> Floats:
         """[4, S] share of each size among the raises of a street."""
-        found: Floats = np.full(NUM_SIZES, 1 / NUM_SIZES)
-        for seen in (self.sizes.sum(axis=0), self.sizes):
-            found = mixed(seen, found, self.half)
-        return found
+        return by_levels(self.sizes, np.full(NUM_SIZES, 1 / NUM_SIZES), self.half, ((), (0,)))[0]
 
     @cached_property
     def _fingerprint(self) -> bytes:

@@ -17,8 +17,10 @@ from poker.features.held import NAMES
 from poker.features.nolimit import spot_of
 from poker.formats.acpc.log import log_line
 from poker.formats.played import table_rules
+from poker.opponents.action_statistics import no_limit
 from poker.opponents.habits import Habits, habits
 from poker.opponents.hand_classes import by_strength, weaker_hands
+from poker.opponents.model import action_class, context_of
 from poker.opponents.shown import ShownHands
 from poker.play.hand import Player, play_hand
 from poker.rules import CALL, FOLD
@@ -95,6 +97,17 @@ def test_a_known_players_frequencies_are_recovered() -> None:
     assert later.shape == (3, 2, 3)
     assert confidence > 0.9
     assert model.later(RULES, 2)[0].shape == (1, 2, 3)
+
+
+def test_a_predictor_of_everybody_counts_a_player_alike() -> None:
+    hands = hands_of(random, 30)
+    predictor, model = no_limit(of_players=True), learned(hands)
+    for hand in hands:
+        for past, player, action in hand.betting.turns():
+            predictor.update(context_of(past, (), str(player)), action_class(action))
+    for betting in (after(), after(300), after(300, CALL), after(CALL, CALL, 200)):
+        expected = model.frequencies[spot_of(betting)]
+        np.testing.assert_allclose(predictor.probs(context_of(betting, (), "1")), expected, atol=1e-12)
 
 
 def test_the_mean_over_any_range_is_the_frequency_of_the_context() -> None:

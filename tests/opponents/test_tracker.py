@@ -110,7 +110,7 @@ def test_modelling_names() -> None:
         assert isinstance(counts, ContextCounts)
         assert predictor is not None
         predictor.update(Context("x", 1, 0), RAISE_CLASS)
-        assert counts.counts["x", 3].tolist() == [0, 0, 1]  # once
+        assert counts.counts["x", (3,)].tolist() == [0, 0, 1]  # once
     with pytest.raises(PokernetsError, match="needs the agent's `net`"):
         made("net")
     with pytest.raises(PokernetsError, match="choose none, generic"):
