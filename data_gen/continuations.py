@@ -1,48 +1,76 @@
 """`job=continuations`: strategies that the opponent may change to after the first round, generated from a blueprint.
 
-In games of two rounds everything is exact: the game is solved first, best responses and values are those of the whole
-game (`poker.solvers.continuations.generation`). In others they belong to the abstract game of a blueprint and are
-sampled (`data_gen.continuation_forms`).
+Step k solves the first round for either seat with the continuations so far, learns both seats' responses and values
+them at every preflop leaf (`poker.search.leaves.self_generated`), in the bets and buckets of the blueprint. Each step
+leaves a part on disk.
 """
 
+import shutil
 import sys
-import time
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import partial
+from pathlib import Path
+from typing import Any
 
-from data_gen.continuation_forms import Plan, Sampled
-from data_gen.continuation_forms import run as run_sampled
+import numpy as np
+from numpy.typing import NDArray
+
+from data_gen.costs import Cost, cost, tell
 from data_gen.progress import JobProgress
-from poker.artifacts import find_artifact
-from poker.parallel import Cluster
+from data_gen.valuation import StoredBlueprint, trial_values
+from poker.abstraction.buckets import is_holdem
+from poker.artifacts import Artifact, find_artifact, open_artifact, write_artifact
+from poker.errors import PokernetsError
+from poker.parallel import Cluster, Given, Work
+from poker.report.estimates import estimate
 from poker.rules import Rules
-from poker.solvers.blueprint import tree_fingerprint
-from poker.solvers.continuations.generation import KIND, ContinuationSet, Solving, Step, save_sets, self_generated
-from poker.solvers.continuations.leaf_play import LeafPlay
-from poker.solvers.vector.game import VectorGame
-from poker.solvers.vector.solver import VectorSolver
-from poker.state import Betting
-from poker.tree import BetMenu, build_tree
+from poker.search.leaves.self_generated import Response, respond
+from poker.solvers.best_response.abstract import BoardGame
+from poker.solvers.blueprint import Blueprint, blueprint_from
+from poker.solvers.continuations.generation import Solving
+from poker.solvers.rollout.continuation import Continuations, sample_boards
+from poker.solvers.rollout.forms import KIND, save_forms
+from poker.solvers.rollout.leaf_table import (
+    LeafTable,
+    TableEstimate,
+    blueprint_values,
+    class_values,
+    preflop_leaves,
+    table_bytes,
+)
+from poker.tree import BetMenu
+
+_KINDS = {"form": "continuation_form", "values": "continuation_values"}
 
 
 @dataclass(frozen=True)
-class Exact:
-    """Settings for games of two rounds: `iterations` of CFR+ for the blueprint, and whether strategies are kept too."""
+class Sampled:
+    """Numbers of boards: `boards` behind the values of the blueprint, `form_boards` on which responses are compared
+    with it, `response_boards` from which either seat learns one, `match_boards` on which it is measured."""
 
-    iterations: int
-    threads: int
-    memory_limit_gib: float
-    keep_strategies: bool
+    boards: int
+    form_boards: int
+    response_boards: int
+    match_boards: int
+    seed: int
+
+    def __post_init__(self) -> None:
+        if min(self.boards, self.form_boards, self.match_boards) < 2 or self.response_boards < 1:
+            raise PokernetsError(
+                "job.sampled needs boards, form_boards and match_boards of at least 2 and response_boards of at least 1"
+            )
 
 
 def run(
     *,
     game: Rules,
     menu: BetMenu,
+    abstraction: str,
+    blueprint: str,
     size: int,
     pot_fraction: float,
     solving: Solving,
-    exact: Exact | None,
     sampled: Sampled,
     cluster: Cluster,
     dry: bool,
@@ -50,67 +78,172 @@ def run(
     runs: str,
 ) -> None:
     """Make `size` continuations for either seat, the blueprint among them; `pot_fraction` of the pot is taken off the
-    values of each. Without `exact` all games are sampled."""
-    if exact is None or game.num_streets != 2:
-        run_sampled(Plan(game, menu, pot_fraction, solving, sampled, output), size, runs, cluster, dry)
-        return
-    tree = build_tree(Betting.start(game), menu)
-    config = {
-        "game": game.name,
-        "tree": tree_fingerprint(tree),
-        "size": size,
-        "pot_fraction": pot_fraction,
-        "solving": asdict(solving),
-        "iterations": exact.iterations,
-        "strategies": exact.keep_strategies,
-    }
-    if find_artifact(output, KIND, config=config) is not None:
+    values of each. Parts of an interrupted run are used."""
+    if not is_holdem(game):
+        raise PokernetsError(f"job=continuations is for games of hold'em, not {game.name}")
+    plan = _Plan(StoredBlueprint(game, abstraction, blueprint), menu, pot_fraction, solving, sampled, output)
+    if find_artifact(output, KIND, config={**plan.config, "size": size}, made_from=plan.made_from) is not None:
         print(f"continuations {output} are there", file=sys.stderr)
         return
-    full = VectorGame(tree, memory_limit=int(exact.memory_limit_gib * 2**30))
-    print(
-        f"continuations of {game.name}: {len(full.layout.decisions):,} decisions, "
-        f"{full.hand_actions / 1e6:,.1f} million hand-actions; memory {full.bytes() * 9 / 8 / 2**20:,.0f} MiB; about "
-        f"{full.seconds_per_iteration():.2f} s of CPU an iteration of the blueprint, {2 * size} best responses",
-        file=sys.stderr,
-    )
+    policy = plan.policy
+    leaves = len(preflop_leaves(policy.tree))
+    plan.print_cost(size, leaves, cluster)
     if dry:
         return
-    started = time.perf_counter()
-    solver = VectorSolver(full, "cfr_plus", threads=exact.threads)
-    with JobProgress("blueprint", total=exact.iterations) as progress:
-        while solver.iterations < exact.iterations:
-            solver.advance(min(max(1, exact.iterations // 20), exact.iterations - solver.iterations))
-            progress.update(solver.iterations, step=solver.iterations)
-    counts = {
-        "blueprint_exploitability": solver.exploitability(),
-        "blueprint_value": solver.game_value(0),
-        "blueprint_seconds": round(time.perf_counter() - started, 1),
-    }
-    with JobProgress("continuations", total=2 * size, logs=runs) as progress:
+    with JobProgress("continuations", total=size, logs=runs) as progress:
+        for k in range(size):
+            metrics: dict[str, float] = {}
+            if k and not plan.is_there("form", k):
+                values = [plan.path("values", i) for i in range(k)]
+                work = Work(Given(partial(plan.response, k)), inputs=(*plan.stored.inputs, *values))
+                responses = dict(cluster.run(work, [0, 1]))
+                strategy = {**responses[0]["strategy"], **responses[1]["strategy"]}
+                bits = policy.strategy.itemsize * 8
+                form = blueprint_from(policy.tree, policy.cards, strategy.__getitem__, bits=bits)
+                counts = {"seats": [responses[seat]["counts"] for seat in range(2)]}
+                plan.save("form", k, {"strategy": form.strategy}, counts)
+            if not plan.is_there("values", k):
+                inputs = (plan.path("form", k), plan.path("values", 0)) if k else ()
+                valuing = Work(Given(partial(plan.leaf_values, k)), inputs=(*plan.stored.inputs, *inputs))
+                by_leaf = dict(cluster.run(valuing, range(leaves)))
+                means, errors = zip(*(by_leaf[leaf] for leaf in range(leaves)), strict=True)
+                plan.save("values", k, {"values": np.stack(means), "sem": np.stack(errors)})
+            if k:
+                seats = plan.part("form", k).counts["seats"]
+                metrics = {f"gain_{seat}_mbb": counts["gain_mbb"] for seat, counts in enumerate(seats)}
+                for warning in filter(None, (shortfall(k, seat, counts) for seat, counts in enumerate(seats))):
+                    print(warning, file=sys.stderr)
+            progress.update(k + 1, step=k + 1, **metrics)
+    steps = [plan.part("form", k).counts for k in range(1, size)]
+    save_forms(output, [plan.form(k) for k in range(size)], plan.config, {"steps": steps})
+    shutil.rmtree(f"{output}.parts")
 
-        def show(seat: int, step: Step) -> None:
-            done = seat * size + step.continuations
-            progress.update(done, step=done, response_value=step.response_value, limited_value=step.limited_value)
 
-        generate = partial(
-            self_generated,
-            LeafPlay(solver, exact.threads),
-            menu,
-            pot_fraction=pot_fraction,
-            solving=solving,
-            keep=exact.keep_strategies,
+@dataclass(frozen=True)
+class _Plan:
+    """All that a part depends on, and how parts are made: the strategy of a continuation, and its values at leaves."""
+
+    stored: StoredBlueprint
+    menu: BetMenu
+    pot_fraction: float
+    solving: Solving
+    sampled: Sampled
+    output: str
+
+    @property
+    def config(self) -> dict[str, Any]:
+        return {
+            "game": self.stored.game.name,
+            "pot_fraction": self.pot_fraction,
+            "solving": asdict(self.solving),
+            **asdict(self.sampled),
+        }
+
+    @property
+    def policy(self) -> Blueprint:
+        return self.stored.load()
+
+    @property
+    def made_from(self) -> dict[str, str]:
+        return {"blueprint": self.policy.fingerprint}
+
+    @property
+    def _big_blind(self) -> int:
+        return max(self.stored.game.big_blind, 1)
+
+    def path(self, name: str, k: int) -> Path:
+        return Path(f"{self.output}.parts") / f"{name}-{k}"
+
+    def is_there(self, name: str, k: int) -> bool:
+        path, made_from = self.path(name, k), self.made_from
+        return find_artifact(path, _KINDS[name], config=self.config, made_from=made_from) is not None
+
+    def part(self, name: str, k: int) -> Artifact:
+        return open_artifact(self.path(name, k), _KINDS[name], config=self.config, made_from=self.made_from)
+
+    def save(self, name: str, k: int, arrays: dict[str, NDArray[Any]], counts: Mapping[str, Any] | None = None) -> None:
+        path, made_from = self.path(name, k), self.made_from
+        write_artifact(path, _KINDS[name], config=self.config, arrays=arrays, counts=counts, made_from=made_from)
+
+    def form(self, k: int) -> Blueprint:
+        """Continuation k; 0 is the blueprint."""
+        policy = self.policy
+        return policy if k == 0 else policy.form(self.part("form", k), "strategy")
+
+    def response(self, k: int, seat: int) -> tuple[int, dict[str, Any]]:
+        """The response of a seat to the searcher with k continuations, and what it wins from that searcher."""
+        policy, sampled = self.policy, self.sampled
+        parts = [self.part("values", i).arrays for i in range(k)]
+        values, sem = (np.concatenate([part[name] for part in parts], axis=2) for name in ("values", "sem"))
+        table = LeafTable(preflop_leaves(policy.tree), values, sem)
+        seed = sampled.seed * 1000 + k
+        response = respond(
+            policy, table, self.menu, seat, solving=self.solving, boards=sampled.response_boards, seed=seed
         )
-        sets = [generate(seat, size, progress=partial(show, seat)) for seat in range(2)]
-    save_sets(output, sets, config, counts)
-    print(f"continuations {output}: {_summary(sets, counts['blueprint_value'])}", file=sys.stderr)
+        won, won_by_blueprint = self._winnings(response, seat, seed)
+        counts = {"limited_value_mbb": response.limited_value * 1000 / self._big_blind}
+        for name, winnings in (("won", won), ("blueprint", won_by_blueprint), ("gain", won - won_by_blueprint)):
+            mean = estimate(winnings)
+            counts |= {f"{name}_mbb": mean.mean, f"{name}_half_width_95": mean.interval()["half_width_95"]}
+        return seat, {"strategy": dict(response.strategy), "counts": counts}
+
+    def _winnings(self, response: Response, seat: int, seed: int) -> NDArray[np.float64]:
+        """[2, R] mbb that the response and the blueprint itself win from the searcher on boards of their own."""
+        policy, game = self.policy, BoardGame(response.searcher, seat)
+        tables = [game.table(strategy) for strategy in (response.strategy.__getitem__, policy.probs)]
+        rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(seat, 1)))
+        boards = sample_boards(policy.rules, (), self.sampled.match_boards, rng)
+        chips = np.array([[game.play(table, board) for board in boards] for table in tables])
+        return chips * 1000 / self._big_blind
+
+    def leaf_values(self, k: int, leaf: int) -> tuple[int, tuple[NDArray[np.float32], NDArray[np.float32]]]:
+        """Values, standard errors [2, 1, 169, 169] of continuation k at a leaf; every k sees the same boards."""
+        policy, sampled = self.policy, self.sampled
+        for_blueprint, for_forms = map(np.random.default_rng, np.random.SeedSequence(sampled.seed).spawn(2))
+        node = int(preflop_leaves(policy.tree)[leaf])
+        continuations = Continuations(policy, [self.form(k)])
+        if k == 0:
+            base = blueprint_values(continuations, node, sampled.boards, for_blueprint)
+            return leaf, (np.stack([base.mean, -base.mean])[:, None], np.stack([base.sem, base.sem])[:, None])
+        first = self.part("values", 0).arrays
+        base = TableEstimate(first["values"][leaf, 0, 0], first["sem"][leaf, 0, 0])
+        values = class_values(continuations, node, sampled.form_boards, for_forms, base)
+        return leaf, (values.mean + np.float32(self.pot_fraction), values.sem)
+
+    def trial_values(self, forms: bool, number: int, boards: int) -> None:
+        policy = self.policy
+        trial_values(Continuations(policy, [policy]), preflop_leaves(policy.tree), forms, number, boards)
+
+    def trial_response(self, number: int, boards: int) -> None:
+        game = BoardGame(self.policy, number % 2)
+        table = game.table(self.policy.probs)
+        for board in sample_boards(self.policy.rules, (), boards, np.random.default_rng(number)):
+            game.play(table, board, learn=True)
+
+    def print_cost(self, size: int, leaves: int, cluster: Cluster) -> None:
+        """Print the cost of the run, from a trial of each kind of work."""
+        sampled, inputs = self.sampled, self.stored.inputs
+        boards = 2 * (sampled.response_boards + 2 * sampled.match_boards)
+        values = cost([(partial(self.trial_values, False), sampled.boards)], leaves, cluster, inputs)
+        compared = cost([(partial(self.trial_values, True), sampled.form_boards)], leaves, cluster, inputs)
+        responses = cost([(self.trial_response, boards)], 2, cluster, inputs)
+        each = f"{compared.cpu:,.0f} s for the values of each, {responses.cpu:,.0f} s for its responses"
+        what = f"continuations of {self.stored.game.name}: {size} strategies, values of {leaves} leaves, {each}"
+        total = Cost(
+            values.cpu + (size - 1) * (compared.cpu + responses.cpu),
+            values.clock + (size - 1) * (compared.clock + responses.clock),
+            max(values.megabytes, compared.megabytes, responses.megabytes),
+        )
+        disk = (size - 1) * self.policy.strategy.nbytes + table_bytes(leaves, size)
+        tell(what, total, leaves, cluster, disk / 1e6)
 
 
-def _summary(sets: list[ContinuationSet], value: float) -> str:
-    """The searcher's loss to a best response, beyond the value of the game, with one continuation and with all."""
-    parts = []
-    for found in sets:
-        worth = value if found.opponent == 0 else -value
-        first, last = (found.steps[k].response_value - worth for k in (0, -1))
-        parts.append(f"against player {found.opponent} {first:.4g} chips with one value, {last:.4g} with {found.size}")
-    return "; ".join(parts)
+def shortfall(k: int, seat: int, counts: Mapping[str, Any]) -> str | None:
+    """Warning if response k of a seat wins less than the blueprint does, beyond chance; else None."""
+    gain, width = counts["gain_mbb"], counts["gain_half_width_95"]
+    if width is None or gain + width >= 0:
+        return None
+    return (
+        f"continuation {k} of player {seat} wins {-gain:,.0f} +- {width:,.0f} mbb/hand less than the blueprint: it has"
+        " learned from too few boards; raise job.sampled.response_boards"
+    )

@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from data_gen.costs import cost, tell
-from data_gen.leaf_table import Valuation
 from data_gen.progress import JobProgress
+from data_gen.valuation import StoredBlueprint, Valuation
 from poker.abstraction.equities import showdown_equity
 from poker.artifacts import find_artifact
 from poker.cards import ordered_board
@@ -80,19 +80,18 @@ def run(
     runs: str,
 ) -> None:
     """Write the shards of `output` that are not there yet."""
-    job = _Job(Valuation(game, abstraction, blueprint, settings.continuations), settings, output)
-    policy = job.valuation.load()
+    valuation = Valuation(StoredBlueprint(game, abstraction, blueprint), settings.continuations)
+    job, policy, made_from = _Job(valuation, settings, output), valuation.stored.load(), valuation.made_from
     rounds: dict[Board, float] = {(): settings.preflop_share, (0, 1, 2): 1 - settings.preflop_share}
     for board in (board for board, share in rounds.items() if share > 0):
         LeafSampler(policy, board, settings.exploration, settings.uniform_hands)  # refuses a round without states
-    made_from = job.valuation.made_from(policy)
     missing = [
         index
         for index in range(shards)
         if find_artifact(job.shard(index), KIND, config=job.config(index), made_from=made_from) is None
     ]
-    kept = shards - len(missing)
-    there = f"leaf states {output}: {kept} of {shards} shards are there"
+    done = shards - len(missing)
+    there = f"leaf states {output}: {done} of {shards} shards are there"
     if not missing:
         print(there, file=sys.stderr)
         return
@@ -100,10 +99,10 @@ def run(
     if dry:
         return
     started, rows = time.perf_counter(), 0
-    with JobProgress("leaf states", total=shards, done=kept, logs=runs) as progress:
-        work = Work(Given(job.make_shard), inputs=job.valuation.inputs, output=job.shard)
-        for done, (count, sem) in enumerate(cluster.run(work, missing), kept + 1):
-            rows += count
+    with JobProgress("leaf states", total=shards, done=done, logs=runs) as progress:
+        work = Work(Given(job.make_shard), inputs=valuation.inputs, output=job.shard)
+        for count, sem in cluster.run(work, missing):
+            done, rows = done + 1, rows + count
             rate = rows / (time.perf_counter() - started)
             progress.update(done, step=done, rows=rows, rows_per_second=rate, label_sem=sem)
 
@@ -144,13 +143,13 @@ def _state_rows(
     hands0, hands1 = state.hands0, state.hands1
     boards = sample_boards(rules, board, settings.runouts, rng)
     control = showdown_equity(rules, board)[np.ix_(hands0, hands1)]
-    found = continuations.values(state.node, boards, hands0, hands1, control)
-    labels, sem = found.in_pots(state.betting.pot)
+    values = continuations.values(state.node, boards, hands0, hands1, control)
+    labels, sem = values.in_pots(state.betting.pot)
     betting = state.betting
     if settings.off_tree and rng.random() < settings.off_tree:
         tree = continuations.blueprint.tree
         betting = _off_tree(tree, betting.street - 1).near(state.node, rng) or betting
-    sound = np.argwhere(found.count >= max(2, settings.runouts // 4))
+    sound = np.argwhere(values.count >= max(2, settings.runouts // 4))
     first, second = sound[rng.permutation(len(sound))[: settings.pairs_per_state]].T
     held = hands0[first], hands1[second]
     return [
@@ -176,7 +175,7 @@ class _Job:
 
     def config(self, index: int) -> dict[str, Any]:
         own = {key: value for key, value in asdict(self.settings).items() if key != "continuations"}
-        return {"game": self.valuation.game.name, **own, **self.valuation.forms.config, "shard": index}
+        return {"game": self.valuation.stored.game.name, **own, **self.valuation.forms.config, "shard": index}
 
     def shard(self, index: int) -> Path:
         return shard_path(self.output, index)
@@ -191,7 +190,7 @@ class _Job:
             self.shard(index),
             columns,
             config=self.config(index),
-            made_from=self.valuation.made_from(continuations.blueprint),
+            made_from=self.valuation.made_from,
             counts={"mean_label_sem": sem},
             continuations=forms.names,
         )
@@ -209,8 +208,8 @@ class _Job:
             for preflop, share in rounds.items()
             if share > 0
         ]
-        found = cost(trials, missing, cluster, self.valuation.inputs, 1 / missing)
-        tell(f"{what}, up to {rows:,} rows", found, missing, cluster, rows * width / 1e6)
+        needed = cost(trials, missing, cluster, self.valuation.inputs, 1 / missing)
+        tell(f"{what}, up to {rows:,} rows", needed, missing, cluster, rows * width / 1e6)
 
     def _trial(self, preflop_share: float, number: int, boards: int) -> None:
         """Make the rows of `boards` boards."""

@@ -4,7 +4,7 @@ import shutil
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,18 +12,16 @@ import numpy as np
 
 from data_gen.costs import cost, tell
 from data_gen.progress import JobProgress
-from poker.abstraction.buckets import game_cards
+from data_gen.valuation import StoredBlueprint, Valuation, trial_values
 from poker.artifacts import find_artifact, open_artifact, write_artifact
 from poker.errors import PokernetsError
 from poker.features.leaf import TARGET
 from poker.parallel import Cluster, Given, Work
 from poker.rules import Rules
-from poker.solvers.blueprint import Blueprint
-from poker.solvers.rollout.continuation import Continuations, subtree
+from poker.solvers.rollout.continuation import subtree
 from poker.solvers.rollout.forms import FormsOf
 from poker.solvers.rollout.leaf_table import (
     KIND,
-    NOTHING,
     blueprint_values,
     class_values,
     preflop_leaves,
@@ -49,31 +47,6 @@ class TableSettings:
             raise PokernetsError("job=leaf_table needs boards and form_boards of at least 2: values of one are noise")
 
 
-@dataclass(frozen=True)
-class Valuation:
-    """Values of states: a blueprint and the continuations after it."""
-
-    game: Rules
-    abstraction: str
-    blueprint: str
-    forms: FormsOf
-
-    @property
-    def inputs(self) -> tuple[Path, ...]:
-        return (Path(self.abstraction), Path(self.blueprint), *self.forms.inputs)
-
-    def load(self) -> Blueprint:
-        return Blueprint.load(self.blueprint, game_cards(self.game, self.abstraction), self.game)
-
-    def made_from(self, policy: Blueprint) -> dict[str, str]:
-        return {"blueprint": policy.fingerprint, **self.forms.made_from}
-
-    @lru_cache(maxsize=1)  # noqa: B019 (one in a process, with the subtrees that it has met)
-    def continuations(self) -> Continuations:
-        policy = self.load()
-        return Continuations(policy, self.forms.of(policy))
-
-
 def run(
     *,
     game: Rules,
@@ -86,17 +59,16 @@ def run(
     runs: str,
 ) -> None:
     """Make the table at `output`. Parts of an interrupted run are kept and used."""
-    job = _Job(Valuation(game, abstraction, blueprint, settings.continuations), settings, output)
-    policy = job.valuation.load()
-    made_from = job.valuation.made_from(policy)
+    valuation = Valuation(StoredBlueprint(game, abstraction, blueprint), settings.continuations)
+    job, policy, made_from = _Job(valuation, settings, output), valuation.stored.load(), valuation.made_from
     if find_artifact(output, KIND, config=job.config, made_from=made_from) is not None:
         print(f"leaf table {output} is there", file=sys.stderr)
         return
     leaves = preflop_leaves(policy.tree)
     sizes = [subtree(policy, int(node)).num_ends for node in leaves]
     parts = [job.part(leaf) for leaf in range(len(leaves))]
-    kept = [find_artifact(part, PART, config=job.config, made_from=made_from) is not None for part in parts]
-    missing = sorted((leaf for leaf, there in enumerate(kept) if not there), key=lambda leaf: -sizes[leaf])
+    there = [find_artifact(part, PART, config=job.config, made_from=made_from) is not None for part in parts]
+    missing = sorted((leaf for leaf, is_there in enumerate(there) if not is_there), key=lambda leaf: -sizes[leaf])
     work = float(sum(sizes))
     done = work - sum(sizes[leaf] for leaf in missing)
     if missing:
@@ -106,15 +78,15 @@ def run(
             (partial(job.trial, few, True), settings.form_boards * share),
             (partial(job.trial, few, False), settings.boards * share),
         ]
-        found = cost(trials, len(missing), cluster, job.valuation.inputs, sizes[missing[0]] / (work - done))
+        needed = cost(trials, len(missing), cluster, valuation.inputs, sizes[missing[0]] / (work - done))
         megabytes = table_bytes(len(leaves), len(settings.continuations.names)) / 1e6
         what = f"leaf table {output}: {len(missing)} of {len(leaves)} leaves to value"
-        tell(what, found, len(missing), cluster, megabytes)
+        tell(what, needed, len(missing), cluster, megabytes)
     if dry:
         return
-    parted = Work(Given(job.make_part), inputs=job.valuation.inputs, output=job.part)
+    parted = Work(Given(job.make_part), inputs=valuation.inputs, output=job.part)
     with JobProgress("leaf table", total=work, done=done, logs=runs) as progress:
-        for step, (leaf, sem) in enumerate(cluster.run(parted, missing), sum(kept) + 1):
+        for step, (leaf, sem) in enumerate(cluster.run(parted, missing), sum(there) + 1):
             done += sizes[leaf]
             progress.update(done, step=step, sem_in_pots=sem)
     made = [open_artifact(part, PART, config=job.config, made_from=made_from) for part in parts]
@@ -137,30 +109,24 @@ class _Job:
     @property
     def config(self) -> dict[str, Any]:
         own = {"seed": self.settings.seed, "boards": self.settings.boards, "form_boards": self.settings.form_boards}
-        return {"game": self.valuation.game.name, **own, "target": TARGET, **self.valuation.forms.config}
+        return {"game": self.valuation.stored.game.name, **own, "target": TARGET, **self.valuation.forms.config}
 
     def part(self, leaf: int) -> Path:
         return Path(f"{self.output}.parts") / f"leaf-{leaf:05d}"
 
     def trial(self, leaves: Sequence[int], forms: bool, number: int, boards: int) -> None:
-        """Values of some leaves on `boards` boards: those of the blueprint, or of the other `forms`."""
         continuations = self.valuation.continuations()
-        nodes, rng = preflop_leaves(continuations.blueprint.tree), np.random.default_rng(number)
-        for leaf in leaves:
-            if forms:
-                class_values(continuations, int(nodes[leaf]), boards, rng, NOTHING)
-            else:
-                blueprint_values(continuations, int(nodes[leaf]), boards, rng)
+        nodes = preflop_leaves(continuations.blueprint.tree)[list(leaves)]
+        trial_values(continuations, nodes, forms, number, boards)
 
     def make_part(self, leaf: int) -> tuple[int, float]:
         """Write the values of one leaf; returns it and their mean standard error."""
         continuations, settings = self.valuation.continuations(), self.settings
-        policy = continuations.blueprint
         for_blueprint, for_forms = map(np.random.default_rng, np.random.SeedSequence(settings.seed).spawn(2))
-        node = int(preflop_leaves(policy.tree)[leaf])
+        node = int(preflop_leaves(continuations.blueprint.tree)[leaf])
         base = blueprint_values(continuations, node, settings.boards, for_blueprint)
-        found = class_values(continuations, node, settings.form_boards, for_forms, base)
-        found.mean[:, 1:] += np.float32(self.valuation.forms.pot_fraction)
-        arrays, made_from = {"values": found.mean, "sem": found.sem}, self.valuation.made_from(policy)
+        values = class_values(continuations, node, settings.form_boards, for_forms, base)
+        values.mean[:, 1:] += np.float32(self.valuation.forms.pot_fraction)
+        arrays, made_from = {"values": values.mean, "sem": values.sem}, self.valuation.made_from
         write_artifact(self.part(leaf), PART, config=self.config, arrays=arrays, made_from=made_from)
-        return leaf, float(found.sem.mean(dtype=np.float64))
+        return leaf, float(values.sem.mean(dtype=np.float64))

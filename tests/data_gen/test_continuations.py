@@ -5,46 +5,23 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from data_gen.continuation_forms import Sampled, shortfall
+from data_gen.continuations import Sampled, shortfall
 from poker.abstraction.buckets import CardAbstraction
 from poker.artifacts import open_artifact
 from poker.errors import PokernetsError
 from poker.features.shards import open_shards
 from poker.search.leaves.table import TableLeaf
 from poker.solvers.blueprint import Blueprint, FirstRound
-from poker.solvers.continuations.generation import KIND, load_set
-from poker.solvers.continuations.leaf_play import BLUEPRINT, LeafPlay, Pure
 from poker.solvers.rollout.forms import KIND as FORMS
 from poker.solvers.rollout.forms import SelfGenerated, save_forms
 from poker.solvers.rollout.leaf_table import LeafTable
-from poker.solvers.vector.game import VectorGame
-from poker.solvers.vector.solver import VectorSolver
-from poker.state import Betting
-from poker.tree import build_tree
 from tests.data_gen.commands import data_gen, data_gen_fails
 from tests.data_gen.tiny import tiny_blueprint
-from tests.solvers.games import leduc
 
 
-def test_leduc(tmp_path: Path) -> None:
-    job = ("job=continuations", "game=leduc", f"artifacts={tmp_path}", f"runs={tmp_path}/runs", "job.size=5")
-    said = data_gen(*job)
-    assert "36 decisions" in said
-    assert "are there" in data_gen(*job)
-    value = open_artifact(tmp_path / "continuations", KIND).counts["blueprint_value"]
-    assert value == pytest.approx(-0.0856, abs=1e-3)
-    solver = VectorSolver(VectorGame(build_tree(Betting.start(leduc()))), "cfr_plus")
-    solver.advance(1000)
-    play = LeafPlay(solver)
-    for opponent in range(2):
-        found = load_set(tmp_path / "continuations", opponent)
-        assert found.values.shape == (5, 5, 3, 3)
-        assert found.leaves == play.leaves
-        assert found.steps[-1].response_value == pytest.approx(value if opponent == 0 else -value, abs=2e-3)
-        assert isinstance(found.strategies[4], Pure)
-        seats = (found.strategies[4], BLUEPRINT) if opponent == 0 else (BLUEPRINT, found.strategies[4])
-        np.testing.assert_allclose(play.values(seats), found.values[:, 4], atol=1e-5)
-    assert "size=5" in data_gen_fails(*job, "job.size=6")
+def test_games_without_hold_ems_cards_are_refused(tmp_path: Path) -> None:
+    refused = data_gen_fails("job=continuations", "game=leduc", f"artifacts={tmp_path}")
+    assert "is for games of hold'em, not leduc" in refused
 
 
 @pytest.mark.slow
@@ -53,7 +30,6 @@ def test_forms_of_a_tiny_blueprint_and_the_table_of_their_values(tmp_path: Path)
     settings = ("boards=40", "response_boards=60", "match_boards=40")
     job = (
         "job=continuations",
-        "job.exact=null",
         "job.size=3",
         "cluster.processes=1",
         *(f"job.sampled.{each}" for each in settings),
@@ -100,9 +76,9 @@ def test_forms_of_a_tiny_blueprint_and_the_table_of_their_values(tmp_path: Path)
 @pytest.mark.parametrize("few", [{"boards": 1}, {"form_boards": 1}, {"response_boards": 0}, {"match_boards": 1}])
 def test_too_few_boards_are_refused_before_anything_is_computed(few: dict[str, int]) -> None:
     least = {"boards": 2, "form_boards": 2, "response_boards": 1, "match_boards": 2}
-    Sampled("", "", **least, seed=1)
+    Sampled(**least, seed=1)
     with pytest.raises(PokernetsError, match=r"job\.sampled needs boards"):
-        Sampled("", "", **{**least, **few}, seed=1)
+        Sampled(**{**least, **few}, seed=1)
 
 
 def test_a_response_that_wins_less_than_the_blueprint_is_told() -> None:
