@@ -20,6 +20,7 @@ from data_gen.costs import Cost, cost, tell
 from data_gen.progress import JobProgress
 from data_gen.valuation import StoredBlueprint, trial_values
 from poker.abstraction.buckets import is_holdem
+from poker.abstraction.dealers import sample_boards
 from poker.artifacts import Artifact, find_artifact, open_artifact, write_artifact
 from poker.errors import PokernetsError
 from poker.parallel import Cluster, Given, Work
@@ -29,7 +30,7 @@ from poker.search.leaves.self_generated import Response, respond
 from poker.solvers.best_response.abstract import BoardGame
 from poker.solvers.blueprint import Blueprint, blueprint_from
 from poker.solvers.continuations.generation import Solving
-from poker.solvers.rollout.continuation import Continuations, sample_boards
+from poker.solvers.rollout.continuation import Continuations
 from poker.solvers.rollout.forms import KIND, save_forms
 from poker.solvers.rollout.leaf_table import (
     LeafTable,

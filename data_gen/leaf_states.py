@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from data_gen.costs import cost, tell
 from data_gen.progress import JobProgress
 from data_gen.valuation import StoredBlueprint, Valuation
+from poker.abstraction.dealers import sample_boards
 from poker.abstraction.equities import showdown_equity
 from poker.artifacts import find_artifact
 from poker.cards import ordered_board
@@ -31,7 +32,7 @@ from poker.kernels.cards.isomorphism import NUM_BOARDS, canonical_board
 from poker.parallel import Cluster, Given, Work
 from poker.rules import Rules
 from poker.search.leaves.off_tree import OffTreeStates
-from poker.solvers.rollout.continuation import Continuations, sample_boards
+from poker.solvers.rollout.continuation import Continuations
 from poker.solvers.rollout.forms import FormsOf
 from poker.solvers.rollout.leaf_states import LeafSampler
 from poker.tree import BettingTree

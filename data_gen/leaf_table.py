@@ -18,7 +18,6 @@ from poker.errors import PokernetsError
 from poker.features.leaf import TARGET
 from poker.parallel import Cluster, Given, Work
 from poker.rules import Rules
-from poker.solvers.rollout.continuation import subtree
 from poker.solvers.rollout.forms import FormsOf
 from poker.solvers.rollout.leaf_table import (
     KIND,
@@ -27,6 +26,7 @@ from poker.solvers.rollout.leaf_table import (
     preflop_leaves,
     table_bytes,
 )
+from poker.solvers.subtree import subtree
 
 PART = "leaf_table_part"
 _TRIAL_LEAVES = 16

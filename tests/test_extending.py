@@ -196,10 +196,10 @@ LEAF = {
     "leaf.py": """
 import numpy as np
 
-from poker.search.leaves.evaluator import cluster_equity, leaf_values
+from poker.search.leaves.evaluator import LeafEvaluator, cluster_equity, leaf_values
 
 
-class EquityLeaf:
+class EquityLeaf(LeafEvaluator):
     num_continuations = 1
 
     def __init__(self, *, bonus):

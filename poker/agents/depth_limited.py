@@ -15,7 +15,6 @@ from poker.errors import PokernetsError
 from poker.rules import Rules, check_game
 from poker.search.clock import Clock
 from poker.search.leaves.evaluator import GiveUpContinuation, LeafEvaluator
-from poker.search.leaves.range_net import RangeNetLeaf
 from poker.search.lru_cache import LRUCache
 from poker.search.nested import NestedSearch, together
 from poker.search.opponent_decision import Believed, SolvedDecision, decision
@@ -44,7 +43,7 @@ class DepthLimitedAgent(SearchingAgent):
         *,
         name: str,
         game: Rules,
-        leaves: list[LeafEvaluator | RangeNetLeaf],
+        leaves: list[LeafEvaluator],
         search: SearchSettings,
         gives_up: bool = False,
         **changes: Annotated[Any, SearchSettings],
@@ -53,7 +52,7 @@ class DepthLimitedAgent(SearchingAgent):
         settings = replace(search, **changes)
         super().__init__(name, Clock(settings.seconds_per_decision, settings.seconds_per_hand))
         self._game, self._leaves = game, leaves
-        giving_up = (leaf if isinstance(leaf, RangeNetLeaf) else GiveUpContinuation(of=leaf) for leaf in leaves)
+        giving_up = (GiveUpContinuation(of=leaf) for leaf in leaves)
         against_model = dict(enumerate(giving_up)) if gives_up else None
         valued = dict(enumerate(leaves))
         safely = Safety(settings.safety, settings.dealt)

@@ -13,7 +13,7 @@ from poker.agents.searching import Searched, SearchingAgent
 from poker.betting import Betting
 from poker.errors import PokernetsError
 from poker.rules import Rules
-from poker.search.beliefs import Ranges, observe_action, observe_board, start_ranges
+from poker.search.beliefs import observe_action, observe_board, start_ranges
 from poker.search.clock import Clock
 from poker.search.heads_up_rest import HeadsUpRest
 from poker.search.lru_cache import LRUCache
@@ -25,7 +25,7 @@ from poker.solvers.blueprint import Blueprint
 from poker.solvers.sampling.subgame import RolledOut
 from poker.state import HandState, Policy, public_state
 from poker.tree.history import HistoryTranslator
-from poker.types import Board
+from poker.types import Board, Ranges
 
 _MOST_PLAYERS = 4
 """Players for whom a round is solved; with more the blueprint plays it."""

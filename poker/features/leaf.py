@@ -73,9 +73,6 @@ _OWN, _OPP, _PAIR, _BETTING, _TEXTURE = (
     slice(end - len(group), end) for group, end in zip(_GROUPS, _ENDS, strict=True)
 )
 
-CONTINUATIONS = ("blueprint", "fold", "call", "raise")
-"""The opponent's choices at the depth limit, in the order of labels and outputs: the blueprint and its biased forms."""
-
 TARGET = "expected net chips of own over the whole hand under each continuation, divided by the pot"
 
 _RANKS: Ints = (HAND_CARDS // NUM_SUITS).astype(np.int64)

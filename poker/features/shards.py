@@ -74,7 +74,7 @@ def write_shard(
     columns: Mapping[str, NDArray[Any]],
     *,
     config: Mapping[str, Any],
-    continuations: Sequence[str] = leaf.CONTINUATIONS,
+    continuations: Sequence[str],
     **manifest: Any,
 ) -> Artifact:
     """Write one shard of leaf states atomically. `columns` must be those of `columns_of`."""

@@ -9,10 +9,7 @@ import numpy as np
 
 from poker.cards import HOLDEM, updated_range
 from poker.rules import Rules
-from poker.types import Board, Singles
-
-Ranges = Singles
-"""float32 [P, H], rows sum to 1."""
+from poker.types import Board, Ranges, Singles
 
 
 def start_ranges(rules: Rules) -> Ranges:
@@ -48,5 +45,5 @@ def observe_board(ranges: Ranges, board: Board) -> Ranges:
     """Ranges after cards were dealt: hands that hold one of them are gone; a range left empty becomes uniform."""
     live = HOLDEM.live(board)
     uniform = (live / np.float32(live.sum())).astype(np.float32)
-    found = [updated_range(weights, live) for weights in ranges]
-    return np.stack([uniform if weights is None else weights for weights in found])
+    updated = [updated_range(weights, live) for weights in ranges]
+    return np.stack([uniform if weights is None else weights for weights in updated])

@@ -33,7 +33,6 @@ from poker.betting import Betting
 from poker.cards import RARE
 from poker.rules import Rules
 from poker.search.beliefs import (
-    Ranges,
     likelihood,
     observe_action,
     observe_board,
@@ -45,7 +44,7 @@ from poker.search.exploit.trust import Explained
 from poker.search.lru_cache import LRUCache
 from poker.search.round_solver import NodePolicy, Request, RoundSolution, on_actions, with_hand
 from poker.search.safety import Values
-from poker.types import Board, Singles
+from poker.types import Board, Ranges, Singles
 
 RoundSolver = Callable[[Request], RoundSolution]
 

@@ -6,7 +6,7 @@ continuation that the opponent picks there. The last two rounds are solved to th
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -16,23 +16,19 @@ from poker.betting import Betting
 from poker.cards import HOLDEM
 from poker.errors import PokernetsError
 from poker.kernels.cards.hands import CARD_PERMUTATION, HAND_PERMUTATION
-from poker.rules import NO_ACTION
-from poker.search.beliefs import Ranges
 from poker.search.clock import Clock, Effort
 from poker.search.engines import engine
 from poker.search.exploit.exploiting import Modelled
-from poker.search.leaves.evaluator import LeafEvaluator, Leaves, values_together
-from poker.search.leaves.range_net import RangeNetLeaf
+from poker.search.leaves.evaluator import LeafEvaluator, LeafQuery, leaf_states
 from poker.search.safety import Concessions, Safety, Values
 from poker.search.solved_values import SolvedValues
-from poker.solvers.rollout.leaf_values import LeafValues
-from poker.solvers.vector.asked import AskedLeaves
 from poker.solvers.vector.game import VectorGame
+from poker.solvers.vector.leaves import AskedLeaves, LeafValues
 from poker.solvers.vector.schedules import schedule
 from poker.solvers.vector.solver import VectorSolver
 from poker.state import Policy
 from poker.tree import BetMenu, BettingTree, DepthLimit, Kind, build_tree
-from poker.types import Board, Path, Singles
+from poker.types import Board, Path, Ranges, Singles
 
 _HARDLY = 0.05
 """Frequency of entering a subgame below which a hand's average strategy in it is not used."""
@@ -147,11 +143,11 @@ class DepthLimitedSolver:
         self,
         menu: BetMenu,
         ahead: BetMenu,
-        leaves: Mapping[int, LeafEvaluator | RangeNetLeaf],
+        leaves: Mapping[int, LeafEvaluator],
         settings: SolverSettings,
         safety: Safety = Safety(),  # noqa: B008 - frozen
         clock: Clock | None = None,
-        against_model: Mapping[int, LeafEvaluator | RangeNetLeaf] | None = None,
+        against_model: Mapping[int, LeafEvaluator] | None = None,
     ) -> None:
         self._menu = menu
         self._ahead = ahead
@@ -211,7 +207,7 @@ class DepthLimitedSolver:
         limit, evaluator = None, self._leaf(request)
         if evaluator is not None:
             choosers = (1 - searcher,) if evaluator.num_continuations > 1 else ()
-            cut_runouts = root.street == 0 or not isinstance(evaluator, RangeNetLeaf)
+            cut_runouts = root.street == 0 or not evaluator.follows_ranges
             limit = DepthLimit(root.street, evaluator.num_continuations, choosers, cut_runouts)
         return build_tree(root, menu, limit, gadget=self._safety.gadget(root, searcher, request.alternatives))
 
@@ -219,25 +215,21 @@ class DepthLimitedSolver:
         self, requests: Sequence[Request], trees: Sequence[BettingTree]
     ) -> dict[int, LeafValues | AskedLeaves]:
         """Leaf values of the requests whose trees have leaves, by number."""
-        found: dict[int, LeafValues | AskedLeaves] = {}
-        asked: dict[LeafEvaluator, dict[int, Leaves]] = {}
+        values: dict[int, LeafValues | AskedLeaves] = {}
+        queries: dict[LeafEvaluator, dict[int, LeafQuery]] = {}
         for number, (request, tree) in enumerate(zip(requests, trees, strict=True)):
             evaluator = self._leaf(request)
             if evaluator is not None and tree.num_leaf_states:
-                states = leaf_states(request.root, tree)
-                if isinstance(evaluator, RangeNetLeaf):
-                    found[number] = evaluator.asked(states, request.board)
-                    continue
-                leaves = states, request.board, request.ranges, request.searcher
-                asked.setdefault(evaluator, {})[number] = leaves
-        for evaluator, numbered in asked.items():
-            found |= zip(numbered, values_together(evaluator, list(numbered.values())), strict=True)
-        return found
+                query = leaf_states(request.root, tree), request.board, request.ranges, request.searcher
+                queries.setdefault(evaluator, {})[number] = query
+        for evaluator, numbered in queries.items():
+            values |= zip(numbered, evaluator.together(list(numbered.values())), strict=True)
+        return values
 
-    def _leaf(self, request: Request) -> LeafEvaluator | RangeNetLeaf | None:
+    def _leaf(self, request: Request) -> LeafEvaluator | None:
         """Evaluator of the depth limit; None where there is none."""
         leaf = (self._leaves if request.modelled is None else self._against_model).get(request.root.street)
-        return None if isinstance(leaf, RangeNetLeaf) and not leaf.serves(request.root) else leaf
+        return leaf if leaf is not None and leaf.serves(request.root) else None
 
     def _solver(
         self,
@@ -341,19 +333,6 @@ def _alike(board: Board) -> NDArray[np.int64] | None:
 def _class_means(classes: NDArray[np.int64], values: Singles) -> Singles:
     counts = np.maximum(np.bincount(classes), 1)
     return (np.bincount(classes, values) / counts)[classes].astype(np.float32)
-
-
-def leaf_states(root: Betting, tree: BettingTree) -> list[Betting]:
-    """The betting states at the public leaves of `tree`, in the order of its leaf indices."""
-
-    @cache
-    def at(node: int) -> Betting:
-        if node == 0:
-            return root
-        above, action = at(int(tree.parent[node])), int(tree.action[node])
-        return above if action == NO_ACTION else above.apply(action)
-
-    return [at(node) for node in tree.leaves.tolist()]
 
 
 def _round_policies(solver: VectorSolver, street: int) -> dict[Path, NodePolicy]:

@@ -9,20 +9,20 @@ no hand more, up to the accuracy of the solve:
 - An off-tree action is solved from the state before it, with the action in the tree. The alternatives are the values at
   that state, which are those of each hand's best action in the tree: nobody is better off for having chosen another.
 - After the deal that ends a solve to the end of the game (turn to river): the values on the dealt board.
-- After a depth limit the solution's leaf values are means over the cards to come. Where a `DealtValues` is at hand, it
+- After a depth limit the solution's leaf values are means over the cards to come. Where `dealt` is at hand, it
   says what a hand has on the dealt board when it picks the best of the K continuations there, against the searcher's
   range; as the choice is made after the deal, this is at least what the leaf conceded on average. Without one the first
   solve of the street is unsafe, against the believed range, and safety starts again from what it concedes.
 - The first solve of a hand has nothing to be safe against: it is that of the whole (depth-limited) game.
 
 Weights in a gadget are the believed range of the opponent, which the noise of beliefs keeps positive: with noise 0,
-hands that are ruled out are not guarded. Alternatives are only met if they can be met at all: those of a `DealtValues`
+hands that are ruled out are not guarded. Alternatives are only met if they can be met at all: those of `dealt`
 are estimates, and then the solve concedes as little as it can over the range.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,12 +31,12 @@ from poker.betting import Betting
 from poker.errors import PokernetsError
 from poker.kernels.vector.arrays import PASS
 from poker.rules import Rules
-from poker.search.beliefs import Ranges
+from poker.search.leaves.rollout import RolloutLeaf
 from poker.solvers.vector.boards import deck_of
 from poker.solvers.vector.response_values import ResponseValues
 from poker.solvers.vector.solver import VectorSolver
 from poker.tree import Gadget, Kind
-from poker.types import Board, Path, Singles
+from poker.types import Board, Path, Ranges, Singles
 
 Values = Singles
 """float32[H] of the opponent's hands, chips of the whole hand, NaN where nothing is known."""
@@ -46,19 +46,12 @@ _HALF_BITS = 15
 """Values below 2 to this power fit into float16."""
 
 
-class DealtValues(Protocol):
-    """Values after a deal that no solution holds."""
-
-    def after_deal(self, leaf: Betting, board: Board, ranges: Ranges, own: int) -> Values:
-        """[H] value to the opponent of `own` of each hand at the start of the round on `board`."""
-
-
 @dataclass(frozen=True)
 class Safety:
     """How solves are made safe; see the module."""
 
     kind: str = "unsafe"
-    dealt: DealtValues | None = None
+    dealt: RolloutLeaf | None = None
 
     def __post_init__(self) -> None:
         if self.kind not in SAFETY:

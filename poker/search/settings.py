@@ -4,8 +4,8 @@ from dataclasses import dataclass, field
 
 from poker.errors import PokernetsError
 from poker.search.exploit.exploiting import Exploit
+from poker.search.leaves.rollout import RolloutLeaf
 from poker.search.round_solver import SolverSettings
-from poker.search.safety import DealtValues
 from poker.tree import BetMenu
 
 
@@ -27,7 +27,7 @@ class SearchSettings:
     opponent_noise: float
     remembered_states: int
     safety: str = "unsafe"
-    dealt: DealtValues | None = None
+    dealt: RolloutLeaf | None = None
     follow: bool = True
     seconds_per_decision: float | None = None
     seconds_per_hand: float | None = None

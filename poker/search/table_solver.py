@@ -14,12 +14,12 @@ import numpy as np
 
 from poker.search.clock import Clock
 from poker.search.heads_up_rest import SOLVED_TO_THE_END, HeadsUpRest
+from poker.search.leaves.evaluator import leaf_states
 from poker.search.round_solver import (
     DepthLimitedSolver,
     NodePolicy,
     Request,
     RoundSolution,
-    leaf_states,
     likely_ranges,
     on_actions,
 )

@@ -27,7 +27,6 @@ from poker.artifacts import (
     write_artifact,
 )
 from poker.errors import PokernetsError
-from poker.features.leaf import CONTINUATIONS
 from poker.rules import CALL, FOLD, NO_ACTION, Rules, rules_from
 from poker.solvers.sampling.tree import SamplingTree, sampling_tree
 from poker.state import Betting
@@ -35,6 +34,8 @@ from poker.tree import BettingTree, Kind, build_tree
 from poker.types import Singles
 
 KIND = "blueprint"
+CONTINUATIONS = ("blueprint", "fold", "call", "raise")
+"""The opponent's choices at the depth limit, in the order of labels and outputs: the blueprint and its biased forms."""
 FOLD_CLASS, CALL_CLASS, RAISE_CLASS = range(3)
 """Classes of action that a continuation favours; checks are calls, bets and all-ins are raises."""
 _TREE = "tree_"

@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from poker.abstraction.dealers import sample_boards
 from poker.cards import HOLDEM, PREFLOP_CLASS
 from poker.kernels.rng import next_u64
 from poker.kernels.sampling.nodes import Deals
 from poker.solvers.blueprint import blueprint_from
-from poker.solvers.rollout.continuation import Continuations, sample_boards
+from poker.solvers.rollout.continuation import Continuations
 from poker.solvers.rollout.forms import Biased
 from poker.solvers.rollout.leaf_states import LeafSampler
 from poker.solvers.sampling.mccfr import ExternalSampling

@@ -23,12 +23,12 @@ from poker.agents.blueprint import BlueprintAgent
 from poker.atomic import write_atomically
 from poker.betting import Betting
 from poker.cards import HOLDEM, cards_text
-from poker.search.beliefs import Ranges
-from poker.search.leaves.evaluator import LeafEvaluator, SingleValue
-from poker.search.round_solver import DepthLimitedSolver, Request, SolverSettings, leaf_states
-from poker.solvers.rollout.leaf_values import LeafValues
+from poker.search.leaves.evaluator import LeafEvaluator, SingleValue, leaf_states
+from poker.search.round_solver import DepthLimitedSolver, Request, SolverSettings
 from poker.solvers.vector.game import VectorGame
+from poker.solvers.vector.leaves import LeafValues
 from poker.solvers.vector.solver import VectorSolver
+from poker.types import Ranges
 from tests.bench.record import record
 
 LINES = "r300c", "cc", "r300r900c", "r200c", "cr400c", "r500c"
@@ -36,7 +36,7 @@ LINES = "r300c", "cc", "r300r900c", "r200c", "cr400c", "r500c"
 EXACT = SolverSettings("apdcfr", (1000,), threads=1, precision=0.0005)
 
 
-class _Once:
+class _Once(LeafEvaluator):
     """Reference leaf values, kept because every solve of a flop asks for them again."""
 
     def __init__(self, leaf: LeafEvaluator) -> None:
@@ -47,7 +47,7 @@ class _Once:
     def values(self, leaves: Any, board: tuple[int, ...], ranges: Ranges, own: int) -> LeafValues:
         key = tuple(leaf.text() for leaf in leaves), board, own
         if key not in self._known:
-            self._known = {key: self._leaf.values(leaves, board, ranges, own)}
+            self._known = {key: self._leaf.fixed(leaves, board, ranges, own)}
         return self._known[key]
 
 

@@ -27,7 +27,8 @@ from poker.atomic import write_atomically
 from poker.betting import Betting
 from poker.report.estimates import estimate
 from poker.search.beliefs import observe_action, observe_board, start_ranges
-from poker.search.round_solver import SolverSettings, leaf_states, on_actions
+from poker.search.leaves.evaluator import leaf_states
+from poker.search.round_solver import SolverSettings, on_actions
 from poker.search.settings import SearchSettings
 from poker.solvers.sampling.subgame import RolledOut, SubgameSolver
 from poker.state import HandState, public_state

@@ -19,7 +19,6 @@ from poker.agents.depth_limited_ring import DepthLimitedRingAgent
 from poker.atomic import write_atomically
 from poker.play.hand import play_hand
 from poker.report.estimates import Estimate, estimate
-from poker.search.beliefs import Ranges
 from poker.search.heads_up_rest import HeadsUpRest
 from poker.search.round_solver import SolverSettings
 from poker.search.settings import SearchSettings
@@ -29,7 +28,7 @@ from poker.solvers.vector.solver import VectorSolver
 from poker.state import HandState
 from poker.tree import BetMenu, bet_menu, build_tree
 from poker.tree.history import HistoryTranslator
-from poker.types import Board
+from poker.types import Board, Ranges
 from tests.bench.record import record
 from tests.games import load_rules
 

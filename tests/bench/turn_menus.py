@@ -25,14 +25,13 @@ from poker.betting import Betting
 from poker.play.hand import play_hand
 from poker.report.estimates import estimate
 from poker.rules import CALL, FOLD
-from poker.search.beliefs import Ranges
 from poker.search.nested import Belief, NestedSearch
 from poker.search.round_solver import Request, RoundSolution, without_unlikely
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.solver import VectorSolver
 from poker.state import HandState
 from poker.tree import BettingTree, Kind, bet_menu, build_tree
-from poker.types import Board, Singles
+from poker.types import Board, Ranges, Singles
 from poker.types import Path as Line
 from tests.bench.record import record
 

@@ -19,7 +19,8 @@ from models.inference import LEAF_NET, leaf_stamp
 from models.mlp import Mlp
 from poker.artifacts import write_artifact
 from poker.errors import PokernetsError
-from poker.features.leaf import CONTINUATIONS, TARGET
+from poker.features.leaf import TARGET
+from poker.solvers.blueprint import CONTINUATIONS
 from tests.commands import run_here
 from tests.games import CONF, load_rules
 from tests.models.shards import write_leaf_states

@@ -22,9 +22,9 @@ from poker.artifacts import open_artifact, write_artifact
 from poker.bundle import open_bundle
 from poker.cards import NUM_HANDS, PREFLOP_CLASS
 from poker.errors import PokernetsError
-from poker.features.leaf import CONTINUATIONS, TARGET
+from poker.features.leaf import TARGET
 from poker.search.leaves.table import TableLeaf
-from poker.solvers.blueprint import FirstRound, always_call
+from poker.solvers.blueprint import CONTINUATIONS, FirstRound, always_call
 from poker.solvers.rollout.leaf_table import preflop_leaves
 from poker.state import Betting, HandState
 from poker.tree import build_tree

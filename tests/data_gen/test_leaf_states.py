@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from data_gen.leaf_states import ShardSettings, shard_rows
 from poker.abstraction.buckets import SmallGameBuckets
+from poker.abstraction.dealers import sample_boards
 from poker.abstraction.features import all_in_equity
 from poker.cards import HOLDEM, PREFLOP_CLASS
 from poker.errors import PokernetsError
@@ -17,7 +18,7 @@ from poker.features import leaf
 from poker.features.shards import open_shards
 from poker.rules import CALL
 from poker.solvers.blueprint import Blueprint, blueprint_from
-from poker.solvers.rollout.continuation import Continuations, sample_boards
+from poker.solvers.rollout.continuation import Continuations
 from poker.solvers.rollout.forms import Biased
 from poker.solvers.rollout.leaf_states import LeafSampler
 from poker.state import Betting

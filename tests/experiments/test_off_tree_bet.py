@@ -14,14 +14,15 @@ from poker.experiments.off_tree_bet.solutions import GameEffort, Solved, solved,
 from poker.experiments.off_tree_bet.spot import OffTreeBet, twins
 from poker.experiments.off_tree_bet.strategies import by_suits, line_rows, translated
 from poker.rules import Rules
-from poker.search.beliefs import Ranges
+from poker.search.leaves.evaluator import LeafEvaluator
 from poker.solvers.continuations.generation import ContinuationSet, Solving, biased, limited_game, self_generated
-from poker.solvers.rollout.leaf_values import LeafValues
 from poker.solvers.vector.boards import deck_of
 from poker.solvers.vector.game import VectorGame
+from poker.solvers.vector.leaves import LeafValues
 from poker.solvers.vector.solver import VectorSolver
 from poker.state import Betting
 from poker.tree import bet_menu
+from poker.types import Ranges
 
 MENU = bet_menu(preflop=[[0.5, 1], [1], ["a"]], flop=[[0.5, 1], [1], ["a"]])
 QUIET = Console(quiet=True)
@@ -158,7 +159,7 @@ def test_flops_solved_by_themselves_are_safe(
         assert after < 0.5 * before
 
 
-class Oracle:
+class Oracle(LeafEvaluator):
     """A leaf evaluator with the values of `found`, told by the betting."""
 
     def __init__(self, spot: OffTreeBet, found: ContinuationSet) -> None:

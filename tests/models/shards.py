@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from poker.features import leaf
 from poker.features.shards import shard_path, write_shard
+from poker.solvers.blueprint import CONTINUATIONS
 
 NOISE = 0.05
 
@@ -37,4 +38,4 @@ def write_leaf_states(
         }
         if broken is not None:
             columns[broken[0]][broken[1], 0] = np.nan
-        write_shard(shard_path(root, index), columns, config={"seed": seed})
+        write_shard(shard_path(root, index), columns, config={"seed": seed}, continuations=CONTINUATIONS)

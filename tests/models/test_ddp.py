@@ -7,7 +7,7 @@ import torch
 
 from models.export import load_net
 from models.inference import LEAF_NET, leaf_stamp
-from poker.features.leaf import CONTINUATIONS
+from poker.solvers.blueprint import CONTINUATIONS
 from tests.killed import run_killed
 from tests.models.shards import write_leaf_states
 from tests.models.test_train import TRAINING_STEP, command, run

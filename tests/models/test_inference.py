@@ -30,10 +30,11 @@ from poker.features import leaf
 from poker.search.leaves.net import GridParts
 from poker.search.torch.device import torch_device
 from poker.solvers import blueprint
+from poker.solvers.blueprint import CONTINUATIONS
 from tests.devices import CUDA
 from tests.games import load_rules
 
-LEAF_STAMP = leaf_stamp(leaf.CONTINUATIONS)
+LEAF_STAMP = leaf_stamp(CONTINUATIONS)
 MLP = Architecture(Mlp, inputs=leaf.SIZE, hidden=[256, 128, 128, 128], outputs=4, seed=11, standardise=True)
 
 

@@ -14,6 +14,7 @@ from models.leaf_data import Columns, LeafData, held_out
 from poker.artifacts import CorruptArtifactError, MismatchedArtifactError, MissingArtifactError, write_artifact
 from poker.errors import PokernetsError
 from poker.features import leaf, shards
+from poker.solvers.blueprint import CONTINUATIONS
 from tests.devices import CUDA
 from tests.models.shards import truth, write_leaf_states
 
@@ -194,10 +195,11 @@ def test_shards_of_different_making_are_refused(tmp_path: Path, differing: dict[
 
 def test_writing_a_wrong_column_is_refused(tmp_path: Path) -> None:
     columns = {name: np.zeros((5, *shape)) for name, (_, shape) in shards.columns_of(4).items()}
+    wrong = {**columns, "labels": np.zeros((5, 3))}
     with pytest.raises(ValueError, match="'labels' has shape"):
-        shards.write_shard(tmp_path / "a", {**columns, "labels": np.zeros((5, 3))}, config={})
+        shards.write_shard(tmp_path / "a", wrong, config={}, continuations=CONTINUATIONS)
     with pytest.raises(ValueError, match="a shard has the columns"):
-        shards.write_shard(tmp_path / "a", {**columns, "extra": np.zeros(5)}, config={})
+        shards.write_shard(tmp_path / "a", {**columns, "extra": np.zeros(5)}, config={}, continuations=CONTINUATIONS)
 
 
 @pytest.mark.parametrize("changes", [{"validation_share": 0.0}, {"validation_share": 1.0}, {"batch_rows": 0}])
@@ -222,6 +224,6 @@ def test_labels_are_for_the_continuations_that_the_shards_name(tmp_path: Path) -
     assert data.label_mean().tolist() == [1.0, 1.0]
     assert next(iter(data.val_dataloader())).labels.shape[1] == 2
     four = {name: np.ones((5, *shape)) for name, (_, shape) in shards.columns_of(4).items()}
-    shards.write_shard(shards.shard_path(tmp_path, 2), four, config={})
+    shards.write_shard(shards.shard_path(tmp_path, 2), four, config={}, continuations=CONTINUATIONS)
     with pytest.raises(MismatchedArtifactError, match="keep data sets apart"):
         LeafData(str(tmp_path))

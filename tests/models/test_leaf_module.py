@@ -15,7 +15,7 @@ from models.leaf_data import LeafBatch, LeafData
 from models.leaf_module import LeafModule, loss_of_noise
 from models.mlp import Mlp
 from poker.features import leaf
-from poker.features.leaf import CONTINUATIONS
+from poker.solvers.blueprint import CONTINUATIONS
 from tests.devices import CUDA
 from tests.models.shards import write_leaf_states
 

@@ -20,7 +20,7 @@ from models.fitting import EarlyStopping, recipe
 from models.inference import LEAF_NET, LeafNet, leaf_stamp
 from models.leaf_data import Columns, held_out
 from poker.artifacts import canonical_json, open_artifact
-from poker.features.leaf import CONTINUATIONS
+from poker.solvers.blueprint import CONTINUATIONS
 from tests.commands import Done, run_here
 from tests.killed import ROOT, run_killed
 from tests.models.shards import NOISE, truth, write_leaf_states

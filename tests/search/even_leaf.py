@@ -7,15 +7,16 @@ import numpy as np
 from poker.agents.depth_limited import DepthLimitedAgent
 from poker.betting import Betting
 from poker.cards import HOLDEM
-from poker.search.beliefs import Ranges
+from poker.search.leaves.evaluator import LeafEvaluator
 from poker.search.round_solver import SolverSettings
 from poker.search.settings import SearchSettings
-from poker.solvers.rollout.leaf_values import LeafValues
+from poker.solvers.vector.leaves import LeafValues
 from poker.tree import bet_menu
+from poker.types import Ranges
 from tests.games import load_rules
 
 
-class EvenLeaf:
+class EvenLeaf(LeafEvaluator):
     """Two continuations at the end of a round: nothing, and a tenth of the pot to the searcher."""
 
     num_continuations = 2

@@ -15,13 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poker.rules import Rules
-from poker.search.beliefs import Ranges
+from poker.search.leaves.evaluator import LeafEvaluator
 from poker.solvers.best_response.ranges import RangePolicy
-from poker.solvers.rollout.leaf_values import LeafValues
 from poker.solvers.vector.boards import final_ranks
+from poker.solvers.vector.leaves import LeafValues
 from poker.solvers.vector.solver import VectorSolver
 from poker.state import Betting
 from poker.tree import BettingTree, Kind
+from poker.types import Ranges
 
 Board = tuple[int, ...]
 Pairs = NDArray[np.float64]
@@ -131,17 +132,14 @@ class PairGame:
         return np.asarray(values.max(axis=0))
 
 
-class OracleLeaf:
+class OracleLeaf(LeafEvaluator):
     """`LeafEvaluator` by enumeration: every live hand is a cluster of its own."""
 
     def __init__(self, game: PairGame, own: RangePolicy, continuations: Sequence[RangePolicy]) -> None:
         self._game = game
         self._own = own
         self._continuations = tuple(continuations)
-
-    @property
-    def num_continuations(self) -> int:
-        return len(self._continuations)
+        self.num_continuations = len(continuations)
 
     def values(self, leaves: Sequence[Betting], board: Board, ranges: Ranges, own: int) -> LeafValues:
         """Net chips of `own` [L, K, n_own, n_opp] at leaves of the full tree; `ranges` must be those of the game."""

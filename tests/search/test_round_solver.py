@@ -6,13 +6,15 @@ import pytest
 from poker.betting import Betting
 from poker.cards import HOLDEM, hand_index, parse_cards
 from poker.rules import CALL
-from poker.search.beliefs import Ranges, observe_board, start_ranges
-from poker.search.round_solver import DepthLimitedSolver, Request, SolverSettings, evened, leaf_states, without_unlikely
+from poker.search.beliefs import observe_board, start_ranges
+from poker.search.leaves.evaluator import leaf_states
+from poker.search.round_solver import DepthLimitedSolver, Request, SolverSettings, evened, without_unlikely
 from poker.search.safety import Safety, Values
 from poker.solvers.vector.boards import symmetries
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.solver import VectorSolver
 from poker.tree import DepthLimit, bet_menu, build_tree
+from poker.types import Ranges
 from tests.games import load_rules
 
 RULES = load_rules("holdem_nolimit_2p")

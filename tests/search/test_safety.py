@@ -9,10 +9,11 @@ from poker.betting import Betting
 from poker.cards import parse_cards
 from poker.errors import PokernetsError
 from poker.rules import CALL
-from poker.search.beliefs import Ranges, observe_action, observe_board
+from poker.search.beliefs import observe_action, observe_board
 from poker.search.round_solver import DepthLimitedSolver, Request, RoundSolution, SolverSettings
 from poker.search.safety import Safety
 from poker.tree import bet_menu
+from poker.types import Ranges
 from tests.games import load_rules
 
 RULES = load_rules("holdem_nolimit_2p")

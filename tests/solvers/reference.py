@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poker.rules import Rules
-from poker.solvers.rollout.leaf_values import LeafValues
+from poker.solvers.vector.leaves import LeafValues
 from poker.state import showdown_ranks
 from poker.tree import BettingTree, Kind
 

@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from poker.abstraction.dealers import sample_boards
 from poker.abstraction.equities import showdown_equity
 from poker.abstraction.features import hand_features
 from poker.agents.base import PolicyAgent, require_policy
@@ -39,7 +40,7 @@ from poker.report import Figure, Report, Section, Table
 from poker.report.charts import intervals
 from poker.report.estimates import Estimate, estimate
 from poker.rules import STREET_NAMES, Rules
-from poker.search.beliefs import Ranges, observe_action, observe_board, start_ranges
+from poker.search.beliefs import observe_action, observe_board, start_ranges
 from poker.search.leaves.blueprint_states import BlueprintStates
 from poker.search.leaves.evaluator import LeafEvaluator, matched_pot
 from poker.search.leaves.off_tree import any_raise
@@ -47,12 +48,12 @@ from poker.search.leaves.rollout import RolloutLeaf
 from poker.search.round_solver import DepthLimitedSolver, Request
 from poker.search.settings import SearchSettings
 from poker.solvers.blueprint import Blueprint
-from poker.solvers.rollout.continuation import Continuations, sample_boards
+from poker.solvers.rollout.continuation import Continuations
 from poker.solvers.rollout.forms import Biased
 from poker.solvers.vector.solver import VectorSolver
 from poker.state import HandState, public_state
 from poker.tree import BettingTree, Kind
-from poker.types import Board, Floats, Path
+from poker.types import Board, Floats, Path, Ranges
 
 PREFLOP, FLOP = 0, 1
 _DELTA = 1.0
@@ -153,7 +154,7 @@ def values_of(evaluator: LeafEvaluator, there: Arrival, player: int, hands: NDAr
     """`Reference.values` as an evaluator says them."""
     weights, found = there.ranges[1 - player], []
     for own in (0, 1):
-        leaf = evaluator.values([there.end], there.board, there.ranges, own)
+        leaf = evaluator.fixed([there.end], there.board, there.ranges, own)
         clusters, others = leaf.cluster(player), leaf.cluster(1 - player)
         matrix = leaf.matrices(player)[0].astype(np.float64)
         held = np.flatnonzero(others >= 0)

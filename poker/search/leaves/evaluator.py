@@ -1,13 +1,14 @@
-"""Values at the depth limit: the protocol between the solver and whatever predicts the rest of the hand.
+"""Values at the depth limit: the one interface between the solver and whatever predicts the rest of the hand.
 
 A leaf is the public state where a betting round is over and the next card is not dealt. There the opponent picks one of
 K continuations for the rest of the hand and the searcher (`own`) keeps to the blueprint ([DLS] section 4), so a leaf
 holds, for every pair of hands, K values. Where everybody is all-in nobody acts any more: the value is the equity.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Protocol, runtime_checkable
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,87 +16,101 @@ from numpy.typing import NDArray
 from poker.abstraction.equities import showdown_equity
 from poker.betting import Betting
 from poker.cards import HOLDEM
-from poker.rules import Rules, check_game
-from poker.search.beliefs import Ranges
+from poker.errors import PokernetsError
+from poker.rules import NO_ACTION, Rules
 from poker.search.leaves.clusters import pair_means
-from poker.solvers.rollout.leaf_values import LeafValues
-from poker.types import Board, Singles
+from poker.solvers.vector.leaves import AskedLeaves, LeafValues
+from poker.tree import BettingTree
+from poker.types import Board, Ranges, Singles
 
-
-class LeafEvaluator(Protocol):
-    """Predicts the rest of the hand. It depends on nothing but its arguments and its own seed."""
-
-    @property
-    def num_continuations(self) -> int:
-        """K, from which the opponent picks."""
-
-    def values(self, leaves: Sequence[Betting], board: Board, ranges: Ranges, own: int) -> LeafValues:
-        """Net chips of `own` over the whole hand at each of `leaves` [L, K, C, C], hands grouped in clusters."""
-
-
-Leaves = tuple[Sequence[Betting], Board, Ranges, int]
+LeafQuery = tuple[Sequence[Betting], Board, Ranges, int]
 """The arguments of `LeafEvaluator.values`."""
 
 
-@runtime_checkable
-class LeavesTogether(Protocol):
-    """A leaf evaluator that does better with the leaves of many solves at once."""
+class LeafEvaluator(ABC):
+    """Predicts the rest of the hand. It depends on nothing but its arguments and its own seed."""
 
-    def together(self, asked: Sequence[Leaves]) -> list[LeafValues]:
-        """`values` of each of `asked`."""
+    num_continuations: int
+    """K, from which the opponent picks."""
+    follows_ranges = False
+    """Whether values are `AskedLeaves`, which a solve asks for again as its ranges change."""
+
+    @abstractmethod
+    def values(self, leaves: Sequence[Betting], board: Board, ranges: Ranges, own: int) -> LeafValues | AskedLeaves:
+        """Net chips of `own` over the whole hand at each of `leaves` [L, K, C, C], hands grouped in clusters."""
+
+    def fixed(self, leaves: Sequence[Betting], board: Board, ranges: Ranges, own: int) -> LeafValues:
+        """`values`, refused where they follow the ranges of a solve."""
+        values = self.values(leaves, board, ranges, own)
+        if isinstance(values, AskedLeaves):
+            raise PokernetsError(
+                "leaf values that follow the ranges of a solve: choose an evaluator that has fixed ones"
+            )
+        return values
+
+    def together(self, queries: Sequence[LeafQuery]) -> Sequence[LeafValues | AskedLeaves]:
+        """`values` of each query, for evaluators that do better with the leaves of many solves at once."""
+        return [self.values(*query) for query in queries]
+
+    def serves(self, root: Betting) -> bool:
+        """Whether it values the leaves of a round with this root, which is solved to the end of the hand otherwise."""
+        return True
+
+    def check_game(self, game: Rules) -> None:  # noqa: B027 (values of most evaluators belong to no game)
+        """Raise PokernetsError if the values are those of another game."""
 
 
-def values_together(evaluator: LeafEvaluator, asked: Sequence[Leaves]) -> list[LeafValues]:
-    """Values of each of `asked`, at once where the evaluator can."""
-    if isinstance(evaluator, LeavesTogether):
-        return evaluator.together(asked)
-    return [evaluator.values(*leaves) for leaves in asked]
+class _Changed(LeafEvaluator):
+    """Evaluator that changes the fixed values of another, `of`."""
 
-
-class _Changed:
-    """Evaluator that changes the values of another, `of`."""
-
-    def __init__(self, *, of: LeafEvaluator) -> None:
+    def __init__(self, of: LeafEvaluator, num_continuations: int) -> None:
         self._of = of
+        self.num_continuations, self.follows_ranges = num_continuations, of.follows_ranges
 
-    def _change(self, found: LeafValues, leaves: Sequence[Betting]) -> LeafValues:
-        raise NotImplementedError
+    @abstractmethod
+    def _change(self, values: LeafValues, leaves: Sequence[Betting]) -> LeafValues: ...
 
-    def values(self, leaves: Sequence[Betting], board: Board, ranges: Ranges, own: int) -> LeafValues:
-        return self._change(self._of.values(leaves, board, ranges, own), leaves)
+    def values(self, leaves: Sequence[Betting], board: Board, ranges: Ranges, own: int) -> LeafValues | AskedLeaves:
+        return self.together([(leaves, board, ranges, own)])[0]
 
-    def together(self, asked: Sequence[Leaves]) -> list[LeafValues]:
-        found = values_together(self._of, asked)
-        return [self._change(values, leaves) for values, (leaves, *_) in zip(found, asked, strict=True)]
+    def together(self, queries: Sequence[LeafQuery]) -> list[LeafValues | AskedLeaves]:
+        return [
+            self._change(values, query[0]) if isinstance(values, LeafValues) else values
+            for values, query in zip(self._of.together(queries), queries, strict=True)
+        ]
+
+    def serves(self, root: Betting) -> bool:
+        return self._of.serves(root)
 
     def check_game(self, game: Rules) -> None:
-        check_game(self._of, game)
+        self._of.check_game(game)
 
 
 class SingleValue(_Changed):
     """The naive form: one value per leaf, as if both players followed the blueprint from there ([DLS] section 6)."""
 
-    num_continuations = 1
+    def __init__(self, *, of: LeafEvaluator) -> None:
+        super().__init__(of, 1)
 
-    def _change(self, found: LeafValues, leaves: Sequence[Betting]) -> LeafValues:
-        return found.first_continuation()
+    def _change(self, values: LeafValues, leaves: Sequence[Betting]) -> LeafValues:
+        return values.first_continuation()
 
 
 class GiveUpContinuation(_Changed):
     """Adds giving up to the continuations of `of`: the opponent bets no more and folds to the bet that `own` makes.
-    Nobody needs to do worse than that, so the choice is never wrong, and players who fold too much are near it."""
+    Nobody needs to do worse than that, so the choice is never wrong, and players who fold too much are near it. Values
+    that follow the ranges of a solve stay as they are: there the opponent has no choice."""
 
-    @property
-    def num_continuations(self) -> int:
-        return self._of.num_continuations + 1
+    def __init__(self, *, of: LeafEvaluator) -> None:
+        super().__init__(of, of.num_continuations + (0 if of.follows_ranges else 1))
 
-    def _change(self, found: LeafValues, leaves: Sequence[Betting]) -> LeafValues:
+    def _change(self, values: LeafValues, leaves: Sequence[Betting]) -> LeafValues:
         """Values with half the pot as the last continuation, except where nobody acts any more."""
-        last = found.values[:, :1].copy()
+        last = values.values[:, :1].copy()
         for row, leaf in zip(last, leaves, strict=True):
             if not leaf.is_over:
                 row[:] = matched_pot(leaf) / 2
-        return replace(found, values=np.concatenate((found.values, last), axis=1))
+        return replace(values, values=np.concatenate((values.values, last), axis=1))
 
 
 def matched_pot(state: Betting) -> int:
@@ -131,3 +146,16 @@ def leaf_values(
     for row, leaf in zip(values, leaves, strict=True):
         row[:] = matched_pot(leaf) * (equity - np.float32(0.5) if leaf.is_over else next(predicted))
     return LeafValues(own=own, own_cluster=clusters, opp_cluster=clusters, values=values)
+
+
+def leaf_states(root: Betting, tree: BettingTree) -> list[Betting]:
+    """The betting states at the public leaves of `tree`, in the order of its leaf indices."""
+
+    @cache
+    def at(node: int) -> Betting:
+        if node == 0:
+            return root
+        above, action = at(int(tree.parent[node])), int(tree.action[node])
+        return above if action == NO_ACTION else above.apply(action)
+
+    return [at(node) for node in tree.leaves.tolist()]

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,12 +13,11 @@ from poker.betting import Betting
 from poker.cards import HOLDEM
 from poker.features.leaf import BoardFeatures, Grid, board_features, public_features
 from poker.rules import CALL, Rules
-from poker.search.beliefs import Ranges
 from poker.search.leaves.clusters import cluster_means, hand_clusters, k_means, pair_means
-from poker.search.leaves.evaluator import Leaves, cluster_equity, leaf_values, possible_pairs
+from poker.search.leaves.evaluator import LeafEvaluator, LeafQuery, cluster_equity, leaf_values, possible_pairs
 from poker.search.lru_cache import LRUCache
-from poker.solvers.rollout.leaf_values import LeafValues
-from poker.types import Board, Singles
+from poker.solvers.vector.leaves import LeafValues
+from poker.types import Board, Ranges, Singles
 
 _REMEMBERED_LEAVES = 256
 """Solves of one round with other bet sizes share most leaves; tables side by side come between."""
@@ -40,14 +39,21 @@ class GridParts(NamedTuple):
 
 
 class ValueNet(Protocol):
-    """Anything that maps features to the values of continuations."""
+    """Net of `NetLeaf`: maps features of pairs of hands to the values of continuations, and knows no solve or board."""
 
     @property
     def num_continuations(self) -> int:
         """K."""
 
+    @property
+    def takes_grids(self) -> bool:
+        """Whether the net makes the rows itself, on a device, those of many leaves in one batch."""
+
     def values(self, features: Singles) -> Singles:
         """[n, 34] -> [n, K], net chips of own over the whole hand divided by the pot."""
+
+    def grid_values(self, grids: Sequence[tuple[GridParts, Singles]]) -> list[Singles]:
+        """Values [L, n * m, K] for each grid and the betting features [L, 6] of L leaves on its board."""
 
 
 class _Groups(NamedTuple):
@@ -112,18 +118,7 @@ def _grid_parts(cards: BoardFeatures, own: NDArray[np.int32], opp: NDArray[np.in
 _clustered, _every_hand = lru_cache(maxsize=_REMEMBERED_BOARDS)(_grouped), lru_cache(maxsize=8)(_grouped)
 
 
-@runtime_checkable
-class GridNet(Protocol):
-    """A net that makes the rows itself, if it `takes_grids`: on a device, those of many leaves in one batch."""
-
-    @property
-    def takes_grids(self) -> bool: ...
-
-    def grid_values(self, grids: Sequence[tuple[GridParts, Singles]]) -> list[Singles]:
-        """Values [L, n * m, K] for each grid and the betting features [L, 6] of L leaves on its board."""
-
-
-class NetLeaf:
+class NetLeaf(LeafEvaluator):
     """Values leaves by a net that sees means over at most `clusters` groups of hands, those that it values alike.
 
     `clusters` None gives the net every pair of hands by itself.
@@ -131,14 +126,11 @@ class NetLeaf:
 
     def __init__(self, *, net: ValueNet, clusters: int | None) -> None:
         self._net = net
+        self.num_continuations = net.num_continuations
         self._clusters = clusters
         self._grouping = _Grouping(net, clusters)
         size = _REMEMBERED_LEAVES if clusters is not None else 0
         self._predicted: LRUCache[tuple[Rules, Board, str, int], Singles] = LRUCache(size)
-
-    @property
-    def num_continuations(self) -> int:
-        return self._net.num_continuations
 
     def values(self, leaves: Sequence[Betting], board: Board, ranges: Ranges, own: int) -> LeafValues:
         """Values of `LeafEvaluator`; ranges play no part."""
@@ -148,16 +140,16 @@ class NetLeaf:
         in_pots = np.array(predicted, dtype=np.float32).reshape(-1, count, count, self.num_continuations)
         return leaf_values(leaves, own, groups.clusters, groups.equity, in_pots.transpose(0, 3, 1, 2))
 
-    def together(self, asked: Sequence[Leaves]) -> list[LeafValues]:
+    def together(self, queries: Sequence[LeafQuery]) -> list[LeafValues]:
         """`values` of each; a net that takes grids predicts all that is not cached at once."""
-        if isinstance(self._net, GridNet) and self._net.takes_grids and self._clusters is not None:
-            self._predict_together(self._net, asked)
-        return [self.values(*leaves) for leaves in asked]
+        if self._net.takes_grids and self._clusters is not None:
+            self._predict_together(queries)
+        return [self.values(*query) for query in queries]
 
-    def _predict_together(self, net: GridNet, asked: Sequence[Leaves]) -> None:
+    def _predict_together(self, queries: Sequence[LeafQuery]) -> None:
         missing: dict[tuple[Rules, Board, int], dict[str, Betting]] = {}
         wanted = 0
-        for states, board, _, own in asked:
+        for states, board, _, own in queries:
             for leaf in (state for state in states if not state.is_over):
                 wanted += 1
                 if self._predicted.get((leaf.rules, board, leaf.text(), own)) is None:
@@ -172,9 +164,9 @@ class NetLeaf:
             )
             for (rules, board, own), leaves in missing.items()
         ]
-        for ((rules, board, own), leaves), values in zip(missing.items(), net.grid_values(grids), strict=True):
-            for text, found in zip(leaves, values, strict=True):
-                self._predicted.put((rules, board, text, own), found)
+        for ((rules, board, own), leaves), values in zip(missing.items(), self._net.grid_values(grids), strict=True):
+            for text, predicted in zip(leaves, values, strict=True):
+                self._predicted.put((rules, board, text, own), predicted)
 
     def _predict(self, leaf: Betting, board: Board, own: int, grid: Grid) -> Singles:
         """[C * C, K] values in pots."""

@@ -11,10 +11,10 @@ from poker.betting import Betting
 from poker.cards import HOLDEM, ordered_board
 from poker.errors import PokernetsError
 from poker.features.ranges import LEVELS, equities_against, filled
-from poker.search.leaves.evaluator import matched_pot
-from poker.solvers.vector.asked import AskedLeaves
+from poker.search.leaves.evaluator import LeafEvaluator, matched_pot
+from poker.solvers.vector.leaves import AskedLeaves
 from poker.tree.spots import spot_rules
-from poker.types import Board, Reals, Singles
+from poker.types import Board, Ranges, Reals, Singles
 
 States = Sequence[tuple[Board, Reals, Reals]]
 """Boards, each with ranges [n, 2, H], that of the player who acts first in the next round first, and stacks in pots
@@ -22,7 +22,8 @@ States = Sequence[tuple[Board, Reals, Reals]]
 
 
 class RangeValues(Protocol):
-    """Values hands by both ranges, at states of a level of `poker.features.ranges.LEVELS`."""
+    """Net of `RangeNetLeaf`: values hands by both ranges, where a `ValueNet` values pairs of hands, at states of a
+    level of `poker.features.ranges.LEVELS`."""
 
     @property
     def level(self) -> str: ...
@@ -63,13 +64,14 @@ class MeanOverDeals:
         return np.where(mass > 0, chips / np.where(mass > 0, mass, 1), 0).astype(np.float32)
 
 
-class RangeNetLeaf:
+class RangeNetLeaf(LeafEvaluator):
     """Leaf evaluator by a net over ranges of states where a round has ended; asked after every `every` iterations.
 
     Rounds that begin with at most `shallow` pots behind are not its: they are solved to the end of the hand.
     """
 
     num_continuations = 1
+    follows_ranges = True
 
     def __init__(self, *, net: RangeValues, every: int, shallow: float = 0.0) -> None:
         if not LEVELS[net.level].ended or every < 1:
@@ -77,9 +79,11 @@ class RangeNetLeaf:
         self._net, self._every, self._shallow = net, every, shallow
 
     def serves(self, root: Betting) -> bool:
-        """Whether it values the leaves of a round with this root."""
         pot = matched_pot(root)
         return min(root.rules.stacks) - pot / 2 > self._shallow * pot
+
+    def values(self, leaves: Sequence[Betting], board: Board, ranges: Ranges, own: int) -> AskedLeaves:
+        return self.asked(leaves, board)
 
     def asked(self, leaves: Sequence[Betting], board: Board, dead: int = 0) -> AskedLeaves:
         """The leaves of a solve on a board, with `dead` chips in the pot besides what is committed."""

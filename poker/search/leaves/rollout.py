@@ -6,21 +6,20 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from poker.abstraction.dealers import sample_boards
 from poker.abstraction.features import hand_features
 from poker.betting import Betting
 from poker.cards import HOLDEM
-from poker.features.leaf import CONTINUATIONS
 from poker.rules import Rules
-from poker.search.beliefs import Ranges
 from poker.search.leaves.blueprint_states import BlueprintStates
 from poker.search.leaves.clusters import hand_clusters, pair_means
-from poker.search.leaves.evaluator import cluster_equity, leaf_values, matched_pot, played_street
+from poker.search.leaves.evaluator import LeafEvaluator, cluster_equity, leaf_values, matched_pot, played_street
 from poker.search.lru_cache import LRUCache
-from poker.solvers.blueprint import Blueprint
-from poker.solvers.rollout.continuation import Continuations, sample_boards
+from poker.solvers.blueprint import CONTINUATIONS, Blueprint
+from poker.solvers.rollout.continuation import Continuations
 from poker.solvers.rollout.forms import Biased
-from poker.solvers.rollout.leaf_values import LeafValues
-from poker.types import Board, Singles
+from poker.solvers.vector.leaves import LeafValues
+from poker.types import Board, Ranges, Singles
 
 _REMEMBERED_BOARDS = 32
 _REMEMBERED_NODES = 256
@@ -38,7 +37,7 @@ class _Sample:
     equity: Singles
 
 
-class RolloutLeaf:
+class RolloutLeaf(LeafEvaluator):
     """Exact expectations over the betting on `runouts` sampled boards, for `hands_per_cluster` hands of each cluster.
 
     `clusters` bounds C, None leaves every hand by itself; `factor` multiplies the favoured class of action of a biased
@@ -79,7 +78,7 @@ class RolloutLeaf:
         return leaf_values(leaves, own, sample.clusters, sample.equity, in_pots)
 
     def after_deal(self, leaf: Betting, board: Board, ranges: Ranges, own: int) -> Singles:
-        """Value of each hand's best continuation on the dealt board against own's range (`DealtValues`), NaN for dead
+        """Value of each hand's best continuation on the dealt board against own's range, NaN for dead
         hands and where own's range leaves none."""
         sample = self._sample(board)
         values = matched_pot(leaf) * self._predict(leaf, board, sample)[own]

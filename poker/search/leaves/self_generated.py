@@ -15,8 +15,8 @@ import numpy as np
 
 from poker.cards import NUM_HANDS
 from poker.errors import PokernetsError
+from poker.search.leaves.evaluator import leaf_states
 from poker.search.leaves.table import TableValues
-from poker.search.round_solver import leaf_states
 from poker.solvers.best_response.abstract import learn_seat
 from poker.solvers.blueprint import Blueprint, blueprint_from
 from poker.solvers.continuations.generation import Solving

@@ -9,31 +9,27 @@ from poker.betting import Betting
 from poker.cards import PREFLOP_CLASS
 from poker.errors import PokernetsError
 from poker.rules import Rules
-from poker.search.beliefs import Ranges
 from poker.search.leaves.blueprint_states import BlueprintStates
-from poker.search.leaves.evaluator import cluster_equity, leaf_values, played_street
+from poker.search.leaves.evaluator import LeafEvaluator, cluster_equity, leaf_values, played_street
 from poker.solvers.blueprint import FirstRound
 from poker.solvers.rollout.leaf_table import LeafTable
-from poker.solvers.rollout.leaf_values import LeafValues
+from poker.solvers.vector.leaves import LeafValues
 from poker.tree import BettingTree
-from poker.types import Board, Singles
+from poker.types import Board, Ranges, Singles
 
 _CLASSES = PREFLOP_CLASS.astype(np.int32)
 
 
-class TableValues:
+class TableValues(LeafEvaluator):
     """Values leaves by a table of states of `tree`. A pot that the tree does not have takes the nearest state's."""
 
     def __init__(self, table: LeafTable, tree: BettingTree) -> None:
         self._table = table
+        self.num_continuations = int(table.values.shape[2])
         self._states = BlueprintStates(tree)
 
     def check_game(self, game: Rules) -> None:
         self._states.check_game(game)
-
-    @property
-    def num_continuations(self) -> int:
-        return int(self._table.values.shape[2])
 
     def values(self, leaves: Sequence[Betting], board: Board, ranges: Ranges, own: int) -> LeafValues:
         """Values of `LeafEvaluator`, before the flop only; raises PokernetsError if there is a board."""

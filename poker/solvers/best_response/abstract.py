@@ -22,14 +22,15 @@ from pathlib import Path
 import numpy as np
 
 from poker.abstraction.buckets import game_cards
+from poker.abstraction.dealers import sample_boards
 from poker.abstraction.equities import hand_ranks
 from poker.artifacts import find_artifact, fingerprint_of
 from poker.kernels.sampling.continuation import BLOCK, end_reaches
 from poker.kernels.sampling.responses import end_values, respond
 from poker.kernels.simd import LANES
 from poker.solvers.blueprint import KIND, Blueprint, blueprint_from
-from poker.solvers.rollout.continuation import Subtree, sample_boards, subtree
 from poker.solvers.sampling.base import normalised
+from poker.solvers.subtree import Subtree, subtree
 from poker.tree import Kind
 from poker.types import Board, Singles
 

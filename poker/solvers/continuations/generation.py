@@ -22,11 +22,11 @@ from numpy.typing import NDArray
 
 from poker.artifacts import open_artifact, refuses_by_name, write_artifact
 from poker.errors import PokernetsError
-from poker.features.leaf import CONTINUATIONS
 from poker.rules import Rules
+from poker.solvers.blueprint import CONTINUATIONS
 from poker.solvers.continuations.leaf_play import BLUEPRINT, LeafPlay, Play, Pure, biased_play
-from poker.solvers.rollout.leaf_values import LeafValues
 from poker.solvers.vector.game import VectorGame
+from poker.solvers.vector.leaves import LeafValues
 from poker.solvers.vector.solver import VectorSolver
 from poker.state import Betting
 from poker.tree import BetMenu, BettingTree, DepthLimit, Gadget, Kind, build_tree

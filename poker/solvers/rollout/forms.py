@@ -13,8 +13,7 @@ from typing import Any, ClassVar
 
 from poker.artifacts import Artifact, open_artifact, refuses_by_name, write_artifact
 from poker.errors import PokernetsError
-from poker.features.leaf import CONTINUATIONS
-from poker.solvers.blueprint import Blueprint
+from poker.solvers.blueprint import CONTINUATIONS, Blueprint
 
 KIND = "continuation_forms"
 

@@ -14,12 +14,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from poker.abstraction.dealers import sample_boards
 from poker.abstraction.equities import showdown_equity
 from poker.artifacts import CorruptArtifactError, open_artifact, refuses_by_name
 from poker.cards import PREFLOP_CLASS, PREFLOP_CLASS_SIZE
 from poker.features.leaf import TARGET
 from poker.solvers.blueprint import Blueprint, FirstRound
-from poker.solvers.rollout.continuation import Continuations, Moments, sample_boards
+from poker.solvers.rollout.continuation import Continuations, Moments
 from poker.tree import BettingTree, Kind
 from poker.types import Board, Singles
 

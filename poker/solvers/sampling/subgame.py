@@ -16,12 +16,11 @@ from poker.abstraction.buckets import Buckets
 from poker.abstraction.equities import hand_ranks
 from poker.betting import Betting
 from poker.cards import card_mask
-from poker.features.leaf import CONTINUATIONS
 from poker.kernels.rng import streams
 from poker.kernels.sampling import nodes as kernel
 from poker.kernels.sampling import subgames
 from poker.rules import NO_ACTION
-from poker.solvers.blueprint import Blueprint, action_classes, bias_of
+from poker.solvers.blueprint import CONTINUATIONS, Blueprint, action_classes, bias_of
 from poker.solvers.sampling.base import normalised
 from poker.tree import BettingTree, Kind
 from poker.tree.history import HistoryTranslator

@@ -11,10 +11,9 @@ from numpy.typing import NDArray
 from poker.errors import PokernetsError
 from poker.kernels.simd import LANES
 from poker.kernels.vector.boards import runout_matrix
-from poker.solvers.rollout.leaf_values import LeafValues
-from poker.solvers.vector.asked import AskedLeaves
 from poker.solvers.vector.boards import BoardSet, build_boards, deck_of, final_ranks, symmetries
 from poker.solvers.vector.layout import NO_RAKE, Layout, Rake, tree_layout
+from poker.solvers.vector.leaves import AskedLeaves, LeafValues
 from poker.tree import BettingTree, Kind
 from poker.types import Board, Floats, Reals, Singles
 

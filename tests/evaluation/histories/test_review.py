@@ -15,7 +15,6 @@ from poker.evaluation.histories.review import Mistake, Reviews, decisions_of, en
 from poker.formats.acpc.log import LoggedHand
 from poker.lines import JsonLines
 from poker.rules import CALL, FOLD, Rules
-from poker.search.beliefs import Ranges
 from poker.search.opponent_decision import Believed, SolvedDecision, every_hand, solved_decision
 from poker.search.round_solver import DepthLimitedSolver, Request, SolverSettings
 from poker.search.settings import SearchSettings
@@ -23,6 +22,7 @@ from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.solver import VectorSolver
 from poker.state import HandState, public_state
 from poker.tree import bet_menu, build_tree
+from poker.types import Ranges
 from tests.devices import CHIPS, FEW, SHARE
 from tests.games import load_rules
 from tests.search.even_leaf import EvenLeaf

@@ -9,15 +9,16 @@ from poker.agents.depth_limited import DepthLimitedAgent
 from poker.betting import Betting
 from poker.evaluation.measures.leaf_values import FLOP, Arrival, Reference, arrival, loss, values_of
 from poker.rules import CALL
-from poker.search.beliefs import Ranges, observe_board, start_ranges
+from poker.search.beliefs import observe_board, start_ranges
+from poker.search.leaves.evaluator import LeafEvaluator
 from poker.search.leaves.rollout import RolloutLeaf
 from poker.search.round_solver import DepthLimitedSolver, Request, SolverSettings
 from poker.search.settings import SearchSettings
 from poker.solvers.blueprint import Blueprint
 from poker.solvers.rollout.forms import Biased
-from poker.solvers.rollout.leaf_values import LeafValues
+from poker.solvers.vector.leaves import LeafValues
 from poker.tree import bet_menu, build_tree
-from poker.types import Board
+from poker.types import Board, Ranges
 from tests.blueprints import random_blueprint
 from tests.games import load_rules
 from tests.search.leaves.test_leaf_evaluators import FLOP as CARDS
@@ -28,7 +29,7 @@ MENU = bet_menu(preflop=[[1.0], ["a"]], flop=[[1.0], ["a"]], turn=[[1.0], ["a"]]
 SOLVER = SolverSettings("apdcfr", (30,), 1)
 
 
-class Flat:
+class Flat(LeafEvaluator):
     """`own` wins so many chips with every hand, under both continuations."""
 
     num_continuations = 2

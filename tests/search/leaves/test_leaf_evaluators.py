@@ -7,24 +7,26 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from poker.abstraction.dealers import sample_boards
 from poker.abstraction.features import all_in_equity, hand_features
 from poker.agents.depth_limited import DepthLimitedAgent
 from poker.betting import Betting
 from poker.cards import HOLDEM, NUM_HANDS, hand_index, parse_cards
 from poker.errors import PokernetsError
-from poker.features.leaf import CONTINUATIONS, SIZE, encode_pairs, fill_betting, fill_cards
+from poker.features.leaf import SIZE, encode_pairs, fill_betting, fill_cards
 from poker.kernels.cards.hands import CARD_PERMUTATION, HAND_PERMUTATION
 from poker.rules import CALL
 from poker.search.beliefs import observe_board, start_ranges
 from poker.search.leaves.clusters import hand_clusters
-from poker.search.leaves.evaluator import GiveUpContinuation, Leaves, SingleValue, values_together
+from poker.search.leaves.evaluator import GiveUpContinuation, LeafQuery, SingleValue, leaf_states
 from poker.search.leaves.net import GridParts, NetLeaf
 from poker.search.leaves.rollout import RolloutLeaf, representatives
-from poker.search.round_solver import DepthLimitedSolver, Request, SolverSettings, leaf_states
+from poker.search.round_solver import DepthLimitedSolver, Request, SolverSettings
 from poker.search.settings import SearchSettings
-from poker.solvers.blueprint import Blueprint
-from poker.solvers.rollout.continuation import Continuations, sample_boards
+from poker.solvers.blueprint import CONTINUATIONS, Blueprint
+from poker.solvers.rollout.continuation import Continuations
 from poker.solvers.rollout.forms import Biased
+from poker.solvers.vector.leaves import LeafValues
 from poker.state import HandState
 from poker.tree import BetMenu, DepthLimit, Kind, bet_menu, build_tree
 from tests.blueprints import random_blueprint
@@ -52,6 +54,7 @@ class LinearNet:
     """Values that are linear in the features, so that the mean of values is the value of the mean."""
 
     weights: NDArray[np.float32]
+    takes_grids = False
 
     @property
     def num_continuations(self) -> int:
@@ -59,6 +62,9 @@ class LinearNet:
 
     def values(self, features: NDArray[np.float32]) -> NDArray[np.float32]:
         return features @ self.weights
+
+    def grid_values(self, grids: Sequence[tuple[GridParts, NDArray[np.float32]]]) -> list[NDArray[np.float32]]:
+        raise NotImplementedError
 
 
 @pytest.fixture(scope="module")
@@ -161,7 +167,7 @@ def test_leaf_values_of_a_blueprint_of_another_game_are_refused(blueprint: Bluep
 def test_single_value_is_the_blueprint_continuation(net: LinearNet, leaves: list[Betting]) -> None:
     every = NetLeaf(net=net, clusters=8)
     naive = SingleValue(of=every)
-    found = naive.values(leaves, FLOP, RANGES, 1)
+    found = naive.fixed(leaves, FLOP, RANGES, 1)
     assert naive.num_continuations == found.num_continuations == 1
     np.testing.assert_array_equal(found.values, every.values(leaves, FLOP, RANGES, 1).values[:, :1])
 
@@ -170,14 +176,12 @@ def test_single_value_is_the_blueprint_continuation(net: LinearNet, leaves: list
 def test_an_opponent_who_gives_up_leaves_the_pot(net: LinearNet, leaves: list[Betting], own: int) -> None:
     every = NetLeaf(net=net, clusters=8)
     evaluator = GiveUpContinuation(of=every)
-    found, without = (each.values(leaves, FLOP, RANGES, own) for each in (evaluator, every))
+    found, without = (leaf.fixed(leaves, FLOP, RANGES, own) for leaf in (evaluator, every))
     assert evaluator.num_continuations == found.num_continuations == without.num_continuations + 1
     np.testing.assert_array_equal(found.values[:, :-1], without.values)
     assert {leaf.is_over for leaf in leaves} == {True, False}
     for leaf, last, equity in zip(leaves, found.values[:, -1], without.values[:, 0], strict=True):
         np.testing.assert_array_equal(last, equity if leaf.is_over else np.full_like(last, min(leaf.committed)))
-    [at_once] = values_together(evaluator, [(leaves, FLOP, RANGES, own)])
-    np.testing.assert_array_equal(at_once.values, found.values)
 
 
 @pytest.mark.parametrize("own", [0, 1])
@@ -259,12 +263,13 @@ def test_leaves_of_many_solves_go_through_a_net_on_a_device_at_once(net: LinearN
             return found
 
     other = parse_cards("AhKd2c")
-    asked: list[Leaves] = [(leaves, FLOP, RANGES, 0), (leaves[:2], other, RANGES, 0), (leaves[1:], FLOP, RANGES, 0)]
+    asked: list[LeafQuery] = [(leaves, FLOP, RANGES, 0), (leaves[:2], other, RANGES, 0), (leaves[1:], FLOP, RANGES, 0)]
     asked.append((leaves, FLOP, RANGES, 1))
     nets = net, OnDevice(net.weights)
     alone, at_once = (NetLeaf(net=each, clusters=8) for each in nets)
     for _ in range(2):
-        for found, one in zip(values_together(SingleValue(of=at_once), asked), asked, strict=True):
+        for found, one in zip(SingleValue(of=at_once).together(asked), asked, strict=True):
+            assert isinstance(found, LeafValues)
             np.testing.assert_allclose(found.values, alone.values(*one).values[:, :1], rtol=1e-5, atol=1e-2)
     assert calls == [[3, 2, 3]]
 

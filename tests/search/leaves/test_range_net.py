@@ -11,14 +11,14 @@ from poker.cards import HOLDEM, NUM_HANDS, parse_cards
 from poker.errors import PokernetsError
 from poker.features.ranges import equities_against
 from poker.rules import CALL
-from poker.search.beliefs import Ranges, observe_board, start_ranges
+from poker.search.beliefs import observe_board, start_ranges
 from poker.search.leaves.clusters import hand_clusters
-from poker.search.leaves.evaluator import cluster_equity, leaf_values
+from poker.search.leaves.evaluator import LeafEvaluator, cluster_equity, leaf_values
 from poker.search.leaves.range_net import RangeNetLeaf
 from poker.search.round_solver import DepthLimitedSolver, Request, SolverSettings
-from poker.solvers.rollout.leaf_values import LeafValues
+from poker.solvers.vector.leaves import LeafValues
 from poker.tree import bet_menu
-from poker.types import Board
+from poker.types import Board, Ranges
 from tests.games import load_rules
 from tests.search.leaves.range_values import Equities
 
@@ -46,7 +46,7 @@ def test_values_are_chips_of_the_seats_in_their_order(first: int) -> None:
     np.testing.assert_allclose(found[1][:, live], (2 * RULES.stacks[0] * even[1])[:, live], atol=2)
 
 
-class CheckedDown:
+class CheckedDown(LeafEvaluator):
     """The equities of all pairs of hands: a game that needs not be asked again."""
 
     num_continuations = 1

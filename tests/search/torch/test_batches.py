@@ -11,16 +11,18 @@ from poker.cards import HOLDEM, parse_cards
 from poker.errors import PokernetsError
 from poker.opponents.model import FixedFrequencies
 from poker.rules import CALL
-from poker.search.beliefs import Ranges, observe_board
+from poker.search.beliefs import observe_board
 from poker.search.clock import Clock
 from poker.search.exploit.exploiting import Exploit, Modelled
+from poker.search.leaves.evaluator import LeafEvaluator
 from poker.search.round_solver import DepthLimitedSolver, Request, RoundSolution, SolverSettings
 from poker.search.safety import Safety
 from poker.search.torch import batches as torch_batches
 from poker.search.torch.vector import TorchVectorSolver
-from poker.solvers.rollout.leaf_values import LeafValues
 from poker.solvers.vector.game import VectorGame
+from poker.solvers.vector.leaves import LeafValues
 from poker.tree import bet_menu, build_tree
+from poker.types import Ranges
 from tests.devices import CHIPS, CUDA, FEW, INTERPRETER, SHARE
 from tests.games import load_rules
 
@@ -32,7 +34,7 @@ BOARD = parse_cards("2cKdAh7s9h")
 MODELLED = Modelled(Exploit(0.5, FixedFrequencies(0.2, 0.3)), np.full(RULES.num_hands, 0.5))
 
 
-class RandomLeaf:
+class RandomLeaf(LeafEvaluator):
     """Three continuations, values by clusters drawn from the board."""
 
     num_continuations = 3

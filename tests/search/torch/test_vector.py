@@ -11,10 +11,9 @@ from poker.errors import PokernetsError
 from poker.rules import CALL
 from poker.search.torch.batches import batch_of, solve_on_device
 from poker.search.torch.vector import TorchVectorSolver
-from poker.solvers.rollout.leaf_values import LeafValues
-from poker.solvers.vector.asked import AskedLeaves
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.layout import Rake
+from poker.solvers.vector.leaves import AskedLeaves, LeafValues
 from poker.solvers.vector.schedules import Schedule
 from poker.solvers.vector.solver import VectorSolver
 from poker.tree import BettingTree, DepthLimit, Gadget, bet_menu, build_tree

@@ -4,12 +4,11 @@ import numpy as np
 import pytest
 
 from poker.errors import PokernetsError
-from poker.features.leaf import CONTINUATIONS
 from poker.rules import Rules
-from poker.solvers.blueprint import action_classes, bias_of
+from poker.solvers.blueprint import CONTINUATIONS, action_classes, bias_of
 from poker.solvers.continuations.leaf_play import BLUEPRINT, LeafPlay, Play, biased_play
-from poker.solvers.rollout.leaf_values import LeafValues
 from poker.solvers.vector.game import VectorGame
+from poker.solvers.vector.leaves import LeafValues
 from poker.solvers.vector.solver import VectorSolver
 from poker.state import Betting
 from poker.tree import BetMenu, DepthLimit, Kind, bet_menu, build_tree

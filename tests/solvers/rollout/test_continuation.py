@@ -8,14 +8,15 @@ import pytest
 
 from conf.help import values_of
 from poker.abstraction.buckets import SmallGameBuckets
+from poker.abstraction.dealers import sample_boards
 from poker.abstraction.equities import hand_ranks
 from poker.errors import PokernetsError
-from poker.features.leaf import CONTINUATIONS
 from poker.kernels.sampling.continuation import BLOCK
 from poker.rules import CALL, Rules
-from poker.solvers.blueprint import Blueprint
-from poker.solvers.rollout.continuation import Continuations, Moments, sample_boards, subtree
+from poker.solvers.blueprint import CONTINUATIONS, Blueprint
+from poker.solvers.rollout.continuation import Continuations, Moments
 from poker.solvers.rollout.forms import Biased
+from poker.solvers.subtree import subtree
 from poker.state import Betting, HandState
 from poker.tree import Kind, build_tree
 from tests.blueprints import random_blueprint

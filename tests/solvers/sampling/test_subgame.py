@@ -8,7 +8,7 @@ import pytest
 from poker.abstraction.buckets import SmallGameBuckets
 from poker.abstraction.dealers import SmallGameDealer
 from poker.rules import Rules
-from poker.search.round_solver import leaf_states
+from poker.search.leaves.evaluator import leaf_states
 from poker.solvers.best_response.ranges import RangePolicy, RangeWalk, evaluate_policy
 from poker.solvers.blueprint import Blueprint
 from poker.solvers.sampling.mccfr import ExternalSampling

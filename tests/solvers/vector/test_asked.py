@@ -6,8 +6,8 @@ import pytest
 from poker.abstraction.equities import check_down_chances
 from poker.cards import HOLDEM, NUM_HANDS, parse_cards
 from poker.rules import Rules
-from poker.solvers.vector.asked import AskedLeaves
 from poker.solvers.vector.game import VectorGame
+from poker.solvers.vector.leaves import AskedLeaves
 from poker.solvers.vector.solver import VectorSolver
 from poker.tree import BettingTree, DepthLimit, bet_menu, build_tree
 from poker.tree.spots import spot_root

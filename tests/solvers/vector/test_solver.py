@@ -7,9 +7,9 @@ from poker.cards import parse_cards
 from poker.errors import PokernetsError
 from poker.formats.ranges import parse_range
 from poker.rules import Rules
-from poker.solvers.rollout.leaf_values import LeafValues
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.layout import Rake
+from poker.solvers.vector.leaves import LeafValues
 from poker.solvers.vector.schedules import SCHEDULES, Schedule, schedule
 from poker.solvers.vector.solver import VectorSolver
 from poker.state import Betting

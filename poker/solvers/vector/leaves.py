@@ -1,5 +1,6 @@
-"""Values at the depth limit, factored by clusters of hands; card removal between the two hands stays exact."""
+"""Values at the depth limit as a solve takes them: fixed, or asked for again as the ranges of the solve change."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -11,7 +12,9 @@ from poker.types import Singles
 
 @dataclass(frozen=True)
 class LeafValues:
-    """`values` float32[L, K, C_own, C_opp]: net chips of player `own` over the whole hand, for each public leaf state
+    """Fixed values, factored by clusters of hands; card removal between the two hands stays exact.
+
+    `values` float32[L, K, C_own, C_opp]: net chips of player `own` over the whole hand, for each public leaf state
     and continuation; the game is zero-sum. Clusters are int32[H], -1 for hands that cannot be held."""
 
     own: int
@@ -49,3 +52,18 @@ class LeafValues:
 
     def cluster(self, player: int) -> NDArray[np.int32]:
         return self.own_cluster if player == self.own else self.opp_cluster
+
+
+@dataclass(frozen=True)
+class AskedLeaves:
+    """Values that depend on the ranges that reach the leaf states, in a tree that ends with the root's street.
+
+    `ask` takes the ranges [L, 2, H] that reach the leaves and gives zero-sum chips of each hand [L, 2, H], the opponent
+    holding a compatible hand of the range. It is asked before the first iteration and after every `every` of them, with
+    the ranges of the iteration to come, as in CFR-D (Burch et al. 2014); with those of the average strategies a solve
+    need not converge.
+    """
+
+    num_leaves: int
+    ask: Callable[[Singles], Singles]
+    every: int

@@ -1,0 +1,77 @@
+"""The betting below one node of a blueprint, in arrays: what rollouts and best responses walk.
+
+Symbols: Q nodes of the subtree, F folds among its ends.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poker.kernels.sampling import nodes as kernel
+from poker.solvers.blueprint import Blueprint, action_classes
+from poker.tree import Kind
+from poker.types import Singles
+
+
+@dataclass(frozen=True)
+class Subtree:
+    """Betting below one node as `end_reaches` reads it. Its ends are folds, then showdowns, then links: decisions of
+    later streets, where it was cut off."""
+
+    player: NDArray[np.int8]  # [Q]
+    street: NDArray[np.int8]  # [Q]
+    first: NDArray[np.int32]  # [Q]
+    arity: NDArray[np.int32]  # [Q]
+    row: NDArray[np.int64]  # [Q]
+    stride: NDArray[np.int64]  # [Q]
+    end: NDArray[np.int32]  # [Q]
+    action_class: NDArray[np.int8]  # [Q]
+    fold_value: Singles  # [F] chips player 0 wins
+    stake: Singles  # chips the better hand wins
+    links: NDArray[np.int64]  # sampling nodes
+
+    @property
+    def num_ends(self) -> int:
+        return len(self.fold_value) + len(self.stake) + len(self.links)
+
+
+def subtree(blueprint: Blueprint, node: int, last_street: int | None = None) -> Subtree:
+    """Everything below betting node `node`, breadth first, or what belongs to the streets up to the last one."""
+    nodes, tree = blueprint.sampling.nodes, blueprint.tree
+    last = blueprint.rules.num_streets if last_street is None else last_street
+    order = [np.array([blueprint.sampling.index[node]], dtype=np.int64)]
+    first: list[NDArray[np.int64]] = []
+    count = 1
+    while len(order[-1]):
+        level = nodes[order[-1]]
+        arity = np.where(level["street"] <= last, level["arity"], 0).astype(np.int64)
+        starts = np.cumsum(arity) - arity
+        first.append(count + starts)
+        count += int(arity.sum())
+        offsets = np.arange(arity.sum()) - np.repeat(starts, arity)
+        order.append(np.repeat(nodes["first"][order[-1]].astype(np.int64), arity) + offsets)
+    ids = np.concatenate(order)
+    rows = nodes[ids]
+    kind = rows["kind"]
+    folds, showdowns = np.flatnonzero(kind == kernel.FOLD), np.flatnonzero(kind == kernel.SHOWDOWN)
+    links = np.flatnonzero((kind == kernel.DECISION) & (rows["street"] > last))
+    ends = np.concatenate([folds, showdowns, links])
+    end = np.full(len(ids), -1, dtype=np.int32)
+    end[ends] = np.arange(len(ends))
+    edges = np.zeros(len(nodes), dtype=np.int32)  # the action into each node, seen through street nodes
+    acted = np.flatnonzero((tree.parent >= 0) & (tree.kind[np.maximum(tree.parent, 0)] == Kind.DECISION))
+    edges[blueprint.sampling.index[acted]] = tree.action[acted]
+    return Subtree(
+        player=rows["player"].copy(),
+        street=rows["street"].copy(),
+        first=np.concatenate(first).astype(np.int32),
+        arity=np.where(rows["street"] <= last, rows["arity"], 0).astype(np.int32),
+        row=rows["row"].astype(np.int64),
+        stride=blueprint.sampling.strides[rows["player"], rows["street"]].astype(np.int64),
+        end=end,
+        action_class=action_classes(edges[ids]),
+        fold_value=rows["row"][folds].astype(np.float32),
+        stake=rows["row"][showdowns].astype(np.float32),
+        links=ids[links],
+    )
