@@ -91,7 +91,7 @@ def resolve(node: Any) -> Any:
     """Plain Python values of a configuration node, interpolations filled in; a missing value is named.
 
     Parameters that the node of a command does not set are the command's settings of the same name: those under `given`,
-    else those at the top. So are parameters that parts which stand in it must be given.
+    else those at the top. So are those of its `settings`, and parameters that parts which stand in it must be given.
     """
     try:
         if node._key() in ROOTS:
@@ -110,7 +110,7 @@ def _give(node: Any, settings: DictConfig) -> None:
         accepted = arguments_of(hydra.utils.get_object(node["_target_"]))
         places = {name: name for name in map(str, settings)}
         places |= {name: f"given.{name}" for name in map(str, settings.get("given", ()))}
-        wanted = accepted.types if node._key() in ROOTS else accepted.needed
+        wanted = accepted.types if node._key() in {*ROOTS, "settings"} else accepted.needed
         for name in (places.keys() & wanted) - set(keys):
             OmegaConf.update(node, name, f"${{{places[name]}}}", force_add=True)
     for key in keys:

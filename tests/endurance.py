@@ -38,7 +38,6 @@ import numpy as np
 
 from poker.agents.simple import AlwaysCall, RandomAgent
 from poker.errors import PokernetsError
-from poker.evaluation.matches.match import run
 from poker.formats.acpc.log import cards_text, log_line, match_state_text, parse_log_line, parse_match_state
 from poker.parallel import LocalCluster
 from poker.play.lineup import AgentSpec
@@ -49,6 +48,7 @@ from tests.evaluation import coverage
 from tests.evaluation.matches.acpc import c_dealer
 from tests.evaluation.matches.acpc.table import long_match
 from tests.games import load_rules
+from tests.matches import play_match
 from tests.random_play import random_action
 from tests.test_pokerkit import replay
 
@@ -127,19 +127,16 @@ def soak(
         settings: dict[str, Any] = {
             "game": load_rules(game),
             "agents": list(_SPECS),
-            "session": 1,
-            "aivat": False,
             "decision_seconds": decision_seconds,
             "cluster": LocalCluster(processes),
-            "fresh": False,
             "out": folder,
         }
-        run(hands=max(20, hands // 10), seed=1, **settings)
+        play_match(hands=max(20, hands // 10), seed=1, **settings)
         gc.collect()
         before, files, threads = family()[os.getpid()], open_files(), threading.active_count()
         started, cpu = time.monotonic(), time.process_time()
         with Watch() as watch:
-            [played] = run(hands=hands, seed=2, **settings).lineups
+            [played] = play_match(hands=hands, seed=2, **settings).lineups
         found: dict[str, Any] = {
             "soak": f"{hands:,} hands of {game}, processes={processes}, decision_seconds={decision_seconds}",
             "hands": played.hands,

@@ -19,7 +19,6 @@ from poker.abstraction.methods import FLOP, TURN, Building, FlopStrengthGrid, St
 from poker.agents.simple import RandomAgent
 from poker.cards import NUM_HANDS
 from poker.errors import PokernetsError
-from poker.evaluation.matches.match import run
 from poker.kernels.cards.isomorphism import NUM_BOARDS
 from poker.parallel import Given, LocalCluster, Work
 from poker.play import workers
@@ -31,6 +30,7 @@ from tests.data_gen.commands import data_gen, digests
 from tests.data_gen.tiny import tiny_blueprint
 from tests.games import load_rules
 from tests.killed import ROOT
+from tests.matches import play_match
 from tests.solvers.sampling.test_rounds import leduc
 from tests.test_parallel import fail, square_or_die
 
@@ -217,9 +217,8 @@ def _workers() -> list[int]:
 def test_a_match_has_the_same_hands(machines: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(workers, "_is_long", lambda *pace: True)
     agents = [AgentSpec(name, partial(RandomAgent, name=name, raises=[1]), {}) for name in ("one", "two")]
-    settings: dict[str, Any] = {"game": load_rules("leduc"), "agents": agents, "session": 1, "seed": 1, "fresh": False}
     for name, where in (("local", LocalCluster(1)), ("ray", RayCluster(machines.address))):
-        run(hands=400, aivat=False, cluster=where, out=str(tmp_path / name), **settings)
+        play_match(tmp_path / name, load_rules("leduc"), agents, hands=400, cluster=where)
     local, ray_ = (sorted((tmp_path / name).rglob("*.log")) for name in ("local", "ray"))
     assert [path.read_bytes() for path in local] == [path.read_bytes() for path in ray_] != []
 

@@ -16,7 +16,7 @@ from rich.console import Console
 
 from poker.agents.local_best_response import LbrActions
 from poker.artifacts import fingerprint_of, open_artifact
-from poker.evaluation.matches.match import WIDTH
+from poker.evaluation.matches.match import WIDTH, MatchSettings
 from poker.evaluation.matches.match import run as run_match
 from poker.evaluation.matches.match_results import MatchResults
 from poker.evaluation.matches.results import SHORT
@@ -36,6 +36,9 @@ def run(
     leaf_net: str,
     opponent_nets: Mapping[str, str],
     session: int,
+    seed: int,
+    aivat: bool,
+    fresh: bool,
     out: str,
     **match: Annotated[Any, run_match],
 ) -> dict[str, MatchResults]:
@@ -52,20 +55,24 @@ def run(
         agents=[specs[name] for name in answering],
         adversary=adversary,
         adversaries=list(adversary),
-        hands=answering_hands,
-        session=1,
+        settings=MatchSettings(hands=answering_hands, seed=seed, aivat=aivat, fresh=fresh),
         out=f"{out}/lbr",
-        told=False,
+        verbose=False,
         **match,
     )
     learned = run_match(
         agents=[specs[name] for name in (*learning, leaky)],
-        lineups=[[name, leaky] for name in learning],
-        hands=learning_hands,
-        session=session,
-        independent="deal",
+        settings=MatchSettings(
+            hands=learning_hands,
+            session=session,
+            seed=seed,
+            aivat=aivat,
+            fresh=fresh,
+            independent="deal",
+            lineups=[[name, leaky] for name in learning],
+        ),
         out=f"{out}/matches",
-        told=False,
+        verbose=False,
         **match,
     )
     losses = {name: _losses(net.counts) for name, net in trained.items()}

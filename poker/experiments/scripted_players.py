@@ -8,6 +8,7 @@ strong hands. `least_shortfall` is the price of not learning which one it is.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -18,7 +19,7 @@ from rich.console import Console
 from poker.agents.all_in import AllInPlayer
 from poker.artifacts import fingerprint_of
 from poker.errors import PokernetsError
-from poker.evaluation.matches.match import WIDTH
+from poker.evaluation.matches.match import WIDTH, MatchSettings
 from poker.evaluation.matches.match import run as run_match
 from poker.evaluation.matches.match_results import MatchResults
 from poker.evaluation.matches.results import chip_value
@@ -36,7 +37,7 @@ def run(
     game: Rules,
     agents: Sequence[AgentSpec],
     scripted: Sequence[str],
-    lineups: Sequence[Sequence[str]] | None = None,
+    settings: MatchSettings,
     out: str,
     **match: Annotated[Any, run_match],
 ) -> MatchResults:
@@ -45,8 +46,8 @@ def run(
     measured = [spec.name for spec in agents if spec.name not in scripted]
     if set(built) != set(scripted) or not measured:
         raise PokernetsError("`scripted` names those of `agents` that the others play against")
-    lineups = lineups or [[name, other] for name in measured for other in scripted]
-    found = run_match(game=game, agents=agents, lineups=lineups, out=out, **match)
+    lineups = settings.lineups or [[name, other] for name in measured for other in scripted]
+    found = run_match(game=game, agents=agents, settings=replace(settings, lineups=lineups), out=out, **match)
     all_in = {name: player for name, player in built.items() if isinstance(player, AllInPlayer)}
     half = chip_value(game, found.unit) / 2  # of the hands a seat has
     best = {name: sum(player.best_reply(game)) * half for name, player in all_in.items()}

@@ -10,8 +10,6 @@ from poker.agents.base import Agent, SamplingAgent
 from poker.agents.depth_limited import DepthLimitedAgent
 from poker.agents.simple import AlwaysCall, AlwaysRaise, RandomAgent
 from poker.errors import PokernetsError
-from poker.evaluation.matches.match import run
-from poker.parallel import LocalCluster
 from poker.play.lineup import AgentSpec, LineUp, Rotation
 from poker.play.session import SessionRecord, shares_tables
 from poker.play.workers import Worker
@@ -22,6 +20,7 @@ from poker.state import HandState, Policy
 from poker.tree import bet_menu
 from tests.devices import CUDA
 from tests.games import load_rules
+from tests.matches import play_match
 from tests.search.even_leaf import EvenLeaf
 
 LEDUC = load_rules("leduc")
@@ -160,12 +159,10 @@ def test_depth_limited_hands_are_those_of_one_table(device: str) -> None:
 
 def test_matches_at_tables(tmp_path: Path) -> None:
     specs = [AgentSpec(name, AGENTS[name], {}) for name in ("random", "raise")]
-    common = {"game": LEDUC, "agents": specs, "hands": 40, "session": 2, "seed": 1, "fresh": False, "aivat": True}
     logs = []
     for tables in (1, 5):
-        out = tmp_path / str(tables)
-        results = run(**common, tables=tables, cluster=LocalCluster(1), out=str(out))  # type: ignore[arg-type]
+        results = play_match(tmp_path / str(tables), LEDUC, specs, session=2, aivat=True, tables=tables)
         logs.append(results.lineups[0].log.read_text())
     assert logs[0] == logs[1]
     with pytest.raises(PokernetsError, match="1 with `decision_seconds`"):
-        run(**common, tables=2, decision_seconds=1.0, cluster=LocalCluster(1), out=str(tmp_path))  # type: ignore[arg-type]
+        play_match(tmp_path, LEDUC, specs, session=2, tables=2, decision_seconds=1.0)

@@ -45,103 +45,124 @@ _MOST_BARS = 10
 """Line-ups that have a progress bar each; more share one."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class MatchSettings:
+    """What is played, and how it is counted, as conf/evaluate/match.yaml explains it.
+
+    Without `lineups` (lists of agent names) heads-up games are played by all pairs, others by the agents in their
+    order, again and again until the table is full. `contrasts` are pairs of groups of agents (`a+b`). With `half_width`
+    (in `unit`) a line-up stops before `hands` when the interval of its first agent is as narrow as that. With
+    `decision_seconds` every agent has a process of its own, and checks or folds where it takes longer, dies or gives no
+    valid answer.
+    """
+
+    hands: int
+    session: int = 1
+    seed: int
+    aivat: bool
+    fresh: bool
+    lineups: Sequence[Sequence[str]] | None = None
+    players: int | None = None
+    contrasts: Sequence[Sequence[str]] = ()
+    unit: Unit = "mbb"
+    independent: Independent = "session"
+    half_width: float | None = None
+    decision_seconds: float | None = None
+    tables: int = 1
+
+    def __post_init__(self) -> None:
+        if self.hands < 1 or self.session < 1:
+            raise PokernetsError("`hands` and `session` must be at least 1")
+        if any(limit is not None and limit <= 0 for limit in (self.half_width, self.decision_seconds)):
+            raise PokernetsError("`half_width` and `decision_seconds` must be positive or null")
+        if self.tables < 1 or (self.tables > 1 and self.decision_seconds is not None):
+            raise PokernetsError("`tables` must be at least 1, and 1 with `decision_seconds`: agents then play alone")
+
+
 def run(
     *,
     game: Rules,
     agents: Sequence[AgentSpec],
+    settings: MatchSettings,
     measured: AgentSpec | None = None,
-    lineups: Sequence[Sequence[str]] | None = None,
-    players: int | None = None,
     adversary: Mapping[str, LbrActions] | None = None,
     adversaries: Sequence[str] = (),
-    hands: int,
-    session: int,
-    seed: int,
-    unit: Unit = "mbb",
-    independent: Independent = "session",
-    contrasts: Sequence[Sequence[str]] = (),
-    half_width: float | None = None,
-    decision_seconds: float | None = None,
-    tables: int = 1,
-    aivat: bool,
     fallback: AgentSpec | None = None,
     values: ValueFunctionSpec | None = None,
     cluster: Cluster,
-    fresh: bool,
-    told: bool = True,
+    verbose: bool = True,
     out: str,
 ) -> MatchResults:
-    """Plays `hands` hands of every line-up, or what is missing of them, and writes the report; settings as they are
-    explained in conf/evaluate/match.yaml.
+    """Plays the hands of every line-up, or what is missing of them, and writes the report; prints it if `verbose`.
 
-    Without `lineups` (lists of agent names) heads-up games are played by all pairs, others by the agents in their
-    order, again and again until the table is full. With `adversary`, local best responses by name, each of
-    `adversaries` plays each agent instead. `measured` plays all `agents`, and `adversaries` play it alone. `contrasts`
-    are pairs of groups of agents (`a+b`). With `half_width` (in `unit`) a line-up stops before `hands` when the
-    interval of its first agent is as narrow as that. With `decision_seconds` every agent has a process of its own, and
-    checks or folds where it takes longer, dies or gives no valid answer. `fallback` and `values` are those of
-    `MatchAivat`. Without `told` the report is written, not printed.
+    With `adversary`, local best responses by name, each of `adversaries` plays each agent instead. `measured` plays all
+    `agents`, and `adversaries` play it alone. `fallback` and `values` are those of `MatchAivat`.
     """
+    lineups = settings.lineups
     others = [] if measured is None else [spec for spec in agents if spec.name != measured.name]
     if measured is not None:
         agents, lineups = [measured], [[measured.name, other.name] for other in others]
     if adversary is not None:
-        agents, against = _local_best_responses(game, agents, adversary, adversaries, tables)
+        agents, against = _local_best_responses(game, agents, adversary, adversaries, settings.tables)
         lineups = against if lineups is None else [*lineups, *(pair[::-1] for pair in against)]
     agents = [*agents, *others]
-    game = game if players is None else with_players(game, players)
+    game = game if settings.players is None else with_players(game, settings.players)
     names = [spec.name for spec in agents]
     chosen = line_ups(game, names, lineups)
-    if hands < 1 or session < 1:
-        raise PokernetsError("`hands` and `session` must be at least 1")
-    if any(limit is not None and limit <= 0 for limit in (half_width, decision_seconds)):
-        raise PokernetsError("`half_width` and `decision_seconds` must be positive or null")
-    if tables < 1 or (tables > 1 and decision_seconds is not None):
-        raise PokernetsError("`tables` must be at least 1, and 1 with `decision_seconds`: agents then play alone")
     mark = values.mark if values is not None else None
     if game.num_players > 2 and mark is not None:
         raise PokernetsError(
             f"`values` are for heads-up games, '{game.name}' has {game.num_players} players; leave it out"
         )
-    rotation = Rotation(game, seed, session)
-    settings = {spec.name: spec.settings for spec in agents}
-    asked = [comparison(groups, names) for groups in contrasts]
+    rotation = Rotation(game, settings.seed, settings.session)
+    nodes = {spec.name: spec.settings for spec in agents}
+    contrasts = [comparison(groups, names) for groups in settings.contrasts]
     folder = Path(out) / game.name
     console = Console() if sys.stdout.isatty() else Console(width=WIDTH)
     stores: dict[LineUp, HandStore] = {}
     with contextlib.closing(Claims(folder / "hands" / ".lock")) as claims:
         for lineup in chosen:
-            used = {name: settings[name] for name in sorted(set(lineup.players))}
+            used = {name: nodes[name] for name in sorted(set(lineup.players))}
             stores[lineup] = HandStore(
                 folder / "hands", rotation, lineup, used,
-                aivat=aivat, decision_seconds=decision_seconds, values=mark, fresh=fresh, claims=claims,
+                aivat=settings.aivat, decision_seconds=settings.decision_seconds, values=mark, fresh=settings.fresh,
+                claims=claims,
             )  # fmt: skip
-        seatings = rotation.seatings
-        found = {
-            lineup: Results(game, lineup, seatings, session, unit=unit, independent=independent, log=store.path)
+        by_lineup = {
+            lineup: Results(
+                game, lineup, rotation.seatings, settings.session, unit=settings.unit,
+                independent=settings.independent, log=store.path,
+            )
             for lineup, store in stores.items()
-        }
+        }  # fmt: skip
         results = MatchResults(
-            game, unit, seed, session, settings, list(found.values()), asked, processes=cluster.workers
+            game, settings.unit, settings.seed, settings.session, nodes, list(by_lineup.values()), contrasts,
+            processes=cluster.workers,
+        )  # fmt: skip
+        identity = fingerprint_of(
+            [
+                [store.identity for store in stores.values()],
+                *(settings.hands, settings.unit, settings.independent, settings.contrasts),
+                *(settings.half_width, settings.aivat),
+            ]
         )
-        played = [store.identity for store in stores.values()]
-        identity = fingerprint_of([played, hands, unit, independent, contrasts, half_width, aivat])
-        target = folder / f"{'-'.join(settings)[:_FOLDER_NAME]}-seed{seed}-{identity[:8]}"
+        target = folder / f"{'-'.join(nodes)[:_FOLDER_NAME]}-seed{settings.seed}-{identity[:8]}"
         quick = None if fallback is None else BuiltOnce(partial(fallback.build, game))
-        estimator = MatchAivat(quick, values) if aivat else None
-        worker = Worker(rotation, {spec.name: spec for spec in agents}, decision_seconds, estimator, tables)
-        sessions = -(-hands // rotation.hands_per_session)
+        estimator = MatchAivat(quick, values) if settings.aivat else None
+        specs = {spec.name: spec for spec in agents}
+        worker = Worker(rotation, specs, settings.decision_seconds, estimator, settings.tables)
+        sessions = -(-settings.hands // rotation.hands_per_session)
         started = time.monotonic()
         with contextlib.closing(_Live(results, sessions * rotation.hands_per_session, target)) as live:
-            play = _Play(worker, stores, found, cluster, live, half_width)
+            play = _Play(worker, stores, by_lineup, cluster, live, settings.half_width)
             play.sessions(sessions)
             play.revise(console)
         for store in stores.values():
             store.put_in_order()
         results.seconds = time.monotonic() - started
-        printed = console if told else Console(quiet=True)
+        printed = console if verbose else Console(quiet=True)
         match_report(results, folder / "hands").write(target, printed)
-        export(game, {result.log: Counted(result.hands, session) for result in results.lineups}, printed)
+        export(game, {result.log: Counted(result.hands, settings.session) for result in results.lineups}, printed)
         gc.collect()
         give_back_memory()  # of reports and logs
         return results

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from poker.betting import Betting
 from poker.evaluation.aivat.search_values import SearchValues
 from poker.evaluation.aivat.value_functions import FoldEquityValues, ValueFunctionSpec
-from poker.evaluation.matches.match import run
-from poker.parallel import LocalCluster
 from poker.play.lineup import AgentSpec
 from poker.rules import Rules
 from poker.search.solved_values import DecisionValues, SolvedValues
@@ -22,6 +20,7 @@ from poker.tree import BetMenu, build_tree
 from tests.evaluation.aivat.test_heads_up import moments
 from tests.evaluation.small_games import RandomPolicy, legal_actions
 from tests.games import load_rules
+from tests.matches import play_match
 
 
 class Solves(RandomPolicy):
@@ -111,12 +110,11 @@ def test_a_match_asks_the_agents_that_solve(tmp_path: Path) -> None:
     specs = [AgentSpec("solves", partial(Solves, rules, 50), {})]
     search = ValueFunctionSpec(partial(SearchValues, fallback=FoldEquityValues(), growth=[]), {"_target_": "search"})
     plain, solved = (
-        run(
-            game=rules, agents=specs, lineups=[["solves"] * 2], hands=100, session=1, seed=2, aivat=True, values=values,
-            cluster=LocalCluster(1), fresh=False, out=str(tmp_path),
+        play_match(
+            tmp_path, rules, specs, lineups=[["solves"] * 2], hands=100, seed=2, aivat=True, values=values
         ).lineups[0]
         for values in (None, search)
-    )  # fmt: skip
+    )
     assert solved.payoffs().tolist() == plain.payoffs().tolist()
     assert solved.sd_per_hand(aivat=True) < 0.2 * plain.sd_per_hand(aivat=True)
     assert not solved.unknown

@@ -18,15 +18,14 @@ from poker.evaluation.aivat.value_functions import (
     ValueFunctionFactory,
     ValueFunctionSpec,
 )
-from poker.evaluation.matches.match import run
 from poker.evaluation.matches.match_results import MatchResults
-from poker.parallel import LocalCluster
 from poker.play.lineup import AgentSpec
 from poker.rules import Rules
 from poker.state import PolicyFunction
 from tests.evaluation.aivat.test_heads_up import moments, wrong_values
 from tests.evaluation.small_games import RandomPolicy
 from tests.games import load_rules
+from tests.matches import play_match
 
 LEDUC = load_rules("leduc")
 
@@ -67,21 +66,9 @@ def randomly() -> RandomAgent:
 
 
 def play(out: Path, values: ValueFunctionSpec | None, *, fresh: bool = False) -> MatchResults:
-    return run(
-        game=LEDUC,
-        agents=[AgentSpec("random", randomly, {})],
-        lineups=[["random", "random"]],
-        hands=40,
-        session=1,
-        seed=3,
-        half_width=None,
-        decision_seconds=None,
-        aivat=True,
-        values=values,
-        cluster=LocalCluster(1),
-        fresh=fresh,
-        out=str(out),
-    )
+    agents = [AgentSpec("random", randomly, {})]
+    lineups = [["random", "random"]]
+    return play_match(out, LEDUC, agents, lineups=lineups, seed=3, aivat=True, values=values, fresh=fresh)
 
 
 def test_estimates_of_different_guesses_are_kept_apart(tmp_path: Path) -> None:

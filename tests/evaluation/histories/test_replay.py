@@ -11,15 +11,14 @@ from pokerkit import HandHistory
 from poker.agents.simple import AlwaysCall, AlwaysRaise, RandomAgent
 from poker.errors import PokernetsError
 from poker.evaluation.histories.replay import run
-from poker.evaluation.matches.match import run as run_match
 from poker.evaluation.matches.results import Results
 from poker.formats.acpc.log import AcpcError, read_log
-from poker.parallel import LocalCluster
 from poker.play.lineup import AgentSpec
 from poker.report.estimates import Estimate
 from poker.rules import Rules
 from tests.evaluation.matches.test_match import LEDUC, match
 from tests.games import load_rules
+from tests.matches import play_match
 from tests.report.test_report import check
 
 GAME = load_rules("holdem_nolimit_2p")
@@ -123,10 +122,7 @@ def test_a_replayed_ring_has_the_result_of_the_ring(tmp_path: Path) -> None:
     """Deals are the units of a ring whatever its sessions; a small bet is a big blind here."""
     game = load_rules("holdem_limit_3p")
     specs = [*SMALL, AgentSpec("raise", partial(AlwaysRaise, name="raise", raises=[1]), {})]
-    [results] = run_match(
-        game=game, agents=specs, hands=120, session=5, seed=1, unit="sb", independent="deal", aivat=False,
-        cluster=LocalCluster(1), fresh=False, out=str(tmp_path),
-    ).lineups  # fmt: skip
+    [results] = play_match(tmp_path, game, specs, hands=120, session=5, unit="sb", independent="deal").lineups
     found = replay(game, results.log, tmp_path / "replay", session=1, unit="sb")
     has_the_result_of(found, results)
     log = results.log

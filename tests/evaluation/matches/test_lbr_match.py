@@ -17,7 +17,6 @@ from poker.agents.depth_limited import DepthLimitedAgent
 from poker.agents.local_best_response import LbrActions, LbrStreet, geometric_sizes
 from poker.agents.simple import AlwaysCall
 from poker.errors import PokernetsError
-from poker.evaluation.matches.match import run
 from poker.evaluation.matches.match_results import MatchResults
 from poker.parallel import LocalCluster
 from poker.play import workers
@@ -27,6 +26,7 @@ from poker.search.settings import SearchSettings
 from poker.state import HandState
 from poker.tree import bet_menu
 from tests.games import load_rules
+from tests.matches import play_match
 from tests.search.even_leaf import EvenLeaf
 
 ROOT = Path(__file__).parents[3]
@@ -51,22 +51,18 @@ def play(
 ) -> MatchResults:
     learning = partial(Learning, name="learning")
     builds: dict[str, Callable[[], Agent]] = {"caller": caller, "solving": solving, "learning": learning}
-    return run(
-        game=load_rules(game),
-        agents=[AgentSpec(agent, builds[agent], {})],
+    return play_match(
+        out,
+        load_rules(game),
+        [AgentSpec(agent, builds[agent], {})],
         measured=measured,
         adversary={"greedy": LbrActions([STREET] * 4)},
         adversaries=adversaries,
         hands=hands,
-        session=1,
-        seed=1,
-        half_width=None,
         tables=tables,
         aivat=aivat,
         fallback=AgentSpec("caller", caller, {}),
         cluster=LocalCluster(processes),
-        fresh=False,
-        out=str(out),
     )
 
 
@@ -184,7 +180,8 @@ def test_command(tmp_path: Path) -> None:
     [found] = (tmp_path / "lbr" / "leduc").glob("*/results.json")
     record = json.loads(found.read_text())
     asked = record["configuration"]
-    assert [asked[key] for key in ("hands", "seed", "adversaries", "aivat")] == [20, 1, ["lbr_fcpa"], True]
+    assert asked["adversaries"] == ["lbr_fcpa"]
+    assert [asked["settings"][key] for key in ("hands", "seed", "aivat")] == [20, 1, True]
     assert asked["agents"]["random"]["_target_"] == "poker.agents.simple.RandomAgent"
     assert asked["fallback"]["settings"]["name"] == "blueprint"
     assert "hands=20 'agents=[random]'" in record["command"]

@@ -21,7 +21,6 @@ from poker.agents.blueprint import BlueprintAgent
 from poker.agents.local_best_response import LbrActions
 from poker.agents.simple import AlwaysCall, AlwaysRaise, RandomAgent
 from poker.errors import PokernetsError
-from poker.evaluation.matches.match import run
 from poker.evaluation.matches.match_results import MatchResults
 from poker.formats.acpc.log import read_log
 from poker.parallel import LocalCluster
@@ -37,6 +36,7 @@ from tests.agents.test_remote import Troublemaker
 from tests.blueprints import random_blueprint
 from tests.games import load_rules
 from tests.killed import ROOT, run_killed
+from tests.matches import play_match
 from tests.report.test_report import check
 from tests.test_lock import held
 
@@ -51,20 +51,7 @@ SEVEN = [AgentSpec(str(number), partial(AlwaysCall, name="call"), {}) for number
 
 
 def match(out: Path, **changes: Any) -> MatchResults:
-    settings = {
-        "game": LEDUC,
-        "agents": SPECS,
-        "hands": 40,
-        "session": 1,
-        "seed": 1,
-        "half_width": None,
-        "decision_seconds": None,
-        "aivat": False,
-        "cluster": LocalCluster(1),
-        "fresh": False,
-        "out": str(out),
-    }
-    return run(**{**settings, **changes})
+    return play_match(out, **{"game": LEDUC, "agents": SPECS, **changes})
 
 
 @pytest.mark.parametrize("agents", [SPECS[:2], SEVEN[:6]], ids=["a bar", "a bar of many line-ups"])

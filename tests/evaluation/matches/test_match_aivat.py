@@ -13,17 +13,16 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 
 from poker.agents.base import Agent, hand_number
 from poker.agents.simple import AlwaysCall, AlwaysRaise, RandomAgent
-from poker.evaluation.matches.match import run
 from poker.evaluation.matches.match_aivat import MatchAivat
 from poker.evaluation.matches.match_results import MatchResults
 from poker.evaluation.matches.results import Results
-from poker.parallel import LocalCluster
 from poker.play.hand import Incident
 from poker.play.lineup import AgentSpec, LineUp, Rotation
 from poker.play.session import SessionRecord, play_session
 from poker.rules import CALL, FOLD, Rules
 from poker.state import HandState, Policy
 from tests.games import load_rules
+from tests.matches import play_match
 
 LEDUC = load_rules("leduc")
 
@@ -63,9 +62,7 @@ class Opaque:
 
 def play(out: Path, hands: int, **settings: Any) -> MatchResults:
     agents = [AgentSpec("caller", caller, {}), AgentSpec("random", randomly, {})]
-    defaults = {"agents": agents, "session": 1, "aivat": False}
-    more = {**defaults, "seed": 3, "cluster": LocalCluster(1), "fresh": False, **settings}
-    return run(game=LEDUC, hands=hands, out=str(out), **more)
+    return play_match(out, LEDUC, **{"agents": agents, "hands": hands, "seed": 3, **settings})
 
 
 def test_estimates_agree_with_chips_and_vary_less(tmp_path: Path) -> None:

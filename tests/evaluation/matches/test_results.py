@@ -9,16 +9,16 @@ from numpy.typing import NDArray
 from rich.console import Console
 
 from poker.agents.simple import AlwaysCall, AlwaysRaise, RandomAgent
-from poker.evaluation.matches.match import WIDTH, run
+from poker.evaluation.matches.match import WIDTH
 from poker.evaluation.matches.match_report import match_report
 from poker.evaluation.matches.match_results import MatchResults
 from poker.evaluation.matches.results import Independent, Results, chip_value
-from poker.parallel import LocalCluster
 from poker.play.lineup import AgentSpec, LineUp
 from poker.report import Figure
 from poker.report.estimates import FEW_UNITS, Estimate, estimate
 from tests.evaluation.coverage import stored_deals
 from tests.games import load_rules
+from tests.matches import play_match
 from tests.report.skewed import SKEWED_MEAN, skewed_results
 
 LEDUC = load_rules("leduc")
@@ -129,17 +129,7 @@ def test_a_round_robin_is_reported_whole(tmp_path: Path, capsys: pytest.CaptureF
         AgentSpec("raise", lambda: AlwaysRaise(name="raise", raises=[1]), {}),
         AgentSpec("random", lambda: RandomAgent(name="random", raises=[1]), {}),
     ]
-    results = run(
-        game=LEDUC,
-        agents=agents,
-        hands=60,
-        session=1,
-        seed=1,
-        aivat=True,
-        cluster=LocalCluster(1),
-        fresh=False,
-        out=str(tmp_path),
-    )
+    results = play_match(tmp_path, LEDUC, agents, hands=60, aivat=True)
     told = capsys.readouterr().out
     for text in ("row against column", "call less raise", "Standings", "its intervals may be too narrow"):
         assert text in told

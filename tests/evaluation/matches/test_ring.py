@@ -8,14 +8,13 @@ import pytest
 
 from poker.agents.simple import AlwaysCall, AlwaysRaise, RandomAgent
 from poker.errors import PokernetsError
-from poker.evaluation.matches.match import run
 from poker.evaluation.matches.match_results import MatchResults
 from poker.evaluation.matches.results import flows, opponent_class
-from poker.parallel import LocalCluster
 from poker.play.lineup import AgentSpec, LineUp, Rotation, with_players
 from poker.play.session import play_session
 from poker.rules import Rules
 from tests.games import load_rules
+from tests.matches import play_match
 from tests.report.scalars import read_scalars
 
 
@@ -39,10 +38,9 @@ SPECS = [
 
 
 def play(out: Path, *, game: str = "holdem_limit_3p", **options: Any) -> MatchResults:
-    settings: dict[str, Any] = {"contrasts": [["caller", "random+raiser"]], "agents": SPECS, "players": None}
-    settings |= {"hands": 60, "session": 5, "seed": 1, "cluster": LocalCluster(1), "fresh": False, "unit": "sb"}
-    settings |= {"independent": "deal", "aivat": False, **options}
-    return run(game=load_rules(game), out=str(out), **settings)
+    settings: dict[str, Any] = {"contrasts": [["caller", "random+raiser"]], "agents": SPECS, "hands": 60, "session": 5}
+    settings |= {"unit": "sb", "independent": "deal", **options}
+    return play_match(out, load_rules(game), **settings)
 
 
 def test_flows_are_who_paid_whom() -> None:

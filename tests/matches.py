@@ -1,0 +1,20 @@
+"""A match with the settings that most tests take."""
+
+from collections.abc import Sequence
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from poker.evaluation.matches.match import MatchSettings, run
+from poker.evaluation.matches.match_results import MatchResults
+from poker.parallel import LocalCluster
+from poker.play.lineup import AgentSpec
+from poker.rules import Rules
+
+
+def play_match(out: str | Path, game: Rules, agents: Sequence[AgentSpec], **changes: Any) -> MatchResults:
+    """Forty hands without AIVAT in one process; `changes` are of `MatchSettings` or other arguments of `run`."""
+    settings: dict[str, Any] = {"hands": 40, "seed": 1, "aivat": False, "fresh": False}
+    settings |= {field.name: changes.pop(field.name) for field in fields(MatchSettings) if field.name in changes}
+    parts = {"cluster": LocalCluster(1), **changes}
+    return run(game=game, agents=agents, settings=MatchSettings(**settings), out=str(out), **parts)
