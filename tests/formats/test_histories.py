@@ -12,9 +12,10 @@ import pytest
 from poker.errors import PokernetsError
 from poker.formats import histories, phh, phh_read
 from poker.formats.histories import ACPC, FORMATS, OHH, PHH, POKERSTARS, SUFFIXES, format_of, read_hands, write_hands
-from poker.formats.played import HistoryError, LineError, PlayedHand, difference, settled
+from poker.formats.played import HistoryError, PlayedHand, difference, settled
 from poker.formats.sites import pokerstars, pokerstars_read
 from tests.formats.pokerkit_hands import Antes, assert_same_hand, dumped, pokerkit_payoffs, simulated
+from tests.formats.samples import assert_refused, sample
 from tests.games import load_rules
 from tests.random_play import pokerkit_pays
 
@@ -179,67 +180,8 @@ def test_hands_that_cannot_be_read_may_be_left_out(tmp_path: Path) -> None:
     assert [(error.line, "none of the players p1 to p6" in str(error)) for error in refused] == [(place + 1, True)]
 
 
-def broken(data: bytes, rng: random.Random) -> bytes:
-    """Cut off, or with some bytes changed, inserted or taken out."""
-    if rng.random() < 0.25:
-        return data[: rng.randrange(len(data))]
-    changed = bytearray(data)
-    for _ in range(rng.randint(1, 3)):
-        place = rng.randrange(len(changed))
-        draw = rng.random()
-        if draw < 0.5:
-            changed[place] = (
-                rng.choice(b"0123456789abcdhsAKQT[]$ .:,#'\n\xff\x00") if draw < 0.4 else rng.randrange(256)
-            )
-        elif draw < 0.75:
-            del changed[place]
-        else:
-            changed.insert(place, rng.randrange(256))
-    return bytes(changed)
-
-
-def first_error(file: Path) -> HistoryError | None:
-    """Why a file is refused, None of one whose hands the rules allow."""
-    try:
-        for hand in read_hands(file):
-            assert sum(hand.payoffs) == -hand.rake
-    except HistoryError as error:
-        return error
-    return None
-
-
-@pytest.mark.parametrize("kind", FORMATS)
-def test_broken_files_are_refused_by_line(kind: str, tmp_path: Path) -> None:
-    """Random damage either leaves hands that the rules allow, or is an error with file, line and reason."""
-    dumped(tmp_path / "hands.phhs", 4, seed=6)
-    file = tmp_path / "broken"
-    write_hands(file, kind, read_hands(tmp_path / "hands.phhs"))
-    data, rng, errors = file.read_bytes(), random.Random(7), 0
-    for _ in range(400):
-        file.write_bytes(broken(data, rng))
-        error = first_error(file)
-        if error is not None:
-            errors += 1
-            assert re.match(rf"{re.escape(str(file))}, line [1-9]\d*: \S", str(error)), error
-            assert error.line <= file.read_bytes().count(b"\n") + file.read_bytes().count(b"\r") + 1
-    assert errors > 200
-
-
 def test_fields_that_the_rules_do_not_need_are_kept(tmp_path: Path) -> None:
-    text = """variant = 'NT'
-antes = [0, 0]
-blinds_or_straddles = [0.25, 0.5]
-min_bet = 0.5
-starting_stacks = [12.20, inf]
-actions = ['d dh p1 ????', 'd dh p2 AhKd', '# a comment', 'p2 cbr 1.125 # large', 'p1 f']
-time = 12:12:00
-hand = 'the "first"'
-seats = [3, 1]
-winnings = [0, 1.0]
-finishing_stacks = [11.7, inf]
-players = ['Zoë', 'Ann']
-_x = {a = [1, true], 'b c' = 2009-07-02}
-"""
+    text = sample("phh_other_fields")
     hand = phh_read.parse_hand(text, 5)
     assert (hand.scale, list(hand.payoffs)) == (1000, [-500, 500])
     again = phh_read.parse_hand(phh.hand_text(hand), 5)
@@ -251,14 +193,7 @@ _x = {a = [1, true], 'b c' = 2009-07-02}
 
 def test_an_ante_of_the_big_blind_is_won_where_the_final_stacks_say_so() -> None:
     """Trimmed by the letter, the ante that only one player posts would go back; final stacks tell that it did not."""
-    text = """variant = 'NT'
-ante_trimming_status = true
-antes = [0, 10, 0]
-blinds_or_straddles = [5, 10, 0]
-min_bet = 10
-starting_stacks = [500, 500, 500]
-actions = ['d dh p1 ????', 'd dh p2 ????', 'd dh p3 ????', 'p3 cbr 30', 'p1 f', 'p2 f']
-"""
+    text = sample("phh_ante_of_the_big_blind")
     assert list(phh_read.parse_hand(text, 0).payoffs) == [-5, -10, 15]
     told = phh_read.parse_hand(text + "finishing_stacks = [495, 480, 525]", 0)
     assert list(told.payoffs) == [-5, -20, 25]
@@ -295,23 +230,9 @@ actions = ['d dh p1 ????', 'd dh p2 ????', 'd dh p3 ????', 'p3 cbr 30', 'p1 f', 
     ],
 )
 def test_what_is_wrong_with_a_hand_of_phh_is_told_by_line(old: str, new: str, why: str) -> None:
-    text = """variant = 'NT'
-antes = [0, 0]
-blinds_or_straddles = [5, 10]
-min_bet = 10
-starting_stacks = [50, 60]
-actions = [
-  'd dh p1 AhKd', 'd dh p2 QcJc',
-  'p2 cc',
-  'p1 cc',
-  'd db 2c3c4d', 'p1 f']
-x = 1
-"""
+    text = sample("phh_heads_up")
     assert list(phh_read.parse_hand(text, 0).payoffs) == [-10, 10]
-    assert old in text
-    with pytest.raises(LineError) as caught:
-        phh_read.parse_hand(text.replace(old, new, 1), 0)
-    assert re.match(why, f"{caught.value.line}: {caught.value}"), f"{caught.value.line}: {caught.value}"
+    assert_refused(text, old, new, why)
 
 
 def test_a_game_that_differs_is_named(tmp_path: Path) -> None:

@@ -23,6 +23,7 @@ from poker.formats.histories import (
     WINAMAX,
     hand_texts,
     hands_of,
+    read_hands,
     why_unwritable,
 )
 from poker.formats.played import HistoryError, PlayedHand
@@ -31,33 +32,31 @@ from poker.formats.sites.winamax import WinamaxLines
 from poker.rules import Rules
 from poker.solvers.vector.spot.spots import read_spot
 from tests.formats import test_ohh, test_phh_read
-from tests.formats.sites import (
-    pokerstars_texts,
-    test_bovada,
-    test_partypoker,
-    test_pokerstars,
-    test_pokerstars_play,
-    test_pokerstars_sites,
-    test_winamax,
-)
+from tests.formats.samples import broken, sample
 from tests.games import load_rules
 
 TEXTS = {
-    POKERSTARS: [
-        *(test_pokerstars.CASH, test_pokerstars.TOURNAMENT, test_pokerstars.LIMIT, test_pokerstars_play.TWICE),
-        *(test_pokerstars_play.AWAY, pokerstars_texts.WALK, test_pokerstars_sites.STRADDLED),
-    ],
-    BOVADA: [test_bovada.CASH, test_bovada.WALK, test_bovada.TOURNAMENT],
-    WINAMAX: [test_winamax.CASH, test_winamax.BET, test_winamax.TOURNAMENT],
-    PARTY: [test_partypoker.PARTYPOKER, test_partypoker.EIGHTS],
-    PHH: [
-        f"[1]\n{test_phh_read.SHOWDOWN}winnings = [66, 0, 0]\nfinishing_stacks = [536, 490, 470]\n_rake = 4\n"
-        "seats = [2, 3, 5]\nyear = 2018\nmonth = 3\nday = 4\ntime = 04:00:42\nseat_count = 6\n_button = 5\nhand = 7\n",
-        f"[1]\n{test_phh_read.SHORT}ante_trimming_status = true\ncurrency_symbol = '$'\n",
-        f"[1]\n{test_phh_read.PASSED_OVER}finishing_stacks = [21900, 16600, 29500, 9000]\n",
-    ],
-    OHH: [test_ohh.text_of(test_ohh.HAND)],
+    kind: list(map(sample, names))
+    for kind, names in (
+        (
+            POKERSTARS,
+            (
+                *("pokerstars_cash", "pokerstars_tournament", "pokerstars_limit", "pokerstars_twice"),
+                *("pokerstars_away", "pokerstars_walk", "ggpoker_straddled"),
+            ),
+        ),
+        (BOVADA, ("bovada_cash", "bovada_walk", "bovada_tournament")),
+        (WINAMAX, ("winamax_cash", "winamax_bet", "winamax_tournament")),
+        (PARTY, ("partypoker", "888poker")),
+    )
 }
+TEXTS[PHH] = [
+    f"[1]\n{test_phh_read.SHOWDOWN}winnings = [66, 0, 0]\nfinishing_stacks = [536, 490, 470]\n_rake = 4\n"
+    "seats = [2, 3, 5]\nyear = 2018\nmonth = 3\nday = 4\ntime = 04:00:42\nseat_count = 6\n_button = 5\nhand = 7\n",
+    f"[1]\n{test_phh_read.SHORT}ante_trimming_status = true\ncurrency_symbol = '$'\n",
+    f"[1]\n{test_phh_read.PASSED_OVER}finishing_stacks = [21900, 16600, 29500, 9000]\n",
+]
+TEXTS[OHH] = [test_ohh.text_of(test_ohh.HAND), test_ohh.text_of(test_ohh.HAND, 1)]
 TEXTS[ACPC] = ["".join(hand_texts(ACPC, hands_of(text, "x"))) for text in (TEXTS[PHH][1], TEXTS[PHH][2])]
 NUMBERS = (
     *("", "0", "-1", "00", "007", "1.2.3", "1e9", "1_000", "99999999999", "2147483648", "9" * 400, "0.005", "1,000.5"),
@@ -121,20 +120,7 @@ def obeys_the_rules(hand: PlayedHand) -> None:
     " ".join(map(str, (*hand.names, hand.details))).encode()
 
 
-SPOT = """board: QsJh2h8d3c
-oop_range: AA-88,AhKd:0.5
-ip_range: JJ-22
-pot: 60
-stack: 270
-bet: 50%,a
-raise: 2.5x
-river_donk: 33%
-add_allin_threshold: 1.5
-merging: 0.1
-rake: 0.05
-rake_cap: 3
-lock check: bet30 AA:0.5; check rest
-"""
+SPOT = sample("spot")
 
 
 def solved_spot(text: str, folder: Path) -> object:
@@ -187,13 +173,32 @@ def test_a_mutated_text_is_read_by_the_rules_or_refused(kind: str) -> None:
     assert all("\n" not in str(error) and str(error).encode() for error in refused)
 
 
+@pytest.mark.parametrize("kind", TEXTS)
+def test_broken_files_are_refused_by_line(kind: str, tmp_path: Path) -> None:
+    """Random damage either leaves hands that the rules allow, or is an error with file, line and reason."""
+    file, rng, errors = tmp_path / "broken", random.Random(7), list[HistoryError]()
+    for _ in range(200):
+        data = broken("\n\n".join(TEXTS[kind]).encode(), rng)
+        file.write_bytes(data)
+        try:
+            for hand in read_hands(file):
+                obeys_the_rules(hand)
+        except HistoryError as error:
+            errors.append(error)
+            lines = data.count(b"\n") + data.count(b"\r") + 1
+            if not 1 <= error.line <= lines or not str(error).startswith(f"{file}, line {error.line}: "):
+                pytest.fail(str(error))
+    assert len(errors) > 50
+
+
 OHH_TEXT = TEXTS[OHH][0]
+WINAMAX_CASH = sample("winamax_cash")
 
 
 @pytest.mark.parametrize(
     ("good", "bad", "why"),
     [
-        (test_winamax.CASH, test_winamax.CASH.replace("/0.05", "/1.2.3", 1), "`1.2.3` is no amount"),
+        (WINAMAX_CASH, WINAMAX_CASH.replace("/0.05", "/1.2.3", 1), "`1.2.3` is no amount"),
         (OHH_TEXT, OHH_TEXT.replace('"player_id": 1', '"player_id": ["Kd"]', 1), "field `player_id`: .* is no player"),
         (OHH_TEXT, OHH_TEXT.replace('"bet_type": "NL"', '"bet_type": ["NL"]'), "field `bet_limit`"),
         (OHH_TEXT, OHH_TEXT.replace('"Ann"', '"A\\ud800"'), "half a character"),
@@ -221,7 +226,7 @@ def test_what_no_reader_foresees_is_a_refused_hand(monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr(WinamaxLines, "parse", fails)
     refused = list[HistoryError]()
-    assert list(hands_of(test_winamax.CASH, "x", refused=refused.append)) == []
+    assert list(hands_of(WINAMAX_CASH, "x", refused=refused.append)) == []
     assert refused[0].reason == f"{UNFORESEEN} (KeyError: 'x')"
 
 
@@ -247,24 +252,11 @@ def test_errors_are_printable() -> None:
     assert str(PokernetsError("a\ud800b")) == "a?b"
 
 
-BIG_BLIND_ALONE = """Bovada Hand #3 Zone Poker ID#1 HOLDEMZonePoker No Limit - 2019-04-13 00:48:48
-Seat 1: Dealer ($32.65 in chips)
-Seat 2: Small Blind ($12.60 in chips)
-Seat 3: Big Blind [ME] ($26.98 in chips)
-Dealer : Set dealer [1]
-Big Blind  [ME] : Big blind $0.50
-*** HOLE CARDS ***
-Dealer : Folds
-Small Blind : Folds
-*** SUMMARY ***
-"""
-
-
 @pytest.mark.parametrize(
     "text",
     [
-        BIG_BLIND_ALONE,
-        test_bovada.CASH.replace("Set dealer [2]", "Set dealer [600]"),
+        sample("bovada_big_blind_alone"),
+        sample("bovada_cash").replace("Set dealer [2]", "Set dealer [600]"),
         TEXTS[PHH][0].replace("seat_count = 6", "seat_count = 0.005"),
         TEXTS[PHH][0].replace("month = 3", "month = 0"),
         TEXTS[PHH][0] + "_time_zone = 'x\\nPokerStars Hand #1: '\n",
@@ -286,6 +278,6 @@ def test_a_hand_is_written_where_it_is_read_back_as_it_is(table: str, kinds: lis
 
 
 def test_a_player_without_chips_is_not_dealt_in() -> None:
-    text = test_partypoker.PARTYPOKER.replace("€1,033.43", "€0")
+    text = sample("partypoker").replace("€1,033.43", "€0")
     with pytest.raises(HistoryError, match="a player without chips is dealt in"):
         list(hands_of(text, "x"))

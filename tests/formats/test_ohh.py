@@ -1,19 +1,16 @@
 """Open Hand Histories: invented hands by the specification, other writers' readings of it, and what is refused."""
 
 import json
-import random
-import re
 from copy import deepcopy
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from poker.formats.histories import OHH, format_of, hand_texts
 from poker.formats.ohh_read import hands, parse_hand
-from poker.formats.played import LineError, PlayedHand
+from poker.formats.played import LineError
 from tests.formats.pokerkit_hands import assert_same_hand
-from tests.formats.test_histories import broken, first_error
+from tests.formats.samples import assert_refused, read_all
 
 
 def action(player: int, kind: str, amount: float = 0.0, **more: object) -> dict[str, Any]:
@@ -97,14 +94,10 @@ def text_of(hand: dict[str, Any], indent: int | None = None) -> str:
     return json.dumps({"ohh": hand}, indent=indent)
 
 
-def read(text: str) -> list[PlayedHand]:
-    return [parse_hand(part, number, line) for number, (line, part) in enumerate(hands(text))]
-
-
 def test_a_hand_of_the_specification_is_read_and_played() -> None:
     text = f"\n{text_of(HAND)}\n\n{text_of(HAND, 2)}\n"
     assert format_of(text, "x") == OHH
-    for hand in read(text):
+    for hand in read_all(text):
         assert hand.names == ("Ed", "Ann", "Ben", "Cy", "Dot")
         assert (hand.number, hand.scale, hand.rules.min_bet, hand.rake) == (8599, 100, 2, 8)
         assert list(hand.payoffs) == [-1, 73, 0, -80, 0]
@@ -114,10 +107,10 @@ def test_a_hand_of_the_specification_is_read_and_played() -> None:
 
 
 def test_hands_are_written_and_read_back() -> None:
-    [hand] = read(text_of(HAND))
+    [hand] = read_all(text_of(HAND))
     [written] = hand_texts(OHH, [hand])
     assert written.endswith("}\n\n")
-    [back] = read(written)
+    [back] = read_all(written)
     assert_same_hand(back, hand)
     assert back.details == hand.details
     told = json.loads(written)["ohh"]
@@ -138,7 +131,7 @@ def test_bets_that_nobody_called_are_in_the_pot_or_not() -> None:
         hand["pots"] = [
             {"number": 0, "amount": amount, "rake": 0.01, "player_wins": [{"player_id": 0, "win_amount": won}]}
         ]
-        [found] = read(text_of(hand))
+        [found] = read_all(text_of(hand))
         assert found.payoffs == (-1, 16, 0, -16, 0)
 
 
@@ -149,15 +142,15 @@ def test_totals_of_the_street_are_read_where_only_they_come_out() -> None:
         for one in each["actions"]:
             if one["action"] in ("Call", "Bet", "Raise"):
                 one["amount"] = next(amounts)
-    [found] = read(text_of(hand))
-    assert found.payoffs == read(text_of(HAND))[0].payoffs
+    [found] = read_all(text_of(hand))
+    assert found.payoffs == read_all(text_of(HAND))[0].payoffs
 
 
 def test_who_is_not_told_to_show_has_shown_known_cards() -> None:
     hand = deepcopy(HAND)
     hand["players"][0]["cards"] = ["Ad", "Ac"]
     del hand["rounds"][4]
-    [found] = read(text_of(hand))
+    [found] = read_all(text_of(hand))
     assert (found.payoffs, found.mucked) == ((-1, 73, 0, -80, 0), frozenset())
 
 
@@ -202,16 +195,4 @@ def test_a_hand_cut_short_does_not_swallow_the_next() -> None:
 )
 def test_what_is_wrong_is_told_by_line(old: str, new: str, why: str) -> None:
     text = text_of(HAND, 2)
-    assert old in text
-    with pytest.raises(LineError) as caught:
-        read(text.replace(old, new, 1))
-    assert re.search(why, f"{caught.value.line}: {caught.value}"), f"{caught.value.line}: {caught.value}"
-
-
-def test_broken_files_are_refused_by_line(tmp_path: Path) -> None:
-    data, rng, errors = (text_of(HAND, 1) + "\n\n" + text_of(HAND)).encode(), random.Random(7), 0
-    for _ in range(200):
-        (tmp_path / "x").write_bytes(broken(data, rng))
-        error = first_error(tmp_path / "x")
-        errors += error is not None and error.line >= 1
-    assert errors > 50
+    assert_refused(text, old, new, why)

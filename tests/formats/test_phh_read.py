@@ -8,16 +8,9 @@ from poker.formats.phh_read import parse_hand
 from poker.formats.played import LineError
 from poker.formats.sites import pokerstars
 from tests.formats.pokerkit_hands import assert_same_hand, pokerkit_payoffs
+from tests.formats.samples import sample
 
-SHOWDOWN = """variant = 'NT'
-antes = [0, 0, 0]
-blinds_or_straddles = [5, 10, 0]
-min_bet = 10
-starting_stacks = [500, 500, 500]
-players = ['Ann', 'Bob', 'Cy']
-actions = ['d dh p1 AhAd', 'd dh p2 8dKd', 'd dh p3 4d7h', 'p3 cbr 30', 'p1 cc', 'p2 f', 'd db 2c3c4c', 'p1 cc',
-  'p3 cc', 'd db 9s', 'p1 cc', 'p3 cc', 'd db Ts', 'p1 cc', 'p3 cc', 'p1 sm AhAd', 'p3 sm 4d7h']
-"""
+SHOWDOWN = sample("phh_showdown")
 SPLIT = SHOWDOWN.replace("4d7h", "AcAs")
 RAISED = (
     SHOWDOWN[: SHOWDOWN.index("actions")]
@@ -108,15 +101,7 @@ def test_another_winner_and_what_are_no_amounts_are_refused_by_line(text: str, w
     assert f"{caught.value.line}: {caught.value}".startswith(why)
 
 
-THIRDS = """variant = 'NT'
-antes = [0, 0, 0, 0]
-blinds_or_straddles = [5, 10, 0, 0]
-min_bet = 10
-starting_stacks = [100, 100, 100, 100]
-actions = ['d dh p1 2c3d', 'd dh p2 2d3h', 'd dh p3 2h3s', 'd dh p4 ????', 'p3 cc', 'p4 cc', 'p1 cc', 'p2 cc',
-  'd db AcKdQh', 'p1 cc', 'p2 cc', 'p3 cc', 'p4 f', 'd db Js', 'p1 cc', 'p2 cc', 'p3 cc', 'd db Tc', 'p1 cc', 'p2 cc',
-  'p3 cc']
-"""
+THIRDS = sample("phh_thirds")
 
 
 @pytest.mark.parametrize(
@@ -148,15 +133,7 @@ def test_what_is_no_amount_is_refused(amount: str) -> None:
         parse_hand(RAISED.replace("cbr 30", f"cbr {amount}"), 0)
 
 
-PASSED_OVER = """variant = 'NT'
-antes = [0, 0, 0, 0]
-blinds_or_straddles = [100, 200, 0, 0]
-min_bet = 200
-starting_stacks = [20000, 18000, 30000, 9000]
-actions = ['d dh p1 QdJd', 'd dh p2 Ac7c', 'd dh p3 3s3c', 'd dh p4 Td3d', 'p3 cbr 500', 'p1 cc', 'p2 cc',
-  'd db ThJc5h', 'p1 cc', 'p2 cc', 'p3 cc', 'd db 6c', 'd db 8s', 'p1 cc', 'p2 cbr 900', 'p3 f', 'p1 cc',
-  'p2 sm Ac7c', 'p1 sm QdJd']
-"""
+PASSED_OVER = sample("phh_passed_over")
 
 
 def test_a_player_who_is_passed_over_folds_or_checks_where_the_results_confirm_it() -> None:

@@ -8,6 +8,7 @@ from poker.formats.phh_read import parse_hand
 from poker.formats.played import LineError, PlayedHand, Replayer, payoffs_by_rules, table_rules
 from poker.rules import CALL, FOLD
 from poker.state import Betting, HandState, IllegalAction, Pot
+from tests.formats.samples import sample
 
 
 def end_of(rules_of: dict[str, object], actions: list[int], hands: str, board: str = "") -> HandState:
@@ -91,13 +92,7 @@ def test_who_is_all_in_may_leave_and_no_more_streets_follow_who_is_alone() -> No
         alone.apply_by(1, FOLD)
 
 
-SIDE_POT = """variant = 'NT'
-antes = [0, 0, 0]
-blinds_or_straddles = [5, 10, 0]
-min_bet = 10
-starting_stacks = [{0}, {0}, 100]
-actions = ['d dh p1 ????', 'd dh p2 ????', 'd dh p3 QhQd', 'p3 cbr 100', 'p1 cbr 500', 'p2 cc', 'd db 7c2hTd', {1}]
-"""
+SIDE_POT = sample("phh_side_pot")
 
 
 @pytest.mark.parametrize(

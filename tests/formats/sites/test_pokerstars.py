@@ -1,6 +1,5 @@
 """Hand histories in PokerStars' text: posts, rakes, mucked hands, tournaments, noise, and what is refused by line."""
 
-import re
 import time
 from dataclasses import replace
 
@@ -8,67 +7,13 @@ import pytest
 
 from poker.errors import PokernetsError
 from poker.formats import phh, phh_read
-from poker.formats.played import LineError, PlayedHand, payoffs_by_rules
+from poker.formats.played import LineError, payoffs_by_rules
 from poker.formats.sites.pokerstars import hand_text
-from poker.formats.sites.pokerstars_read import PokerStarsLines, hands
 from poker.state import Legal
 from tests.formats.pokerkit_hands import assert_same_hand
+from tests.formats.samples import assert_refused, read, refused, sample
 
-
-def read(text: str) -> PlayedHand:
-    [(line, lines)] = hands(text)
-    return PokerStarsLines.parse(lines, line)
-
-
-def refused(text: str) -> str:
-    with pytest.raises(LineError) as caught:
-        read(text)
-    return f"{caught.value.line}: {caught.value}"
-
-
-CASH = """\
-PokerStars Hand #1:  Hold'em No Limit ($0.50/$1.00 USD) - 2012/05/03 12:34:56 ET
-Table 'Ann' 6-max Seat #6 is the button
-Seat 1: Ann ($30 in chips)
-Seat 2: Ben C ($20.50 in chips)
-Seat 4: Cy: x ($3.50 in chips)
-Seat 5: Dan ($40 in chips) is sitting out
-Seat 6: Eve ($100 in chips)
-Ann: posts small blind $0.50
-Ben C: posts big blind $1
-Cy: x: posts small & big blinds $1.50
-*** HOLE CARDS ***
-Dealt to Ann [Ah Kd]
-Cy: x: checks
-Eve: raises $2 to $3
-Eve said, "Ann: folds"
-Ann: calls $2.50
-Ben C: folds
-Cy: x: calls $2 and is all-in
-*** FLOP *** [2c 7d Kh]
-Ann: bets $4
-Eve: calls $4
-*** TURN *** [2c 7d Kh] [7s]
-Ann: checks
-Eve has timed out
-Eve: checks
-*** RIVER *** [2c 7d Kh 7s] [3h]
-Ann: bets $10
-Eve: folds
-Uncalled bet ($10) returned to Ann
-Ann collected $7.60 from side pot
-Ann: shows [Ah Kd] (two pair, Kings and Sevens)
-Cy: x: shows [7c 6c] (three of a kind, Sevens)
-Cy: x collected $10 from main pot
-Dan leaves the table
-*** SUMMARY ***
-Total pot $18.50 Main pot $10. Side pot $7.60. | Rake $0.90
-Board [2c 7d Kh 7s 3h]
-Seat 1: Ann (small blind) showed [Ah Kd] and won ($7.60) with two pair, Kings and Sevens
-Seat 2: Ben C (big blind) folded before Flop
-Seat 4: Cy: x showed [7c 6c] and won ($10) with three of a kind, Sevens
-Seat 6: Eve (button) folded on the River
-"""
+CASH = sample("pokerstars_cash")
 
 
 def test_posts_side_pots_rake_and_noise() -> None:
@@ -98,39 +43,7 @@ def test_posts_side_pots_rake_and_noise() -> None:
     assert (by_rules.rake, by_rules.payoffs) == (0, tuple(payoffs_by_rules(hand.state, hand.mucked)))
 
 
-TOURNAMENT = """\
-PokerStars Hand #22: Tournament #2288022169, $4.79+$4.79+$0.42 USD Hold'em No Limit - Level III (20/40)
-Table '2288022169 1' 3-max Seat #1 is the button
-Seat 1: hero (954 in chips, $4.79 bounty)
-Seat 2: short (3 in chips)
-Seat 3: away (25 in chips) is sitting out
-Seat 4: late (500 in chips) out of hand (moved from another table into small blind)
-hero: posts the ante 5
-short: posts the ante 3 and is all-in
-away: posts the ante 5
-away: posts big blind 20 and is all-in
-*** HOLE CARDS ***
-Dealt to hero [Js Jd]
-hero: calls 40
-Uncalled bet (20) returned to hero
-*** FLOP *** [2s 3h 4c]
-*** TURN *** [2s 3h 4c] [Qd]
-*** RIVER *** [2s 3h 4c Qd] [Ad]
-*** SHOW DOWN ***
-away: shows [5s 9d] (a straight)
-hero: mucks hand
-away collected 44 from side pot
-short: shows [5h 5c] (a straight)
-away collected 4 from main pot
-short collected 5 from main pot
-short wins the $2 bounty for eliminating nobody
-*** SUMMARY ***
-Total pot 53 Main pot 9. Side pot 44. | Rake 0
-Board [2s 3h 4c Qd Ad]
-Seat 1: hero (button) mucked [Js Jd]
-Seat 2: short (small blind) showed [5h 5c] and won (5) with a straight
-Seat 3: away (big blind) showed [5s 9d] and won (48) with a straight
-"""
+TOURNAMENT = sample("pokerstars_tournament")
 
 
 def test_a_tournament_with_short_antes_and_a_short_blind() -> None:
@@ -151,29 +64,7 @@ def test_a_tournament_with_short_antes_and_a_short_blind() -> None:
         phh.hand_text(hand)
 
 
-ALL_IN = """\
-PokerStars Hand #4: Tournament #5, $1+$0 USD Hold'em No Limit - Level I (50/100)
-Table 'A 1' 6-max Seat #1 is the button
-Seat 1: Dan (1000 in chips)
-Seat 2: Sue (80 in chips)
-Seat 3: Bob (1000 in chips)
-Sue: posts small blind 50
-Bob: posts big blind 100
-*** HOLE CARDS ***
-Dan: folds
-Sue: calls 30 and is all-in
-Uncalled bet (20) returned to Bob
-*** FLOP *** [2c 7d Kh]
-*** TURN *** [2c 7d Kh] [7s]
-*** RIVER *** [2c 7d Kh 7s] [3h]
-*** SHOW DOWN ***
-Bob: shows [Ah Kd] (two pair)
-Sue: shows [9c 8c] (a pair)
-Bob collected 160 from pot
-*** SUMMARY ***
-Total pot 160 | Rake 0
-Board [2c 7d Kh 7s 3h]
-"""
+ALL_IN = sample("pokerstars_all_in")
 ON_ANTE = (
     ALL_IN.replace("Sue (80", "Sue (5")
     .replace("Sue: posts small blind 50", "Dan: posts the ante 10\nSue: posts the ante 5 and is all-in")
@@ -206,32 +97,7 @@ def test_who_alone_is_not_all_in_may_check_or_is_not_asked(text: str, asked: str
     assert_same_hand(phh_read.parse_hand(phh.hand_text(hand), 0), hand)
 
 
-LIMIT = """\
-PokerStars Game #3:  Hold'em Limit ($0.50/$1.00) - 2005/07/27 - 18:54:16 (ET)
-Table 'Nerthus' Seat #1 is the button
-Seat 1: A ($18.75 in chips)
-Seat 9: B ($60.25 in chips)
-A: posts small blind $0.25
-B: posts big blind $0.50
-*** HOLE CARDS ***
-A: raises $0.50 to $1
-B: calls $0.50
-*** FLOP *** [5s 7h 3h]
-B: bets $0.50
-A: calls $0.50
-*** TURN *** [5s 7h 3h] [8h]
-B: bets $1
-A: raises $1 to $2
-B: folds
-Uncalled bet ($1) returned to A
-A collected $4.75 from pot
-A: doesn't show hand
-*** SUMMARY ***
-Total pot $5 | Rake $0.25
-Board [5s 7h 3h 8h]
-Seat 1: A (button) (small blind) collected ($4.75)
-Seat 9: B (big blind) folded on the Turn
-"""
+LIMIT = sample("pokerstars_limit")
 
 
 def test_limit_heads_up_and_an_old_header() -> None:
@@ -242,21 +108,7 @@ def test_limit_heads_up_and_an_old_header() -> None:
     assert_same_hand(read(hand_text(hand)), hand)
 
 
-WHOLE = """\
-PokerStars Hand #6:  Hold'em No Limit ($1/$2 USD) - 2012/05/03 12:34:56 ET
-Table 'Ann' 2-max Seat #1 is the button
-Seat 1: Ann ($200 in chips)
-Seat 2: Ben ($200 in chips)
-Ann: posts small blind $1
-Ben: posts big blind $2
-*** HOLE CARDS ***
-Ann: raises $4 to $6
-Ben: folds
-Uncalled bet ($4) returned to Ann
-Ann collected $4 from pot
-*** SUMMARY ***
-Total pot $4 | Rake $0
-"""
+WHOLE = sample("pokerstars_whole")
 
 
 def test_whole_amounts_of_money_stay_money_by_way_of_phh() -> None:
@@ -275,9 +127,9 @@ def test_a_rake_in_cents_of_whole_amounts_is_kept_by_phh() -> None:
 
 
 def test_a_river_may_repeat_the_cards_street_by_street() -> None:
-    told = CASH.replace("[2c 7d Kh 7s] [3h]", "[2c 7d Kh] [7s] [3h]")
-    assert told != CASH
-    assert read(told) == read(CASH)
+    text = CASH.replace("[2c 7d Kh 7s] [3h]", "[2c 7d Kh] [7s] [3h]")
+    assert text != CASH
+    assert read(text) == read(CASH)
 
 
 @pytest.mark.parametrize(
@@ -314,8 +166,7 @@ def test_a_river_may_repeat_the_cards_street_by_street() -> None:
     ],
 )
 def test_what_does_not_fit_is_refused_by_line(old: str, new: str, why: str) -> None:
-    found = refused(CASH.replace(old, new, 1))
-    assert re.match(why, found), found
+    assert_refused(CASH, old, new, why)
 
 
 @pytest.mark.parametrize(
@@ -337,38 +188,7 @@ def test_cut_off(lines: int) -> None:
     assert refused("\n".join(CASH.split("\n")[:lines]))
 
 
-REOPENED = """\
-PokerStars Hand #23:  Hold'em No Limit ($1/$2 USD) - 2020/01/01 10:00:00 ET
-Table 'Reopened' 4-max Seat #4 is the button
-Seat 1: small ($200 in chips)
-Seat 2: big ($200 in chips)
-Seat 3: limper ($200 in chips)
-Seat 4: short ($3 in chips)
-small: posts small blind $1
-big: posts big blind $2
-*** HOLE CARDS ***
-limper: calls $2
-short: raises $1 to $3 and is all-in
-small: folds
-big: calls $1
-limper: raises $9 to $12
-big: folds
-Uncalled bet ($9) returned to limper
-*** FLOP *** [2s 3h 4c]
-*** TURN *** [2s 3h 4c] [Qd]
-*** RIVER *** [2s 3h 4c Qd] [Ad]
-*** SHOW DOWN ***
-limper: shows [As Ac] (three of a kind)
-short: shows [Kh 9c] (high card)
-limper collected $10 from pot
-*** SUMMARY ***
-Total pot $10 | Rake $0
-Board [2s 3h 4c Qd Ad]
-Seat 1: small (small blind) folded before Flop
-Seat 2: big (big blind) folded before Flop
-Seat 3: limper showed [As Ac] and won ($10) with three of a kind
-Seat 4: short (button) showed [Kh 9c] and lost with high card
-"""
+REOPENED = sample("pokerstars_reopened")
 
 
 def test_a_raise_at_a_table_where_a_short_all_in_reopened_the_betting_is_read() -> None:

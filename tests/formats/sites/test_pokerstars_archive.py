@@ -1,7 +1,6 @@
 """28,222 hands of a public archive in PokerStars' text: what is read agrees with sums of the texts' own amounts."""
 
 import re
-import tarfile
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -9,7 +8,7 @@ from decimal import Decimal
 import pytest
 
 from poker.formats.histories import hands_of
-from tests.formats.sites.test_bovada import ARCHIVE
+from tests.formats.samples import archived
 
 _A = r"\$([\d.]+)"
 _PUT = re.compile(rf"(\w+): (?:posts (?:small|big) blind|posts small & big blinds|posts the ante|calls|bets) {_A}")
@@ -72,14 +71,6 @@ def agree(text: str) -> Counter[str]:
         assert set(ledger.paid) <= set(hand.names)
         counts.update({"run twice": len(hand.boards), "cashed out": "cashed out" in block})
     return counts
-
-
-def archived(part: str) -> str:
-    if not ARCHIVE.exists():
-        pytest.skip(f"needs {ARCHIVE}")
-    with tarfile.open(ARCHIVE) as archive:
-        names = [name for name in archive.getnames() if part in name]
-        return "\n\n\n".join(archive.extractfile(name).read().decode() for name in sorted(names))  # type: ignore[union-attr]
 
 
 def test_seven_hundred_archived_hands_agree_with_their_texts() -> None:

@@ -1,7 +1,6 @@
 """Hands in PokerStars' text beyond plain play: raises that nobody can call, folds of absent players, cash-outs,
 boards run several times, hidden cards, pot limits; and which formats can hold them."""
 
-import re
 from pathlib import Path
 
 import pytest
@@ -10,34 +9,10 @@ from poker.errors import PokernetsError
 from poker.formats.histories import ACPC, OHH, PHH, POKERSTARS, hand_texts, why_unwritable, write_hands
 from poker.formats.sites.pokerstars import hand_text
 from tests.formats.pokerkit_hands import assert_same_hand
-from tests.formats.sites.pokerstars_texts import RUN_IT_ONCE, WALK, read, refused, won
+from tests.formats.samples import assert_refused, read, refused, sample, won
 
-CALLED = """\
-PokerStars Hand #1:  Hold'em No Limit ($0.25/$0.50 USD) - 2021/07/30 6:02:58 ET
-Table 'Alpha' 6-max Seat #1 is the button
-Seat 1: Ann ($40 in chips)
-Seat 2: Bob ($20 in chips)
-Seat 3: Cy ($60 in chips)
-Bob: posts small blind $0.25
-Cy: posts big blind $0.50
-*** HOLE CARDS ***
-Ann: raises $39.50 to $40 and is all-in
-Bob: calls $19.75 and is all-in
-Cy: raises $20 to $60 and is all-in
-Uncalled bet ($20) returned to Cy
-*** FLOP *** [6d Th 9d]
-*** TURN *** [6d Th 9d] [2s]
-*** RIVER *** [6d Th 9d 2s] [2h]
-*** SHOW DOWN ***
-Cy: shows [As Ah] (two pair, Aces and Deuces)
-Ann: shows [Ks Kh] (two pair, Kings and Deuces)
-Cy collected $40 from side pot
-Bob: shows [Qs Qh] (two pair, Queens and Deuces)
-Cy collected $58 from main pot
-*** SUMMARY ***
-Total pot $100 Main pot $58. Side pot $40. | Rake $2
-Board [6d Th 9d 2s 2h]
-"""
+WALK = sample("pokerstars_walk")
+CALLED = sample("pokerstars_called")
 
 
 def test_a_raise_that_nobody_left_can_call_is_a_call() -> None:
@@ -68,28 +43,7 @@ def test_a_raise_is_a_call_though_a_player_who_is_covered_has_yet_to_fold() -> N
     assert hand.state.betting.text() == "r100cr6000cf///"
 
 
-AWAY = """\
-PokerStars Hand #4: Tournament #5, 2000+110 Hold'em No Limit - Level II (15/30) - 2012/02/16 22:26:13 ET
-Table '5 1' 9-max Seat #1 is the button
-Seat 1: Ann (1215 in chips)
-Seat 2: Bob (1640 in chips)
-Seat 3: Cy (20 in chips) is sitting out
-Bob: posts small blind 15
-Cy: posts big blind 20 and is all-in
-*** HOLE CARDS ***
-Ann: raises 30 to 60
-Bob: calls 45
-Cy: folds
-*** FLOP *** [6s Qs Ac]
-Bob: checks
-Ann: bets 100
-Bob: folds
-Uncalled bet (100) returned to Ann
-Ann collected 140 from pot
-*** SUMMARY ***
-Total pot 140 | Rake 0
-Board [6s Qs Ac]
-"""
+AWAY = sample("pokerstars_away")
 ALONE = AWAY[: AWAY.index("Bob: calls")] + (
     "Bob: folds\nCy: folds\nUncalled bet (40) returned to Ann\nAnn collected 55 from pot\n"
     "*** SUMMARY ***\nTotal pot 55 | Rake 0\n"
@@ -111,35 +65,7 @@ def test_who_is_away_folds_though_all_in(text: str, payoffs: dict[str, int]) -> 
     assert "no folds out of turn" in why_unwritable(ACPC, hand)
 
 
-CASH_OUT = """\
-PokerStars Hand #6:  Hold'em No Limit ($0.25/$0.50 USD) - 2021/07/30 6:02:58 ET
-Table 'Delta' 6-max Seat #1 is the button
-Seat 1: Ann ($20 in chips)
-Seat 2: Bob ($50 in chips)
-Seat 3: Cy ($40 in chips)
-Bob: posts small blind $0.25
-Cy: posts big blind $0.50
-*** HOLE CARDS ***
-Ann: raises $19.50 to $20 and is all-in
-Bob: calls $19.75
-Cy: raises $20 to $40 and is all-in
-Bob: calls $20
-*** FLOP *** [2s 8s 2d]
-*** TURN *** [2s 8s 2d] [Jd]
-*** RIVER *** [2s 8s 2d Jd] [Kc]
-*** SHOW DOWN ***
-Bob: shows [Qh Qc] (two pair, Queens and Deuces)
-Cy: shows [9h 9c] (two pair, Nines and Deuces)
-Bob collected $40 from side pot
-Ann: shows [Ah As] (two pair, Aces and Deuces)
-Ann cashed out the hand for $57.42 | Cash Out Fee $0.58
-*** SUMMARY ***
-Total pot $100 Main pot $58. Side pot $40. | Rake $2
-Board [2s 8s 2d Jd Kc]
-Seat 1: Ann (button) showed [Ah As] and won ($58) with two pair, Aces and Deuces (pot not awarded as player cashed out)
-Seat 2: Bob (small blind) showed [Qh Qc] and won ($40) with two pair, Queens and Deuces
-Seat 3: Cy (big blind) showed [9h 9c] and lost with two pair, Nines and Deuces
-"""
+CASH_OUT = sample("pokerstars_cash_out")
 BOB_TOO = CASH_OUT.replace("Bob collected $40 from side pot", "Bob cashed out the hand for $30 | Cash Out Fee $0.30")
 
 
@@ -162,27 +88,7 @@ def test_who_cashed_out_has_what_the_pot_was_worth(text: str) -> None:
     assert_same_hand(read(hand_text(hand)), hand)
 
 
-TIE = """\
-PokerStars Hand #6:  Hold'em No Limit ($0.25/$0.50 USD) - 2021/07/30 6:02:58 ET
-Table 'Delta' 6-max Seat #1 is the button
-Seat 1: Ann ($20 in chips)
-Seat 2: Bob ($50 in chips)
-Ann: posts small blind $0.25
-Bob: posts big blind $0.50
-*** HOLE CARDS ***
-Ann: raises $19.50 to $20 and is all-in
-Bob: calls $19.50
-*** FLOP *** [2s 8s 2d]
-*** TURN *** [2s 8s 2d] [Jd]
-*** RIVER *** [2s 8s 2d Jd] [Kc]
-*** SHOW DOWN ***
-Ann: shows [Ad Qs] (a pair of Deuces)
-Bob: shows [Ac Qd] (a pair of Deuces)
-Ann cashed out the hand for $18.81 | Cash Out Fee $0.19
-Bob collected $19 from pot
-*** SUMMARY ***
-Total pot $40 | Rake $2
-"""
+TIE = sample("pokerstars_tie")
 
 
 @pytest.mark.parametrize("bob", ["collected $19 from pot", "cashed out the hand for $18.81 | Cash Out Fee $0.19"])
@@ -197,45 +103,7 @@ def test_chips_that_nobody_collected_are_refused_without_a_cash_out() -> None:
     )
 
 
-TWICE = """\
-PokerStars Hand #8:  Hold'em No Limit ($0.25/$0.50 USD) - 2021/07/30 6:02:58 ET
-Table 'Delta' 6-max Seat #3 is the button
-Seat 1: Ann ($20 in chips)
-Seat 2: Bob ($50.01 in chips)
-Seat 3: Cy ($50 in chips)
-Ann: posts small blind $0.25
-Bob: posts big blind $0.50
-*** HOLE CARDS ***
-Cy: calls $0.50
-Ann: calls $0.25
-Bob: checks
-*** FLOP *** [2s 8s 3d]
-Ann: bets $19.50 and is all-in
-Bob: raises $30.01 to $49.51 and is all-in
-Cy: calls $49.50 and is all-in
-Uncalled bet ($0.01) returned to Bob
-*** FIRST TURN *** [2s 8s 3d] [Jd]
-*** FIRST RIVER *** [2s 8s 3d Jd] [Kc]
-*** SECOND TURN *** [2s 8s 3d] [Ah]
-*** SECOND RIVER *** [2s 8s 3d Ah] [Th]
-*** FIRST SHOW DOWN ***
-Ann: shows [Qh Qc] (a pair of Queens)
-Bob: shows [Kh 9c] (a pair of Kings)
-Bob collected $30 from side pot
-Cy: shows [Ad 4c] (high card Ace)
-Bob collected $29 from main pot
-*** SECOND SHOW DOWN ***
-Ann: shows [Qh Qc] (a pair of Queens)
-Bob: shows [Kh 9c] (high card Ace)
-Cy: shows [Ad 4c] (a pair of Aces)
-Cy collected $30 from side pot
-Cy collected $29 from main pot
-*** SUMMARY ***
-Total pot $120 Main pot $58. Side pot $60. | Rake $2
-Hand was run twice
-FIRST Board [2s 8s 3d Jd Kc]
-SECOND Board [2s 8s 3d Ah Th]
-"""
+TWICE = sample("pokerstars_twice")
 INTERLEAVED = (
     TWICE.replace("*** SECOND TURN *** [2s 8s 3d] [Ah]\n", "")
     .replace("[2s 8s 3d] [Jd]\n", "[2s 8s 3d] [Jd]\n*** SECOND TURN *** [2s 8s 3d] [Ah]\n")
@@ -262,40 +130,7 @@ def test_a_hand_that_was_run_twice(text: str) -> None:
 
 def test_a_hand_that_was_run_three_times_before_the_flop() -> None:
     """Each board has 4 of the 12 chips; Ann wins the first, Bob the others."""
-    hand = read("""\
-Poker Hand #HD9: Hold'em No Limit (1/2) - 2024/01/06 14:39:06
-Table 'X' 2-max Seat #1 is the button
-Seat 1: Ann (6 in chips)
-Seat 2: Bob (6 in chips)
-Ann: posts small blind 1
-Bob: posts big blind 2
-*** HOLE CARDS ***
-Ann: raises 4 to 6 and is all-in
-Bob: calls 4 and is all-in
-Ann: shows [Ah As]
-Bob: shows [Kd Kc]
-*** FIRST FLOP *** [2c 6d 9h]
-*** FIRST TURN *** [2c 6d 9h] [Ts]
-*** FIRST RIVER *** [2c 6d 9h Ts] [3c]
-*** SECOND FLOP *** [Kh 4s 7d]
-*** SECOND TURN *** [Kh 4s 7d] [Qc]
-*** SECOND RIVER *** [Kh 4s 7d Qc] [Ks]
-*** THIRD FLOP *** [8c 9c Tc]
-*** THIRD TURN *** [8c 9c Tc] [Jc]
-*** THIRD RIVER *** [8c 9c Tc Jc] [Ac]
-*** FIRST SHOWDOWN ***
-Ann collected 4 from pot
-*** SECOND SHOWDOWN ***
-Bob collected 4 from pot
-*** THIRD SHOWDOWN ***
-Bob collected 4 from pot
-*** SUMMARY ***
-Total pot 12 | Rake 0 | Jackpot 0 | Bingo 0
-Hand was run three times
-FIRST Board [2c 6d 9h Ts 3c]
-SECOND Board [Kh 4s 7d Qc Ks]
-THIRD Board [8c 9c Tc Jc Ac]
-""")
+    hand = read(sample("ggpoker_run_three_times"))
     assert won(hand) == {"Ann": -2, "Bob": 2}
     assert len(hand.boards) == 2
     assert_same_hand(read(hand_text(hand)), hand)
@@ -316,8 +151,7 @@ THIRD Board [8c 9c Tc Jc Ac]
     ],
 )
 def test_boards_that_do_not_fit(old: str, new: str, why: str) -> None:
-    assert old in TWICE
-    assert re.search(why, refused(TWICE.replace(old, new, 1)))
+    assert_refused(TWICE, old, new, why)
 
 
 HIDDEN = WALK.replace("Ben collected", "*** SHOW DOWN ***\nBen: shows [XX Qs] ()\nBen collected").replace(
@@ -333,34 +167,13 @@ def test_a_card_that_is_not_shown_is_not_known(hidden: str) -> None:
 
 
 def test_who_shows_one_card_while_the_others_muck_wins_the_showdown() -> None:
-    text = RUN_IT_ONCE.replace("[Ad Qd]", "[XX Qd]")
+    text = sample("run_it_once").replace("[Ad Qd]", "[XX Qd]")
     assert won(read(text)) == {"Bob": 31, "Cy": -45, "Ann": 0}
     hand = read(text.replace("€0.76", "€0.90").replace("Rake €0.14", "Rake €0"))
     assert why_unwritable(ACPC, hand) == "in an ACPC log who wins at the showdown shows cards"
 
 
-SPLIT = """\
-PokerStars Hand #1:  Hold'em No Limit (1/2) - 2021/07/30 6:02:58 ET
-Table 'Delta' 6-max Seat #1 is the button
-Seat 1: Ann (2 in chips)
-Seat 2: Bob (200 in chips)
-Seat 3: Cy (200 in chips)
-Bob: posts small blind 1
-Cy: posts big blind 2
-*** HOLE CARDS ***
-Ann: calls 2 and is all-in
-Bob: folds
-*** FLOP *** [2s 8s 2d]
-*** TURN *** [2s 8s 2d] [Jd]
-*** RIVER *** [2s 8s 2d Jd] [Kc]
-*** SHOW DOWN ***
-Cy: shows [Ad Qs] (a pair of Deuces)
-Ann: shows [Ac Qd] (a pair of Deuces)
-Ann collected 2 from pot
-Cy collected 3 from pot
-*** SUMMARY ***
-Total pot 5 | Rake 0
-"""
+SPLIT = sample("pokerstars_split")
 
 
 def test_the_odd_chip_of_another_winner_is_no_log_of_the_acpc() -> None:

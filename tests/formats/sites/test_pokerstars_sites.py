@@ -4,7 +4,10 @@ import pytest
 
 from poker.formats.histories import BOVADA, POKERSTARS, format_of, hands_of, text_of
 from poker.formats.played import HistoryError
-from tests.formats.sites.pokerstars_texts import RUN_IT_ONCE, WALK, read, read_all, refused, won
+from tests.formats.samples import read, read_all, refused, sample, won
+
+WALK = sample("pokerstars_walk")
+RUN_IT_ONCE = sample("run_it_once")
 
 
 def errors_of(text: str) -> list[HistoryError]:
@@ -142,58 +145,14 @@ def test_a_walk_whose_uncalled_bet_stays_in_the_pot() -> None:
     assert won(read(text.replace("pot $0.50", "pot $0.75"))) == {"Ben": 25, "Zoë": -25}
 
 
-STRADDLED = """\
-Poker Hand #HD14: Hold'em No Limit ($0.5/$1) - 2026/08/22 02:42:06
-Table 'X' 6-max Seat #2 is the button
-Seat 1: Ann ($100 in chips)
-Seat 2: Bob ($100 in chips)
-Seat 3: Cy ($100 in chips)
-Seat 4: Dan ($100 in chips)
-Cy: posts small blind $0.5
-Dan: posts big blind $1
-Bob: posts missed blind $0.5
-Dan: straddle $2
-Dan: straddle $4
-*** HOLE CARDS ***
-Ann: folds
-Bob: folds
-Cy: calls $3.5
-Dan: checks
-*** FLOP *** [2c 6d 9h]
-Cy: checks
-Dan: bets $5
-Cy: folds
-Uncalled bet ($5) returned to Dan
-*** SHOWDOWN ***
-Dan collected $8.5 from pot
-*** SUMMARY ***
-Total pot $8.5 | Rake $0 | Jackpot $0 | Bingo $0 | Fortune $0 | Tax $0
-Board [2c 6d 9h]
-"""
+STRADDLED = sample("ggpoker_straddled")
 
 
 def test_straddles_of_ggpoker_are_totals_and_missed_blinds_dead() -> None:
     assert won(read(STRADDLED)) == {"Cy": -400, "Dan": 450, "Ann": 0, "Bob": -50}
 
 
-FREEZEOUT = """Poker Hand #TM7: Tournament #9, NAME Hold'em No Limit - Level18(1,000/2,000) - 2026/04/30 22:25:46
-Table '137' 8-max Seat #1 is the button
-Seat 1: aa (20,480 in chips)
-Seat 2: ba (15,205 in chips)
-Seat 3: Hero (19,050 in chips)
-ba: posts small blind 1,000
-Hero: posts big blind 2,000
-*** HOLE CARDS ***
-Dealt to Hero [Ah Kd]
-aa: folds
-ba: folds
-Uncalled bet (1,000) returned to Hero
-*** SHOWDOWN ***
-Hero collected 2,000 from pot
-*** SUMMARY ***
-Total pot 2,000 | Rake 0 | Jackpot 0 | Bingo 0
-Seat 3: Hero (big blind) collected (2,000)
-"""
+FREEZEOUT = sample("ggpoker_freezeout")
 
 
 @pytest.mark.parametrize(
