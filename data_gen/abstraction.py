@@ -16,7 +16,7 @@ from typing import Any
 
 from rich.progress import Progress
 
-from data_gen.costs import Cost, tell
+from data_gen.costs import Cost, print_cost
 from poker.abstraction.buckets import KIND, make_abstraction, street_table
 from poker.abstraction.methods import Building, Method, StreetTable, table_bytes
 from poker.artifacts import Artifact, ArtifactError, find_artifact, open_artifact, write_artifact
@@ -46,19 +46,19 @@ def run(*, method: Method, seed: int, cluster: Cluster, dry: bool, output: str, 
     seconds = sum(method.cpu_seconds(street) for street in method.order if stored[street] is None)
     megabytes = table_bytes(method.num_buckets) / 1e6
     taken = Cost(seconds, seconds / cluster.workers)
-    tell(f"abstraction {output}", taken, cluster.workers, cluster, megabytes, threads=cluster.one_machine)
+    print_cost(f"abstraction {output}", taken, cluster.workers, cluster, megabytes, threads=cluster.one_machine)
     if dry:
         return
     with progress_bars("") as bars:
         how = Building(seed, partial(_show, bars), None if cluster.one_machine else cluster)
         for street in method.order:
-            found = stored[street]
-            if found is None:
-                found = method.build(street, built, how)
-                arrays = {"table": found.table, "vectors": found.vectors}
-                counts = {"num_buckets": found.num_buckets}
+            table = stored[street]
+            if table is None:
+                table = method.build(street, built, how)
+                arrays = {"table": table.table, "vectors": table.vectors}
+                counts = {"num_buckets": table.num_buckets}
                 write_artifact(parts / STREET_NAMES[street], STREET_KIND, config=config, arrays=arrays, counts=counts)
-            built[street] = found
+            built[street] = table
     order = range(len(built))
     made = make_abstraction([built[s].table for s in order], [built[s].num_buckets for s in order])
     saved = made.save(output, config)
@@ -77,16 +77,17 @@ def _made_elsewhere(others: str, config: dict[str, Any]) -> Artifact | None:
 
 def _stored_street(street: int, path: Path, config: dict[str, Any]) -> StreetTable | None:
     """A street that an earlier run with the same settings finished; one with others is refused, lest it be lost."""
-    found = find_artifact(path, STREET_KIND, config=config)
-    if found is None:
+    part = find_artifact(path, STREET_KIND, config=config)
+    if part is None:
         return None
-    size = found.counts["num_buckets"]
-    return StreetTable(street_table(found, "table", street, size), size, found.arrays["vectors"])
+    size = part.counts["num_buckets"]
+    return StreetTable(street_table(part, "table", street, size), size, part.arrays["vectors"])
 
 
 def _show(bars: Progress, title: str, done: int, total: int) -> None:
     """One bar for each phase of the work, with its rate."""
-    found = [task for task in bars.tasks if task.description == title]
-    bar = found[0].id if found else bars.add_task(title, total=total, found="")
+    bar = next((task.id for task in bars.tasks if task.description == title), None)
+    if bar is None:
+        bar = bars.add_task(title, total=total, found="")
     elapsed = bars.tasks[bar].elapsed or 0.0
     bars.update(bar, completed=done, total=total, found=f"{done / max(elapsed, 1e-9):,.0f}/s")

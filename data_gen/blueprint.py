@@ -133,9 +133,9 @@ def _with_regrets(
         raise PokernetsError(
             f"{abstraction} is another abstraction on {platform.node()}: copy it there, or cluster.storage=driver does"
         )
-    found = solver(build_tree(Betting.start(game), menu), cards, dealer_of(game, cards), **options)
-    assert isinstance(found, RegretSolver)
-    return found
+    made = solver(build_tree(Betting.start(game), menu), cards, dealer_of(game, cards), **options)
+    assert isinstance(made, RegretSolver)
+    return made
 
 
 @dataclass
@@ -160,11 +160,12 @@ class _Training:
 
     def resume(self) -> None:
         """Continue from the checkpoint, if there is one; only the length of the run may differ."""
-        found = find_artifact(self.checkpoint, CHECKPOINT, config={**_UNSET, **self.config}, made_from=self.made_from)
-        if found is not None:
-            self.trainer.restore(found.arrays, found.counts)
-            self.seconds = found.counts["seconds"]
-            self.cpu_seconds = found.counts["cpu_seconds"]
+        config = {**_UNSET, **self.config}
+        checkpoint = find_artifact(self.checkpoint, CHECKPOINT, config=config, made_from=self.made_from)
+        if checkpoint is not None:
+            self.trainer.restore(checkpoint.arrays, checkpoint.counts)
+            self.seconds = checkpoint.counts["seconds"]
+            self.cpu_seconds = checkpoint.counts["cpu_seconds"]
             print(f"continuing {self.checkpoint} at {self.trainer.iterations:,} iterations", file=sys.stderr)
 
     def save(self) -> None:

@@ -16,7 +16,7 @@ import shutil
 import sys
 import tempfile
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -65,26 +65,30 @@ def run(
     source, target = Path(artifacts), Path(output)
     chosen = _chosen(source, agents)
     kinds = {name: kind for agent in chosen for name, kind in NEEDS[agent].items()}
-    found = {name: open_artifact(source / name, kind) for name, kind in kinds.items()}
+    packing = {name: open_artifact(source / name, kind) for name, kind in kinds.items()}
     seats = [agent for agent, needs in NEEDS.items() if needs.keys() <= kinds.keys()]
-    asked: dict[str, Any] = {
+    contents: dict[str, Any] = {
         "seats": seats,
-        "made_from": {name: artifact.fingerprint for name, artifact in found.items()},
+        "made_from": {name: artifact.fingerprint for name, artifact in packing.items()},
         "rounding": {"strategy_bits": 8, "table": "float16", "table_step_pots": table_step},
     }
-    if _packed_already(target, asked):
+    if _packed_already(target, contents):
         print(f"bundle {target} is there, for {', '.join(seats)}", file=sys.stderr)
         return
     with tempfile.TemporaryDirectory() as folder:
-        _pack(found, Path(folder), table_step)
-        sizes = {name: sum(file.stat().st_size for file in (Path(folder) / name).iterdir()) for name in found}
-        told = ", ".join(f"{name} {size / 1e6:.1f} MB" for name, size in sizes.items())
-        print(f"to compress: {sum(sizes.values()) / 1e6:.1f} MB ({told}) for {', '.join(seats)}", file=sys.stderr)
+        _pack(packing, Path(folder), table_step)
+        sizes = {name: sum(file.stat().st_size for file in (Path(folder) / name).iterdir()) for name in packing}
+        print(f"to compress: {_sizes_text(sizes)} for {', '.join(seats)}", file=sys.stderr)
         if dry:
             return
-        packed = write_bundle(target, Path(folder), {**asked, "provenance": provenance()}, int(megabytes * 1e6))
-    told = ", ".join(f"{name} {size / 1e6:.1f} MB" for name, size in packed.items())
-    print(f"bundle {target}: {target.stat().st_size / 1e6:.1f} MB ({told})", file=sys.stderr)
+        packed = write_bundle(target, Path(folder), {**contents, "provenance": provenance()}, int(megabytes * 1e6))
+    print(f"bundle {target}: {_sizes_text(packed, target.stat().st_size)}", file=sys.stderr)
+
+
+def _sizes_text(sizes: Mapping[str, int], total: int | None = None) -> str:
+    """Megabytes of the `total`, by default the sum, and of each part."""
+    parts = ", ".join(f"{name} {size / 1e6:.1f} MB" for name, size in sizes.items())
+    return f"{(sum(sizes.values()) if total is None else total) / 1e6:.1f} MB ({parts})"
 
 
 def _chosen(source: Path, agents: Sequence[str] | None) -> list[str]:
@@ -100,19 +104,19 @@ def _chosen(source: Path, agents: Sequence[str] | None) -> list[str]:
     return list(agents)
 
 
-def _packed_already(target: Path, asked: dict[str, Any]) -> bool:
+def _packed_already(target: Path, contents: dict[str, Any]) -> bool:
     try:
         with zipfile.ZipFile(target) as archive:
-            contents = json.loads(archive.read(CONTENTS))
-            return all(contents[key] == value for key, value in asked.items())
+            packed = json.loads(archive.read(CONTENTS))
+            return all(packed[key] == value for key, value in contents.items())
     except (OSError, KeyError, TypeError, ValueError, zipfile.BadZipFile):
         return False
 
 
-def _pack(found: dict[str, Artifact], folder: Path, table_step: float) -> None:
-    trained = found.get("blueprint")
+def _pack(artifacts: dict[str, Artifact], folder: Path, table_step: float) -> None:
+    trained = artifacts.get("blueprint")
     tree = None if trained is None else _pack_blueprint(trained, folder / "blueprint")
-    for name, artifact in found.items():
+    for name, artifact in artifacts.items():
         if artifact.kind == leaf_table.KIND:
             assert trained is not None
             assert tree is not None
@@ -138,6 +142,6 @@ def _pack_table(artifact: Artifact, trained: Artifact, packed: Artifact, path: P
 
 def _write(artifact: Artifact, path: Path, arrays: dict[str, Any], **changed: dict[str, Any]) -> Artifact:
     """The artifact with these arrays; its origin is noted under its own kind."""
-    kept = {"config": artifact.config, "counts": artifact.counts, "made_from": artifact.made_from, **changed}
-    kept["made_from"] = {**kept["made_from"], f"whole_{artifact.kind}": artifact.fingerprint}
-    return write_artifact(path, artifact.kind, arrays=arrays, **kept)
+    manifest = {"config": artifact.config, "counts": artifact.counts, "made_from": artifact.made_from, **changed}
+    manifest["made_from"] = {**manifest["made_from"], f"whole_{artifact.kind}": artifact.fingerprint}
+    return write_artifact(path, artifact.kind, arrays=arrays, **manifest)

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from data_gen.costs import Cost, cost, tell
+from data_gen.costs import Cost, cost, print_cost
 from data_gen.progress import JobProgress
 from data_gen.valuation import StoredBlueprint, trial_values
 from poker.abstraction.buckets import is_holdem
@@ -236,7 +236,7 @@ class _Plan:
             max(values.megabytes, compared.megabytes, responses.megabytes),
         )
         disk = (size - 1) * self.policy.strategy.nbytes + table_bytes(leaves, size)
-        tell(what, total, leaves, cluster, disk / 1e6)
+        print_cost(what, total, leaves, cluster, disk / 1e6)
 
 
 def shortfall(k: int, seat: int, counts: Mapping[str, Any]) -> str | None:

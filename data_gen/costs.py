@@ -47,13 +47,13 @@ def cost(
     """
     workers = max(1, min(cluster.workers, tasks))
     started = time.perf_counter()
-    found = list(cluster.run(Work(Given(partial(_measured, trials)), inputs=inputs), range(workers)))
-    start = time.perf_counter() - started - max(each.spent for each in found)
-    cpu, clock = np.array([units for _, units in trials]) @ np.mean([each.rates for each in found], axis=0)
+    measured = list(cluster.run(Work(Given(partial(_measured, trials)), inputs=inputs), range(workers)))
+    start = time.perf_counter() - started - max(process.spent for process in measured)
+    cpu, clock = np.array([units for _, units in trials]) @ np.mean([process.rates for process in measured], axis=0)
     return Cost(
-        cpu=float(cpu) + sum(each.start for each in found),
+        cpu=float(cpu) + sum(process.start for process in measured),
         clock=start + float(clock) * max(1 / workers, largest),
-        megabytes=max(each.megabytes for each in found),
+        megabytes=max(process.megabytes for process in measured),
     )
 
 
@@ -89,13 +89,15 @@ def clocks() -> NDArray[np.float64]:
     return np.array([time.process_time(), time.perf_counter()])
 
 
-def tell(what: str, found: Cost, tasks: int, cluster: Cluster, megabytes: float, threads: bool = False) -> None:
+def print_cost(what: str, needed: Cost, tasks: int, cluster: Cluster, megabytes: float, threads: bool = False) -> None:
     """Print the cost of `tasks` tasks over the cluster, the memory of a worker, and disk. With `threads` this process
     does the work, and will hold what goes to disk."""
     workers = max(1, min(cluster.workers, tasks))
-    where = f"threads, {found.megabytes + megabytes:,.0f} MB" if threads else f"processes of {found.megabytes:,.0f} MB"
+    where = (
+        f"threads, {needed.megabytes + megabytes:,.0f} MB" if threads else f"processes of {needed.megabytes:,.0f} MB"
+    )
     print(
-        f"{what}; about {found.cpu:,.0f} s of CPU, {_duration(found.clock)} on {workers} {where}; "
+        f"{what}; about {needed.cpu:,.0f} s of CPU, {_duration(needed.clock)} on {workers} {where}; "
         f"{megabytes:,.1f} MB on disk",
         file=sys.stderr,
     )

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from data_gen.costs import cost, tell
+from data_gen.costs import cost, print_cost
 from data_gen.progress import JobProgress
 from data_gen.valuation import StoredBlueprint, Valuation
 from poker.abstraction.dealers import sample_boards
@@ -210,7 +210,7 @@ class _Job:
             if share > 0
         ]
         needed = cost(trials, missing, cluster, self.valuation.inputs, 1 / missing)
-        tell(f"{what}, up to {rows:,} rows", needed, missing, cluster, rows * width / 1e6)
+        print_cost(f"{what}, up to {rows:,} rows", needed, missing, cluster, rows * width / 1e6)
 
     def _trial(self, preflop_share: float, number: int, boards: int) -> None:
         """Make the rows of `boards` boards."""

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from data_gen.costs import cost, tell
+from data_gen.costs import cost, print_cost
 from data_gen.progress import JobProgress
 from data_gen.valuation import StoredBlueprint, Valuation, trial_values
 from poker.artifacts import find_artifact, open_artifact, write_artifact
@@ -81,7 +81,7 @@ def run(
         needed = cost(trials, len(missing), cluster, valuation.inputs, sizes[missing[0]] / (work - done))
         megabytes = table_bytes(len(leaves), len(settings.continuations.names)) / 1e6
         what = f"leaf table {output}: {len(missing)} of {len(leaves)} leaves to value"
-        tell(what, needed, len(missing), cluster, megabytes)
+        print_cost(what, needed, len(missing), cluster, megabytes)
     if dry:
         return
     parted = Work(Given(job.make_part), inputs=valuation.inputs, output=job.part)

@@ -8,19 +8,19 @@ Hands are read, or played, in this process; a task makes rows of some hundreds o
 
 import json
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from rich.console import Console
 
-from data_gen.costs import Cost, clocks, tell
+from data_gen.costs import Cost, clocks, print_cost
+from data_gen.opponent_sources import HandSource, Observe, ObservedHand
 from data_gen.progress import JobProgress
 from poker.artifacts import find_artifact
-from poker.betting import Betting
 from poker.features.action_rows import COLUMNS, KIND, MAX_BOARD, STAMP, write_rows
 from poker.features.nolimit import spot_index, spot_of
 from poker.features.opponent import bets_to_call, encode
@@ -29,32 +29,6 @@ from poker.formats.irc import Problems
 from poker.opponents.model import CLASS_NAMES, RAISE_CLASS, sized_class
 from poker.parallel import Cluster, Given, Work
 from poker.report import Table
-
-
-@dataclass(frozen=True)
-class ObservedHand:
-    """A finished hand: `decisions` are (betting before, board on the table, action), only those taken in turn; `held`
-    are the cards of all players, empty if they are not to be learned from."""
-
-    time: int
-    names: tuple[str, ...]
-    decisions: list[tuple[Betting, tuple[int, ...], int]]
-    held: tuple[tuple[int, ...], ...] = ()
-
-
-Observe = Callable[[list[Any]], tuple[list[ObservedHand], Problems]]
-
-
-class HandSource(Protocol):
-    """A source of hands. `observe` (picklable) makes observed hands of a batch, and problems of those it cannot use."""
-
-    config: dict[str, Any]
-    made_from: dict[str, str]
-    expected_hands: int | None
-    observe: Observe
-
-    def batches(self, unread: Problems) -> Iterator[list[Any]]:
-        """Hands, some hundreds at a time; what cannot be read is added to `unread`."""
 
 
 @dataclass(frozen=True)
@@ -102,7 +76,7 @@ class Rows:
             for name, column in (part.columns | moved).items():
                 columns[name].append(column)
             hands += len(part.times)
-        joined = {name: np.concatenate(found) for name, found in columns.items()}
+        joined = {name: np.concatenate(pieces) for name, pieces in columns.items()}
         times = np.concatenate([part.times for part in parts])
         if (np.diff(times) < 0).any():
             by_time = np.argsort(times, kind="stable")
@@ -115,9 +89,9 @@ class Rows:
 def run(*, source: HandSource, cluster: Cluster, dry: bool, output: str, runs: str) -> None:
     """Write the rows of all hands of `source` to `output`, unless they are there."""
     console = Console(stderr=True)
-    found = find_artifact(output, KIND, config={**source.config, **STAMP}, made_from=source.made_from)
-    if found is not None:
-        console.print(f"{found.counts['rows']:,} decisions at {output} are there already", soft_wrap=True, markup=False)
+    made = find_artifact(output, KIND, config={**source.config, **STAMP}, made_from=source.made_from)
+    if made is not None:
+        console.print(f"{made.counts['rows']:,} decisions at {output} are there already", soft_wrap=True, markup=False)
         return
     if dry:
         _tell(source, cluster, output)
@@ -183,6 +157,6 @@ def _tell(source: HandSource, cluster: Cluster, output: str) -> None:
     started = clocks()
     rows = Rows.of(source.observe(some)[0])
     observing = (clocks() - started) * share
-    found = Cost(float((reading + observing)[0]), float(max(reading[1], observing[1] / cluster.workers)))
+    taken = Cost(float((reading + observing)[0]), float(max(reading[1], observing[1] / cluster.workers)))
     size = sum(column.nbytes for column in rows.columns.values())
-    tell(f"observed decisions {output}: at most {hands:,} hands", found, hands, cluster, share * size / 1e6)
+    print_cost(f"observed decisions {output}: at most {hands:,} hands", taken, hands, cluster, share * size / 1e6)

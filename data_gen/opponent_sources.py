@@ -2,14 +2,14 @@
 
 import datetime
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
-from data_gen.opponent_actions import Observe, ObservedHand
 from poker.artifacts import artifacts_in, file_sha256, fingerprint_of
 from poker.betting import Betting
 from poker.errors import PokernetsError
@@ -28,15 +28,39 @@ _BATCH = 250
 """Hands of a task: a tenth of a second."""
 
 
+@dataclass(frozen=True)
+class ObservedHand:
+    """A finished hand: `decisions` are (betting before, board on the table, action), only those taken in turn; `held`
+    are the cards of all players, empty if they are not to be learned from."""
+
+    time: int
+    names: tuple[str, ...]
+    decisions: list[tuple[Betting, tuple[int, ...], int]]
+    held: tuple[tuple[int, ...], ...] = ()
+
+
+Observe = Callable[[list[Any]], tuple[list[ObservedHand], Problems]]
+
+
+class HandSource(Protocol):
+    """A source of hands. `observe` (picklable) makes observed hands of a batch, and problems of those it cannot use."""
+
+    config: dict[str, Any]
+    made_from: dict[str, str]
+    expected_hands: int | None
+    observe: Observe
+
+    def batches(self, unread: Problems) -> Iterator[list[Any]]:
+        """Hands, some hundreds at a time; what cannot be read is added to `unread`."""
+
+
 class IrcArchive:
     """Limit hold'em hands of people; `path` is an archive or an unpacked directory."""
 
     expected_hands = None
 
     def __init__(self, path: str | None) -> None:
-        if path is None or not Path(path).exists():
-            raise PokernetsError(f"source=irc needs path=ARCHIVE, a .tgz or a directory of the IRC archive, not {path}")
-        self._path = Path(path)
+        self._path = _existing(path, "source=irc needs path=ARCHIVE, a .tgz or a directory of the IRC archive")
         self.config: dict[str, Any] = {"source": "irc", "betting": LIMIT}
         self.made_from = {"archive": _identity(self._path)}
         self.observe: Observe = _replayed
@@ -47,15 +71,15 @@ class IrcArchive:
 
 
 def _replayed(batch: list[RawHand]) -> tuple[list[ObservedHand], Problems]:
-    problems, found = Problems(), []
+    problems, observed = Problems(), []
     for hand in replay_all(batch, problems):
         decisions = [
             (state.betting, state.board, move.action)
             for state, move in hand.states()
             if move.player == state.betting.to_act
         ]
-        found.append(ObservedHand(hand.stamp, hand.names, decisions))
-    return found, problems
+        observed.append(ObservedHand(hand.stamp, hand.names, decisions))
+    return observed, problems
 
 
 class HandHistories:
@@ -68,12 +92,10 @@ class HandHistories:
     expected_hands = None
 
     def __init__(self, path: str | None, betting: str) -> None:
-        if path is None or not Path(path).exists():
-            raise PokernetsError(f"source=hands needs path=FILES, a file of hand histories or a directory, not {path}")
-        self._path = Path(path)
+        self._path = _existing(path, "source=hands needs path=FILES, a file of hand histories or a directory")
         self.config: dict[str, Any] = {"source": "hands", "betting": betting}
         self.made_from = {"hands": _identity(self._path)}
-        self.observe: Observe = partial(_told, betting)
+        self.observe: Observe = partial(_observed, betting)
 
     def batches(self, unread: Problems) -> Iterator[list[PlayedHand]]:
         files = [self._path] if self._path.is_file() else sorted(f for f in self._path.rglob("*") if f.is_file())
@@ -85,8 +107,8 @@ def _unreadable(problems: Problems, error: HistoryError) -> None:
     problems.add("hands that cannot be read", str(error))
 
 
-def _told(betting: str, batch: list[PlayedHand]) -> tuple[list[ObservedHand], Problems]:
-    problems, found = Problems(), []
+def _observed(betting: str, batch: list[PlayedHand]) -> tuple[list[ObservedHand], Problems]:
+    problems, observed = Problems(), []
     for hand in batch:
         if hand.rules.betting != betting:
             problems.add(f"hands that are not {betting}", f"hand {hand.number}")
@@ -94,8 +116,8 @@ def _told(betting: str, batch: list[PlayedHand]) -> tuple[list[ObservedHand], Pr
         anonymous = hand.details.get("venue") == "Bovada"
         names = tuple(f"{hand.number} {name}" if anonymous else name for name in hand.names)
         held = hand.state.hole_cards if all(hand.state.hole_cards) else ()
-        found.append(ObservedHand(_time(hand), names, _decisions(hand.state), held))
-    return found, problems
+        observed.append(ObservedHand(_time(hand), names, _decisions(hand.state), held))
+    return observed, problems
 
 
 def _time(hand: PlayedHand) -> int:
@@ -167,6 +189,12 @@ def _as_played(hands: list[ObservedHand]) -> tuple[list[ObservedHand], Problems]
 def _batches(hands: Iterator[T]) -> Iterator[list[T]]:
     while batch := list(itertools.islice(hands, _BATCH)):
         yield batch
+
+
+def _existing(path: str | None, need: str) -> Path:
+    if path is None or not Path(path).exists():
+        raise PokernetsError(f"{need}, not {path}")
+    return Path(path)
 
 
 def _identity(path: Path) -> str:

@@ -7,7 +7,7 @@ import sys
 from dataclasses import asdict, replace
 from functools import partial
 
-from data_gen.costs import cost, tell
+from data_gen.costs import cost, print_cost
 from data_gen.progress import JobProgress
 from poker.artifacts import find_artifact
 from poker.opponents.preflop import KIND, MAX_PLAYERS, MIN_PLAYERS, IncomeRates, RollOuts, Row
@@ -28,18 +28,17 @@ def run(
         print(f"preflop roll-outs {output} are there", file=sys.stderr)
         return
     largest_first = range(MAX_PLAYERS, MIN_PLAYERS - 1, -1)
-
-    found = cost(
+    needed = cost(
         [(partial(_trial, rollouts), _UNITS)], len(largest_first), cluster, largest=MAX_PLAYERS / sum(largest_first)
     )
-    tell(f"preflop roll-outs {output}", found, len(largest_first), cluster, _BYTES / 1e6)
+    print_cost(f"preflop roll-outs {output}", needed, len(largest_first), cluster, _BYTES / 1e6)
     if dry:
         return
     rows: list[Row] = []
     with JobProgress("preflop roll-outs", total=sum(largest_first), logs=runs) as progress:
         for row in cluster.run(Work(Given(rollouts.of)), largest_first):
             rows.append(row)
-            done = sum(each.players for each in rows)
+            done = sum(finished.players for finished in rows)
             progress.update(done, step=row.players, change_of_entering=row.changes[-1] if row.changes else 0.0)
     rates = IncomeRates.of(rows)
     rates.save(output, config)

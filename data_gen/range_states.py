@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from data_gen.costs import cost, tell
+from data_gen.costs import cost, print_cost
 from data_gen.progress import JobProgress
 from poker.artifacts import find_artifact, open_artifact
 from poker.cards import HAND_CARDS, HOLDEM, NUM_HANDS, NUM_SUITS, PREFLOP_CLASS, ordered_board
@@ -94,22 +94,24 @@ def run(
     path and level; without, turns are solved to the end. On a CUDA `device` the solves of a shard are one batch."""
     job = _Job(settings, nets, load, device, output)
     missing = [index for index in range(shards) if not job.is_there(index)]
-    kept = shards - len(missing)
-    there = f"range states {output}: {kept} of {shards} shards are there"
+    done = shards - len(missing)
+    there = f"range states {output}: {done} of {shards} shards are there"
     if not missing:
         print(there, file=sys.stderr)
         return
     states = len(missing) * settings.states_per_shard
     width = sum(np.dtype(dtype).itemsize * int(np.prod(shape)) for dtype, shape in COLUMNS.values())
-    found = cost([(job.try_states, states)], len(missing), cluster, largest=1 / len(missing))
-    tell(f"{there}, {len(missing)} to make, {states:,} states", found, len(missing), cluster, states * width / 1e6)
+    needed = cost([(job.try_states, states)], len(missing), cluster, largest=1 / len(missing))
+    print_cost(
+        f"{there}, {len(missing)} to make, {states:,} states", needed, len(missing), cluster, states * width / 1e6
+    )
     if dry:
         return
     started, made = time.perf_counter(), 0
-    with JobProgress("range states", total=shards, done=kept, logs=runs) as progress:
+    with JobProgress("range states", total=shards, done=done, logs=runs) as progress:
         work = Work(Given(job.make_shard), output=partial(shard_path, output))
-        for done, exploitability in enumerate(cluster.run(work, missing), kept + 1):
-            made += settings.states_per_shard
+        for exploitability in cluster.run(work, missing):
+            done, made = done + 1, made + settings.states_per_shard
             rate = made / (time.perf_counter() - started)
             progress.update(done, step=done, states_per_second=rate, exploitability_pots=exploitability)
 

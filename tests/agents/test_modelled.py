@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from data_gen.opponent_actions import ObservedHand, Rows
+from data_gen.opponent_actions import Rows
+from data_gen.opponent_sources import ObservedHand
 from poker.agents.modelled import ModelledAgent
 from poker.agents.simple import RandomAgent
 from poker.cards import HOLDEM

@@ -11,8 +11,8 @@ import pytest
 
 from conf.compose import call, chosen, compose
 from data_gen import opponent_sources
-from data_gen.opponent_actions import ObservedHand, Rows
-from data_gen.opponent_sources import SelfPlay
+from data_gen.opponent_actions import Rows
+from data_gen.opponent_sources import ObservedHand, SelfPlay
 from poker.agents.simple import AlwaysCall, RandomAgent
 from poker.artifacts import MismatchedArtifactError, write_artifact
 from poker.betting import Betting

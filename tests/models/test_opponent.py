@@ -11,7 +11,8 @@ import pytest
 import torch
 
 from conf.compose import call, chosen, compose
-from data_gen.opponent_actions import ObservedHand, Rows
+from data_gen.opponent_actions import Rows
+from data_gen.opponent_sources import ObservedHand
 from models.export import Architecture, export_net
 from models.opponent import bootstrap, hands_before
 from models.opponent_data import INPUT_SIZES, Inputs, OpponentBatch, OpponentData, OpponentRows

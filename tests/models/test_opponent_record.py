@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from data_gen.opponent_actions import ObservedHand, Rows
+from data_gen.opponent_actions import Rows
+from data_gen.opponent_sources import ObservedHand
 from models.export import Architecture, export_net
 from models.opponent import table
 from models.opponent_data import OpponentRows
