@@ -384,8 +384,8 @@ def refuses_by_name(kind: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
                 path = next(Path(each) for each in (*args, *kwargs.values()) if isinstance(each, str | Path))
                 if isinstance(error, PokernetsError) and str(path) in str(error):
                     raise
-                told = str(error) if isinstance(error, PokernetsError) else _short(repr(error))
-                raise _corrupt(f"{path} does not hold what a {kind} does ({told})", kind, path) from error
+                problem = str(error) if isinstance(error, PokernetsError) else _short(repr(error))
+                raise _corrupt(f"{path} does not hold what a {kind} does ({problem})", kind, path) from error
 
         return reading
 
@@ -410,26 +410,26 @@ def _check_files(target: Path, kind: str, manifest: dict[str, Any], verify: bool
             raise _corrupt(f"{file} was altered: its SHA-256 is not the manifest's", kind, target)
 
 
-def _compare(target: Path, kind: str, what: str, found: dict[str, Any], wanted: dict[str, Any]) -> None:
+def _compare(target: Path, kind: str, what: str, manifest: dict[str, Any], wanted: dict[str, Any]) -> None:
     for key, value in wanted.items():
-        if found.get(key) != value:
-            name, one, other = _difference(key, found.get(key), value)
-            told = f"with {what} {name}={_short(repr(one))}, but {_short(repr(other))} is asked for"
+        if manifest.get(key) != value:
+            name, one, other = _difference(key, manifest.get(key), value)
+            difference = f"with {what} {name}={_short(repr(one))}, but {_short(repr(other))} is asked for"
             if _FINGERPRINT.fullmatch(str(one)) and _FINGERPRINT.fullmatch(str(other)):
-                told = f"with another {name} ({one[:12]}) than is asked for ({other[:12]})"
-            raise _mismatch(f"{target} was made {told}", kind, target)
+                difference = f"with another {name} ({one[:12]}) than is asked for ({other[:12]})"
+            raise _mismatch(f"{target} was made {difference}", kind, target)
 
 
-def _difference(name: str, found: Any, wanted: Any) -> tuple[str, Any, Any]:
+def _difference(name: str, ours: Any, wanted: Any) -> tuple[str, Any, Any]:
     """The first setting within `name` in which the two differ, and its values."""
     parts: list[tuple[str, Any, Any]] = []
-    if isinstance(found, dict) and isinstance(wanted, dict):
-        parts = [(f"{name}.{key}", found.get(key), wanted.get(key)) for key in {**wanted, **found}]
-    elif isinstance(found, list) and isinstance(wanted, list) and len(found) == len(wanted):
-        parts = [(f"{name}[{place}]", *pair) for place, pair in enumerate(zip(found, wanted, strict=True))]
+    if isinstance(ours, dict) and isinstance(wanted, dict):
+        parts = [(f"{name}.{key}", ours.get(key), wanted.get(key)) for key in {**wanted, **ours}]
+    elif isinstance(ours, list) and isinstance(wanted, list) and len(ours) == len(wanted):
+        parts = [(f"{name}[{place}]", *pair) for place, pair in enumerate(zip(ours, wanted, strict=True))]
         parts = [part for part in parts if isinstance(part[1], dict)]
     differing = next((part for part in parts if part[1] != part[2]), None)
-    return (name, found, wanted) if differing is None else _difference(*differing)
+    return (name, ours, wanted) if differing is None else _difference(*differing)
 
 
 def _corrupt(problem: str, kind: str, target: Path) -> CorruptArtifactError:

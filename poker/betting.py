@@ -339,16 +339,18 @@ class Betting:
     def parse(cls, rules: Rules, text: str) -> "Betting":
         """Plays an ACPC betting string from the start of the hand. Separators after the last action may be missing."""
         betting = cls.start(rules)
-        shown = text if len(text) <= 100 else f"{text[:100]}..."
+        quoted = text if len(text) <= 100 else f"{text[:100]}..."
         separators = 0
         for token in re.findall(r"/|[a-z][0-9]*|.", text, re.DOTALL):
             if token == "/":
                 separators += 1
                 if separators > betting.street:
-                    raise IllegalAction(f"betting `{shown}`: `/` before the betting of street {betting.street} is over")
+                    raise IllegalAction(
+                        f"betting `{quoted}`: `/` before the betting of street {betting.street} is over"
+                    )
                 continue
             if separators != betting.street and not betting.is_over:
-                raise IllegalAction(f"betting `{shown}`: `/` missing before `{token}` of street {betting.street}")
+                raise IllegalAction(f"betting `{quoted}`: `/` missing before `{token}` of street {betting.street}")
             betting = betting.apply(betting.parse_action(token))
         return betting
 

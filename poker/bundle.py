@@ -64,16 +64,16 @@ def write_bundle(path: str | Path, folder: Path, contents: Mapping[str, Any], mo
 
     `contents` is `bundle.json` without schema and artifacts. Returns the compressed bytes of each artifact.
     """
-    found = sorted(file.parent for file in folder.rglob(MANIFEST))
+    folders = sorted(file.parent for file in folder.rglob(MANIFEST))
     listed = {}
-    for artifact in found:
+    for artifact in folders:
         manifest = json.loads((artifact / MANIFEST).read_text())
         listed[str(artifact.relative_to(folder))] = {key: manifest[key] for key in ("kind", "fingerprint")}
     text = json.dumps({"schema": SCHEMA, **contents, "artifacts": listed}, indent=2) + "\n"
     with written_atomically(Path(path)) as file:
         with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
             archive.writestr(_member(CONTENTS), text)
-            for artifact in found:
+            for artifact in folders:
                 for part in sorted(artifact.iterdir()):
                     archive.writestr(_member(str(part.relative_to(folder))), part.read_bytes())
             members = archive.infolist()

@@ -71,10 +71,10 @@ def parse_json(text: str | bytes, exact: bool = False) -> Any:
     _check_depth(token[0] for token in _JSON_TOKEN.finditer(plain))
     if _DIGITS.search(plain):
         raise LimitError(f"a number of more than {MOST_DIGITS} digits")
-    found = json.loads(plain, parse_float=Decimal if exact else None)
-    if "\\u" in plain and _HALF_CHARACTER.search(json.dumps(found, ensure_ascii=False, default=str)):
+    value = json.loads(plain, parse_float=Decimal if exact else None)
+    if "\\u" in plain and _HALF_CHARACTER.search(json.dumps(value, ensure_ascii=False, default=str)):
         raise LimitError("a text with half a character (a lone surrogate such as \\ud800)")
-    return found
+    return value
 
 
 def check_toml(text: str) -> None:
@@ -102,7 +102,7 @@ def _check_depth(brackets: Iterable[str]) -> None:
 def decompressed(data: bytes, most: int) -> bytes:
     """Decompress zlib data; a LimitError if it has more than `most` bytes unpacked or is cut short."""
     unpacker = zlib.decompressobj()
-    found = unpacker.decompress(data, most)
+    unpacked = unpacker.decompress(data, most)
     if unpacker.unconsumed_tail or not unpacker.eof:
         raise LimitError(f"compressed data of more than {most:,} bytes, or cut short")
-    return found
+    return unpacked

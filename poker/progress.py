@@ -69,15 +69,15 @@ class _Lines(Progress):
             self.console.print(self._line(task), markup=False, highlight=False, soft_wrap=True)
 
     def _line(self, task: Task) -> str:
-        found = task.fields["found"]
+        latest = task.fields["found"]
         total = f"/{task.total:,.0f}" if task.total else ""
         parts = [f"{task.completed:,.0f}{total} {self._unit}".rstrip()]
         parts += [f"{task.percentage:.0f}%"] if total else []
-        parts += [f"{task.speed:,.3g}/s"] if task.speed and "/s" not in found else []
+        parts += [f"{task.speed:,.3g}/s"] if task.speed and "/s" not in latest else []
         parts.append(str(timedelta(seconds=int(task.elapsed or 0))))
         if task.time_remaining and not task.finished:
             parts.append(f"{timedelta(seconds=int(task.time_remaining))} left")
-        return f"{task.description}: {', '.join(parts)}" + (f"; {found}" if found else "")
+        return f"{task.description}: {', '.join(parts)}" + (f"; {latest}" if latest else "")
 
 
 def progress_bars(unit: str, console: Console | None = None) -> Progress:

@@ -58,8 +58,8 @@ def portable(value: Any) -> Any:
     return value
 
 
-def _portable_path(found: re.Match[str]) -> str:
-    path = Path(found[0])
+def _portable_path(match: re.Match[str]) -> str:
+    path = Path(match[0])
     for name, folder in (*_FOLDERS.get({}).items(), ("", ".")):
         if path.is_relative_to(Path(folder).absolute()):
             return str(name / path.relative_to(Path(folder).absolute()))
@@ -88,9 +88,9 @@ def provenance() -> dict[str, Any]:
     Inside `configured` also `command` and `configuration`.
     """
     configuration = _CONFIGURATION.get()
-    asked = {} if configuration is None else portable({"command": command_line(), "configuration": configuration})
+    settings = {} if configuration is None else portable({"command": command_line(), "configuration": configuration})
     return {
-        **asked,
+        **settings,
         "time": datetime.now(UTC).isoformat(timespec="seconds"),
         "commit": commit(),
         "machine": {
@@ -99,7 +99,7 @@ def provenance() -> dict[str, Any]:
             "cores": os.cpu_count(),
             "python": platform.python_version(),
         },
-        "versions": {name: found for name in _PACKAGES if (found := _version(name))},
+        "versions": {name: version for name in _PACKAGES if (version := _version(name))},
     }
 
 

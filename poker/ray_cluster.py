@@ -100,14 +100,14 @@ class _RayTeam(Team[T, R]):
                     self._running[worker.do.remote(task)] = worker, [task]
                 if not queue and not any(doing for _, doing in self._running.values()):
                     return
-                doing, found = self._next()
-                if found is None:
+                doing, answer = self._next()
+                if answer is None:
                     deaths += 1
                     if deaths == _DEATHS * self._workers:
                         raise PokernetsError(TOO_MANY_DEATHS)
                     queue.put_back(doing)
                 elif doing:
-                    deaths, (result, written) = 0, found
+                    deaths, (result, written) = 0, answer
                     if written is not None and self._work.output is not None:
                         for data, path in zip(written, _paths(self._work.output(doing[0])), strict=True):
                             unpack(data, path)
@@ -121,7 +121,7 @@ class _RayTeam(Team[T, R]):
         (ready,), _ = ray.wait(list(self._running), num_returns=1)
         worker, doing = self._running.pop(ready)
         try:
-            found = ray.get(ready)
+            answer = ray.get(ready)
         except (ray.exceptions.RayActorError, ray.exceptions.OutOfMemoryError):
             print(_LOST, file=sys.stderr)
             self._start()
@@ -129,7 +129,7 @@ class _RayTeam(Team[T, R]):
         except ray.exceptions.RayTaskError as error:
             raise error.cause from error
         self._idle.append(worker)
-        return doing, found
+        return doing, answer
 
     def share(self, array: NDArray[Any]) -> SharedArray:
         return _InStore(self._ray.put(array))

@@ -139,9 +139,9 @@ class Rules:
         dealt = self.num_players * self.num_hole_cards + sum(self.board_cards)
         wanted = f"small enough for {self.num_players} hands in a deck of {self.deck_size}"
         self._require(dealt <= self.deck_size, "board_cards", wanted, self.board_cards)
-        shown = self.num_hole_cards + sum(self.board_cards)
+        in_a_hand = self.num_hole_cards + sum(self.board_cards)
         wanted = f"few enough to make at most {MAX_CARDS_SHOWN} cards with the hole cards"
-        self._require(shown <= MAX_CARDS_SHOWN, "board_cards", wanted, self.board_cards)
+        self._require(in_a_hand <= MAX_CARDS_SHOWN, "board_cards", wanted, self.board_cards)
 
     @property
     def num_streets(self) -> int:
@@ -242,21 +242,21 @@ class Rules:
         not matter; here an unknown line is an error, because it is a misspelt field more often than a comment.
         """
         check_length(text, MOST_DEFINITION_BYTES, f"game definition `{name}`: a text")
-        found = _read_fields(text, name)
+        fields = _read_fields(text, name)
 
         def numbers(field: str, count: int, default: int | None = None) -> tuple[int, ...]:
-            if field not in found and default is None:
+            if field not in fields and default is None:
                 raise RulesError(f"game definition `{name}`: missing field `{field}`")
-            values = tuple(map(int, found[field].split())) if field in found else (default or 0,) * count
+            values = tuple(map(int, fields[field].split())) if field in fields else (default or 0,) * count
             if len(values) != count:
                 raise RulesError(
                     f"game definition `{name}`: field `{field}` must hold {count} integers, not {len(values)}"
                 )
             return values
 
-        if "betting" not in found:
+        if "betting" not in fields:
             raise RulesError(f"game definition `{name}`: missing field `limit` or `nolimit`")
-        limited = found["betting"] == LIMIT
+        limited = fields["betting"] == LIMIT
         [players], [streets] = numbers("numPlayers", 1), numbers("numRounds", 1)
         for field, count, most in (("numPlayers", players, MAX_PLAYERS), ("numRounds", streets, MAX_STREETS)):
             if count > most:
@@ -264,7 +264,7 @@ class Rules:
         game = cls(
             name=name,
             num_players=players,
-            betting=found["betting"],
+            betting=fields["betting"],
             blinds=numbers("blind", players),
             stacks=numbers("stack", players, UNLIMITED if limited else None),
             raise_sizes=numbers("raiseSize", streets) if limited else (),
@@ -351,7 +351,7 @@ _ACPC_FIELDS = (
 def _read_fields(text: str, name: str) -> dict[str, str]:
     """The text of each field by its ACPC name; the betting type under `betting`."""
     names = {field.lower(): field for field in _ACPC_FIELDS}
-    found: dict[str, str] = {}
+    fields: dict[str, str] = {}
     for number, raw in enumerate(text.splitlines(), 1):
         line, where = raw.strip(), f"game definition `{name}`, line {number}"
         lower = line.lower()
@@ -365,14 +365,14 @@ def _read_fields(text: str, name: str) -> dict[str, str]:
             match = re.fullmatch(r"([A-Za-z]++)\s*+=?\s*+([-+0-9.,\w\s]*)", line)
             key, value = match.groups() if match else ("", "")
             if key.lower() not in names:
-                known = ", ".join([LIMIT, NOLIMIT, *_ACPC_FIELDS])
-                raise RulesError(f"{where}: unknown field in `{line[:100]}`; known: {known}")
+                allowed = ", ".join([LIMIT, NOLIMIT, *_ACPC_FIELDS])
+                raise RulesError(f"{where}: unknown field in `{line[:100]}`; known: {allowed}")
             field = names[key.lower()]
             if not re.fullmatch(r"[0-9]+(\s+[0-9]+)*", value.strip()):
                 raise RulesError(f"{where}: field `{field}` must hold integers >= 0, not `{value.strip()[:100]}`")
             if max(map(len, value.split())) > 10:
                 raise RulesError(f"{where}: field `{field}` must hold integers of at most 10 digits")
-        if field in found:
+        if field in fields:
             raise RulesError(f"{where}: field `{field}` is there twice")
-        found[field] = value
-    return found
+        fields[field] = value
+    return fields

@@ -82,9 +82,9 @@ class HandState:
     def with_board(self, cards: Sequence[int]) -> "HandState":
         """The hand with more board cards known."""
         runout = (*self.runout, *cards)
-        known = [*chain.from_iterable(self.hole_cards), *runout]
-        if any(not 0 <= card < self.rules.deck_size for card in known) or len(set(known)) != len(known):
-            raise DealError(f"cards {known} are not different cards of the deck of `{self.rules.name}`")
+        dealt = [*chain.from_iterable(self.hole_cards), *runout]
+        if any(not 0 <= card < self.rules.deck_size for card in dealt) or len(set(dealt)) != len(dealt):
+            raise DealError(f"cards {dealt} are not different cards of the deck of `{self.rules.name}`")
         if len(runout) > self.rules.total_board_cards:
             raise DealError(
                 f"the board of `{self.rules.name}` has {self.rules.total_board_cards} cards, not {len(runout)}"
@@ -120,10 +120,10 @@ class HandState:
 
     def view(self, player: int) -> "HandState":
         """The state that `player` sees: own cards, the board so far, and at a showdown all hands that did not fold."""
-        shown = self.betting.is_showdown
+        showdown = self.betting.is_showdown
         folded = self.betting.folded
         hands = tuple(
-            hand if i == player or (shown and not folded[i]) else () for i, hand in enumerate(self.hole_cards)
+            hand if i == player or (showdown and not folded[i]) else () for i, hand in enumerate(self.hole_cards)
         )
         return replace(self, hole_cards=hands, runout=self.board)
 
@@ -191,8 +191,8 @@ class HandState:
         if any(not self.hole_cards[i] for i in live) or len(self.runout) < self.rules.total_board_cards:
             raise DealError("the showdown needs the cards of every player who did not fold, and the whole board")
         ranks = [-1] * self.rules.num_players
-        found = showdown_ranks(self.rules, [self.hole_cards[i] for i in live], self.board)
-        for i, rank in zip(live, found, strict=True):
+        live_ranks = showdown_ranks(self.rules, [self.hole_cards[i] for i in live], self.board)
+        for i, rank in zip(live, live_ranks, strict=True):
             ranks[i] = rank
         return ranks
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from PIL.Image import Image
 
-Row = tuple[str, Estimate]
+Labelled = tuple[str, Estimate]
 """Name and result."""
 
 _RUNNING_POINTS = 100
@@ -37,20 +37,20 @@ class Series:
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """Results `found` [n] along several clocks [n], by the names of the clocks."""
+    """`results` [n] along several clocks [n], by the names of the clocks."""
 
     name: str
     clocks: Mapping[str, Floats]
-    found: Sequence[Estimate]
+    results: Sequence[Estimate]
 
     @property
     def mean(self) -> Floats:
-        return np.array([each.mean for each in self.found])
+        return np.array([one.mean for one in self.results])
 
     @property
     def interval(self) -> Floats:
         """[2, n] lower and upper ends; the mean where no interval is known."""
-        ends = [(each.low, each.high) if each.has_interval else (each.mean,) * 2 for each in self.found]
+        ends = [(one.low, one.high) if one.has_interval else (one.mean,) * 2 for one in self.results]
         return np.array(ends).reshape(-1, 2).T
 
 
@@ -64,12 +64,12 @@ def png(drawing: "Figure | Image") -> bytes:
     return buffer.getvalue()
 
 
-def intervals(title: str, unit: str, panels: Mapping[str, Sequence[Row]]) -> "Figure":
+def intervals(title: str, unit: str, panels: Mapping[str, Sequence[Labelled]]) -> "Figure":
     """Panels side by side, by name; each has its own rows, from the top in their order."""
     tallest = max(len(rows) for rows in panels.values())
     figure = _figure(max(7.0, 4.6 * len(panels)), max(2.5, 0.4 * tallest + 1.5), title)
     for (name, rows), axes in zip(panels.items(), _panels(figure, len(panels)), strict=True):
-        _draw_intervals(axes, [(row, found, None) for row, found in rows], f"{unit}, 95% intervals")
+        _draw_intervals(axes, [(row, estimate, None) for row, estimate in rows], f"{unit}, 95% intervals")
         axes.set_title(name, fontsize="medium")
     return figure
 
@@ -92,12 +92,12 @@ def intervals_and_means(title: str, unit: str, count: str, series: Sequence[Seri
 
 
 def _draw_intervals(axes: "Axes", rows: Sequence[tuple[str, Estimate, Estimate | None]], unit: str) -> None:
-    for height, (_, found, behind) in enumerate(reversed(rows)):
+    for height, (_, result, behind) in enumerate(reversed(rows)):
         if behind is not None:
             _draw_interval(axes, height - 0.18, behind, "0.65")
-        _draw_interval(axes, height, found, "C0")
-        at = (found.mean, height)
-        axes.annotate(str(found), at, xytext=(0, 5), textcoords="offset points", ha="center", fontsize=8)
+        _draw_interval(axes, height, result, "C0")
+        at = (result.mean, height)
+        axes.annotate(str(result), at, xytext=(0, 5), textcoords="offset points", ha="center", fontsize=8)
     axes.set_yticks(range(len(rows)), [name for name, _, _ in reversed(rows)])
     axes.set_ylim(-0.6, len(rows) - 0.2)
     axes.margins(x=0.25)
@@ -105,12 +105,12 @@ def _draw_intervals(axes: "Axes", rows: Sequence[tuple[str, Estimate, Estimate |
     axes.set_xlabel(unit)
 
 
-def _draw_interval(axes: "Axes", height: float, found: Estimate, color: str) -> None:
-    sides = [[found.mean - found.low], [found.high - found.mean]] if found.has_interval else None
-    axes.errorbar(found.mean, height, xerr=sides, fmt="o", markersize=5, capsize=3, color=color)
+def _draw_interval(axes: "Axes", height: float, result: Estimate, color: str) -> None:
+    sides = [[result.mean - result.low], [result.high - result.mean]] if result.has_interval else None
+    axes.errorbar(result.mean, height, xerr=sides, fmt="o", markersize=5, capsize=3, color=color)
 
 
-def crosstable(title: str, unit: str, names: Sequence[str], found: Mapping[str, Mapping[str, Estimate]]) -> "Figure":
+def crosstable(title: str, unit: str, names: Sequence[str], results: Mapping[str, Mapping[str, Estimate]]) -> "Figure":
     """Table of what each of `names` won from each other (row from column): blue where the interval is above 0, red
     below, darker the more it is, on a logarithmic scale."""
     figure = _figure(1.15 * len(names) + 2.5, 0.42 * len(names) + 2.0, title)
@@ -118,7 +118,7 @@ def crosstable(title: str, unit: str, names: Sequence[str], found: Mapping[str, 
     clear = np.zeros((len(names), len(names)))
     for i, name in enumerate(names):
         for j, other in enumerate(names):
-            won = found[name].get(other)
+            won = results[name].get(other)
             if won is None:
                 continue
             if won.has_interval and won.low * won.high > 0:

@@ -122,12 +122,12 @@ class RangeGrids:
     @staticmethod
     def cells(shares: NDArray[np.float64]) -> list[tuple[str, int, int, list[tuple[float, float]]]]:
         """Each class's name, column and row from the top left, and the left end and width of each share."""
-        found = []
+        rows = []
         for preflop_class, row in enumerate(shares):
             high, low = divmod(preflop_class, NUM_RANKS)  # suited classes have high > low
             bars = list(zip(np.cumsum(row) - row, row, strict=True))
-            found.append((class_text(preflop_class), NUM_RANKS - 1 - low, NUM_RANKS - 1 - high, bars))
-        return found
+            rows.append((class_text(preflop_class), NUM_RANKS - 1 - low, NUM_RANKS - 1 - high, bars))
+        return rows
 
 
 Section = Table | Text | Figure | RangeGrids

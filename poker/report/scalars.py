@@ -41,8 +41,8 @@ class ScalarLog:
 
                 self._writer = Writer(self._folder)
         first, self._first[tag] = self._first[tag], None
-        for known, when, at in (point,) if first is None else (first, point):
-            self._writer.add_scalar(tag, known, step=when, wall_time=at)
+        for number, at, seconds in (point,) if first is None else (first, point):
+            self._writer.add_scalar(tag, number, step=at, wall_time=seconds)
 
     def add_strength(self, name: str, value: float | Estimate, *, step: int) -> None:
         """Add a point to a measure, with its interval if it has one."""

@@ -92,8 +92,8 @@ class _Shared:
                 base.add(source, rows_of(_as_seen(read_hands(log, self.game)), source))
             for file in log.parent.glob("reviews*.jsonl"):
                 mistakes = (Mistake(**line) for line in JsonLines(file).rows())
-                known = (one for one in mistakes if one.range_error is not None)  # others are of an older version
-                costs = [(one.least * one.is_certain, one.hand, one.betting) for one in known]
+                current = (one for one in mistakes if one.range_error is not None)  # others are of an older version
+                costs = [(one.least * one.is_certain, one.hand, one.betting) for one in current]
                 base.set_costs_at(source, PERSON, costs)
         return base
 
@@ -149,8 +149,8 @@ class _Database:
 
     def _choices(self, owner: str = "", source: str = "") -> None:
         """Offer the players and sources that there are, and choose those of a file that was read just now."""
-        known = sorted(self._base.players(), key=lambda one: one[0] != PERSON)
-        players = {name: f"{words.seat_name(name)}, {count:,} hands" for name, count in known}
+        counts = sorted(self._base.players(), key=lambda one: one[0] != PERSON)
+        players = {name: f"{words.seat_name(name)}, {count:,} hands" for name, count in counts}
         player = owner if owner in players else self._player.value or next(iter(players), None)
         self._player.set_options(players, value=player)
         sources = {_ANY: _ANY} | {name: f"{name}, {count:,} hands" for name, count in self._base.sources()}
@@ -174,10 +174,10 @@ class _Database:
         if search is None:
             self._results.set_content("<p>There are no hands yet: play some at the table, or upload a file.</p>")
             return
-        found = await run.io_bound(self._found, search)
-        if found is None or search != self._search():
+        listing = await run.io_bound(self._found, search)
+        if listing is None or search != self._search():
             return
-        results, profiles, leaks, hands = found
+        results, profiles, leaks, hands = listing
         there = sorted({position for position, _ in results} | {str(self._position.value)} - {_ANY})
         self._position.set_options([_ANY, *there])
         self._results.set_content(_results_html(results))
@@ -212,11 +212,13 @@ class _Database:
             self._history.set_content("<p>This hand cannot be shown: it does not fit PHH.</p>")
             return
         seen = Seen(number, hand.names.index(player), hand.names, hand.state, None)
-        shown = (
+        results = (
             f"{escape(name)} {words.small_cards(hand.state.rules, cards)} {chips / hand.rules.big_blind:+.4g} bb"
             for name, cards, chips in zip(hand.names, hand.state.hole_cards, hand.payoffs, strict=True)
         )
-        self._history.set_content(words.history_html(seen, hand.rules.big_blind) + f"<p><b>{', '.join(shown)}</b></p>")
+        self._history.set_content(
+            words.history_html(seen, hand.rules.big_blind) + f"<p><b>{', '.join(results)}</b></p>"
+        )
 
     async def _uploaded(self, event: UploadEventArguments) -> None:
         if event.file.size() > MOST_UPLOADED:
@@ -273,10 +275,10 @@ class _Database:
 
 def _reviewed_text(reviewed: int, hands: Counter[str], decisions: Counter[str]) -> str:
     """How many hands are reviewed, and why other hands, and some of their decisions, are not."""
-    told = [f"{reviewed:,} hands reviewed"]
-    told += [f"{hands.total():,} hands cannot be: {words.reasons(hands)}"] * bool(hands)
-    told += [f"{decisions.total():,} decisions in them cannot be: {words.reasons(decisions)}"] * bool(decisions)
-    return "; ".join(told)
+    parts = [f"{reviewed:,} hands reviewed"]
+    parts += [f"{hands.total():,} hands cannot be: {words.reasons(hands)}"] * bool(hands)
+    parts += [f"{decisions.total():,} decisions in them cannot be: {words.reasons(decisions)}"] * bool(decisions)
+    return "; ".join(parts)
 
 
 def _leak_text(one: Leak) -> str:
@@ -301,8 +303,8 @@ def _profiles_html(profiles: Mapping[str, Profile]) -> str:
 
     def cell(profile: Profile, measure: str) -> str:
         did, of, share = profile.did[measure], profile.opportunities[measure], profile.share(measure)
-        told = "-" if share is None else f"{share:.2f}" if measure == AF else f"{share:.0%}"
-        return f"<td>{told}<br><span class=quiet>{did:,}/{of:,}</span></td>"
+        text = "-" if share is None else f"{share:.2f}" if measure == AF else f"{share:.0%}"
+        return f"<td>{text}<br><span class=quiet>{did:,}/{of:,}</span></td>"
 
     heads = "".join(f"<th scope=col>{name}</th>" for name in ("player", "hands", *MEASURES))
     rows = "".join(
@@ -326,9 +328,9 @@ def _results_html(results: list[tuple[str, float]]) -> str:
     every = {"all": [net for _, net in results], **dict(sorted(by_position.items()))}
     rows = []
     for name, nets in every.items():
-        found = estimate(100 * np.array(nets))
+        per_hundred = estimate(100 * np.array(nets))
         rows.append(
-            f"<tr><th scope=row>{name}</th><td>{len(nets):,}</td><td>{sum(nets):+,.1f}</td><td>{found}</td></tr>"
+            f"<tr><th scope=row>{name}</th><td>{len(nets):,}</td><td>{sum(nets):+,.1f}</td><td>{per_hundred}</td></tr>"
         )
     head = "<tr><th>position</th><th>hands</th><th>bb</th><th>bb per 100 hands</th></tr>"
     return f"{won_graph(every['all'])}<table class=actions><thead>{head}</thead><tbody>{''.join(rows)}</tbody></table>"

@@ -62,13 +62,13 @@ class DrillPanel:
             self._next.enable()
         self._deal()
 
-    def _clear(self, told: str) -> None:
+    def _clear(self, message: str) -> None:
         self._spot = None
         self._again.set_enabled(False)
         self._table.set_content("")
         self._story.set_content("")
         self._actions.clear()
-        self._told.set_content(told)
+        self._told.set_content(message)
 
     def _deal(self) -> None:
         """Ask the decision with another hand."""
@@ -90,8 +90,8 @@ class DrillPanel:
 
     def _answer(self, spot: DrillSpot, state: HandState, action: int) -> None:
         self._actions.clear()
-        found = spot.answered(state, action)
+        answer = spot.answered(state, action)
         self._asked += 1
-        self._lost += (found.loss or 0.0) / self._game.big_blind * found.is_certain
+        self._lost += (answer.loss or 0.0) / self._game.big_blind * answer.is_certain
         self._score.set_text(f"{self._asked} answered, {self._lost:.2f} bb lost")
-        self._told.set_content(decision_html(found, _NOTE, self._game.big_blind))
+        self._told.set_content(decision_html(answer, _NOTE, self._game.big_blind))

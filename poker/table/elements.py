@@ -33,9 +33,9 @@ def row(label: str = "") -> ui.element:
 def tabs(*names: str, look: str = "align=justify", keep_alive: bool = True) -> tuple[ui.tabs, list[ui.tab_panel]]:
     """A row of tabs, the first of them open, and the panel of each."""
     with ui.tabs().props(f"dense {look}") as bar:
-        found = [ui.tab(name) for name in names]
-    with ui.tab_panels(bar, value=found[0], animated=False, keep_alive=keep_alive).classes("panels"):
-        return bar, [ui.tab_panel(tab) for tab in found]
+        made = [ui.tab(name) for name in names]
+    with ui.tab_panels(bar, value=made[0], animated=False, keep_alive=keep_alive).classes("panels"):
+        return bar, [ui.tab_panel(tab) for tab in made]
 
 
 def crumbs(place: ui.element, names: Sequence[str], go: Callable[[int], object]) -> None:
@@ -73,7 +73,7 @@ def choice(name: str, colour: str, go: Callable[[], object]) -> None:
     button.classes("choice").style(f"--choice: {colour}")
 
 
-class Unit(ui.toggle):
+class UnitSwitch(ui.toggle):
     """A page's switch of the unit of amounts, chips or big blinds, which others follow (`add`); a cookie keeps it."""
 
     def __init__(self) -> None:

@@ -23,7 +23,7 @@ from poker.play.table_game import Seen
 from poker.rules import Rules
 from poker.search.lru_cache import LRUCache
 from poker.table import words
-from poker.table.elements import Fill, Needs, Unit, html, tabs
+from poker.table.elements import Fill, Needs, UnitSwitch, html, tabs
 from poker.table.review_panel import MistakesPanel, ReviewPanel, ReviewStore
 from poker.table.server.access import MOST_UPLOADED
 from poker.table.server.uploads import read_apart
@@ -94,8 +94,8 @@ class _Reviewing:
         folder.mkdir(parents=True, exist_ok=True)
         solver = PooledSolver(self.pool, visitor)
         reviews = FileReviews(self.game, folder / "reviews.jsonl", lambda: solver, threading.Lock(), solver.place)
-        kept = ReviewStore(reviews, lambda: list(hands.values()), lambda number: hands[number].state.rules, player)
-        return kept, hands, left_out
+        store = ReviewStore(reviews, lambda: list(hands.values()), lambda number: hands[number].state.rules, player)
+        return store, hands, left_out
 
 
 class _Hands:
@@ -118,7 +118,7 @@ class _Hands:
                 self._legend = ui.label("Cards, stack, result, decisions that can be reviewed:").classes("quiet")
                 self._list = ui.element("div").classes("mistakes").props('role=group aria-label="Hands"')
                 self._pages = ui.pagination(1, 1, direction_links=True, on_change=self._show_rows)
-                self._unit = Unit()
+                self._unit = UnitSwitch()
                 self._history = html("history")
                 self._unit.add(self._history, self._show_hand)
             self._beside = ui.element("section").classes("beside").props('aria-label="Review"')
@@ -133,14 +133,14 @@ class _Hands:
         try:
             async with self._reviewing.readers:
                 read = partial(read_apart, event.file.name, data, self._reviewing.game, read=HandFile.read)
-                found = await run.io_bound(read)
+                file = await run.io_bound(read)
         except PokernetsError as error:
             self._show_file(None)
             self._status.set_content(_alert(str(error)))
             return
-        if found is not None:  # the server goes on
-            self._files.put(self._visitor, found)
-            self._show_file(found)
+        if file is not None:  # the server goes on
+            self._files.put(self._visitor, file)
+            self._show_file(file)
 
     def _rejected(self) -> None:
         self._status.set_content(_alert(f"A file has at most {MOST_UPLOADED >> 20} MiB."))
@@ -174,14 +174,14 @@ class _Hands:
         self._show_rows()
 
     def _panels(self) -> None:
-        kept = self._kept
+        store = self._kept
         with self._beside:
             bar, (review, mistakes) = tabs("Review", "Mistakes")
         opened = partial(bar.set_value, "Review")
         with review:
-            self._review = ReviewPanel(kept.reviews, self._unit, opened, "Choose a hand.", self._reviewing.note)
+            self._review = ReviewPanel(store.reviews, self._unit, opened, "Choose a hand.", self._reviewing.note)
         with mistakes:
-            MistakesPanel(kept, self._unit, lambda number, state, seat, at: self._open(self._hands[number], at))
+            MistakesPanel(store, self._unit, lambda number, state, seat, at: self._open(self._hands[number], at))
 
     def _show_rows(self) -> None:
         start = ((self._pages.value or 1) - 1) * _ROWS
@@ -203,14 +203,14 @@ class _Hands:
             self._history.set_content("")
             return
         seen = Seen(hand.number, hand.names.index(self._kept.name), hand.names, hand.state, None)
-        told = words.history_html(seen, self._unit.of(hand.state.rules.big_blind))
-        self._history.set_content(told + _end(hand))
+        history = words.history_html(seen, self._unit.of(hand.state.rules.big_blind))
+        self._history.set_content(history + _end(hand))
 
 
-def _row(hand: LoggedHand, kept: ReviewStore) -> str:
-    seat, rules = hand.names.index(kept.name), hand.state.rules
+def _row(hand: LoggedHand, store: ReviewStore) -> str:
+    seat, rules = hand.names.index(store.name), hand.state.rules
     decisions = sum(1 for _ in decisions_of(hand.state, seat))
-    reviewed = len(kept.reviews.reviewed(hand.state, seat))
+    reviewed = len(store.reviews.reviewed(hand.state, seat))
     return (
         f"Hand {hand.number + 1}: {rules.cards_text(hand.state.hole_cards[seat])},"
         f" {min(rules.stacks) / rules.big_blind:.4g} bb deep, {hand.payoffs[seat] / rules.big_blind:+.4g} bb,"

@@ -24,8 +24,8 @@ def run(*, pages: Sequence[Page], host: str, port: int, token: str | None, show:
     with listening(host, port) as server:
         from poker.table.server.app import serve  # noqa: PLC0415 (half a second)
 
-        shown = f"[{host}]" if ":" in host else host
-        url = f"http://{shown}:{server.getsockname()[1]}/" + (f"?token={token}" if token else "")
+        name = f"[{host}]" if ":" in host else host
+        url = f"http://{name}:{server.getsockname()[1]}/" + (f"?token={token}" if token else "")
         serve(pages, server, token, url, show=show)
 
 

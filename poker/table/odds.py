@@ -47,12 +47,12 @@ class OddsSwitch(ui.switch):
 
 def odds_html(odds: PotOdds, big_blind: int | None) -> str:
     """HTML of pot odds, equity and SPR; amounts in chips, or in big blinds of `big_blind` chips."""
-    told = []
+    parts = []
     if odds.to_call:
         price = f"call {words.chips(odds.to_call, big_blind)} to win {words.chips(odds.to_win, big_blind)}"
-        told.append(f"<span>{price}: needs {odds.needed:.0%}</span>")
+        parts.append(f"<span>{price}: needs {odds.needed:.0%}</span>")
     if odds.equity is not None:
         hands = "a random hand" if odds.opponents == 1 else f"{odds.opponents} random hands"
-        told.append(f"<span>equity {odds.equity:.0%} against {hands}</span>")
-    told.append(f'<span title="Stack behind over the pot, after a call">SPR {odds.spr:.3g}</span>')
-    return " · ".join(told)
+        parts.append(f"<span>equity {odds.equity:.0%} against {hands}</span>")
+    parts.append(f'<span title="Stack behind over the pot, after a call">SPR {odds.spr:.3g}</span>')
+    return " · ".join(parts)

@@ -27,7 +27,7 @@ from poker.rules import Rules
 from poker.search.opponent_decision import IMPROBABLE
 from poker.state import HandState
 from poker.table import words
-from poker.table.elements import Unit, html, row
+from poker.table.elements import UnitSwitch, html, row
 from poker.table.explorer.cells import MOVE_FOCUS, Cell, action_colours, class_grid, heat, strategy_cell
 from poker.types import Floats
 
@@ -64,7 +64,9 @@ class ReviewPanel:
     """Panel of the decisions of one hand, one of them solved and shown, with `note`; before that the `invitation`.
     `opened` is called before a hand is opened."""
 
-    def __init__(self, reviews: Reviews, unit: Unit, opened: Callable[[], object], invitation: str, note: str) -> None:
+    def __init__(
+        self, reviews: Reviews, unit: UnitSwitch, opened: Callable[[], object], invitation: str, note: str
+    ) -> None:
         self._reviews, self._unit, self._opened, self._note = reviews, unit, opened, note
         self._invitation = f"<p>{escape(reviews.why_not or invitation)}</p>"
         self._asked = 0
@@ -99,10 +101,10 @@ class ReviewPanel:
                 button = ui.button(on_click=partial(self._decision, view, action)).props("no-caps dense outline")
                 self._buttons[view] = action, button
         self._show()
-        asked = [one for one in choices if one[0].betting.text() == at]
+        at_betting = [one for one in choices if one[0].betting.text() == at]
         reviewed = [one for one in choices if not self._reviews.refusal(one[0])]
         if choices:
-            await self._decision(*(asked or reviewed or choices)[0])
+            await self._decision(*(at_betting or reviewed or choices)[0])
         else:
             self._shown.set_content("<p>You had no decision in this hand.</p>")
 
@@ -119,7 +121,7 @@ class ReviewPanel:
         self._shown.set_content("")
 
     async def _decision(self, view: HandState, action: int | None) -> None:
-        self._asked = asked = self._asked + 1
+        self._asked = request = self._asked + 1
         for other, (_, button) in self._buttons.items():
             if other == view:
                 button.props("aria-pressed=true", remove="outline")
@@ -127,11 +129,11 @@ class ReviewPanel:
                 button.props("aria-pressed=false outline")
         self._shown.set_content(_SOLVING)
         self._looking.activate()
-        found, error = await _tried(self._reviews.opinion, view, action)
-        if asked == self._asked:
+        opinion, error = await _tried(self._reviews.opinion, view, action)
+        if request == self._asked:
             self._looking.deactivate()
-            self._found = found
-            if found is None:
+            self._found = opinion
+            if opinion is None:
                 self._shown.set_content(f'<p role="alert">{escape(error)}</p>')
             self._show()
 
@@ -157,14 +159,14 @@ class MistakesPanel:
     """Panel of the costliest decisions; reviews hands that are not reviewed yet when asked to."""
 
     def __init__(
-        self, kept: ReviewStore, unit: Unit, open_hand: Callable[[int, HandState, int, str], Awaitable[None]]
+        self, store: ReviewStore, unit: UnitSwitch, open_hand: Callable[[int, HandState, int, str], Awaitable[None]]
     ) -> None:
-        self._kept, self._unit, self._open = kept, unit, open_hand
+        self._kept, self._unit, self._open = store, unit, open_hand
         self._stopped = True
         with ui.element("div").classes("review"):
             with row():
                 self._button = ui.button("Review all my hands", on_click=self._run).props("no-caps color=primary")
-                self._button.set_enabled(not kept.reviews.why_not)
+                self._button.set_enabled(not store.reviews.why_not)
                 self._progress = ui.label().props("role=status")
             self._list = ui.element("div").classes("mistakes")
         unit.add(self._list, self._show)
@@ -175,13 +177,13 @@ class MistakesPanel:
         if not self._stopped:
             self._stopped = True
             return
-        self._stopped, kept = False, self._kept
+        self._stopped, store = False, self._kept
         self._button.set_text("Stop")
-        hands = await run.io_bound(lambda: kept.reviews.missing(kept.hands(), kept.name)) or []
+        hands = await run.io_bound(lambda: store.reviews.missing(store.hands(), store.name)) or []
         for done, hand in enumerate(hands):
             self._progress.set_text(f"{done} of {len(hands)} hands")
-            seat = hand.names.index(kept.name)
-            _, error = await _tried(kept.reviews.hand, hand.number, hand.state, seat)
+            seat = hand.names.index(store.name)
+            _, error = await _tried(store.reviews.hand, hand.number, hand.state, seat)
             if error:
                 self._progress.set_text(error)
                 break
@@ -190,21 +192,21 @@ class MistakesPanel:
             self._show()
         else:
             left_out = await run.io_bound(self._left_out) or Counter[str]()
-            told = f", but for {left_out.total():,} decisions: {words.reasons(left_out)}" if left_out else ""
-            self._progress.set_text(f"All hands are reviewed{told}.")
+            but_for = f", but for {left_out.total():,} decisions: {words.reasons(left_out)}" if left_out else ""
+            self._progress.set_text(f"All hands are reviewed{but_for}.")
         self._stopped = True
         self._button.set_text("Review all my hands")
 
     def _left_out(self) -> Counter[str]:
         """Reasons why decisions are not reviewed."""
-        kept = self._kept
-        refused = (kept.reviews.refused(hand.state, hand.names.index(kept.name)) for hand in kept.hands())
+        store = self._kept
+        refused = (store.reviews.refused(hand.state, hand.names.index(store.name)) for hand in store.hands())
         return Counter(why for hand in refused for _, why in hand)
 
     def _show(self) -> None:
-        shown = [one for one in self._kept.reviews.mistakes() if not one.is_guess]
-        known = [one for one in shown if one.most >= _LEAST * self._kept.rules(one.hand).big_blind]
-        mistakes = sorted(known, key=lambda one: not one.is_certain)[:_SHOWN_MISTAKES]
+        mistakes = [one for one in self._kept.reviews.mistakes() if not one.is_guess]
+        costly = [one for one in mistakes if one.most >= _LEAST * self._kept.rules(one.hand).big_blind]
+        mistakes = sorted(costly, key=lambda one: not one.is_certain)[:_SHOWN_MISTAKES]
         self._list.clear()
         with self._list:
             for one in mistakes:
@@ -309,28 +311,28 @@ def _in(big_blind: int | None) -> str:
 
 def _number(value: float, big_blind: int | None) -> str:
     """An EV without its unit."""
-    told, digits = (value, 1) if big_blind is None else (value / big_blind, 2)
-    return f"{told:+,.{digits}f}" if round(told, digits) else "0"
+    amount, digits = (value, 1) if big_blind is None else (value / big_blind, 2)
+    return f"{amount:+,.{digits}f}" if round(amount, digits) else "0"
 
 
 def _ev(value: float, best: float, exploitability: float, big_blind: int | None) -> str:
     """The EV, up to that of best play where this is higher by more than the solve's exploitability."""
-    told, most = _number(value, big_blind), _number(best, big_blind)
-    return told if best - value <= exploitability or told == most else f"{told} to {most}"
+    text, most = _number(value, big_blind), _number(best, big_blind)
+    return text if best - value <= exploitability or text == most else f"{text} to {most}"
 
 
 def _amount(value: float, big_blind: int | None) -> str:
     """A loss or an error with its unit."""
     least, unit, digits = (0.1, "chips", 1) if big_blind is None else (_LEAST, "bb", 2)
-    told = value / (big_blind or 1)
-    return f"{told:,.{digits}f} {unit}" if told >= least else f"less than {least} {unit}"
+    amount = value / (big_blind or 1)
+    return f"{amount:,.{digits}f} {unit}" if amount >= least else f"less than {least} {unit}"
 
 
 def _lost_html(one: DecisionReview, big_blind: int | None) -> str:
     """HTML of the loss by the action taken, no more exact than the solve, and of the solve's exploitability."""
     exact = _amount(one.exploitability, big_blind)
-    told = f"Exploitability of the solve: {exact}, {one.exploitability / one.betting.pot:.1%} of the pot"
-    solve = f"<p class=quiet>{told}{'' if one.finished else '; it did not reach its precision'}.</p>"
+    text = f"Exploitability of the solve: {exact}, {one.exploitability / one.betting.pot:.1%} of the pot"
+    solve = f"<p class=quiet>{text}{'' if one.finished else '; it did not reach its precision'}.</p>"
     if one.loss is None:
         return solve
     best = words.action_name(one.betting, one.best, big_blind)
@@ -349,11 +351,11 @@ def _beliefs_html(one: DecisionReview, big_blind: int | None) -> str:
     """HTML of how likely the solver found the agent's actions so far, and of what that says about its range."""
     player = one.betting.to_act
     actions = [(before, action) for before, actor, action in one.betting.turns() if actor != player]
-    told = [
+    parts = [
         f"{words.action_name(before, action, big_blind)} {_share(share)}"
         for (before, action), share in zip(actions[len(actions) - len(one.likelihoods) :], one.likelihoods, strict=True)
     ]
-    likely = f"<p class=quiet>How likely sound play made the agent's actions: {', '.join(told)}.</p>" if told else ""
+    likely = f"<p class=quiet>How likely sound play made the agent's actions: {', '.join(parts)}.</p>" if parts else ""
     if min(one.likelihoods, default=1.0) >= IMPROBABLE:
         return likely
     return f"{likely}<p>An action of the agent was improbable: what it holds here is a guess.</p>"
@@ -392,7 +394,7 @@ def range_cells(shares: Floats, held: int) -> list[Cell]:
 
 def _parts_html(one: DecisionReview, names: Sequence[str], big_blind: int | None) -> str:
     """HTML of the parts whose mean is an action's EV: the agent's answers, and continuations at the depth limit."""
-    told = []
+    lines = []
     for action, name, ev in zip(one.actions, names, one.evs, strict=True):
         rows = [_part_row(f"<b>{name}</b>", None, ev, big_blind), *_end_rows(one, (action,), big_blind)]
         for path, (share, value) in one.answers.items():
@@ -401,15 +403,15 @@ def _parts_html(one: DecisionReview, names: Sequence[str], big_blind: int | None
                 rows.append(_part_row(f"<span class=part>agent: {reply}</span>", share, value, big_blind))
                 rows += _end_rows(one, path, big_blind)
         if len(rows) > 1:
-            told += rows
-    if not told:
+            lines += rows
+    if not lines:
         return ""
     limited = any(ends_after(one, action) is not None for action in one.actions)
     limit = " A round that ends at the depth limit goes on by continuations, of which the solver lets you pick."
     return (
         "<details><summary>How the EVs add up</summary><p class=quiet>The EV of an action is the mean of those of the"
         f" answers below it, weighted by how often they come.{limit if limited else ''}</p>"
-        f"{_table(('then', 'how often', _in(big_blind)), told)}</details>"
+        f"{_table(('then', 'how often', _in(big_blind)), lines)}</details>"
     )
 
 

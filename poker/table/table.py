@@ -17,7 +17,7 @@ from poker.play.table_game import PERSON, Seen
 from poker.rules import CALL, FOLD, Rules
 from poker.state import HandState
 from poker.table import words
-from poker.table.elements import Fill, Needs, Unit, html, row, tabs
+from poker.table.elements import Fill, Needs, UnitSwitch, html, row, tabs
 from poker.table.odds import OddsSwitch
 from poker.table.review_panel import AT_THE_TABLE, MistakesPanel, ReviewPanel, ReviewStore
 from poker.table.server.app import loaded
@@ -86,7 +86,7 @@ class _Table:
                     self._seconds = ui.label().props("aria-hidden=true").classes("quiet")
                     ui.space()
                     self._odds = OddsSwitch(self._show_felt)
-                    self._unit = Unit()
+                    self._unit = UnitSwitch()
                 self._controls = ui.element("div").classes("controls").props('role=group aria-label="Your actions"')
             with ui.element("section").classes("beside").props('aria-label="Beside the table"'):
                 bar, (hand, review, mistakes, result) = tabs("Hand", "Review", "Mistakes", "Result")
@@ -97,8 +97,8 @@ class _Table:
                     opened = partial(bar.set_value, "Review")
                     self._review = ReviewPanel(visit.reviews, self._unit, opened, invitation, AT_THE_TABLE)
                 with mistakes:
-                    kept = ReviewStore(visit.reviews, visit.game.files.hands, lambda number: visit.game.rules, PERSON)
-                    MistakesPanel(kept, self._unit, self._review.open)
+                    store = ReviewStore(visit.reviews, visit.game.files.hands, lambda number: visit.game.rules, PERSON)
+                    MistakesPanel(store, self._unit, self._review.open)
                 with result:
                     self._result = html("result")
         self._unit.add(self._felt, self._show_anew)
@@ -182,10 +182,10 @@ class _Controls:
     def _sizes(self) -> None:
         betting = self._seen.state.betting
         opens = betting.highest <= betting.rules.big_blind
-        shown = _SIZES if betting.street else _OPENS if opens else _RERAISES
-        totals = [total for size in shown.values() for total in raise_menu([size]).raise_totals(betting)]
+        sizes = _SIZES if betting.street else _OPENS if opens else _RERAISES
+        totals = [total for size in sizes.values() for total in raise_menu([size]).raise_totals(betting)]
         with row():
-            for place, (name, total) in enumerate(zip(shown, totals, strict=True)):
+            for place, (name, total) in enumerate(zip(sizes, totals, strict=True)):
                 key = "a" if name == "all-in" else str(place + 1)
                 if total not in totals[place + 1 :]:  # else another is that size, to which this one is clipped
                     self._button(name, key, partial(self._act, total), "outline", self._name(total))
@@ -277,20 +277,20 @@ def _seat(seen: Seen, seat: int, big_blind: int | None) -> str:
     betting, cards = state.betting, state.hole_cards[seat]
     folded = betting.folded[seat]
     name = escape(words.seat_name(seen.names[seat]))
-    shown = words.cards_html(rules, cards) if cards else words.HIDDEN * rules.num_hole_cards * (not folded)
+    hole = words.cards_html(rules, cards) if cards else words.HIDDEN * rules.num_hole_cards * (not folded)
     place = "<span class=dealer title=button>D</span>" if seat == rules.num_players - 1 else ""
     if rules.num_players > 2 and not place:
         place = f"<span class=quiet>{rules.positions[seat]}</span>"
     bet = 0 if state.is_over else betting.committed[seat] - words.street_start(betting)[seat]
     classes = "seat" + " to-act" * (betting.to_act == seat) + " folded" * folded + " me" * (seat == seen.seat)
     behind = words.chips(rules.stacks[seat] - betting.committed[seat], big_blind)
-    told = f"{words.blind_name(betting, seat) or 'bet'} {words.chips(bet, big_blind)}" if bet else ""
+    posted = f"{words.blind_name(betting, seat) or 'bet'} {words.chips(bet, big_blind)}" if bet else ""
     return (
         f'<div class="{classes}" role="group" aria-label="{name}">'
-        f'<div class="hole">{shown}</div>'
+        f'<div class="hole">{hole}</div>'
         f'<div class="who"><b>{name.replace("_", "_<wbr>")}</b> {place}<br>'
         f"{behind}{' · folded' if folded else ''}</div>"
-        f'<div class="bet">{told}</div></div>'
+        f'<div class="bet">{posted}</div></div>'
     )
 
 
@@ -306,8 +306,8 @@ def _result(visit: Visit, big_blind: int | None) -> str:
         rows.append(("Per hand, luck taken out (AIVAT)", luck))
     if thought:
         slow = quantiles(thought, n=20)[-1] if len(thought) > 1 else thought[0]
-        told = f"{len(thought)} decisions, median {median(thought):.2f} s, 95th percentile {slow:.2f} s"
-        rows.append(("The agent's thinking time", told))
+        times = f"{len(thought)} decisions, median {median(thought):.2f} s, 95th percentile {slow:.2f} s"
+        rows.append(("The agent's thinking time", times))
     if visit.game.incidents:
         last = visit.game.incidents[-1]
         rows.append(("Failures", f"{len(visit.game.incidents)}; the last: {escape(last.error)}"))

@@ -128,12 +128,12 @@ def outcome(seen: Seen, big_blind: int | None = None) -> str:
     payoffs = seen.state.payoffs()
     mine = payoffs[seen.seat]
     won = [f"{seen.names[i]} +{chips(net, big_blind)}" for i, net in enumerate(payoffs) if net > 0 and i != seen.seat]
-    shown = " at the showdown" if seen.state.betting.is_showdown else ""
+    showdown = " at the showdown" if seen.state.betting.is_showdown else ""
     if mine > 0:
-        return f"You win {chips(mine, big_blind)}{shown}."
+        return f"You win {chips(mine, big_blind)}{showdown}."
     if mine == 0 and not won:
-        return f"The pot is split{shown}."
-    lost = f"You lose {chips(-mine, big_blind)}{shown}" if mine else "You are even"
+        return f"The pot is split{showdown}."
+    lost = f"You lose {chips(-mine, big_blind)}{showdown}" if mine else "You are even"
     return f"{lost}; {', '.join(won)}."
 
 

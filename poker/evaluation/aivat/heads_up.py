@@ -149,7 +149,7 @@ class _Walk:
         u."""
         opponent = self.ranges[1 - player]
         out = np.empty(len(states))
-        asked = []
+        points = []
         for row, state in enumerate(states):
             if state.is_over and not state.is_showdown:
                 sign = -1.0 if state.folded[player] else 1.0
@@ -160,7 +160,7 @@ class _Walk:
                 [chips] = showdown_totals(self.rules, self.board, own[row, None], opponent)
                 out[row] = min(state.committed) * chips
             else:
-                asked.append(row)
-        if asked:
-            out[asked] = judge.values([states[row] for row in asked], self.board, player, own[asked], opponent)
+                points.append(row)
+        if points:
+            out[points] = judge.values([states[row] for row in points], self.board, player, own[points], opponent)
         return out

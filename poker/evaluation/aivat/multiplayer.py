@@ -23,7 +23,7 @@ from poker.rules import Rules
 from poker.state import HandState, PolicyFunction, public_state, showdown_ranks
 from poker.types import Board, Floats
 
-Hands = tuple[Board, ...]
+HoleCards = tuple[Board, ...]
 
 
 class CheckDownHands:
@@ -32,11 +32,11 @@ class CheckDownHands:
     Payoffs are averaged over every completion of the board, so the mean over the next cards is the value now.
     """
 
-    def values(self, betting: Betting, board: Board, hands: Hands) -> Floats:
+    def values(self, betting: Betting, board: Board, hands: HoleCards) -> Floats:
         """u where somebody is to act, or all cards of a showdown are known."""
         return _mean_payoffs(_called(betting), _completion_ranks(betting.rules, board, hands))
 
-    def before_board(self, betting: Betting, board: Board, hands: Hands) -> Floats:
+    def before_board(self, betting: Betting, board: Board, hands: HoleCards) -> Floats:
         """The mean of u over the cards that come before the next action or the showdown."""
         return self.values(betting, board, hands)
 
@@ -70,7 +70,7 @@ class MultiAivat:
         return estimate
 
     def _action_correction(
-        self, betting: Betting, board: Board, hands: Hands, action: int, policy: PolicyFunction
+        self, betting: Betting, board: Board, hands: HoleCards, action: int, policy: PolicyFunction
     ) -> Floats:
         player = betting.to_act
         actions, probs = policy(public_state(betting, board))
@@ -81,7 +81,7 @@ class MultiAivat:
         correction: Floats = shares @ after / shares.sum() - after[actions.index(action)]
         return correction
 
-    def _after(self, betting: Betting, board: Board, hands: Hands) -> Floats:
+    def _after(self, betting: Betting, board: Board, hands: HoleCards) -> Floats:
         if awaits_cards(betting, board):
             return self.values.before_board(betting, board, hands)
         if betting.is_over:
@@ -109,7 +109,7 @@ def _mean_payoffs(betting: Betting, ranks: NDArray[np.integer]) -> Floats:
 
 
 @lru_cache(maxsize=16)
-def _completion_ranks(rules: Rules, board: Board, hands: Hands) -> NDArray[np.integer]:
+def _completion_ranks(rules: Rules, board: Board, hands: HoleCards) -> NDArray[np.integer]:
     """[N, P] showdown ranks on every completion of the board by cards that nobody holds."""
     if rules.deck_size == 52 and rules.num_hole_cards == 2 and rules.total_board_cards == 5:
         return runout_ranks(np.array(board, dtype=np.uint8), np.array(hands, dtype=np.uint8))

@@ -63,18 +63,18 @@ class SolvedActions:
     def values(self, states: Sequence[Betting], board: Board, player: int, own: Floats, opponent: Floats) -> Floats:
         out = np.empty(len(states))
         for row, state in enumerate(states):
-            found = self._found(state, board, player, own[row], opponent)
-            if found is None:
-                [found] = self._otherwise.values([state], board, player, own[row, None], opponent)
-            out[row] = found
+            values = self._found(state, board, player, own[row], opponent)
+            if values is None:
+                [values] = self._otherwise.values([state], board, player, own[row, None], opponent)
+            out[row] = values
         return out
 
     def values_before(self, state: Betting, board: Board, player: int, own: Floats, opponent: Floats) -> float:
         if state.is_over:
             [chips] = showdown_totals(self._rules, board, own[None], opponent)
             return float(min(state.committed) * chips)
-        found = self._found(state, board, player, own, opponent)
-        return self._otherwise.values_before(state, board, player, own, opponent) if found is None else found
+        values = self._found(state, board, player, own, opponent)
+        return self._otherwise.values_before(state, board, player, own, opponent) if values is None else values
 
     def _found(self, state: Betting, board: Board, player: int, own: Floats, opponent: Floats) -> float | None:
         before = self._solutions.before(state, board)
@@ -96,9 +96,9 @@ class SolvedCards(CheckDown):
         for row, state in enumerate(states):
             before = self._looked_through(state, board[:-1]) if len(board) in self._rules.board_sizes[1:] else None
             if before is not None and not state.actions[state.street]:
-                found = before[0].dealt(before[1], board[-1])
-                if found is not None:
-                    out[row] = self._solutions.chips(player, found, before[0].player, own[row], opponent)
+                dealt = before[0].dealt(before[1], board[-1])
+                if dealt is not None:
+                    out[row] = self._solutions.chips(player, dealt, before[0].player, own[row], opponent)
         return out
 
     def values_before(self, state: Betting, board: Board, player: int, own: Floats, opponent: Floats) -> float:

@@ -74,9 +74,9 @@ class FoldEquity(CheckDown):
                 actions, probs = policy(public_state(state, board))
                 folding = opponent * probs[:, actions.index(FOLD)] if FOLD in actions else np.zeros_like(opponent)
                 called = min(max(state.committed), *self._rules.stacks)
-                [shown] = showdown_totals(self._rules, board, own[row, None], opponent - folding)
+                [totals] = showdown_totals(self._rules, board, own[row, None], opponent - folding)
                 folded = min(state.committed) * own[row] @ self._rules.space.compatible_mass(folding)
-                out[row] = folded + called * shown
+                out[row] = folded + called * totals
         return out
 
 

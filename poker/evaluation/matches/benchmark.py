@@ -96,9 +96,9 @@ class _Match:
         self._note({"hand": number, "name": ""})
         try:
             hand = self._service.begin()
-            known = next((past for past, name in self._begun.items() if name and name == hand.name), None)
-            self._note({"hand": number, "name": hand.name if known is None else None})
-            number = number if known is None else known
+            earlier = next((past for past, name in self._begun.items() if name and name == hand.name), None)
+            self._note({"hand": number, "name": hand.name if earlier is None else None})
+            number = number if earlier is None else earlier
             while hand.won is None:
                 text = _match_state(number, hand)
                 answer = self._seat.answer(text)
@@ -121,12 +121,12 @@ class _Match:
         try:
             return self._service.act(hand, action)
         except LostAnswer as error:
-            found = self._service.found(hand)
-            if found is None:
+            current = self._service.found(hand)
+            if current is None:
                 raise
             self._failures.append(f"an answer was lost ({error}), and the hand found again")
-            carried_out = found.state.betting != hand.state.betting
-            return found if carried_out else self._service.act(hand, action)
+            carried_out = current.state.betting != hand.state.betting
+            return current if carried_out else self._service.act(hand, action)
 
     def _note(self, row: dict[str, Any]) -> None:
         self._journal.append([row])
@@ -165,9 +165,9 @@ class _Match:
         if not notes.exists() or not all(all(hand.state.hole_cards) for hand in logged):
             return None
         noted = NotedAivat(self._game, [str(notes)], logged, values)
-        found = {hand.number: noted.estimate(hand)[self.over[hand.number]["player"]] for hand in logged}
-        known = not noted.unknown.keys() - {"opponent#1"} and found.keys() == self.over.keys()
-        return [found[number] for number in self.over] if known else None
+        adjusted = {hand.number: noted.estimate(hand)[self.over[hand.number]["player"]] for hand in logged}
+        complete = not noted.unknown.keys() - {"opponent#1"} and adjusted.keys() == self.over.keys()
+        return [adjusted[number] for number in self.over] if complete else None
 
 
 def _match_state(number: int, hand: ServiceHand) -> str:

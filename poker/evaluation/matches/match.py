@@ -182,8 +182,8 @@ def _local_best_responses(
     """
     unknown = [name for name in adversaries if name not in adversary]
     if unknown or not adversaries or not agents:
-        known = ", ".join(adversary)
-        raise PokernetsError(f"`adversaries` must name some of {known}" + (f", not {unknown[0]}" if unknown else ""))
+        names = ", ".join(adversary)
+        raise PokernetsError(f"`adversaries` must name some of {names}" + (f", not {unknown[0]}" if unknown else ""))
     specs: list[AgentSpec] = []
     lineups: list[list[str]] = []
     for spec in agents:
@@ -248,8 +248,8 @@ class _Play:
         while outdated := {task: record for lineup in self.stores for task, record in self._outdated(lineup).items()}:
             for lineup in dict.fromkeys(lineup for lineup, _ in outdated):
                 names = " and ".join(self.results[lineup].unknown)
-                told = f"{lineup.title}: estimates are made again, {names} counts as unknown"
-                console.print(told, highlight=False, markup=False)
+                notice = f"{lineup.title}: estimates are made again, {names} counts as unknown"
+                console.print(notice, highlight=False, markup=False)
             worker = replace(self.worker, played=outdated)
             for (lineup, session), record in play_all(worker, list(outdated), self.cluster):
                 self.stores[lineup].revise(record)
@@ -308,5 +308,5 @@ class _Live:
         rate = sum(each.hands - each.kept for each in group) / max(time.monotonic() - self._started, 1e-9)
         best = result.best[0]
         of = result.lineup.labels[0] if len(group) == 1 else result.lineup.title
-        found = f"{rate:,.1f}/s  {of} {best:+} {self._unit}/hand"
-        self._progress.update(bar, found=found + (" (AIVAT)" if result.has_aivat else ""))
+        text = f"{rate:,.1f}/s  {of} {best:+} {self._unit}/hand"
+        self._progress.update(bar, found=text + (" (AIVAT)" if result.has_aivat else ""))

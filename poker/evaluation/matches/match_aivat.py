@@ -69,14 +69,14 @@ class MatchAivat:
         self, rotation: Rotation, hand: LoggedHand, agents: Mapping[str, Agent], record: SessionRecord
     ) -> list[float]:
         """[P] estimated chips by entry."""
-        known = [None if name in record.unknown else agent for name, agent in agents.items()]
-        policies = [_policy_in(hand, agent, record.policies) for agent in known]
-        if len(known) > 2:
+        playing = [None if name in record.unknown else agent for name, agent in agents.items()]
+        policies = [_policy_in(hand, agent, record.policies) for agent in playing]
+        if len(playing) > 2:
             by_seat: Sequence[float] = list(MultiAivat(rotation.rules, CheckDownHands()).estimate(hand.state, policies))
         else:
             values = FoldEquityValues() if self.values is None else self.values()
-            solved = [_solved(agent, seat) for seat, agent in enumerate(known)]
-            aivat = values(rotation.rules, self._responses(known, policies), solved)
+            solved = [_solved(agent, seat) for seat, agent in enumerate(playing)]
+            aivat = values(rotation.rules, self._responses(playing, policies), solved)
             by_seat = aivat.estimate(hand.state, policies)
         entries = rotation.seatings[hand.number % len(rotation.seatings)]
         return [float(by_seat[entries.index(entry)]) for entry in range(len(entries))]
@@ -110,15 +110,15 @@ def _shown_again(
         seating = place % len(rotation.seatings)
         seats = enumerate(by_name.items())
         asked_for = [(seat, agent) for seat, (name, agent) in seats if name not in unknown and _policy(agent)]
-        known = [(seat, agent) for seat, agent in asked_for if is_repeatable(agent)]
-        learning = [(seat, agent) for seat, agent in known if isinstance(agent, ObservingAgent)]
+        repeatable = [(seat, agent) for seat, agent in asked_for if is_repeatable(agent)]
+        learning = [(seat, agent) for seat, agent in repeatable if isinstance(agent, ObservingAgent)]
         for seat, agent in learning if seating != last else ():
             entry = rotation.seatings[seating][seat]
             with _available(agent):
                 agent.reset(rotation.agent_seed(session, seating, entry))
-        for seat, asked in known if learning else ():
-            with _available(asked):
-                asked.start_hand(seat)
+        for seat, player in repeatable if learning else ():
+            with _available(player):
+                player.start_hand(seat)
         yield hand, by_name
         for seat, agent in learning:
             with _available(agent):
@@ -148,10 +148,10 @@ def _policy_in(hand: LoggedHand, agent: Agent | None, noted: Policies) -> Policy
         return _policy(agent)
 
     def policy(state: HandState) -> Policy:
-        found = noted.get((hand.number, state.betting.text()))
-        if found is None:
+        answer = noted.get((hand.number, state.betting.text()))
+        if answer is None:
             raise PolicyUnavailable(agent, "it may play otherwise when asked again, and was not noted in play")
-        return found
+        return answer
 
     return policy
 

@@ -111,7 +111,7 @@ def _stages(results: MatchResults) -> Iterator[Section]:
     for result in results.lineups:
         stages = result.by_stage(aivat=result.has_aivat)
         measure = "AIVAT" if result.has_aivat else "chips"
-        rows.append([result.lineup.title, measure, *(f"{found:+}" for found in stages.values())])
+        rows.append([result.lineup.title, measure, *(f"{won:+}" for won in stages.values())])
         middles = np.array([np.mean([int(end) for end in stage.split("-")]) for stage in stages])
         first, *others = result.lineup.labels
         curve = Curve(first, {clock: middles}, list(stages.values()))
@@ -135,23 +135,21 @@ def _results(results: MatchResults, heading: str, note: str) -> Table:
     for result in results.lineups:
         labels, heads_up = result.lineup.labels, len(result.lineup.labels) == 2
         reduced = result.estimates(aivat=True) if result.has_aivat else [None] * len(labels)
-        for entry, found in enumerate(result.estimates()[: 1 if heads_up else None]):
+        for entry, won in enumerate(result.estimates()[: 1 if heads_up else None]):
             failures = sum(heads_up or incident.agent == labels[entry] for incident in result.incidents)
             name = result.lineup.title if heads_up else f"{labels[entry]}{_where(results, result)}"
-            rows.append((name, found, reduced[entry], result.hands, failures or None))
+            rows.append((name, won, reduced[entry], result.hands, failures or None))
     if len(results.lineups) > 1 and not results.is_round_robin:
         chips, aivat = results.by_agent(), results.by_agent(aivat=True)
         best = chips | aivat
         for name in sorted(chips, key=lambda name: -best[name].mean):
             rows.append((f"{name}, all line-ups", chips[name], aivat.get(name), None, None))
     has_aivat = any(result.has_aivat for result in results.lineups)
-    shown = (True, True, has_aivat, True, units != "hands", any(result.incidents for result in results.lineups))
-    columns = list(compress(("result of", "chips", "AIVAT", "hands", units, "failures"), shown))
+    used = (True, True, has_aivat, True, units != "hands", any(result.incidents for result in results.lineups))
+    columns = list(compress(("result of", "chips", "AIVAT", "hands", units, "failures"), used))
     cells = [
-        list(
-            compress((name, f"{found:+}", "-" if reduced is None else f"{reduced:+}", hands, found.n, failures), shown)
-        )
-        for name, found, reduced, hands, failures in rows
+        list(compress((name, f"{won:+}", "-" if reduced is None else f"{reduced:+}", hands, won.n, failures), used))
+        for name, won, reduced, hands, failures in rows
     ]
     return Table(columns, cells, heading, note, console=not results.is_round_robin or len(rows) <= _SHOWN_ROWS)
 
@@ -178,36 +176,42 @@ def _comparisons(results: MatchResults) -> Iterator[Section]:
             [place, one.name, one.all, one.left, ", ".join(lost_to[one.name])] for place, one in enumerate(standings, 1)
         ]
         yield Table(("place", "agent", "against all", "then", "loses to"), rows, "Standings", note)
-    found = results.contrasts()
-    overall = list({(item.first, item.second): item for item in reversed(found)}.values())[::-1]
+    contrasts = results.contrasts()
+    overall = list({(item.first, item.second): item for item in reversed(contrasts)}.values())[::-1]
     columns = ("difference", "against", "by", f"{results.unit}/hand", _units(results))
     if overall:
         note = "on the same cards, subtracted unit by unit, so that what agents share falls out"
-        told = [_contrast(item) for item in overall]
-        yield Table(columns, told, "Differences between agents", note, console=len(told) <= _SHOWN_ROWS)
-    if len(found) > len(overall):
+        differences = [_contrast(item) for item in overall]
+        yield Table(columns, differences, "Differences between agents", note, console=len(overall) <= _SHOWN_ROWS)
+    if len(contrasts) > len(overall):
         note = "of many differences one in twenty lies outside its interval"
-        by_opponent = [_contrast(item) for item in found if item not in overall]
+        by_opponent = [_contrast(item) for item in contrasts if item not in overall]
         yield Table(columns, by_opponent, "Differences by opponent", note, console=False)
 
 
 def _contrast(item: Contrast) -> list[object]:
     many = len(item.against) > _NAMED_OPPONENTS
     against = f"{len(item.against)} opponents" if many else ", ".join(item.against)
-    return [f"{item.first} less {item.second}", against, "AIVAT" if item.aivat else "chips", item.found, item.found.n]
+    return [
+        f"{item.first} less {item.second}",
+        against,
+        "AIVAT" if item.aivat else "chips",
+        item.difference,
+        item.difference.n,
+    ]
 
 
 def _picture(results: MatchResults, title: str) -> Any:
     series = []
     for result in results.lineups:
         labels = result.lineup.labels
-        told = len(labels) != 2 or labels[0].endswith(f"@{labels[1]}")
+        by_label = len(labels) != 2 or labels[0].endswith(f"@{labels[1]}")
         chips, aivat = result.values(), result.values(aivat=True) if result.has_aivat else None
         for entry, label in enumerate(labels[: 1 if len(labels) == 2 else None]):
             behind = None if aivat is None else chips[:, entry]
             front = chips if aivat is None else aivat
             units = front[~np.isnan(front[:, entry]), entry]
-            series.append(Series(label if told else result.lineup.title, units, behind))
+            series.append(Series(label if by_label else result.lineup.title, units, behind))
     measures = "AIVAT blue, chips grey" if any(one.behind is not None for one in series) else ""
     return intervals_and_means(title, f"{results.unit} per hand", _units(results), series, measures)
 
@@ -247,9 +251,9 @@ class _Agent:
 
     def record(self) -> dict[str, Any]:
         return {
-            **_told(self.mean),
-            "over_sessions": _told(self.over_sessions),
-            "by_seat": [_told(found) for found in self.by_seat],
+            **_estimate_record(self.mean),
+            "over_sessions": _estimate_record(self.over_sessions),
+            "by_seat": [_estimate_record(seat) for seat in self.by_seat],
             "won_from_class": _by_name(self.by_class),
         }
 
@@ -312,8 +316,8 @@ def _record(results: MatchResults) -> dict[str, Any]:
     played = sum(result.hands - result.kept for result in results.lineups)
     chips, aivat = results.by_agent(), results.by_agent(aivat=True)
     standings = [
-        {"agent": one.name, **_told(one.all)}
-        | {"against_those_left": {"opponents": one.opponents_left, **_told(one.left)}}
+        {"agent": one.name, **_estimate_record(one.all)}
+        | {"against_those_left": {"opponents": one.opponents_left, **_estimate_record(one.left)}}
         for one in results.run_off()
     ]
     return {
@@ -326,8 +330,8 @@ def _record(results: MatchResults) -> dict[str, Any]:
         "lineups": [_lineup_record(results, result) for result in results.lineups],
         "agents": {
             name: {
-                **(_told(chips[name]) if name in chips else {}),
-                **({"aivat": _told(aivat[name])} if name in aivat else {}),
+                **(_estimate_record(chips[name]) if name in chips else {}),
+                **({"aivat": _estimate_record(aivat[name])} if name in aivat else {}),
                 "class": opponent_class(name, settings),
                 "settings": settings,
             }
@@ -341,7 +345,7 @@ def _record(results: MatchResults) -> dict[str, Any]:
                 "second": item.second,
                 "against": list(item.against),
                 "by": "aivat" if item.aivat else "chips",
-                **_told(item.found),
+                **_estimate_record(item.difference),
             }
             for item in results.contrasts()
         ],
@@ -352,10 +356,11 @@ def _record(results: MatchResults) -> dict[str, Any]:
 
 def _lineup_record(results: MatchResults, result: Results) -> dict[str, Any]:
     players: list[dict[str, Any]] = [
-        {"agent": label, **_told(found)} for label, found in zip(result.lineup.labels, result.estimates(), strict=True)
+        {"agent": label, **_estimate_record(chips)}
+        for label, chips in zip(result.lineup.labels, result.estimates(), strict=True)
     ]
-    for player, found in zip(players, result.estimates(aivat=True) if result.has_aivat else (), strict=False):
-        player["aivat"] = _told(found)
+    for player, chips in zip(players, result.estimates(aivat=True) if result.has_aivat else (), strict=False):
+        player["aivat"] = _estimate_record(chips)
     multiplayer = results.game.num_players > 2 and bool(results.settings)
     agents = {name: one.record() for name, one in _agents(results, result).items()} if multiplayer else {}
     return {
@@ -385,12 +390,12 @@ def _seconds(result: Results) -> dict[tuple[str, int], dict[str, float]]:
     }
 
 
-def _told(found: Estimate) -> dict[str, Any]:
-    return {**found.record(), "sd_of_unit": found.sd if math.isfinite(found.sd) else None, "units": found.n}
+def _estimate_record(result: Estimate) -> dict[str, Any]:
+    return {**result.record(), "sd_of_unit": result.sd if math.isfinite(result.sd) else None, "units": result.n}
 
 
-def _by_name(found: Mapping[str, Estimate]) -> dict[str, Any]:
-    return {name: _told(one) for name, one in found.items()}
+def _by_name(results: Mapping[str, Estimate]) -> dict[str, Any]:
+    return {name: _estimate_record(one) for name, one in results.items()}
 
 
 def _scalars(results: MatchResults) -> Iterator[tuple[str, Scalar]]:
@@ -398,4 +403,4 @@ def _scalars(results: MatchResults) -> Iterator[tuple[str, Scalar]]:
     for result in results.lineups:
         for name, units in result.tagged(results.unit):
             hands = result.hands / max(len(units), 1)
-            yield name, [(round(n * hands), found) for n, found in settling(units, _COURSE)]
+            yield name, [(round(n * hands), mean) for n, mean in settling(units, _COURSE)]

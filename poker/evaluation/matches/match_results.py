@@ -32,7 +32,7 @@ class Contrast:
     second: str
     against: tuple[str, ...]
     aivat: bool
-    found: Estimate
+    difference: Estimate
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Standing:
 
 @dataclass
 class MatchResults:
-    """Results of all line-ups of a match; `settings` by agent, `asked` are pairs of groups of agents to compare."""
+    """Results of all line-ups of a match; `settings` by agent, `pairs` are pairs of groups of agents to compare."""
 
     game: Rules
     unit: Unit
@@ -56,7 +56,7 @@ class MatchResults:
     session: int
     settings: dict[str, Any]
     lineups: list[Results]
-    asked: list[tuple[list[str], list[str]]] = field(default_factory=list)
+    pairs: list[tuple[list[str], list[str]]] = field(default_factory=list)
     seconds: float = 0.0
     processes: int = 1
 
@@ -92,12 +92,12 @@ class MatchResults:
 
     def crosstable(self) -> dict[str, dict[str, tuple[Estimate, bool]]]:
         """Agent -> opponent -> what the agent won, and whether that is by AIVAT; empty if there is no round robin."""
-        found: dict[str, dict[str, tuple[Estimate, bool]]] = {}
+        table: dict[str, dict[str, tuple[Estimate, bool]]] = {}
         for result in self.lineups if self.is_round_robin else []:
             first, second = result.lineup.players
             for name, other, won in zip((first, second), (second, first), result.best, strict=True):
-                found.setdefault(name, {})[other] = (won, result.has_aivat)
-        return found
+                table.setdefault(name, {})[other] = (won, result.has_aivat)
+        return table
 
     def run_off(self) -> list[Standing]:
         """The standings of a round robin, best first, by instant run-off as in the Annual Computer Poker Competition:
@@ -130,12 +130,12 @@ class MatchResults:
 
         Where one agent comes first in all line-ups, the others only measure it, and are not compared.
         """
-        found = [
+        contrasts = [
             self._contrast("+".join(first), "+".join(second), (), [self._places(first)], [self._places(second)])
-            for first, second in self.asked
+            for first, second in self.pairs
         ]
         if len({result.lineup.players[0] for result in self.lineups}) < 2:
-            return found
+            return contrasts
         places: dict[str, dict[tuple[str, ...], list[_Place]]] = {}
         for number, result in enumerate(self.lineups):
             for entry, name in enumerate(result.lineup.players):
@@ -144,8 +144,8 @@ class MatchResults:
             common = [others for others in places[first] if others in places[second]]
             for group in ([common] if len(common) > 1 else []) + [[others] for others in common]:
                 mine, theirs = ([places[name][others] for others in group] for name in (first, second))
-                found.append(self._contrast(first, second, tuple(map(" and ".join, group)), mine, theirs))
-        return found
+                contrasts.append(self._contrast(first, second, tuple(map(" and ".join, group)), mine, theirs))
+        return contrasts
 
     def _contrast(
         self,
@@ -194,9 +194,9 @@ def _others(lineup: LineUp, entry: int) -> tuple[str, ...]:
 
 def comparison(groups: Sequence[str], names: Sequence[str]) -> tuple[list[str], list[str]]:
     """Two groups of agents from `[a+b, c+d]`."""
-    found = [str(group).split("+") for group in groups]
-    unknown = [name for group in found for name in group if name not in names]
-    if len(found) != 2 or unknown:
+    pair = [str(group).split("+") for group in groups]
+    unknown = [name for group in pair for name in group if name not in names]
+    if len(pair) != 2 or unknown:
         wrong = f"`{unknown[0]}` is not among `agents`" if unknown else "two groups are compared"
         raise PokernetsError(f"contrast {list(groups)}: {wrong}; write [[a+b,c+d]]")
-    return found[0], found[1]
+    return pair[0], pair[1]

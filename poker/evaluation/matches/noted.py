@@ -41,8 +41,8 @@ class NotedAivat:
             raise PokernetsError(f"{idle[0]} is of no player of the log: are they of the same match?")
 
     def _check(self, name: str, decision: Decision) -> None:
-        found = [notes for notes in self._notes if decision in notes.lines]
-        mine = self._players.setdefault(name, found[0]) if found else self._players.get(name)
+        matching = [notes for notes in self._notes if decision in notes.lines]
+        mine = self._players.setdefault(name, matching[0]) if matching else self._players.get(name)
         if mine is None or name in self.unknown:
             return
         if decision not in mine.lines:
@@ -54,8 +54,10 @@ class NotedAivat:
         """Estimated chips by seat."""
         if not all(hand.state.hole_cards):
             raise PokernetsError(f"hand {hand.number} of the log does not show all cards: AIVAT needs the dealer's log")
-        known = [self._players.get(name) if name not in self.unknown else None for name in hand.names]
-        policies = [None if notes is None else noted(notes, hand.number, seat) for seat, notes in enumerate(known)]
+        notes_by_seat = [self._players.get(name) if name not in self.unknown else None for name in hand.names]
+        policies = [
+            None if notes is None else noted(notes, hand.number, seat) for seat, notes in enumerate(notes_by_seat)
+        ]
         return self._aivat.estimate(hand.state, policies)
 
 
@@ -70,11 +72,11 @@ class RunningResult:
     AIVAT is heads-up, and ends once the opponent has failed at a decision. The file `kept` holds what was estimated.
     """
 
-    def __init__(self, rules: Rules, name: str, notes: Path, kept: Path) -> None:
+    def __init__(self, rules: Rules, name: str, notes: Path, estimates: Path) -> None:
         self._name, self._notes, self._read = name, notes, 0
         self._aivat = Aivat(rules, CheckDown(rules)) if rules.num_players == 2 else None
         self._scale = chip_value(rules, "mbb")
-        self._file = JsonLines(kept)
+        self._file = JsonLines(estimates)
         self._file.cut_unfinished()
         self._kept: dict[int, float | None] = dict(self._file.rows())
         self.chips: list[float] = []
@@ -89,11 +91,11 @@ class RunningResult:
     def add(self, hands: Sequence[LoggedHand]) -> None:
         """Take the next hands, whose decisions are noted by now."""
         new = [hand for hand in hands if hand.number not in self._kept]
-        found = self._estimates(new)
-        self._file.append(found)
+        estimates = self._estimates(new)
+        self._file.append(estimates)
         if new and self._notes.exists():
             self._read = self._notes.stat().st_size
-        self._kept.update(found)
+        self._kept.update(estimates)
         for hand in hands:
             self.chips.append(hand.payoffs[hand.names.index(self._name)])
             adjusted = self._kept[hand.number]

@@ -130,11 +130,11 @@ class Results:
     @property
     def unknown(self) -> dict[str, str]:
         """Agents that failed or whose policy is unavailable, and why: in AIVAT they count as unknown everywhere."""
-        found: dict[str, str] = {}
+        reasons: dict[str, str] = {}
         for session, agents in sorted(self.unknown_in.items()):
             if not self._is_surplus(session):
-                found = {**agents, **found}
-        return found
+                reasons = {**agents, **reasons}
+        return reasons
 
     def payoffs(self, *, aivat: bool = False) -> Floats:
         """[session, S, D, P] payoffs of the sessions that count, with `aivat` luck-adjusted ones."""
@@ -184,40 +184,40 @@ class Results:
     def by_seat(self, name: str) -> list[Estimate]:
         """[P] results of an agent by seat, from the first blind on."""
         grid = _mean(self._by_unit(), 2)
-        found = []
+        estimates = []
         for seat in range(len(self.lineup.players)):
             entries = [seating[seat] for seating in self.seatings]
             mine = [place for place, entry in enumerate(entries) if self.lineup.players[entry] == name]
-            found.append(estimate_of(np.mean([grid[:, place, entries[place]] for place in mine], axis=0)))
-        return found
+            estimates.append(estimate_of(np.mean([grid[:, place, entries[place]] for place in mine], axis=0)))
+        return estimates
 
     def by_class(self, classes: Mapping[str, str]) -> dict[str, dict[str, Estimate]]:
         """Agent -> class of opponents -> what a place of the agent wins from them; `classes` by agent."""
         payoffs, players = self.payoffs(), self.lineup.players
         flow = np.mean([flows(payoffs[:, place]) for place in range(len(self.seatings))], axis=0)
         flow = flow.reshape(-1, *flow.shape[2:]) if self.by_deal else flow.mean(axis=1)
-        found: dict[str, dict[str, Estimate]] = {}
+        won: dict[str, dict[str, Estimate]] = {}
         for name in dict.fromkeys(players):
             rows = flow[:, self.places([name])].mean(axis=1)
-            found[name] = {
+            won[name] = {
                 kind: estimate_of(
                     rows[:, [i for i, player in enumerate(players) if classes[player] == kind]].sum(axis=1)
                 )
                 for kind in sorted({classes[player] for player in players})
             }
-        return found
+        return won
 
     def by_stage(self, *, aivat: bool = False) -> dict[str, Estimate]:
         """Results of the first entry in the first sixteenth of a session's deals, in the rest of the first eighth,
         quarter and half, and in the second half: what agents learn."""
-        payoffs, start, found = self.payoffs(aivat=aivat)[..., 0], 0, {}
+        payoffs, start, stages = self.payoffs(aivat=aivat)[..., 0], 0, {}
         for share in _STAGES:
             end = self.deals // share
             if end > start:
                 units = _mean(payoffs[:, :, start:end], 1 if self.by_deal else (1, 2)).ravel()
-                found[f"{start + 1}-{end}"] = estimate_of(units)
+                stages[f"{start + 1}-{end}"] = estimate_of(units)
             start = end
-        return found
+        return stages
 
     def sd_per_hand(self, *, aivat: bool = False) -> float:
         """Standard deviation of the first entry over hands; 0 where it cannot be told from rounding."""

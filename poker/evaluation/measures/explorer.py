@@ -165,26 +165,26 @@ def totals(view: View) -> dict[str, dict[str, float | None]]:
     """Frequency and values of each action over all hands (`poker.solvers.vector.spot.decisions.totals`)."""
     if view.player is None:
         return {}
-    found = decisions.totals(view.weights[view.player], view.strategy, view.action_ev)
-    numbers = ({key: json_number(value) for key, value in told.items()} for told in found)
+    rows = decisions.totals(view.weights[view.player], view.strategy, view.action_ev)
+    numbers = ({key: json_number(value) for key, value in row.items()} for row in rows)
     return dict(zip(view.actions, numbers, strict=True))
 
 
 def hands_of(view: View, player: int) -> dict[str, dict[str, Any]]:
     """Hand that comes here, if it is not rare -> weight, EV, equity, and frequency and EV of each action for the player
     who acts."""
-    found: dict[str, dict[str, Any]] = {}
+    hands: dict[str, dict[str, Any]] = {}
     for hand in np.flatnonzero(view.listed(player)).tolist():
-        told: dict[str, Any] = {
+        record: dict[str, Any] = {
             "weight": json_number(view.ranges[player, hand]),
             "ev": json_number(view.ev[player, hand]),
             "equity": json_number(view.equity[player, hand]),
         }
         if player == view.player:
-            told["frequencies"] = dict(zip(view.actions, map(json_number, view.strategy[hand]), strict=True))
-            told["action_ev"] = dict(zip(view.actions, map(json_number, view.action_ev[hand]), strict=True))
-        found[hand_text(hand)] = told
-    return found
+            record["frequencies"] = dict(zip(view.actions, map(json_number, view.strategy[hand]), strict=True))
+            record["action_ev"] = dict(zip(view.actions, map(json_number, view.action_ev[hand]), strict=True))
+        hands[hand_text(hand)] = record
+    return hands
 
 
 def view_csv(view: View) -> str:
@@ -194,9 +194,11 @@ def view_csv(view: View) -> str:
     kinds = [f"{action} {kind}" for kind in ("frequency", "ev") for action in view.actions]
     table.writerow(["player", "hand", "weight", "ev", "equity", *kinds])
     for player in range(2):
-        for hand, told in hands_of(view, player).items():
-            acts = [told[key][action] for key in ("frequencies", "action_ev") if key in told for action in view.actions]
-            table.writerow([SEATS[player], hand, told["weight"], told["ev"], told["equity"], *acts])
+        for hand, record in hands_of(view, player).items():
+            acts = [
+                record[key][action] for key in ("frequencies", "action_ev") if key in record for action in view.actions
+            ]
+            table.writerow([SEATS[player], hand, record["weight"], record["ev"], record["equity"], *acts])
     return out.getvalue()
 
 

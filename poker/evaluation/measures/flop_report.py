@@ -42,8 +42,6 @@ _SUITS = {1: "monotone", 2: "two-tone", 3: "rainbow"}
 _RANKS = {1: "three of a kind", 2: "paired", 3: "unpaired"}
 _SHOWN = 40
 
-Row = dict[str, Any]
-
 
 def run(*, spot: str, flops: int, settings: Settings, device: str, nodes: list[str], out: str) -> dict[str, Any]:
     """Solve the spot in the file `spot`, whose board does not matter, on so many `flops`; returns the record.
@@ -51,29 +49,29 @@ def run(*, spot: str, flops: int, settings: Settings, device: str, nodes: list[s
     `nodes` are decisions of the flop, in words such as `check bet120`.
     """
     keys, subset = _keys(spot), representative_flops(flops)
-    kept = (settings.algorithm, settings.target_percent, settings.iterations)
-    folder = Path(out) / f"flops-{fingerprint_of([keys, *kept, nodes])[:8]}"
+    solving = (settings.algorithm, settings.target_percent, settings.iterations)
+    folder = Path(out) / f"flops-{fingerprint_of([keys, *solving, nodes])[:8]}"
     folder.mkdir(parents=True, exist_ok=True)
     boards = canonical_boards(3)
     with alone(folder, f"another command solves the flops in {folder}"):
         journal = JsonLines(folder / "flops.jsonl")
         journal.cut_unfinished()
-        known: dict[int, Row] = {row["number"]: row for row in journal.rows()}
+        solved: dict[int, dict[str, Any]] = {row["number"]: row for row in journal.rows()}
         console = Console(stderr=True)
         with progress_bars("flops", console) as bars:
-            done = sum(number in known for number in subset.numbers.tolist())
+            done = sum(number in solved for number in subset.numbers.tolist())
             bar = bars.add_task(Path(spot).name, total=flops, completed=done, found="")
             for number in subset.numbers.tolist():
-                if number not in known:
+                if number not in solved:
                     board = cards_text(ordered_board(boards[number])[::-1])
-                    row = known[number] = {
+                    row = solved[number] = {
                         "number": number,
                         **_solved({**keys, "board": board}, settings, device, nodes),
                     }
                     journal.append([row])
-                    told = f"OOP {row['ev'][0]:.2f} chips" if row["pairs"] else "the ranges have no hands on it"
-                    bars.update(bar, advance=1, found=f"{board}: {told}")
-    return _write([known[number] for number in subset.numbers.tolist()], subset, keys, settings, nodes, folder)
+                    news = f"OOP {row['ev'][0]:.2f} chips" if row["pairs"] else "the ranges have no hands on it"
+                    bars.update(bar, advance=1, found=f"{board}: {news}")
+    return _write([solved[number] for number in subset.numbers.tolist()], subset, keys, settings, nodes, folder)
 
 
 def _keys(file: str) -> dict[str, Any]:
@@ -89,7 +87,7 @@ def _keys(file: str) -> dict[str, Any]:
     return keys if sizes else {**keys, **_SMALL_MENU}
 
 
-def _solved(keys: Mapping[str, Any], settings: Settings, device: str, nodes: Sequence[str]) -> Row:
+def _solved(keys: Mapping[str, Any], settings: Settings, device: str, nodes: Sequence[str]) -> dict[str, Any]:
     """Solve one flop; on a flop on which the ranges have no pair of hands that is all there is to say."""
     spot = spot_of(keys)
     first, second = (parse_range(str(keys[name])).astype(np.float64) * HOLDEM.live(spot.board) for name in _RANGES)
@@ -109,7 +107,7 @@ def _solved(keys: Mapping[str, Any], settings: Settings, device: str, nodes: Seq
             one.path: {
                 "player": SEATS[one.player],
                 "reach": float(one.weights.sum()) / solver.game.total_weight,
-                "frequencies": {action: told["frequency"] for action, told in one.actions.items()},
+                "frequencies": {action: figures["frequency"] for action, figures in one.actions.items()},
             }
             for one in decisions
         },
@@ -117,7 +115,12 @@ def _solved(keys: Mapping[str, Any], settings: Settings, device: str, nodes: Seq
 
 
 def _write(
-    rows: list[Row], subset: FlopSubset, keys: Mapping[str, Any], settings: Settings, nodes: Sequence[str], folder: Path
+    rows: list[dict[str, Any]],
+    subset: FlopSubset,
+    keys: Mapping[str, Any],
+    settings: Settings,
+    nodes: Sequence[str],
+    folder: Path,
 ) -> dict[str, Any]:
     """Table, CSV, picture and record."""
     weights = subset.weights * np.array([row["pairs"] for row in rows])
@@ -132,10 +135,10 @@ def _write(
     }
     panels: dict[str, dict[str, Floats]] = {}
     for words in nodes:
-        told = [row["nodes"][words] for row in rows]
-        title, reach = f"{told[0]['player']}{f' after {words}' if words else ''}", [node["reach"] for node in told]
+        solved = [row["nodes"][words] for row in rows]
+        title, reach = f"{solved[0]['player']}{f' after {words}' if words else ''}", [node["reach"] for node in solved]
         panels[title] = {
-            action: np.array([node["frequencies"][action] for node in told]) for action in told[0]["frequencies"]
+            action: np.array([node["frequencies"][action] for node in solved]) for action in solved[0]["frequencies"]
         }
         columns |= {f"{title}: {action}": (values, weights * reach) for action, values in panels[title].items()}
     place.mkdir(exist_ok=True)
@@ -184,18 +187,18 @@ def _write(
 
 def _kinds(names: Sequence[str], line: Callable[[str, Sequence[int]], tuple[object, ...]]) -> list[tuple[object, ...]]:
     """A line for each kind of flop: by suits, by pairs, by the highest card."""
-    told: list[Callable[[str], str]] = [
+    kinds: list[Callable[[str], str]] = [
         lambda flop: _SUITS[len(set(flop[1::2]))],
         lambda flop: _RANKS[len(set(flop[::2]))],
         lambda flop: f"{flop[0]} high",
     ]
-    found = []
-    for kind in told:
+    lines = []
+    for kind in kinds:
         ordered = sorted(range(len(names)), key=lambda number: (kind(names[number]), number))
         groups = [(name, list(group)) for name, group in groupby(ordered, key=lambda number: kind(names[number]))]
         groups.sort(key=lambda group: -max(RANKS.index(names[number][0]) for number in group[1]))
-        found += [line(name, group) for name, group in groups]
-    return found
+        lines += [line(name, group) for name, group in groups]
+    return lines
 
 
 def _mean(values: Floats, weights: Floats) -> float | None:
@@ -209,6 +212,6 @@ def _csv(
     table = csv.writer(out, lineterminator="\n")
     table.writerow(["flop", "weight", *columns])
     for number in order:
-        told = (weights, *(values for values, _ in columns.values()))
-        table.writerow([names[number], *(f"{float(values[number]):.6g}" for values in told)])
+        numbers = (weights, *(values for values, _ in columns.values()))
+        table.writerow([names[number], *(f"{float(values[number]):.6g}" for values in numbers)])
     return out.getvalue()

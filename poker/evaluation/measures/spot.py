@@ -115,10 +115,10 @@ class SolveCost:
 
     def __str__(self) -> str:
         each = 1e3 * self.seconds_per_iteration
-        told = f"{each:.2g}" if each < 10 else f"{each:,.0f}"
+        milliseconds = f"{each:.2g}" if each < 10 else f"{each:,.0f}"
         return (
             f"{self.decisions} decisions, {self.hand_actions:,} hand-actions, {self.bytes / 2**20:.0f} MiB,"
-            f" about {told} ms an iteration on {self.threads} threads"
+            f" about {milliseconds} ms an iteration on {self.threads} threads"
         )
 
 
@@ -150,7 +150,7 @@ def write_results(
     `course` are iterations and exploitability in percent of the pot; `command` as in `Report`.
     """
     shares = equity(solver.game)
-    found: dict[str, float] = {
+    figures: dict[str, float] = {
         "iterations": done.iterations,
         "seconds": seconds,
         "exploitability_percent_pot": 100 * done.exploitability / read.pot,
@@ -160,28 +160,34 @@ def write_results(
         "equity_ip": shares[1],
     }
     folder = out / read.name
-    save_solution(folder / "solution", read, solver, found)
+    save_solution(folder / "solution", read, solver, figures)
     decisions = [decision(solver, words) for words in nodes]
-    told = [{"path": one.path, "player": SEATS[one.player], "actions": one.actions} for one in decisions]
-    record = {"spot": read.text, "algorithm": solver.schedule.name, **found, "nodes": told}
-    sections, scalars = _sections(read, found, decisions), {"exploitability_percent_pot": course}
+    records = [{"path": one.path, "player": SEATS[one.player], "actions": one.actions} for one in decisions]
+    record = {"spot": read.text, "algorithm": solver.schedule.name, **figures, "nodes": records}
+    sections, scalars = _sections(read, figures, decisions), {"exploitability_percent_pot": course}
     files = {"solution": folder / "solution"}
     return Report(f"Spot {read.text['board']}", sections, record, scalars, files, command).write(folder)
 
 
-def _sections(spot: Spot, found: dict[str, float], decisions: list[Decision]) -> list[Section]:
+def _sections(spot: Spot, figures: dict[str, float], decisions: list[Decision]) -> list[Section]:
     """The whole game, then each decision with its table and its picture."""
-    values = [(seat, f"{found[f'ev_{seat.lower()}']:.3f}", f"{found[f'equity_{seat.lower()}']:.2%}") for seat in SEATS]
+    values = [
+        (seat, f"{figures[f'ev_{seat.lower()}']:.3f}", f"{figures[f'equity_{seat.lower()}']:.2%}") for seat in SEATS
+    ]
     note = (
-        f"EV in chips, of a pot of {spot.pot}; exploitability {found['exploitability_percent_pot']:.3f}% of pot after"
-        f" {found['iterations']:.0f} iterations, {found['seconds']:.2f} s"
+        f"EV in chips, of a pot of {spot.pot}; exploitability {figures['exploitability_percent_pot']:.3f}% of pot after"
+        f" {figures['iterations']:.0f} iterations, {figures['seconds']:.2f} s"
     )
     sections: list[Section] = [Table(("player", "EV", "equity"), values, "Solution", note)]
     for number, one in enumerate(decisions):
         title = f"{SEATS[one.player]} after `{one.path or 'root'}`"
         rows = [
-            (action, f"{told['frequency']:.2%}", *("-" if told[ev] is None else f"{told[ev]:.2f}" for ev in _EVS))
-            for action, told in one.actions.items()
+            (
+                action,
+                f"{numbers['frequency']:.2%}",
+                *("-" if numbers[ev] is None else f"{numbers[ev]:.2f}" for ev in _EVS),
+            )
+            for action, numbers in one.actions.items()
         ]
         weights = without_rare(one.weights)
         draw = partial(strategy_grids, f"{spot.text['board']} {title}", list(one.actions), weights, one.strategy)

@@ -51,8 +51,8 @@ def strategy_cell(
     label `none` where they are NaN."""
     if any(map(isnan, shares)):
         return Cell("", "", none, held=held)
-    told = ", ".join(f"{name} {share:.0%}" for name, share in zip(names, shares, strict=True) if share >= least)
-    return Cell(mixed(shares, action_colours(names), height), "", told, held=held)
+    text = ", ".join(f"{name} {share:.0%}" for name, share in zip(names, shares, strict=True) if share >= least)
+    return Cell(mixed(shares, action_colours(names), height), "", text, held=held)
 
 
 def mixed(shares: Iterable[float], colours: Sequence[str], height: float) -> str:
@@ -90,15 +90,15 @@ def class_grid(cells: Sequence[Cell], label: str) -> str:
 def card_sheet(cells: Sequence[Cell | None], label: str) -> str:
     """HTML of [52] cells by card, one suit a row; None for cards that cannot come."""
     order = [rank * NUM_SUITS + suit for suit in reversed(range(NUM_SUITS)) for rank in reversed(range(NUM_RANKS))]
-    shown = [(card, RANKS[card // NUM_SUITS] + SUIT_SYMBOLS[card % NUM_SUITS], cells[card]) for card in order]
-    return _grid(shown, label, "cards")
+    named = [(card, RANKS[card // NUM_SUITS] + SUIT_SYMBOLS[card % NUM_SUITS], cells[card]) for card in order]
+    return _grid(named, label, "cards")
 
 
-def _grid(shown: Sequence[tuple[int, str, Cell | None]], label: str, kind: str) -> str:
+def _grid(named: Sequence[tuple[int, str, Cell | None]], label: str, kind: str) -> str:
     rows = []
-    for start in range(0, len(shown), NUM_RANKS):
+    for start in range(0, len(named), NUM_RANKS):
         cells = (
-            _cell(*one, first=not start and not place) for place, one in enumerate(shown[start : start + NUM_RANKS])
+            _cell(*one, first=not start and not place) for place, one in enumerate(named[start : start + NUM_RANKS])
         )
         rows.append(f'<div role="row" class="cell-row">{"".join(cells)}</div>')
     return f'<div role="grid" class="cells {kind}" aria-label="{escape(label)}">{"".join(rows)}</div>'
@@ -112,5 +112,5 @@ def _cell(number: int, name: str, cell: Cell | None, *, first: bool) -> str:
     data = f'data-c="{number}" data-w="{cell.weight}" tabindex="{0 if first else -1}"{style}'
     data += " data-held" if cell.held else ""
     label, text = escape(f"{name}: {cell.label}"), escape(cell.text)
-    told = f'aria-label="{label}" title="{label}"'
-    return f'<div role="gridcell" class="{classes}" {data} {told}><b>{name}</b><span>{text}</span></div>'
+    labelled = f'aria-label="{label}" title="{label}"'
+    return f'<div role="gridcell" class="{classes}" {data} {labelled}><b>{name}</b><span>{text}</span></div>'

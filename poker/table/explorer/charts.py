@@ -11,7 +11,7 @@ from poker.cards import PREFLOP_CLASS_SIZE, RARE
 from poker.errors import PokernetsError
 from poker.solvers.blueprint import FirstRound
 from poker.table import words
-from poker.table.elements import Trail, Unit, choice, crumbs, html, row
+from poker.table.elements import Trail, UnitSwitch, choice, crumbs, html, row
 from poker.table.explorer.cells import MOVE_FOCUS, OUT, action_colours, class_grid, strategy_cell
 from poker.tree import Kind
 
@@ -44,7 +44,7 @@ class _Charts:
         self._trail = Trail(self._where, "preflop", self._moved)
         self._actions = row("What can be done")
         self._grid = html("hands-grid").on("keydown", js_handler=MOVE_FOCUS)
-        self._unit = Unit()
+        self._unit = UnitSwitch()
         self._unit.add(self._grid, lambda: self._go(self._line))
         ui.label("A cell is as high as the hand comes here by the blueprint's own play.").classes("quiet")
         self._go(())
@@ -98,7 +98,7 @@ class _Charts:
             for action, name, mean, colour in zip(self._tree.actions(node), names, means, colours, strict=True):
                 choice(f"{name} {mean:.0%}", colour, partial(self._step, (*line, action)))
         heights = reach / max(float(reach.max()), 1e-12)
-        shown = np.where(heights[:, None] >= RARE, probs, np.nan)
-        pairs = zip(shown.tolist(), heights.tolist(), strict=True)
+        strategies = np.where(heights[:, None] >= RARE, probs, np.nan)
+        pairs = zip(strategies.tolist(), heights.tolist(), strict=True)
         cells = [strategy_cell(names, shares, height, OUT) for shares, height in pairs]
         self._grid.set_content(class_grid(cells, f"{seat} after {len(line)} actions"))

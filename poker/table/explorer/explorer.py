@@ -105,22 +105,22 @@ class _Explorer:
         self._asked += 1
         ui.timer(0.4, partial(self._estimate, self._asked), once=True)
 
-    async def _estimate(self, asked: int = 0) -> None:
+    async def _estimate(self, request: int = 0) -> None:
         """Says what the solve takes, and what is wrong with the spot."""
-        if asked != self._asked:
+        if request != self._asked:
             return
         try:
             spot, settings = self._form.spot, self._form.settings(self._settings)
             prepared = await run.io_bound(
-                Solve, spot, settings, lambda: asked == self._asked and not self._client.is_deleted
+                Solve, spot, settings, lambda: request == self._asked and not self._client.is_deleted
             )
         except PokernetsError as error:
-            prepared, told = None, str(error)
+            prepared, text = None, str(error)
         else:
-            told = "" if prepared is None else _cost(prepared)
-        if asked == self._asked:
+            text = "" if prepared is None else _cost(prepared)
+        if request == self._asked:
             self._prepared = prepared
-            self._cost.set_text(told)
+            self._cost.set_text(text)
             self._cost.classes("wrong" if prepared is None else "", remove="" if prepared is None else "wrong")
 
     async def _begin(self) -> None:
@@ -178,8 +178,8 @@ class _Form:
         for seat, panel in zip(SEATS, tabs(*SEATS, look="no-caps align=justify")[1], strict=True):
             with panel.classes("flush"):
                 self._ranges[seat] = RangeEditor(seat, str(values.get(f"{seat.lower()}_range", "")), changed)
-        known = {*_FIELDS, "oop_range", "ip_range"}
-        more = "\n".join(f"{key}: {value}" for key, value in values.items() if key not in known)
+        keys = {*_FIELDS, "oop_range", "ip_range"}
+        more = "\n".join(f"{key}: {value}" for key, value in values.items() if key not in keys)
         with ui.expansion("More settings of the spot", value=bool(more)).props("dense").classes("wide"):
             self._more = ui.textarea("One `key: value` a line", value=more, on_change=changed)
             self._more.props(

@@ -33,7 +33,6 @@ from poker.table.explorer.cells import (
 
 _MODES = {"strategy": "Strategy", "ev": "EV", "equity": "Equity", "weight": "Weight"}
 _COLUMNS = ("hand", "EV", "equity", "weight")
-Values = NDArray[np.floating]
 
 
 class SolutionPanel:
@@ -50,9 +49,9 @@ class SolutionPanel:
         self._trail = Trail(self._where, "spot", self._go)
         self._facts = ui.label().classes("quiet").props("role=status aria-live=polite")
         self._actions = row("What can be done")
-        told = f"EV: chips won from the starting pot of {solve.spot.pot} and from all bets, minus one's own"
-        told += "; a fold loses what one has bet so far. At an action: the mean over all hands that come here"
-        ui.label(told).classes("quiet")
+        explanation = f"EV: chips won from the starting pot of {solve.spot.pot} and from all bets, minus one's own"
+        explanation += "; a fold loses what one has bet so far. At an action: the mean over all hands that come here"
+        ui.label(explanation).classes("quiet")
         self._sheet = html("sheet")
         with row():
             self._who = ui.toggle({0: SEATS[0], 1: SEATS[1]}, value=0, on_change=self._chosen).props("dense no-caps")
@@ -117,11 +116,11 @@ class SolutionPanel:
                 ui.label("Which card comes?" if view.deals else "The hand is over; what is left is the cards.")
                 return
             ui.label(f"{SEATS[view.player]}:").classes("seat-name")
-            found = totals(view)
+            by_action = totals(view)
             for action, colour in zip(view.actions, action_colours(view.actions), strict=True):
-                told = found[action]
-                ev = "" if told["ev_all"] is None else f" · EV {_number(told['ev_all'])}"
-                name = f"{_word(action)} {_percent(told['frequency'])}{ev}"
+                numbers = by_action[action]
+                ev = "" if numbers["ev_all"] is None else f" · EV {_number(numbers['ev_all'])}"
+                name = f"{_word(action)} {_percent(numbers['frequency'])}{ev}"
                 choice(name, colour, partial(self._step, (*view.words, action)))
 
     def _chosen(self) -> None:
@@ -172,11 +171,11 @@ class SolutionPanel:
             ui.notify(f"Written to {folder}", type="positive")
 
 
-def by_class(values: Values, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+def by_class(values: NDArray[np.floating], weights: NDArray[np.float64]) -> NDArray[np.float64]:
     """float64[169, ...] means over the hands of each class that have a weight and a value, else NaN."""
     rows = values.reshape(len(values), -1)
-    known = (weights > 0) & ~np.isnan(rows).any(axis=1)
-    return class_shares(np.where(known, weights, 0.0), np.nan_to_num(rows).astype(np.float32))
+    valued = (weights > 0) & ~np.isnan(rows).any(axis=1)
+    return class_shares(np.where(valued, weights, 0.0), np.nan_to_num(rows).astype(np.float32))
 
 
 def _cells(view: View, player: int, mode: str) -> list[Cell]:
@@ -190,15 +189,15 @@ def _cells(view: View, player: int, mode: str) -> list[Cell]:
         return [strategy_cell(names, row.tolist(), height, OUT) for row, height in rows]
     values = {"ev": view.ev[player], "equity": view.equity[player], "weight": ranges}[mode]
     means = by_class(values, weights)[:, 0]
-    known = means[~np.isnan(means)]
-    least, top = (known.min(), known.max()) if len(known) else (0.0, 1.0)
+    numbers = means[~np.isnan(means)]
+    least, top = (numbers.min(), numbers.max()) if len(numbers) else (0.0, 1.0)
     if mode == "weight":
         least, top = 0.0, max(most, 1e-9)
-    shown = _percent if mode != "ev" else _number
+    format_value = _percent if mode != "ev" else _number
     return [
         Cell("", "", OUT)
         if np.isnan(mean)
-        else Cell(heat(mean, least, top), shown(mean).rstrip("%"), f"{_MODES[mode]} {shown(mean)}")
+        else Cell(heat(mean, least, top), format_value(mean).rstrip("%"), f"{_MODES[mode]} {format_value(mean)}")
         for mean in means.tolist()
     ]
 
@@ -228,12 +227,12 @@ def _by_suit(view: View, player: int, number: int) -> str:
     rows = []
     for hand in hands:
         cards = text.small_texts(map(card_text, HAND_CARDS[hand][::-1].tolist()))
-        told = [_number(view.ev[player, hand]), *(_percent(of[player, hand]) for of in (view.equity, view.ranges))]
+        entries = [_number(view.ev[player, hand]), *(_percent(of[player, hand]) for of in (view.equity, view.ranges))]
         for place in range(len(acts)):
             ev = view.action_ev[hand, place]
-            told.append(f"{_percent(view.strategy[hand, place])}<br><span class=quiet>{_number(ev)}</span>")
+            entries.append(f"{_percent(view.strategy[hand, place])}<br><span class=quiet>{_number(ev)}</span>")
         bar = mixed(view.strategy[hand].tolist(), colours, 0.15) if acts else "none"
-        values = "".join(f"<td>{one}</td>" for one in told)
+        values = "".join(f"<td>{one}</td>" for one in entries)
         rows.append(f'<tr style="background: {bar}"><th scope=row>{cards}</th>{values}</tr>')
     table = f"<table><thead><tr>{heads}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
     return f"{title}<div class=scroll>{table}</div>"

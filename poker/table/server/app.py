@@ -140,14 +140,14 @@ def _header(page: Page, pages: Sequence[Page]) -> None:
 async def loaded(future: "Future[T]", what: str) -> T:
     """The result of `future`; until that is there the page says what is being loaded."""
     if not future.done():
-        with ui.element("div").props("role=status").classes("status") as told:
+        with ui.element("div").props("role=status").classes("status") as notice:
             ui.spinner().props("aria-hidden=true")
             ui.label(f"Loading {what} …")
         try:
             await asyncio.shield(asyncio.wrap_future(future))  # others wait for it as well
         finally:
-            if not told.is_deleted:
-                told.delete()
+            if not notice.is_deleted:
+                notice.delete()
     return future.result()
 
 
@@ -158,7 +158,7 @@ def owners(scope: Scope) -> set[str]:
     if path.startswith(_PAGES):
         pages.append(path.removeprefix(_PAGES).partition("/")[0])
     sockets = (_of_socket(core.sio.environ.get(socket)) for socket in query.getlist("sid"))
-    return {found for found in (*sockets, *map(_of_page, pages)) if found is not None}
+    return {visitor for visitor in (*sockets, *map(_of_page, pages)) if visitor is not None}
 
 
 def _guard_events() -> None:
@@ -173,8 +173,8 @@ def _guarded(handler: Callable[..., Any]) -> Callable[..., Any]:
         page = message.get("client_id") if isinstance(message, dict) else None
         if not isinstance(page, str) or _of_page(page) != _of_socket(core.sio.get_environ(sid)):
             return None
-        found = handler(sid, message)
-        return await found if hasattr(found, "__await__") else found
+        result = handler(sid, message)
+        return await result if hasattr(result, "__await__") else result
 
     return told
 

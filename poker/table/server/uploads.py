@@ -40,19 +40,19 @@ def read_apart(
     child = Child(_read, name, game, memory, seconds, read)
     try:
         child.pipe.send_bytes(data)  # no argument: a start does not notice that the process is gone
-        told = child.pipe.recv_bytes(_MOST_FOUND) if child.pipe.poll(_PATIENCE * seconds) else None
+        answer = child.pipe.recv_bytes(_MOST_FOUND) if child.pipe.poll(_PATIENCE * seconds) else None
     except (EOFError, ConnectionError):
-        told = None  # it was killed
+        answer = None  # it was killed
     except OSError as error:
         raise PokernetsError(f"{name} holds more than a page can keep: divide it") from error
     finally:
         child.kill()
-    if told is None:
+    if answer is None:
         raise PokernetsError(f"{name} takes more than {seconds} s to read: divide it, or remove what is no hand")
-    found: T | str = pickle.loads(told)
-    if isinstance(found, str):
-        raise PokernetsError(found)
-    return found
+    result: T | str = pickle.loads(answer)
+    if isinstance(result, str):
+        raise PokernetsError(result)
+    return result
 
 
 def _read(
@@ -66,11 +66,11 @@ def _read(
         used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
         with contextlib.suppress(ValueError, OSError):  # a lower limit is in force
             resource.setrlimit(resource.RLIMIT_AS, (used + memory,) * 2)
-    found: object
+    result: object
     try:
-        found = read(name, data, game)
+        result = read(name, data, game)
     except PokernetsError as error:
-        found = str(error)
+        result = str(error)
     except (MemoryError, RecursionError) as error:
-        found = f"{name} takes too much memory to read ({type(error).__name__}): remove what is no hand"
-    pipe.send_bytes(pickle.dumps(found))
+        result = f"{name} takes too much memory to read ({type(error).__name__}): remove what is no hand"
+    pipe.send_bytes(pickle.dumps(result))

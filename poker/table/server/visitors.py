@@ -143,16 +143,16 @@ class PooledSolver:
         return self.pool.place(self.owner)
 
     def ranged_policy(self, state: HandState) -> RangedPolicy:
-        found: RangedPolicy = self._ask("ranged_policy", state)
-        return found
+        solution: RangedPolicy = self._ask("ranged_policy", state)
+        return solution
 
     def opponents_decision(self, state: HandState, raises: tuple[int, ...] = ()) -> SolvedDecision:
-        found: SolvedDecision = self._ask("opponents_decision", state, raises)
-        return found
+        solution: SolvedDecision = self._ask("opponents_decision", state, raises)
+        return solution
 
     def others_decision(self, state: HandState, raises: tuple[int, ...] = ()) -> SolvedDecision:
-        found: SolvedDecision = self._ask("others_decision", state, raises)
-        return found
+        solution: SolvedDecision = self._ask("others_decision", state, raises)
+        return solution
 
     def _ask(self, method: str, *arguments: Any) -> Any:
         try:

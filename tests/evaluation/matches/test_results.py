@@ -236,14 +236,16 @@ def test_differences_on_the_same_cards_against_the_same_opponents() -> None:
     assert set(found) == {("a", "b", "c"), ("a", "c", "b"), ("a", "d", "c"), ("b", "d", "c"), ("c", "b", "a")}
     item = found["a", "b", "c"]
     assert not item.aivat
-    assert item.found.mean == pytest.approx(edge.mean())
-    assert item.found.half_width < 1
+    assert item.difference.mean == pytest.approx(edge.mean())
+    assert item.difference.half_width < 1
     assert found["a", "d", "c"].aivat
-    assert found["a", "d", "c"].found.mean == pytest.approx(2 * edge.mean())
+    assert found["a", "d", "c"].difference.mean == pytest.approx(2 * edge.mean())
     record = match_report(match_of(*lineups)).record
     [written] = [row for row in record["contrasts"] if row["second"] == "d" and row["first"] == "a"]
     assert (written["against"], written["by"]) == (["c"], "aivat")
-    assert re.search(rf"<td>a less b</td><td[^>]*>c</td><td[^>]*>chips</td><td>{item.found}</td>", page_of(*lineups))
+    assert re.search(
+        rf"<td>a less b</td><td[^>]*>c</td><td[^>]*>chips</td><td>{item.difference}</td>", page_of(*lineups)
+    )
 
 
 def test_differences_over_several_opponents_come_first() -> None:
@@ -252,17 +254,17 @@ def test_differences_over_several_opponents_come_first() -> None:
     found = match_of(played("a c", ac), played("a d", ad), played("b c", bc), played("d b", -bd)).contrasts()
     mine = [item for item in found if (item.first, item.second) == ("a", "b")]
     assert [item.against for item in mine] == [("c", "d"), ("c",), ("d",)]
-    assert same(mine[0].found, estimate((ac + ad) / 2 - (bc + bd) / 2))
+    assert same(mine[0].difference, estimate((ac + ad) / 2 - (bc + bd) / 2))
 
 
 def test_groups_that_were_asked_for_are_compared() -> None:
     rng = np.random.default_rng(4)
     ab, ac, bc = rng.normal(size=(3, 40))
     match = match_of(played("a b", ab), played("a c", ac), played("b c", bc))
-    match.asked = [(["a"], ["b", "c"])]
+    match.pairs = [(["a"], ["b", "c"])]
     found = match.contrasts()[0]
     assert (found.first, found.second, found.against) == ("a", "b+c", ())
-    assert same(found.found, estimate((ab + ac) / 2 - (-ab + bc - ac - bc) / 4))
+    assert same(found.difference, estimate((ab + ac) / 2 - (-ab + bc - ac - bc) / 4))
 
 
 def test_with_more_than_three_players_the_order_counts() -> None:
@@ -303,7 +305,7 @@ def test_adversaries_made_for_each_agent_are_one_opponent() -> None:
         played("odd@a a", [0.0, 0.0, 3.0]),
         played("odd@b b", [0.0, 6.0, 0.0]),
     )
-    found = {(item.first, item.second, item.against): item.found.mean for item in match.contrasts()}
+    found = {(item.first, item.second, item.against): item.difference.mean for item in match.contrasts()}
     assert found["a", "b", ("lbr",)] == pytest.approx(-3.0)
     assert found["a", "b", ("odd",)] == pytest.approx(1.0)
     assert found["a", "b", ("lbr", "odd")] == pytest.approx(-1.0)
