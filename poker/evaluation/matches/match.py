@@ -47,7 +47,7 @@ _MOST_BARS = 10
 
 @dataclass(frozen=True, kw_only=True)
 class MatchSettings:
-    """What is played, and how it is counted, as conf/evaluate/match.yaml explains it.
+    """Settings of a match: the hands played and how they are counted, as conf/evaluate/match.yaml explains it.
 
     Without `lineups` (lists of agent names) heads-up games are played by all pairs, others by the agents in their
     order, again and again until the table is full. `contrasts` are pairs of groups of agents (`a+b`). With `half_width`
