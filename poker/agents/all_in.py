@@ -72,9 +72,9 @@ class AllInPlayer(SamplingAgent):
 def best_hands(share: float) -> NDArray[np.float64]:
     """[1326] 1 for the hands of most equity that make up `share` of all, a part of 1 at the limit."""
     equity = np.round(hand_features(()).ehs, 9)
-    found, left = np.zeros(len(equity)), share * len(equity)
+    played, left = np.zeros(len(equity)), share * len(equity)
     for value in np.unique(equity)[::-1]:
         members = equity == value
-        found[members] = min(1.0, max(0.0, left / members.sum()))
+        played[members] = min(1.0, max(0.0, left / members.sum()))
         left -= members.sum()
-    return found
+    return played

@@ -93,8 +93,8 @@ def ranged_policy_of(agent: PolicyAgent, state: HandState) -> RangedPolicy:
     weights = rules.space.live(state.board).astype(np.float32)
     for before, actor, action in state.betting.turns():
         if actor == player:
-            shown = state.board[: rules.board_sizes[before.street]]
-            probs = taken(agent.policy(public_state(before, shown)), action)
+            board = state.board[: rules.board_sizes[before.street]]
+            probs = taken(agent.policy(public_state(before, board)), action)
             after = None if probs is None else updated_range(weights, probs)
             weights = weights if after is None else after
     actions, rows = agent.policy(state)
@@ -135,8 +135,8 @@ def require_policy(agent: Agent, what: str) -> PolicyAgent:
 
 def is_repeatable(agent: Agent) -> bool:
     """Whether the policy that the agent is asked for is always the one that it plays by."""
-    found: bool = getattr(agent, "repeatable", True)
-    return found
+    repeatable: bool = getattr(agent, "repeatable", True)
+    return repeatable
 
 
 def hand_number(state: HandState, player: int) -> int:

@@ -116,8 +116,8 @@ class DepthLimitedAgent(SearchingAgent):
             where.search.searched_policy(state.betting, where.board)
             for state, where in zip(states, places, strict=True)
         ]
-        found = together(searches, self._solve.together)
-        return [where.policy(policy) for policy, where in zip(found, places, strict=True)]
+        policies = together(searches, self._solve.together)
+        return [where.policy(policy) for policy, where in zip(policies, places, strict=True)]
 
     def solved_values(self, state: HandState, seat: int) -> DecisionValues:
         """Values of the opponent's hands after each action in `state`, as solved by the agent in `seat`.

@@ -85,16 +85,16 @@ class DepthLimitedRingAgent(SearchingAgent):
             self._search(root, players[seat], board, self._unhurried) for seat in (betting.to_act, 1 - betting.to_act)
         )
         believed = Believed.at(theirs, own, state.betting, board, players)
-        found = decision(self._unhurried.heads_up, believed, betting, board, tuple(map(rest.alone, raises)))
+        solved = decision(self._unhurried.heads_up, believed, betting, board, tuple(map(rest.alone, raises)))
         answers = {
-            tuple(map(rest.real, path)): (share, value + rest.offset) for path, (share, value) in found.answers.items()
+            tuple(map(rest.real, path)): (share, value + rest.offset) for path, (share, value) in solved.answers.items()
         }
         return replace(
-            found,
-            actions=tuple(map(rest.real, found.actions)),
-            values=found.values + rest.offset,
-            best=found.best + rest.offset,
-            guesses=tuple(values + rest.offset for values in found.guesses),
+            solved,
+            actions=tuple(map(rest.real, solved.actions)),
+            values=solved.values + rest.offset,
+            best=solved.best + rest.offset,
+            guesses=tuple(values + rest.offset for values in solved.guesses),
             answers=answers,
         )
 
@@ -112,12 +112,12 @@ class DepthLimitedRingAgent(SearchingAgent):
         return None
 
     def _search(self, root: Betting, searcher: int, board: Board, solve: TableSolver) -> NestedSearch:
-        shown = board[: root.rules.board_sizes[root.street]]
-        key = solve, root.text(), shown, searcher
-        found = self._searches.get(key)
-        if found is None:
+        board = board[: root.rules.board_sizes[root.street]]
+        key = solve, root.text(), board, searcher
+        search = self._searches.get(key)
+        if search is None:
             settings = self.settings
-            found = NestedSearch(
+            search = NestedSearch(
                 root.rules,
                 searcher,
                 solve,
@@ -126,14 +126,14 @@ class DepthLimitedRingAgent(SearchingAgent):
                 follow=settings.follow,
                 start=Belief(
                     root,
-                    self.ranges(root, shown, settings.opponent_noise),
+                    self.ranges(root, board, settings.opponent_noise),
                     None,
                     answered=False,
-                    reach=self.ranges(root, shown, 0.0),
+                    reach=self.ranges(root, board, 0.0),
                 ),
             )
-            self._searches.put(key, found)
-        return found
+            self._searches.put(key, search)
+        return search
 
     def ranges(self, root: Betting, board: Board, noise: float) -> Ranges:
         """The ranges of all players at `root` on its `board`, if all before was played by the blueprint but for a share
@@ -141,8 +141,8 @@ class DepthLimitedRingAgent(SearchingAgent):
         ranges = start_ranges(root.rules)
         for before, player, action in root.turns():
             if not root.folded[player]:
-                shown = board[: root.rules.board_sizes[before.street]]
-                probs = taken(self._blueprint.policy(public_state(before, shown)), action)
+                state = public_state(before, board[: root.rules.board_sizes[before.street]])
+                probs = taken(self._blueprint.policy(state), action)
                 if probs is not None:
                     ranges = observe_action(ranges, player, probs, noise)
         return observe_board(ranges, board)

@@ -88,14 +88,14 @@ class EquityAgent:
 
     def _floors(self, betting: Betting) -> list[float]:
         """[opponents] for each, the share of all hands that are too weak for the actions taken."""
-        kept = [1.0] * betting.rules.num_players
+        left = [1.0] * betting.rules.num_players
         for past, player, action in betting.turns():
             if action > 0:
                 pot_after_calling = past.pot + past.to_call
                 raised = action - past.highest
-                kept[player] /= 1.0 + self.fear * raised / pot_after_calling
+                left[player] /= 1.0 + self.fear * raised / pot_after_calling
         others = [i for i, out in enumerate(betting.folded) if not out and i != betting.to_act]
-        return [1.0 - kept[i] for i in others]
+        return [1.0 - left[i] for i in others]
 
     def equity(self, state: HandState, floors: list[float]) -> float:
         """Expected share of the pot of the hand to act; opponents hold strengths (0..1) of at least `floors`."""

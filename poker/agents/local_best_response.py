@@ -130,12 +130,12 @@ class LocalBestResponse(SamplingAgent):
         """`policy` at each state; the opponent is asked about all of them at once."""
         for memories in (self._ranges, self._choices):
             memories.hold(_STATES_OF_A_HAND * len(states))
-        asked = {(asked.betting.text(), asked.board): asked for state in states for asked in self._asks(state)}
+        needed = {(ask.betting.text(), ask.board): ask for state in states for ask in self._asks(state)}
         if isinstance(self._opponent, SamplingAgent):
-            self._answers = dict(zip(asked, self._opponent.policies(list(asked.values())), strict=True))
-        found = super().policies(states)
+            self._answers = dict(zip(needed, self._opponent.policies(list(needed.values())), strict=True))
+        policies = super().policies(states)
         self._answers = {}
-        return found
+        return policies
 
     def policy(self, state: HandState) -> Policy:
         """The choice of each hand, with probability 1; of equal values the first in the order of the actions."""
@@ -173,10 +173,10 @@ class LocalBestResponse(SamplingAgent):
     def _raised(self, betting: Betting, board: Board, action: int, others: Mapping[int, Floats]) -> Floats:
         """[H] chips expected from a raise on, against ranges of those left."""
         player, stacks = betting.to_act, betting.rules.stacks
-        own, asked = betting.committed[player], list(_asked(betting.apply(action), player))
-        all_in = {i: hands for i, hands in others.items() if i not in [state.to_act for state in asked]}
+        own, answers = betting.committed[player], list(_answers(betting.apply(action), player))
+        all_in = {i: hands for i, hands in others.items() if i not in [state.to_act for state in answers]}
         value, share = np.zeros(self._rules.num_hands), np.ones(self._rules.num_hands)
-        for state in asked:
+        for state in answers:
             caller, hands = state.to_act, others[state.to_act]
             matched, folding = min(action, stacks[caller]), hands * self._answer(state, board, FOLD)
             chances = self._chances(board, (hands - folding, *all_in.values()))
@@ -203,12 +203,12 @@ class LocalBestResponse(SamplingAgent):
         if len(choices) == 1 or self._choices.get(betting.text(), board) is not None:
             return
         others = [i for i, out in enumerate(betting.folded) if not out and i != betting.to_act]
-        for before, shown, action in chain.from_iterable(self._decisions(betting, board, i) for i in others):
-            if self._ranges.get(before.apply(action).text(), shown) is None:
-                yield public_state(before, shown)
+        for before, public, action in chain.from_iterable(self._decisions(betting, board, i) for i in others):
+            if self._ranges.get(before.apply(action).text(), public) is None:
+                yield public_state(before, public)
         for action in choices:
             if action > CALL:
-                yield from (public_state(asked, board) for asked in _asked(betting.apply(action), betting.to_act))
+                yield from (public_state(after, board) for after in _answers(betting.apply(action), betting.to_act))
 
     def _decisions(self, betting: Betting, board: Board, player: int) -> Iterator[tuple[Betting, Board, int]]:
         """Decisions of `player` on the way to `betting`, each with the board then and the action."""
@@ -219,31 +219,31 @@ class LocalBestResponse(SamplingAgent):
     def _range(self, betting: Betting, board: Board, player: int) -> Floats:
         """[H] the hands of `player`, an opponent, given its actions and the board; sums to 1 before the last deal."""
         weights = np.full(self._rules.num_hands, 1.0 / self._rules.num_hands)
-        for state, shown, action in self._decisions(betting, board, player):
-            weights = self._after(state, shown, action, weights)
+        for state, public, action in self._decisions(betting, board, player):
+            weights = self._after(state, public, action, weights)
         return weights * self._rules.space.live(board)
 
     def _after(self, state: Betting, board: Board, action: int, weights: Floats) -> Floats:
         """The opponent's range after their `action` at `state`, where it was `weights`; remembered."""
         history = state.apply(action).text()
-        known = self._ranges.get(history, board)
-        if known is None:
-            known = updated_range(weights, self._rules.space.live(board) * self._answer(state, board, action))
-            if known is None:
+        after = self._ranges.get(history, board)
+        if after is None:
+            after = updated_range(weights, self._rules.space.live(board) * self._answer(state, board, action))
+            if after is None:
                 raise policy_mismatch(state, action)
-            self._ranges.put(history, board, known)
-        return known
+            self._ranges.put(history, board, after)
+        return after
 
     def _answer(self, betting: Betting, board: Board, action: int) -> Floats:
         """[H] probability of the opponent's `action`."""
-        known = self._answers.get((betting.text(), board))
-        actions, probs = known or self._opponent.policy(public_state(betting, board))
+        policy = self._answers.get((betting.text(), board))
+        actions, probs = policy or self._opponent.policy(public_state(betting, board))
         if action not in actions:
             return np.zeros(self._rules.num_hands)
         return probs[:, actions.index(action)].astype(np.float64)
 
 
-def _asked(raised: Betting, player: int) -> Iterator[Betting]:
+def _answers(raised: Betting, player: int) -> Iterator[Betting]:
     """The state after a raise of `player`, and those in which all asked before have folded."""
     while not raised.is_over and raised.to_act != player:
         yield raised

@@ -43,10 +43,10 @@ class ModelledAgent(SamplingAgent):
 
     def range_of(self, betting: Betting, board: Board, seat: int) -> Floats:
         """[H] weights of the hands with which the player in `seat` has come so far, by their own policy."""
-        found = np.ones(betting.rules.num_hands)
+        weights = np.ones(betting.rules.num_hands)
         for past, player, action in betting.turns():
             if player == seat:
                 actions, probs = self._at(past, board[: betting.rules.board_sizes[past.street]])
                 if action in actions:  # else it was chosen for them
-                    found *= probs[:, actions.index(action)]
-        return found
+                    weights *= probs[:, actions.index(action)]
+        return weights

@@ -25,8 +25,8 @@ class Searched(NamedTuple):
         """[H, ...] rows in the suits that were dealt."""
         return rows if self.renaming is None else rows[HAND_PERMUTATION[self.renaming]]
 
-    def policy(self, found: NodePolicy) -> Policy:
-        return found.actions, self.dealt(found.probs)
+    def policy(self, solved: NodePolicy) -> Policy:
+        return solved.actions, self.dealt(solved.probs)
 
 
 class SearchingAgent(SamplingAgent):

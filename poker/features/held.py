@@ -21,12 +21,12 @@ SIZE = len(NAMES)
 
 def held_inputs(board: Board) -> Singles:
     """[1326, 10] inputs of all hands on a board; 0 for hands that it rules out."""
-    found, live = hand_features(board), HOLDEM.live(board)
-    ordered, ehs = np.sort(found.ehs.round(9)[live]), found.ehs.round(9)
+    features, live = hand_features(board), HOLDEM.live(board)
+    ordered, ehs = np.sort(features.ehs.round(9)[live]), features.ehs.round(9)
     weaker = (np.searchsorted(ordered, ehs, "left") + np.searchsorted(ordered, ehs, "right")) / (2 * len(ordered))
     rank, suit = HAND_CARDS // 4, HAND_CARDS % 4
     cards = rank[:, 0] == rank[:, 1], suit[:, 0] == suit[:, 1], rank.max(axis=1) / 12, rank.min(axis=1) / 12
-    columns = found.hs, found.ehs, found.ehs2, found.ppot, found.npot, weaker, *cards
+    columns = features.hs, features.ehs, features.ehs2, features.ppot, features.npot, weaker, *cards
     return np.where(live[:, None], np.stack(columns, axis=1), 0.0).astype(np.float32)
 
 
@@ -44,8 +44,8 @@ def held_rows(columns: Mapping[str, NDArray[Any]]) -> Singles:
             public, renaming = renamed_flop(public)
             hand = int(HAND_PERMUTATION[renaming][hand])
         alike[public].append((row, hand))
-    found = np.empty((len(held), SIZE), dtype=np.float32)
+    inputs = np.empty((len(held), SIZE), dtype=np.float32)
     for public, there in alike.items():
         rows, hands = np.array(there).T
-        found[rows] = held_inputs(public)[hands]
-    return found
+        inputs[rows] = held_inputs(public)[hands]
+    return inputs

@@ -62,17 +62,17 @@ def cells(features: Singles, context: NDArray[np.int64], predicted: Singles) -> 
     others = np.rint(features[:, _ACTIVE] * 10).astype(np.int64) - 2
     still = np.rint(features[:, _STILL] * 10).astype(np.int64)
     bins, fine = (np.minimum((predicted * n).astype(np.int64), n - 1) for n in (_BINS, _FINE_BINS))
-    street, asked = context // NUM_BET_LEVELS, context % NUM_BET_LEVELS > 0
-    spot = 2 * (street > 0) + asked
+    street, facing_bet = context // NUM_BET_LEVELS, context % NUM_BET_LEVELS > 0
+    spot = 2 * (street > 0) + facing_bet
     each = (
         context,
         4 * context + played,
         3 * context + np.clip(others, 0, 2),
-        2 * (_BINS * bins[:, 0] + bins[:, 2]) + asked,
-        2 * fine[:, 0] + asked,
-        2 * fine[:, 2] + asked,
+        2 * (_BINS * bins[:, 0] + bins[:, 2]) + facing_bet,
+        2 * fine[:, 0] + facing_bet,
+        2 * fine[:, 2] + facing_bet,
         4 * context + np.clip(still, 0, 3),
-        8 * street + 2 * played + asked,
+        8 * street + 2 * played + facing_bet,
         np.zeros_like(context),
         context,
         spot,

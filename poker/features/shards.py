@@ -131,11 +131,11 @@ def open_all(
     shards = [open_artifact(path, kind, config=stamp, verify=verify) for path in paths]
     wanted = _identity(shards[0])
     for shard in shards:
-        own, found = columns(shard), _identity(shard)
-        for key in {**wanted, **found}:
-            if found.get(key) != wanted.get(key):
+        own, made = columns(shard), _identity(shard)
+        for key in {**wanted, **made}:
+            if made.get(key) != wanted.get(key):
                 raise MismatchedArtifactError(
-                    f"{shard.path} was made with {key}={found.get(key)!r}, {shards[0].path} with {wanted.get(key)!r}: "
+                    f"{shard.path} was made with {key}={made.get(key)!r}, {shards[0].path} with {wanted.get(key)!r}: "
                     "keep data sets apart"
                 )
         check_columns(shard, own, values=verify)
@@ -156,11 +156,11 @@ def check_columns(shard: Artifact, columns: Columns, values: bool = True) -> Non
         raise CorruptArtifactError(f"{shard.path} counts no rows", how_to_replace(shard.kind, shard.path))
     for name, (dtype, shape) in columns.items():
         within = _INDEXES.get(name) if values else None
-        found = shard.array(
+        values_read = shard.array(
             name, (rows, *shape), dtypes=(dtype,), within=within, or_value=NO_CARD if name in _CARDS else None
         )
         if values and issubclass(dtype, np.floating):
-            _check_finite(shard, name, found)
+            _check_finite(shard, name, values_read)
 
 
 def _check_finite(shard: Artifact, name: str, column: NDArray[Any]) -> None:

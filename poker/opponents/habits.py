@@ -18,9 +18,9 @@ Symbols: B boards, H hands, A actions, S size classes, G groups of decisions.
 """
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -45,7 +45,7 @@ from poker.state import HandState
 from poker.types import Board, Floats, Reals, Singles
 
 _REMEMBERED = 10_000
-"""Decisions whose context is not worked out again."""
+"""Decisions that are not worked out again."""
 _LEAST = 1e-4
 """The least probability of an action given the hand."""
 
@@ -54,7 +54,7 @@ _LEAST = 1e-4
 class Habits:
     """Actions seen of a player: `counts` [4, 5, 3, 2, 3, 3] by context, `sizes` [4, S] of raises by street.
 
-    A `poker.opponents.model.OpponentModel`, equal to another if these, `half`, the hands `shown`, the `prior` and what
+    A `poker.opponents.model.OpponentModel`, equal to another if these, `half`, the `shown_hands`, the `prior` and what
     is `given` are.
     """
 
@@ -63,17 +63,12 @@ class Habits:
     """Whether actions follow a hand's strength against strong hands, as people's do, not against any hand."""
     counts: Floats = field(default_factory=lambda: np.zeros((*SPOTS, 3)))
     sizes: Floats = field(default_factory=lambda: np.zeros((SPOTS[0], NUM_SIZES)))
-    shown: ShownHands = field(default_factory=ShownHands)
+    shown_hands: ShownHands = field(default_factory=ShownHands)
     prior: Prior | None = None
     given: GivenHand | None = None
     """Model of what players of a population do with each hand; None: they act by strength."""
     explained: Floats = field(default_factory=lambda: np.zeros(len(WEIGHTS)))
     """[W] log-likelihood of the actions seen, by the weight of the prior."""
-    _at: dict[tuple[str, tuple[int, ...]], tuple[Spot, Floats, Floats, list[NDArray[np.intp]]]] = field(
-        default_factory=dict, repr=False
-    )
-    _from_prior: dict[tuple[str, tuple[Board, ...]], tuple[Floats, Floats]] = field(default_factory=dict, repr=False)
-    _given: dict[tuple[str, tuple[Board, ...]], tuple[HandClasses, Floats]] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         if not self.half > 0:
@@ -81,65 +76,63 @@ class Habits:
 
     def after(self, hand: HandState, player: int) -> "Habits":
         """Habits after a finished hand in which the opponent was `player`; their cards count where they were shown."""
-        rules, cards = hand.rules, hand.hole_cards[player] if hand.betting.is_showdown else ()
-        counts, sizes, shown, weights = self.counts.copy(), self.sizes.copy(), self.shown, np.ones((1, rules.num_hands))
+        cards = hand.hole_cards[player] if hand.betting.is_showdown else ()
+        counts, sizes, explained = self.counts.copy(), self.sizes.copy(), self.explained.copy()
+        shown_hands, weights = self.shown_hands, np.ones((1, hand.rules.num_hands))
         decisions: list[tuple[Betting, Board, int]] = []
-        explained = self.explained.copy()
         for past, actor, action in hand.betting.turns():
             if actor != past.to_act or not past.legal().allows(action):  # folds out of turn, or where nothing is asked
                 break
             if actor == player:
-                context, kind, board = spot_of(past), action_class(action), self._board_of(hand, past)
+                context, kind, board = spot_of(past), action_class(action), _board_of(hand, past)
+                decisions.append((past, board, action))
                 if self.prior is not None:
-                    prior = by_class(self.prior.frequencies(past, [board]))[0]
-                    explained += np.log(by_weight(self.counts[context], prior)[:, kind])
-                    decisions.append((past, board, action))
+                    expected = by_class(self.prior.frequencies(past, [board]))[0]
+                    explained += np.log(by_weight(self.counts[context], expected)[:, kind])
                 counts[(*context, kind)] += 1
                 if kind == RAISE_CLASS:
                     sizes[past.street, size_class(past, action)] += 1
                 if cards:
-                    held, group = hand_index(*cards), _group(context)
-                    classes, odds = self._odds(past, [board], context)
-                    frequencies, size_shares = self._frequencies(past, [board], context)
+                    shown_hands, weights = self._after_shown(decisions[-1], hand_index(*cards), shown_hands, weights)
+        prior = None if self.prior is None else self.prior.after(decisions)
+        return replace(self, counts=counts, sizes=sizes, shown_hands=shown_hands, prior=prior, explained=explained)
 
-                    def chances(shape: Shape) -> Singles:
-                        """[H] probability of the action."""
-                        return by_hand(classes, odds, frequencies, weights, shape)[0, :, kind]  # noqa: B023
+    def _after_shown(
+        self, decision: tuple[Betting, Board, int], hand: int, shown_hands: ShownHands, weights: Floats
+    ) -> tuple[ShownHands, Floats]:
+        """Shown hands and range [1, H] after an action with `hand`: betting before, board, action."""
+        betting, board, action = decision
+        context, kind = spot_of(betting), action_class(action)
+        group = _group(context)
+        classes, odds = self._odds(betting, (board,), context)
+        frequencies, size_shares = self._frequencies(betting, (board,), context)
 
-                    looking = [[chances(Shape(factor, share, 0.0))[held] for share in BLUFFS] for factor in STEEPNESS]
-                    shown = shown.after(group, np.array(looking), float(frequencies[0, kind]))
-                    weights = weights * chances(self._shapes[group])
-                    if kind == RAISE_CLASS:
-                        size, tilt = size_class(past, action), self.shown.tilt(past.street)
-                        by_tilt = [
-                            graded(classes.of, weights, each * classes.z, size_shares)[0, :, size]
-                            for each in (*TILTS, tilt)
-                        ]
-                        looked = np.array([each[held] for each in by_tilt[:-1]])
-                        shown = shown.after_raise(past.street, looked, float(size_shares[0, size]))
-                        weights = weights * by_tilt[-1]
-        known = None if self.prior is None else self.prior.after(decisions)
-        found = replace(self, counts=counts, sizes=sizes, shown=shown, prior=known, explained=explained)
-        return replace(found, _at={}, _from_prior={})
+        def chances(shape: Shape) -> Singles:
+            """[H] probability of the action."""
+            return by_hand(classes, odds, frequencies, weights, shape)[0, :, kind]
 
-    @staticmethod
-    def _board_of(hand: HandState, betting: Betting) -> Board:
-        return hand.runout[: hand.rules.board_sizes[betting.street]]
+        looking = [[chances(Shape(factor, share, 0.0))[hand] for share in BLUFFS] for factor in STEEPNESS]
+        shown_hands = shown_hands.after(group, np.array(looking), float(frequencies[0, kind]))
+        acting: Floats = weights * chances(self._shapes[group])
+        if kind != RAISE_CLASS:
+            return shown_hands, acting
+        size = size_class(betting, action)
+        *by_tilt, own = (
+            graded(classes.of, acting, tilt * classes.z, size_shares)[0, :, size]
+            for tilt in (*TILTS, self.shown_hands.tilt(betting.street))
+        )
+        looked = np.array([probs[hand] for probs in by_tilt])
+        return shown_hands.after_raise(betting.street, looked, float(size_shares[0, size])), acting * own
 
     def probs(
         self, betting: Betting, boards: Sequence[Board], actions: tuple[int, ...], weights: Reals
     ) -> tuple[Reals, float]:
         """See `poker.opponents.model.OpponentModel`."""
-        key = betting.text(), actions
-        if key not in self._at:
-            if len(self._at) > _REMEMBERED:
-                self._at.clear()
-            self._at[key] = spot_of(betting), *_split(betting, actions)
-        context, split, taken, by_size = self._at[key]
-        classes, odds = self._odds(betting, boards, context)
-        frequencies, sizes = self._frequencies(betting, boards, context)
+        context, split, taken, by_size = _split(betting, actions)
+        classes, odds = self._odds(betting, tuple(boards), context)
+        frequencies, sizes = self._frequencies(betting, tuple(boards), context)
         chances = by_hand(classes, odds, frequencies, weights, self._shapes[_group(context)])
-        raised, raises, tilt = chances[:, :, RAISE_CLASS], sizes @ taken, self.shown.tilt(betting.street)
+        raised, raises, tilt = chances[:, :, RAISE_CLASS], sizes @ taken, self.shown_hands.tilt(betting.street)
         probs = chances[:, :, :RAISE_CLASS] @ split + raised[:, :, None] * raises[:, None]
         if tilt != 0 and len(by_size) > 1:
             shares = np.stack([raises[:, alike].sum(axis=1) for alike in by_size], axis=1)
@@ -149,36 +142,33 @@ class Habits:
                 probs[:, :, alike] = chance[:, :, None] / len(alike)
         return probs, float(self.confidence[context])
 
-    def _frequencies(self, betting: Betting, boards: Sequence[Board], context: Spot) -> tuple[Floats, Floats]:
+    def _frequencies(self, betting: Betting, boards: tuple[Board, ...], context: Spot) -> tuple[Floats, Floats]:
         """Frequencies [B, 3] of fold, call and raise in a context, and shares [B, S] of the sizes of raises there."""
-        if self.prior is None:
-            here = self.frequencies[context], self._size_shares[context[0]]
-            return np.tile(here[0], (len(boards), 1)), np.tile(here[1], (len(boards), 1))
-        key = betting.text(), tuple(boards)
-        if key not in self._from_prior:
-            if len(self._from_prior) > _REMEMBERED:
-                self._from_prior.clear()
-            found = self.prior.frequencies(betting, boards)
-            sizes = found[:, RAISE_CLASS:] / found[:, RAISE_CLASS:].sum(axis=1, keepdims=True)
-            each = by_weight(self.counts[context], by_class(found))
-            frequencies = share_of_weights(self.prior.weights, self.explained) @ each
-            self._from_prior[key] = frequencies, mixed(self.sizes[context[0]], sizes, self.half)
-        return self._from_prior[key]
+        if self.prior is not None:
+            return self._from_prior(betting, boards)
+        here = self.frequencies[context], self._size_shares[context[0]]
+        return np.tile(here[0], (len(boards), 1)), np.tile(here[1], (len(boards), 1))
 
-    def _odds(self, betting: Betting, boards: Sequence[Board], context: Spot) -> tuple[HandClasses, Floats]:
+    @cached_property
+    def _from_prior(self) -> Callable[[Betting, tuple[Board, ...]], tuple[Floats, Floats]]:
+        """`_frequencies` with a prior, of the last decisions and boards."""
+
+        def from_prior(betting: Betting, boards: tuple[Board, ...]) -> tuple[Floats, Floats]:
+            assert self.prior is not None
+            context, expected = spot_of(betting), self.prior.frequencies(betting, boards)
+            sizes = expected[:, RAISE_CLASS:] / expected[:, RAISE_CLASS:].sum(axis=1, keepdims=True)
+            by_prior = by_weight(self.counts[context], by_class(expected))
+            frequencies = share_of_weights(self.prior.weights, self.explained) @ by_prior
+            return frequencies, mixed(self.sizes[context[0]], sizes, self.half)
+
+        return lru_cache(_REMEMBERED)(from_prior)
+
+    def _odds(self, betting: Betting, boards: tuple[Board, ...], context: Spot) -> tuple[HandClasses, Floats]:
         """Classes of hands, and the log odds [B, 2, n] of each to fold if not to raise, and to raise."""
-        if self.given is None:
-            classes = by_strength(betting.rules, boards, self.people)
-            return classes, np.tile(strength_odds(context), (len(boards), 1, 1))
-        key = betting.text(), tuple(boards)
-        if key not in self._given:
-            if len(self._given) > _REMEMBERED // 10:
-                self._given.clear()
-            alone = len(boards) == 1
-            classes = by_inputs(betting.rules, boards[0]) if alone else by_mean_inputs(betting.rules, key[1])
-            assert classes.held is not None
-            self._given[key] = classes, log_odds(self.given(betting, boards, classes.held))
-        return self._given[key]
+        if self.given is not None:
+            return _given_odds(self.given, betting, boards)
+        classes = by_strength(betting.rules, boards, self.people)
+        return classes, np.tile(strength_odds(context), (len(boards), 1, 1))
 
     def later(self, rules: Rules, street: int) -> tuple[Floats, float]:
         """See `poker.opponents.model.OpponentModel`."""
@@ -213,7 +203,7 @@ class Habits:
 
     @cached_property
     def _fingerprint(self) -> bytes:
-        arrays = self.counts, self.sizes, self.shown.seen, self.shown.sizes, self.explained
+        arrays = self.counts, self.sizes, self.shown_hands.seen, self.shown_hands.sizes, self.explained
         prior = b"" if self.prior is None else self.prior.fingerprint
         return hashlib.sha256(
             b"".join([*(array.tobytes() for array in arrays), repr((self.half, self.people)).encode(), prior])
@@ -228,7 +218,7 @@ class Habits:
     @cached_property
     def _shapes(self) -> list[Shape]:
         """[G]"""
-        return [self.shown.shape(group) for group in range(len(self.shown.seen))]
+        return [self.shown_hands.shape(group) for group in range(len(self.shown_hands.seen))]
 
 
 def strength_odds(context: Spot) -> Floats:
@@ -251,10 +241,20 @@ def by_hand(classes: HandClasses, odds: Floats, frequencies: Floats, weights: Re
     return conditional(classes.of, mass, shape.steepness * odds, frequencies, shape.bluffs, shape.blind)
 
 
-def _split(betting: Betting, actions: tuple[int, ...]) -> tuple[Floats, Floats, list[NDArray[np.intp]]]:
-    """[2, A] and [S, A]: the share of folds and calls, and of raises by size class, that goes to each action. Classes
-    that are missing check or call; raises of a size that is missing take the nearest. And the raises of each size class
-    that is there, from the smallest."""
+@lru_cache(_REMEMBERED // 10)
+def _given_odds(given: GivenHand, betting: Betting, boards: tuple[Board, ...]) -> tuple[HandClasses, Floats]:
+    """`Habits._odds` by what is said of hands, of the last decisions and boards."""
+    rules = betting.rules
+    classes = by_inputs(rules, boards[0]) if len(boards) == 1 else by_mean_inputs(rules, boards)
+    assert classes.held is not None
+    return classes, log_odds(given(betting, boards, classes.held))
+
+
+@lru_cache(_REMEMBERED)
+def _split(betting: Betting, actions: tuple[int, ...]) -> tuple[Spot, Floats, Floats, list[NDArray[np.intp]]]:
+    """The spot; [2, A] and [S, A]: the share of folds and calls, and of raises by size class, that goes to each action.
+    Classes that are missing check or call; raises of a size that is missing take the nearest. And the raises of each
+    size class that is there, from the smallest."""
     split = np.zeros((RAISE_CLASS, len(actions)))
     split[:, actions.index(CALL)] = 1
     if FOLD in actions:
@@ -265,7 +265,11 @@ def _split(betting: Betting, actions: tuple[int, ...]) -> tuple[Floats, Floats, 
     for size in range(NUM_SIZES if len(there) else 0):
         taken[size] = classes == there[np.abs(there - size).argmin()]
         taken[size] /= taken[size].sum()
-    return split, taken, [np.flatnonzero(classes == size) for size in there]
+    return spot_of(betting), split, taken, [np.flatnonzero(classes == size) for size in there]
+
+
+def _board_of(hand: HandState, betting: Betting) -> Board:
+    return hand.runout[: hand.rules.board_sizes[betting.street]]
 
 
 def habits(
@@ -280,17 +284,19 @@ def habits(
 ) -> Habits:
     """Habits of nobody or, from a `prior`, of an unseen player; or of `player` in the heads-up no-limit hands of a file
     that `poker.formats.histories` reads. `game` is that of an ACPC log which does not define its own."""
-    found = Habits(half, people, prior=prior, given=given, shown=ShownHands() if given is None else ShownHands.exact())
+    model = Habits(
+        half, people, prior=prior, given=given, shown_hands=ShownHands() if given is None else ShownHands.exact()
+    )
     if hands is None:
-        return found
+        return model
     number = 0
     for hand in read_hands(Path(hands), game):
         if player in hand.names and hand.rules.num_players == 2 and not hand.rules.is_limit:
             seat = hand.names.index(player)
-            found, number = found.after(hand.state.view(1 - seat), seat), number + 1
+            model, number = model.after(hand.state.view(1 - seat), seat), number + 1
     if not number:
         raise PokernetsError(f"{hands} has no heads-up no-limit hands of the player `{player}`: set `player` to a name")
-    return found
+    return model
 
 
 def of_rows(
@@ -321,12 +327,12 @@ def of_rows(
     taken = np.isin(who, chosen) & (hand >= (1 - last) * (hand.max() + 1))
     if artifact.config.get("betting") != NOLIMIT or not taken.any():
         raise PokernetsError(f"{rows} has no no-limit hands of {player or 'such players'}: set `player` to a name")
-    found = habits(half=half, people=True, given=given)
+    model = habits(half=half, people=True, given=given)
     kind, spots = np.minimum(action, RAISE_CLASS)[taken], np.unravel_index(columns["spot"][taken], SPOTS)
-    np.add.at(found.counts, (*spots, kind), 1)
+    np.add.at(model.counts, (*spots, kind), 1)
     raised = kind == RAISE_CLASS
-    np.add.at(found.sizes, (spots[0][raised], (action[taken] - RAISE_CLASS)[raised]), 1)
-    return found
+    np.add.at(model.sizes, (spots[0][raised], (action[taken] - RAISE_CLASS)[raised]), 1)
+    return model
 
 
 def _hands_of(player: NDArray[np.int64], hand: NDArray[np.int64], players: int) -> NDArray[np.int64]:

@@ -87,13 +87,13 @@ class IncomeRates:
     @refuses_by_name(KIND)
     def load(cls, path: str | Path) -> "IncomeRates":
         arrays = open_artifact(path, KIND).arrays
-        found = {field.name: np.array(arrays[field.name]) for field in fields(cls)}
+        rates = {field.name: np.array(arrays[field.name]) for field in fields(cls)}
         shape = MAX_PLAYERS - MIN_PLAYERS + 1, len(PREFLOP_CLASS_SIZE)
-        if any(array.shape != shape for array in found.values()):
+        if any(array.shape != shape for array in rates.values()):
             raise CorruptArtifactError(
                 f"{path} has arrays of other shapes than {shape}", how_to_replace(KIND, Path(path))
             )
-        return cls(**found)
+        return cls(**rates)
 
 
 @dataclass(frozen=True)

@@ -41,31 +41,31 @@ class Profile:
 
 def profiles(hands: Iterable[PlayedHand]) -> dict[str, Profile]:
     """The profile of each player, by name; those with the most hands first."""
-    found: defaultdict[str, Profile] = defaultdict(Profile)
+    by_name: defaultdict[str, Profile] = defaultdict(Profile)
     for hand in hands:
         betting = hand.state.betting
         for name in hand.names:
-            found[name].hands += 1
+            by_name[name].hands += 1
         for measure, player, did in choices(betting):
-            profile = found[hand.names[player]]
+            profile = by_name[hand.names[player]]
             profile.opportunities[measure] += 1
             profile.did[measure] += did
         for state, player, action in betting.turns():
             if state.street > 0 and action > 0:
-                found[hand.names[player]].did[AF] += 1
+                by_name[hand.names[player]].did[AF] += 1
             elif state.street > 0 and action == CALL and state.to_call:
-                found[hand.names[player]].opportunities[AF] += 1
-    return dict(sorted(found.items(), key=lambda entry: -entry[1].hands))
+                by_name[hand.names[player]].opportunities[AF] += 1
+    return dict(sorted(by_name.items(), key=lambda entry: -entry[1].hands))
 
 
 def profiles_in(name: str, data: bytes, game: Rules) -> tuple[dict[str, Profile], int]:
     """The profiles of all players in a file's `data`, and how many hands cannot be read. Raises HistoryError if none
     can."""
     errors: list[HistoryError] = []
-    found = profiles(hands_of(text_of(data), name, game, errors.append))
-    if not found and errors:
+    by_name = profiles(hands_of(text_of(data), name, game, errors.append))
+    if not by_name and errors:
         raise errors[0]
-    return found, len(errors)
+    return by_name, len(errors)
 
 
 def choices(betting: Betting) -> Iterator[tuple[str, int, bool]]:

@@ -1,4 +1,4 @@
-"""How a player's actions follow the hand held, told by the hands that are shown at showdowns.
+"""How a player's actions follow the hand held, from the hands that are shown at showdowns.
 
 Three numbers say it: how steeply actions follow strength, as a factor on the slopes of everybody
 (`poker.opponents.responses`); what share of the raises is made with the weakest hands; and what share of the actions
@@ -27,7 +27,7 @@ BLIND = np.array([0.02, 0.05, 0.1, 0.2])
 """[N]; all as likely."""
 TILTS = np.array([-8.0, -4, -2, -1, 0, 1, 2, 4, 8])
 """[T] slopes of the log odds of higher raises; each step from 0 is half as likely."""
-_PREFLOP, _UNASKED, _ASKED = range(3)
+_PREFLOP, _NO_BET, _FACING_BET = range(3)
 _SLIPS = 0.05
 """The share of the raises whose size does not depend on the cards, whatever the tilt."""
 _DOUBT = np.log(8.0)
@@ -51,9 +51,9 @@ class Shape(NamedTuple):
     blind: float
 
 
-def group_of(street: int, asked: bool) -> int:
-    """Group of a decision on `street`, with (`asked`) or without a bet to call."""
-    return (_ASKED if asked else _UNASKED) if street else _PREFLOP
+def group_of(street: int, facing_bet: bool) -> int:
+    """Group of a decision on `street`, with or without a bet to call."""
+    return (_FACING_BET if facing_bet else _NO_BET) if street else _PREFLOP
 
 
 @dataclass(frozen=True, eq=False)

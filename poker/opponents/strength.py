@@ -94,8 +94,8 @@ class BoardStrength:
         -1 for dead hands; computed once for each number of opponents.
         """
         if opponents not in self._quantiles:
-            found = self._quantiles[opponents] = np.full(NUM_HANDS, -1, dtype=np.float32)
-            found[self.live] = shares_below(self.uniform(opponents).ehs[self.live])
+            quantile = self._quantiles[opponents] = np.full(NUM_HANDS, -1, dtype=np.float32)
+            quantile[self.live] = shares_below(self.uniform(opponents).ehs[self.live])
         return self._quantiles[opponents]
 
 

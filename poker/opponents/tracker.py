@@ -153,13 +153,14 @@ class Tracker:
         """Learn from hands [P] that were shown, empty where not, how much each action said about the cards."""
         for seen in self._seen:
             if hands[seen.player]:
-                shown = float(seen.informed[hand_index(*hands[seen.player])])
-                self.calibration.shown(self._names[seen.player], shown, seen.uninformed)
+                informed = float(seen.informed[hand_index(*hands[seen.player])])
+                self.calibration.shown(self._names[seen.player], informed, seen.uninformed)
 
     def tables(self, players: list[int]) -> Singles:
         """[n, 1326] weights of these players, proportional to probabilities; 1 where nothing is known."""
-        known = self.predictor is not None and len(self._tables)
-        return self._tables[players] if known else _unknown(len(players))
+        if self.predictor is None or not len(self._tables):
+            return _unknown(len(players))
+        return self._tables[players]
 
     def quantile(self, betting: Betting, board: Board) -> Singles:
         """[1326] share of hands weaker against random hands of the players still in; negative for dead hands."""

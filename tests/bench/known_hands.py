@@ -39,12 +39,12 @@ RIVER, ITERATIONS = 3, 150
 def _models(true: Habits, given: Any) -> dict[str, Habits]:
     """Models with the frequencies of `true`."""
     unlike = {
-        "by strength": {"given": None, "people": False, "shown": ShownHands()},
-        "by strength against strong hands": {"given": None, "people": True, "shown": ShownHands()},
-        "by a net": {"given": given, "shown": ShownHands.exact()},
+        "by strength": {"given": None, "people": False, "shown_hands": ShownHands()},
+        "by strength against strong hands": {"given": None, "people": True, "shown_hands": ShownHands()},
+        "by a net": {"given": given, "shown_hands": ShownHands.exact()},
         "known": {},
     }
-    return {name: replace(true, _at={}, _from_prior={}, _given={}, **change) for name, change in unlike.items()}
+    return {name: replace(true, **change) for name, change in unlike.items()}
 
 
 def _values(models: dict[str, Habits], start: Betting, board: Board, ranges: Singles, hero: int) -> list[float]:

@@ -113,7 +113,7 @@ def test_a_predictor_of_everybody_counts_a_player_alike() -> None:
 def test_the_mean_over_any_range_is_the_frequency_of_the_context() -> None:
     surely = np.zeros_like(ShownHands().seen)
     surely[:, :, 1:] = -100.0
-    model = replace(learned(hands_of(random, 300)), shown=ShownHands(surely))  # nobody who bluffs
+    model = replace(learned(hands_of(random, 300)), shown_hands=ShownHands(surely))  # nobody who bluffs
     betting = after(300, CALL, 900)
     actions = (FOLD, CALL, 2700, 20000)
     rng = np.random.default_rng(1)
@@ -188,7 +188,7 @@ def test_folds_out_of_turn_count_for_nobody() -> None:
 def spread(model: Habits, betting: Betting, board: tuple[int, ...]) -> float:
     """Standard deviation over hands of the raising frequency, relative to that of the model without hands shown."""
     found = []
-    for each in (model, replace(model, shown=ShownHands())):
+    for each in (model, replace(model, shown_hands=ShownHands())):
         probs, _ = asked(each, betting, board, (CALL, 20000), EVERY)
         found.append(float(probs[HOLDEM.live(board), 1].std()))
     return found[0] / found[1]
@@ -249,10 +249,10 @@ def test_hands_shown_tell_how_steeply_play_follows_strength() -> None:
     shuffled = random()
     shuffled.reset(3)
     steep, flat = learned_of(AllInWithTheBest(), 60), learned_of(shuffled, 60)
-    assert [Habits().shown.shape(group).steepness for group in range(3)] == pytest.approx([1, 1, 1])
-    assert steep.shown.shape(0).steepness > 1.5
-    assert flat.shown.shape(0).steepness < 0.8
-    unseen = replace(steep, shown=ShownHands())
+    assert [Habits().shown_hands.shape(group).steepness for group in range(3)] == pytest.approx([1, 1, 1])
+    assert steep.shown_hands.shape(0).steepness > 1.5
+    assert flat.shown_hands.shape(0).steepness < 0.8
+    unseen = replace(steep, shown_hands=ShownHands())
     assert of_a_middling_hand(steep) < 0.6 * of_a_middling_hand(unseen)
     assert steep != unseen
 
@@ -377,7 +377,7 @@ def test_hands_shown_tell_who_bluffs() -> None:
             hand = play_hand([caller(), opponent], HandState.deal(RULES, np.random.default_rng([8, n])))
             model = model.after(hand.view(0), 1)
         models.append(model)
-    bluffing, honest = (model.shown.shape(1).bluffs for model in models)
+    bluffing, honest = (model.shown_hands.shape(1).bluffs for model in models)
     assert bluffing > 0.3
     assert honest < 0.1
     probs, _ = asked(models[0], after(CALL, CALL, CALL), FLOP, (CALL, 200), EVERY)
@@ -409,9 +409,9 @@ def test_hands_shown_tell_how_far_higher_raises_are_made_with_better_hands() -> 
             model = model.after(hand.view(0), 1)
         models.append(model)
     by_strength, by_chance = models
-    assert Habits().shown.tilt(0) == Habits().shown.tilt(3) == 0
-    assert min(by_strength.shown.tilt(street) for street in (0, 1)) > 2
-    assert max(abs(by_chance.shown.tilt(street)) for street in (0, 1)) < 1
+    assert Habits().shown_hands.tilt(0) == Habits().shown_hands.tilt(3) == 0
+    assert min(by_strength.shown_hands.tilt(street) for street in (0, 1)) > 2
+    assert max(abs(by_chance.shown_hands.tilt(street)) for street in (0, 1)) < 1
 
     def best_less_worst(model: Habits) -> float:
         """All-in share of the best hands' bets, less that of the worst hands' bets."""
@@ -423,7 +423,9 @@ def test_hands_shown_tell_how_far_higher_raises_are_made_with_better_hands() -> 
 
     assert best_less_worst(by_strength) > 0.8
     assert abs(best_less_worst(by_chance)) < 0.3
-    plain = replace(by_strength, shown=replace(by_strength.shown, sizes=np.zeros_like(by_strength.shown.sizes)))
+    plain = replace(
+        by_strength, shown_hands=replace(by_strength.shown_hands, sizes=np.zeros_like(by_strength.shown_hands.sizes))
+    )
     for betting in (after(CALL, CALL), after(CALL, CALL, 300)):
         actions = (*((FOLD,) if betting.to_call else ()), CALL, 600, 800, 2000, 20000)
         for weights in (EVERY, np.random.default_rng(2).random(RULES.num_hands) ** 3):
