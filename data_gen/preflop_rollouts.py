@@ -10,7 +10,7 @@ from functools import partial
 from data_gen.costs import cost, print_cost
 from data_gen.progress import JobProgress
 from poker.artifacts import find_artifact
-from poker.opponents.preflop import KIND, MAX_PLAYERS, MIN_PLAYERS, IncomeRates, RollOuts, Row
+from poker.opponents.preflop import KIND, MAX_PLAYERS, MIN_PLAYERS, IncomeRates, RollOuts, IncomeRow
 from poker.parallel import Cluster, Given, Work
 
 _UNITS = 1000
@@ -34,7 +34,7 @@ def run(
     print_cost(f"preflop roll-outs {output}", needed, len(largest_first), cluster, _BYTES / 1e6)
     if dry:
         return
-    rows: list[Row] = []
+    rows: list[IncomeRow] = []
     with JobProgress("preflop roll-outs", total=sum(largest_first), logs=runs) as progress:
         for row in cluster.run(Work(Given(rollouts.of)), largest_first):
             rows.append(row)

@@ -13,8 +13,7 @@ from torch import Tensor
 from models.shuffle import POOL_ROWS, BlockShuffle, OrderedLoader, Position, ShuffledLoader
 from poker.artifacts import Artifact, fingerprint_of
 from poker.errors import PokernetsError
-from poker.features.shards import Columns as ColumnTypes
-from poker.features.shards import columns_of, open_shards, shard_path
+from poker.features.shards import ColumnTypes, columns_of, open_shards, shard_path
 from poker.search.torch.device import room
 
 VALIDATION_BATCH = 8192

@@ -34,7 +34,7 @@ from poker.solvers.kuhn import is_kuhn
 from poker.solvers.policy_match import play_itself, play_match
 from poker.types import Floats
 
-Points = dict[int, tuple[float, Estimate]]
+CurvePoints = dict[int, tuple[float, Estimate]]
 """Iterations -> CPU seconds and what was found, means over runs."""
 
 
@@ -112,7 +112,7 @@ def run(
     return Report(title, sections, record, scalars).write(folder)
 
 
-def _drawn(name: str, points: Points) -> Curve:
+def _drawn(name: str, points: CurvePoints) -> Curve:
     seconds, found = zip(*points.values(), strict=True)
     return Curve(name, {"iterations": np.array(list(points), float), "CPU seconds": np.array(seconds)}, found)
 
@@ -142,7 +142,7 @@ class _Matches:
         self._file.cut_unfinished()
         self._kept = {} if fresh else {key: [Estimate(*row) for row in rows] for key, rows in self._file.rows()}
 
-    def won(self, title: str, runs: RunGroup, others: RunGroup | None) -> Points:
+    def won(self, title: str, runs: RunGroup, others: RunGroup | None) -> CurvePoints:
         """Winnings from `others` at equal iterations, run by run, or from the opponent if there are none."""
         stops = [n for n in common_points(runs) if others is None or n in common_points(others)]
         numbered = list(enumerate(zip(runs, others or runs, strict=False)))
@@ -198,16 +198,16 @@ class _Matches:
         return policy
 
 
-def _measured(runs: RunGroup, metric: str) -> Points:
+def _measured(runs: RunGroup, metric: str) -> CurvePoints:
     """Means over runs of what the job measured at each point."""
     return _points(runs, common_points(runs), lambda n: estimate([one.points[n][metric] for one in runs]))
 
 
-def _points(runs: RunGroup, stops: list[int], found: Callable[[int], Estimate]) -> Points:
+def _points(runs: RunGroup, stops: list[int], found: Callable[[int], Estimate]) -> CurvePoints:
     return {n: (float(np.mean([one.points[n]["cpu_seconds"] for one in runs])), found(n)) for n in stops}
 
 
-def _table(lines: Mapping[str, Points]) -> list[tuple[int, dict[str, Estimate]]]:
+def _table(lines: Mapping[str, CurvePoints]) -> list[tuple[int, dict[str, Estimate]]]:
     """Each curve, by name, at the powers of ten and at its end: iterations and what was found."""
     last = max((n for points in lines.values() for n in points), default=1)
     rows = []
@@ -223,7 +223,7 @@ def _table(lines: Mapping[str, Points]) -> list[tuple[int, dict[str, Estimate]]]
     return rows
 
 
-def _crossings(lines: Mapping[str, Points]) -> list[dict[str, Any]]:
+def _crossings(lines: Mapping[str, CurvePoints]) -> list[dict[str, Any]]:
     """Where the mean of one curve falls below that of another, between points linearly in both logarithms."""
     crossings = []
     for (a, points), (b, others) in itertools.combinations(lines.items(), 2):
@@ -238,7 +238,7 @@ def _crossings(lines: Mapping[str, Points]) -> list[dict[str, Any]]:
     return crossings
 
 
-def _lead(points: Points) -> dict[str, int | None]:
+def _lead(points: CurvePoints) -> dict[str, int | None]:
     """The last point at which the first of two solvers is behind, and the first from which on it is always ahead; by
     the interval of each point, so that one in 40 may seem either where they are level."""
     behind = [n for n, (_, found) in points.items() if found.high < 0]

@@ -21,12 +21,12 @@ from poker.artifacts import (
     write_artifact,
 )
 from poker.features import opponent
-from poker.features.shards import Columns, check_columns
+from poker.features.shards import ColumnTypes, check_columns
 
 KIND = "opponent_actions"
 STAMP = {"feature_hash": opponent.HASH}
 MAX_BOARD = 5
-COLUMNS: Columns = {
+COLUMNS: ColumnTypes = {
     "features": (np.float32, (opponent.SIZE,)),  # `opponent.NAMES`, before the decision; also for preflop rows
     "action": (np.uint8, ()),  # 0 fold, 1 check or call, 2 bet or raise; in no-limit 2 + its size class
     "street": (np.uint8, ()),

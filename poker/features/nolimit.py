@@ -4,7 +4,7 @@ import numpy as np
 
 from poker.betting import Betting
 
-Spot = tuple[int, int, int, int, int]
+SpotKey = tuple[int, int, int, int, int]
 """Street; what is asked; raises of the round; whether nobody left sits later; who raised last in the hand."""
 
 SPOTS = (4, 5, 3, 2, 3)
@@ -19,7 +19,7 @@ NUM_SIZES = len(_SIZE_EDGES) + 2
 """Size classes in pots; the last is all-in."""
 
 
-def spot_of(betting: Betting) -> Spot:
+def spot_of(betting: Betting) -> SpotKey:
     """Spot of the player to act."""
     player, last = betting.to_act, 0
     for actor, action in betting.moves():
@@ -29,7 +29,7 @@ def spot_of(betting: Betting) -> Spot:
     return betting.street, _asked(betting), min(betting.num_raises, 2), int(is_last), last
 
 
-def spot_index(spot: Spot) -> int:
+def spot_index(spot: SpotKey) -> int:
     """Number of a spot, below the product of `SPOTS`."""
     return int(np.ravel_multi_index(spot, SPOTS))
 

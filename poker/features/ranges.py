@@ -20,7 +20,7 @@ from poker.abstraction.features import hand_features
 from poker.artifacts import Artifact, refuses_by_name
 from poker.cards import HAND_CARDS, HOLDEM, NUM_HANDS, NUM_RANKS, NUM_SUITS
 from poker.features.leaf import TEXTURE_NAMES, board_texture, hash_of
-from poker.features.shards import Columns, open_all, write_rows
+from poker.features.shards import ColumnTypes, open_all, write_rows
 from poker.tree.spots import spot_rules
 from poker.types import Board, Floats, Reals, Singles
 
@@ -47,7 +47,7 @@ ROW_NAMES = (
 PUBLIC_NAMES = ("stack_to_pot", "pot_share", *TEXTURE_NAMES)
 HASH = hash_of((*ROW_NAMES, *PUBLIC_NAMES, f"{CLASSES} classes"), VERSION)
 TARGET = "counterfactual value of a hand against the opponent's range: net chips over the whole hand divided by the pot"
-COLUMNS: Columns = {
+COLUMNS: ColumnTypes = {
     "board": (np.uint8, (5,)),  # NO_CARD beyond its cards
     "stack_to_pot": (np.float32, ()),
     "ranges": (np.float16, (2, NUM_HANDS)),  # the largest weight is 1

@@ -32,11 +32,11 @@ from poker.rules import MAX_PLAYERS, STREET_NAMES
 
 KIND = "leaf_states"
 
-Columns = Mapping[str, tuple[type[np.generic], tuple[int, ...]]]
+ColumnTypes = Mapping[str, tuple[type[np.generic], tuple[int, ...]]]
 """Column -> (dtype, shape of one row)."""
 
 
-def columns_of(continuations: int) -> Columns:
+def columns_of(continuations: int) -> ColumnTypes:
     """The columns of shards with labels for so many continuations."""
     return {
         "features": (np.float16, (leaf.SIZE,)),  # `leaf.NAMES`
@@ -58,7 +58,7 @@ _INDEXES = {
     "action": (0, 2 + NUM_SIZES),
     "spot": (0, math.prod(SPOTS)),
 }
-"""Columns whose values are indexes, with their ranges."""
+"""ColumnTypes whose values are indexes, with their ranges."""
 
 STAMP = {"feature_hash": leaf.HASH, "target": leaf.TARGET}
 """Part of every shard's config, put there by `write_shard` and demanded by `open_shards`."""
@@ -85,7 +85,7 @@ def write_shard(
 def write_rows(
     path: str | Path,
     kind: str,
-    wanted: Columns,
+    wanted: ColumnTypes,
     columns: Mapping[str, NDArray[Any]],
     *,
     config: Mapping[str, Any],
@@ -112,7 +112,7 @@ def open_shards(root: str | Path, verify: bool = True) -> list[Artifact]:
     return open_all(root, KIND, STAMP, _columns_of, verify)
 
 
-def _columns_of(shard: Artifact) -> Columns:
+def _columns_of(shard: Artifact) -> ColumnTypes:
     names = shard.config.get("continuations")
     if not isinstance(names, list):
         problem = f"{shard.path} does not name its continuations"
@@ -121,7 +121,7 @@ def _columns_of(shard: Artifact) -> Columns:
 
 
 def open_all(
-    root: str | Path, kind: str, stamp: Mapping[str, Any], columns: Callable[[Artifact], Columns], verify: bool
+    root: str | Path, kind: str, stamp: Mapping[str, Any], columns: Callable[[Artifact], ColumnTypes], verify: bool
 ) -> list[Artifact]:
     """All shards of the data set at `root`, in order; each complete, unaltered, of today's `stamp` and with its
     `columns`, all of one making."""
@@ -148,7 +148,7 @@ def _identity(shard: Artifact) -> dict[str, Any]:
     return {**config, **{f"made_from.{role}": source for role, source in shard.made_from.items()}}
 
 
-def check_columns(shard: Artifact, columns: Columns, values: bool = True) -> None:
+def check_columns(shard: Artifact, columns: ColumnTypes, values: bool = True) -> None:
     """Raises CorruptArtifactError unless the arrays are as `columns` say, with as many rows as were counted and, if
     `values` are to be read, nothing in them that is out of range for an index or not finite."""
     rows = shard.counts["rows"]

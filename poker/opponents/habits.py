@@ -31,7 +31,7 @@ from poker.cards import hand_index
 from poker.errors import PokernetsError
 from poker.features.action_rows import COLUMNS, NAMES, open_rows
 from poker.features.frequencies import WEIGHTS, by_levels, by_weight, confidence, mixed, share_of_weights
-from poker.features.nolimit import ALL_IN, LEVELS, NOTHING, NUM_SIZES, SPOTS, Spot, size_class, spot_of
+from poker.features.nolimit import ALL_IN, LEVELS, NOTHING, NUM_SIZES, SPOTS, SpotKey, size_class, spot_of
 from poker.features.opponent_history import by_class
 from poker.formats.histories import read_hands
 from poker.kernels.opponents.conditional import conditional, graded
@@ -142,7 +142,7 @@ class Habits:
                 probs[:, :, alike] = chance[:, :, None] / len(alike)
         return probs, float(self.confidence[context])
 
-    def _frequencies(self, betting: Betting, boards: tuple[Board, ...], context: Spot) -> tuple[Floats, Floats]:
+    def _frequencies(self, betting: Betting, boards: tuple[Board, ...], context: SpotKey) -> tuple[Floats, Floats]:
         """Frequencies [B, 3] of fold, call and raise in a context, and shares [B, S] of the sizes of raises there."""
         if self.prior is not None:
             return self._from_prior(betting, boards)
@@ -163,7 +163,7 @@ class Habits:
 
         return lru_cache(_REMEMBERED)(from_prior)
 
-    def _odds(self, betting: Betting, boards: tuple[Board, ...], context: Spot) -> tuple[HandClasses, Floats]:
+    def _odds(self, betting: Betting, boards: tuple[Board, ...], context: SpotKey) -> tuple[HandClasses, Floats]:
         """Classes of hands, and the log odds [B, 2, n] of each to fold if not to raise, and to raise."""
         if self.given is not None:
             return _given_odds(self.given, betting, boards)
@@ -221,7 +221,7 @@ class Habits:
         return [self.shown_hands.shape(group) for group in range(len(self.shown_hands.seen))]
 
 
-def strength_odds(context: Spot) -> Floats:
+def strength_odds(context: SpotKey) -> Floats:
     """[2, n] log odds of strengths in a context; before the flop those of the flop."""
     street, _, raises, _, _ = context
     return odds_by_strength(FOLD_SLOPE[max(street, 1), 1], RAISE_SLOPE[max(street, 1), raises])
@@ -251,7 +251,7 @@ def _given_odds(given: GivenHand, betting: Betting, boards: tuple[Board, ...]) -
 
 
 @lru_cache(_REMEMBERED)
-def _split(betting: Betting, actions: tuple[int, ...]) -> tuple[Spot, Floats, Floats, list[NDArray[np.intp]]]:
+def _split(betting: Betting, actions: tuple[int, ...]) -> tuple[SpotKey, Floats, Floats, list[NDArray[np.intp]]]:
     """The spot; [2, A] and [S, A]: the share of folds and calls, and of raises by size class, that goes to each action.
     Classes that are missing check or call; raises of a size that is missing take the nearest. And the raises of each
     size class that is there, from the smallest."""
@@ -341,5 +341,5 @@ def _hands_of(player: NDArray[np.int64], hand: NDArray[np.int64], players: int) 
     return np.bincount(pairs[0], minlength=players)
 
 
-def _group(context: Spot) -> int:
+def _group(context: SpotKey) -> int:
     return group_of(context[0], context[1] != NOTHING)

@@ -14,7 +14,7 @@ from typing import Protocol, Self, runtime_checkable
 import numpy as np
 
 from poker.betting import Betting
-from poker.features.nolimit import Spot, size_class, spot_of
+from poker.features.nolimit import SpotKey, size_class, spot_of
 from poker.features.opponent import NUM_BET_LEVELS, bets_to_call
 from poker.rules import CALL, FOLD, Rules
 from poker.state import HandState
@@ -42,7 +42,7 @@ class Context:
     bets_to_call: int
     betting: Betting | None = None
     boards: tuple[Board, ...] = ((),)
-    spot: Spot = (0, 0, 0, 0, 0)
+    spot: SpotKey = (0, 0, 0, 0, 0)
 
     @property
     def index(self) -> int:

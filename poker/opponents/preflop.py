@@ -36,7 +36,7 @@ BLINDS = 1.5
 """Small and big blind together, in bets."""
 
 
-class Row(NamedTuple):
+class IncomeRow(NamedTuple):
     """Rates [5, 169] for one number of players, in the order of `IncomeRates`; `changes` [iterations] are the shares of
     all hands that entered more or less often from one iteration to the next."""
 
@@ -74,7 +74,7 @@ class IncomeRates:
         return np.array(rows, dtype=np.float32)
 
     @classmethod
-    def of(cls, rows: Iterable[Row]) -> "IncomeRates":
+    def of(cls, rows: Iterable[IncomeRow]) -> "IncomeRates":
         """Collect the rows of all numbers of players, in any order."""
         ascending = sorted(rows, key=lambda row: row.players)
         return cls(*(np.array(rates) for rates in zip(*(row.rates for row in ascending), strict=True)))
@@ -109,7 +109,7 @@ class RollOuts:
         if min(self.deals, self.iteration_deals) < 1 or self.iterations < 0:
             raise PokernetsError("job=preflop_rollouts needs deals and iteration_deals of at least 1")
 
-    def of(self, players: int) -> Row:
+    def of(self, players: int) -> IncomeRow:
         """Rates for so many players, from a random stream of their own."""
         rng = streams(self.seed, MAX_PLAYERS - MIN_PLAYERS + 1)[_row(players)]
         play, forfeit = np.ones(len(PREFLOP_CLASS_SIZE)), BLINDS / players
@@ -120,7 +120,7 @@ class RollOuts:
             step = ((rates > -forfeit) - play) / (iteration + 1)
             play += step
             changes.append(float(np.abs(step) @ PREFLOP_CLASS_SIZE / NUM_HANDS))
-        return Row(players, (*plain, *_rates(players, self.deals, play, rng), play), changes)
+        return IncomeRow(players, (*plain, *_rates(players, self.deals, play, rng), play), changes)
 
 
 def _rates(players: int, deals: int, play: Floats, rng: U64) -> tuple[Floats, Floats]:
