@@ -1,46 +1,33 @@
-"""`python -m tests.endurance [soak] [spread] [fuzz] [acpc] [pokerkit] [coverage] [--scale SHARE]`: long runs, as JSON.
+"""`python -m tests.endurance [fuzz] [acpc] [coverage] [c_dealer] [c_player]`: long runs, as JSON.
 
-    soak   100,000 hands between fast agents in one process: memory after a first, shorter match and after the long one,
-           and what is left open and running
-    spread the same for 10,000 hands over processes, with every agent in one of its own and a limit for each decision
     fuzz   1,000,000 random and mutated ACPC match states and log lines of six games: each is parsed, and then prints
            back as it was read, or is refused with a clear message, in little time
     acpc   3,000 hands of heads-up no-limit and of three-player limit between our clients at our dealer, every hand
            played again in `HandState` and in PokerKit
-    pokerkit  20,000 random no-limit hands of two and six players with unequal stacks, compared with PokerKit's at every
-           decision; a difference ends it
     coverage  1,000 simulated matches with skewed results: how often their intervals hold the true mean, at set numbers
            of deals and where matches stop; with `--hands FOLDER` also matches drawn from the deals of stored ones
-    c_dealer  the same at the published C dealer of the competition, and its time limits;
+    c_dealer  3,000 hands at the published C dealer of the competition, and its time limits;
     c_player  its example player at our dealer, and the same odd answers to both dealers:
            only with `--c-dealer FOLDER`, where its compiled `dealer` and `example_player` are
 
-Leaves with status 1 when something is not as it should be. `--scale 0.01` does a hundredth of it.
+Leaves with status 1 when something is not as it should be.
 """
 
 import argparse
 import contextlib
-import gc
 import json
-import os
 import random
 import sys
-import tempfile
-import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from poker.agents.simple import AlwaysCall, RandomAgent
 from poker.errors import PokernetsError
 from poker.formats.acpc.log import cards_text, log_line, match_state_text, parse_log_line, parse_match_state
-from poker.parallel import LocalCluster
-from poker.play.lineup import AgentSpec
 from poker.rules import Rules
 from poker.state import HandState
 from tests.bench.record import record
@@ -48,140 +35,13 @@ from tests.evaluation import coverage
 from tests.evaluation.matches.acpc import c_dealer
 from tests.evaluation.matches.acpc.table import long_match
 from tests.games import load_rules
-from tests.matches import play_match
 from tests.random_play import random_action
-from tests.test_pokerkit import replay
 
 GAMES = ("kuhn", "leduc", "holdem_limit_2p", "holdem_nolimit_2p", "holdem_limit_3p", "holdem_nolimit_6p")
-MOST_GROWTH = 0.05
 MOST_SECONDS = 1.0
 """CPU time of a line; they take some 50 microseconds, but another program may take the core in between."""
+HANDS, MATCHES = 3000, 1000
 _ALPHABET = "STATEMCH:0123456789/|fcrkb.-AKQJT98765432hdsc \t\r\n\0é²"
-_SPECS = (
-    AgentSpec("random", partial(RandomAgent, name="random", raises=[0.5, 1, "a"]), {}),
-    AgentSpec("call", partial(AlwaysCall, name="call"), {}),
-)
-_EVERY_SECONDS = 2.0
-_Part = Callable[[float], list[dict[str, Any]]]
-
-
-def family() -> dict[int, int]:
-    """Resident kilobytes by process: this one and all that come from it."""
-    sizes: dict[int, int] = {}
-    found = [os.getpid()]
-    while found:
-        process = found.pop()
-        try:
-            pages = int(Path(f"/proc/{process}/statm").read_text().split()[1])
-            for task in Path(f"/proc/{process}/task").iterdir():
-                found += map(int, (task / "children").read_text().split())
-        except OSError:
-            continue
-        sizes[process] = pages * os.sysconf("SC_PAGE_SIZE") // 1024
-    return sizes
-
-
-def open_files() -> int:
-    return len(list(Path("/proc/self/fd").iterdir())) - 1
-
-
-class Watch:
-    """Samples the memory of the processes under this one while a `with` block runs, in kilobytes."""
-
-    def __init__(self) -> None:
-        self.others: list[dict[int, int]] = []
-        self.peak = 0
-        self._done = threading.Event()
-        self._thread = threading.Thread(target=self._sample)
-
-    def _sample(self) -> None:
-        while not self._done.wait(_EVERY_SECONDS):
-            now = family()
-            self.peak = max(self.peak, now.pop(os.getpid()))
-            self.others.append(now)
-
-    def __enter__(self) -> "Watch":
-        self._thread.start()
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._done.set()
-        self._thread.join()
-
-    def largest_growth(self) -> float:
-        """Over processes that lived through most of the block: the last third over the second, by means."""
-        found = [0.0]
-        for process in {process for sample in self.others for process in sample}:
-            sizes = [sample[process] for sample in self.others if process in sample]
-            third = len(sizes) // 3
-            if third >= 2 and 2 * len(sizes) > len(self.others):
-                found.append(float(np.mean(sizes[-third:]) / np.mean(sizes[third : 2 * third])) - 1)
-        return max(found)
-
-
-def soak(
-    hands: int, *, processes: int, decision_seconds: float | None, game: str = "holdem_nolimit_2p"
-) -> dict[str, Any]:
-    """A match of a tenth of the hands to warm up, then one of all; what the second leaves behind."""
-    with tempfile.TemporaryDirectory() as folder:
-        settings: dict[str, Any] = {
-            "game": load_rules(game),
-            "agents": list(_SPECS),
-            "decision_seconds": decision_seconds,
-            "cluster": LocalCluster(processes),
-            "out": folder,
-        }
-        play_match(hands=max(20, hands // 10), seed=1, **settings)
-        gc.collect()
-        before, files, threads = family()[os.getpid()], open_files(), threading.active_count()
-        started, cpu = time.monotonic(), time.process_time()
-        with Watch() as watch:
-            [played] = play_match(hands=hands, seed=2, **settings).lineups
-        found: dict[str, Any] = {
-            "soak": f"{hands:,} hands of {game}, processes={processes}, decision_seconds={decision_seconds}",
-            "hands": played.hands,
-            "seconds": round(time.monotonic() - started, 1),
-            "cpu_seconds_here": round(time.process_time() - cpu, 1),
-            "failures": len(played.incidents),
-        }
-    del played
-    gc.collect()
-    after = family()
-    found |= {
-        "megabytes_after_warm_up": round(before / 1024, 1),
-        "megabytes_at_the_end": round(after[os.getpid()] / 1024, 1),
-        "megabytes_at_most": round(watch.peak / 1024, 1),
-        "growth": round(after[os.getpid()] / before - 1, 4),
-        "growth_of_other_processes": round(watch.largest_growth(), 4),
-        "processes_seen": len({process for sample in watch.others for process in sample}),
-        "processes_left": sorted(_names(set(after) - {os.getpid()})),
-        "files_before": files,
-        "files_after": open_files(),
-        "threads_before": threads,
-        "threads_after": threading.active_count(),
-    }
-    # the resource tracker of `multiprocessing` is one process and one pipe for the whole life of a program
-    tracker = [name for name in found["processes_left"] if "resource_tracker" in name]
-    found["ok"] = (
-        found["hands"] == hands
-        and not found["failures"]
-        and max(found["growth"], found["growth_of_other_processes"]) < MOST_GROWTH
-        and len(found["processes_left"]) == len(tracker)
-        and found["files_after"] <= files
-        and found["threads_after"] <= threads
-    )
-    return found
-
-
-def _names(processes: set[int]) -> list[str]:
-    names = []
-    for process in processes:
-        try:
-            program, _, rest = Path(f"/proc/{process}/cmdline").read_text().replace("\0", " ").strip().partition(" ")
-            names.append(f"{Path(program).name} {rest}".strip())
-        except OSError:
-            continue
-    return names
 
 
 def fuzz(name: str, lines: int, seed: int) -> dict[str, Any]:
@@ -218,8 +78,8 @@ def fuzz(name: str, lines: int, seed: int) -> dict[str, Any]:
 
 
 def _read_match_state(rules: Rules, text: str) -> str:
-    told = parse_match_state(rules, text)
-    return f"MATCHSTATE:{told.player}:{told.number}:{told.state.betting.text()}:{cards_text(told.state)}"
+    view = parse_match_state(rules, text)
+    return f"MATCHSTATE:{view.player}:{view.number}:{view.state.betting.text()}:{cards_text(view.state)}"
 
 
 def _read_log_line(rules: Rules, text: str) -> str:
@@ -262,54 +122,30 @@ def _odd_line(texts: list[str], rng: random.Random) -> str:
     return "".join(letters)
 
 
-def _soak(scale: float) -> list[dict[str, Any]]:
-    return [soak(round(100_000 * scale), processes=1, decision_seconds=None)]
-
-
-def _spread(scale: float) -> list[dict[str, Any]]:
-    return [soak(round(10_000 * scale), processes=2, decision_seconds=60.0)]
-
-
-def _fuzz(scale: float) -> list[dict[str, Any]]:
-    return [fuzz(name, round(1_000_000 * scale / len(GAMES)), seed) for seed, name in enumerate(GAMES)]
-
-
-def _acpc(scale: float) -> list[dict[str, Any]]:
-    return [long_match(name, round(3000 * scale)) for name in ("holdem_nolimit_2p", "holdem_limit_3p")]
-
-
-def _pokerkit(scale: float) -> list[dict[str, Any]]:
-    rows = []
-    for players, hands in ((2, round(14_000 * scale)), (6, round(6_000 * scale))):
-        replay(players, hands, seed=100 + players)
-        rows.append({"run": "pokerkit", "players": players, "hands": hands, "ok": True})
-    return rows
-
-
-def _coverage(scale: float, hands: Sequence[Path] = ()) -> list[dict[str, Any]]:
-    matches = round(1000 * scale)
-    stored = [coverage.of_stored(hands, matches)] if hands else []
-    return [coverage.of_formula(matches), *stored, coverage.of_tails(matches)]
+def _rows(part: str, c_dealers: Path | None, stored: Sequence[Path]) -> Iterator[dict[str, Any]]:
+    if part == "fuzz":
+        yield from (fuzz(name, 1_000_000 // len(GAMES), seed) for seed, name in enumerate(GAMES))
+    elif part == "acpc":
+        yield from (long_match(name, HANDS) for name in ("holdem_nolimit_2p", "holdem_limit_3p"))
+    elif part == "coverage":
+        yield coverage.of_formula(MATCHES)
+        if stored:
+            yield coverage.of_stored(stored, MATCHES)
+        yield coverage.of_tails(MATCHES)
+    elif c_dealers is None or not (c_dealers / "dealer").is_file():
+        raise SystemExit("c_dealer and c_player need --c-dealer FOLDER with the compiled programs of the competition")
+    else:
+        yield from (c_dealer.their_matches if part == "c_dealer" else c_dealer.our_matches)(c_dealers.resolve(), HANDS)
 
 
 def main() -> int:
-    parts: dict[str, _Part] = {"soak": _soak, "spread": _spread, "fuzz": _fuzz, "acpc": _acpc}
-    parts |= {"pokerkit": _pokerkit, "coverage": _coverage}
     parser = argparse.ArgumentParser(prog="python -m tests.endurance", description="long matches and odd lines")
-    parser.add_argument("parts", nargs="*", choices=[*parts, "c_dealer", "c_player"], default=list(parts))
-    parser.add_argument("--scale", type=float, default=1.0)
+    parser.add_argument("parts", nargs="+", choices=["fuzz", "acpc", "coverage", "c_dealer", "c_player"])
     parser.add_argument("--c-dealer", type=Path, metavar="FOLDER")
     parser.add_argument("--hands", type=Path, metavar="FOLDER", action="append", default=[])
-    chosen = parser.parse_args()
-    if chosen.hands:
-        parts["coverage"] = partial(_coverage, hands=chosen.hands)
-    if not set(chosen.parts) <= set(parts):
-        if chosen.c_dealer is None or not (chosen.c_dealer / "dealer").is_file():
-            parser.error("c_dealer and c_player need --c-dealer FOLDER with the compiled programs of the competition")
-        parts["c_dealer"] = lambda scale: c_dealer.their_matches(chosen.c_dealer.resolve(), round(3000 * scale))
-        parts["c_player"] = lambda scale: c_dealer.our_matches(chosen.c_dealer.resolve(), round(3000 * scale))
+    arguments = parser.parse_args()
     with contextlib.redirect_stdout(sys.stderr):
-        rows = [row for name in chosen.parts for row in parts[name](chosen.scale)]
+        rows = [row for part in arguments.parts for row in _rows(part, arguments.c_dealer, arguments.hands)]
     print(json.dumps(record(rows=rows), indent=1))
     return 0 if all(row["ok"] for row in rows) else 1
 

@@ -148,7 +148,6 @@ def test_pokerkit_agrees(num_players: int) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(("num_players", "hands"), [(2, 2_800), (6, 1_200)])
 def test_pokerkit_agrees_on_4000_hands(num_players: int, hands: int) -> None:
-    """`python -m tests.endurance pokerkit` replays 20,000."""
     replay(num_players, hands, seed=100 + num_players)
 
 

@@ -45,10 +45,6 @@ class BlueprintAgent(SamplingAgent):
     def policy(self, state: HandState) -> Policy:
         return blueprint_policy(self.blueprint, self._translator, state.betting, state.board)
 
-    def by_bucket(self, betting: Betting) -> Policy:
-        """Legal actions and their probabilities [B, A] for every bucket of the street."""
-        return blueprint_policy(self.blueprint, self._translator, betting, None)
-
 
 def response_agent(*, name: str, path: str, game: Rules, abstraction: str) -> BlueprintAgent:
     """The agent that plays the abstract best response at `path`."""
@@ -56,23 +52,21 @@ def response_agent(*, name: str, path: str, game: Rules, abstraction: str) -> Bl
 
 
 def blueprint_policy(
-    blueprint: Blueprint, translator: HistoryTranslator, betting: Betting, board: tuple[int, ...] | None
+    blueprint: Blueprint, translator: HistoryTranslator, betting: Betting, board: tuple[int, ...]
 ) -> Policy:
-    """Strategy of the blueprint at `betting`: legal actions without repeats, probabilities [H, A], or without a board
-    [B, A] by bucket.
+    """Strategy of the blueprint at `betting`: legal actions without repeats, probabilities [H, A].
 
     Where the hand in the tree has diverged from the real one (`HistoryTranslator.node`), every hand calls heads-up; at
     larger tables, where that is no rare thing, hands call by `pot_odds_policy`. So do those of a player who has yet to
     act when three have raised before the flop: no training run meets that often enough.
     """
     node = translator.node(betting)
-    if board is not None and betting.rules.num_players > 2:
+    if betting.rules.num_players > 2:
         raises = 0 if betting.street or betting.to_act in betting.actors[0] else betting.num_raises
         if node is None or raises >= _UNMET_RAISES:
             return pot_odds_policy(betting, board)
     if node is None:
-        rows = blueprint.cards.num_buckets[betting.street] if board is None else blueprint.rules.num_hands
-        return (CALL,), np.ones((rows, 1), dtype=np.float32)
+        return (CALL,), np.ones((blueprint.rules.num_hands, 1), dtype=np.float32)
     meanings = translator.real_actions(node, betting)
     actions = tuple(sorted(set(meanings)))
     probs = blueprint.probs(node, board)

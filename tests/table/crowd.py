@@ -6,7 +6,9 @@ alone, or a second, or a place in the queue is shown; no socket may be lost. Lea
 """
 
 import argparse
+import contextlib
 import json
+import os
 import random
 import re
 import sys
@@ -15,13 +17,13 @@ import threading
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import websocket
 
 from tests.bench.record import record
-from tests.endurance import Watch
 from tests.table.server import Client, Server
 from tests.table.test_attacks import ask, form, upload
 
@@ -72,6 +74,36 @@ class Visitor:
             self.actions.append((time.perf_counter() - started, bool(_PLACE.search("".join(client.sent[before:])))))
 
 
+class Watch:
+    """Samples the resident kilobytes of the processes under this one, by process, while a `with` block runs."""
+
+    def __init__(self) -> None:
+        self.samples: list[dict[int, int]] = []
+        self._done = threading.Event()
+        self._thread = threading.Thread(target=self._sample)
+
+    def _sample(self) -> None:
+        while not self._done.wait(2.0):
+            sizes, waiting = {}, [os.getpid()]
+            while waiting:
+                process = waiting.pop()
+                with contextlib.suppress(OSError):  # it has ended
+                    pages = int(Path(f"/proc/{process}/statm").read_text().split()[1])
+                    sizes[process] = pages * os.sysconf("SC_PAGE_SIZE") // 1024
+                    for task in Path(f"/proc/{process}/task").iterdir():
+                        waiting += map(int, (task / "children").read_text().split())
+            del sizes[os.getpid()]
+            self.samples.append(sizes)
+
+    def __enter__(self) -> "Watch":
+        self._thread.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._done.set()
+        self._thread.join()
+
+
 def crowd(visitors: int, players: int, hands: int, settings: Sequence[str]) -> dict[str, Any]:
     """Measure one visitor alone and then all of them at once."""
     with tempfile.TemporaryDirectory() as runs:
@@ -103,8 +135,8 @@ def crowd(visitors: int, players: int, hands: int, settings: Sequence[str]) -> d
         "of_these_without_a_place": late.count(False),
         "sockets_lost": lost,
         "upload_status": status,
-        "server_megabytes_at_most": round(max(sum(sample.values()) for sample in watch.others) / 1024),
-        "processes_at_most": max(len(sample) for sample in watch.others),
+        "server_megabytes_at_most": round(max(sum(sample.values()) for sample in watch.samples) / 1024),
+        "processes_at_most": max(len(sample) for sample in watch.samples),
         "ok": alive and not lost and all(late) and status == 200,
     }
 

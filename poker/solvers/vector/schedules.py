@@ -6,13 +6,14 @@ The average strategy weighs iteration k <= t by (k / t)^gamma times the player's
 
 - cfr_plus: floor 0, gamma 1 (Tammelin 2014); `delay` iterations are left out of the average.
 - dcfr(alpha, beta, gamma): positive_t = (t-1)^alpha / ((t-1)^alpha + 1), negative_t with beta (Brown and Sandholm 2019,
-  whose gamma is 2; 4 needs 8% fewer iterations on ten spots, `tests.bench.algorithms`).
+  whose gamma is 2; 4 needs 8% fewer iterations on ten spots).
 - apdcfr: DCFR that predicts with a short step. With the parameters here it needs 0.71 to 0.90 of DCFR's iterations on
-  ten spots (`tests.bench.algorithms`), for half as much memory again.
+  ten spots, for half as much memory again.
 - apdcfr_short: for real-time solves (`search=demo`), which end at 1% of the pot: there it needs 0.8 to 0.9 of the
   iterations that alpha 1.35 and prediction 0.15 do with the same beta (`tests.bench.real_time`).
 
-`tests/bench/schedules.py` has those that were compared with these and lost.
+Linear CFR, PCFR+, PDCFR+, the CFR+ of Modicum and hyperparameter schedules were compared with these and lost
+(docs/vector_engine.md).
 """
 
 from dataclasses import dataclass

@@ -6,15 +6,6 @@ import numpy as np
 import pytest
 
 from poker.solvers.vector.schedules import Schedule, schedule
-from tests.bench.schedules import HS_DCFR, MODICUM
-
-
-def test_modicum_discounts_its_first_iterations_alone() -> None:
-    positive = MODICUM.parameters(1, 40)[:, 0]
-    past = np.sqrt(np.arange(30))
-    assert positive[:30] == pytest.approx(past / (past + 1), abs=1e-4)
-    assert (positive[30:] == 1).all()
-    assert schedule("dcfr").parameters(1000, 1)[0, 0] < 1
 
 
 @pytest.mark.parametrize("name", ["apdcfr", "apdcfr_short"])
@@ -24,15 +15,6 @@ def test_a_prediction_carries_what_the_next_iteration_keeps(name: str) -> None:
     assert alpha is not None
     np.testing.assert_allclose(found[:, 3], [t**alpha / (t**alpha + 1) for t in range(1, 10)], rtol=1e-6)
     np.testing.assert_array_equal(found[:-1, 3], found[1:, 0])
-
-
-def test_exponents_go_to_their_last_values() -> None:
-    early, late = HS_DCFR.parameters(1, 1500)[[9, -1]]
-    t = np.array([9.0, 9.0])
-    powers = t ** (np.array([1.0, -1.0]) + np.array([3.0, -2.0]) * 0.009)
-    assert early[:2] == pytest.approx(powers / (powers + 1), rel=1e-6)
-    assert late[1] == pytest.approx(1499.0**-3, rel=1e-6)
-    assert late[5] == pytest.approx((1499 / 1500) ** 25, rel=1e-6)
 
 
 @pytest.mark.parametrize(
