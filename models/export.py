@@ -90,14 +90,14 @@ def load_net(
     try:
         with safetensors.safe_open(weights, framework="pt") as file:
             metadata: dict[str, str] = file.metadata() or {}
-        arguments, found = (json.loads(metadata[name]) for name in ("net", "stamp"))
+        arguments, exported_for = (json.loads(metadata[name]) for name in ("net", "stamp"))
         tensors, target = safetensors.torch.load_file(weights), str(arguments.pop("_target_"))
     except (OSError, KeyError, ValueError, AttributeError, safetensors.SafetensorError) as error:
         raise CorruptArtifactError(f"{weights} cannot be read ({error!r})") from error
     if bad := _not_finite(tensors):
         raise CorruptArtifactError(f"{weights}: {bad} is not finite", how_to_replace(kind, Path(path)))
-    if found != json.loads(canonical_json(stamp)):
-        raise MismatchedArtifactError(f"{weights} was exported for {found}, this version needs {dict(stamp)}")
+    if exported_for != json.loads(canonical_json(stamp)):
+        raise MismatchedArtifactError(f"{weights} was exported for {exported_for}, this version needs {dict(stamp)}")
     module, _, name = importable(target).rpartition(".")
     if not module.startswith(f"{__package__}.") and target not in architectures:
         raise MismatchedArtifactError(

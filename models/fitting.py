@@ -11,7 +11,7 @@ import logging
 import os
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, cast
@@ -27,10 +27,12 @@ from torch import distributed, nn
 
 from models.checkpoints import CheckedCheckpoints, read_checkpoint
 from models.export import Architecture, describe, export_net
+from models.leaf_data import ShardData
 from models.logs import console, ending, finish, in_folder
 from poker.artifacts import file_sha256, find_artifact, fingerprint_of
 from poker.errors import PokernetsError
 from poker.naming import stable_name
+from poker.report import Table
 
 TrainerSettings = partial[lightning.Trainer]
 """`_target_: lightning.Trainer` with `_partial_: true`; the directory and the logger are added here."""
@@ -72,20 +74,20 @@ _ONLY_SHOWING = (
 
 def recipe(trainer: TrainerSettings) -> dict[str, Any]:
     """Settings and callbacks of a trainer that shape the result, as JSON values."""
-    found = {
+    settings = {
         name: _plain(value)
         for name, value in trainer.keywords.items()
         if value is not None and name not in _WITHOUT_EFFECT and not name.startswith("enable_")
     }
-    shaping = [each for each in trainer.keywords["callbacks"] if not isinstance(each, _ONLY_SHOWING)]
-    return {**found, "callbacks": [_settings_of(each) for each in shaping]}
+    shaping = [callback for callback in trainer.keywords["callbacks"] if not isinstance(callback, _ONLY_SHOWING)]
+    return {**settings, "callbacks": [_settings_of(callback) for callback in shaping]}
 
 
 def _settings_of(callback: callbacks.Callback) -> dict[str, Any]:
     """A callback's class and non-default arguments, read from its attributes of the same name or with a `_` before."""
-    kind, known, settings = type(callback), vars(callback), {}
+    kind, attributes, settings = type(callback), vars(callback), {}
     for name, parameter in inspect.signature(kind).parameters.items():
-        value = known.get(name, known.get(f"_{name}"))
+        value = attributes.get(name, attributes.get(f"_{name}"))
         shapes = not isinstance(callback, callbacks.ModelCheckpoint) or name in ("monitor", "mode")
         if shapes and value is not None and value != parameter.default:
             settings[name] = _plain(value)
@@ -136,7 +138,7 @@ class Goal:
     kind: str
     stamp: Mapping[str, Any]
     config: Mapping[str, Any]
-    made_from: Mapping[str, str]
+    made_from: Mapping[str, str] = field(default_factory=dict)
 
 
 class TrainingRun(NamedTuple):
@@ -154,10 +156,10 @@ def keep_or_train(
     `train` gets a directory under `runs` that is named after the net and the goal: a run is only continued by itself.
     """
     config = {"net": describe(net), **goal.config}
-    found = find_artifact(output, goal.kind, config={**config, **goal.stamp}, made_from=goal.made_from)
-    if found is not None:
+    there = find_artifact(output, goal.kind, config={**config, **goal.stamp}, made_from=goal.made_from)
+    if there is not None:
         console().print(f"{output} is made already, from these data and settings", soft_wrap=True, markup=False)
-        return found.counts
+        return there.counts
     identity = fingerprint_of({"config": config, "made_from": goal.made_from, "stamp": goal.stamp})[:12]
     directory = Path(runs) / f"{goal.kind}-{identity}"
     console().print(f"training; tensorboard --logdir {directory}", soft_wrap=True, markup=False)
@@ -168,6 +170,36 @@ def keep_or_train(
         made_from = goal.made_from
         export_net(output, goal.kind, net, made, stamp=goal.stamp, config=config, made_from=made_from, counts=counts)
     return counts
+
+
+def train_on_shards(
+    module: Callable[[], lightning.LightningModule],
+    data: ShardData[Any],
+    *,
+    net: Architecture,
+    goal: Goal,
+    counts: Mapping[str, Any],
+    table: Callable[[dict[str, float]], Table],
+    options: TrainingOptions,
+    output: str,
+    runs: str,
+) -> float:
+    """Train a `module`, whose `net` is exported to `output`, on the rows of `data`; returns the Huber loss of its best
+    epoch. What is there is kept. `goal` and `counts` leave out what `data` and `options` say; `table` shows losses."""
+
+    def train(run: TrainingRun) -> Trained:
+        console().print(data.summary, soft_wrap=True, markup=False)
+        made = module()
+        trainer = fit(made, data, run=run, options=options)
+        losses = {"rows": len(data.validation_rows), **metrics_of_test(trainer, made, data.val_dataloader())}
+        if trainer.is_global_zero:
+            table(losses).print(console())
+        rows = {"training_rows": len(data.train_rows), "epochs": trainer.current_epoch}
+        return trainer, cast(nn.Module, made.net), {**rows, **counts, "validation": losses}
+
+    config = {"data": data.config, **goal.config, **options.config}
+    whole = replace(goal, config=config, made_from={**data.made_from, **goal.made_from, **options.made_from})
+    return float(keep_or_train(train, net, whole, output, runs)["validation"]["huber"])
 
 
 def _end_processes(trainer: lightning.Trainer) -> None:
@@ -235,8 +267,8 @@ def _made(trainer: TrainerSettings, run: TrainingRun) -> tuple[lightning.Trainer
         raise PokernetsError(f"trainer: {' '.join(str(error).split())}") from error
     if type(made.strategy.checkpoint_io) is TorchCheckpointIO:
         made.strategy.checkpoint_io = CheckedCheckpoints()
-    for each in made.loggers:
-        each.log_hyperparams(dict(run.hyperparameters))
+    for made_logger in made.loggers:
+        made_logger.log_hyperparams(dict(run.hyperparameters))
     checkpoints = made.checkpoint_callback
     assert isinstance(checkpoints, callbacks.ModelCheckpoint)
     checkpoints.dirpath = str(run.directory / "checkpoints")

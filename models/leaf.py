@@ -11,21 +11,10 @@ from rich.console import Console
 from torch import nn
 
 from models.export import Architecture, describe, load_net
-from models.fitting import (
-    Goal,
-    Trained,
-    TrainerSettings,
-    TrainingOptions,
-    TrainingRun,
-    fit,
-    keep_or_train,
-    metrics_of_test,
-    quiet,
-)
+from models.fitting import Goal, TrainerSettings, TrainingOptions, metrics_of_test, quiet, train_on_shards
 from models.inference import LEAF_NET, leaf_stamp
 from models.leaf_data import Columns, LeafData, held_out, in_order, selected
 from models.leaf_module import LeafModule
-from models.logs import console
 from models.shuffle import Position
 from poker.artifacts import find_artifact, open_artifact
 from poker.errors import PokernetsError
@@ -49,27 +38,18 @@ def train(
     runs: str,
 ) -> float:
     """Train on the leaf states of `data`, export the best epoch to `output` and return its loss; one there is kept."""
-    options = TrainingOptions(trainer, threads, ckpt_path, find_learning_rate, compile)
     label_mean, names = data.label_mean(), data.continuations
-
-    def learn(run: TrainingRun) -> Trained:
-        console().print(data.told, soft_wrap=True, markup=False)
-        module = LeafModule(_checked(net, len(names)), huber_delta, learning_rate, label_mean, names)
-        fitted = fit(module, data, run=run, options=options)
-        counts = {
-            "training_rows": len(data.train_rows),
-            "epochs": fitted.current_epoch,
-            "label_mean": label_mean.tolist(),
-        }
-        losses = {"rows": len(data.validation_rows), **metrics_of_test(fitted, module, data.val_dataloader())}
-        if fitted.is_global_zero:
-            _table(losses, names, f"{output}, validation").print(Console(stderr=True))
-        return fitted, module.net, counts | {"validation": losses}
-
-    config = {"data": data.config, "huber_delta": huber_delta, "learning_rate": learning_rate}
-    goal = Goal(LEAF_NET, leaf_stamp(names), {**config, **options.config}, data.made_from | options.made_from)
-    counts = keep_or_train(learn, net, goal, output, runs)
-    return float(counts["validation"]["huber"])
+    return train_on_shards(
+        lambda: LeafModule(_checked(net, len(names)), huber_delta, learning_rate, label_mean, names),
+        data,
+        net=net,
+        goal=Goal(LEAF_NET, leaf_stamp(names), {"huber_delta": huber_delta, "learning_rate": learning_rate}),
+        counts={"label_mean": label_mean.tolist()},
+        table=lambda losses: _table(losses, names, f"{output}, validation"),
+        options=TrainingOptions(trainer, threads, ckpt_path, find_learning_rate, compile),
+        output=output,
+        runs=runs,
+    )
 
 
 def _refuse_settings(settings: Mapping[str, Any]) -> None:
@@ -88,12 +68,12 @@ def _checked(architecture: Architecture, outputs: int) -> nn.Module:
     try:
         net: nn.Module = architecture()
         with torch.no_grad():
-            found = str(list(net.eval()(torch.zeros(2, leaf.SIZE)).shape))
+            shape = str(list(net.eval()(torch.zeros(2, leaf.SIZE)).shape))
     except (AttributeError, RuntimeError, TypeError) as error:
-        found = " ".join(str(error).split())
-    if found != str([2, outputs]):
+        shape = " ".join(str(error).split())
+    if shape != str([2, outputs]):
         wanted = f"a leaf net takes [n, {leaf.SIZE}] and gives [n, {outputs}]"
-        raise PokernetsError(f"{wanted}; for [2, {leaf.SIZE}] {describe(architecture)} gives: {found}")
+        raise PokernetsError(f"{wanted}; for [2, {leaf.SIZE}] {describe(architecture)} gives: {shape}")
     return net.train()
 
 

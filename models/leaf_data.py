@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 import lightning
 import numpy as np
@@ -37,8 +37,8 @@ class ShardColumns(Generic[Batch]):
     """The columns of all shards under one global row numbering, gathered from memory maps; `batch` names those that
     training reads.
 
-    `made_from` has the fingerprint of the shards, for the manifest of a net trained on them, `told` says in words which
-    rows there are.
+    `made_from` has the fingerprint of the shards, for the manifest of a net trained on them, `summary` says in words
+    which rows there are.
     """
 
     def __init__(self, root: str, shards: Sequence[Artifact], types: ColumnTypes, batch: type[Batch]) -> None:
@@ -48,7 +48,7 @@ class ShardColumns(Generic[Batch]):
         self._columns = {name: [shard.arrays[name] for shard in shards] for name in types}
         self.starts = np.concatenate([[0], np.cumsum([len(group) for group in self._columns["group"]])])
         holes = [place for place, shard in enumerate(shards) if shard.path != shard_path(root, place)]
-        self.told = f"{len(self):,} rows of {len(shards)} shards" + (
+        self.summary = f"{len(self):,} rows of {len(shards)} shards" + (
             f"; {shard_path(root, holes[0]).name} is missing: job={kind} was interrupted" if holes else ""
         )
 
@@ -87,7 +87,7 @@ class Columns(ShardColumns[LeafBatch]):
         self.continuations: tuple[str, ...] = tuple(shards[0].config["continuations"])
         super().__init__(root, shards, columns_of(len(self.continuations)), LeafBatch)
         self.made_from |= {role: source for role, source in shards[0].made_from.items() if role == "blueprint"}
-        self.told = self.told.replace(" shards", f" shards, {len(self.continuations)} continuations", 1)
+        self.summary = self.summary.replace(" shards", f" shards, {len(self.continuations)} continuations", 1)
 
 
 class DeviceColumns(Generic[Batch]):
@@ -119,7 +119,7 @@ def in_order(
 
 
 class ShardData(lightning.LightningDataModule, Generic[Batch]):
-    """Batches of the `chosen` rows (None: all) of the shards at `path`, of which `pool_rows` are read at a time.
+    """Batches of the `chosen` rows (None: all) of the shards at `path`, of which `POOL_ROWS` are read at a time.
 
     Groups, not rows, are drawn into the validation part: about `validation_share` of them, by a hash of `split_seed`
     and the group's number, so trainings that differ in `seed` are measured on the same states. An epoch is `epoch_rows`
@@ -127,6 +127,9 @@ class ShardData(lightning.LightningDataModule, Generic[Batch]):
     checkpoint, not what is seen. With `on_device` all rows stay in the memory of the trainer's device, of each of them
     where there are several; the batches are the same.
     """
+
+    VALIDATION_BATCH: ClassVar = VALIDATION_BATCH
+    POOL_ROWS: ClassVar = POOL_ROWS
 
     def __init__(
         self,
@@ -137,8 +140,6 @@ class ShardData(lightning.LightningDataModule, Generic[Batch]):
         batch_rows: int,
         epoch_rows: int | None,
         validation_share: float,
-        validation_batch: int,
-        pool_rows: int,
         seed: int,
         split_seed: int,
         on_device: bool,
@@ -151,8 +152,8 @@ class ShardData(lightning.LightningDataModule, Generic[Batch]):
             )
         sizes = {"batch_rows": batch_rows, "epoch_rows": epoch_rows, "validation_share": validation_share}
         self.config: dict[str, Any] = {**sizes, "seed": seed, "split_seed": split_seed}
-        self._columns, self._on_device, self._validation_batch = columns, on_device, validation_batch
-        self.made_from, self.told = columns.made_from, columns.told
+        self._columns, self._on_device = columns, on_device
+        self.made_from, self.summary = columns.made_from, columns.summary
         chosen = np.arange(len(columns)) if chosen is None else chosen
         in_validation = held_out(self._columns.all("group")[chosen], validation_share, split_seed)
         self.train_rows: NDArray[np.int64] = chosen[~in_validation]
@@ -163,7 +164,8 @@ class ShardData(lightning.LightningDataModule, Generic[Batch]):
                 f"to validate; make more {columns.kind.replace('_', ' ')} or change data.validation_share (now "
                 f"{validation_share})"
             )
-        self._shuffle = BlockShuffle(self.train_rows, min(batch_rows, len(self.train_rows)), seed, pool_rows=pool_rows)
+        batch_rows = min(batch_rows, len(self.train_rows))
+        self._shuffle = BlockShuffle(self.train_rows, batch_rows, seed, pool_rows=self.POOL_ROWS)
         self.epoch_batches = self._shuffle.batches_per_pass
         if epoch_rows is not None:
             self.epoch_batches = max(1, epoch_rows // self._shuffle.batch_rows)
@@ -172,7 +174,7 @@ class ShardData(lightning.LightningDataModule, Generic[Batch]):
         return ShuffledLoader(self, self._shuffle, self.epoch_batches, self._batches)
 
     def val_dataloader(self) -> OrderedLoader[Batch]:
-        return in_order(self._batches, self.validation_rows, Position.of(self), self._validation_batch)
+        return in_order(self._batches, self.validation_rows, Position.of(self), self.VALIDATION_BATCH)
 
     @cached_property
     def _batches(self) -> Batches[Batch]:
@@ -206,8 +208,6 @@ class LeafData(ShardData[LeafBatch]):
             batch_rows=batch_rows,
             epoch_rows=epoch_rows,
             validation_share=validation_share,
-            validation_batch=VALIDATION_BATCH,
-            pool_rows=POOL_ROWS,
             seed=seed,
             split_seed=split_seed,
             on_device=on_device,

@@ -12,7 +12,7 @@ from torchmetrics import R2Score
 
 from models.fitting import cosine_adam
 from models.leaf_data import LeafBatch
-from models.logs import add_figures
+from models.logs import add_scatter
 from poker.rules import STREET_NAMES
 
 SCATTER_ROWS = 20_000
@@ -64,9 +64,9 @@ class LeafModule(lightning.LightningModule):
         predicted = self(batch.features)
         loss = huber_loss(predicted, batch.labels, delta=self._delta)
         if self.trainer.global_step % self.trainer.log_every_n_steps == 0:  # type: ignore[attr-defined]
-            each = self._losses(predicted.detach(), batch.labels).mean(dim=0)
-            self.log("train/huber", each.mean())
-            self.log_dict({f"train/huber/{name}": each[k] for k, name in enumerate(self._names)})
+            losses = self._losses(predicted.detach(), batch.labels).mean(dim=0)
+            self.log("train/huber", losses.mean())
+            self.log_dict({f"train/huber/{name}": losses[k] for k, name in enumerate(self._names)})
         return loss
 
     def validation_step(self, batch: LeafBatch, index: int) -> None:
@@ -89,10 +89,10 @@ class LeafModule(lightning.LightningModule):
         self.log(f"{stage}/huber", losses.mean(), prog_bar=True, batch_size=rows, sync_dist=True)
         logged = [(means, rows)]
         for street in set(batch.street.tolist()):
-            each, of = losses[batch.street == street], f"huber/{STREET_NAMES[street]}"
-            logged.append(({f"{of}/{name}": each[:, k].mean() for k, name in enumerate(self._names)}, len(each)))
-        for found, count in logged:
-            named = {f"{stage}/{name}": value for name, value in found.items()}
+            ended, of = losses[batch.street == street], f"huber/{STREET_NAMES[street]}"
+            logged.append(({f"{of}/{name}": ended[:, k].mean() for k, name in enumerate(self._names)}, len(ended)))
+        for values, count in logged:
+            named = {f"{stage}/{name}": value for name, value in values.items()}
             self.log_dict(named, on_step=False, on_epoch=True, batch_size=count, sync_dist=True)
         self.r2.update(predicted, labels)
 
@@ -101,22 +101,14 @@ class LeafModule(lightning.LightningModule):
         return huber_loss(predicted, labels, delta=self._delta, reduction="none")
 
     def _log_r2(self, stage: str) -> None:
-        each = self.r2.compute()
+        r2 = self.r2.compute()
         self.r2.reset()
-        self.log(f"{stage}/r2", each.mean())
-        self.log_dict({f"{stage}/r2/{name}": each[k] for k, name in enumerate(self._names)})
+        self.log(f"{stage}/r2", r2.mean())
+        self.log_dict({f"{stage}/r2/{name}": r2[k] for k, name in enumerate(self._names)})
 
     def on_validation_epoch_end(self) -> None:
         self._log_r2("validation")
-        predicted, labels = (torch.cat(part).numpy() for part in zip(*self._points, strict=True))
-        self._points.clear()
-
-        def draw() -> dict[str, Any]:
-            from models.figures import scatter  # noqa: PLC0415 (matplotlib only where a picture is drawn)
-
-            return {"validation/scatter": scatter(predicted, labels, self._names)}
-
-        add_figures(self, draw)
+        add_scatter(self, self._points, self._names)
 
     def on_test_epoch_end(self) -> None:
         self._log_r2("test")

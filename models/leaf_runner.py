@@ -60,14 +60,14 @@ class LeafRunner:
         while True:
             try:
                 with torch.inference_mode():
-                    found = torch.cat([self._forward(rows).cpu() for rows in self._chunks(grids)]).numpy()
+                    flat = torch.cat([self._forward(rows).cpu() for rows in self._chunks(grids)]).numpy()
                 break
             except RuntimeError as error:
                 if self._rows <= CHUNK_ROWS or not ran_out(self._device, error, told=self._rows < DEVICE_ROWS):
                     raise
                 self._rows //= 2
         shapes = [(len(betting), len(parts.own) * len(parts.opp)) for parts, betting in grids]
-        values = np.split(found, np.cumsum([leaves * pairs for leaves, pairs in shapes])[:-1])
+        values = np.split(flat, np.cumsum([leaves * pairs for leaves, pairs in shapes])[:-1])
         return [rows.reshape(*shape, -1) for rows, shape in zip(values, shapes, strict=True)]
 
     def _chunks(self, grids: Sequence[tuple[GridParts, NDArray[np.float32]]]) -> Iterator[Tensor]:

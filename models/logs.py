@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import lightning
+import torch
 from lightning.pytorch.loggers import Logger, TensorBoardLogger, WandbLogger
 from rich.console import Console
+from torch import Tensor
 
 Loggers = bool | Logger | partial[Logger] | Sequence[Logger | partial[Logger]]
 """Loggers as `lightning.Trainer` takes them; a partial logger gets its folder here."""
@@ -33,6 +35,19 @@ def add_figures(module: lightning.LightningModule, draw: Callable[[], Mapping[st
     for name, figure in draw().items() if boards else ():
         for board in boards:
             board.add_figure(name, figure, module.trainer.global_step)
+
+
+def add_scatter(module: lightning.LightningModule, points: list[tuple[Tensor, Tensor]], names: Sequence[str]) -> None:
+    """A scatter of the `points` of an epoch, predictions and labels [n, K]; the list is emptied."""
+    predicted, labels = (torch.cat(part).numpy() for part in zip(*points, strict=True))
+    points.clear()
+
+    def draw() -> dict[str, Any]:
+        from models.figures import scatter  # noqa: PLC0415 (matplotlib only where a picture is drawn)
+
+        return {"validation/scatter": scatter(predicted, labels, names)}
+
+    add_figures(module, draw)
 
 
 def ending(trainer: lightning.Trainer, best_epoch: int) -> str:

@@ -62,10 +62,10 @@ def has_onednn() -> bool:
     try:
         if not torch.backends.mkldnn.is_available():  # type: ignore[no-untyped-call]
             return False
-        found = onednn_linear(x, pack_weight(weight, 64), bias, True)
+        fused = onednn_linear(x, pack_weight(weight, 64), bias, True)
     except (AttributeError, RuntimeError, NotImplementedError):
         return False
-    return bool(torch.allclose(found, functional.linear(x, weight, bias).relu(), atol=1e-4))
+    return bool(torch.allclose(fused, functional.linear(x, weight, bias).relu(), atol=1e-4))
 
 
 class Linear(nn.Linear):

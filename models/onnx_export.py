@@ -97,8 +97,8 @@ class _Columns(nn.Module):
         self.net = net
 
     def forward(self, *columns: Tensor) -> Tensor:
-        found: Tensor = self.net(*columns)
-        return found
+        values: Tensor = self.net(*columns)
+        return values
 
 
 class _Actions(nn.Module):
@@ -113,5 +113,5 @@ class _Actions(nn.Module):
         nothing = columns[0][:, :0]
         action = torch.zeros_like(columns[0][:, 0], dtype=torch.int64)
         batch = OpponentBatch(**{name: given.get(name, nothing) for name in INPUT_SIZES}, action=action)
-        found: Tensor = self.net(batch)
-        return found.softmax(dim=1)
+        logits: Tensor = self.net(batch)
+        return logits.softmax(dim=1)

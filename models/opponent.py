@@ -23,6 +23,7 @@ from models.fitting import (
     keep_or_train,
     metrics_of_test,
 )
+from models.logs import console
 from models.opponent_data import Inputs, OpponentData, OpponentRows
 from models.opponent_inference import OPPONENT_NET, SHARES, STAMP, load_opponent_net, probabilities
 from models.opponent_module import OpponentModule, log_losses, score
@@ -85,7 +86,6 @@ def train(
         fitted = fit(module, data, run=run, options=options, best=False)
         metrics = {"rows": len(data.rows.test_rows), **metrics_of_test(fitted, module, data.val_dataloader())}
         metrics["log_loss_of_mean"] = _loss_of_mean(data.rows)
-        shown = "accuracy {accuracy:.2%}, log-loss {log_loss:.4f}, calibration error {calibration:.4f}"
         counts = {"train_rows": len(data.rows.train_rows), "test": metrics, **training_counts(data.rows)}
         if rest is not None:
             batches = data.ordered(data.rows.train_rows)
@@ -93,7 +93,8 @@ def train(
                 prior = torch.cat([made.eval()(batch).softmax(dim=1) for batch in batches]).double().numpy()
             counts[SHARES] = shares_of_weights(by_class(prior), data.rows, data.rows.train_rows).tolist()
         if fitted.is_global_zero:
-            Console(stderr=True).print(f"{output}: {shown.format(**metrics)}", soft_wrap=True, markup=False)
+            scores = "accuracy {accuracy:.2%}, log-loss {log_loss:.4f}, calibration error {calibration:.4f}"
+            console().print(f"{output}: {scores.format(**metrics)}", soft_wrap=True, markup=False)
         return fitted, made, counts
 
     config = {"data": data.config, "learning_rate": learning_rate, "weight_decay": weight_decay}
@@ -152,22 +153,22 @@ def table(
         predicted[name] = _predict(trained.net, inputs)
         importance[name] = _importance(trained.net, inputs.take(some), action[some])
     predicted |= {name: _counted(measured[of], rows, every) for name, of in counted.items() if of in nets}
-    known = np.zeros(len(rows.names), dtype=bool)
+    met = np.zeros(len(rows.names), dtype=bool)
     for trained in measured.values():
-        known |= trained.record.has_met(rows.names)
+        met |= trained.record.has_met(rows.names)
     record: dict[str, Any] = {
         "rows": {
             "train": len(rows.train_rows),
             "test": len(rows.test_rows),
-            "by_known_players": int(known[rows.columns["player"][rows.test_rows]].sum()),
+            "by_known_players": int(met[rows.columns["player"][rows.test_rows]].sum()),
             "fingerprint": rows.fingerprint,
         },
-        "nets": {name: found.record.fingerprint for name, found in measured.items()},
+        "nets": {name: trained.record.fingerprint for name, trained in measured.items()},
         "weights": {of: measured[of].record.weights.tolist() for of in counted.values() if of in nets},
-        "predictors": _scores(predicted, rows, known, reference, apart),
+        "predictors": _scores(predicted, rows, met, reference, apart),
         "importance": importance,
     }
-    losses = {name: float(found["all"]["log_loss"]) for name, found in record["predictors"].items()}
+    losses = {name: float(scores["all"]["log_loss"]) for name, scores in record["predictors"].items()}
     report = Report("Predictors of actions", _sections(record, output), record)
     report.write(Path(output), Console(stderr=True))
     return losses
@@ -182,17 +183,17 @@ def _measured(
     loaded = {name: load_opponent_net(path, architectures) for name, path in nets.items()}
     needs = set().union(*(net.needs for net in loaded.values()))
     rows = OpponentRows(data, 1.0 if test_share is None else test_share)
-    kept = next((found.test_share for found in records.values() if found.rows == rows.fingerprint), None)
-    if test_share is None and kept is not None:
-        rows = OpponentRows(data, kept)
+    shares = [record.test_share for record in records.values() if record.rows == rows.fingerprint]
+    if test_share is None and shares:
+        rows = OpponentRows(data, shares[0])
     rest = None
     unseen = list(records.values())
     if "past" in needs:
         rest = partial(probabilities, load_opponent_net(base, architectures))
         unseen.append(NetRecord.read(base, "base"))
-        check_base(unseen[-1], [found for name, found in records.items() if "past" in loaded[name].needs])
-    for found in unseen:
-        found.check_unseen(rows)
+        check_base(unseen[-1], [record for name, record in records.items() if "past" in loaded[name].needs])
+    for record in unseen:
+        record.check_unseen(rows)
     population = unseen[0].table if unseen else None
     inputs = rows.inputs(needs, rest, population)
     return rows, {name: TrainedNet(net, records[name]) for name, net in loaded.items()}, inputs
@@ -201,16 +202,16 @@ def _measured(
 def _walk(predictor: Predictor, rows: OpponentRows) -> Floats:
     """[test rows, 3] of a predictor that sees all rows in turn, each predicted before it is seen."""
     keys = (rows.columns[name].tolist() for name in ("player", "street", "bets", "action"))
-    spots = zip(*(each.tolist() for each in np.unravel_index(rows.columns["spot"], SPOTS)), strict=True)
-    tested, found = set(rows.test_rows.tolist()), []
+    spots = zip(*(part.tolist() for part in np.unravel_index(rows.columns["spot"], SPOTS)), strict=True)
+    tested, predicted = set(rows.test_rows.tolist()), []
     predictor.forget()
     for row, (spot, player, street, bets, action) in enumerate(zip(spots, *keys, strict=True)):
         context = Context(rows.names[player], street, bets, spot=spot)
         if row in tested:
-            found.append(predictor.probs(context))
+            predicted.append(predictor.probs(context))
         if street >= rows.first_street:  # as that of every row in the test part
             predictor.update(context, min(action, RAISE_CLASS))
-    return np.array(found, dtype=np.float64)
+    return np.array(predicted, dtype=np.float64)
 
 
 def _with_counts(prior: Reals, rows: OpponentRows, seen: NDArray[np.int64]) -> tuple[Floats, Floats]:
@@ -218,13 +219,13 @@ def _with_counts(prior: Reals, rows: OpponentRows, seen: NDArray[np.int64]) -> t
     [n, W] logarithms of how likely the actions were."""
     player, action, spot = (rows.columns[name][seen].tolist() for name in ("player", "action", "spot"))
     counts: defaultdict[tuple[int, int], Floats] = defaultdict(lambda: np.zeros(CLASSES))
-    found, likely = np.empty((len(seen), len(WEIGHTS), CLASSES)), np.empty((len(seen), len(WEIGHTS)))
+    probs, likely = np.empty((len(seen), len(WEIGHTS), CLASSES)), np.empty((len(seen), len(WEIGHTS)))
     for row, (key, done) in enumerate(zip(zip(player, spot, strict=True), action, strict=True)):
         kind = min(done, RAISE_CLASS)
-        found[row] = by_weight(counts[key], prior[row])
-        likely[row] = found[row, :, kind]
+        probs[row] = by_weight(counts[key], prior[row])
+        likely[row] = probs[row, :, kind]
         counts[key][kind] += 1
-    return found, np.log(likely)
+    return probs, np.log(likely)
 
 
 def shares_of_weights(prior: Reals, rows: OpponentRows, seen: NDArray[np.int64]) -> Floats:
@@ -240,17 +241,17 @@ def shares_of_weights(prior: Reals, rows: OpponentRows, seen: NDArray[np.int64])
     return shares
 
 
-def _counted(found: TrainedNet, rows: OpponentRows, every: Inputs) -> Floats:
+def _counted(trained: TrainedNet, rows: OpponentRows, every: Inputs) -> Floats:
     """[test rows, 3] of a net with each player's counts, by the weights of its training and of the player's past."""
     seen = np.concatenate([rows.train_rows, rows.test_rows])
     player = rows.columns["player"][seen].astype(np.int64)
-    probs, likely = _with_counts(_predict(found.net, every.take(seen)), rows, seen)
+    probs, likely = _with_counts(_predict(trained.net, every.take(seen)), rows, seen)
     order = np.argsort(player, kind="stable")
     before = np.cumsum(likely[order], axis=0) - likely[order]
     starts = np.concatenate([[True], np.diff(player[order]) > 0])
     explained = np.empty_like(before)
     explained[order] = before - before[np.maximum.accumulate(np.where(starts, np.arange(len(order)), 0))]
-    shares = share_of_weights(found.record.weights, explained)[:, None]
+    shares = share_of_weights(trained.record.weights, explained)[:, None]
     return np.asarray((shares @ probs)[len(rows.train_rows) :, 0])
 
 
@@ -280,10 +281,10 @@ def _importance(net: ActionNet, inputs: Inputs, action: NDArray[np.int64]) -> di
     """Rise of the log-loss when the values of one of the 19 inputs, or of all of another kind, change places."""
     before = _losses(_predict(net, inputs), action).mean()
     order = np.random.default_rng(1).permutation(len(action))
-    found = {}
+    rises = {}
 
     def note(name: str, changed: Inputs) -> None:
-        found[name] = float(_losses(_predict(net, changed), action).mean() - before)
+        rises[name] = float(_losses(_predict(net, changed), action).mean() - before)
 
     for column, name in enumerate(opponent.NAMES):
         shuffled = inputs.features.copy()
@@ -291,44 +292,45 @@ def _importance(net: ActionNet, inputs: Inputs, action: NDArray[np.int64]) -> di
         note(name, inputs._replace(features=shuffled))
     for name in sorted(net.needs):
         note(name, inputs._replace(**{name: getattr(inputs, name)[order]}))
-    return found
+    return rises
 
 
 def _scores(
     predicted: Mapping[str, Floats],
     rows: OpponentRows,
-    known: NDArray[np.bool_],
+    met: NDArray[np.bool_],
     reference: str,
     apart: Sequence[str],
 ) -> dict[str, Any]:
-    """Scores of each predictor by part of the test rows; `known` [players] are those whom a net has met."""
+    """Scores of each predictor by part of the test rows; `met` [players] are those whom a net has met."""
     columns, test = rows.columns, rows.test_rows
     action, hands = np.minimum(columns["action"][test], RAISE_CLASS).astype(np.int64), columns["hand"][test]
     street, player = columns["street"][test], columns["player"][test]
-    before, met = hands_before(columns["player"], columns["hand"])[test], known[player]
+    before, met_before = hands_before(columns["player"], columns["hand"])[test], met[player]
     parts = {"all": np.ones(len(test), dtype=bool), "facing a bet": columns["bets"][test] > 0}
     parts |= {STREET_NAMES[number]: street == number for number in range(rows.first_street, len(STREET_NAMES))}
-    parts |= {"players met": met, "players not met": ~met, "not met, first 100 hands": ~met & (before < 100)}
+    parts |= {"players met": met_before, "players not met": ~met_before}
+    parts |= {"not met, first 100 hands": ~met_before & (before < 100)}
     parts |= {"after 1,000 hands": before >= 1000}
     parts |= {name: player == rows.names.index(name) for name in apart if name in rows.names}
     parts |= {f"not {name}": ~parts[name] for name in apart if name in parts}
     losses = {name: _losses(probs, action) for name, probs in predicted.items()}
     active = np.argsort(-np.bincount(player), kind="stable")[:PLAYERS_SHOWN]
-    found: dict[str, Any] = {}
+    by_predictor: dict[str, Any] = {}
     for name, probs in predicted.items():
-        own = found[name] = {key: score(probs[part], action[part]) for key, part in parts.items() if part.any()}
+        own = by_predictor[name] = {key: score(probs[part], action[part]) for key, part in parts.items() if part.any()}
         for key, scores in own.items():
             scores["interval"] = bootstrap(losses[name][parts[key]], hands[parts[key]])
             if reference in predicted and name != reference:
                 less = (losses[name] - losses[reference])[parts[key]]
                 scores["less_reference"] = [float(less.mean()), *bootstrap(less, hands[parts[key]])]
-        each = [score(probs[player == one], action[player == one]) for one in active if (player == one).any()]
+        singly = [score(probs[player == one], action[player == one]) for one in active if (player == one).any()]
         own["mean of the most active players"] = {
-            "players": len(each),
-            "rows": sum(one["rows"] for one in each),
-            **{key: float(np.mean([one[key] for one in each])) for key in ("accuracy", "log_loss", "brier")},
+            "players": len(singly),
+            "rows": sum(one["rows"] for one in singly),
+            **{key: float(np.mean([one[key] for one in singly])) for key in ("accuracy", "log_loss", "brier")},
         }
-    return found
+    return by_predictor
 
 
 def hands_before(player: NDArray[np.int32], hand: NDArray[np.int32]) -> NDArray[np.int64]:
@@ -338,9 +340,9 @@ def hands_before(player: NDArray[np.int32], hand: NDArray[np.int32]) -> NDArray[
     starts = np.concatenate([[True], ordered[1:] != ordered[:-1]])
     numbers = np.cumsum(starts | np.concatenate([[True], dealt[1:] != dealt[:-1]]))
     first = np.maximum.accumulate(np.where(starts, numbers, 0))
-    found = np.empty(len(player), np.int64)
-    found[order] = numbers - first
-    return found
+    before = np.empty(len(player), np.int64)
+    before[order] = numbers - first
+    return before
 
 
 def _sections(record: Mapping[str, Any], output: str) -> list[Section]:
@@ -348,25 +350,25 @@ def _sections(record: Mapping[str, Any], output: str) -> list[Section]:
     rows: list[list[object]] = []
     parts: list[list[object]] = []
     losses = []
-    for name, found in record["predictors"].items():
-        every, faced, active = found["all"], found["facing a bet"], found["mean of the most active players"]
+    for name, scores in record["predictors"].items():
+        every, faced, active = scores["all"], scores["facing a bet"], scores["mean of the most active players"]
         low, high = every["interval"]
         middle = (low + high) / 2 - every["log_loss"]
         losses.append((name, Estimate(every["log_loss"], (high - low) / 2, math.nan, every["rows"], middle)))
         rows.append([name, f"{every['accuracy']:.1%}", losses[-1][1], every["calibration"]])
         parts.append([name, every["brier"], f"{faced['accuracy']:.1%}", f"{active['accuracy']:.1%}"])
-    tested, known = record["rows"]["test"], record["rows"]["by_known_players"]
-    inputs = dict.fromkeys(name for found in record["importance"].values() for name in found)
-    rises = [[name, *(found.get(name) for found in record["importance"].values())] for name in inputs]
+    tested, by_met = record["rows"]["test"], record["rows"]["by_known_players"]
+    inputs = dict.fromkeys(name for rises in record["importance"].values() for name in rises)
+    importance = [[name, *(rises.get(name) for rises in record["importance"].values())] for name in inputs]
     note = "rise of the log-loss when the values of an input change places"
     return [
         Table(
             ("predictor", "accuracy", "log-loss", "calibration"),
             rows,
             f"Predictors on {tested:,} decisions from which no net has learned ({output})",
-            f"{known:,} of the decisions are by players whom the nets have met",
+            f"{by_met:,} of the decisions are by players whom the nets have met",
         ),
         Figure("results", partial(intervals, "Predictors of actions", "log-loss", {"all decisions": losses})),
         Table(("predictor", "Brier", "facing a bet", "most active"), parts, "Further scores", console=False),
-        Table(("input", *record["importance"]), rises, "Importance of the inputs", note, console=False),
+        Table(("input", *record["importance"]), importance, "Importance of the inputs", note, console=False),
     ]

@@ -88,8 +88,7 @@ class OpponentRows:
         )
         if not len(self.test_rows):
             raise PokernetsError(f"{path}: too few hands to test on; make more with job=opponent_actions")
-        known = np.unique(self.columns["player"][self.in_training])
-        self.known_names = [self.names[player] for player in known]
+        self.trained_names = [self.names[player] for player in np.unique(self.columns["player"][self.in_training])]
 
     def first_hand(self, test_share: float) -> int:
         """The first of the last `test_share` of the hands."""
@@ -113,20 +112,20 @@ class OpponentRows:
         """
         rows = len(self.columns["action"])
         nothing = np.zeros((rows, 0), dtype=np.float32)
-        found = Inputs(self.columns["features"], nothing, nothing, nothing)
+        inputs = Inputs(self.columns["features"], nothing, nothing, nothing)
         if needs:
-            found = found._replace(hand=opponent_history.hand_rows(self.columns))
+            inputs = inputs._replace(hand=opponent_history.hand_rows(self.columns))
         if "held" in needs:
-            found = found._replace(held=held.held_rows(self.columns))
+            inputs = inputs._replace(held=held.held_rows(self.columns))
         if "past" in needs:
             if base is None:
                 raise ValueError("inputs about a player's past need a base predictor")
             table = self.population_table() if table is None else table
             predicted = table[self.contexts].astype(np.float32)
             later = np.flatnonzero(self.columns["street"] >= self.first_street)
-            predicted[later] = opponent_history.by_class(base(found.take(later)))
-            found = found._replace(past=opponent_history.player_rows(self.columns, predicted, table))
-        return found
+            predicted[later] = opponent_history.by_class(base(inputs.take(later)))
+            inputs = inputs._replace(past=opponent_history.player_rows(self.columns, predicted, table))
+        return inputs
 
 
 class OpponentData(lightning.LightningDataModule):

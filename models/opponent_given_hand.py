@@ -59,7 +59,7 @@ def run(*, data: str, net: str, held: str, game: Rules, learned_hands: int, outp
         each.check_unseen(rows)
     nets = [load_opponent_net(path) for path in (net, held)]
     inputs = rows.inputs({"hand", "held"}, None)
-    frequencies, given = (by_class(probabilities(known, inputs)).astype(np.float64) for known in nets)
+    frequencies, given = (by_class(probabilities(net, inputs)).astype(np.float64) for net in nets)
     walk = _Walk(rows, frequencies)
     by_any, by_strong = partial(by_strength, game), partial(by_strength, game, people=True)
 
@@ -67,26 +67,26 @@ def run(*, data: str, net: str, held: str, game: Rules, learned_hands: int, outp
         return classes([walk.boards[row]]), strength_odds(walk.spots[row])[None]
 
     def of_net(classes: Callable[[Board], HandClasses], row: int) -> tuple[HandClasses, Floats]:
-        found = classes(walk.boards[row])
-        assert found.held is not None
-        return found, log_odds(with_hands(nets[1], inputs.take(np.array([row])), found.held))
+        of_board = classes(walk.boards[row])
+        assert of_board.held is not None
+        return of_board, log_odds(with_hands(nets[1], inputs.take(np.array([row])), of_board.held))
 
     def to_come(board: Board) -> HandClasses:
         return by_mean_inputs(game, (board,)) if board else by_inputs(game, board)
 
-    shown, usual, exact = ShownHands(), ShownHands(), ShownHands.exact()
+    population, usual, exact = ShownHands(), ShownHands(), ShownHands.exact()
     learned = np.flatnonzero(rows.columns["hand"] < learned_hands)
     for row, classes, odds, weights, _ in walk.over(learned, partial(of_strength, by_any), usual):
         looked = partial(by_hand, classes, odds, frequencies[[row]], weights)
         at = 0, walk.held[row], walk.kind[row]
         looking = [[looked(Shape(steep, share, 0.0))[at] for share in BLUFFS] for steep in STEEPNESS]
-        shown = shown.after(walk.group(row), np.array(looking), float(frequencies[row, walk.kind[row]]))
+        population = population.after(walk.group(row), np.array(looking), float(frequencies[row, walk.kind[row]]))
     test = rows.test_rows
     losses = {"the net alone": -np.log(frequencies[test, walk.kind[test]])}
     groups = [walk.group(row) for row in test.tolist()]
     for name, shapes, said in (
         ("by strength", usual, partial(of_strength, by_any)),
-        ("by strength, of this population", shown, partial(of_strength, by_any)),
+        ("by strength, of this population", population, partial(of_strength, by_any)),
         ("by strength against strong hands", usual, partial(of_strength, by_strong)),
         ("by a net, on boards to come", exact, partial(of_net, to_come)),
         ("by a net, on the board at hand", exact, partial(of_net, partial(by_inputs, game))),
@@ -94,31 +94,34 @@ def run(*, data: str, net: str, held: str, game: Rules, learned_hands: int, outp
         losses[name] = -np.log(np.maximum([step.chance for step in walk.over(test, said, shapes)], 1e-6))
     losses["a net that sees the hand"] = -np.log(given[test, walk.kind[test]])
     record = _record(losses, np.array(groups), rows.columns["hand"][test])
-    record["shapes"] = {part: shown.shape(group)._asdict() for group, part in enumerate(PARTS)}
+    record["shapes"] = {part: population.shape(group)._asdict() for group, part in enumerate(PARTS)}
     record["rows"] = {"test": len(test), "fingerprint": rows.fingerprint}
-    shown_rows = [
-        [name, *(each["log_loss"]["mean"] for each in found.values())] for name, found in record["models"].items()
-    ]
+    table = [[name, *(part["log_loss"]["mean"] for part in parts.values())] for name, parts in record["models"].items()]
     heading = f"Log-loss of the action given the hand, {len(test):,} decisions ({output})"
     Report(
         "Actions given the hand",
-        [Table(("model", *next(iter(record["models"].values()))), shown_rows, heading)],
+        [Table(("model", *next(iter(record["models"].values()))), table, heading)],
         record,
     ).write(Path(output), Console(stderr=True))
-    return {name: float(found["all"]["log_loss"]["mean"]) for name, found in record["models"].items()}
+    return {name: float(parts["all"]["log_loss"]["mean"]) for name, parts in record["models"].items()}
 
 
 def _record(losses: dict[str, Floats], group: NDArray[np.int64], hand: NDArray[np.int32]) -> dict[str, Any]:
     """Means by part, with intervals over hands, and differences to what a search does, `by strength`."""
     parts = {"all": np.ones(len(group), dtype=bool), **{part: group == at for at, part in enumerate(PARTS)}}
     parts = {part: some for part, some in parts.items() if some.any()}
-    found: dict[str, Any] = {}
+    models: dict[str, Any] = {}
     for name, loss in losses.items():
-        found[name] = {}
-        for part, some in parts.items():
-            found[name][part] = {"rows": int(some.sum()), "log_loss": _mean(loss[some], hand[some])}
-            found[name][part]["less_by_strength"] = _mean((loss - losses["by strength"])[some], hand[some])
-    return {"models": found}
+        less = loss - losses["by strength"]
+        models[name] = {
+            part: {
+                "rows": int(some.sum()),
+                "log_loss": _mean(loss[some], hand[some]),
+                "less_by_strength": _mean(less[some], hand[some]),
+            }
+            for part, some in parts.items()
+        }
+    return {"models": models}
 
 
 def _mean(values: Floats, groups: NDArray[np.int32]) -> dict[str, Any]:
@@ -133,7 +136,7 @@ class _Walk:
         self.kind = np.minimum(columns["action"], RAISE_CLASS).astype(np.int64)
         self.held = [hand_index(*cards) for cards in columns["held"].tolist()]
         self.boards = [tuple(card for card in board if card != NO_CARD) for board in columns["board"].tolist()]
-        self.spots = list(zip(*(each.tolist() for each in np.unravel_index(columns["spot"], SPOTS)), strict=True))
+        self.spots = list(zip(*(part.tolist() for part in np.unravel_index(columns["spot"], SPOTS)), strict=True))
         self._who = list(zip(columns["hand"].tolist(), columns["player"].tolist(), strict=True))
         self._frequencies = frequencies
 

@@ -46,8 +46,8 @@ def shares(classes: int) -> MetricCollection:
 def score(probs: Tensor | NDArray[np.float64], action: Tensor | NDArray[np.int64]) -> dict[str, float]:
     """Scores of probabilities, as means over decisions."""
     probs, action = torch.as_tensor(probs), torch.as_tensor(action)
-    found = {**proper_scores(probs, action), **shares(probs.shape[1])(probs, action)}
-    return {"rows": len(action), **{name: float(value) for name, value in found.items()}}
+    scores = {**proper_scores(probs, action), **shares(probs.shape[1])(probs, action)}
+    return {"rows": len(action), **{name: float(value) for name, value in scores.items()}}
 
 
 def class_names(classes: int) -> list[str]:
@@ -124,11 +124,11 @@ class OpponentModule(lightning.LightningModule):
         names = class_names(probs.shape[1])
         confusion = MulticlassConfusionMatrix(len(names), normalize="true")
         confusion.update(probs, action)
-        found = {
+        drawn = {
             "validation/confusion": confusion.plot(labels=names)[0],
             "validation/reliability": figures.reliability(probs.numpy(), action.numpy(), names),
         }
         if isinstance(self.net, SmallNet):
             first, second = (layer.weight.detach().cpu().numpy() for layer in (self.net.first, self.net.second))
-            found["validation/connections"] = figures.connections(first, second, NAMES, names)
-        return found
+            drawn["validation/connections"] = figures.connections(first, second, NAMES, names)
+        return drawn

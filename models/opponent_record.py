@@ -24,8 +24,8 @@ def training_counts(rows: OpponentRows) -> dict[str, Any]:
     """Manifest counts of a net that learns from `rows`."""
     times = rows.columns["time"][rows.in_training]
     trained = {"first": int(times.min()), "last": int(times.max()), "source": rows.source}
-    known = {POPULATION: rows.population_table().tolist(), PLAYERS: rows.known_names}
-    return {**known, TRAINED: trained, BETTING: rows.betting}
+    players = {POPULATION: rows.population_table().tolist(), PLAYERS: rows.trained_names}
+    return {**players, TRAINED: trained, BETTING: rows.betting}
 
 
 @dataclass(frozen=True)
@@ -48,24 +48,24 @@ class NetRecord:
     @classmethod
     @refuses_by_name(OPPONENT_NET)
     def read(cls, path: str | Path, name: str) -> "NetRecord":
-        found = open_artifact(path, OPPONENT_NET, config=STAMP)
-        if TRAINED not in found.counts or PLAYERS not in found.counts:
+        net = open_artifact(path, OPPONENT_NET, config=STAMP)
+        if TRAINED not in net.counts or PLAYERS not in net.counts:
             raise MismatchedArtifactError(
                 f"the net `{name}` at {path} does not say which hands it learned from: remove it and train it again"
             )
-        trained, made_from = found.counts[TRAINED], found.made_from
+        trained, made_from = net.counts[TRAINED], net.made_from
         return cls(
             name,
-            found.fingerprint,
+            net.fingerprint,
             made_from["opponent_actions"],
-            float(found.config["data"]["test_share"]),
+            float(net.config["data"]["test_share"]),
             trained["first"],
             trained["last"],
             trained["source"],
             made_from.get("base"),
-            np.array(found.counts[POPULATION], dtype=np.float64),
-            tuple(found.counts[PLAYERS]),
-            np.array(found.counts.get(SHARES, ()), dtype=np.float64),
+            np.array(net.counts[POPULATION], dtype=np.float64),
+            tuple(net.counts[PLAYERS]),
+            np.array(net.counts.get(SHARES, ()), dtype=np.float64),
         )
 
     def has_met(self, names: Sequence[str]) -> NDArray[np.bool_]:

@@ -57,11 +57,11 @@ class RangeMixer(nn.Module):
         n, _, classes, _ = rows.shape
         roots = rows[..., :1].clamp_min(0).sqrt()
         both = torch.cat([rows, roots], dim=3).transpose(1, 2).reshape(n * classes, -1)
-        found = self.token(both).view(n, classes, -1) + self.public(public)[:, None] + self.place
+        tokens = self.token(both).view(n, classes, -1) + self.public(public)[:, None] + self.place
         for block in self.blocks:
-            found = block(found)
-        found = self.last(found.flatten(0, 1)).view(n, classes, 2, -1).transpose(1, 2)
-        value, slopes = found[..., 0] + rows[..., _EQUITY] - 0.5, found[..., 1:]
+            tokens = block(tokens)
+        last = self.last(tokens.flatten(0, 1)).view(n, classes, 2, -1).transpose(1, 2)
+        value, slopes = last[..., 0] + rows[..., _EQUITY] - 0.5, last[..., 1:]
         value = value - ((rows[..., _OWN_MASS] * value).sum(dim=(1, 2)) / (2 * classes))[:, None, None]
         return torch.cat([value[..., None], slopes[..., :1] + 1, slopes[..., 1:]], dim=3)
 
@@ -81,14 +81,14 @@ class _Block(nn.Module):
         return tokens + by_itself.view(n, classes, width)
 
 
-def hand_values(found: Tensor, rows: Tensor, classes: Tensor, shape: Tensor, deviation: Tensor) -> Tensor:
+def hand_values(by_class: Tensor, rows: Tensor, classes: Tensor, shape: Tensor, deviation: Tensor) -> Tensor:
     """[n, 2, H] values of hands in pots, from those of classes [n, 2, C, 2 + S]; 0 for hands that cannot be."""
-    value, slopes = found[..., 0] - (found[..., 2:] * rows[..., _SHAPE:]).sum(dim=3), found[..., 1:]
-    place = classes.long().clamp_max(found.shape[2] - 1)[:, None, :].expand_as(deviation)
+    value, slopes = by_class[..., 0] - (by_class[..., 2:] * rows[..., _SHAPE:]).sum(dim=3), by_class[..., 1:]
+    place = classes.long().clamp_max(by_class.shape[2] - 1)[:, None, :].expand_as(deviation)
     values = value.gather(2, place) + slopes[..., 0].gather(2, place) * deviation
     for k in range(shape.shape[2]):
         values = values + slopes[..., 1 + k].gather(2, place) * shape[:, None, :, k]
-    return torch.where(classes[:, None] < found.shape[2], values, 0)
+    return torch.where(classes[:, None] < by_class.shape[2], values, 0)
 
 
 class RangeNet:
@@ -115,10 +115,10 @@ class RangeNet:
         out: list[Singles] = []
         encoded = [encode(*state) for state in states]
         with torch.inference_mode():
-            found = self._in_passes(*(torch.cat([torch.from_numpy(e[k]) for e in encoded]) for k in (0, 1)))
-            for each in encoded:
-                rows, _, classes, shape, deviation = (torch.from_numpy(part) for part in each)
-                own, found = found[: len(rows)], found[len(rows) :]
+            by_class = self._in_passes(*(torch.cat([torch.from_numpy(e[k]) for e in encoded]) for k in (0, 1)))
+            for state in encoded:
+                rows, _, classes, shape, deviation = (torch.from_numpy(part) for part in state)
+                own, by_class = by_class[: len(rows)], by_class[len(rows) :]
                 one = classes.expand(len(rows), -1), shape.expand(len(rows), -1, -1)
                 out.append(hand_values(own, rows, *one, deviation).numpy())
         return out

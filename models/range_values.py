@@ -8,27 +8,14 @@ from torch import Tensor, nn
 from torch.nn.functional import huber_loss
 
 from models.export import Architecture
-from models.fitting import (
-    Goal,
-    Trained,
-    TrainerSettings,
-    TrainingOptions,
-    TrainingRun,
-    cosine_adam,
-    fit,
-    keep_or_train,
-    metrics_of_test,
-)
+from models.fitting import Goal, TrainerSettings, TrainingOptions, cosine_adam, train_on_shards
 from models.leaf_data import ShardColumns, ShardData
-from models.logs import add_figures, console
+from models.logs import add_scatter
 from models.range_net import RANGE_NET, STACKS_COUNT, hand_values
 from poker.cards import HOLDEM
 from poker.features.ranges import CLASSES, COLUMNS, STACKS, open_states, stamp
 from poker.report import Table
 
-_POOL_ROWS = 1 << 14
-"""States that are read together: some 200 MB."""
-_VALIDATION_BATCH = 512
 _SCATTER_STATES = 8
 
 
@@ -45,7 +32,10 @@ class RangeBatch(NamedTuple):
 
 
 class RangeData(ShardData[RangeBatch]):
-    """Batches of the range states of a `level` at `path`."""
+    """Batches of the range states of a `level` at `path`; those that are read together take some 200 MB."""
+
+    VALIDATION_BATCH = 512
+    POOL_ROWS = 1 << 14
 
     def __init__(
         self,
@@ -69,8 +59,6 @@ class RangeData(ShardData[RangeBatch]):
             batch_rows=batch_rows,
             epoch_rows=epoch_rows,
             validation_share=validation_share,
-            validation_batch=_VALIDATION_BATCH,
-            pool_rows=_POOL_ROWS,
             seed=seed,
             split_seed=split_seed,
             on_device=on_device,
@@ -152,19 +140,11 @@ class RangeModule(lightning.LightningModule):
         return live / live.sum(dim=2, keepdim=True), joint / joint.sum(dim=2, keepdim=True)
 
     def on_validation_epoch_end(self) -> None:
-        predicted, labels = (torch.cat(part).numpy() for part in zip(*self._points, strict=True))
-        self._points.clear()
-
-        def draw() -> dict[str, Any]:
-            from models.figures import scatter  # noqa: PLC0415 (matplotlib only where a picture is drawn)
-
-            return {"validation/scatter": scatter(predicted, labels, ["value"])}
-
-        add_figures(self, draw)
+        add_scatter(self, self._points, ["value"])
 
 
-def _values(batch: RangeBatch, found: Tensor) -> Tensor:
-    return hand_values(found, batch.rows, batch.classes, batch.shape, batch.deviation)
+def _values(batch: RangeBatch, by_class: Tensor) -> Tensor:
+    return hand_values(by_class, batch.rows, batch.classes, batch.shape, batch.deviation)
 
 
 def _class_means(values: Tensor, classes: Tensor) -> Tensor:
@@ -193,26 +173,25 @@ def train(
     runs: str,
 ) -> float:
     """Train on the range states of `data`, export the best epoch to `output` and return its loss; one there is kept."""
-    options = TrainingOptions(trainer, threads, ckpt_path, find_learning_rate, compile)
 
-    def learn(run: TrainingRun) -> Trained:
-        console().print(data.told, soft_wrap=True, markup=False)
-        module = RangeModule(net(), huber_delta, range_share, learning_rate, weight_decay)
-        fitted = fit(module, data, run=run, options=options)
-        losses = metrics_of_test(fitted, module, data.val_dataloader())
-        if fitted.is_global_zero:
-            heading = f"Losses in pots on {len(data.validation_rows):,} held-out states: {output}"
-            Table(["measure", "loss"], [[name, loss] for name, loss in losses.items()], heading).print(console())
-        counts = {"training_rows": len(data.train_rows), "epochs": fitted.current_epoch, STACKS_COUNT: data.stacks}
-        return fitted, module.net, counts | {"validation": {"rows": len(data.validation_rows), **losses}}
+    def table(losses: dict[str, float]) -> Table:
+        heading = f"Losses in pots on {losses['rows']:,} held-out states: {output}"
+        return Table(["measure", "loss"], [[name, loss] for name, loss in losses.items() if name != "rows"], heading)
 
     config = {
-        "data": data.config,
         "huber_delta": huber_delta,
         "range_share": range_share,
         "learning_rate": learning_rate,
+        "weight_decay": weight_decay,
     }
-    config |= {"weight_decay": weight_decay}
-    goal = Goal(RANGE_NET, stamp(data.level), {**config, **options.config}, data.made_from | options.made_from)
-    counts = keep_or_train(learn, net, goal, output, runs)
-    return float(counts["validation"]["huber"])
+    return train_on_shards(
+        lambda: RangeModule(net(), huber_delta, range_share, learning_rate, weight_decay),
+        data,
+        net=net,
+        goal=Goal(RANGE_NET, stamp(data.level), config),
+        counts={STACKS_COUNT: data.stacks},
+        table=table,
+        options=TrainingOptions(trainer, threads, ckpt_path, find_learning_rate, compile),
+        output=output,
+        runs=runs,
+    )

@@ -137,10 +137,10 @@ def test_label_mean_is_that_of_the_training_rows(root: Path) -> None:
 
 def test_what_there_is_to_train_on_is_told_with_the_first_shard_that_is_missing(tmp_path: Path) -> None:
     write_leaf_states(tmp_path, rows=1000, shards=4)
-    assert LeafData(str(tmp_path), batch_rows=64).told == "4,000 rows of 4 shards, 4 continuations"
+    assert LeafData(str(tmp_path), batch_rows=64).summary == "4,000 rows of 4 shards, 4 continuations"
     shutil.rmtree(tmp_path / "shard-00001")
-    told = LeafData(str(tmp_path), batch_rows=64).told
-    assert told.startswith("3,000 rows of 3 shards, 4 continuations; shard-00001 is missing")
+    summary = LeafData(str(tmp_path), batch_rows=64).summary
+    assert summary.startswith("3,000 rows of 3 shards, 4 continuations; shard-00001 is missing")
 
 
 def test_missing_truncated_and_foreign_shards_are_refused_by_name(tmp_path: Path) -> None:
