@@ -1,10 +1,16 @@
-"""Command lines in the order of Hydra's parser, which takes no flags among settings, and in its grammar, which takes
-`1_000` for a number."""
+"""Command lines: in the order of Hydra's parser, which takes no flags among settings, in its grammar, which takes
+`1_000` for a number, and as records hold them."""
 
 import re
+import shlex
+import sys
 from argparse import Action
+from pathlib import Path
 
 from hydra._internal.utils import get_args_parser
+
+from poker.commands import PROGRAM, RUNS_PROGRAM
+from poker.provenance import SECRETS
 
 
 def flags_and_settings(arguments: list[str]) -> tuple[list[str], list[str]]:
@@ -32,3 +38,19 @@ def without_guesses(argument: str) -> str:
     if key.rpartition(".")[2] == "player" and _NUMBER.fullmatch(value):
         return f'{key}="{value}"'
     return _UNDERSCORED.sub(r'"\g<0>"', argument)
+
+
+def command_line() -> str:
+    """The command line that started this process, without secrets, as it was typed: `pokernets VERB` puts others into
+    `sys.argv`."""
+    if RUNS_PROGRAM:
+        names = [Path(word).name for word in sys.orig_argv]
+        typed = sys.orig_argv[names.index(PROGRAM) + 1 :] if PROGRAM in names else sys.argv[1:]
+        return shlex.join([PROGRAM, *_public(typed)])
+    spec = getattr(sys.modules["__main__"], "__spec__", None)
+    program = [Path(sys.argv[0]).name] if spec is None else ["-m", spec.name.removesuffix(".__main__")]
+    return shlex.join(["python", *program, *_public(sys.argv[1:])])
+
+
+def _public(arguments: list[str]) -> list[str]:
+    return [argument for argument in arguments if argument.partition("=")[0].lstrip("+") not in SECRETS]

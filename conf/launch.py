@@ -23,7 +23,7 @@ from omegaconf import DictConfig
 from omegaconf.errors import OmegaConfBaseException
 
 from conf import sweeps
-from conf.arguments import flags_and_settings, without_guesses
+from conf.arguments import command_line, flags_and_settings, without_guesses
 from conf.bundles import unbundle
 from conf.compose import call, chosen, composed, message_of, refuse_unnamed_options, resolve
 from conf.help import CONF, experiments, help_of, nets
@@ -149,7 +149,7 @@ def task_of(group: str) -> Callable[[DictConfig], Any]:
         makes = node.get("output") if group == "job" and not node.get("dry") else None  # nets are trained by several
         with (
             _claimed(makes),
-            configured(node, _folders(config)),
+            configured(node, _folders(config), command_line()),
         ):
             return call(node)
 

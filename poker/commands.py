@@ -1,12 +1,13 @@
 """Commands as the user has them: `pokernets` if that runs or there is no clone, else the scripts of the clone."""
 
-import sys
+import os
 from pathlib import Path
 
 IN_CLONE = (Path(__file__).parents[1] / "pyproject.toml").is_file()
 PROGRAM = "pokernets"
-RUNS_PROGRAM = Path(sys.argv[0]).name == PROGRAM or Path(sys.argv[0]).parts[-2:] == (PROGRAM, "__main__.py")
-"""Whether this process, or the one that started it, is `pokernets` or `python -m pokernets`."""
+STARTED_BY = "POKERNETS_STARTED_BY"
+"""Environment variable by which an entry point tells what it is, to its child processes too."""
+RUNS_PROGRAM = os.environ.get(STARTED_BY) == PROGRAM
 _HAS_SCRIPTS = IN_CLONE and not RUNS_PROGRAM
 
 COMMANDS = (

@@ -3,43 +3,44 @@
 import os
 import platform
 import re
-import shlex
 import subprocess
-import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from poker.commands import PROGRAM, RUNS_PROGRAM
-
 _PACKAGES = ("pokernets", "numpy", "numba", "torch")
-_CONFIGURATION: ContextVar[Mapping[str, Any] | None] = ContextVar("configuration", default=None)
+_SETTINGS: ContextVar[Mapping[str, Any]] = ContextVar("settings")
+"""The command and the configuration that records hold."""
 _FOLDERS: ContextVar[Mapping[str, str]] = ContextVar("folders")
-_SECRETS = ("token",)
+SECRETS = ("token",)
+"""Settings that let others in, which no record holds."""
 _ABSOLUTE_PATH = re.compile(r"(?<![\w./:])(?:/[^\s/:,;'\"\[\](){}]+){2,}")
 
 
 @contextmanager
-def configured(configuration: Mapping[str, Any], folders: Mapping[str, str] | None = None) -> Iterator[None]:
+def configured(
+    configuration: Mapping[str, Any], folders: Mapping[str, str] | None = None, command: str = ""
+) -> Iterator[None]:
     """Let `provenance` include these settings (plain values, as resolved) and the command line inside the block.
 
     `folders` maps the names `runs` and `artifacts` to where they lie; `portable` puts the names in their place.
     """
-    token, previous = _CONFIGURATION.set(_without_secrets(configuration)), _FOLDERS.set(folders or {})
+    settings = {"command": command, "configuration": _without_secrets(configuration)}
+    token, previous = _SETTINGS.set(settings), _FOLDERS.set(folders or {})
     try:
         yield
     finally:
-        _CONFIGURATION.reset(token)
+        _SETTINGS.reset(token)
         _FOLDERS.reset(previous)
 
 
 def _without_secrets(node: Any) -> Any:
     """Settings without those that let others in."""
     if isinstance(node, Mapping):
-        return {key: None if key in _SECRETS else _without_secrets(value) for key, value in node.items()}
+        return {key: None if key in SECRETS else _without_secrets(value) for key, value in node.items()}
     return [_without_secrets(value) for value in node] if isinstance(node, list | tuple) else node
 
 
@@ -66,31 +67,13 @@ def _portable_path(match: re.Match[str]) -> str:
     return path.name
 
 
-def command_line() -> str:
-    """The command line that started this process, without secrets, as it was typed: `pokernets VERB` puts others into
-    `sys.argv`."""
-    if RUNS_PROGRAM:
-        names = [Path(word).name for word in sys.orig_argv]
-        typed = sys.orig_argv[names.index(PROGRAM) + 1 :] if PROGRAM in names else sys.argv[1:]
-        return shlex.join([PROGRAM, *_public(typed)])
-    spec = getattr(sys.modules["__main__"], "__spec__", None)
-    program = [Path(sys.argv[0]).name] if spec is None else ["-m", spec.name.removesuffix(".__main__")]
-    return shlex.join(["python", *program, *_public(sys.argv[1:])])
-
-
-def _public(arguments: Sequence[str]) -> list[str]:
-    return [argument for argument in arguments if argument.partition("=")[0].lstrip("+") not in _SECRETS]
-
-
 def provenance() -> dict[str, Any]:
     """Time, commit (with `+` when files differ from it, None outside git), machine and package versions.
 
     Inside `configured` also `command` and `configuration`.
     """
-    configuration = _CONFIGURATION.get()
-    settings = {} if configuration is None else portable({"command": command_line(), "configuration": configuration})
     return {
-        **settings,
+        **portable(_SETTINGS.get({})),
         "time": datetime.now(UTC).isoformat(timespec="seconds"),
         "commit": commit(),
         "machine": {

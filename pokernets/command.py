@@ -6,6 +6,7 @@ artifacts, a scale, an experiment or a game that the bundle does not have. Setti
 `pokernets model=leaf`, as Lightning starts the other processes of a training.
 """
 
+import os
 import sys
 from typing import NamedTuple
 
@@ -61,6 +62,7 @@ def main() -> None:
 
         compile_missing()
     elif verb is not None:
+        os.environ["POKERNETS_STARTED_BY"] = "pokernets"  # before `poker.commands` is imported
         from conf.launch import launch, task_of  # noqa: PLC0415
 
         sys.argv[1:] = overrides(verb, arguments) if name in VERBS else sys.argv[1:]

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from omegaconf import OmegaConf
 
+from conf.arguments import command_line
 from conf.launch import _folders
 from poker.provenance import configured, portable, provenance
 from tests.killed import ROOT
@@ -19,19 +20,19 @@ RESULTS = Path(__file__).parents[1] / "docs" / "results"
 
 def test_the_configuration_is_told_only_while_it_is_used() -> None:
     assert {"time", "commit", "machine", "versions"} == set(provenance())
-    with configured({"hands": 3, "menu": {"flop": ["a"]}}):
-        found = json.loads(json.dumps(provenance()))
+    with configured({"hands": 3, "menu": {"flop": ["a"]}}, {}, "python evaluate.py"):
+        record = json.loads(json.dumps(provenance()))
         with configured({"hands": 4}):
             assert provenance()["configuration"] == {"hands": 4}
-    assert found["configuration"] == {"hands": 3, "menu": {"flop": ["a"]}}
-    assert found["command"].startswith("python ")
+    assert record["configuration"] == {"hands": 3, "menu": {"flop": ["a"]}}
+    assert record["command"] == "python evaluate.py"
     assert "configuration" not in provenance()
 
 
 def test_no_secret_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     """The token of a table lets others in: a report, which the visitors of the table see too, does without it."""
     monkeypatch.setattr("sys.argv", ["evaluate.py", "evaluate=play", "token=abc123", "port=0"])
-    with configured({"token": "abc123", "pages": [{"token": "abc123", "hands": 3}]}):
+    with configured({"token": "abc123", "pages": [{"token": "abc123", "hands": 3}]}, {}, command_line()):
         record = provenance()
     assert record["configuration"] == {"token": None, "pages": [{"token": None, "hands": 3}]}
     assert record["command"].endswith("evaluate=play port=0")
@@ -41,7 +42,7 @@ def test_no_secret_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_no_path_of_this_machine_is_told() -> None:
     with configured({"path": "/data/irc/a.tgz"}, {"runs": "/tmp/mine", "artifacts": "made"}):
         assert provenance()["configuration"] == {"path": "a.tgz"}
-        told = portable(
+        record = portable(
             {
                 "log": Path("/tmp/mine/match/x.log"),
                 "command": "python evaluate.py runs=/tmp/mine path=/data/irc/a.tgz nodes=[/x/y,/x/z]",
@@ -50,7 +51,7 @@ def test_no_path_of_this_machine_is_told() -> None:
                 "hands": 3,
             }
         )
-    assert told == {
+    assert record == {
         "log": "runs/match/x.log",
         "command": "python evaluate.py runs=runs path=a.tgz nodes=[y,z]",
         "error": 'File "artifacts/net", line 3',

@@ -19,7 +19,7 @@ from rich.table import Table as ConsoleTable
 
 from poker.atomic import write_atomically
 from poker.cards import NUM_RANKS, class_text
-from poker.provenance import command_line, portable, provenance
+from poker.provenance import portable, provenance
 from poker.report.charts import png
 from poker.report.estimates import number_text
 from poker.report.scalars import Scalar, write_scalars
@@ -183,7 +183,7 @@ class Report:
             title=self.title,
             sections=[(type(section).__name__, section) for section in self.sections],
             pictures={name: b64encode(picture).decode() for name, picture in pictures.items()},
-            command=record.get("command") or portable(command_line()),
+            command=record.get("command") or "called from Python",
             commit=record.get("commit"),
             record=json.dumps(record, indent=1),
         )

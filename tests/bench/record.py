@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from poker.provenance import command_line, portable, provenance
+from conf.arguments import command_line
+from poker.provenance import portable, provenance
 
 
 def record(**found: Any) -> dict[str, Any]:
