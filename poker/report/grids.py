@@ -39,12 +39,6 @@ def strategy_grids(title: str, actions: Sequence[str], weights: Floats, strategy
     return _grids(title, names, shares.T)
 
 
-def weight_grid(title: str, weights: NDArray[np.floating]) -> "Image":
-    """Mean weight [1326] of the possible (> 0) hands of each class; 1 is the most likely hand."""
-    relative = (weights / max(float(weights.max()), 1e-30)).astype(np.float32)
-    return _grids(title, [""], class_shares((weights > 0).astype(np.float64), relative[:, None]).T)
-
-
 def _grids(title: str, names: Sequence[str], by_class: Floats) -> "Image":
     """Side by side: shares [grids, 169] of 0 (pale) to 1 (dark), NaN for empty cells."""
     from PIL import Image, ImageDraw, ImageFont  # noqa: PLC0415
