@@ -10,7 +10,7 @@ from functools import partial
 from data_gen.costs import cost, print_cost
 from data_gen.progress import JobProgress
 from poker.artifacts import find_artifact
-from poker.opponents.preflop import KIND, MAX_PLAYERS, MIN_PLAYERS, IncomeRates, RollOuts, IncomeRow
+from poker.opponents.preflop import KIND, MAX_PLAYERS, MIN_PLAYERS, IncomeRates, IncomeRow, RollOuts
 from poker.parallel import Cluster, Given, Work
 
 _UNITS = 1000

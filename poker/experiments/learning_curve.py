@@ -1,15 +1,15 @@
 """`evaluate=learning_curve`: the curves that `job=blueprint` wrote, as the three figures of [SUCT] and their numbers.
 
 Kuhn: mean squared error to the nearest equilibrium. Leduc and other small games: nash_conv in chips per hand. Larger
-games: duplicate match play of the stored snapshots, in mbb per hand, against a fixed opponent and between solvers after
-equal training; results are kept in `out/<game>/matches.jsonl` as soon as they end. Runs that differ in the seed alone
+games: duplicate match play of the stored snapshots, in mbb per hand, against a caller and between solvers after equal
+training; results are written to `out/<game>/matches.jsonl` as soon as they end. Runs that differ in the seed alone
 are one curve, with 95% intervals over runs; a single run has the interval of its match, or none. Runs that ended before
 the longest of them, or have the seed of another, are left out.
 """
 
 import itertools
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import astuple
 from functools import partial
 from pathlib import Path
@@ -31,11 +31,12 @@ from poker.rules import Rules
 from poker.solvers.blueprint import Blueprint, always_call
 from poker.solvers.curve import Run, RunGroup, common_points, finished, read_runs, shared_settings
 from poker.solvers.kuhn import is_kuhn
-from poker.solvers.policy_match import play_itself, play_match
-from poker.types import Floats
+from poker.solvers.policy_match import play_match
 
 CurvePoints = dict[int, tuple[float, Estimate]]
-"""Iterations -> CPU seconds and what was found, means over runs."""
+"""Iterations -> CPU seconds and the value measured, means over runs."""
+_CALLER = "always_call"
+"""The opponent of larger games."""
 
 
 def run(
@@ -43,58 +44,55 @@ def run(
     game: Rules,
     curves: Sequence[str],
     abstraction: str,
-    opponent: str | None,
     hands: int,
     seed: int,
     fresh: bool = False,
     out: str,
 ) -> dict[str, Any]:
-    """Reads the curves of `game` in the folders `curves`; `opponent` is a blueprint, null for one that always calls.
+    """Read the curves of `game` in the folders `curves`, compare them, and return the record of the report.
 
     `hands` are played for each point and run of a larger game. The deals of a run come from `seed` and its number, the
-    same at every point. `fresh` plays anew what earlier runs have kept.
+    same at every point. `fresh` plays anew what is on disk from earlier runs.
     """
     folder = Path(out) / game.name
     read = read_runs(game, [Path(folder) for folder in curves])
     groups = {name: finished(runs) for name, runs in read.items()}
     exact = "mse" if is_kuhn(game) else "nash_conv"
-    known = all(exact in point for runs in groups.values() for one in runs for point in one.points.values())
+    measured = all(exact in point for runs in groups.values() for one in runs for point in one.points.values())
     record: dict[str, Any] = {"game": game.name}
-    if known:
+    if measured:
         value = "mean squared error" if exact == "mse" else "nash_conv, chips per hand"
         lines = {name: _measured(runs, exact) for name, runs in groups.items()}
     else:
         value = "mbb per hand"
-        rival = Path(opponent).name if opponent else "always_call"
         pairs: dict[str, tuple[RunGroup, RunGroup | None]] = {
-            f"{name} vs {rival}": (r, None) for name, r in groups.items()
+            f"{name} vs {_CALLER}": (runs, None) for name, runs in groups.items()
         }
         for (name, runs), (other, others) in itertools.combinations(groups.items(), 2):
             pairs[f"{name} vs {other}"] = (runs, others)
         with progress_bars("matches") as progress:
-            matches = _Matches(game, abstraction, opponent, hands, seed, folder / "matches.jsonl", fresh, progress)
+            matches = _Matches(game, abstraction, hands, seed, folder / "matches.jsonl", fresh, progress)
             lines = {title: matches.won(title, *pair) for title, pair in pairs.items()}
-            record |= {"hands_per_point": hands, "opponent": rival}
-            record["self_play"] = {name: matches.self_play(runs) for name, runs in groups.items()}
+            record |= {"hands_per_point": hands, "opponent": _CALLER}
         record["leads"] = {title: _lead(lines[title]) for title, (_, others) in pairs.items() if others is not None}
     rows = _table(lines)
-    crossings = _crossings(lines) if known else []
+    crossings = _crossings(lines) if measured else []
     record |= {
         "value": value,
         "runs": {name: len(runs) for name, runs in groups.items()},
         "runs_left_out": {name: len(read[name]) - len(runs) for name, runs in groups.items()},
         "settings": {name: shared_settings(runs[0]) for name, runs in groups.items()},
         "seeds": {name: [one.header.get("seed", 0) for one in runs] for name, runs in groups.items()},
-        "table": [{"iterations": n, **{name: found.record() for name, found in row.items()}} for n, row in rows],
+        "table": [{"iterations": n, **{name: value.record() for name, value in row.items()}} for n, row in rows],
         "crossings": crossings,
         "curves": {
-            name: [{"iterations": n, "cpu_seconds": cpu, **found.record()} for n, (cpu, found) in points.items()]
+            name: [{"iterations": n, "cpu_seconds": cpu, **value.record()} for n, (cpu, value) in points.items()]
             for name, points in lines.items()
         },
     }
     title = f"Learning curves, {game.name}"
     note = "means over runs, with 95% intervals over runs; of a single run, that of its match"
-    draw = partial(charts.curves, title, value, [_drawn(*line) for line in lines.items()], logarithmic=known)
+    draw = partial(charts.curves, title, value, [_drawn(*line) for line in lines.items()], logarithmic=measured)
     sections: list[Section] = [
         Figure("results", draw),
         Table(["iterations", *lines], [[n, *map(row.get, lines)] for n, row in rows], value, note),
@@ -108,42 +106,34 @@ def run(
         led = [[title, lead["behind_until"], lead["ahead_from"]] for title, lead in leads.items()]
         note = "iterations; of the first of the two, by the 95% interval of each point"
         sections.append(Table(["match", "behind until", "ahead from"], led, "Who leads", note))
-    scalars = {name: [(n, found) for n, (_, found) in points.items()] for name, points in lines.items()}
+    scalars = {name: [(n, value) for n, (_, value) in points.items()] for name, points in lines.items()}
     return Report(title, sections, record, scalars).write(folder)
 
 
 def _drawn(name: str, points: CurvePoints) -> Curve:
-    seconds, found = zip(*points.values(), strict=True)
-    return Curve(name, {"iterations": np.array(list(points), float), "CPU seconds": np.array(seconds)}, found)
+    seconds, values = zip(*points.values(), strict=True)
+    return Curve(name, {"iterations": np.array(list(points), float), "CPU seconds": np.array(seconds)}, values)
 
 
 class _Matches:
-    """Match play of the snapshots of runs. What it has found is read from the file `kept` and added to it."""
+    """Match play of the snapshots of runs. Results are read from the JSON lines at `path` and added to them."""
 
     def __init__(
-        self,
-        game: Rules,
-        abstraction: str,
-        opponent: str | None,
-        hands: int,
-        seed: int,
-        kept: Path,
-        fresh: bool,
-        progress: Progress,
+        self, game: Rules, abstraction: str, hands: int, seed: int, path: Path, fresh: bool, progress: Progress
     ) -> None:
         self._cards = game_cards(game, abstraction)
         self._dealer = dealer_of(game, self._cards)
-        self._opponent = None if opponent is None else Blueprint.load(opponent, self._cards)
+        self._caller: Blueprint | None = None
         self._hands = hands
         self._seed = seed
         self._progress = progress
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        self._file = JsonLines(kept)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._file = JsonLines(path)
         self._file.cut_unfinished()
-        self._kept = {} if fresh else {key: [Estimate(*row) for row in rows] for key, rows in self._file.rows()}
+        self._results = {} if fresh else {key: Estimate(*row) for key, [row] in self._file.rows()}
 
     def won(self, title: str, runs: RunGroup, others: RunGroup | None) -> CurvePoints:
-        """Winnings from `others` at equal iterations, run by run, or from the opponent if there are none."""
+        """Winnings from `others` at equal iterations, run by run, or from a caller if there are none."""
         stops = [n for n in common_points(runs) if others is None or n in common_points(others)]
         numbered = list(enumerate(zip(runs, others or runs, strict=False)))
         bar = self._progress.add_task(title, total=len(stops) * len(numbered), found="")
@@ -153,7 +143,7 @@ class _Matches:
             for number, (one, other) in numbered:
                 policy = self._snapshot(one, n)
                 if others is None:
-                    rival = self._opponent = self._opponent or always_call(policy.tree, self._cards, policy.sampling)
+                    rival = self._caller = self._caller or always_call(policy.tree, self._cards, policy.sampling)
                 else:
                     rival = self._snapshot(other, n)
                 results.append(self._match(policy, rival, number))
@@ -164,23 +154,12 @@ class _Matches:
 
     def _match(self, policy: Blueprint, rival: Blueprint, number: int) -> Estimate:
         deals = (self._seed, number)  # or means of runs share luck
-        seeds = np.random.SeedSequence(deals)
-        key = [policy.fingerprint, rival.fingerprint, self._hands, deals]
-        return self._found(key, lambda: [play_match(policy, rival, self._dealer, self._hands, seeds)])[0]
-
-    def self_play(self, runs: RunGroup) -> list[dict[str, Any]]:
-        """Winnings of the last snapshot of the first run against itself, by seat."""
-        policy = self._snapshot(runs[0], common_points(runs)[-1])
-        key = [policy.fingerprint, self._hands, self._seed]
-        values = self._found(key, lambda: play_itself(policy, self._dealer, self._hands, self._seed).T)
-        return [{"seat": seat, "mbb": value.mean, **value.interval()} for seat, value in enumerate(values)]
-
-    def _found(self, match: Sequence[object], play: Callable[[], Iterable[Floats]]) -> list[Estimate]:
-        key = fingerprint_of(match)
-        if key not in self._kept:
-            self._kept[key] = list(map(estimate, play()))
-            self._file.append([[key, list(map(astuple, self._kept[key]))]])
-        return self._kept[key]
+        key = fingerprint_of([policy.fingerprint, rival.fingerprint, self._hands, deals])
+        if key not in self._results:
+            seeds = np.random.SeedSequence(deals)
+            self._results[key] = estimate(play_match(policy, rival, self._dealer, self._hands, seeds))
+            self._file.append([[key, [astuple(self._results[key])]]])
+        return self._results[key]
 
     def _snapshot(self, one: Run, iterations: int) -> Blueprint:
         point = one.points[iterations]
@@ -203,19 +182,19 @@ def _measured(runs: RunGroup, metric: str) -> CurvePoints:
     return _points(runs, common_points(runs), lambda n: estimate([one.points[n][metric] for one in runs]))
 
 
-def _points(runs: RunGroup, stops: list[int], found: Callable[[int], Estimate]) -> CurvePoints:
-    return {n: (float(np.mean([one.points[n]["cpu_seconds"] for one in runs])), found(n)) for n in stops}
+def _points(runs: RunGroup, stops: list[int], value: Callable[[int], Estimate]) -> CurvePoints:
+    return {n: (float(np.mean([one.points[n]["cpu_seconds"] for one in runs])), value(n)) for n in stops}
 
 
 def _table(lines: Mapping[str, CurvePoints]) -> list[tuple[int, dict[str, Estimate]]]:
-    """Each curve, by name, at the powers of ten and at its end: iterations and what was found."""
+    """Iterations and the value of each curve, by name, at the powers of ten and at its end."""
     last = max((n for points in lines.values() for n in points), default=1)
     rows = []
     for stop in dict.fromkeys([*(10**k for k in range(math.floor(math.log10(last)) + 1)), last]):
         row = {
-            name: found
+            name: value
             for name, points in lines.items()
-            for n, (_, found) in points.items()
+            for n, (_, value) in points.items()
             if abs(n - stop) <= 0.02 * stop
         }
         if row:
@@ -241,6 +220,6 @@ def _crossings(lines: Mapping[str, CurvePoints]) -> list[dict[str, Any]]:
 def _lead(points: CurvePoints) -> dict[str, int | None]:
     """The last point at which the first of two solvers is behind, and the first from which on it is always ahead; by
     the interval of each point, so that one in 40 may seem either where they are level."""
-    behind = [n for n, (_, found) in points.items() if found.high < 0]
+    behind = [n for n, (_, lead) in points.items() if lead.high < 0]
     ahead = list(itertools.takewhile(lambda n: points[n][1].low > 0, reversed(points)))
     return {"behind_until": behind[-1] if behind else None, "ahead_from": ahead[-1] if ahead else None}

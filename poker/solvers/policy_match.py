@@ -4,7 +4,6 @@ Every deal is played in every seating, so that the unit of the statistics is a d
 """
 
 import itertools
-from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -32,48 +31,24 @@ def play_match(first: Blueprint, second: Blueprint, dealer: Dealer, hands: int, 
     players = first.rules.num_players
     seatings = np.array([s for s in itertools.product((0, 1), repeat=players) if len(set(s)) == 2])
     mine = seatings == 0
-
-    def units(played: Floats) -> Units:
-        return np.asarray((played * mine).sum(axis=(1, 2)) / mine.sum())
-
-    return _played((first, second), seatings, dealer, -(-hands // len(seatings)), seed, units)
-
-
-def play_itself(policy: Blueprint, dealer: Dealer, hands: int, seed: Seed) -> Units:
-    """[hands, P] What each seat wins when all of them play `policy`."""
-    seatings = np.zeros((1, policy.rules.num_players), dtype=np.int64)
-    return _played((policy,), seatings, dealer, hands, seed, lambda played: played[:, 0])
-
-
-def _played(
-    policies: Sequence[Blueprint],
-    seatings: NDArray[np.int64],
-    dealer: Dealer,
-    deals: int,
-    seed: Seed,
-    units: Callable[[Floats], Units],
-) -> Units:
-    """[deals, ...] `units` of net chips [n, T, P], on all cores, in mbb per hand."""
-    known = policies[0]
-    for policy in policies[1:]:
-        same_cards = policy.cards.fingerprint == known.cards.fingerprint
-        same_tree = policy.tree is known.tree or tree_fingerprint(policy.tree) == tree_fingerprint(known.tree)
-        if not (same_cards and same_tree):
-            raise PokernetsError("policies play each other only on the same betting tree and abstraction")
-    strategies = np.stack([policy.strategy for policy in policies])
-    arrays = known.sampling.arrays
+    same_tree = second.tree is first.tree or tree_fingerprint(second.tree) == tree_fingerprint(first.tree)
+    if not same_tree or second.cards.fingerprint != first.cards.fingerprint:
+        raise PokernetsError("policies play each other only on the same betting tree and abstraction")
+    strategies = np.stack([first.strategy, second.strategy])
+    arrays = first.sampling.arrays
+    deals = -(-hands // len(seatings))
     batches = -(-deals // _BATCH)
 
     def play(part: int, rng: NDArray[np.uint64]) -> list[Units]:
-        found = []
+        units = []
         for _ in range(part, batches, _PARTS):
             dealt = dealer.deal(rng, _BATCH)
             results = np.empty((_BATCH, *seatings.shape))
             play_policies(arrays, strategies, seatings, dealt, rng, results)
-            found.append(units(results))
-        return found
+            units.append(np.asarray((results * mine).sum(axis=(1, 2)) / mine.sum()))
+        return units
 
     with ThreadPoolExecutor(cores()) as pool:
         parts = list(pool.map(play, range(_PARTS), streams(seed, _PARTS)))
     chips = np.concatenate([batch for part in parts for batch in part])[:deals]
-    return chips * (1000.0 / max(known.rules.big_blind, 1))
+    return chips * (1000.0 / max(first.rules.big_blind, 1))

@@ -12,7 +12,7 @@ from poker.report.estimates import estimate
 from poker.rules import Rules
 from poker.solvers.best_response.ranges import evaluate_policy
 from poker.solvers.blueprint import Blueprint, always_call
-from poker.solvers.policy_match import play_itself, play_match
+from poker.solvers.policy_match import play_match
 from poker.state import Betting
 from poker.tree import build_tree
 from tests.blueprints import random_blueprint
@@ -39,9 +39,6 @@ def test_mean_is_the_exact_value_of_both_seatings(game: str) -> None:
     assert found.half_width < 30
     assert found.mean == pytest.approx(exact, abs=2.2 * found.half_width)  # about 4.3 standard errors
     assert play_match(first, first, SmallGameDealer(rules), 200_000, seed=3).mean() == pytest.approx(0, abs=40)
-    seats = [estimate(units) for units in play_itself(first, SmallGameDealer(rules), 100_000, seed=4).T]
-    assert seats[0].mean == pytest.approx(value((first, first)) * 1000, abs=2.2 * seats[0].half_width)
-    assert seats[0].mean == pytest.approx(-seats[1].mean)
 
 
 def test_three_players_share_what_there_is() -> None:
@@ -53,7 +50,6 @@ def test_three_players_share_what_there_is() -> None:
     )
     assert forth.n == 10_000  # six seatings of a deal
     assert forth.mean == pytest.approx(-back.mean, abs=2.2 * np.hypot(forth.half_width, back.half_width))
-    assert play_itself(first, dealer, 10_000, seed=1).mean(axis=0).sum() == pytest.approx(0, abs=1e-9)
 
 
 def test_any_number_of_threads_plays_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
