@@ -72,7 +72,7 @@ class SpotQuestion(Question):
     words: str = Field(
         default="", max_length=500, description="what is done already, as in `check bet30 call 2c`", examples=["check"]
     )
-    percent: float = Field(default=0.3, gt=0, le=100, description="exploitability, in percent of the pot, to end at")
+    precision: float = Field(default=0.003, gt=0, le=1, description="exploitability, in pots, to end at")
 
 
 class AgentQuestion(Question):
@@ -208,10 +208,10 @@ class _Answers:
         return self._built[name]
 
     def _solve(self, question: SpotQuestion) -> dict[str, Any]:
-        asked = question.model_dump(exclude={"bets", "words", "percent"})
+        asked = question.model_dump(exclude={"bets", "words", "precision"})
         solved = solve(
             {**question.bets, **asked},
-            percent=question.percent,
+            precision=question.precision,
             threads=self._threads,
             memory_gib=MEMORY_GIB,
             seconds=SECONDS,
@@ -220,7 +220,7 @@ class _Answers:
         return {
             "ev": dict(zip(("oop", "ip"), map(json_number, solved.ev), strict=True)),
             "exploitability": json_number(solved.exploitability),
-            "finished": solved.exploitability <= question.percent / 100 * question.pot,
+            "finished": solved.exploitability <= question.precision * question.pot,
             "player": None if view.player is None else SEATS[view.player],
             "actions": totals(view),
             "hands": _json(solved.strategy(question.words)),

@@ -29,7 +29,7 @@ ALWAYS_LATER = ("torch", "lightning", "matplotlib", "scipy.linalg", "pandas", "f
             0,
             ("tensorboard", "poker.solvers.vector.solver"),
         ),
-        ("evaluate.py evaluate=spot spot=turn.json target_percent=5", 0, ()),
+        ("evaluate.py evaluate=spot spot=turn.json precision=0.05", 0, ()),
     ],
 )
 def test_what_a_command_does_not_use_is_not_imported(

@@ -130,8 +130,7 @@ def decision(
         return solver.solved(request, every_hand=True, patience=_PATIENCE)
 
     found = solved(believed.ranges)
-    target = solver.target(Request(betting, board, believed.ranges, 1 - player))
-    out = solved_decision(found, believed, renaming, target)
+    out = solved_decision(found, believed, renaming, solver.precision)
     if min(believed.likelihoods, default=1.0) >= IMPROBABLE:
         return out
     others = _other_ranges(believed.ranges, 1 - player, betting.rules, board)
@@ -154,10 +153,10 @@ def _other_ranges(ranges: Ranges, player: int, rules: Rules, board: Board) -> li
 
 
 def solved_decision(
-    solver: VectorSolver, believed: Believed, renaming: int | None, target: float | None = None
+    solver: VectorSolver, believed: Believed, renaming: int | None, precision: float | None = None
 ) -> SolvedDecision:
-    """The decision at the root of `solver`, whose suits are those dealt after the permutation `renaming`; `target` is
-    the exploitability in chips that it was to reach, None where any will do."""
+    """The decision at the root of `solver`, whose suits are those dealt after the permutation `renaming`; `precision`
+    is the exploitability in pots that it was to reach, None where any will do."""
     tree, exploitability = solver.game.tree, solver.exploitability()
     player = int(tree.player[0])
     best = solver.best_response_values(player)
@@ -180,7 +179,7 @@ def solved_decision(
     choices = np.flatnonzero((tree.kind == Kind.CHOICE) & (tree.player == player)).tolist()
     ends = {tree.path(node): (dealt(solver.strategy(node)), after(node, found)) for node in choices}
     ranges = np.stack([dealt(row) for row in believed.ranges])
-    finished = target is None or exploitability <= target
+    finished = precision is None or exploitability <= precision * solver.game.pot
     solved = tree.actions(0), dealt(solver.strategy(0)), after(0, found), ranges, after(0, best)
     beliefs = dealt(believed.weights), believed.likelihoods
     return SolvedDecision(player, *solved, exploitability, finished, answers, ends, *beliefs)

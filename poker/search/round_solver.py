@@ -186,9 +186,10 @@ class DepthLimitedSolver:
         self._run(solvers, [request], patience if self._settings.precision else 1)
         return solvers[0]
 
-    def target(self, request: Request) -> float | None:
-        """Exploitability in chips at which a solve is done; None where the number of iterations alone says so."""
-        return self._settings.precision * request.root.pot if self._settings.precision else None
+    @property
+    def precision(self) -> float | None:
+        """Exploitability in pots at which a solve is done; None where the number of iterations alone says so."""
+        return self._settings.precision or None
 
     def _posed(self, requests: Sequence[Request], threads: int, every_hand: bool = False) -> list[VectorSolver]:
         """Solvers that have done no iteration yet."""
@@ -252,9 +253,7 @@ class DepthLimitedSolver:
     def _run(self, solvers: list[VectorSolver], requests: Sequence[Request], patience: int = 1) -> None:
         seconds, iterations = self._clock.for_solve(), self._settings.on
         efforts = [
-            Effort(
-                patience * iterations(request.root.street) if seconds is None else None, self.target(request), seconds
-            )
+            Effort(patience * iterations(request.root.street) if seconds is None else None, self.precision, seconds)
             for request in requests
         ]
         self._engine.run(solvers, efforts)

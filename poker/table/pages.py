@@ -68,7 +68,7 @@ def database(*, game: Rules, reviewer: AgentSpec | None, played: str, out: str, 
 def explorer(
     *,
     algorithm: str,
-    target_percent: float,
+    precision: float,
     iterations: int,
     threads: int,
     memory_limit_gib: float | None,
@@ -80,5 +80,5 @@ def explorer(
     preflop charts of the `blueprint`, or the error `no_blueprint`; solutions are written below `out` when asked. Solves
     have `memory_limit_gib` together; None: half of the machine's memory, up to `MOST_GIB`."""
     most = min(MOST_GIB, memory() / 2 / 2**30) if memory_limit_gib is None else memory_limit_gib
-    solving = algorithm, target_percent, iterations, threads, most
+    solving = algorithm, precision, iterations, threads, most
     return Page("/explorer", "Explorer", f"{__package__}.explorer.explorer", (solving, blueprint, no_blueprint, out))

@@ -90,7 +90,7 @@ class _Spot:
         self._tree = build_tree(rest.root, menu)
         self._by_blueprint = {node: self._policy(node) for node in self._tree.decision_nodes.tolist()}
         solver = VectorSolver(VectorGame(self._tree, board, ranges))
-        solver.run(_ITERATIONS, _PRECISION * rest.root.pot)
+        solver.run(_ITERATIONS, _PRECISION)
         self._solved = {node: solver.strategy(node) for node in self._tree.decision_nodes.tolist()}
 
     def measured(self) -> dict[str, float]:

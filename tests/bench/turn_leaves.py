@@ -85,7 +85,7 @@ def _measured(spot: str, leaves: dict[str, Any], every: Sequence[int], iteration
     root, menu = spot_root(len(board), stack), spot_bets(config)
     begun = time.process_time()
     exact = VectorSolver(VectorGame(build_tree(root, menu, dead=pot), board, ranges))
-    exact.run(1000, _PRECISION * pot)
+    exact.run(1000, _PRECISION)
     seconds = time.process_time() - begun
     rows = [_row(spot, "exact", None, exact, seconds, exact.exploitability() / pot)]
     whole = VectorGame(build_tree(root, menu, dead=pot), board, ranges, isomorphism=False)

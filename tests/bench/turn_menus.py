@@ -106,7 +106,7 @@ class Yardstick:
         self.ranges = np.stack([without_unlikely(weights, _UNLIKELY) for weights in root.ranges])
         self._game = VectorGame(self.tree, root.board, self.ranges, isomorphism=False)
         self._free = VectorSolver(self._game)
-        self._free.run(_ITERATIONS, _PRECISION * root.betting.pot)
+        self._free.run(_ITERATIONS, _PRECISION)
         self._value = self._worth(self._free)
         self.sound = {
             node: self._free.strategy(node)
@@ -127,7 +127,7 @@ class Yardstick:
         for node, probs in strategies.items():
             solver.lock(node, probs)
         solver.iterations = _AHEAD
-        solver.run(_ITERATIONS, _PRECISION * self._root.betting.pot)
+        solver.run(_ITERATIONS, _PRECISION)
         return 100 * (self._worth(solver) - self._value) / self._root.betting.pot
 
     def folded(self, strategies: dict[int, Singles]) -> dict[str, float]:

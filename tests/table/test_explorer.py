@@ -86,7 +86,7 @@ def test_nobody_ends_the_solves_of_others() -> None:
 
 
 def test_solves_have_half_of_the_memory_of_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
-    settings = {"algorithm": "apdcfr", "target_percent": 1.0, "iterations": 9, "threads": 1, "blueprint": "", "out": ""}
+    settings = {"algorithm": "apdcfr", "precision": 0.01, "iterations": 9, "threads": 1, "blueprint": "", "out": ""}
     assert compose("evaluate", ["evaluate=play"]).memory_limit_gib is None
     for gib, given, wanted in ((4, None, 2.0), (64, None, 8.0), (4, 3.5, 3.5)):
         monkeypatch.setattr(pages, "memory", lambda gib=gib: gib * 2**30)
@@ -113,7 +113,7 @@ def page(browser: Browser) -> Browser:
     return browser
 
 
-def _river(page: Browser, target: str) -> None:
+def _river(page: Browser, precision: str) -> None:
     for name, text in (
         ("Board", "Ks9d4c4h2s"),
         ("Pot", "60"),
@@ -122,7 +122,7 @@ def _river(page: Browser, target: str) -> None:
         ("Raises", "a"),
     ):
         page.fill(name, text)
-    page.fill("Exploitability, % of pot", target)
+    page.fill("Exploitability, pots", precision)
     page.fill("OOP's range", "QQ+,AKs,T9s")
 
 
@@ -162,7 +162,7 @@ def test_charts_leave_out_hands_that_hardly_come(monkeypatch: pytest.MonkeyPatch
 
 
 def test_spots_are_drawn_solved_and_walked_through(page: Browser, runs: Path) -> None:
-    _river(page, "0.5")
+    _river(page, "0.005")
     page.shows(".quiet", "26 of 1326 hands")
     page.press(".paint [data-c='126']")  # JJ
     page.shows(".quiet", "32 of 1326 hands")
@@ -230,7 +230,7 @@ def test_spots_are_drawn_solved_and_walked_through(page: Browser, runs: Path) ->
 
 def test_solves_are_cancelled_and_errors_told_on_a_phone(page: Browser) -> None:
     page.size(390, 844)
-    _river(page, "0.001")
+    _river(page, "0.00001")
     page.fill("OOP's range", "random")
     page.tab("IP")
     page.fill("IP's range", "random")

@@ -81,7 +81,7 @@ class Solve:
     @property
     def seconds_left(self) -> float:
         """Seconds left at the pace so far, if exploitability goes on falling as it did; NaN while unknown."""
-        return seconds_left(self.course, self.settings.target_percent / 100 * self.spot.pot, self.settings.iterations)
+        return seconds_left(self.course, self.settings.precision * self.spot.pot, self.settings.iterations)
 
     def view(self, words: Sequence[str]) -> View:
         """The view of `Walk.view`; threads take turns."""
@@ -120,9 +120,8 @@ class Solve:
 
     def _solve(self) -> None:
         self._begun, self.state = time.perf_counter(), "solving"
-        target = self.settings.target_percent / 100 * self.spot.pot
         stopped, solver = self._cancelled.is_set, self.solver
-        solver.run(self.settings.iterations, target, progress=self.course.append, stop=stopped)
+        solver.run(self.settings.iterations, self.settings.precision, progress=self.course.append, stop=stopped)
         self.seconds = time.perf_counter() - self._begun
         if not solver.iterations:
             return

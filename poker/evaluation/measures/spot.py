@@ -5,7 +5,7 @@ Values are chips of the spot: EV = chips won from the pot and later bets minus o
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -31,20 +31,17 @@ _EVS = {"ev": "EV of the hands that take it", "ev_all": "EV of all hands"}
 
 @dataclass(frozen=True)
 class Settings:
-    """How spots are solved; `target_percent` of the pot is the exploitability at which a solve ends."""
+    """How spots are solved; a solve ends when it is exploitable for `precision` pots."""
 
     algorithm: str
-    target_percent: float
+    precision: float
     iterations: int
     threads: int
     memory_limit_gib: float
 
     def __post_init__(self) -> None:
-        if not self.target_percent > 0 or self.iterations < 1:
-            raise PokernetsError("`target_percent` must be positive and `iterations` at least 1")
-
-    def with_target(self, percent: float) -> "Settings":
-        return replace(self, target_percent=percent)
+        if not self.precision > 0 or self.iterations < 1:
+            raise PokernetsError("`precision` must be positive and `iterations` at least 1")
 
 
 def run(*, spot: str, settings: Settings, device: str, nodes: list[str], out: str) -> dict[str, Any]:
@@ -78,14 +75,13 @@ def solve(
     progress: Callable[[SolveProgress], None] | None = None,
 ) -> SolveProgress:
     """Solve a prepared spot on `device`. Raises PokernetsError for a spot with locks on another device than cpu."""
-    target = settings.target_percent / 100 * spot.pot
     if device == "cpu":
-        return solver.run(iterations=settings.iterations, target=target, progress=progress)
+        return solver.run(iterations=settings.iterations, precision=settings.precision, progress=progress)
     if spot.locks:
         raise PokernetsError("a spot with locks is solved by device=cpu alone")
     from poker.search.torch.batches import solve_on_device  # noqa: PLC0415 (torch takes seconds to import)
 
-    return solve_on_device(solver, device, settings.iterations, target, progress or (lambda _: None))
+    return solve_on_device(solver, device, settings.iterations, settings.precision, progress or (lambda _: None))
 
 
 @dataclass(frozen=True)

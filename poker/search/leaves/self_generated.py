@@ -60,7 +60,7 @@ def solve_first_round(
     ranges = np.ones((2, NUM_HANDS), np.float32)
     values = evaluator.values(leaf_states(start, tree), (), ranges, 1 - opponent)
     solver = VectorSolver(VectorGame(tree, leaf_values=values), solving.algorithm)
-    solver.run(iterations=solving.iterations, target=solving.target)
+    solver.run(iterations=solving.iterations)
     return solver
 
 

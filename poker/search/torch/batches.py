@@ -79,7 +79,12 @@ class TorchEngine:
         batch = batch_of(solvers, self.device)
         most = sys.maxsize if efforts[0].iterations is None else efforts[0].iterations
         seconds = min((share * effort.seconds for effort in efforts if effort.seconds is not None), default=np.inf)
-        targets = np.array([-1.0 if effort.target is None else effort.target for effort in efforts])
+        targets = np.array(
+            [
+                -1.0 if effort.precision is None else effort.precision * solver.game.pot
+                for effort, solver in zip(efforts, solvers, strict=True)
+            ]
+        )
         if (targets >= 0).any() or seconds < np.inf:
             batch.run_until(targets, seconds, most, lambda number: batch.export(number, solvers[number]))
             return
@@ -129,9 +134,9 @@ def average_values(
 
 
 def solve_on_device(
-    solver: VectorSolver, device: str, iterations: int, target: float, progress: Callable[[SolveProgress], None]
+    solver: VectorSolver, device: str, iterations: int, precision: float, progress: Callable[[SolveProgress], None]
 ) -> SolveProgress:
-    """Solves the game of `solver` until its exploitability is `target` chips, and leaves the strategies there."""
+    """Solves the game of `solver` until its exploitability is `precision` pots, and leaves the strategies there."""
     batch = batch_of([solver], torch_device(device))
     begin = time.perf_counter()
     done = SolveProgress(0, 0.0, float("nan"))
@@ -139,7 +144,7 @@ def solve_on_device(
         batch.run(min(max(FEWEST_BETWEEN, batch.iterations // 5), iterations - batch.iterations))
         done = SolveProgress(batch.iterations, time.perf_counter() - begin, float(batch.exploitability()[0]))
         progress(done)
-        if done.exploitability <= target:
+        if done.exploitability <= precision * solver.game.pot:
             break
     batch.export(0, solver)
     return done

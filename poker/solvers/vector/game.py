@@ -180,6 +180,11 @@ class VectorGame:
             place[:, : len(hands)] = np.nan_to_num(values[:, row, hands]) - 0.5 * tree.dead
         return starts, out
 
+    @property
+    def pot(self) -> int:
+        """Chips in the pot at the root, the unit of a solve's precision."""
+        return self.tree.pot(0)
+
     @cached_property
     def hand_actions(self) -> int:
         """Hands times actions over all boards and decisions of both players."""

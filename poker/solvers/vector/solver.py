@@ -81,23 +81,24 @@ class VectorSolver:
     def run(
         self,
         iterations: int | None = None,
-        target: float | None = None,
+        precision: float | None = None,
         seconds: float | None = None,
         progress: Callable[[SolveProgress], None] | None = None,
         stop: Callable[[], bool] | None = None,
     ) -> SolveProgress:
-        """Iterates until any of the limits: a number of iterations, exploitability in chips, seconds, or until `stop`
-        says so, which is asked a few times a second.
+        """Iterate until any of the limits: a number of iterations, exploitability of `precision` pots, as the pot is at
+        the root of the game, seconds, or until `stop` says so, which is asked a few times a second.
 
-        With a target, exploitability is measured on a schedule that keeps its cost at a few percent.
+        With a precision, exploitability is measured on a schedule that keeps its cost at a few percent.
         """
-        if iterations is None and target is None and seconds is None:
-            raise PokernetsError("a solve needs iterations, a target exploitability or seconds")
+        if iterations is None and precision is None and seconds is None:
+            raise PokernetsError("a solve needs iterations, a precision or seconds")
+        target = None if precision is None else precision * self.game.pot
         start = time.perf_counter()
         last = self.iterations + iterations if iterations is not None else 1 << 30
         exploitability = float("nan")
         wanted = target is not None or progress is not None
-        check = Checks(self.iterations, target, 0 if progress else self.game.tree.pot(0))
+        check = Checks(self.iterations, target, 0 if progress else self.game.pot)
         while self.iterations < last and not (stop is not None and stop()):
             block = min(check.next - self.iterations if wanted else last, last - self.iterations)
             if stop is not None:
@@ -357,9 +358,9 @@ class VectorSolver:
         reached = self.average_values(player)
         return np.stack([reached.at(child) for child in game.tree.children(node)], axis=1)
 
-    def normalised_average(self) -> Singles:
-        """float32[entries]: the average strategy in the layout of the kernels; 0 in the padding of rows."""
-        game, out = self.game, np.zeros(len(self._sums), np.float32)
+    def normalised_average(self, dtype: type[np.floating] = np.float32) -> NDArray[Any]:
+        """[entries] of a `dtype`: the average strategy in the layout of the kernels; 0 in the padding of rows."""
+        game, out = self.game, np.zeros(len(self._sums), dtype)
         for node in game.layout.decisions.tolist():
             for index in game.on(int(game.tree.street[node])):
                 game.rows(out, node, index)[:] = self._shares(self._sums, node, index)

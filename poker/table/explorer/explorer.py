@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from math import isnan
 from pathlib import Path
@@ -87,7 +88,7 @@ class _Explorer:
         values = _START if self._solve is None else self._solve.spot.text
         with ui.element("div").classes("columns explorer"):
             with ui.element("section").props('aria-label="Spot to solve"'):
-                self._form = _Form(values, settings.target_percent, self._changed)
+                self._form = _Form(values, settings.precision, self._changed)
                 self._cost = ui.label().classes("quiet").props("role=status")
                 with row():
                     self._start = ui.button("Solve", icon="play_arrow", on_click=self._begin).props("no-caps")
@@ -165,15 +166,15 @@ class _Explorer:
 class _Form:
     """The spot as it is typed and drawn."""
 
-    def __init__(self, values: dict[str, object], target: float, changed: Callable[[], None]) -> None:
+    def __init__(self, values: dict[str, object], precision: float, changed: Callable[[], None]) -> None:
         self._inputs: dict[str, ui.input] = {}
         with ui.element("div").classes("fields"):
             for key, name in _FIELDS.items():
                 field = ui.input(name, value=str(values.get(key, "")), on_change=changed)
                 hint = f' hint="{_HINTS[key]}"' if key in _HINTS else ""
                 self._inputs[key] = field.props(f"outlined dense debounce=400{hint}")
-            self._target = ui.number("Exploitability, % of pot", value=target, min=0.001, on_change=changed)
-            self._target.props("outlined dense debounce=400 step=0.1")
+            self._precision = ui.number("Exploitability, pots", value=precision, min=0.00001, on_change=changed)
+            self._precision.props("outlined dense debounce=400 step=0.001")
         self._ranges: dict[str, RangeEditor] = {}
         for seat, panel in zip(SEATS, tabs(*SEATS, look="no-caps align=justify")[1], strict=True):
             with panel.classes("flush"):
@@ -200,8 +201,8 @@ class _Form:
         return spot_of({key: value for key, value in values.items() if value})
 
     def settings(self, given: Settings) -> Settings:
-        target = self._target.value
-        return given.with_target(float(target) if isinstance(target, int | float) else 0.0)
+        precision = self._precision.value
+        return replace(given, precision=float(precision) if isinstance(precision, int | float) else 0.0)
 
 
 def _cost(solve: Solve) -> str:

@@ -23,7 +23,7 @@ from poker.solvers.vector.spot.solution import load_solution
 from poker.solvers.vector.spot.spots import read_spot, spot_of
 from tests.solvers.games import SPOTS
 
-SETTINGS = Settings("apdcfr", 0.5, 500, threads=1, memory_limit_gib=1.0)
+SETTINGS = Settings("apdcfr", 0.005, 500, threads=1, memory_limit_gib=1.0)
 RIVER = spot_of(SPOTS["r1_river_full"]["config"])
 
 
@@ -91,7 +91,7 @@ def test_totals_are_weighted_by_hands(solved: Solve) -> None:
 
 
 def test_cancelled_ones_can_be_walked() -> None:
-    endless = Settings("apdcfr", 1e-9, 1_000_000, threads=1, memory_limit_gib=1.0)
+    endless = Settings("apdcfr", 1e-11, 1_000_000, threads=1, memory_limit_gib=1.0)
     solve = Solve(RIVER, endless).start()
     waiting = Solve(RIVER, endless).start()
     deadline = time.monotonic() + 300
@@ -112,7 +112,7 @@ def test_cancelled_ones_can_be_walked() -> None:
 
 
 def test_solves_begin_in_the_order_in_which_they_were_started() -> None:
-    endless = Settings("apdcfr", 1e-9, 1_000_000, threads=1, memory_limit_gib=1.0)
+    endless = Settings("apdcfr", 1e-11, 1_000_000, threads=1, memory_limit_gib=1.0)
     first, *others = (Solve(RIVER, endless).start() for _ in range(4))
     for before, after in pairwise([first, *others]):
         deadline = time.monotonic() + 60
@@ -127,7 +127,7 @@ def test_solves_begin_in_the_order_in_which_they_were_started() -> None:
 
 def test_what_is_too_large_is_refused_before_it_starts() -> None:
     with pytest.raises(PokernetsError, match="more than the limit"):
-        Solve(RIVER, Settings("apdcfr", 0.5, 500, threads=1, memory_limit_gib=1e-5))
+        Solve(RIVER, Settings("apdcfr", 0.005, 500, threads=1, memory_limit_gib=1e-5))
     with pytest.raises(PokernetsError, match="must be positive"):
         Settings("apdcfr", 0.0, 500, threads=1, memory_limit_gib=1.0)
 

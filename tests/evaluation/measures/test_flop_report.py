@@ -21,7 +21,7 @@ from tests.commands import run_here
 from tests.games import load_rules
 
 SPOT = "oop_range: AA,KK,77\nip_range: QQ,JJ,AKs\npot: 60\nstack: 20\nbet: a\n"
-SETTINGS = Settings("apdcfr", 2.0, 500, threads=1, memory_limit_gib=1.0)
+SETTINGS = Settings("apdcfr", 0.02, 500, threads=1, memory_limit_gib=1.0)
 
 
 def report(
@@ -43,9 +43,9 @@ def test_flops_are_solved_on_a_device(tmp_path: Path, monkeypatch: pytest.Monkey
     pytest.importorskip("triton", reason="the gpu extra, which `make test` installs")
     devices = list[str]()
 
-    def solve_there(solver: VectorSolver, device: str, iterations: int, target: float, _: Any) -> SolveProgress:
+    def solve_there(solver: VectorSolver, device: str, iterations: int, precision: float, _: Any) -> SolveProgress:
         devices.append(device)
-        return solver.run(iterations, target)
+        return solver.run(iterations, precision)
 
     monkeypatch.setattr("poker.search.torch.batches.solve_on_device", solve_there)
     (tmp_path / "cpu").mkdir()

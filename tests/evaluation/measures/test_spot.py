@@ -15,8 +15,8 @@ from tests.report.scalars import read_scalars
 from tests.solvers.games import SPOTS
 
 
-def settings(target_percent: float, iterations: int) -> Settings:
-    return Settings("dcfr", target_percent, iterations, threads=1, memory_limit_gib=1.0)
+def settings(precision: float, iterations: int) -> Settings:
+    return Settings("dcfr", precision, iterations, threads=1, memory_limit_gib=1.0)
 
 
 def test_river_spot(tmp_path: Path) -> None:
@@ -25,7 +25,7 @@ def test_river_spot(tmp_path: Path) -> None:
     file.write_text(json.dumps(spot["config"]))
     results = run(
         spot=str(file),
-        settings=settings(0.5, 500),
+        settings=settings(0.005, 500),
         device="cpu",
         nodes=["", "check bet50"],
         out=str(tmp_path / "out"),
@@ -55,7 +55,7 @@ def test_river_spot(tmp_path: Path) -> None:
     with pytest.raises(PokernetsError, match="`bet77` in `bet77`"):
         run(
             spot=str(file),
-            settings=settings(0.5, 5),
+            settings=settings(0.005, 5),
             device="cpu",
             nodes=["bet77"],
             out=str(tmp_path / "out"),
@@ -69,7 +69,7 @@ def test_a_device_gives_the_same_solution(tmp_path: Path) -> None:
     results = [
         run(
             spot=str(file),
-            settings=settings(8.0, 20),
+            settings=settings(0.08, 20),
             device=device,
             nodes=[""],
             out=str(tmp_path / device.replace(":", "")),
@@ -81,13 +81,13 @@ def test_a_device_gives_the_same_solution(tmp_path: Path) -> None:
 
 
 def test_the_explorer_has_the_settings_of_the_command() -> None:
-    finer = ["target_percent=0.05", "algorithm=dcfr"]
+    finer = ["precision=0.0005", "algorithm=dcfr"]
     command = resolve(compose("evaluate", ["evaluate=spot", "spot=my.spot", *finer])["evaluate"])["settings"]
     pages = resolve(compose("evaluate", ["evaluate=play", *finer])["evaluate"])["pages"]
     [page] = [page for page in pages if page["_target_"].endswith(".explorer")]
     settings = command.keys() - {"_target_", "memory_limit_gib"}  # a server shares the machine
     assert {key: page[key] for key in settings} == {key: command[key] for key in settings}
-    assert (command["target_percent"], command["algorithm"]) == (0.05, "dcfr")
+    assert (command["precision"], command["algorithm"]) == (0.0005, "dcfr")
 
 
 SPOT = {

@@ -78,7 +78,7 @@ class Solution:
 
 def save_solution(path: str | Path, spot: Spot, solver: VectorSolver, metrics: dict[str, float]) -> None:
     """Writes the average strategy as an artifact."""
-    rows = solver.normalised_average().astype(np.float16)
+    rows = solver.normalised_average(np.float16)
     write_artifact(path, KIND, config={"spot": spot.text}, arrays={"strategy": rows}, counts=metrics)
 
 
