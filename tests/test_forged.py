@@ -28,7 +28,6 @@ from poker.features.shards import shard_path
 from poker.kernels.cards.isomorphism import NUM_BOARDS
 from poker.opponents.preflop import IncomeRates
 from poker.solvers.blueprint import Blueprint, FirstRound
-from poker.solvers.continuations.generation import ContinuationSet, load_set, save_sets
 from poker.solvers.rollout.forms import SelfGenerated, save_forms
 from poker.solvers.rollout.leaf_table import LeafTable
 from poker.solvers.vector.spot.solution import load_solution
@@ -72,10 +71,6 @@ def _write_others(folder: Path) -> None:
     action_rows.write_rows(folder / "opponent_actions", rows, ["ann", "bob"], config={}, made_from={}, counts={})
     states = {name: np.zeros((3, *shape), dtype) for name, (dtype, shape) in ranges.COLUMNS.items()}
     ranges.write_states(shard_path(folder / "range_states", 0), "river", states, config={})
-    leaf_sets = [
-        ContinuationSet(p, ((0,),), np.arange(3, dtype=np.int32), np.zeros((1, 2, 3, 3), np.float32)) for p in (0, 1)
-    ]
-    save_sets(folder / "continuation_sets", leaf_sets, {}, {})
     kuhn = load_rules("kuhn")
     policy = random_blueprint(build_tree(Betting.start(kuhn)), SmallGameBuckets(kuhn))
     policy.save(folder / "kuhn", {}, {})
@@ -104,7 +99,6 @@ READERS: dict[str, Reader] = {
     "range_net/end_of_turn": lambda path: RangeNet(path, "end_of_turn"),
     "opponent_actions": action_rows.open_rows,
     "range_states/shard-00000": lambda path: ranges.open_states(path.parent, "river"),
-    "continuation_sets": lambda path: [load_set(path, opponent) for opponent in range(2)],
     "continuation_forms": _forms,
     "kuhn": lambda path: Blueprint.load(path, SmallGameBuckets(load_rules("kuhn"))),
     "spot_solution": load_solution,
@@ -209,7 +203,6 @@ INDEXES: dict[str, dict[str, int]] = {
     "opponent_actions": {
         **{"action": 9, "street": 4, "bets": 3, "player": 2, "seat": 12, "board": 52, "held": 52, "spot": 360},
     },
-    "continuation_sets": {"clusters": 3},
 }
 """The least value above those that an index of each array may have."""
 

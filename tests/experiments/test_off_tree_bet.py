@@ -9,8 +9,8 @@ from rich.console import Console
 
 from poker.errors import PokernetsError
 from poker.experiments.off_tree_bet.experiment import IN_TREE, TO_THE_END, TRANSLATION, Measure, run
-from poker.experiments.off_tree_bet.search import Depth, Search, predicted
-from poker.experiments.off_tree_bet.solutions import GameEffort, Solved, solved, warm_start
+from poker.experiments.off_tree_bet.search import Depth, SearchedAnswers, predicted
+from poker.experiments.off_tree_bet.solutions import GameEffort, Solved, solved
 from poker.experiments.off_tree_bet.spot import OffTreeBet, twins
 from poker.experiments.off_tree_bet.strategies import by_suits, line_rows, translated
 from poker.rules import Rules
@@ -42,10 +42,9 @@ def spot() -> OffTreeBet:
 @pytest.fixture(scope="module")
 def games(spot: OffTreeBet, tmp_path_factory: pytest.TempPathFactory) -> tuple[Solved, Solved]:
     """The games without and with the bet."""
-    folder, effort = tmp_path_factory.mktemp("solved"), GameEffort("apdcfr", 0.05, 3000, 1, 1000.0, 1 << 30)
+    folder, effort = tmp_path_factory.mktemp("solved"), GameEffort("apdcfr", 0.5, 3000, 1, 1 << 30)
     blueprint = solved(VectorGame(spot.blueprint_tree), folder / "blueprint", {}, effort, QUIET)
-    start = warm_start(spot, blueprint)
-    return blueprint, solved(VectorGame(spot.extended_tree), folder / "extended", {}, effort, QUIET, start)
+    return blueprint, solved(VectorGame(spot.extended_tree), folder / "extended", {}, effort, QUIET)
 
 
 def test_lines_next_to_the_bet(spot: OffTreeBet) -> None:
@@ -53,16 +52,16 @@ def test_lines_next_to_the_bet(spot: OffTreeBet) -> None:
     assert dict(spot.lines) == pytest.approx({200: 3 / 7, 300: 4 / 7})  # 0.25 * 1.5 / (0.5 * 1.75)
 
 
-@pytest.mark.parametrize(("size", "told"), [(0.5, "one of the menu's"), (1.5, "between two of the menu")])
-def test_a_bet_of_the_menu_or_beyond_it_is_refused(size: float, told: str) -> None:
-    with pytest.raises(PokernetsError, match=told):
+@pytest.mark.parametrize(("size", "message"), [(0.5, "one of the menu's"), (1.5, "between two of the menu")])
+def test_a_bet_of_the_menu_or_beyond_it_is_refused(size: float, message: str) -> None:
+    with pytest.raises(PokernetsError, match=message):
         OffTreeBet.of(two_rounds(), MENU, size)
 
 
 def test_twins_make_the_same_choices(spot: OffTreeBet) -> None:
     tree = spot.blueprint_tree
-    found = twins(tree, tree.find([300]), spot.branch)
-    assert tree.path(int(found[spot.branch.find([750, 0, 0, 1500])])) == (300, 900, 0, 0, 1800)
+    same = twins(tree, tree.find([300]), spot.branch)
+    assert tree.path(int(same[spot.branch.find([750, 0, 0, 1500])])) == (300, 900, 0, 0, 1800)
 
 
 def test_menus_that_differ_after_the_bet_are_refused() -> None:
@@ -107,29 +106,29 @@ def test_best_responses_join_in_the_tree_that_has_the_bet(spot: OffTreeBet, game
     values = solver.best_response_values(spot.p1)
     others = [values.at(child) for child in tree.children(0) if tree.action[child] != spot.total]
     measure = Measure(spot, np.max(others, axis=0), 0.0, 1)
-    found = measure(line_rows(spot, extended, spot.total, measure.game, spot.p2))
-    assert found.exploitability == pytest.approx(measure.mbb * whole, abs=0.05)
+    measured = measure(line_rows(spot, extended, spot.total, measure.game, spot.p2))
+    assert measured.exploitability == pytest.approx(measure.mbb * whole, abs=0.05)
 
 
 @pytest.fixture(scope="module")
-def search(spot: OffTreeBet, games: tuple[Solved, Solved]) -> Search:
+def search(spot: OffTreeBet, games: tuple[Solved, Solved]) -> SearchedAnswers:
     otherwise = by_suits(games[0].game, games[0].solver(1).values(spot.p1, best_response=True))
-    return Search(spot, games[0], otherwise, Depth("apdcfr", 500, 500, 500, 1))
+    return SearchedAnswers(spot, games[0], otherwise, Depth("apdcfr", 500, 500, 500, 1))
 
 
 @pytest.fixture(scope="module")
-def measure(spot: OffTreeBet, search: Search, games: tuple[Solved, Solved]) -> Measure:
+def measure(spot: OffTreeBet, search: SearchedAnswers, games: tuple[Solved, Solved]) -> Measure:
     assert spot.p1 == 1
     return Measure(spot, search.root.alternatives, -games[1].counts["value"], 1)
 
 
 @pytest.fixture(scope="module")
-def continuations(spot: OffTreeBet, search: Search) -> ContinuationSet:
+def continuations(spot: OffTreeBet, search: SearchedAnswers) -> ContinuationSet:
     return self_generated(search.leaf_play(), MENU, spot.p1, 8, root=search.root, solving=Solving(iterations=300))
 
 
 def test_continuations_after_the_bet_are_worth_what_the_bet_is(
-    search: Search, measure: Measure, continuations: ContinuationSet
+    search: SearchedAnswers, measure: Measure, continuations: ContinuationSet
 ) -> None:
     """The limited game values P1's play below the limit as it is: exactly, where P1 follows the blueprint there."""
     first = search.first_round(continuations, 1)
@@ -141,7 +140,7 @@ def test_continuations_after_the_bet_are_worth_what_the_bet_is(
 
 
 def test_more_continuations_make_the_first_round_safer(
-    search: Search, measure: Measure, continuations: ContinuationSet
+    search: SearchedAnswers, measure: Measure, continuations: ContinuationSet
 ) -> None:
     one, many = (measure(search.fallback(search.first_round(continuations, size))).exploitability for size in (1, 8))
     assert many < 0.2 * one
@@ -149,7 +148,7 @@ def test_more_continuations_make_the_first_round_safer(
 
 @pytest.mark.parametrize("size", [1, 8])
 def test_flops_solved_by_themselves_are_safe(
-    search: Search, measure: Measure, continuations: ContinuationSet, size: int
+    search: SearchedAnswers, measure: Measure, continuations: ContinuationSet, size: int
 ) -> None:
     """No more exploitable than the strategy that their alternatives come from, and less where that is weak."""
     first = search.first_round(continuations, size)
@@ -160,75 +159,37 @@ def test_flops_solved_by_themselves_are_safe(
 
 
 class Oracle(LeafEvaluator):
-    """A leaf evaluator with the values of `found`, told by the betting."""
+    """A leaf evaluator with the values of a set of continuations, by the betting."""
 
-    def __init__(self, spot: OffTreeBet, found: ContinuationSet) -> None:
-        self._found = found
-        self._rows = {spot.branch.path_text(spot.branch.find(leaf)): k for k, leaf in enumerate(found.leaves)}
+    def __init__(self, spot: OffTreeBet, continuations: ContinuationSet) -> None:
+        self._set = continuations
+        self._rows = {spot.branch.path_text(spot.branch.find(leaf)): k for k, leaf in enumerate(continuations.leaves)}
         self._after = spot.after_bet
-        self.num_continuations = found.size
+        self.num_continuations = continuations.size
 
     def values(self, leaves: Sequence[Betting], board: tuple[int, ...], ranges: Ranges, own: int) -> LeafValues:
         assert own == 0  # whose chips the set holds
         rows = [self._rows[leaf.text().removeprefix(self._after.text())] for leaf in leaves]
-        return LeafValues(own, self._found.clusters, self._found.clusters, self._found.values[rows])
+        return LeafValues(own, self._set.clusters, self._set.clusters, self._set.values[rows])
 
 
-def test_values_of_an_evaluator_take_the_place_of_generated_ones(spot: OffTreeBet, search: Search) -> None:
-    known = biased(search.leaf_play(), spot.p1)
-    found = predicted(search, Oracle(spot, known))
-    np.testing.assert_array_equal(found.values, known.values)
-    np.testing.assert_array_equal(search.first_round(found, 4), search.first_round(known, 4))
+def test_values_of_an_evaluator_take_the_place_of_generated_ones(spot: OffTreeBet, search: SearchedAnswers) -> None:
+    generated = biased(search.leaf_play(), spot.p1)
+    valued = predicted(search, Oracle(spot, generated))
+    np.testing.assert_array_equal(valued.values, generated.values)
+    np.testing.assert_array_equal(search.first_round(valued, 4), search.first_round(generated, 4))
 
 
-def interrupt_after(iterations: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The first measurement after so many."""
-    measured = VectorSolver.exploitability
-
-    def once_too_often(solver: VectorSolver) -> float:
-        if solver.iterations > iterations:
-            raise KeyboardInterrupt
-        return measured(solver)
-
-    monkeypatch.setattr(VectorSolver, "exploitability", once_too_often)
-
-
-def test_a_solve_that_was_cut_off_goes_on(spot: OffTreeBet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    game = VectorGame(spot.blueprint_tree)
-    effort = GameEffort("apdcfr", 1.0, 3000, 1, 0.0, 1 << 30)  # saves at every measurement
-    interrupt_after(100, monkeypatch)
-    with pytest.raises(KeyboardInterrupt):
-        solved(game, tmp_path / "cut", {}, effort, QUIET)
-    monkeypatch.undo()
-    cut = solved(game, tmp_path / "cut", {}, effort, QUIET)
-    whole = solved(game, tmp_path / "whole", {}, effort, QUIET)
-    assert cut.counts["exploitability"] <= 1.0
-    assert cut.counts["iterations"] > 100
-    assert abs(cut.counts["value"] - whole.counts["value"]) <= 2.0
-    assert [path.name for path in sorted(tmp_path.iterdir())] == ["cut", "whole"]
-    monkeypatch.setattr(VectorSolver, "run", None)
-    assert solved(game, tmp_path / "whole", {}, effort, QUIET).counts == whole.counts
-
-
-def test_a_warm_start_takes_no_iterations_from_the_limit(
+def test_a_solution_is_found_again_and_one_short_of_the_target_is_reported(
     spot: OffTreeBet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    effort, console = GameEffort("apdcfr", 1e-6, 60, 1, 0.0, 1 << 30), Console(stderr=True, width=200)
-    blueprint = solved(VectorGame(spot.blueprint_tree), tmp_path / "blueprint", {}, effort, console)
-    interrupt_after(90, monkeypatch)
-    with pytest.raises(KeyboardInterrupt):
-        extended(spot, blueprint, tmp_path, effort, console)
-    monkeypatch.undo()
-    found = extended(spot, blueprint, tmp_path, effort, console)
-    assert (blueprint.counts["iterations"], found.counts["iterations"]) == (60, 120)
-    said = capsys.readouterr().err
-    assert "extended: going on after" in said
-    assert "after 60 iterations, not the 1e-05 asked for" in said
-
-
-def extended(spot: OffTreeBet, blueprint: Solved, folder: Path, effort: GameEffort, console: Console) -> Solved:
-    game, start = VectorGame(spot.extended_tree), warm_start(spot, blueprint)
-    return solved(game, folder / "extended", {}, effort, console, start)
+    game, effort = VectorGame(spot.blueprint_tree), GameEffort("apdcfr", 1e-5, 60, 1, 1 << 30)
+    console = Console(stderr=True, width=200)
+    solution = solved(game, tmp_path / "blueprint", {}, effort, console)
+    monkeypatch.setattr(VectorSolver, "run", None)
+    assert solved(game, tmp_path / "blueprint", {}, effort, console).counts == solution.counts
+    assert solution.counts["iterations"] == 60
+    assert capsys.readouterr().err.count("after 60 iterations, not the 1e-05 asked for") == 2
 
 
 def test_the_experiment(spot: OffTreeBet, tmp_path: Path) -> None:
@@ -247,15 +208,14 @@ def test_the_experiment(spot: OffTreeBet, tmp_path: Path) -> None:
         to_the_end_iterations=500,
         threads=1,
         memory_limit_gib=1.0,
-        checkpoint_minutes=5.0,
         artifacts=str(tmp_path / "artifacts"),
         out=str(tmp_path / "runs"),
     )
-    found = {(one["answer"], one["values"]): one["exploitability"] for one in record["answers"]}
+    exploitability = {(one["answer"], one["values"]): one["exploitability"] for one in record["answers"]}
     least = record["without_the_bet_mbb"] - 0.01
-    assert all(value >= least for name, value in found.items() if name[0] != IN_TREE)
-    assert found[IN_TREE, None] < 2.0
-    assert found[TO_THE_END, None] < found[TRANSLATION, None]
+    assert all(value >= least for name, value in exploitability.items() if name[0] != IN_TREE)
+    assert exploitability[IN_TREE, None] < 2.0
+    assert exploitability[TO_THE_END, None] < exploitability[TRANSLATION, None]
     folder = tmp_path / "runs" / "two_rounds"
     assert (folder / "results.png").read_bytes().startswith(b"\x89PNG")
     assert "translation" in (folder / "report.html").read_text()

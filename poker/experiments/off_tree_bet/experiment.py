@@ -12,16 +12,8 @@ from rich.console import Console
 
 from poker.artifacts import canonical_json
 from poker.errors import PokernetsError
-from poker.experiments.off_tree_bet.search import (
-    BIASED,
-    NET,
-    SELF_GENERATED,
-    ContinuationStore,
-    Depth,
-    Search,
-    predicted,
-)
-from poker.experiments.off_tree_bet.solutions import GameEffort, Solved, now, solved, warm_start
+from poker.experiments.off_tree_bet.search import Depth, SearchedAnswers, predicted
+from poker.experiments.off_tree_bet.solutions import GameEffort, Solved, now, solved
 from poker.experiments.off_tree_bet.spot import OffTreeBet
 from poker.experiments.off_tree_bet.strategies import by_suits, line_rows, translated
 from poker.machine import peak_memory
@@ -30,7 +22,7 @@ from poker.report.charts import Curve, curves
 from poker.report.estimates import exact
 from poker.rules import Rules
 from poker.search.leaves.evaluator import LeafEvaluator
-from poker.solvers.continuations.generation import ContinuationSet, Solving, Step
+from poker.solvers.continuations.generation import ContinuationSet, Solving, Step, biased, self_generated
 from poker.solvers.vector.game import NO_LIMIT, VectorGame
 from poker.solvers.vector.realization import Rows
 from poker.solvers.vector.schedules import schedule
@@ -41,6 +33,7 @@ from poker.types import Singles
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Chart
 
+SELF_GENERATED, BIASED, NET = "self-generated", "biased", "net"
 TRANSLATION, TO_THE_END = "translation", "solved to the end"
 FALLBACK = "translation on the flop"
 """Fallback after the same first round, against which searched flops are safe."""
@@ -112,7 +105,6 @@ def run(
     to_the_end_iterations: int,
     threads: int,
     memory_limit_gib: float,
-    checkpoint_minutes: float,
     artifacts: str,
     out: str,
 ) -> dict[str, Any]:
@@ -120,17 +112,16 @@ def run(
 
     `sizes` are those of the sets of self-generated continuations, with values lowered by `pot_fraction` of the pot.
     `leaf_net` values the leaves of one more answer. The two whole games are solved to `target_mbb` of exploitability or
-    for `iterations`, and kept in `artifacts`.
+    for `iterations`, and stored in `artifacts`.
     """
     if not sizes or min(sizes) < 1 or list(sizes) != sorted(set(sizes)):
         raise PokernetsError(f"`sizes` are ascending numbers of continuations, such as [1,2,4], not {sizes}")
     spot = OffTreeBet.of(game, menu, bet)
-    target, limit = target_mbb * game.big_blind / 1000, int(memory_limit_gib * 2**30)
-    effort = GameEffort(algorithm, target, iterations, threads, 60 * checkpoint_minutes, limit)
+    effort = GameEffort(algorithm, target_mbb, iterations, threads, int(memory_limit_gib * 2**30))
     depth = Depth(algorithm, first_round_iterations, flop_iterations, to_the_end_iterations, threads)
     console = Console(stderr=True)
     experiment = _Experiment(spot, sizes, pot_fraction, leaf_net, depth, effort, Path(artifacts), console)
-    experiment.tell_cost()
+    experiment.print_cost()
     answers = experiment.answers()
     record = {
         "game": game.name,
@@ -170,7 +161,7 @@ class _Experiment:
         """All answers of P2, with `values` at each leaf where it searches to a depth, and what P1 wins from them."""
         spot, threads = self.spot, self.depth.threads
         blueprint = self._solved("blueprint", spot.blueprint_tree)
-        extended = self._solved("extended", spot.extended_tree, warm_start(spot, blueprint))
+        extended = self._solved("extended", spot.extended_tree)
         begin = now()
         otherwise = by_suits(blueprint.game, blueprint.solver(threads).values(spot.p1, best_response=True))
         in_tree = extended.solver(threads).values(spot.p1, best_response=True)
@@ -187,10 +178,10 @@ class _Experiment:
         self._answers.append(_answer(IN_TREE, None, BetExploitability(measure.exploitability(in_tree))))
         bet_alone = partial(line_rows, spot, extended, spot.total, measure.game, spot.p2)
         self._add(IN_TREE_BET_ALONE, None, measure, bet_alone)
-        search = Search(spot, blueprint, otherwise, self.depth)
-        for name, found in self._continuations(search, ContinuationStore(spot, blueprint, self.folder)).items():
-            for size in self.sizes if name == SELF_GENERATED else [found.size]:
-                first = search.first_round(found, size)
+        search = SearchedAnswers(spot, blueprint, otherwise, self.depth)
+        for name, continuations in self._continuations(search).items():
+            for size in self.sizes if name == SELF_GENERATED else [continuations.size]:
+                first = search.first_round(continuations, size)
                 self._add(f"{name}, {FALLBACK}", size, measure, partial(search.fallback, first))
                 self._add(name, size, measure, partial(search.flops, first))
         self._add(TO_THE_END, None, measure, search.to_the_end)
@@ -198,40 +189,44 @@ class _Experiment:
 
     def _add(self, name: str, size: int | None, measure: Measure, rows: Callable[[], Rows]) -> None:
         begin = now()
-        found = measure(rows())
+        measured = measure(rows())
         self._took(name if size is None else f"{name}, {size}", *(now() - begin).tolist())
-        self._answers.append(_answer(name, size, found))
-        self.console.print(f"  exploitable for {found.exploitability:.3f} mbb/hand", highlight=False)
+        self._answers.append(_answer(name, size, measured))
+        self.console.print(f"  exploitable for {measured.exploitability:.3f} mbb/hand", highlight=False)
 
     def _took(self, name: str, seconds: float, cpu_seconds: float) -> None:
         self.steps.append({"step": name, "seconds": round(seconds, 2), "cpu_seconds": round(cpu_seconds, 2)})
         self.console.print(f"{name}: {seconds:.1f} s, {cpu_seconds:.1f} s of CPU", highlight=False)
 
-    def _solved(self, name: str, tree: BettingTree, start: Callable[[VectorSolver], None] | None = None) -> Solved:
+    def _solved(self, name: str, tree: BettingTree) -> Solved:
         game = VectorGame(tree, memory_limit=self.effort.memory_limit)
         menu = canonical_json([asdict(street) for street in self.spot.menu.streets])
-        config = {"game": self.spot.rules.to_acpc(), "menu": menu, "bet": self.spot.total if start else None}
-        found = solved(game, self.folder / name, config, self.effort, self.console, start)
-        self._took(f"solving the {name} game", found.counts["seconds"], found.counts["cpu_seconds"])
-        return found
+        bet = self.spot.total if tree is self.spot.extended_tree else None
+        config = {"game": self.spot.rules.to_acpc(), "menu": menu, "bet": bet}
+        solution = solved(game, self.folder / name, config, self.effort, self.console)
+        self._took(f"solving the {name} game", solution.counts["seconds"], solution.counts["cpu_seconds"])
+        return solution
 
-    def _continuations(self, search: Search, kept: ContinuationStore) -> dict[str, ContinuationSet]:
-        """Values of P1's continuations at the end of the first round after the bet."""
+    def _continuations(self, search: SearchedAnswers) -> dict[str, ContinuationSet]:
+        """Values of P1's continuations at the end of the first round after the bet, which P2 translates on the flop."""
 
-        def tell(step: Step) -> None:
-            self.console.print(f"  {step.continuations} continuations: {step.seconds}", highlight=False)
+        def print_step(step: Step) -> None:
+            self.console.print(f"  {step.continuations} continuations", highlight=False)
 
-        solving = Solving(self.depth.algorithm, self.depth.first_round)
-        sets = {
-            SELF_GENERATED: kept.self_generated(search, self.sizes[-1], self.pot_fraction, solving, tell),
-            BIASED: kept.biased(search),
+        spot, solving = self.spot, Solving(self.depth.algorithm, self.depth.first_round)
+        generate = partial(self_generated, pot_fraction=self.pot_fraction, solving=solving, progress=print_step)
+        makers: dict[str, Callable[[], ContinuationSet]] = {
+            SELF_GENERATED: lambda: generate(search.leaf_play(), spot.menu, spot.p1, self.sizes[-1], root=search.root),
+            BIASED: lambda: biased(search.leaf_play(), spot.p1),
         }
-        for name, found in sets.items():
-            took = kept.counts[name]
-            self._took(f"values of {found.size} {name} continuations", took["seconds"], took["cpu_seconds"])
+        sets = {}
+        for name, make in makers.items():
+            begin = now()
+            sets[name] = make()
+            self._took(f"values of {sets[name].size} {name} continuations", *(now() - begin).tolist())
         return sets if self.leaf_net is None else {**sets, NET: predicted(search, self.leaf_net)}
 
-    def tell_cost(self) -> None:
+    def print_cost(self) -> None:
         """Print the cost of the run before it starts."""
         spot, threads = self.spot, self.depth.threads
         whole = [VectorGame(tree, memory_limit=NO_LIMIT) for tree in (spot.blueprint_tree, spot.extended_tree)]
@@ -248,8 +243,8 @@ class _Experiment:
         )
 
 
-def _answer(name: str, values: int | None, found: BetExploitability) -> dict[str, Any]:
-    return {"answer": name, "values": values, **asdict(found)}
+def _answer(name: str, values: int | None, measured: BetExploitability) -> dict[str, Any]:
+    return {"answer": name, "values": values, **asdict(measured)}
 
 
 def sections(title: str, record: Mapping[str, Any], values: Sequence[int]) -> list[Section]:
@@ -264,11 +259,11 @@ def sections(title: str, record: Mapping[str, Any], values: Sequence[int]) -> li
         f" {record['without_the_bet_mbb']:.3f} where P1 does not have the bet"
     )
     steps = [(step["step"], step["seconds"], step["cpu_seconds"]) for step in record["steps"]]
-    told = f"{record['seconds']:.0f} s in all, {record['peak_memory_mib'] / 1024:.1f} GiB at most"
+    cost = f"{record['seconds']:.0f} s in all, {record['peak_memory_mib'] / 1024:.1f} GiB at most"
     return [
         Table(columns, rows, title, note),
         Figure("results", partial(_figure, title, record["answers"], list(values))),
-        Table(("step", "seconds", "CPU seconds"), steps, "What it took", told),
+        Table(("step", "seconds", "CPU seconds"), steps, "What it took", cost),
     ]
 
 
@@ -276,9 +271,9 @@ def _figure(title: str, answers: Sequence[Mapping[str, Any]], values: list[int])
     """Exploitability over the number of values, with a line for each answer that has no such number."""
     lines: list[Curve] = []
     for name in dict.fromkeys(one["answer"] for one in answers):
-        found = [one for one in answers if one["answer"] == name]
-        at, results = [one["values"] for one in found], [exact(one["exploitability"]) for one in found]
-        if len(found) == 1:
+        same = [one for one in answers if one["answer"] == name]
+        at, results = [one["values"] for one in same], [exact(one["exploitability"]) for one in same]
+        if len(same) == 1:
             name = name if at[0] is None else f"{name}, {at[0]} values"
             at, results = values, results * len(values)
         lines.append(Curve(name, {"values at each leaf": np.array(at, np.float64)}, results))

@@ -13,34 +13,19 @@ flop from the range that arrives, so P2 can hold every hand to them. They are lo
 over P1's best other action, which P2 wants back from the hand on every flop alike, and by `MARGIN` pots.
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass
 from functools import reduce
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from poker.artifacts import find_artifact, open_artifact
 from poker.errors import PokernetsError
-from poker.experiments.off_tree_bet.solutions import Solved, now
+from poker.experiments.off_tree_bet.solutions import Solved
 from poker.experiments.off_tree_bet.spot import OffTreeBet, same_decisions
 from poker.experiments.off_tree_bet.strategies import by_suits, copy_rows, translated
 from poker.rules import CALL
 from poker.search.beliefs import start_ranges
 from poker.search.leaves.evaluator import LeafEvaluator
-from poker.solvers.continuations.generation import (
-    KIND,
-    ContinuationSet,
-    Progress,
-    Root,
-    Solving,
-    biased,
-    limited_game,
-    load_set,
-    save_sets,
-    self_generated,
-)
+from poker.solvers.continuations.generation import ContinuationSet, Root, limited_game
 from poker.solvers.continuations.leaf_play import LeafPlay
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.realization import Rows, shares
@@ -70,7 +55,7 @@ class Depth:
     threads: int
 
 
-class Search:
+class SearchedAnswers:
     """P2's answers by search. `otherwise` float[H]: chips of P1's hands by the best of its other actions."""
 
     def __init__(self, spot: OffTreeBet, blueprint: Solved, otherwise: Singles, depth: Depth) -> None:
@@ -86,9 +71,9 @@ class Search:
         """Play of both players after the bet, which they translate."""
         return LeafPlay(self._solver(self._translated), self.depth.threads)
 
-    def first_round(self, found: ContinuationSet, size: int) -> Rows:
+    def first_round(self, continuations: ContinuationSet, size: int) -> Rows:
         """P2's strategy up to the flop with the first `size` values of each leaf; nothing is said of the flop."""
-        game = limited_game(found, size, self.spot.rules, self.spot.menu, self.root)
+        game = limited_game(continuations, size, self.spot.rules, self.spot.menu, self.root)
         solver = VectorSolver(game, self.depth.algorithm)
         solver.advance(self.depth.first_round)
         return self._p2_rows(solver)
@@ -172,48 +157,7 @@ def _first_raises(spot: OffTreeBet, blueprint: Solved) -> Singles:
     return by_suits(game, raising / max(float(raising.mean()), 1e-9))
 
 
-SELF_GENERATED, BIASED, NET = "self-generated", "biased", "net"
-
-
-@dataclass(frozen=True)
-class ContinuationStore:
-    """A store of sets by name; `counts` has the seconds and CPU seconds that each took."""
-
-    spot: OffTreeBet
-    blueprint: Solved
-    folder: Path
-    counts: dict[str, Mapping[str, Any]] = field(default_factory=dict)
-
-    def self_generated(
-        self, search: Search, count: int, pot_fraction: float, solving: Solving, progress: Progress
-    ) -> ContinuationSet:
-        """`count` continuations after the bet, where P2 translates it on the flop."""
-
-        def make() -> ContinuationSet:
-            play, (menu, p1) = search.leaf_play(), (self.spot.menu, self.spot.p1)
-            return self_generated(
-                play, menu, p1, count, pot_fraction=pot_fraction, solving=solving, root=search.root, progress=progress
-            )
-
-        return self._set(SELF_GENERATED, {"count": count, "pot_fraction": pot_fraction, **asdict(solving)}, make)
-
-    def biased(self, search: Search) -> ContinuationSet:
-        """The translated blueprint of P1 and its biased forms."""
-        return self._set(BIASED, {}, lambda: biased(search.leaf_play(), self.spot.p1))
-
-    def _set(self, name: str, config: dict[str, Any], make: Callable[[], ContinuationSet]) -> ContinuationSet:
-        path, made_from = self.folder / name, {"blueprint": self.blueprint.fingerprint}
-        config = {"bet": self.spot.total, **config}
-        if find_artifact(path, KIND, config=config, made_from=made_from) is None:
-            begin = now()
-            made = make()
-            seconds, cpu_seconds = (now() - begin).tolist()
-            save_sets(path, [made], config, {"seconds": seconds, "cpu_seconds": cpu_seconds}, made_from)
-        self.counts[name] = open_artifact(path, KIND, verify=False).counts
-        return load_set(path, self.spot.p1)
-
-
-def predicted(search: Search, leaf: LeafEvaluator) -> ContinuationSet:
+def predicted(search: SearchedAnswers, leaf: LeafEvaluator) -> ContinuationSet:
     """Values that `leaf`, of the game without the bet, gives the ends of the first round after the bet."""
     spot, paths = search.spot, search.leaf_play().leaves
     ends = [reduce(Betting.apply, path, spot.after_bet) for path in paths]

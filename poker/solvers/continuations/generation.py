@@ -10,21 +10,17 @@ remedy is one of the paper's: `pot_fraction` takes a part of the pot off every r
 Symbols: L leaves, K continuations, C clusters of hands.
 """
 
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, replace
-from pathlib import Path
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from poker.artifacts import open_artifact, refuses_by_name, write_artifact
 from poker.errors import PokernetsError
 from poker.rules import Rules
 from poker.solvers.blueprint import CONTINUATIONS
-from poker.solvers.continuations.leaf_play import BLUEPRINT, LeafPlay, Play, Pure, biased_play
+from poker.solvers.continuations.leaf_play import BLUEPRINT, LeafPlay, Play, biased_play
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.leaves import LeafValues
 from poker.solvers.vector.solver import VectorSolver
@@ -32,7 +28,6 @@ from poker.state import Betting
 from poker.tree import BetMenu, BettingTree, DepthLimit, Gadget, Kind, build_tree
 from poker.types import Singles
 
-KIND = "continuation_sets"
 SEEN = 100
 """Most iterations that a solve counts as done when it starts from another's regrets: they set its discounts."""
 
@@ -42,11 +37,10 @@ TREMBLE = 1e-7
 
 @dataclass(frozen=True)
 class Solving:
-    """Settings of each solve of the first round: `iterations`, fewer once exploitability is at most `target` chips."""
+    """Settings of each solve of the first round."""
 
     algorithm: str = "apdcfr"
     iterations: int = 1000
-    target: float | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +62,6 @@ class Step:
     limited_value: float
     limited_exploitability: float
     response_value: float
-    seconds: dict[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -81,7 +74,6 @@ class ContinuationSet:
     clusters: NDArray[np.int32]
     values: Singles
     steps: tuple[Step, ...] = ()
-    strategies: tuple[Play, ...] = ()
 
     @property
     def size(self) -> int:
@@ -108,65 +100,54 @@ def self_generated(
     pot_fraction: float = 0.0,
     solving: Solving | None = None,
     root: Root | None = None,
-    keep: bool = False,
     progress: Progress | None = None,
 ) -> ContinuationSet:
-    """`count` continuations of `opponent` from the blueprint that `play` holds; `keep` keeps the strategies.
+    """`count` continuations of `opponent` from the blueprint that `play` holds.
 
     `menu` is that of the tree's first round (None in limit games); `pot_fraction` of the pot at a leaf is taken
     off every response. The blueprint is left as it was found.
     """
     solving, last = solving or Solving(), None
     actions = np.zeros(play.game.num_entries, np.uint8)
-    kept: list[Play] = [BLUEPRINT]
     steps: list[Step] = []
     tree, values = play.game.tree, play.values((BLUEPRINT, BLUEPRINT))[:, None]
     playing = [tree.kind[tree.after_deal(int(node))] == Kind.DECISION for node in play.nodes]
     pots = np.multiply(playing, [tree.pot(int(node)) for node in play.nodes]).astype(np.float32)
     with _first_round_restored(play):
         for size in range(1, count + 1):
-            times = [time.perf_counter()]
-            known = ContinuationSet(opponent, play.leaves, play.clusters, values)
-            solver = VectorSolver(limited_game(known, size, play.game.rules, menu, root), solving.algorithm)
+            continuations = ContinuationSet(opponent, play.leaves, play.clusters, values)
+            solver = VectorSolver(limited_game(continuations, size, play.game.rules, menu, root), solving.algorithm)
             if last is not None:
                 _go_on(solver, last)
-            solver.run(iterations=solving.iterations, target=solving.target)
+            solver.run(iterations=solving.iterations)
             last, exploitability = solver, solver.exploitability()
-            times.append(time.perf_counter())
             value = _respond(play, solver, opponent, actions)
-            times.append(time.perf_counter())
             if size < count:
-                response = play.recorded(opponent, actions)
-                new = play.values(_seated(opponent, BLUEPRINT, response))
+                new = play.values(_seated(opponent, BLUEPRINT, play.recorded(opponent, actions)))
                 taken = np.float32(pot_fraction) * pots[:, None, None]
                 values = np.concatenate([values, (new - taken if opponent == 0 else new + taken)[:, None]], axis=1)
-                if keep:
-                    kept.append(response)
-            times.append(time.perf_counter())
-            seconds = dict(zip(("solve", "response", "values"), np.diff(times).round(3).tolist(), strict=True))
-            steps.append(Step(size, solver.game_value(opponent), exploitability, value, seconds))
+            steps.append(Step(size, solver.game_value(opponent), exploitability, value))
             if progress is not None:
                 progress(steps[-1])
-    strategies = tuple(kept) if keep else ()
-    return ContinuationSet(opponent, play.leaves, play.clusters, values, tuple(steps), strategies)
+    return ContinuationSet(opponent, play.leaves, play.clusters, values, tuple(steps))
 
 
 def biased(play: LeafPlay, opponent: int, factor: float = 10.0) -> ContinuationSet:
     """The blueprint and its biased forms ([DLS] section 4), whose `factor` is 10 in the paper."""
     forms = tuple(biased_play(play.game.tree, kind, factor) for kind in CONTINUATIONS)
     values = np.stack([play.values(_seated(opponent, BLUEPRINT, form)) for form in forms], axis=1)
-    return ContinuationSet(opponent, play.leaves, play.clusters, values, strategies=forms)
+    return ContinuationSet(opponent, play.leaves, play.clusters, values)
 
 
 def limited_game(
-    found: ContinuationSet, size: int, rules: Rules, menu: BetMenu | None, root: Root | None = None
+    continuations: ContinuationSet, size: int, rules: Rules, menu: BetMenu | None, root: Root | None = None
 ) -> VectorGame:
     """The first round with the first `size` continuations at its end, from the start of the hand or from `root`."""
     betting, gadget, alternatives = Betting.start(rules), None, None
     if root is not None:
-        betting, gadget, alternatives = root.betting, Gadget(found.opponent, 0), root.alternatives
-    tree, values = build_tree(betting, menu, found.limit(size), gadget=gadget), found.first(size)
-    values = replace(values, values=values.values[_leaf_order(tree, found.leaves)])
+        betting, gadget, alternatives = root.betting, Gadget(continuations.opponent, 0), root.alternatives
+    tree, values = build_tree(betting, menu, continuations.limit(size), gadget=gadget), continuations.first(size)
+    values = replace(values, values=values.values[_leaf_order(tree, continuations.leaves)])
     return VectorGame(tree, leaf_values=values, alternatives=alternatives)
 
 
@@ -193,8 +174,8 @@ def _go_on(solver: VectorSolver, before: VectorSolver) -> None:
     for node in old.layout.decisions.tolist():
         there = node if old.tree.kind[node] == Kind.GADGET else new.tree.find(old.tree.path(node))
         for name in before.arrays.keys() - {"sums"}:
-            known = old.rows(before.arrays[name], node, 0)
-            new.rows(solver.arrays[name], there, 0)[: len(known)] = known
+            rows = old.rows(before.arrays[name], node, 0)
+            new.rows(solver.arrays[name], there, 0)[: len(rows)] = rows
     solver.iterations = min(before.iterations, SEEN)
 
 
@@ -224,46 +205,3 @@ def _leaf_order(tree: BettingTree, leaves: tuple[tuple[int, ...], ...]) -> list[
     if set(paths) != set(place):
         raise PokernetsError("continuations: the bet menu is not the one of the blueprint's first round")
     return [place[path] for path in paths]
-
-
-def save_sets(
-    path: str | Path,
-    sets: Sequence[ContinuationSet],
-    config: Mapping[str, Any],
-    counts: Mapping[str, Any],
-    made_from: Mapping[str, str] | None = None,
-) -> None:
-    """The sets of opponents 0 and 1 of one game; generated strategies are written where they were kept."""
-    arrays: dict[str, NDArray[Any]] = {"clusters": sets[0].clusters}
-    for found in sets:
-        arrays[f"values_{found.opponent}"] = found.values
-        for k, play in enumerate(found.strategies):
-            if isinstance(play, Pure):
-                arrays[f"strategy_{found.opponent}_{k}"] = play.actions
-    leaves = [list(leaf) for leaf in sets[0].leaves]
-    steps = {str(found.opponent): [asdict(step) for step in found.steps] for found in sets}
-    counts = {**counts, "leaves": leaves, "steps": steps}
-    write_artifact(path, KIND, config=config, arrays=arrays, counts=counts, made_from=made_from)
-
-
-@refuses_by_name(KIND)
-def load_set(path: str | Path, opponent: int) -> ContinuationSet:
-    """The set of one opponent; arrays are memory-mapped."""
-    artifact = open_artifact(path, KIND)
-    counts, leaves = artifact.counts, len(artifact.counts["leaves"])
-    values = artifact.array(f"values_{opponent}", (leaves, None, None, None), dtypes=(np.float32,))
-    if values.shape[2] != values.shape[3]:
-        raise PokernetsError(f"{path} has values of shape {values.shape}")
-    clusters = np.array(artifact.array("clusters", (None,), dtypes=(np.int32,), within=(0, values.shape[2])))
-    names = [f"strategy_{opponent}_{k}" for k in range(1, values.shape[1])]
-    kept: list[Play] = [
-        Pure(artifact.array(name, (None,), dtypes=(np.uint8,))) for name in names if name in artifact.arrays
-    ]
-    return ContinuationSet(
-        opponent,
-        tuple(tuple(leaf) for leaf in counts["leaves"]),
-        clusters,
-        values,
-        tuple(Step(**step) for step in counts["steps"][str(opponent)]),
-        (BLUEPRINT, *kept) if kept else (),
-    )

@@ -14,7 +14,7 @@ from poker.solvers.continuations.generation import (
     limited_game,
     self_generated,
 )
-from poker.solvers.continuations.leaf_play import LeafPlay, Pure
+from poker.solvers.continuations.leaf_play import LeafPlay
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.solver import VectorSolver
 from poker.tree import BetMenu, Kind, bet_menu
@@ -35,12 +35,12 @@ def poor(name: str) -> tuple[LeafPlay, BetMenu | None]:
 
 
 def searcher_strength(
-    play: LeafPlay, menu: BetMenu | None, found: ContinuationSet, size: int, solving: Solving
+    play: LeafPlay, menu: BetMenu | None, continuations: ContinuationSet, size: int, solving: Solving
 ) -> Step:
     """The searcher's solution of the first round with the first `size` continuations, solved from nothing, measured by
     the best response to it and the blueprint."""
-    opponent, tree = found.opponent, play.game.tree
-    solver = VectorSolver(limited_game(found, size, play.game.rules, menu), solving.algorithm)
+    opponent, tree = continuations.opponent, play.game.tree
+    solver = VectorSolver(limited_game(continuations, size, play.game.rules, menu), solving.algorithm)
     solver.run(iterations=solving.iterations)
     whole, limited = VectorSolver(play.game), solver.game.tree
     whole.arrays["sums"][:] = play.solver.arrays["sums"]
@@ -51,30 +51,30 @@ def searcher_strength(
     return Step(size, solver.game_value(opponent), solver.exploitability(), value)
 
 
-def responses(found: ContinuationSet) -> np.ndarray:
-    return np.array([step.response_value for step in found.steps])
+def responses(continuations: ContinuationSet) -> np.ndarray:
+    return np.array([step.response_value for step in continuations.steps])
 
 
 @pytest.mark.parametrize("opponent", [0, 1])
 @pytest.mark.parametrize("name", ["leduc", "flop"])
 def test_from_an_equilibrium_enough_continuations_make_the_first_round_one(name: str, opponent: int) -> None:
     play, menu = equilibrium(name)
-    found = self_generated(play, menu, opponent, 8, solving=SOLVING)
-    exploitability = (responses(found) - play.solver.game_value(opponent)) / ANTE[name]
+    continuations = self_generated(play, menu, opponent, 8, solving=SOLVING)
+    exploitability = (responses(continuations) - play.solver.game_value(opponent)) / ANTE[name]
     assert exploitability[0] > 0.02
     assert exploitability[-1] < 1e-3
-    strength = searcher_strength(play, menu, found, 8, SOLVING).response_value
-    assert strength == pytest.approx(responses(found)[-1], abs=1e-3)
+    strength = searcher_strength(play, menu, continuations, 8, SOLVING).response_value
+    assert strength == pytest.approx(responses(continuations)[-1], abs=1e-3)
 
 
 @pytest.mark.parametrize("opponent", [0, 1])
 def test_from_a_poor_blueprint_exploitability_falls_to_what_its_second_round_allows(opponent: int) -> None:
     play, menu = poor("leduc")
-    found = self_generated(play, menu, opponent, 10, solving=SOLVING)
+    continuations = self_generated(play, menu, opponent, 10, solving=SOLVING)
     least = least_response(play, opponent)
     assert least > equilibrium("leduc")[0].solver.game_value(opponent) + 0.01
-    assert responses(found)[0] > least + 0.05
-    assert responses(found)[-1] == pytest.approx(least, abs=1e-3)
+    assert responses(continuations)[0] > least + 0.05
+    assert responses(continuations)[-1] == pytest.approx(least, abs=1e-3)
 
 
 def least_response(play: LeafPlay, opponent: int) -> float:
@@ -95,9 +95,9 @@ def least_response(play: LeafPlay, opponent: int) -> float:
 @pytest.mark.parametrize(("name", "opponent"), [("flop", 0), ("leduc", 1)])
 def test_a_part_of_the_pot_is_taken_off_every_response(name: str, opponent: int) -> None:
     play, menu = poor(name)
-    found = self_generated(play, menu, opponent, 2, pot_fraction=0.05, solving=SOLVING)
+    continuations = self_generated(play, menu, opponent, 2, pot_fraction=0.05, solving=SOLVING)
     free = self_generated(play, menu, opponent, 2, solving=SOLVING)
-    lowered = (free.values - found.values) * (1 if opponent == 0 else -1)
+    lowered = (free.values - continuations.values) * (1 if opponent == 0 else -1)
     tree = play.game.tree
     for leaf, node in enumerate(play.nodes.tolist()):
         bets = tree.kind[tree.after_deal(node)] == Kind.DECISION
@@ -107,13 +107,12 @@ def test_a_part_of_the_pot_is_taken_off_every_response(name: str, opponent: int)
 
 def test_biased_forms_are_measured_like_generated_ones() -> None:
     play, menu = equilibrium("leduc")
-    found = biased(play, 1)
-    generated = self_generated(play, menu, 1, 2, solving=SOLVING, keep=True)
-    naive = searcher_strength(play, menu, found, 1, SOLVING)
-    four = searcher_strength(play, menu, found, 4, SOLVING)
+    continuations = biased(play, 1)
+    generated = self_generated(play, menu, 1, 2, solving=SOLVING)
+    naive = searcher_strength(play, menu, continuations, 1, SOLVING)
+    four = searcher_strength(play, menu, continuations, 4, SOLVING)
     assert naive.response_value == pytest.approx(generated.steps[0].response_value, abs=1e-4)
     assert four.response_value < naive.response_value - 0.1
-    assert all(isinstance(each, Pure) for each in generated.strategies[1:])
 
 
 def test_the_blueprint_is_left_as_it_was_and_foreign_menus_are_refused() -> None:
@@ -127,6 +126,6 @@ def test_the_blueprint_is_left_as_it_was_and_foreign_menus_are_refused() -> None
 
 def test_a_solve_goes_on_from_the_one_before() -> None:
     play, menu = equilibrium("flop")
-    found = self_generated(play, menu, 1, 8, solving=Solving(iterations=100))
-    cold = searcher_strength(play, menu, found, 8, Solving(iterations=100))
-    assert found.steps[-1].limited_exploitability < 0.5 * cold.limited_exploitability
+    continuations = self_generated(play, menu, 1, 8, solving=Solving(iterations=100))
+    cold = searcher_strength(play, menu, continuations, 8, Solving(iterations=100))
+    assert continuations.steps[-1].limited_exploitability < 0.5 * cold.limited_exploitability
