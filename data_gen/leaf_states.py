@@ -27,7 +27,8 @@ from poker.artifacts import find_artifact
 from poker.cards import ordered_board
 from poker.errors import PokernetsError
 from poker.features.leaf import encode_pairs
-from poker.features.shards import KIND, columns_of, shard_path, write_shard
+from poker.features.leaf_shards import KIND, columns_of, write_shard
+from poker.features.shards import shard_path
 from poker.kernels.cards.isomorphism import NUM_BOARDS, canonical_board
 from poker.parallel import Cluster, Given, Work
 from poker.rules import Rules
@@ -202,7 +203,7 @@ class _Job:
         settings = self.settings
         rows = 2 * settings.boards_per_shard * settings.states_per_board * settings.pairs_per_state * missing
         columns = columns_of(len(settings.continuations.names))
-        width = sum(np.dtype(dtype).itemsize * int(np.prod(shape)) for dtype, shape in columns.values())
+        width = sum(np.dtype(dtype).itemsize * int(np.prod(shape)) for dtype, shape, *_ in columns.values())
         rounds = {0.0: 1 - settings.preflop_share, 1.0: settings.preflop_share}  # their boards take unlike times
         trials = [
             (partial(self._trial, preflop), share * missing * settings.boards_per_shard)

@@ -21,10 +21,10 @@ from data_gen.costs import Cost, clocks, print_cost
 from data_gen.opponent_sources import HandSource, Observe, ObservedHand
 from data_gen.progress import JobProgress
 from poker.artifacts import find_artifact
+from poker.cards import NO_CARD
 from poker.features.action_rows import COLUMNS, KIND, MAX_BOARD, STAMP, write_rows
 from poker.features.nolimit import spot_index, spot_of
 from poker.features.opponent import bets_to_call, encode
-from poker.features.shards import NO_CARD
 from poker.formats.irc import Problems
 from poker.opponents.model import CLASS_NAMES, RAISE_CLASS, sized_class
 from poker.parallel import Cluster, Given, Work
@@ -60,7 +60,8 @@ class Rows:
                 columns["hand"].append(number)
                 columns["time"].append(hand.time)
         arrays = {
-            name: np.array(columns[name], dtype=dtype).reshape(-1, *shape) for name, (dtype, shape) in COLUMNS.items()
+            name: np.array(columns[name], dtype=dtype).reshape(-1, *shape)
+            for name, (dtype, shape, *_) in COLUMNS.items()
         }
         return cls(arrays, list(players), np.array(times, dtype=np.int64))
 

@@ -21,10 +21,10 @@ from numpy.typing import NDArray
 from data_gen.costs import cost, print_cost
 from data_gen.progress import JobProgress
 from poker.artifacts import find_artifact, open_artifact
-from poker.cards import HAND_CARDS, HOLDEM, NUM_HANDS, NUM_SUITS, PREFLOP_CLASS, ordered_board
+from poker.cards import HAND_CARDS, HOLDEM, NO_CARD, NUM_HANDS, NUM_SUITS, PREFLOP_CLASS, ordered_board
 from poker.errors import PokernetsError
 from poker.features.ranges import COLUMNS, KIND, LEVELS, encode, stamp, strengths, write_states
-from poker.features.shards import NO_CARD, shard_path
+from poker.features.shards import shard_path
 from poker.kernels.cards.isomorphism import canonical_board
 from poker.parallel import Cluster, Given, Work
 from poker.search.leaves.range_net import MeanOverDeals, RangeNetLeaf, RangeValues
@@ -100,7 +100,7 @@ def run(
         print(there, file=sys.stderr)
         return
     states = len(missing) * settings.states_per_shard
-    width = sum(np.dtype(dtype).itemsize * int(np.prod(shape)) for dtype, shape in COLUMNS.values())
+    width = sum(np.dtype(dtype).itemsize * int(np.prod(shape)) for dtype, shape, *_ in COLUMNS.values())
     needed = cost([(job.try_states, states)], len(missing), cluster, largest=1 / len(missing))
     print_cost(
         f"{there}, {len(missing)} to make, {states:,} states", needed, len(missing), cluster, states * width / 1e6
@@ -262,7 +262,7 @@ def _rows(part: _Drawn, labels: _Labels) -> Columns:
         "group": np.int32(group),
         **encode(board, ranges, stacks)._asdict(),
     }
-    return {name: np.broadcast_to(rows[name], (count, *shape)) for name, (_, shape) in COLUMNS.items()}
+    return {name: np.broadcast_to(rows[name], (count, *shape)) for name, (_, shape, *_) in COLUMNS.items()}
 
 
 def posed(board: Board, ranges: Singles, stack: float, bets: Bets, leaf: RangeNetLeaf | None = None) -> VectorGame:

@@ -19,7 +19,8 @@ from models.shuffle import Position
 from poker.artifacts import find_artifact, open_artifact
 from poker.errors import PokernetsError
 from poker.features import leaf
-from poker.features.shards import KIND, shard_path
+from poker.features.leaf_shards import KIND
+from poker.features.shards import shard_path
 from poker.report import Report, Table
 
 

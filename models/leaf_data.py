@@ -13,7 +13,8 @@ from torch import Tensor
 from models.shuffle import POOL_ROWS, BlockShuffle, OrderedLoader, Position, ShuffledLoader
 from poker.artifacts import Artifact, fingerprint_of
 from poker.errors import PokernetsError
-from poker.features.shards import ColumnTypes, columns_of, open_shards, shard_path
+from poker.features.leaf_shards import columns_of, open_shards
+from poker.features.shards import ColumnTypes, shard_path
 from poker.search.torch.device import room
 
 VALIDATION_BATCH = 8192
@@ -61,7 +62,7 @@ class ShardColumns(Generic[Batch]):
 
     def take(self, name: str, rows: NDArray[np.int64]) -> NDArray[Any]:
         """The column at global `rows`, in their order; disk is touched in ascending order."""
-        dtype, shape = self._types[name]
+        dtype, shape, *_ = self._types[name]
         order = np.argsort(rows)
         ascending = rows[order]
         bounds = np.searchsorted(ascending, self.starts)

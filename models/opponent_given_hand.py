@@ -19,10 +19,9 @@ from models.opponent import bootstrap
 from models.opponent_data import OpponentRows
 from models.opponent_inference import load_opponent_net, probabilities, with_hands
 from models.opponent_record import NetRecord
-from poker.cards import HOLDEM, hand_index
+from poker.cards import HOLDEM, NO_CARD, hand_index
 from poker.features.nolimit import NOTHING, SPOTS
 from poker.features.opponent_history import by_class
-from poker.features.shards import NO_CARD
 from poker.opponents.habits import by_hand, log_odds, strength_odds
 from poker.opponents.hand_classes import HandClasses, by_inputs, by_mean_inputs, by_strength
 from poker.opponents.model import RAISE_CLASS

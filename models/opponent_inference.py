@@ -14,10 +14,10 @@ from models.opponent_data import Inputs, batch_of
 from models.opponent_nets import ActionNet
 from poker.artifacts import MismatchedArtifactError, open_artifact, refuses_by_name
 from poker.betting import Betting
+from poker.cards import NO_CARD
 from poker.errors import PokernetsError
 from poker.features import opponent, opponent_history
 from poker.features.action_rows import MAX_BOARD
-from poker.features.shards import NO_CARD
 from poker.kernels.opponents.history import Actions, hand_inputs
 from poker.opponents.model import NUM_CLASSES, NUM_CONTEXTS, RAISE_CLASS, Context, Prior, sized_class
 from poker.rules import LIMIT, NOLIMIT

@@ -159,6 +159,8 @@ def updated_range(weights: NDArray[Weight], likelihood: NDArray[Any]) -> NDArray
     return product / product.dtype.type(total) if total > 0.0 else None
 
 
+NO_CARD = 255
+"""What stored rows of cards hold where there is none."""
 RARE = 1e-4
 """Weight, relative to the largest of a range, below which a hand counts as not in it: a solve says little about it."""
 

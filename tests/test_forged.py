@@ -67,9 +67,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def _write_others(folder: Path) -> None:
     """Artifacts that commands read and agents do not: rows of training, continuations, a solved spot."""
-    rows = {name: np.zeros((20, *shape), dtype) for name, (dtype, shape) in action_rows.COLUMNS.items()}
+    rows = {name: np.zeros((20, *shape), dtype) for name, (dtype, shape, *_) in action_rows.COLUMNS.items()}
     action_rows.write_rows(folder / "opponent_actions", rows, ["ann", "bob"], config={}, made_from={}, counts={})
-    states = {name: np.zeros((3, *shape), dtype) for name, (dtype, shape) in ranges.COLUMNS.items()}
+    states = {name: np.zeros((3, *shape), dtype) for name, (dtype, shape, *_) in ranges.COLUMNS.items()}
     ranges.write_states(shard_path(folder / "range_states", 0), "river", states, config={})
     kuhn = load_rules("kuhn")
     policy = random_blueprint(build_tree(Betting.start(kuhn)), SmallGameBuckets(kuhn))

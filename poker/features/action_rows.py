@@ -5,6 +5,7 @@ of play, so that what happened in a hand before a row are the rows of that hand 
 A hand's index, its players' names and its time never part.
 """
 
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -20,24 +21,27 @@ from poker.artifacts import (
     refuses_by_name,
     write_artifact,
 )
+from poker.cards import NO_CARD, NUM_CARDS
 from poker.features import opponent
-from poker.features.shards import ColumnTypes, check_columns
+from poker.features.nolimit import NUM_SIZES, SPOTS
+from poker.features.shards import Column, ColumnTypes, check_columns
+from poker.rules import MAX_PLAYERS, STREET_NAMES
 
 KIND = "opponent_actions"
 STAMP = {"feature_hash": opponent.HASH}
 MAX_BOARD = 5
 COLUMNS: ColumnTypes = {
-    "features": (np.float32, (opponent.SIZE,)),  # `opponent.NAMES`, before the decision; also for preflop rows
-    "action": (np.uint8, ()),  # 0 fold, 1 check or call, 2 bet or raise; in no-limit 2 + its size class
-    "street": (np.uint8, ()),
-    "bets": (np.uint8, ()),  # 0, 1 or 2 (and more) bets to call
-    "player": (np.int32, ()),  # row of `names`
-    "seat": (np.uint8, ()),  # position, 0 the first blind
-    "board": (np.uint8, (MAX_BOARD,)),  # cards on the table, NO_CARD beyond them
-    "held": (np.uint8, (2,)),  # the player's cards, NO_CARD where they are not known
-    "spot": (np.uint16, ()),  # of `poker.features.nolimit.SPOTS`; 0 in limit
-    "hand": (np.int32, ()),  # 0, 1, ... without gaps
-    "time": (np.int64, ()),  # of the hand, never falling
+    "features": Column(np.float32, (opponent.SIZE,)),  # `opponent.NAMES`, before the decision; also for preflop rows
+    "action": Column(np.uint8, within=(0, 2 + NUM_SIZES)),  # 0 fold, 1 check or call, 2 raise; in no-limit 2 + its size
+    "street": Column(np.uint8, within=(0, len(STREET_NAMES))),
+    "bets": Column(np.uint8, within=(0, 3)),  # 0, 1 or 2 (and more) bets to call
+    "player": Column(np.int32),  # row of `names`
+    "seat": Column(np.uint8, within=(0, MAX_PLAYERS)),  # position, 0 the first blind
+    "board": Column(np.uint8, (MAX_BOARD,), (0, NUM_CARDS), NO_CARD),  # cards on the table, NO_CARD beyond them
+    "held": Column(np.uint8, (2,), (0, NUM_CARDS), NO_CARD),  # the player's cards, NO_CARD where they are not known
+    "spot": Column(np.uint16, within=(0, math.prod(SPOTS))),  # of `poker.features.nolimit.SPOTS`; 0 in limit
+    "hand": Column(np.int32),  # 0, 1, ... without gaps
+    "time": Column(np.int64),  # of the hand, never falling
 }
 NAMES = "names"
 
@@ -57,8 +61,8 @@ def write_rows(
         raise ValueError(f"{path}: rows must be in the order of time, for what learns from them splits them by it")
     rows = len(columns["action"])
     arrays: dict[str, NDArray[Any]] = {NAMES: np.array(names, dtype=np.str_)}
-    for name, (dtype, shape) in COLUMNS.items():
-        arrays[name] = np.asarray(columns[name], dtype=dtype).reshape(rows, *shape)
+    for name, column in COLUMNS.items():
+        arrays[name] = np.asarray(columns[name], dtype=column.dtype).reshape(rows, *column.shape)
     config, counts = {**config, **STAMP}, {**counts, "rows": rows, "players": len(names)}
     return write_artifact(path, KIND, config=config, arrays=arrays, files=files, made_from=made_from, counts=counts)
 

@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 
 from poker.abstraction.equities import renamed_flop
 from poker.abstraction.features import hand_features
-from poker.cards import HAND_CARDS, HOLDEM, hand_index
+from poker.cards import HAND_CARDS, HOLDEM, NO_CARD, hand_index
 from poker.errors import PokernetsError
-from poker.features.shards import NO_CARD
 from poker.kernels.cards.hands import HAND_PERMUTATION
 from poker.types import Board, Singles
 

@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poker.abstraction.features import ahead_now, all_in_equity, hand_features
-from poker.artifacts import fingerprint_of
 from poker.betting import NOBODY, Betting
 from poker.cards import HAND_CARDS, HOLDEM, NUM_RANKS, NUM_SUITS
+from poker.features.shards import hash_of
 from poker.kernels.cards.ranks import CATEGORY_START, rank_board_hands
 from poker.types import Board, Singles
 
@@ -78,11 +78,6 @@ TARGET = "expected net chips of own over the whole hand under each continuation,
 _RANKS: Ints = (HAND_CARDS // NUM_SUITS).astype(np.int64)
 _SUITS: Ints = (HAND_CARDS % NUM_SUITS).astype(np.int64)
 _FIVE = 0b11111
-
-
-def hash_of(names: tuple[str, ...], version: int) -> str:
-    """Sixteen hex digits that change with any name, their order, or the version of the definitions."""
-    return fingerprint_of({"names": names, "version": version})[:16]
 
 
 HASH = hash_of(NAMES, VERSION)

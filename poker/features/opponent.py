@@ -11,8 +11,8 @@ import numpy as np
 
 from poker.betting import Betting
 from poker.cards import NUM_RANKS, NUM_SUITS
-from poker.features.leaf import hash_of
 from poker.features.nolimit import pot_of
+from poker.features.shards import hash_of
 from poker.rules import CALL
 from poker.types import Board, Singles
 

@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from poker.abstraction.equities import EMPTY, hand_ranks, margins, showdown_chances
 from poker.abstraction.features import hand_features
 from poker.artifacts import Artifact, refuses_by_name
-from poker.cards import HAND_CARDS, HOLDEM, NUM_HANDS, NUM_RANKS, NUM_SUITS
-from poker.features.leaf import TEXTURE_NAMES, board_texture, hash_of
-from poker.features.shards import ColumnTypes, open_all, write_rows
+from poker.cards import HAND_CARDS, HOLDEM, NO_CARD, NUM_CARDS, NUM_HANDS, NUM_RANKS, NUM_SUITS
+from poker.features.leaf import TEXTURE_NAMES, board_texture
+from poker.features.shards import Column, ColumnTypes, hash_of, open_all, write_rows
 from poker.tree.spots import spot_rules
 from poker.types import Board, Floats, Reals, Singles
 
@@ -48,17 +48,17 @@ PUBLIC_NAMES = ("stack_to_pot", "pot_share", *TEXTURE_NAMES)
 HASH = hash_of((*ROW_NAMES, *PUBLIC_NAMES, f"{CLASSES} classes"), VERSION)
 TARGET = "counterfactual value of a hand against the opponent's range: net chips over the whole hand divided by the pot"
 COLUMNS: ColumnTypes = {
-    "board": (np.uint8, (5,)),  # NO_CARD beyond its cards
-    "stack_to_pot": (np.float32, ()),
-    "ranges": (np.float16, (2, NUM_HANDS)),  # the largest weight is 1
-    "values": (np.float16, (2, NUM_HANDS)),  # `TARGET`; 0 for hands that hold a card of the board
-    "exploitability": (np.float32, ()),  # of the solve, in pots
-    "group": (np.int32, ()),  # the canonical board's index
-    "rows": (np.float16, (2, CLASSES, len(ROW_NAMES))),  # from here on what `encode` gives
-    "public": (np.float16, (len(PUBLIC_NAMES),)),
-    "classes": (np.uint8, (NUM_HANDS,)),
-    "shape": (np.float16, (NUM_HANDS, len(SHAPE_NAMES))),
-    "deviation": (np.float16, (2, NUM_HANDS)),
+    "board": Column(np.uint8, (5,), (0, NUM_CARDS), NO_CARD),  # NO_CARD beyond its cards
+    "stack_to_pot": Column(np.float32),
+    "ranges": Column(np.float16, (2, NUM_HANDS)),  # the largest weight is 1
+    "values": Column(np.float16, (2, NUM_HANDS)),  # `TARGET`; 0 for hands that hold a card of the board
+    "exploitability": Column(np.float32),  # of the solve, in pots
+    "group": Column(np.int32),  # the canonical board's index
+    "rows": Column(np.float16, (2, CLASSES, len(ROW_NAMES))),  # from here on what `encode` gives
+    "public": Column(np.float16, (len(PUBLIC_NAMES),)),
+    "classes": Column(np.uint8, (NUM_HANDS,)),
+    "shape": Column(np.float16, (NUM_HANDS, len(SHAPE_NAMES))),
+    "deviation": Column(np.float16, (2, NUM_HANDS)),
 }
 
 

@@ -9,7 +9,7 @@ from data_gen.continuations import Sampled, shortfall
 from poker.abstraction.buckets import CardAbstraction
 from poker.artifacts import open_artifact
 from poker.errors import PokernetsError
-from poker.features.shards import open_shards
+from poker.features.leaf_shards import open_shards
 from poker.search.leaves.table import TableLeaf
 from poker.solvers.blueprint import Blueprint, FirstRound
 from poker.solvers.rollout.forms import KIND as FORMS

@@ -15,7 +15,7 @@ from poker.abstraction.features import all_in_equity
 from poker.cards import HOLDEM, PREFLOP_CLASS
 from poker.errors import PokernetsError
 from poker.features import leaf
-from poker.features.shards import open_shards
+from poker.features.leaf_shards import open_shards
 from poker.rules import CALL
 from poker.solvers.blueprint import Blueprint, blueprint_from
 from poker.solvers.rollout.continuation import Continuations

@@ -10,7 +10,7 @@ from poker.features.action_rows import COLUMNS, KIND, NAMES, STAMP, open_rows, w
 
 
 def test_rows_out_of_the_order_of_time_are_refused(tmp_path: Path) -> None:
-    columns = {name: np.zeros((3, *shape), dtype) for name, (dtype, shape) in COLUMNS.items()}
+    columns = {name: np.zeros((3, *shape), dtype) for name, (dtype, shape, *_) in COLUMNS.items()}
     columns["time"][:] = 5, 7, 6
     with pytest.raises(ValueError, match="in the order of time"):
         write_rows(tmp_path / "rows", columns, ["ann"], config={}, made_from={}, counts={})

@@ -2,11 +2,10 @@ import numpy as np
 import pytest
 
 from poker.abstraction.features import hand_features
-from poker.cards import hand_index, parse_cards
+from poker.cards import NO_CARD, hand_index, parse_cards
 from poker.errors import PokernetsError
 from poker.features.action_rows import MAX_BOARD
 from poker.features.held import NAMES, held_inputs, held_rows
-from poker.features.shards import NO_CARD
 
 
 def test_rows_have_the_inputs_of_their_own_board_whatever_its_suits() -> None:

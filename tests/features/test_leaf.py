@@ -16,6 +16,7 @@ from poker.features.leaf import (
     hand_shape,
     public_features,
 )
+from poker.features.shards import hash_of
 from poker.rules import CALL, Rules
 from poker.state import Betting
 from tests.features import reference
@@ -182,12 +183,12 @@ def test_boards_of_other_streets_and_other_tables_are_refused(rules: Rules) -> N
 
 def test_the_hash_names_names_order_and_version() -> None:
     assert hash_is_sixteen_digits(leaf.HASH)
-    assert leaf.hash_of(leaf.NAMES, leaf.VERSION) == leaf.HASH
+    assert hash_of(leaf.NAMES, leaf.VERSION) == leaf.HASH
     others = {
-        leaf.hash_of(("x", *leaf.NAMES[1:]), leaf.VERSION),
-        leaf.hash_of((leaf.NAMES[1], leaf.NAMES[0], *leaf.NAMES[2:]), leaf.VERSION),
-        leaf.hash_of(leaf.NAMES[:-1], leaf.VERSION),
-        leaf.hash_of(leaf.NAMES, leaf.VERSION + 1),
+        hash_of(("x", *leaf.NAMES[1:]), leaf.VERSION),
+        hash_of((leaf.NAMES[1], leaf.NAMES[0], *leaf.NAMES[2:]), leaf.VERSION),
+        hash_of(leaf.NAMES[:-1], leaf.VERSION),
+        hash_of(leaf.NAMES, leaf.VERSION + 1),
     }
     assert len(others | {leaf.HASH}) == 5
 

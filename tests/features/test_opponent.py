@@ -6,6 +6,7 @@ import pytest
 from poker.cards import parse_cards
 from poker.features import leaf, opponent
 from poker.features.opponent import NAMES, bets_to_call, encode
+from poker.features.shards import hash_of
 from poker.rules import CALL, FOLD, Rules
 from poker.state import Betting
 from tests.games import load_rules
@@ -181,4 +182,4 @@ def test_somebody_is_to_act(rules: Rules) -> None:
 def test_the_hash_is_its_own(rules: Rules) -> None:
     assert opponent.SIZE == len(set(NAMES)) == 19
     assert opponent.HASH != leaf.HASH
-    assert leaf.hash_of(NAMES[::-1], opponent.VERSION) != opponent.HASH
+    assert hash_of(NAMES[::-1], opponent.VERSION) != opponent.HASH

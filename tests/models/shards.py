@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poker.features import leaf
-from poker.features.shards import shard_path, write_shard
+from poker.features.leaf_shards import write_shard
+from poker.features.shards import shard_path
 from poker.solvers.blueprint import CONTINUATIONS
 
 NOISE = 0.05

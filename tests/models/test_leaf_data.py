@@ -14,6 +14,7 @@ from models.leaf_data import Columns, LeafData, held_out
 from poker.artifacts import CorruptArtifactError, MismatchedArtifactError, MissingArtifactError, write_artifact
 from poker.errors import PokernetsError
 from poker.features import leaf, shards
+from poker.features.leaf_shards import KIND, STAMP, columns_of, open_shards, write_shard
 from poker.solvers.blueprint import CONTINUATIONS
 from tests.devices import CUDA
 from tests.models.shards import truth, write_leaf_states
@@ -29,7 +30,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_gathering_is_plain_indexing_of_the_shards_in_a_row(root: Path) -> None:
     columns = Columns(str(root))
     rows = np.random.default_rng(0).permutation(len(columns))[:4000]
-    for name in shards.columns_of(4):
+    for name in columns_of(4):
         np.testing.assert_array_equal(columns.take(name, rows), columns.all(name)[rows])
 
 
@@ -159,7 +160,7 @@ def test_missing_truncated_and_foreign_shards_are_refused_by_name(tmp_path: Path
 
 
 def test_shards_of_other_features_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(shards.STAMP, "feature_hash", leaf.hash_of(("other", *leaf.NAMES[1:]), leaf.VERSION))
+    monkeypatch.setitem(STAMP, "feature_hash", shards.hash_of(("other", *leaf.NAMES[1:]), leaf.VERSION))
     write_leaf_states(tmp_path, rows=600)
     monkeypatch.undo()
     with pytest.raises(MismatchedArtifactError, match="feature_hash"):
@@ -168,38 +169,36 @@ def test_shards_of_other_features_are_refused(tmp_path: Path, monkeypatch: pytes
 
 def test_shards_that_do_not_name_their_continuations_are_refused(tmp_path: Path) -> None:
     write_leaf_states(tmp_path, 100, shards=1)
-    [shard] = shards.open_shards(tmp_path)
+    [shard] = open_shards(tmp_path)
     config = {name: value for name, value in shard.config.items() if name != "continuations"}
-    write_artifact(shard.path, shards.KIND, config=config, arrays=dict(shard.arrays), counts=dict(shard.counts))
+    write_artifact(shard.path, KIND, config=config, arrays=dict(shard.arrays), counts=dict(shard.counts))
     with pytest.raises(
         MismatchedArtifactError,
         match=r"shard-00000 does not name its continuations. Delete .*shard-00000 and make it with",
     ):
-        shards.open_shards(tmp_path)
+        open_shards(tmp_path)
 
 
 @pytest.mark.parametrize("differing", [{"config": {"game": "other"}}, {"made_from": {"blueprint": "other"}}])
 def test_shards_of_different_making_are_refused(tmp_path: Path, differing: dict[str, Any]) -> None:
     write_leaf_states(tmp_path, 100)
-    for index, shard in enumerate(shards.open_shards(tmp_path)):
+    for index, shard in enumerate(open_shards(tmp_path)):
         config = {**shard.config, "shard": index}
-        write_artifact(shard.path, shards.KIND, config=config, arrays=dict(shard.arrays), counts=dict(shard.counts))
-    *_, shard = shards.open_shards(tmp_path)
+        write_artifact(shard.path, KIND, config=config, arrays=dict(shard.arrays), counts=dict(shard.counts))
+    *_, shard = open_shards(tmp_path)
     config = {**shard.config, **differing.pop("config", {})}
-    write_artifact(
-        shard.path, shards.KIND, config=config, arrays=dict(shard.arrays), counts=dict(shard.counts), **differing
-    )
+    write_artifact(shard.path, KIND, config=config, arrays=dict(shard.arrays), counts=dict(shard.counts), **differing)
     with pytest.raises(MismatchedArtifactError, match=r"shard-00001 was made with (game|made_from.blueprint)='other'"):
-        shards.open_shards(tmp_path)
+        open_shards(tmp_path)
 
 
 def test_writing_a_wrong_column_is_refused(tmp_path: Path) -> None:
-    columns = {name: np.zeros((5, *shape)) for name, (_, shape) in shards.columns_of(4).items()}
+    columns = {name: np.zeros((5, *shape)) for name, (_, shape, *_) in columns_of(4).items()}
     wrong = {**columns, "labels": np.zeros((5, 3))}
     with pytest.raises(ValueError, match="'labels' has shape"):
-        shards.write_shard(tmp_path / "a", wrong, config={}, continuations=CONTINUATIONS)
+        write_shard(tmp_path / "a", wrong, config={}, continuations=CONTINUATIONS)
     with pytest.raises(ValueError, match="a shard has the columns"):
-        shards.write_shard(tmp_path / "a", {**columns, "extra": np.zeros(5)}, config={}, continuations=CONTINUATIONS)
+        write_shard(tmp_path / "a", {**columns, "extra": np.zeros(5)}, config={}, continuations=CONTINUATIONS)
 
 
 @pytest.mark.parametrize("changes", [{"validation_share": 0.0}, {"validation_share": 1.0}, {"batch_rows": 0}])
@@ -215,15 +214,15 @@ def test_a_split_that_leaves_nothing_is_refused(tmp_path: Path) -> None:
 
 
 def test_labels_are_for_the_continuations_that_the_shards_name(tmp_path: Path) -> None:
-    rows: dict[str, Any] = {name: np.ones((64, *shape)) for name, (_, shape) in shards.columns_of(2).items()}
+    rows: dict[str, Any] = {name: np.ones((64, *shape)) for name, (_, shape, *_) in columns_of(2).items()}
     rows["group"], names = np.arange(64), ("blueprint", "response_1")
     for index in range(2):
-        shards.write_shard(shards.shard_path(tmp_path, index), rows, config={}, continuations=names)
+        write_shard(shards.shard_path(tmp_path, index), rows, config={}, continuations=names)
     data = LeafData(str(tmp_path), batch_rows=8, validation_share=0.3)
     assert data.continuations == names
     assert data.label_mean().tolist() == [1.0, 1.0]
     assert next(iter(data.val_dataloader())).labels.shape[1] == 2
-    four = {name: np.ones((5, *shape)) for name, (_, shape) in shards.columns_of(4).items()}
-    shards.write_shard(shards.shard_path(tmp_path, 2), four, config={}, continuations=CONTINUATIONS)
+    four = {name: np.ones((5, *shape)) for name, (_, shape, *_) in columns_of(4).items()}
+    write_shard(shards.shard_path(tmp_path, 2), four, config={}, continuations=CONTINUATIONS)
     with pytest.raises(MismatchedArtifactError, match="keep data sets apart"):
         LeafData(str(tmp_path))
