@@ -298,6 +298,19 @@ class Betting:
         raisers = [player for player, action in self.moves(street) if action > 0]
         return raisers[-1] if raisers else NOBODY
 
+    def round_start(self, street: int | None = None) -> tuple[int, ...]:
+        """[P] chips that players had put in when `street`, or else the current one, began; nothing before the flop."""
+        street = self.street if street is None else street
+        if not street:
+            return (0,) * self.rules.num_players
+        return next((before.committed for before, _, _ in self.turns() if before.street >= street), self.committed)
+
+    def verb(self, action: int) -> str:
+        """The word for `action` of the player to act: `fold`, `check`, `call`, `bet` or `raise`."""
+        if action in (FOLD, CALL):
+            return "fold" if action == FOLD else "call" if self.to_call else "check"
+        return "raise" if self.num_raises or (not self.street and self.highest) else "bet"
+
     def _refusal(self, action: int, legal: Legal) -> str:
         what = {FOLD: "fold", CALL: "call"}.get(action, f"raise to {action}")
         if self.is_over:

@@ -30,7 +30,7 @@ from poker.machine import give_back_memory
 from poker.play.client import warm_up
 from poker.play.hand import checked, passive
 from poker.play.lineup import AgentSpec
-from poker.play.services import round_start, token_of
+from poker.play.services import token_of
 from poker.rules import Rules
 from poker.search.lru_cache import LRUCache
 from poker.state import HandState
@@ -122,7 +122,7 @@ class ServiceTable:
         try:
             if token[:1] not in ("f", "b", "c" if betting.to_call else "k"):
                 raise IllegalAction(f"illegal action {token[:100]}")
-            action = betting.parse_action(token, round_start(betting))
+            action = betting.parse_action(token, max(betting.round_start()))
             betting.apply(action)
         except IllegalAction as error:
             raise RequestError(HTTPStatus.OK, str(error)) from error

@@ -110,7 +110,7 @@ def betting_of(rules: Rules, tokens: Sequence[str], unit: float = 1.0) -> Bettin
         total = _TOTAL.fullmatch(token)
         try:
             chips = f"b{round(float(total[1]) * unit)}" if total else token
-            betting = betting.apply(betting.parse_action(chips, round_start(betting)))
+            betting = betting.apply(betting.parse_action(chips, max(betting.round_start())))
         except IllegalAction as error:
             raise PokernetsError(
                 f"the service tells an action `{token[:100]}` that is not possible: {error}"
@@ -122,16 +122,7 @@ def token_of(betting: Betting, action: int) -> str:
     """The service's token of an action, a total of the round."""
     if action in (FOLD, CALL):
         return "f" if action == FOLD else "c" if betting.to_call else "k"
-    return f"b{action - round_start(betting)}"
-
-
-def round_start(betting: Betting) -> int:
-    """The total of both players when the round began; 0 before the flop."""
-    if not betting.street:
-        return 0
-    return max(
-        [betting.rules.big_blind, *(action for street in betting.actions[: betting.street] for action in street)]
-    )
+    return f"b{action - max(betting.round_start())}"
 
 
 def _state(rules: Rules, tokens: Sequence[str], cards: Mapping[int, str], board: str, unit: float = 1.0) -> HandState:

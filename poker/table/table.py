@@ -194,7 +194,7 @@ class _Controls:
         return words.action_name(self._seen.state.betting, action, self._big_blind)
 
     def _slider(self, least: int, most: int) -> None:
-        start, chip = max(words.street_start(self._seen.state.betting)), 1 / (self._big_blind or 1)
+        start, chip = max(self._seen.state.betting.round_start()), 1 / (self._big_blind or 1)
         lowest, highest = (least - start) * chip, (most - start) * chip
         unit = "chips" if self._big_blind is None else "big blinds"
         with row():
@@ -261,7 +261,7 @@ def felt(seen: Seen, big_blind: int | None, odds: str = "") -> str:
     others = "".join(_seat(seen, (seen.seat + i) % players, big_blind) for i in range(1, players))
     rules = state.rules
     board = words.cards_html(rules, state.board) + words.PLACE * (rules.total_board_cards - len(state.board))
-    started = sum(words.street_start(state.betting))
+    started = sum(state.betting.round_start())
     pot = f"Pot {words.chips(state.betting.pot, big_blind)}"
     if started and state.betting.pot != started:
         pot += f' <span class="quiet">({words.chips(started, big_blind)} before this round)</span>'
@@ -281,7 +281,7 @@ def _seat(seen: Seen, seat: int, big_blind: int | None) -> str:
     place = "<span class=dealer title=button>D</span>" if seat == rules.num_players - 1 else ""
     if rules.num_players > 2 and not place:
         place = f"<span class=quiet>{rules.positions[seat]}</span>"
-    bet = 0 if state.is_over else betting.committed[seat] - words.street_start(betting)[seat]
+    bet = 0 if state.is_over else betting.committed[seat] - betting.round_start()[seat]
     classes = "seat" + " to-act" * (betting.to_act == seat) + " folded" * folded + " me" * (seat == seen.seat)
     behind = words.chips(rules.stacks[seat] - betting.committed[seat], big_blind)
     posted = f"{words.blind_name(betting, seat) or 'bet'} {words.chips(bet, big_blind)}" if bet else ""

@@ -8,7 +8,7 @@ from itertools import islice
 from poker.betting import Betting
 from poker.cards import RANKS, SUITS
 from poker.play.table_game import PERSON, Seen
-from poker.rules import CALL, FOLD, Rules
+from poker.rules import CALL, Rules
 
 _RANK_NAMES = ("2", "3", "4", "5", "6", "7", "8", "9", "10", "jack", "queen", "king", "ace")
 _SUIT_NAMES = ("clubs", "diamonds", "hearts", "spades")
@@ -66,26 +66,15 @@ def chips(amount: float, big_blind: int | None = None) -> str:
 def action_name(betting: Betting, action: int, big_blind: int | None = None) -> str:
     """Name of `action` here: `fold`, `check`, `call 200`, `bet 300`, `raise to 900`, all-in or not; amounts as in
     `chips`."""
-    if action == FOLD:
-        return "fold"
-    player, stacks = betting.to_act, betting.rules.stacks
+    verb, player = betting.verb(action), betting.to_act
+    if verb in ("fold", "check"):
+        return verb
     if action == CALL:
-        to_call = betting.to_call
-        if not to_call:
-            return "check"
-        name, total = f"call {chips(to_call, big_blind)}", betting.committed[player] + to_call
+        amount, total = betting.to_call, betting.committed[player] + betting.to_call
     else:
-        start, total = max(street_start(betting)), action
-        name = f"{'raise to' if betting.highest > start else 'bet'} {chips(action - start, big_blind)}"
-    return f"{name}, all-in" if total >= stacks[player] else name
-
-
-def street_start(betting: Betting, street: int | None = None) -> tuple[int, ...]:
-    """[P] chips committed when `street`, or else the current one, began; nothing before the flop."""
-    street = betting.street if street is None else street
-    if not street:
-        return (0,) * betting.rules.num_players
-    return next((before.committed for before, _, _ in betting.turns() if before.street >= street), betting.committed)
+        amount, total = action - max(betting.round_start()), action
+    name = f"{'raise to' if verb == 'raise' else verb} {chips(amount, big_blind)}"
+    return f"{name}, all-in" if total >= betting.rules.stacks[player] else name
 
 
 def blind_name(betting: Betting, seat: int) -> str:
@@ -111,7 +100,7 @@ def history(seen: Seen, big_blind: int | None = None) -> Iterator[tuple[str, lis
         posted = " and ".join(chips(amount, big_blind) for amount in sorted(filter(None, state.rules.blinds)))
         pot = f" · blinds {posted}" if posted else ""
         if street:
-            pot = f" · pot {chips(sum(street_start(state.betting, street)), big_blind)}"
+            pot = f" · pot {chips(sum(state.betting.round_start(street)), big_blind)}"
         yield f"{STREETS[street]} {small_cards(state.rules, board)}{pot}", lines
 
 

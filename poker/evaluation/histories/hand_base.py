@@ -19,10 +19,11 @@ from poker.errors import PokernetsError
 from poker.formats.histories import PHH, dealt_to, hand_texts, hands_of, owners, text_of, why_unwritable
 from poker.formats.played import HistoryError, PlayedHand
 from poker.opponents.profiles import VPIP, Profile, profiles
-from poker.rules import FOLD, Rules
+from poker.rules import Rules
 
 _MOST_PAGES = 1 << 16
 """Pages of 4 KiB of a file: some hundred thousand hands."""
+_LETTER = {"fold": "f", "check": "x", "call": "c", "bet": "b", "raise": "r"}
 _LETTERS = "fxcbr/*?"
 _MOST_LETTERS = 100
 _MOST_STARS = 3
@@ -161,8 +162,7 @@ def rows_of(hands: Iterable[PlayedHand], mark: str) -> Iterator[HandRow]:
         ]
         decisions, places = list[DecisionRow](), [0] * rules.num_players
         for (before, player, _), (line, action) in zip(hand.state.betting.turns(), lines, strict=True):
-            told = (before.text(), line, action)
-            decisions.append(DecisionRow(hand.names[player], places[player], *told))
+            decisions.append(DecisionRow(hand.names[player], places[player], before.text(), line, action))
             places[player] += 1
         whole = lines[-1][0] + lines[-1][1] if lines else ""
         board = cards_text(hand.state.board)
@@ -197,16 +197,14 @@ def rows_in(name: str, data: bytes, game: Rules) -> FileRows:
 
 def _lines(hand: PlayedHand) -> list[tuple[str, str]]:
     """The line before each action, and its letter."""
-    found, line, street = list[tuple[str, str]](), "", 0
+    letters, line, street = list[tuple[str, str]](), "", 0
     for before, _, action in hand.state.betting.turns():
         line += "/" * (before.street - street)
         street = before.street
-        is_first = street > 0 and "b" not in line.rpartition("/")[2]
-        passive = "c" if before.to_call else "x"
-        letter = "f" if action == FOLD else passive if action <= 0 else "b" if is_first else "r"
-        found.append((line, letter))
+        letter = _LETTER[before.verb(action)]
+        letters.append((line, letter))
         line += letter
-    return found
+    return letters
 
 
 class HandBase:
@@ -223,8 +221,8 @@ class HandBase:
         added = 0
         with self._open() as base:
             for hand in hands:
-                told = (source, *hand[:-3])
-                cursor = base.execute("INSERT OR IGNORE INTO hands VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?)", told)
+                row = (source, *hand[:-3])
+                cursor = base.execute("INSERT OR IGNORE INTO hands VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?)", row)
                 if cursor.rowcount < 1:
                     continue
                 added += 1

@@ -28,7 +28,7 @@ from poker.formats.acpc.log import read_log
 from poker.play import service_table, services
 from poker.play.lineup import AgentSpec
 from poker.play.service_table import RequestError, ServiceTable, serve_table
-from poker.play.services import GtoWizard, Line, Slumbot, betting_of, round_start, token_of
+from poker.play.services import GtoWizard, Line, Slumbot, betting_of, token_of
 from poker.search.lru_cache import LRUCache
 from poker.state import HandState
 from tests.commands import run_here
@@ -320,7 +320,7 @@ def test_tokens_of_a_service_are_totals_of_the_round() -> None:
             state = state.apply(action)
         assert betting_of(RULES, tokens) == state.betting
     assert betting_of(RULES, ["b2", "c", "b1.5"], 100) == Betting.parse(RULES, "r200c/r350")
-    assert round_start(Betting.parse(RULES, "cc/cc/")) == 100
+    assert Betting.parse(RULES, "cc/cc/").round_start() == (100, 100)
     for token in ("x9", "b0", "b00", "b0200", "b\uff12\uff10\uff10"):
         with pytest.raises(PokernetsError, match=f"an action `{token}`"):
             betting_of(RULES, [token])
