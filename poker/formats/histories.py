@@ -91,19 +91,19 @@ def _wide_encoding(data: bytes) -> str:
 def format_of(text: str, path: Path | str) -> str:
     """The format of a text; lines before the first header of a site's hand do not matter."""
     lines = ((number, raw.strip().lstrip("\ufeff")) for number, raw in enumerate(text.split("\n"), 1))
-    told = (
+    headers = (
         (number, line)
         for number, line in lines
         if line and (not line.startswith(("#", "*")) or partypoker.PartyLines.header(line))
     )
-    for number, line in told:
+    for number, line in headers:
         if _STATE.match(line):
             return ACPC
         site, is_toml = _site(line), _TOML.fullmatch(line)
         if not site and line.startswith("{"):
             return OHH
         if not (site or (is_toml and _VARIANT.search(text))):
-            site = next(filter(None, (_site(later) for _, later in told)), "")
+            site = next(filter(None, (_site(later) for _, later in headers)), "")
         if site or is_toml:
             return site or PHH
         if _OTHER_SITE.match(line):
@@ -126,10 +126,10 @@ def dealt_to(text: str) -> Counter[str]:
     return Counter(_DEALT.findall(text))
 
 
-def owners(dealt: Counter[str], shown: Counter[str]) -> list[str]:
+def owners(dealt: Counter[str], seen: Counter[str]) -> list[str]:
     """Names in the order in which they may own a file of hands: those first to whom cards are `dealt` in its text, then
-    `Hero`, then those whose cards are `shown` most often."""
-    return sorted(shown, key=lambda name: (-dealt[name], name != bovada.HERO, -shown[name]))
+    `Hero`, then those whose cards are `seen` most often."""
+    return sorted(seen, key=lambda name: (-dealt[name], name != bovada.HERO, -seen[name]))
 
 
 def read_hands(
@@ -216,8 +216,8 @@ def why_unwritable(kind: str, hand: PlayedHand) -> str:
         return str(error)
     except Exception as error:
         return f"what its writer does not foresee ({type(error).__name__}: {str(error)[:200]})"
-    wanted, *found = (_essentials(one, kind) for one in (hand, *read))
-    other = [name for name in wanted if [one[name] for one in found] != [wanted[name]]]
+    wanted, *copies = (_essentials(one, kind) for one in (hand, *read))
+    other = [name for name in wanted if [copy[name] for copy in copies] != [wanted[name]]]
     return f"what would be written is read back with other {other[0]}" if other else ""
 
 

@@ -143,15 +143,15 @@ class _Replayer:
         won = [player.won for player in self._raw.players]
         alive = [player for player, out in enumerate(state.betting.folded) if not out]
         if len(alive) == 1:
-            found = [0] * len(won)
-            found[alive[0]] = state.betting.pot + self._uncalled[alive[0]]
+            payoffs = [0] * len(won)
+            payoffs[alive[0]] = state.betting.pot + self._uncalled[alive[0]]
         elif all(state.hole_cards[player] for player in alive):
             put_in = zip(state.payoffs(), state.betting.committed, self._uncalled, strict=True)
-            found = [net + chips + more for net, chips, more in put_in]
+            payoffs = [net + chips + more for net, chips, more in put_in]
         else:
             return
-        if any(abs(a - b) >= len(alive) for a, b in zip(found, won, strict=True)):
-            raise ReplayError("winnings differ", f"{found}, the archive says {won}")
+        if any(abs(a - b) >= len(alive) for a, b in zip(payoffs, won, strict=True)):
+            raise ReplayError("winnings differ", f"{payoffs}, the archive says {won}")
 
     def _step(self) -> None:
         player, street = self.betting.to_act, self.betting.street
@@ -219,8 +219,8 @@ class _Replayer:
         )
         ends = {(players, pot), (players - gone, pot)}
         for street, wanted in enumerate(self._raw.counts):
-            found = seen[street]
-            possible = ends if street == STREETS - 1 else {found} if found else {(0, 0), *ends}
+            count = seen[street]
+            possible = ends if street == STREETS - 1 else {count} if count else {(0, 0), *ends}
             if wanted not in possible:
                 raise ReplayError("players or pot differ", f"after street {street + 1}: {wanted}, not {possible}")
 

@@ -10,19 +10,13 @@ from itertools import count
 
 from poker.betting import Betting
 from poker.errors import PokernetsError
+from poker.formats.ohh_read import KINDS, STREETS
 from poker.formats.phh import showing
 from poker.formats.played import PlayedHand, check_raises, only_check_left
 from poker.formats.sites.pokerstars import HandWriter
-from poker.rules import CALL, FOLD
+from poker.rules import FOLD
 
-_STREETS = ("Preflop", "Flop", "Turn", "River")
-_POSTS = {
-    "the ante": "Post Ante",
-    "a dead blind": "Post Dead",
-    "small blind": "Post SB",
-    "big blind": "Post BB",
-    "straddle": "Straddle",
-}
+_NAMES = {kind: name for name, kind in KINDS.items()}
 _CURRENCIES = {"$": "USD", "€": "EUR", "£": "GBP"}
 
 
@@ -75,57 +69,53 @@ class _Fields(HandWriter):
         return chips // self._hand.scale if chips % self._hand.scale == 0 else chips / self._hand.scale
 
     def _rounds(self) -> list[dict[str, object]]:
-        board, shown = self._state.board, 0
+        board, dealt = self._state.board, 0
         rounds: list[dict[str, object]] = []
         for street, actions in enumerate(self._streets()):
             size = self._rules.board_sizes[street]
             if len(board) < size:
                 break
-            cards = [self._rules.card_text(card) for card in board[shown:size]]
-            rounds.append({"id": street, "street": _STREETS[street], "cards": cards, "actions": actions})
-            shown = size
+            cards = [self._rules.card_text(card) for card in board[dealt:size]]
+            rounds.append({"id": street, "street": STREETS[street], "cards": cards, "actions": actions})
+            dealt = size
         if self._state.betting.is_showdown:
             actions = [
-                self._told(i, "Mucks Cards" if i in self._hand.mucked else "Shows Cards", cards=True)
+                self._entry(i, "Mucks Cards" if i in self._hand.mucked else "Shows Cards", cards=True)
                 for i in showing(self._state.betting)
             ]
-            rounds.append({"id": len(rounds), "street": "Showdown", "cards": [], "actions": actions})
+            rounds.append({"id": len(rounds), "street": STREETS[-1], "cards": [], "actions": actions})
         return rounds
 
     def _streets(self) -> Iterator[list[dict[str, object]]]:
         """The actions of each street, the posts and deals first."""
         betting = Betting.start(self._rules)
-        actions = [*self._posted(), *(self._told(i, "Dealt Cards", cards=True) for i in self._players)]
+        actions = [*self._posted(), *(self._entry(i, "Dealt Cards", cards=True) for i in self._players)]
         for street in range(len(self._state.betting.actions)):
-            begun = street == 0
             for player, action in self._state.betting.moves(street):
                 after = betting.apply_by(player, action)
                 added = after.committed[player] - betting.committed[player]
-                kind = "Fold" if action == FOLD else "Call" if betting.to_call else "Check"
-                if action not in (FOLD, CALL):
-                    kind, begun = ("Raise" if begun else "Bet"), True
                 if action == FOLD or not only_check_left(betting):
                     all_in = bool(added) and after.committed[player] == self._rules.stacks[player]
-                    actions.append(self._told(player, kind, added, all_in))
+                    actions.append(self._entry(player, betting.verb(action).title(), added, all_in))
                 betting = after
             yield actions
             actions = []
 
     def _posted(self) -> Iterator[dict[str, object]]:
         for place, what, chips, all_in in self._posts():
-            if what == "small & big blinds":
+            if what == "both blinds":
                 dead = self._rules.forced_chips.dead[place]
-                yield self._told(place, "Post Dead", dead)
+                yield self._entry(place, "Post Dead", dead)
                 what, chips = "big blind", chips - dead
-            yield self._told(place, _POSTS[what], chips, all_in)
+            yield self._entry(place, _NAMES[what], chips, all_in)
 
-    def _told(
+    def _entry(
         self, place: int, kind: str, chips: int = 0, all_in: bool = False, cards: bool = False
     ) -> dict[str, object]:
         action: dict[str, object] = {"action_number": next(self._numbers), "player_id": place, "action": kind}
         action |= {"amount": self._amount(chips), "is_allin": all_in}
-        known = self._state.hole_cards[place]
-        return action | ({"cards": [self._rules.card_text(card) for card in known]} if cards and known else {})
+        held = self._state.hole_cards[place]
+        return action | ({"cards": [self._rules.card_text(card) for card in held]} if cards and held else {})
 
     def _pots(self) -> list[dict[str, object]]:
         """Winnings of each pot; the main one has the rake and the odd chips."""

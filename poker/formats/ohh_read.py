@@ -19,14 +19,14 @@ from typing import Any
 from poker.cards import parse_cards
 from poker.errors import PokernetsError
 from poker.formats.played import MOST_CHIPS, MOST_HANDS, LineError, PlayedHand
-from poker.formats.told import Event, ToldHand, played
+from poker.formats.stated import Event, StatedHand, played
 from poker.limits import MOST_HAND_CHARACTERS, check_length, parse_json
 
 _TOKEN = re.compile(r'^\{\s*"ohh"|"(?:[^"\\\n]|\\.)*+"?|[{}]', re.MULTILINE)
 _CURRENCY = re.compile("[A-Z]{3}")
 _ACTION = re.compile(r'"action"\s*:')
-STREETS = {"preflop": "", "flop": "FLOP", "turn": "TURN", "river": "RIVER", "showdown": ""}
-_KINDS = {
+STREETS = ("Preflop", "Flop", "Turn", "River", "Showdown")
+KINDS = {
     "Post SB": "small blind",
     "Post BB": "big blind",
     "Post Ante": "ante",
@@ -75,12 +75,12 @@ def parse_hand(text: str, number: int, line: int = 1) -> PlayedHand:
     """The hand of one JSON object that begins at `line`; errors are LineErrors with the line of the file."""
     try:
         check_length(text, MOST_HAND_CHARACTERS, "a hand")
-        found = parse_json(text, exact=True)
+        tree = parse_json(text, exact=True)
     except json.JSONDecodeError as error:
         raise LineError(line + error.lineno - 1, f"not JSON: {error.msg}, column {error.colno}") from error
     except (ValueError, PokernetsError) as error:
         raise LineError(line, f"not JSON that is read: {error}") from error
-    fields = found.get("ohh") if isinstance(found, dict) else None
+    fields = tree.get("ohh") if isinstance(tree, dict) else None
     if not isinstance(fields, dict):
         raise LineError(line, 'no hand: expected {"ohh": {...}}')
     ends = [match.start() for match in re.finditer("\n", text)]
@@ -93,7 +93,7 @@ def parse_hand(text: str, number: int, line: int = 1) -> PlayedHand:
         raise error
 
 
-class _OpenHand(ToldHand):
+class _OpenHand(StatedHand):
     """Reader of the fields of one hand; with `totals`, amounts of actions are totals of the street. `lines` are those
     of the actions."""
 
@@ -199,21 +199,21 @@ class _OpenHand(ToldHand):
 
     def _know(self, name: str, cards: object) -> None:
         """Take note of a player's cards, unless one of them is missing or hidden."""
-        known = _cards(cards)
-        if len(known) > 1:
-            self.know(name, known)
+        hand = _cards(cards)
+        if len(hand) > 1:
+            self.note_cards(name, hand)
 
     def _rounds(self) -> None:
         board, lines = tuple[int, ...](), [*self._lines]
         for each in self._list(self._fields, "rounds"):
             self.at = self.line
             street = each.get("street")
-            if not isinstance(street, str) or street.lower() not in STREETS:
-                raise PokernetsError(f"field `street`: {_short(street)} is none of {', '.join(STREETS)}")
-            if STREETS[street.lower()]:
+            if not isinstance(street, str) or street.title() not in STREETS:
+                raise PokernetsError(f"field `street`: {_short(street)} is none of {', '.join(STREETS).lower()}")
+            if street.title() in STREETS[1:-1]:
                 board = (*board, *_cards(each.get("cards")))
                 self.at = lines[0] if lines else self.line
-                self.tell(STREETS[street.lower()], cards=board)
+                self.add(street.upper(), cards=board)
                 self._street = {}
             for action in self._list(each, "actions") if each.get("actions") else ():
                 self.at = lines.pop(0) if lines else self.line
@@ -222,17 +222,17 @@ class _OpenHand(ToldHand):
         if not any(event.kind == "show" for event in self.events):
             mucked = {event.player for event in self.events if event.kind == "muck"}
             for name in filter(lambda name: name not in mucked, self.cards):
-                self.tell("show", name)
+                self.add("show", name)
 
     def _action(self, action: dict[str, Any]) -> None:
         kind = action.get("action")
-        if kind not in (*_KINDS, *_OVERLOOKED):
+        if kind not in (*KINDS, *_OVERLOOKED):
             raise PokernetsError(f"field `action`: {_short(kind)} is no action")
         name = self._player(action)
         if action.get("cards"):
             self._know(name, action["cards"])
         if kind == "Mucks Cards":
-            self.tell("muck", name)
+            self.add("muck", name)
         if kind in _OVERLOOKED or (kind == "Shows Cards" and name not in self.cards):
             return
         chips = self._chips(action, "amount", 0)
@@ -242,7 +242,7 @@ class _OpenHand(ToldHand):
             self._street[name] = self._street.get(name, 0) + chips
         posted = kind.startswith(("Post", "Straddle"))
         all_in = posted and (action.get("is_allin") is True or chips == self.stacks[name])
-        self.tell(_KINDS[kind], name, (chips,) if posted or kind in _BETS else (), all_in=all_in)
+        self.add(KINDS[kind], name, (chips,) if posted or kind in _BETS else (), all_in=all_in)
 
     def _pots(self) -> None:
         """Take the winnings and the rake; a bet that nobody called may be in the pot."""

@@ -83,9 +83,9 @@ def parse_hand(text: str, number: int, line: int = 1) -> PlayedHand:
     except LimitError as error:
         raise LineError(line, f"not TOML that is read: {error}") from error
     except (ValueError, ArithmeticError, RecursionError) as error:
-        found = _TOML_LINE.search(str(error))
+        place = _TOML_LINE.search(str(error))
         last = text.rstrip().count("\n") + 1
-        raise LineError(line + (int(found[1]) if found and found[1] else last) - 1, f"not TOML: {error}") from error
+        raise LineError(line + (int(place[1]) if place and place[1] else last) - 1, f"not TOML: {error}") from error
     try:
         return _Reader(fields).hand(number, line)
     except _FieldError as error:
@@ -216,25 +216,25 @@ class _Reader:
             self._replayer = _PassingOver
             with suppress(PokernetsError):
                 hand = self._by_results(number, line)
-                if any(self._told(hand.paid)[1]) and not hand.told_otherwise and not hand.rake:
+                if any(self._stated(hand.paid)[1]) and not hand.told_otherwise and not hand.rake:
                     return replace(hand, passed_over=True)
             raise error
 
     def _by_results(self, number: int, line: int) -> PlayedHand:
         """The hand by that reading of its antes which leads to the results."""
         trimmed = self._fields.get("ante_trimming_status", False) is True
-        found: PlayedHand | _ResultError
+        hand: PlayedHand | _ResultError
         try:
-            found = self._played(number, line, trimmed)
+            hand = self._played(number, line, trimmed)
         except _ResultError as error:
-            found = error
-        if isinstance(found, _ResultError) or found.told_otherwise:
+            hand = error
+        if isinstance(hand, _ResultError) or hand.told_otherwise:
             with suppress(PokernetsError):
                 other = self._played(number, line, not trimmed)
-                found = found if other.told_otherwise else other
-        if isinstance(found, _ResultError):
-            raise found
-        return found
+                hand = hand if other.told_otherwise else other
+        if isinstance(hand, _ResultError):
+            raise hand
+        return hand
 
     def _names(self, players: int) -> list[str]:
         names = self._fields.get("players", [""] * players)
@@ -268,40 +268,40 @@ class _Reader:
         """[P] net chips, the rake, and whether the file tells other amounts."""
         paid, rake = state.paid, self._chips("_rake", self._fields.get("_rake", 0))
         pot = sum(paid)
-        field, told = self._told(paid)
+        field, stated = self._stated(paid)
         if rake:
-            field, told = "winnings", self._amounts("winnings", len(names))
+            field, stated = "winnings", self._amounts("winnings", len(names))
         try:
             by_rules = payoffs_by_rules(state, mucked)
         except PokernetsError as error:
             raise _FieldError("actions", str(error)) from error
-        if not any(told):
+        if not any(stated):
             return by_rules, 0, False
-        if not rake and sum(told) != pot and self._are_rounded(told, settled(state, mucked)):
+        if not rake and sum(stated) != pot and self._are_rounded(stated, settled(state, mucked)):
             return by_rules, 0, False
         gains = [net + chips for net, chips in zip(by_rules, paid, strict=True)]
         if not rake and field == "winnings":
             committed = state.betting.committed
             called = sorted(committed)[-2]
-            without = [got - max(0, chips - called) for got, chips in zip(told, committed, strict=True)]
-            told = min(told, without, key=lambda each: (not _by_winners(each, gains), abs(pot - sum(each))))
-        if not rake and _by_winners(told, gains) and sum(told) > pot:
+            without = [got - max(0, chips - called) for got, chips in zip(stated, committed, strict=True)]
+            stated = min(stated, without, key=lambda won: (not _by_winners(won, gains), abs(pot - sum(won))))
+        if not rake and _by_winners(stated, gains) and sum(stated) > pot:
             return by_rules, 0, True
         try:
-            payoffs = payoffs_collected(state, mucked, told, rake or pot - sum(told), names)
+            payoffs = payoffs_collected(state, mucked, stated, rake or pot - sum(stated), names)
         except PokernetsError as error:
             raise _ResultError(field, str(error)) from error
-        if not rake and any(gain and not got for gain, got in zip(gains, told, strict=True)):
+        if not rake and any(gain and not got for gain, got in zip(gains, stated, strict=True)):
             return by_rules, 0, True
-        return payoffs, pot - sum(told), False
+        return payoffs, pot - sum(stated), False
 
-    def _are_rounded(self, told: list[int], end: HandState) -> bool:
+    def _are_rounded(self, stated: list[int], end: HandState) -> bool:
         """Whether these chips [P] are parts of pots that the chips of the game cannot pay, such as thirds, rounded."""
         in_chips = not any(map(_places, _numbers(self._fields.get(name) for name in GAME_FIELDS)))
-        pairs = zip(told, end.divided_payoffs(), end.paid, strict=True)
+        pairs = zip(stated, end.divided_payoffs(), end.paid, strict=True)
         return in_chips and all(abs(got - net - chips) < 1 for got, net, chips in pairs)
 
-    def _told(self, paid: Sequence[int]) -> tuple[str, list[int]]:
+    def _stated(self, paid: Sequence[int]) -> tuple[str, list[int]]:
         """The field that says who won, and [P] chips that each player got from the pots; no chips without it."""
         winnings, ends = (self._amounts(name, len(paid)) if name in self._fields else [] for name in _RESULTS)
         if any(winnings):
@@ -312,9 +312,9 @@ class _Reader:
         return "finishing_stacks", [end - start + chips for end, start, chips in zip(ends, starts, paid, strict=True)]
 
 
-def _by_winners(told: list[int], gains: list[int]) -> bool:
-    """Whether only players who won by the rules are told to have won."""
-    return all(got == 0 or (got > 0 and gain > 0) for got, gain in zip(told, gains, strict=True))
+def _by_winners(stated: list[int], gains: list[int]) -> bool:
+    """Whether only players who won by the rules are stated to have won."""
+    return all(got == 0 or (got > 0 and gain > 0) for got, gain in zip(stated, gains, strict=True))
 
 
 class _PassingOver(Replayer):
@@ -346,11 +346,11 @@ def _play(replayer: Replayer, actions: list[str], scale: int) -> tuple[Any, froz
     """The finished state, and who mucked."""
     players = replayer.betting.rules.num_players
     hands: list[list[int]] = [[] for _ in range(players)]
-    shown: dict[int, bool | None] = {}
+    shows: dict[int, bool | None] = {}
     for place, action in enumerate(actions):
         try:
             if words := action.split("#")[0].split():
-                _step(replayer, words, hands, shown, scale)
+                _step(replayer, words, hands, shows, scale)
         except PokernetsError as error:
             nth = actions[:place].count(action)
             raise _FieldError("actions", f"`{action[:100]}`: {error}", action, nth) from error
@@ -358,12 +358,12 @@ def _play(replayer: Replayer, actions: list[str], scale: int) -> tuple[Any, froz
         state = replayer.finish(hands)
     except PokernetsError as error:
         raise _FieldError("actions", str(error)) from error
-    seen = {i for i, hand in enumerate(hands) if hand and shown.get(i, True)}
-    return state, mucked_hands(state, seen, {i for i, known in shown.items() if known is None})
+    seen = {i for i, hand in enumerate(hands) if hand and shows.get(i, True)}
+    return state, mucked_hands(state, seen, {i for i, whole in shows.items() if whole is None})
 
 
 def _step(
-    replayer: Replayer, words: list[str], hands: list[list[int]], shown: dict[int, bool | None], scale: int
+    replayer: Replayer, words: list[str], hands: list[list[int]], shows: dict[int, bool | None], scale: int
 ) -> None:
     match words:
         case ["d", "db", cards]:
@@ -380,15 +380,15 @@ def _step(
         case [who, "cbr", amount]:
             replayer.raise_to(_player(who, hands), int(decimal_of(amount) * scale))
         case [who, "sm"]:
-            shown[_player(who, hands)] = False
+            shows[_player(who, hands)] = False
         case [who, "sm", "-"]:
-            shown[_player(who, hands)] = bool(hands[_player(who, hands)])
+            shows[_player(who, hands)] = bool(hands[_player(who, hands)])
         case [who, "sm", cards]:
             player, seen = _player(who, hands), _cards(cards)
             if seen and hands[player] and sorted(seen) != sorted(hands[player]):
                 raise LineError(0, "other cards than those dealt")
             hands[player] = seen if len(seen) == 2 else hands[player]
-            shown[player] = True if len(seen) == 2 else None
+            shows[player] = True if len(seen) == 2 else None
         case _:
             raise LineError(0, "no action of hold'em: `d dh p1 AhKd`, `d db AhKdQc`, `p1 f`, `cc`, `cbr 300` or `sm`")
 

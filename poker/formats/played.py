@@ -378,4 +378,4 @@ def difference(rules: Rules, game: Rules) -> str:
         "first to act": (rules.first_player, game.first_player),
         "stacks": (rules.stacks, game.stacks),
     }
-    return next((name for name, (found, wanted) in pairs.items() if found != wanted), "")
+    return next((name for name, (one, other) in pairs.items() if one != other), "")

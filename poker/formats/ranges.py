@@ -137,16 +137,16 @@ def _between(text: str, position: int, a: tuple[int, int, str], b: tuple[int, in
 
 
 def _classes(classes: Iterable[tuple[int, int, str]]) -> list[int]:
-    found: list[int] = []
+    hands: list[int] = []
     for high, low, kind in classes:
         if len(kind) == 2:
-            found.append(hand_index(parse_card(RANKS[high] + kind[0]), parse_card(RANKS[low] + kind[1])))
+            hands.append(hand_index(parse_card(RANKS[high] + kind[0]), parse_card(RANKS[low] + kind[1])))
             continue
         if kind != "o" and high != low:
-            found.extend(np.flatnonzero(high * 13 + low == PREFLOP_CLASS).tolist())
+            hands.extend(np.flatnonzero(high * 13 + low == PREFLOP_CLASS).tolist())
         if kind != "s" or high == low:
-            found.extend(np.flatnonzero(low * 13 + high == PREFLOP_CLASS).tolist())
-    return found
+            hands.extend(np.flatnonzero(low * 13 + high == PREFLOP_CLASS).tolist())
+    return hands
 
 
 def range_text(weights: Weights) -> str:

@@ -26,9 +26,9 @@ _ACTION = re.compile(rf"([fckrb])(?:{_BLANKS}([+-]?)0*([0-9]{{1,18}}))?", re.IGN
 def answered_action(state: HandState, number: int, line: str) -> str | None:
     """The text after the state, empty if there is none, or None when `line` does not answer what the player to act was
     asked in `state` of hand `number`."""
-    asked = f"{match_state_text(state, number, state.to_act)}:"
-    if line.startswith(asked):
-        return line[len(asked) :]
+    question = f"{match_state_text(state, number, state.to_act)}:"
+    if line.startswith(question):
+        return line[len(question) :]
     match = _pattern(state, number).match(line)
     if match is None:
         return None

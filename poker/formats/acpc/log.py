@@ -184,18 +184,18 @@ def game_differs(rules: Rules, text: str) -> str:
         return ""
     players = match[5].count("|") + 1
     hand = match[3].split("/")[0].split("|")[0]
-    found, wanted = "", ""
+    logged, wanted = "", ""
     if players != rules.num_players:
-        found, wanted = f"{players} players", f"{rules.num_players}"
+        logged, wanted = f"{players} players", f"{rules.num_players}"
     elif re.search("r[0-9]", match[2]) and rules.is_limit:
-        found, wanted = "no-limit raises", "limit ones"
+        logged, wanted = "no-limit raises", "limit ones"
     elif re.search("r(?![0-9])", match[2]) and not rules.is_limit:
-        found, wanted = "limit raises", "no-limit ones"
+        logged, wanted = "limit raises", "no-limit ones"
     elif hand and len(hand) != 2 * rules.num_hole_cards:
-        found, wanted = f"{len(hand) // 2} hole cards", f"{rules.num_hole_cards}"
+        logged, wanted = f"{len(hand) // 2} hole cards", f"{rules.num_hole_cards}"
     elif max((int(total) for total in re.findall("r([0-9]{1,10})", match[2])), default=0) > max(rules.stacks):
-        found, wanted = "raises above the stacks", f"stacks of {max(rules.stacks)}"
-    return f" (another game: {found} in the log, {wanted} in `{rules.name}`; give game=NAME)" if found else ""
+        logged, wanted = "raises above the stacks", f"stacks of {max(rules.stacks)}"
+    return f" (another game: {logged} in the log, {wanted} in `{rules.name}`; give game=NAME)" if logged else ""
 
 
 def _parse_state(rules: Rules, betting_text: str, cards: str, whole: str) -> HandState:

@@ -89,10 +89,10 @@ def _log_state(hand: PlayedHand) -> HandState:
         raise PokernetsError(f"an ACPC log has no {'second board' if hand.boards else 'pot-limit betting'}")
     state = without_opening(hand.state)
     betting = state.betting
-    told = betting.actions, betting.actors, betting.committed
+    wanted = betting.actions, betting.actors, betting.committed
     try:
         betting = Betting.parse(rules.at_the_acpc(), betting.text())
-        fits = betting.is_over and (betting.actions, betting.actors, betting.committed) == told
+        fits = betting.is_over and (betting.actions, betting.actors, betting.committed) == wanted
     except IllegalAction:
         fits = False
     if not fits:

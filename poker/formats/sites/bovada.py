@@ -13,7 +13,8 @@ from functools import partial
 from poker.cards import parse_cards
 from poker.errors import PokernetsError
 from poker.formats.played import LineError
-from poker.formats.sites.lines import SYMBOL, compiled, day_and_time
+from poker.formats.sites.lines import AMOUNT as _A
+from poker.formats.sites.lines import compiled, day_and_time
 from poker.formats.sites.pokerstars_read import PokerStarsLines
 from poker.formats.sites.pokerstars_read import hands as split
 
@@ -21,7 +22,6 @@ HERO = "Hero"
 _SITE = r"(?:Bovada|Ignition|Bodog)(?: [A-Za-z]+)?"
 _HEADER = re.compile(rf"\W*({_SITE}) Hand #C?([0-9]{{1,18}})\b:?\s*(.*)")
 _HEADER_WITHIN = re.compile(rf"{_SITE} Hand #C?[0-9]{{1,18}}")
-_A = rf"{SYMBOL}([0-9][0-9,]*(?:\.[0-9]+)?)"
 _LEVEL = re.compile(rf"Level [0-9]+ ?\({_A}/{_A}\)")
 _SEAT = re.compile(rf"Seat ([0-9]+): (.+?)( \[ME\])? \({_A} in chips\)")
 _PLAYER = re.compile(r"(.+?) ?(?:\[ME\] ?)?: ?(.*)")
@@ -85,9 +85,7 @@ class BovadaLines(PokerStarsLines):
 
     def _line(self, line: str) -> None:
         if street := _STREET.fullmatch(line):
-            self.tell(
-                street[1], cards=parse_cards(street[2].strip("[] ")) + parse_cards((street[3] or "").strip("[] "))
-            )
+            self.add(street[1], cards=parse_cards(street[2].strip("[] ")) + parse_cards((street[3] or "").strip("[] ")))
         elif line.startswith("***"):
             self.in_summary = self.in_summary or "SUMMARY" in line
         elif self.in_summary and line.startswith("Total Pot"):
@@ -110,7 +108,7 @@ class BovadaLines(PokerStarsLines):
         if match is None:
             return
         if kind == "dealt":
-            self._knows(name, match[1])
+            self._shows(name, match[1])
             return
         chips = tuple(map(self._chips, match.groups()))
         if kind == "collected":
@@ -120,7 +118,7 @@ class BovadaLines(PokerStarsLines):
             small, big = self.stakes
             self.stakes = (chips[0], big) if kind == "small blind" else (small, max(big, chips[0]))
         all_in = kind in _POSTS and chips[0] == self.stacks[name]
-        self.tell("put" if kind == "raise" else kind, name, chips, all_in=all_in)
+        self.add("put" if kind == "raise" else kind, name, chips, all_in=all_in)
 
     def _check_end(self) -> None:
         if not self.in_summary:

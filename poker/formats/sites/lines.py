@@ -14,18 +14,19 @@ from typing import ClassVar
 from poker.cards import parse_cards
 from poker.errors import PokernetsError
 from poker.formats.played import LineError, PlayedHand
-from poker.formats.told import Event, ToldHand, played
+from poker.formats.stated import Event, StatedHand, played
 from poker.limits import LONGEST_SITE_LINE, check_length
 
 SYMBOL = r"[^\d\s.,()\[\]/+-]{0,4}"
 """Pattern of the sign of a currency."""
+AMOUNT = rf"{SYMBOL}\s?([0-9][0-9,]*(?:\.[0-9]+)?)"
 SEATED = re.compile(r"Seat \d+: .*\([^()]*\d")
 """The beginning of a line that seats a player with chips, whatever digits it is written in."""
 _WHEN = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2}) ([0-9]{1,2}):([0-9]{2}:[0-9]{2})")
 
 
 @dataclass
-class SiteLines(ToldHand, ABC):
+class SiteLines(StatedHand, ABC):
     """Reader of the lines of one hand; a site says how its header and its other lines are read."""
 
     SITE: ClassVar[str]
@@ -45,9 +46,9 @@ class SiteLines(ToldHand, ABC):
     def parse(cls, lines: Sequence[str], line: int = 1) -> PlayedHand:
         """The hand whose header is the first of `lines`, which is line `line` of the file; a LineError says what is
         wrong in which line."""
-        told = cls(line)
-        told.read(lines)
-        return played(told)
+        hand = cls(line)
+        hand.read(lines)
+        return played(hand)
 
     def read(self, texts: Sequence[str]) -> None:
         """Read all lines from the header on; a LineError says which is wrong."""
@@ -113,21 +114,21 @@ class SiteLines(ToldHand, ABC):
             return first
         return max((n for n in self.stacks if line.startswith((n + ": ", n + " "))), key=len, default="")
 
-    def _knows(self, name: str, text: str) -> bool:
+    def _shows(self, name: str, text: str) -> bool:
         """Take note of hole cards; False where some of them are hidden, as in `XX Qs`."""
         hidden = not {"XX", "??", "**"}.isdisjoint(text.split())
         if not hidden:
-            self.know(name, parse_cards(text))
+            self.note_cards(name, parse_cards(text))
         return not hidden
 
-    def _action(self, text: str, known: bool = True) -> tuple[str, re.Match[str]] | None:
-        """The kind and the match of an action of a player, who is `known` to have a seat; None for other texts."""
+    def _action(self, text: str, seated: bool = True) -> tuple[str, re.Match[str]] | None:
+        """The kind and the match of an action of a player, who has a seat if `seated`; None for other texts."""
         for kind, pattern in self.PATTERNS.items():
             if match := pattern.fullmatch(text):
-                if not known:
+                if not seated:
                     raise PokernetsError(f"`{text[:100]}` is no action of a player with a seat")
                 return kind, match
-        if known and self.VERBS.match(text):
+        if seated and self.VERBS.match(text):
             raise PokernetsError(f"`{text[:100]}` is no action")
         return None
 

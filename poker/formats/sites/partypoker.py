@@ -78,7 +78,7 @@ class PartyLines(SiteLines):
             self._game(line)
         elif street := _STREET.fullmatch(line):
             self.board += parse_cards(street[2].replace(",", " "))
-            self.tell(street[1].upper(), cards=self.board)
+            self.add(street[1].upper(), cards=self.board)
         elif line.startswith("**"):
             return
         elif button := re.fullmatch(r"Seat ([0-9]+) is the button", line, re.IGNORECASE):
@@ -114,14 +114,14 @@ class PartyLines(SiteLines):
             self.collected[name] += self._chips(match[1])
         elif kind in ("show", "muck"):
             self._shown(name, match[1])
-            self.tell(kind, name, cards=self.cards.get(name, ()))
+            self.add(kind, name, cards=self.cards.get(name, ()))
         else:
             chips = tuple(sum(map(self._chips, group.split("+"))) for group in match.groups())
-            self.tell(kind, name, chips, all_in=kind in _POSTS and sum(chips) == self.stacks[name])
+            self.add(kind, name, chips, all_in=kind in _POSTS and sum(chips) == self.stacks[name])
 
     def _shown(self, name: str, cards: str) -> None:
         if name in self.stacks and len(cards.replace(",", " ").split()) == 2:
-            self._knows(name, cards.replace(",", " "))
+            self._shows(name, cards.replace(",", " "))
 
     def _chips(self, text: str) -> int:
         match = _AMOUNT.fullmatch(re.sub(r"[$€£]|[A-Z]{3}", "", text).strip())

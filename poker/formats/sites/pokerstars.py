@@ -18,13 +18,14 @@ from poker.formats.played import PlayedHand, check_raises, only_check_left, sett
 from poker.formats.sites.lines import SYMBOL
 from poker.formats.sites.pokerstars_read import RUNS
 from poker.kernels.cards.ranks import category
-from poker.rules import CALL, FOLD
+from poker.rules import FOLD
 from poker.state import showdown_ranks
 
 _CATEGORIES = (
     *("high card", "a pair", "two pair", "three of a kind", "a straight", "a flush", "a full house"),
     *("four of a kind", "a straight flush"),
 )
+_POSTED = {"ante": "the ante", "dead": "a dead blind", "both blinds": "small & big blinds"}
 _STREETS = ("", "FLOP", "TURN", "RIVER")
 _TIMES = ("", "", "twice", "three times", "four times")
 _TABLE_SIZES = (2, 6, 9, 10)
@@ -66,7 +67,10 @@ class HandWriter:
         for seat, place in sorted(zip(self._seats, self._players, strict=True)):
             yield f"Seat {seat}: {self._names[place]} ({self._money(self._rules.starting_stacks[place])} in chips)"
         for place, what, chips, all_in in self._posts():
-            yield f"{self._names[place]}: posts {what} {self._money(chips)}" + " and is all-in" * all_in
+            yield (
+                f"{self._names[place]}: posts {_POSTED.get(what, what)} {self._money(chips)}"
+                + " and is all-in" * all_in
+            )
         yield "*** HOLE CARDS ***"
         for place in self._players:
             if self._state.hole_cards[place]:
@@ -95,17 +99,17 @@ class HandWriter:
         if rules.is_limit:
             stakes = rules.raise_sizes[0], rules.raise_sizes[-1]
         if self._hand.scale > 1:
-            shown = "/".join(f"{self._symbol}{chips // 100}.{chips % 100:02d}" for chips in stakes)
+            blinds = "/".join(f"{self._symbol}{chips // 100}.{chips % 100:02d}" for chips in stakes)
         else:
-            shown = "/".join(map(self._money, stakes))
+            blinds = "/".join(map(self._money, stakes))
         currency = details.get("currency")
-        shown += f" {currency}" if isinstance(currency, str) and _CURRENCY.fullmatch(currency) else ""
+        blinds += f" {currency}" if isinstance(currency, str) and _CURRENCY.fullmatch(currency) else ""
         game = "Hold'em " + ("Limit" if rules.is_limit else "Pot Limit" if rules.pot_limit else "No Limit")
         event, level = details.get("event"), details.get("_level", "I")
         if isinstance(event, str) and event.startswith("Tournament #") and "Hold'em" not in event and "\n" not in event:
-            game = f"{event} {game} - Level {level} ({shown})"
+            game = f"{event} {game} - Level {level} ({blinds})"
         else:
-            game = f" {game} ({shown})"
+            game = f" {game} ({blinds})"
         begun = self._when(" - {}/{:02d}/{:02d} {:%H:%M:%S} ")
         zones = map(str, (details.get("_time_zone"), details.get("time_zone_abbreviation"), "ET"))
         zone = next(filter(_ZONE.fullmatch, zones))
@@ -135,7 +139,7 @@ class HandWriter:
         return next((size for size in _TABLE_SIZES if size >= max(self._seats)), max(self._seats))
 
     def _posts(self) -> Iterator[tuple[int, str, int, bool]]:
-        """(player, kind, chips, whether that is all-in) of each post."""
+        """(player, kind of `poker.formats.stated.POSTS`, chips, whether that is all-in) of each post."""
         rules = self._rules
         antes, dead = rules.forced_chips
         left = list(rules.starting_stacks)
@@ -144,7 +148,7 @@ class HandWriter:
             for chips, blind in zip(dead, rules.blinds, strict=True)
         ]
         unequal = not any(antes) and min(dead) > 0 and len(set(dead)) > 1
-        for what, amounts in (("the ante", antes), ("a dead blind" if any(antes) or unequal else "the ante", dead)):
+        for what, amounts in (("ante", antes), ("dead" if any(antes) or unequal else "ante", dead)):
             for place in self._players:
                 if amounts[place] and not (amounts is dead and both[place]):
                     left[place] -= amounts[place]
@@ -153,7 +157,7 @@ class HandWriter:
             posted = chips + (dead[place] if both[place] else 0)
             if posted:
                 left[place] -= posted
-                yield place, "small & big blinds" if both[place] else what, posted, left[place] == 0
+                yield place, "both blinds" if both[place] else what, posted, left[place] == 0
 
     def _blinds(self) -> list[tuple[str, int]]:
         """[P] (kind, chips) posted before the flop; the text can only hold a small blind before the big one."""
@@ -211,16 +215,13 @@ class HandWriter:
 
     def _action(self, before: Betting, after: Betting, player: int, action: int, start: tuple[int, ...]) -> str:
         name = self._names[player]
-        if action == FOLD:
-            return f"{name}: folds"
-        added = after.committed[player] - before.committed[player]
-        if action == CALL:
-            text = f"calls {self._money(added)}" if before.to_call else "checks"
-        elif before.highest == max(start) and (before.street or before.highest == 0):
-            text = f"bets {self._money(action - start[player])}"
-        else:
+        verb, added = before.verb(action), after.committed[player] - before.committed[player]
+        text = f"{verb}s"
+        if verb in ("call", "bet"):
+            text += f" {self._money(added)}"
+        elif verb == "raise":
             earlier = start[player] if before.street else 0
-            text = f"raises {self._money(action - before.highest)} to {self._money(action - earlier)}"
+            text += f" {self._money(action - before.highest)} to {self._money(action - earlier)}"
         return f"{name}: {text}" + " and is all-in" * (
             bool(added) and after.committed[player] == self._rules.stacks[player]
         )

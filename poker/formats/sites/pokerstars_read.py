@@ -8,7 +8,6 @@ later Full Tilt.
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import time
 from functools import lru_cache
 from typing import ClassVar
 
@@ -16,7 +15,8 @@ from poker.cards import parse_cards
 from poker.errors import PokernetsError
 from poker.formats.amounts import decimal_of
 from poker.formats.played import MOST_CHIPS
-from poker.formats.sites.lines import SEATED, SYMBOL, SiteLines, compiled
+from poker.formats.sites.lines import AMOUNT as _A
+from poker.formats.sites.lines import SEATED, SYMBOL, SiteLines, compiled, day_and_time
 
 _HEADER = re.compile(r"\W*(PokerStars)\b.*?\b(?:Hand|Game) #([0-9]{1,18})\b\s*:?(.*)", re.IGNORECASE)
 _OTHER_HEADER = re.compile(
@@ -28,14 +28,13 @@ HEADER_WITHIN = re.compile(
     rf"{_SITES} (?:[A-Z][a-z]+ ){{0,3}}(?:Hand|Game) #[A-Z]{{0,8}}[0-9]{{1,18}}: ", re.IGNORECASE
 )
 _VENUES = {"pokerstars": "PokerStars", "poker": "GGPoker"}
-_A = rf"{SYMBOL}\s?([0-9][0-9,]*(?:\.[0-9]+)?)"
 _STAKES = re.compile(rf"[(,] ?({SYMBOL})\s?([0-9][0-9,]*(?:\.[0-9]+)?)/{_A}([^)]*)\)")
 _KIND = re.compile(
     r"(?:(6\+|Split|Fusion|Irish|Swap|Pineapple) )?Hold'em,? \(?(No Limit|Pot Limit|(?:Fixed )?Limit)\b", re.IGNORECASE
 )
 _OTHER_GAME = re.compile(r"Omaha|PLO|Courchevel|Razz|Badugi|Stud|Draw|2-7|Short ?Deck", re.IGNORECASE)
 _WHEN = re.compile(
-    r"([0-9]{4})/([0-9]{1,2})/([0-9]{1,2}) (?:- )?([0-9]{1,2}):([0-9]{2})(?::([0-9]{2}))?(?: \(?([A-Z]{2,5}))?"
+    r"([0-9]{4})/([0-9]{1,2})/([0-9]{1,2}) (?:- )?([0-9]{1,2}:[0-9]{2})(?::([0-9]{2}))?(?: \(?([A-Z]{2,5}))?"
 )
 _TABLE = re.compile(
     r"Table (?:ID )?'?(.*?)'?(?: ([0-9]+)-max)?(?: \([^)]*\))*+(?: Seat #([0-9]+) is the button.*)?", re.IGNORECASE
@@ -131,7 +130,7 @@ class PokerStarsLines(SiteLines):
         if street:
             cards = tuple(card for group in _GROUP.findall(street[3]) for card in parse_cards(group))
             run = RUNS.index(street[1]) if street[1] else 0
-            self.tell(street[2], cards=cards, run=run)
+            self.add(street[2], cards=cards, run=run)
         elif section:
             if section[1].rpartition(" ")[2] in ("FLOP", "TURN", "RIVER"):
                 raise PokernetsError(f"no cards of the {section[1].lower()}")
@@ -151,11 +150,11 @@ class PokerStarsLines(SiteLines):
         dealt = _DEALT.fullmatch(line) if line.startswith("Dealt to ") else None
         uncalled = _UNCALLED.fullmatch(line) if line.startswith("Uncalled bet ") else None
         if dealt and dealt[1] in self.stacks:
-            self._knows(dealt[1], dealt[2])
+            self._shows(dealt[1], dealt[2])
         elif uncalled:
             if uncalled[2] not in self.stacks:
                 raise PokernetsError(f"a bet returned to {uncalled[2]}, who has no seat")
-            self.tell("uncalled", uncalled[2], (self._chips(uncalled[1]),))
+            self.add("uncalled", uncalled[2], (self._chips(uncalled[1]),))
         elif ' said, "' not in line:
             name = self._name(line)
             if not name and _NOBODY.match(line):
@@ -169,8 +168,8 @@ class PokerStarsLines(SiteLines):
                 self._acts(name, rest[1:])
             elif rest.startswith(" cashed out "):
                 self.cashed_out.setdefault(name, 0)
-            elif rest.startswith((" collected ", " wins ")) and (found := _COLLECTED.fullmatch(rest)):
-                self.collected[name] += self._chips(found[1])
+            elif rest.startswith((" collected ", " wins ")) and (won := _COLLECTED.fullmatch(rest)):
+                self.collected[name] += self._chips(won[1])
             elif rest.startswith(" collected "):
                 raise PokernetsError(f"`{rest.strip()[:100]}` does not say what was collected")
 
@@ -178,11 +177,11 @@ class PokerStarsLines(SiteLines):
         kind, match = self._action(text) or ("", None)
         if match and kind == "show":
             if len(match[1].split()) == 2:
-                self.tell("show" if self._knows(name, match[1]) else "hide", name)
+                self.add("show" if self._shows(name, match[1]) else "hide", name)
         elif match:
             all_in = match.groupdict().get("all_in")
-            amounts = [found for found in match.groups() if found and found != all_in]
-            self.tell(kind, name, tuple(map(self._chips, amounts)), all_in=bool(all_in))
+            amounts = [amount for amount in match.groups() if amount and amount != all_in]
+            self.add(kind, name, tuple(map(self._chips, amounts)), all_in=bool(all_in))
 
     def _summary(self, line: str) -> None:
         if line.startswith("Hand cancelled"):
@@ -196,9 +195,9 @@ class PokerStarsLines(SiteLines):
             name = self.seats.get(int(seat[1]), "")
             acted = _SUMMARY_ACTED.fullmatch(seat[2].removeprefix(name)) if name and seat[2].startswith(name) else None
             if acted:
-                self.tell("summary", name)
+                self.add("summary", name)
             if acted and len((acted[1] or "").split()) == 2:
-                self._knows(name, acted[1])
+                self._shows(name, acted[1])
             if acted and _NOT_AWARDED in line:
                 self.cashed_out[name] = sum(map(self._chips, _WON.findall(line)))
 
@@ -212,17 +211,17 @@ def hands(text: str, header_within: re.Pattern[str] = HEADER_WITHIN) -> Iterator
 
     A header within a line ends a hand that was cut off there.
     """
-    start, lines, known = 1, list[str](), False
+    start, lines, in_hand = 1, list[str](), False
     for number, line in enumerate(text.split("\n"), 1):
         place = _header_in(line, header_within)
         if place < 0:
             lines.append(line)
             continue
-        if known or any(map(_OF_A_HAND.match, lines)):
+        if in_hand or any(map(_OF_A_HAND.match, lines)):
             before = line[:place].strip("\ufeff ")
             yield _without_blanks(start, [*lines, before] if before else lines)
-        start, lines, known = number, [line[place:]], True
-    if known or any(line.strip() for line in lines):
+        start, lines, in_hand = number, [line[place:]], True
+    if in_hand or any(line.strip() for line in lines):
         yield _without_blanks(start, lines)
 
 
@@ -233,8 +232,8 @@ def _header_in(line: str, header_within: re.Pattern[str]) -> int:
     within = header_within.search(line)
     if within and not within[0].startswith("Poker "):  # other sites' names may end so
         return within.start()
-    found = PokerStarsLines.header(line)
-    return found.start(1) if found else within.start() if within else -1
+    header = PokerStarsLines.header(line)
+    return header.start(1) if header else within.start() if within else -1
 
 
 def _without_blanks(start: int, lines: list[str]) -> tuple[int, list[str]]:
@@ -273,8 +272,6 @@ def _when(text: str) -> dict[str, object]:
     match = _WHEN.search(text)
     if not match:
         return {}
-    year, month, day, hour, minute, second = (int(found or 0) for found in match.groups()[:6])
-    if not (1 <= month <= 12 and 1 <= day <= 31 and hour < 24 and minute < 60 and second < 60):
-        raise PokernetsError(f"`{match[0]}` is no time")
-    zone = {"_time_zone": match[7]} if match[7] else {}
-    return {"year": year, "month": month, "day": day, "time": time(hour, minute, second), **zone}
+    year, month, day, clock, seconds, zone = match.groups()
+    moment = day_and_time(f"{year}-{month:>02}-{day:>02} {clock}:{seconds or '00'}")
+    return moment | ({"_time_zone": zone} if zone else {})

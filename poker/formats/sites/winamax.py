@@ -14,7 +14,7 @@ from poker.errors import PokernetsError
 from poker.formats.sites.lines import day_and_time
 from poker.formats.sites.pokerstars_read import PokerStarsLines
 from poker.formats.sites.pokerstars_read import hands as split
-from poker.formats.told import Event
+from poker.formats.stated import Event
 
 _HEADER = re.compile(
     r"\W*Winamax Poker - (.*?) - HandId: #([0-9]{1,20})-([0-9]{1,7})-([0-9]{1,10}) - (.*?) \(([^)]*)\) - (.*)"

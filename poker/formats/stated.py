@@ -1,4 +1,4 @@
-"""Hands as files of sites tell them, event by event, played by the rules of the table.
+"""Hands as the files of sites state them, event by event, played by the rules of the table.
 
 The hand is played by the rules of `poker.betting` with the stacks and posts that the file gives, and every amount of it
 is checked: calls, raises, bets returned, the total pot, the rake, and what each player collected. How the posts are
@@ -40,7 +40,7 @@ POSTS = ("small blind", "big blind", "both blinds", "dead", "ante", "straddle")
 MOVES = ("fold", "check", "bet", "call", "raise", "raise to", "put")
 """`put`: chips put in, whether that is a bet, a call or a raise; `raise to`: a raise whose total alone counts."""
 _MOST_RAKE = 0.1
-"""Share of the pots that may be missing where the rake is not told."""
+"""Share of the pots that may be missing where the rake is not stated."""
 _STREETS = {"FLOP": 3, "TURN": 4, "RIVER": 5}
 _EARLIER = {4: 3, 5: 4}
 
@@ -58,10 +58,10 @@ class Event(NamedTuple):
 
 
 @dataclass
-class ToldHand:
-    """One hand as a file tells it; amounts are chips of `scale` to the unit of the currency.
+class StatedHand:
+    """One hand as a file states it; amounts are chips of `scale` to the unit of the currency.
 
-    Where it does not tell the `total` of the pots, or the `rake`, they are None. `line` is where the hand begins.
+    Where it does not state the `total` of the pots, or the `rake`, they are None. `line` is where the hand begins.
     """
 
     line: int
@@ -91,13 +91,13 @@ class ToldHand:
     def is_limit(self) -> bool:
         return self.limit in ("limit", "fixed limit")
 
-    def tell(
+    def add(
         self, kind: str, player: str = "", chips: tuple[int, ...] = (), *, all_in: bool = False, **more: Any
     ) -> None:
         """Add an event of the line being read; `more` are `cards` and `run`."""
         self.events.append(Event(self.at, kind, player, chips, all_in=all_in, **more))
 
-    def know(self, name: str, cards: tuple[int, ...]) -> None:
+    def note_cards(self, name: str, cards: tuple[int, ...]) -> None:
         """Take note of a player's hole cards."""
         if len(cards) != 2:
             raise PokernetsError(f"{name} has {len(cards)} hole cards")
@@ -105,21 +105,21 @@ class ToldHand:
             raise PokernetsError(f"{name} has other cards than before")
 
 
-def played(told: ToldHand) -> PlayedHand:
+def played(hand: StatedHand) -> PlayedHand:
     """Play the hand by the rules of the table; a LineError says what does not fit in which line."""
     try:
-        return _hand(told, late_is_dead=True)
+        return _played(hand, late_is_dead=True)
     except LineError as error:
-        if sum(event.kind == "small blind" for event in told.events) > 1:
+        if sum(event.kind == "small blind" for event in hand.events) > 1:
             with suppress(LineError):
-                return _hand(told, late_is_dead=False)
+                return _played(hand, late_is_dead=False)
         raise error
 
 
-def _hand(told: ToldHand, late_is_dead: bool) -> PlayedHand:
-    last = told.total.line if told.total else told.line
+def _played(hand: StatedHand, late_is_dead: bool) -> PlayedHand:
+    last = hand.total.line if hand.total else hand.line
     try:
-        return _Table(told, late_is_dead).hand()
+        return _Table(hand, late_is_dead).played()
     except LineError as error:
         raise LineError(error.line or last, str(error)) from error
     except PokernetsError as error:
@@ -136,42 +136,42 @@ class _Run(NamedTuple):
 class _Table:
     """Makes a hand of its lines: players in the order of the rules, the posts, the play and the pots."""
 
-    def __init__(self, told: ToldHand, late_is_dead: bool) -> None:
-        self._told = told
+    def __init__(self, hand: StatedHand, late_is_dead: bool) -> None:
+        self._hand = hand
         self._late_is_dead = late_is_dead
         self._runs: dict[int, _Run] = {}
         self._above: dict[str, int] = {}
         """Chips of a raise above what anybody could call."""
-        dealt = {event.player for event in told.events if event.kind in (*POSTS, *MOVES)}
-        seats = sorted(told.seats, key=lambda seat: ((seat - told.button - 1) % 100, seat))
-        self._seats = [seat for seat in seats if told.seats[seat] in dealt]
-        self._names = [told.seats[seat] for seat in self._seats]
+        dealt = {event.player for event in hand.events if event.kind in (*POSTS, *MOVES)}
+        seats = sorted(hand.seats, key=lambda seat: ((seat - hand.button - 1) % 100, seat))
+        self._seats = [seat for seat in seats if hand.seats[seat] in dealt]
+        self._names = [hand.seats[seat] for seat in self._seats]
         self._places = {name: place for place, name in enumerate(self._names)}
         if len(self._names) < 2:
-            raise LineError(told.line, "fewer than two players post or act")
+            raise LineError(hand.line, "fewer than two players post or act")
         self._by_kind: dict[str, list[Event]] = {}
-        for event in told.events:
+        for event in hand.events:
             if event.player and event.player not in self._places:
                 raise LineError(event.line, f"{event.player} neither posts nor acts in this hand")
             self._by_kind.setdefault(event.kind, []).append(event)
 
-    def hand(self) -> PlayedHand:
-        told = self._told
+    def played(self) -> PlayedHand:
+        hand = self._hand
         state = self._play(self._rules())
         showed, hidden = ({self._places[event.player] for event in self._events(kind)} for kind in ("show", "hide"))
         mucked = mucked_hands(state, showed, hidden)
         boards = self._further_boards(state)
         payoffs, rake = self._payoffs(state, mucked, boards)
         return PlayedHand(
-            number=told.number,
+            number=hand.number,
             state=state,
             payoffs=tuple(payoffs),
             names=tuple(self._names),
             mucked=mucked,
             rake=rake,
-            scale=told.scale,
-            details={**told.details, "seats": self._seats, "_button": told.button},
-            line=told.line,
+            scale=hand.scale,
+            details={**hand.details, "seats": self._seats, "_button": hand.button},
+            line=hand.line,
             boards=boards,
         )
 
@@ -180,8 +180,8 @@ class _Table:
         return sorted(events) if len(kinds) > 1 else events
 
     def _rules(self) -> TableRules:
-        told, players = self._told, len(self._names)
-        big_blind = told.stakes[0] if told.is_limit else told.stakes[1]
+        hand, players = self._hand, len(self._names)
+        big_blind = hand.stakes[0] if hand.is_limit else hand.stakes[1]
         blinds, antes, dead = [0] * players, [0] * players, [0] * players
         big = self._big_blind()
         for event in self._events(*POSTS):
@@ -208,11 +208,11 @@ class _Table:
         last = self._places[straddles[-1].player] if straddles else big
         rules = table_rules(
             blinds=blinds,
-            starting_stacks=[told.stacks[name] for name in self._names],
+            starting_stacks=[hand.stacks[name] for name in self._names],
             min_bet=big_blind,
             first_to_act=(last + 1) % players,
-            bets=told.stakes if told.is_limit else None,
-            pot_limit=told.limit == "pot limit",
+            bets=hand.stakes if hand.is_limit else None,
+            pot_limit=hand.limit == "pot limit",
             antes=antes,
             dead=dead,
             opening=self._opening(blinds, big_blind),
@@ -229,7 +229,7 @@ class _Table:
         if self._all_in_on_ante(behind) and behind not in posted:
             return behind
         if not posted:
-            raise LineError(self._told.line, "nobody posts the big blind")
+            raise LineError(self._hand.line, "nobody posts the big blind")
         return min(posted)
 
     def _all_in_on_ante(self, player: int) -> bool:
@@ -255,7 +255,7 @@ class _Table:
             return 0
         highest = max(event.chips[0] for event in self._events(*POSTS) if event.kind not in ("ante", "dead"))
         opening = 0
-        for event in self._told.events:
+        for event in self._hand.events:
             if event.kind == "raise":
                 return max(0, event.chips[1] - event.chips[0])
             if event.kind == "call":
@@ -275,7 +275,7 @@ class _Table:
 
     def _play(self, rules: TableRules) -> HandState:
         replayer = self._replayer = Replayer(rules, self._names)
-        for event in self._told.events:
+        for event in self._hand.events:
             try:
                 if event.kind in _STREETS:
                     self._deal(event)
@@ -285,7 +285,7 @@ class _Table:
                     self._check_uncalled(event)
             except PokernetsError as error:
                 raise LineError(event.line, str(error)) from error
-        return replayer.finish([self._told.cards.get(name, ()) for name in self._names])
+        return replayer.finish([self._hand.cards.get(name, ()) for name in self._names])
 
     def _deal(self, event: Event) -> None:
         board = self._replayer.board
@@ -294,13 +294,13 @@ class _Table:
                 raise LineError(event.line, "a second board while there is betting is not read")
             shared = _EARLIER.get(len(event.cards), 0)
             board = self._runs.setdefault(event.run, _Run(shared, board[:shared])).cards
-        known = len(board)
-        if len(event.cards) != _STREETS[event.kind] or list(event.cards[:known]) != board:
+        size = len(board)
+        if len(event.cards) != _STREETS[event.kind] or list(event.cards[:size]) != board:
             raise LineError(event.line, f"the cards of the {event.kind.lower()} do not continue the board")
         if event.run:
-            board += event.cards[known:]
+            board += event.cards[size:]
         else:
-            self._replayer.deal(event.cards[known:])
+            self._replayer.deal(event.cards[size:])
 
     def _further_boards(self, state: HandState) -> tuple[tuple[int, ...], ...]:
         """Boards after the first of a hand that was run several times; all are checked against the summary."""
@@ -313,9 +313,9 @@ class _Table:
         ]
         if len(set(dealt)) < len(dealt):
             raise PokernetsError("a card is dealt twice over the boards of the hand")
-        told = self._told.boards
-        pairs = enumerate(zip(boards, told, strict=False))
-        if len(told) > len(boards) or any(
+        summary = self._hand.boards
+        pairs = enumerate(zip(boards, summary, strict=False))
+        if len(summary) > len(boards) or any(
             (board[-len(cards) :] if run else board) != cards for run, (board, cards) in pairs
         ):
             raise PokernetsError("the board of the summary is not the one dealt")
@@ -378,9 +378,9 @@ class _Table:
         self, state: HandState, mucked: frozenset[int], boards: Sequence[tuple[int, ...]]
     ) -> tuple[list[int], int]:
         """[P] net chips by what the file says was collected, and the rake; both checked against the rules."""
-        told, pot = self._told, sum(state.paid)
-        collected = [told.collected[name] for name in self._names]
-        if told.collected.total() != sum(collected):
+        hand, pot = self._hand, sum(state.paid)
+        collected = [hand.collected[name] for name in self._names]
+        if hand.collected.total() != sum(collected):
             raise LineError(0, "chips are collected by who did not play")
         above = [0] * len(
             collected
@@ -389,13 +389,13 @@ class _Table:
             committed = state.betting.committed
             called = sorted(committed)[-2]
             above = [self._above.get(name, 0) + max(0, committed[i] - called) for i, name in enumerate(self._names)]
-        total = told.total.chips[0] if told.total else max(pot, sum(collected))
-        if told.wins_include_uncalled or total == pot + sum(above):
+        total = hand.total.chips[0] if hand.total else max(pot, sum(collected))
+        if hand.wins_include_uncalled or total == pot + sum(above):
             total, collected = pot, [got - chips for got, chips in zip(collected, above, strict=True)]
         if total != pot:
-            raise LineError(told.total.line if told.total else 0, f"a total pot of {total} chips, but {pot} were bet")
-        rake = pot - sum(collected) if told.rake is None else told.rake
-        if told.rake is None and not 0 <= rake <= pot * _MOST_RAKE:
+            raise LineError(hand.total.line if hand.total else 0, f"a total pot of {total} chips, but {pot} were bet")
+        rake = pot - sum(collected) if hand.rake is None else hand.rake
+        if hand.rake is None and not 0 <= rake <= pot * _MOST_RAKE:
             raise LineError(0, f"{sum(collected)} chips of a pot of {pot} are won: the rest is no rake")
         self._award(state, mucked, boards, collected, pot - rake - sum(collected))
         return payoffs_collected(state, mucked, collected, rake, self._names, boards), rake
@@ -410,10 +410,10 @@ class _Table:
     ) -> None:
         """Adds the `missing` chips, which were not awarded because players had cashed out, to what these have collected
         [P]: as the summary says, or else as the rules do."""
-        places = [self._places[name] for name in self._told.cashed_out if name in self._places]
+        places = [self._places[name] for name in self._hand.cashed_out if name in self._places]
         if missing <= 0 or not places:
             return
-        more = {place: self._told.cashed_out[self._names[place]] - collected[place] for place in places}
+        more = {place: self._hand.cashed_out[self._names[place]] - collected[place] for place in places}
         if min(more.values()) < 0 or sum(more.values()) != missing:
             gains = zip(payoffs_by_rules(state, mucked, boards), state.paid, strict=True)
             won = [net + paid for net, paid in gains]
