@@ -4,8 +4,8 @@ python examples/solve_spot.py
 """
 
 from poker.solvers.vector.solver import VectorSolver
-from poker.solvers.vector.spot.decisions import decision
 from poker.solvers.vector.spot.spots import Spot
+from poker.solvers.vector.walk import Walk
 
 SPOT = Spot(
     {
@@ -27,10 +27,11 @@ def main() -> None:
     print(
         f"EV out of position {solver.game_value(0):.2f}, in position {solver.game_value(1):.2f}, of a pot of {SPOT.pot}"
     )
+    walk = Walk(SPOT, solver)
     for words in ("", "check", "bet60"):
-        node = decision(solver, words)
-        shares = ", ".join(f"{action} {found['frequency']:.0%}" for action, found in node.actions.items())
-        print(f"{'in position' if node.player else 'out of position'} after `{words or 'the turn'}`: {shares}")
+        view = walk.view(words.split())
+        shares = ", ".join(f"{action} {numbers['frequency']:.0%}" for action, numbers in view.totals.items())
+        print(f"{'in position' if view.player else 'out of position'} after `{words or 'the turn'}`: {shares}")
 
 
 if __name__ == "__main__":

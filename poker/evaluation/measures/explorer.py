@@ -22,7 +22,6 @@ from poker.commands import COMMANDS
 from poker.errors import PokernetsError
 from poker.evaluation.measures.spot import SEATS, Settings, prepare, write_results
 from poker.solvers.vector.solver import SolveProgress
-from poker.solvers.vector.spot import decisions
 from poker.solvers.vector.spot.spots import Spot
 from poker.solvers.vector.walk import View, Walk
 
@@ -161,12 +160,8 @@ def view_record(view: View) -> dict[str, Any]:
 
 
 def totals(view: View) -> dict[str, dict[str, float | None]]:
-    """Frequency and values of each action over all hands (`poker.solvers.vector.spot.decisions.totals`)."""
-    if view.player is None:
-        return {}
-    rows = decisions.totals(view.weights[view.player], view.strategy, view.action_ev)
-    numbers = ({key: json_number(value) for key, value in row.items()} for row in rows)
-    return dict(zip(view.actions, numbers, strict=True))
+    """`View.totals` as JSON values."""
+    return {action: {key: json_number(value) for key, value in row.items()} for action, row in view.totals.items()}
 
 
 def hands_of(view: View, player: int) -> dict[str, dict[str, Any]]:

@@ -21,7 +21,7 @@ from poker.artifacts import fingerprint_of
 from poker.atomic import written_atomically
 from poker.cards import HOLDEM, RANKS, cards_text, ordered_board
 from poker.errors import PokernetsError
-from poker.evaluation.measures.spot import SEATS, Settings, prepare, solve
+from poker.evaluation.measures.spot import SEATS, Settings, prepare, seat, solve
 from poker.formats.ranges import parse_range
 from poker.kernels.cards.hands import HAND_PERMUTATION
 from poker.kernels.cards.isomorphism import canonical_boards
@@ -30,8 +30,8 @@ from poker.lock import alone
 from poker.progress import progress_bars
 from poker.report import Figure, Report, Section, Table
 from poker.report.charts import stacked
-from poker.solvers.vector.spot.decisions import decision, equity
 from poker.solvers.vector.spot.spots import LOCK, read_keys, spot_of
+from poker.solvers.vector.walk import Walk
 from poker.types import Floats
 
 _SMALL_MENU = {"flop_bet": "33%", "bet": "75%", "flop_raise": "60%"}
@@ -95,21 +95,22 @@ def _solved(keys: Mapping[str, Any], settings: Settings, device: str, nodes: Seq
         return {"flop": keys["board"], "pairs": 0.0}
     solver, _ = prepare(spot, settings)
     done = solve(solver, spot, settings, device)
-    decisions = [decision(solver, words) for words in nodes]
+    walk = Walk(spot, solver)
+    root = walk.view([])
     return {
         "flop": keys["board"],
         "pairs": solver.game.total_weight,
         "ev": [solver.game_value(0), solver.game_value(1)],
-        "equity": list(equity(solver.game)),
+        "equity": [root.mean(root.equity[player], player) for player in range(2)],
         "exploitability_percent_pot": 100 * done.exploitability / spot.pot,
         "seconds": round(done.seconds, 3),
         "nodes": {
-            one.path: {
-                "player": SEATS[one.player],
-                "reach": float(one.weights.sum()) / solver.game.total_weight,
-                "frequencies": {action: figures["frequency"] for action, figures in one.actions.items()},
+            words: {
+                "player": seat(view),
+                "reach": float(view.weights[SEATS.index(seat(view))].sum()) / solver.game.total_weight,
+                "frequencies": {action: figures["frequency"] for action, figures in view.totals.items()},
             }
-            for one in decisions
+            for words, view in ((words, walk.view(words.split())) for words in nodes)
         },
     }
 

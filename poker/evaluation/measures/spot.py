@@ -17,10 +17,10 @@ from poker.errors import PokernetsError
 from poker.report import Figure, Report, Section, Table
 from poker.report.grids import strategy_grids
 from poker.solvers.vector.solver import SolveProgress, VectorSolver
-from poker.solvers.vector.spot.decisions import Decision, decision, equity
 from poker.solvers.vector.spot.locks import lock_decisions
 from poker.solvers.vector.spot.solution import find_node, save_solution
 from poker.solvers.vector.spot.spots import Spot, read_spot
+from poker.solvers.vector.walk import View, Walk
 
 _USUAL = (100, 300)
 """Iterations that solves take as a rule."""
@@ -145,27 +145,34 @@ def write_results(
 
     `course` are iterations and exploitability in percent of the pot; `command` as in `Report`.
     """
-    shares = equity(solver.game)
+    walk = Walk(read, solver)
+    root = walk.view([])
     figures: dict[str, float] = {
         "iterations": done.iterations,
         "seconds": seconds,
         "exploitability_percent_pot": 100 * done.exploitability / read.pot,
         "ev_oop": solver.game_value(0),
         "ev_ip": solver.game_value(1),
-        "equity_oop": shares[0],
-        "equity_ip": shares[1],
+        "equity_oop": root.mean(root.equity[0], 0),
+        "equity_ip": root.mean(root.equity[1], 1),
     }
     folder = out / read.name
     save_solution(folder / "solution", read, solver, figures)
-    decisions = [decision(solver, words) for words in nodes]
-    records = [{"path": one.path, "player": SEATS[one.player], "actions": one.actions} for one in decisions]
+    decisions = {words: walk.view(words.split()) for words in nodes}
+    records = [{"path": words, "player": seat(view), "actions": view.totals} for words, view in decisions.items()]
     record = {"spot": read.text, "algorithm": solver.schedule.name, **figures, "nodes": records}
     sections, scalars = _sections(read, figures, decisions), {"exploitability_percent_pot": course}
     files = {"solution": folder / "solution"}
     return Report(f"Spot {read.text['board']}", sections, record, scalars, files, command).write(folder)
 
 
-def _sections(spot: Spot, figures: dict[str, float], decisions: list[Decision]) -> list[Section]:
+def seat(view: View) -> str:
+    """The seat that acts at a decision."""
+    assert view.player is not None
+    return SEATS[view.player]
+
+
+def _sections(spot: Spot, figures: dict[str, float], decisions: dict[str, View]) -> list[Section]:
     """The whole game, then each decision with its table and its picture."""
     values = [
         (seat, f"{figures[f'ev_{seat.lower()}']:.3f}", f"{figures[f'equity_{seat.lower()}']:.2%}") for seat in SEATS
@@ -175,18 +182,18 @@ def _sections(spot: Spot, figures: dict[str, float], decisions: list[Decision]) 
         f" {figures['iterations']:.0f} iterations, {figures['seconds']:.2f} s"
     )
     sections: list[Section] = [Table(("player", "EV", "equity"), values, "Solution", note)]
-    for number, one in enumerate(decisions):
-        title = f"{SEATS[one.player]} after `{one.path or 'root'}`"
+    for number, (words, view) in enumerate(decisions.items()):
+        title = f"{seat(view)} after `{words or 'root'}`"
         rows = [
             (
                 action,
                 f"{numbers['frequency']:.2%}",
                 *("-" if numbers[ev] is None else f"{numbers[ev]:.2f}" for ev in _EVS),
             )
-            for action, numbers in one.actions.items()
+            for action, numbers in view.totals.items()
         ]
-        weights = without_rare(one.weights)
-        draw = partial(strategy_grids, f"{spot.text['board']} {title}", list(one.actions), weights, one.strategy)
-        name = f"ranges_{number}_{one.path.replace(' ', '_') or 'root'}"
+        weights = without_rare(view.weights[SEATS.index(seat(view))])
+        draw = partial(strategy_grids, f"{spot.text['board']} {title}", list(view.actions), weights, view.strategy)
+        name = f"ranges_{number}_{words.replace(' ', '_') or 'root'}"
         sections += [Table(("action", "frequency", *_EVS.values()), rows, title), Figure(name, draw)]
     return sections

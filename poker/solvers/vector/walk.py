@@ -8,14 +8,15 @@ counted from the root of the spot.
 Symbols: H hands, A actions; arrays [2, H] are of OOP and IP.
 """
 
+import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 
 import numpy as np
 
 from poker.betting import Betting
-from poker.cards import cards_text, parse_cards, without_rare
+from poker.cards import RARE, cards_text, parse_cards, without_rare
 from poker.errors import PokernetsError
 from poker.rules import CALL
 from poker.solvers.vector.boards import deck_of
@@ -23,12 +24,11 @@ from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.layout import NO_RAKE
 from poker.solvers.vector.response_values import ResponseValues
 from poker.solvers.vector.solver import VectorSolver
-from poker.solvers.vector.spot.decisions import arriving, weighted_mean
-from poker.solvers.vector.spot.solution import action_name
+from poker.solvers.vector.spot.solution import action_name, find_child
 from poker.solvers.vector.spot.spots import Spot
 from poker.tree import Kind, build_tree
 from poker.tree.spots import spot_tree
-from poker.types import Board, Floats, Singles
+from poker.types import Board, Floats, Reals, Singles
 
 _KEPT_STREETS = 16
 
@@ -47,7 +47,7 @@ class View:
     """A public state. Nobody acts where `player` is None: a card comes (`deals`), or the hand is over.
 
     `ranges` are the weights with which hands come here, `weights` those times the weight of the opponent's hands that
-    they leave possible. `ev`, `equity` [2, H] and `action_ev` [H, A] are NaN for hands that do not come here.
+    they leave possible. `ev` [2, H] and `action_ev` [H, A] are NaN for hands that do not come here.
     """
 
     words: tuple[str, ...]
@@ -59,10 +59,22 @@ class View:
     ranges: Floats
     weights: Floats
     ev: Singles
-    equity: Singles
     strategy: Singles
     action_ev: Singles
-    deals: tuple[NextCard, ...] = ()
+    deals: tuple[NextCard, ...]
+    checked_down: "_CheckedDown | None" = field(repr=False)
+
+    @property
+    def equity(self) -> Singles:
+        """[2, H] shares of the pot when nobody bets any more, worked out when first asked for."""
+        return np.full_like(self.ev, np.nan) if self.checked_down is None else self.checked_down.equity
+
+    @property
+    def totals(self) -> dict[str, dict[str, float | None]]:
+        """The `totals` of each action of the player who acts."""
+        if self.player is None:
+            return {}
+        return dict(zip(self.actions, totals(self.weights[self.player], self.strategy, self.action_ev), strict=True))
 
     def mean(self, values: Singles, player: int) -> float:
         """Mean of values [H] of the player's hands; NaN where none comes here."""
@@ -88,11 +100,7 @@ class Walk:
             if street.tree.kind[node] == Kind.STREET and not street.is_all_in(node):
                 street, node = self._dealt(street, node, word), 0
                 continue
-            names = street.children(node)
-            if word not in names:
-                possible = ", ".join(names) or "nothing, the hand is over"
-                raise PokernetsError(f"`{word}` in `{' '.join(words)}`: possible are {possible}")
-            node = names[word]
+            node = street.child(node, word, " ".join(words))
         return street.view(tuple(words), node)
 
 
@@ -107,10 +115,11 @@ class _Street:
     def values(self) -> tuple[ResponseValues, ResponseValues]:
         return self.solver.average_values(0), self.solver.average_values(1)
 
-    def children(self, node: int) -> dict[str, int]:
-        if self.tree.kind[node] != Kind.DECISION:
-            return {}
-        return {action_name(self.tree, node, child): child for child in self.tree.children(node)}
+    def child(self, node: int, word: str, words: str) -> int:
+        """The node that `word` leads to from one at which the street's cards are dealt."""
+        if self.is_all_in(node):
+            raise PokernetsError(f"`{word}` in `{words}`: possible are nothing, the hand is over")
+        return find_child(self.tree, node, word, words)
 
     def is_all_in(self, node: int) -> bool:
         """Whether nobody acts any more, whatever cards come."""
@@ -138,14 +147,14 @@ class _Street:
             pot=tree.pot(node),
             behind=min(tree.rules.stacks) - int(tree.committed[node].max()),
             player=player,
-            actions=tuple(self.children(node)),
+            actions=tuple(action_name(tree, node, child) for child in tree.children(node)) if acts else (),
             ranges=ranges,
             weights=weights,
             ev=ev,
-            equity=np.full_like(ev, np.nan) if checked is None else checked.equity,
             strategy=strategy,
             action_ev=action_ev,
             deals=deals,
+            checked_down=checked,
         )
 
     def dealt(self, node: int, word: str) -> "_Street":
@@ -185,16 +194,25 @@ class _CheckedDown:
     """Shares of the pot when nobody bets any more."""
 
     def __init__(self, board: Board, ranges: Floats) -> None:
-        self._game = VectorGame(spot_tree(len(board), 2, 1, {}), board, ranges.astype(np.float32), rake=NO_RAKE)
-        solver = VectorSolver(self._game, "cfr_plus")
-        self._values = [solver.average_values(player) for player in range(2)]
-        self.equity: Singles = np.stack([values.at(0) for values in self._values]) / np.float32(2)
+        self._board, self._ranges = board, ranges
+
+    @cached_property
+    def _values(self) -> list[ResponseValues]:
+        tree = spot_tree(len(self._board), 2, 1, {})
+        game = VectorGame(tree, self._board, self._ranges.astype(np.float32), rake=NO_RAKE)
+        solver = VectorSolver(game, "cfr_plus")
+        return [solver.average_values(player) for player in range(2)]
+
+    @cached_property
+    def equity(self) -> Singles:
+        return np.stack([values.at(0) for values in self._values]) / np.float32(2)
 
     @property
     def next_boards(self) -> list[Callable[[Board], Singles]]:
         """Equities [H] of each player, by the board of the next street."""
-        closed = int(self._game.tree.first_child[self._game.tree.find((CALL,))])
-        return [_next_boards(self._game, values.starts(closed) / np.float32(2)) for values in self._values]
+        game = self._values[0].game
+        closed = int(game.tree.first_child[game.tree.find((CALL,))])
+        return [_next_boards(game, values.starts(closed) / np.float32(2)) for values in self._values]
 
 
 def _next_boards(game: VectorGame, starts: Singles) -> Callable[[Board], Singles]:
@@ -206,3 +224,32 @@ def _next_boards(game: VectorGame, starts: Singles) -> Callable[[Board], Singles
         return np.asarray(starts[index - game.on(street).start][deck_of(game.rules).hand_map[permutation]])
 
     return on
+
+
+def totals(weights: Floats, strategy: Reals, values: Reals) -> list[dict[str, float | None]]:
+    """Frequency with which hands of `weights` [H] take each action, its mean value `ev` to those that do, and `ev_all`
+    to all of them alike, by which actions compare; None where nothing is known, and for the `ev` of an action that is
+    hardly taken (`poker.cards.RARE`). `strategy` and `values` are [H, A]."""
+    rows: list[dict[str, float | None]] = []
+    for taken, worth in zip(strategy.T, values.T, strict=True):
+        frequency = float(weights @ taken / weights.sum()) if weights.any() else math.nan
+        ev = weighted_mean(worth, weights * taken) if frequency >= RARE else math.nan
+        evs = {"ev": ev, "ev_all": weighted_mean(worth, weights)}
+        rows.append({"frequency": frequency, **{name: None if math.isnan(ev) else ev for name, ev in evs.items()}})
+    return rows
+
+
+def weighted_mean(values: Reals, weights: Floats) -> float:
+    """Mean over the hands that have a weight and a value; NaN where there is none."""
+    both = (weights > 0) & ~np.isnan(values)
+    return float(weights[both] @ values[both] / weights[both].sum()) if both.any() else math.nan
+
+
+def arriving(solver: VectorSolver, node: int) -> Floats:
+    """[2, H] ranges with which both players come to a node of the first street."""
+    tree, ranges = solver.game.tree, solver.game.ranges.astype(np.float64)
+    while (parent := int(tree.parent[node])) >= 0:
+        if tree.kind[parent] == Kind.DECISION:
+            ranges[tree.player[parent]] *= solver.strategy(parent)[:, node - int(tree.first_child[parent])]
+        node = parent
+    return ranges

@@ -12,9 +12,8 @@ from poker.evaluation.measures.explorer import hands_of
 from poker.rules import CALL
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.solver import VectorSolver
-from poker.solvers.vector.spot.decisions import arriving, decision, totals
 from poker.solvers.vector.spot.spots import spot_of
-from poker.solvers.vector.walk import View, Walk
+from poker.solvers.vector.walk import View, Walk, arriving, totals
 from poker.table.explorer.solution import _cells
 from poker.tree import build_tree
 from poker.tree.spots import spot_tree
@@ -54,10 +53,9 @@ def test_first_street_is_the_vector_engines(turn: tuple[Walk, VectorSolver]) -> 
     np.testing.assert_allclose(view.action_ev[live], solver.action_values(node)[live], rtol=1e-5)
     np.testing.assert_array_equal(view.strategy, solver.strategy(node))
     np.testing.assert_allclose((view.strategy * view.action_ev).sum(axis=1)[live], view.ev[0, live], atol=1e-3)
-    told = decision(solver, "check bet30")
-    np.testing.assert_allclose(view.weights[0], told.weights)
-    means = told.weights[live] @ solver.action_values(node)[live] / told.weights[live].sum()
-    assert [one["ev_all"] for one in told.actions.values()] == pytest.approx(means.tolist(), rel=1e-5)
+    means = view.weights[0, live] @ solver.action_values(node)[live] / view.weights[0, live].sum()
+    assert [numbers["ev_all"] for numbers in view.totals.values()] == pytest.approx(means.tolist(), rel=1e-5)
+    np.testing.assert_array_equal(walk.view(["Check", "allin", "call"]).ev, walk.view(["check", "allin150", "call"]).ev)
     root = walk.view([])
     for player in range(2):
         assert _mean(root, player) == pytest.approx(solver.game_value(player), abs=1e-4)
@@ -97,8 +95,8 @@ def test_hands_that_hardly_come_are_in_no_view() -> None:
 
 def test_an_action_that_is_hardly_taken_has_no_value_to_those_that_take_it() -> None:
     weights, strategy = np.ones(2), np.array([[1.0, 0.0], [1 - 1e-5, 1e-5]])
-    found = totals(weights, strategy, np.array([[1.0, 5.0], [2.0, 9.0]]))
-    assert [(one["ev"], one["ev_all"]) for one in found] == [(pytest.approx(1.5, abs=1e-5), 1.5), (None, 7.0)]
+    rows = totals(weights, strategy, np.array([[1.0, 5.0], [2.0, 9.0]]))
+    assert [(row["ev"], row["ev_all"]) for row in rows] == [(pytest.approx(1.5, abs=1e-5), 1.5), (None, 7.0)]
 
 
 @pytest.mark.parametrize("words", [["check", "check"], ["check", "bet30", "call"]])

@@ -112,6 +112,16 @@ def action_name(tree: BettingTree, node: int, child: int) -> str:
     return f"{'bet' if level else 'raise'}{total}"
 
 
+def find_child(tree: BettingTree, node: int, word: str, words: str) -> int:
+    """The child that a `word` of `words` names; `allin` will do for the all-in."""
+    names = {action_name(tree, node, child): child for child in tree.children(node)}
+    for name, child in names.items():
+        if word.lower() == name or (word.lower() == "allin" and name.startswith("allin")):
+            return child
+    possible = ", ".join(names) or "nothing, the hand is over"
+    raise PokernetsError(f"`{word}` in `{words}`: possible are {possible}")
+
+
 def find_node(tree: BettingTree, board: tuple[int, ...], words: str) -> tuple[int, tuple[int, ...]]:
     """The decision that words lead to, and its board."""
     node = 0
@@ -122,14 +132,9 @@ def find_node(tree: BettingTree, board: tuple[int, ...], words: str) -> tuple[in
             board = board + parse_cards(word)
             node = int(tree.first_child[node])
             continue
-        names = {action_name(tree, node, child): child for child in tree.children(node)}
-        allin = [name for name in names if name.startswith("allin")]
-        if allin:
-            names["allin"] = names[allin[0]]
-        if word.lower() not in names or tree.kind[node] != Kind.DECISION:
-            wanted = "a card" if tree.kind[node] == Kind.STREET else ", ".join(names) or "nothing, the hand is over"
-            raise PokernetsError(f"`{word}` in `{words}`: possible are {wanted}")
-        node = names[word.lower()]
+        if tree.kind[node] == Kind.STREET:
+            raise PokernetsError(f"`{word}` in `{words}`: possible is a card")
+        node = find_child(tree, node, word, words)
     if tree.kind[node] != Kind.DECISION:
         what = "a card comes next" if tree.kind[node] == Kind.STREET else "the hand is over"
         raise PokernetsError(f"nobody acts after `{words}`: {what}")
