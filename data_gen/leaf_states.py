@@ -8,18 +8,16 @@ of hands of a state become rows, two a pair: one with either player as `own`.
 Shard i depends on the seed, i and the settings of a shard alone: killed and continued, the job writes the same bytes.
 """
 
-import sys
-import time
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from data_gen.costs import cost, print_cost
-from data_gen.progress import JobProgress
+from data_gen.shards import make_shards
 from data_gen.valuation import StoredBlueprint, Valuation
 from poker.abstraction.dealers import sample_boards
 from poker.abstraction.equities import showdown_equity
@@ -30,7 +28,7 @@ from poker.features.leaf import encode_pairs
 from poker.features.leaf_shards import KIND, columns_of, write_shard
 from poker.features.shards import shard_path
 from poker.kernels.cards.isomorphism import NUM_BOARDS, canonical_board
-from poker.parallel import Cluster, Given, Work
+from poker.parallel import Cluster
 from poker.rules import Rules
 from poker.search.leaves.off_tree import OffTreeStates
 from poker.solvers.rollout.continuation import Continuations
@@ -83,30 +81,11 @@ def run(
 ) -> None:
     """Write the shards of `output` that are not there yet."""
     valuation = Valuation(StoredBlueprint(game, abstraction, blueprint), settings.continuations)
-    job, policy, made_from = _Job(valuation, settings, output), valuation.stored.load(), valuation.made_from
+    job, policy = _Job(valuation, settings, output), valuation.stored.load()
     rounds: dict[Board, float] = {(): settings.preflop_share, (0, 1, 2): 1 - settings.preflop_share}
     for board in (board for board, share in rounds.items() if share > 0):
         LeafSampler(policy, board, settings.exploration, settings.uniform_hands)  # refuses a round without states
-    missing = [
-        index
-        for index in range(shards)
-        if find_artifact(job.shard(index), KIND, config=job.config(index), made_from=made_from) is None
-    ]
-    done = shards - len(missing)
-    there = f"leaf states {output}: {done} of {shards} shards are there"
-    if not missing:
-        print(there, file=sys.stderr)
-        return
-    job.tell_cost(f"{there}, {len(missing)} to make", len(missing), cluster)
-    if dry:
-        return
-    started, rows = time.perf_counter(), 0
-    with JobProgress("leaf states", total=shards, done=done, logs=runs) as progress:
-        work = Work(Given(job.make_shard), inputs=valuation.inputs, output=job.shard)
-        for count, sem in cluster.run(work, missing):
-            done, rows = done + 1, rows + count
-            rate = rows / (time.perf_counter() - started)
-            progress.update(done, step=done, rows=rows, rows_per_second=rate, label_sem=sem)
+    make_shards(job, shards, cluster, dry, runs)
 
 
 def shard_rows(continuations: Continuations, settings: ShardSettings, index: int) -> Columns:
@@ -174,31 +153,38 @@ class _Job:
     valuation: Valuation
     settings: ShardSettings
     output: str
+    title: ClassVar[str] = "leaf states"
+    unit: ClassVar[str] = "rows"
+
+    @property
+    def inputs(self) -> tuple[Path, ...]:
+        return self.valuation.inputs
 
     def config(self, index: int) -> dict[str, Any]:
         own = {key: value for key, value in asdict(self.settings).items() if key != "continuations"}
         return {"game": self.valuation.stored.game.name, **own, **self.valuation.forms.config, "shard": index}
 
-    def shard(self, index: int) -> Path:
-        return shard_path(self.output, index)
+    def is_there(self, index: int) -> bool:
+        config, made_from = self.config(index), self.valuation.made_from
+        return find_artifact(shard_path(self.output, index), KIND, config=config, made_from=made_from) is not None
 
-    def make_shard(self, index: int) -> tuple[int, float]:
+    def make_shard(self, index: int) -> tuple[int, dict[str, float]]:
         """Write one shard; returns its rows and the mean standard error of its labels, in pots."""
         continuations, forms = self.valuation.continuations(), self.valuation.forms
         columns = shard_rows(continuations, self.settings, index)
         columns["labels"][:, 1:] += np.float32(forms.pot_fraction)
         sem = float(columns["label_sem"].mean(dtype=np.float64))
         write_shard(
-            self.shard(index),
+            shard_path(self.output, index),
             columns,
             config=self.config(index),
             made_from=self.valuation.made_from,
             counts={"mean_label_sem": sem},
             continuations=forms.names,
         )
-        return len(columns["group"]), sem
+        return len(columns["group"]), {"label_sem": sem}
 
-    def tell_cost(self, what: str, missing: int, cluster: Cluster) -> None:
+    def print_cost(self, what: str, missing: int, cluster: Cluster) -> None:
         """Print the cost of the shards that are missing, from trials of boards of either round."""
         settings = self.settings
         rows = 2 * settings.boards_per_shard * settings.states_per_board * settings.pairs_per_state * missing
@@ -210,7 +196,7 @@ class _Job:
             for preflop, share in rounds.items()
             if share > 0
         ]
-        needed = cost(trials, missing, cluster, self.valuation.inputs, 1 / missing)
+        needed = cost(trials, missing, cluster, self.inputs, 1 / missing)
         print_cost(f"{what}, up to {rows:,} rows", needed, missing, cluster, rows * width / 1e6)
 
     def _trial(self, preflop_share: float, number: int, boards: int) -> None:

@@ -8,25 +8,24 @@ whose leaves the net values. Shard i depends on the seed, i, the settings and th
 not on the device: killed and continued, the job writes the same bytes.
 """
 
-import sys
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import cached_property, lru_cache, partial
-from typing import Any, NamedTuple
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from data_gen.costs import cost, print_cost
-from data_gen.progress import JobProgress
+from data_gen.shards import make_shards
 from poker.artifacts import find_artifact, open_artifact
 from poker.cards import HAND_CARDS, HOLDEM, NO_CARD, NUM_HANDS, NUM_SUITS, PREFLOP_CLASS, ordered_board
 from poker.errors import PokernetsError
 from poker.features.ranges import COLUMNS, KIND, LEVELS, encode, stamp, strengths, write_states
 from poker.features.shards import shard_path
 from poker.kernels.cards.isomorphism import canonical_board
-from poker.parallel import Cluster, Given, Work
+from poker.parallel import Cluster
 from poker.search.leaves.range_net import MeanOverDeals, RangeNetLeaf, RangeValues
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.solver import VectorSolver
@@ -92,28 +91,7 @@ def run(
 ) -> None:
     """Write the shards of `output` that are not there yet. `nets` has a net for each level, which `load` reads from its
     path and level; without, turns are solved to the end. On a CUDA `device` the solves of a shard are one batch."""
-    job = _Job(settings, nets, load, device, output)
-    missing = [index for index in range(shards) if not job.is_there(index)]
-    done = shards - len(missing)
-    there = f"range states {output}: {done} of {shards} shards are there"
-    if not missing:
-        print(there, file=sys.stderr)
-        return
-    states = len(missing) * settings.states_per_shard
-    width = sum(np.dtype(dtype).itemsize * int(np.prod(shape)) for dtype, shape, *_ in COLUMNS.values())
-    needed = cost([(job.try_states, states)], len(missing), cluster, largest=1 / len(missing))
-    print_cost(
-        f"{there}, {len(missing)} to make, {states:,} states", needed, len(missing), cluster, states * width / 1e6
-    )
-    if dry:
-        return
-    started, made = time.perf_counter(), 0
-    with JobProgress("range states", total=shards, done=done, logs=runs) as progress:
-        work = Work(Given(job.make_shard), output=partial(shard_path, output))
-        for exploitability in cluster.run(work, missing):
-            done, made = done + 1, made + settings.states_per_shard
-            rate = made / (time.perf_counter() - started)
-            progress.update(done, step=done, states_per_second=rate, exploitability_pots=exploitability)
+    make_shards(_Job(settings, nets, load, device, output), shards, cluster, dry, runs)
 
 
 @dataclass(frozen=True)
@@ -125,6 +103,9 @@ class _Job:
     load: Callable[..., RangeValues]
     device: str
     output: str
+    title: ClassVar[str] = "range states"
+    unit: ClassVar[str] = "states"
+    inputs: ClassVar[tuple[Path, ...]] = ()
 
     def __post_init__(self) -> None:
         level = LEVELS[self.settings.level]
@@ -153,8 +134,8 @@ class _Job:
         config, path = self.config(index), shard_path(self.output, index)
         return find_artifact(path, KIND, config=config, made_from=self.made_from) is not None
 
-    def make_shard(self, index: int) -> float:
-        """Write one shard; returns the mean exploitability of its solves, in pots."""
+    def make_shard(self, index: int) -> tuple[int, dict[str, float]]:
+        """Write one shard; returns its states and the mean exploitability of its solves, in pots."""
         columns = self.rows(index)
         mean = float(columns["exploitability"].mean())
         write_states(
@@ -165,7 +146,13 @@ class _Job:
             made_from=self.made_from,
             counts={"mean_exploitability": mean},
         )
-        return mean
+        return len(columns["exploitability"]), {"exploitability_pots": mean}
+
+    def print_cost(self, what: str, missing: int, cluster: Cluster) -> None:
+        states = missing * self.settings.states_per_shard
+        width = sum(np.dtype(dtype).itemsize * int(np.prod(shape)) for dtype, shape, *_ in COLUMNS.values())
+        needed = cost([(self.try_states, states)], missing, cluster, largest=1 / missing)
+        print_cost(f"{what}, {states:,} states", needed, missing, cluster, states * width / 1e6)
 
     def try_states(self, number: int, states: int) -> None:
         self.rows(number, states)

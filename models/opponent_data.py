@@ -6,7 +6,7 @@ later game of a player is on both sides.
 Inputs that describe a player's past use all earlier hands, those of the test part too, as a player at the table would.
 """
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -154,9 +154,9 @@ class OpponentData(lightning.LightningDataModule):
     def val_dataloader(self) -> OrderedLoader[OpponentBatch]:
         return OrderedLoader(self.rows.test_rows, TEST_BATCH, self._take, Position.of(self))
 
-    def ordered(self, rows: NDArray[np.int64]) -> Iterator[OpponentBatch]:
+    def ordered(self, rows: NDArray[np.int64]) -> OrderedLoader[OpponentBatch]:
         """Batches of `rows`, one after the other, in this process."""
-        return (self._take(rows[start : start + TEST_BATCH]) for start in range(0, len(rows), TEST_BATCH))
+        return OrderedLoader(rows, TEST_BATCH, self._take, Position())
 
     def _take(self, rows: NDArray[np.int64]) -> OpponentBatch:
         index = torch.from_numpy(rows)
