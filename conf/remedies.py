@@ -11,9 +11,9 @@ from hydra.core.hydra_config import HydraConfig
 from omegaconf import OmegaConf
 
 from conf.help import CONF, choices, experiments
-from poker.artifacts import MAKERS, MANIFEST
-from poker.commands import COMMANDS
-from poker.errors import PokernetsError, Remedy
+from poker.artifacts import MANIFEST
+from poker.commands import COMMANDS, MAKERS, Remedy
+from poker.errors import PokernetsError
 
 _IN_A_SHELL = re.compile(r"[a-zA-Z0-9_.,/+~@:=\[\]-]*")
 
@@ -41,7 +41,7 @@ class Invocation:
         The folder where something is missing may name the scale, or an experiment that makes it; the same command keeps
         all that it was given."""
         remedy, message = error.remedy, str(error)
-        if remedy is None or not remedy.settings or not self.chosen:
+        if not isinstance(remedy, Remedy) or not remedy.settings or not self.chosen:
             return message
         group, option = remedy.settings[0].split("=")
         given = [argument for argument in self.overrides if not argument.startswith(f"{group}=")]

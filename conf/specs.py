@@ -9,7 +9,8 @@ from typing import Any
 from conf.compose import call
 from conf.remedies import Invocation
 from conf.signatures import ConfigurationError
-from poker.artifacts import MissingArtifactError, how_to_make
+from poker.artifacts import MissingArtifactError
+from poker.commands import how_to_make
 from poker.errors import PokernetsError
 from poker.evaluation.aivat.value_functions import ValueFunctionSpec
 from poker.play.lineup import AgentSpec

@@ -21,10 +21,10 @@ from poker.artifacts import (
     CorruptArtifactError,
     MismatchedArtifactError,
     canonical_json,
-    how_to_replace,
     open_artifact,
     write_artifact,
 )
+from poker.commands import how_to_replace
 from poker.errors import PokernetsError
 from poker.naming import importable, stable_name
 

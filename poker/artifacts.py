@@ -9,14 +9,10 @@ it replaces is moved aside before, and taken back by `find_artifact` where a kil
 without pickles, opened memory-mapped and read-only; nothing read from disk is ever executed.
 """
 
-import glob
 import hashlib
 import json
 import os
 import re
-import shutil
-import tempfile
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -24,8 +20,9 @@ from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, ParamSpec, TypeVar
 
-from poker.commands import COMMANDS
-from poker.errors import PokernetsError, Remedy, disk_full_at
+from poker.atomic import take_back, written_whole
+from poker.commands import Remedy, how_to_make, how_to_replace
+from poker.errors import PokernetsError, disk_full_at
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
@@ -36,7 +33,6 @@ T = TypeVar("T")
 SCHEMA = 1
 MANIFEST = "manifest.json"
 
-_DAY = 86_400  # seconds
 _FINGERPRINT = re.compile("[0-9a-f]{64}")
 _SECONDS = re.compile(r"(?:\w+_)?seconds")
 _FILE = re.compile(r"(?!\.)[^/\0]{1,100}")
@@ -45,35 +41,6 @@ _LONG, _LONGEST = 200, 800  # characters of what others say, and of an error
 _SECTIONS = {"schema": int, "kind": str, "config": dict, "made_from": dict, "counts": dict, "files": dict}
 _UNREADABLE = (ArithmeticError, AttributeError, LookupError, RecursionError, SyntaxError, TypeError, ValueError)
 """Errors of reading malformed files; `SyntaxError` comes from headers of arrays."""
-
-_JOBS = (
-    "abstraction",
-    "blueprint",
-    "continuations",
-    "leaf_table",
-    "leaf_states",
-    "range_states",
-    "preflop_rollouts",
-    "opponent_actions",
-)
-_DATA_GEN, _TRAIN = COMMANDS["data_gen"], COMMANDS["train"]
-MAKERS: dict[str, tuple[str, ...]] = {
-    **{job: (_DATA_GEN, f"job={job}") for job in _JOBS},
-    "continuation_forms": (_DATA_GEN, "job=continuations"),
-    "leaf_net": (_TRAIN, "model=leaf"),
-    "range_net": (_TRAIN, "model=range_values"),
-    "opponent_net": (_TRAIN, "model=opponent"),
-}
-"""The command that makes each kind: what an error about a missing or unusable artifact tells the user to run."""
-
-MAKERS_BY_NAME: dict[str, tuple[str, ...]] = {
-    "leaf_table_generated": (_DATA_GEN, "job=leaf_table", "continuations=self_generated", "job.output={}"),
-    "smooth_uct": (_DATA_GEN, "job=blueprint", "solver=smooth_uct", "job.output={}"),
-    "uct": (_DATA_GEN, "job=blueprint", "solver=uct", "job.output={}"),
-    "hand": (_TRAIN, "model=opponent", "net=hand"),
-    "adaptive": (_TRAIN, "model=opponent", "net=adaptive"),
-}
-"""Commands by the last part of the path, for kinds of which agents name several artifacts."""
 
 
 class ArtifactError(PokernetsError):
@@ -248,10 +215,7 @@ def write_artifact(
     import numpy as np  # noqa: PLC0415
 
     target = Path(path)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    _remove_abandoned(target)
-    staging = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}."))
-    try:
+    with written_whole(target, MANIFEST) as staging:
         for name, array in arrays.items():
             with disk_full_at(target):
                 np.save(staging / f"{name}.npy", np.ascontiguousarray(array), allow_pickle=False)
@@ -270,12 +234,6 @@ def write_artifact(
         }
         manifest["fingerprint"] = _fingerprint(manifest)
         (staging / MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n")
-        _sync(staging)
-        staging.chmod(0o755)
-        replace_with(staging, target)
-    except BaseException:
-        shutil.rmtree(staging, ignore_errors=True)
-        raise
     return open_artifact(target, kind, verify=False)
 
 
@@ -321,7 +279,7 @@ def find_artifact(
     made_from: Mapping[str, str] | None = None,
 ) -> Artifact | None:
     """Like `open_artifact`, but None where there is nothing yet: a job calls it to reuse what is already made."""
-    _take_back(Path(path))
+    take_back(Path(path), MANIFEST)
     if not os.path.exists(Path(path) / MANIFEST):
         return None
     return open_artifact(path, kind, config=config, made_from=made_from)
@@ -439,63 +397,3 @@ def _corrupt(problem: str, kind: str, target: Path) -> CorruptArtifactError:
 def _mismatch(problem: str, kind: str, target: Path) -> MismatchedArtifactError:
     elsewhere = "Use another place (outputs=DIR to write there, artifacts=DIR to read there)"
     return MismatchedArtifactError(problem, how_to_make(kind, target, first=f"{elsewhere}, or delete {target} and"))
-
-
-def how_to_make(kind: str, target: Path, first: str = "") -> Remedy:
-    """Remedy for a missing artifact: after what is to be done `first`, the command that makes it."""
-    command, *settings = MAKERS_BY_NAME.get(target.name, MAKERS.get(kind, ("",)))
-    advice = f"{first} {'make it with:' if command else 'run the command that makes it'}".lstrip()
-    settings = [setting.format(target) for setting in settings]
-    return Remedy(advice[0].upper() + advice[1:], target, command, tuple(settings))
-
-
-def how_to_replace(kind: str, target: Path) -> Remedy:
-    """Remedy for an unusable artifact: delete it and make it again."""
-    return how_to_make(kind, target, first=f"Delete {target} and")
-
-
-def _sync(directory: Path) -> None:
-    for file in [*directory.iterdir(), directory]:
-        descriptor = os.open(file, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
-
-
-def replace_with(staging: Path, target: Path) -> None:
-    """Rename `staging` to `target`; what was there is moved aside first and removed after."""
-    if not target.exists():
-        staging.rename(target)
-        return
-    aside = _aside(target)
-    _remove(aside)
-    target.rename(aside)
-    staging.rename(target)
-    _remove(aside)
-
-
-def _aside(target: Path) -> Path:
-    return target.parent / f".{target.name}.old"
-
-
-def _take_back(target: Path) -> None:
-    """Restore what a run moved aside, if it was killed before the new artifact was in its place."""
-    if not target.exists() and (_aside(target) / MANIFEST).exists():
-        _aside(target).rename(target)
-
-
-def _remove(path: Path) -> None:
-    if not path.is_dir():
-        path.unlink(missing_ok=True)
-        return
-    (path / MANIFEST).unlink(missing_ok=True)  # first: what is left of it must not be taken back
-    shutil.rmtree(path, ignore_errors=True)
-
-
-def _remove_abandoned(target: Path) -> None:
-    """Remove what killed writers of `target` left behind; a day is more than any write takes."""
-    for staging in target.parent.glob(f".{glob.escape(target.name)}.{'?' * 8}"):
-        with suppress(FileNotFoundError):  # another run has removed it
-            if time.time() - staging.stat().st_mtime > _DAY:
-                shutil.rmtree(staging, ignore_errors=True)

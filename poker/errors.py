@@ -4,29 +4,14 @@ import errno
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 
-@dataclass(frozen=True)
-class Remedy:
-    """Advice that ends in the command that makes what should be at `target`, if one does: its script and its settings,
-    GROUP=OPTION first. The launcher completes it by the scale, the game and the places of the command that failed."""
-
-    advice: str
-    target: Path
-    command: str = ""
-    settings: tuple[str, ...] = ()
-
-    def __str__(self) -> str:
-        return " ".join([self.advice, self.command, *self.settings]).rstrip()
-
-
 class PokernetsError(Exception):
-    """Base of all user-facing errors: the message says what was wrong, where, and what to do, and ends with the
-    `remedy` where there is one."""
+    """Base of all user-facing errors: the message says what was wrong, where, and what to do."""
 
-    remedy: Remedy | None = None
+    remedy: object = None
+    """Advice at the end of the message that a launcher completes (`poker.commands.Remedy`)."""
 
     def __str__(self) -> str:
         return printable(super().__str__())

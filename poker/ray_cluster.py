@@ -23,7 +23,8 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from poker.artifacts import replace_with
+from poker.artifacts import MANIFEST
+from poker.atomic import replace_with
 from poker.commands import how_to_install
 from poker.errors import PokernetsError
 from poker.lock import alone
@@ -224,7 +225,7 @@ def unpack(data: bytes, path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=path.parent) as folder, _opened(data) as archive:
         archive.extractall(folder, filter="data")
-        replace_with(Path(folder) / _CONTENT, path)
+        replace_with(Path(folder) / _CONTENT, path, MANIFEST)
 
 
 def _is_at(data: bytes, path: Path) -> bool:

@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 from poker.artifacts import (
     Artifact,
     MismatchedArtifactError,
-    how_to_replace,
     open_artifact,
     refuses_by_name,
     write_artifact,
 )
 from poker.cards import NO_CARD, NUM_CARDS
+from poker.commands import how_to_replace
 from poker.features import opponent
 from poker.features.nolimit import NUM_SIZES, SPOTS
 from poker.features.shards import Column, ColumnTypes, check_columns

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from poker.artifacts import Artifact, MismatchedArtifactError, how_to_replace, refuses_by_name
+from poker.artifacts import Artifact, MismatchedArtifactError, refuses_by_name
+from poker.commands import how_to_replace
 from poker.features import leaf
 from poker.features.shards import Column, ColumnTypes, open_all, write_rows
 from poker.rules import MAX_PLAYERS, STREET_NAMES

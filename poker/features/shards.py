@@ -18,11 +18,10 @@ from poker.artifacts import (
     MismatchedArtifactError,
     MissingArtifactError,
     fingerprint_of,
-    how_to_make,
-    how_to_replace,
     open_artifact,
     write_artifact,
 )
+from poker.commands import how_to_make, how_to_replace
 
 
 class Column(NamedTuple):

@@ -18,12 +18,12 @@ import numpy as np
 from poker.artifacts import (
     Artifact,
     CorruptArtifactError,
-    how_to_replace,
     open_artifact,
     refuses_by_name,
     write_artifact,
 )
 from poker.cards import NUM_HANDS, PREFLOP_CLASS, PREFLOP_CLASS_SIZE
+from poker.commands import how_to_replace
 from poker.errors import PokernetsError
 from poker.kernels.opponents.preflop_rollouts import COUNT, INCOME, SQUARES, add_rollouts
 from poker.kernels.rng import streams
