@@ -17,6 +17,8 @@ from typing import BinaryIO
 
 from poker.errors import PokernetsError
 
+MANIFEST = "manifest.json"
+"""The file without which a folder of an artifact does not count."""
 _DAY = 86_400  # seconds
 
 

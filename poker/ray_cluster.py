@@ -23,8 +23,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from poker.artifacts import MANIFEST
-from poker.atomic import replace_with
+from poker.atomic import MANIFEST, replace_with
 from poker.commands import how_to_install
 from poker.errors import PokernetsError
 from poker.lock import alone
