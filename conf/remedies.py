@@ -11,7 +11,7 @@ from hydra.core.hydra_config import HydraConfig
 from omegaconf import OmegaConf
 
 from conf.help import CONF, choices, experiments
-from poker.artifacts import MANIFEST
+from poker.atomic import MANIFEST
 from poker.commands import COMMANDS, MAKERS, Remedy
 from poker.errors import PokernetsError
 

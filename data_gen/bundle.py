@@ -22,7 +22,8 @@ from typing import Any
 
 import numpy as np
 
-from poker.artifacts import MANIFEST, Artifact, open_artifact, write_artifact
+from poker.artifacts import Artifact, open_artifact, write_artifact
+from poker.atomic import MANIFEST
 from poker.bundle import CONTENTS, write_bundle
 from poker.errors import PokernetsError
 from poker.provenance import provenance

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from poker.artifacts import MANIFEST, Artifact, MismatchedArtifactError, open_artifact, refuses_by_name
+from poker.artifacts import Artifact, MismatchedArtifactError, open_artifact, refuses_by_name
+from poker.atomic import MANIFEST
 from poker.commands import how_to_replace
 from poker.features import leaf
 from poker.search.leaves.net import GridParts

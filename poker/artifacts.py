@@ -20,8 +20,7 @@ from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, ParamSpec, TypeVar
 
-from poker.atomic import MANIFEST as MANIFEST
-from poker.atomic import take_back, written_whole
+from poker.atomic import MANIFEST, take_back, written_whole
 from poker.commands import Remedy, how_to_make, how_to_replace
 from poker.errors import PokernetsError, disk_full_at
 

@@ -19,7 +19,8 @@ from models.opponent_nets import SmallNet
 from models.opponent_record import TRAINED, NetRecord
 from models.range_net import RangeNet
 from poker.abstraction.buckets import CardAbstraction, SmallGameBuckets, make_abstraction
-from poker.artifacts import MANIFEST, file_sha256, fingerprint_of, fingerprint_of_settings, write_artifact
+from poker.artifacts import file_sha256, fingerprint_of, fingerprint_of_settings, write_artifact
+from poker.atomic import MANIFEST
 from poker.betting import Betting
 from poker.bundle import open_bundle
 from poker.errors import PokernetsError

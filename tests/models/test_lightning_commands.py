@@ -13,7 +13,8 @@ from torch import nn
 
 from models.inference import LEAF_NET, LeafNet
 from models.leaf_module import LeafModule
-from poker.artifacts import MANIFEST, open_artifact
+from poker.artifacts import open_artifact
+from poker.atomic import MANIFEST
 from tests.commands import Done, run_here
 from tests.models.shards import write_leaf_states
 

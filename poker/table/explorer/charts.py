@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 from nicegui import run, ui
 
-from poker.artifacts import MANIFEST
+from poker.atomic import MANIFEST
 from poker.cards import PREFLOP_CLASS_SIZE, RARE
 from poker.errors import PokernetsError
 from poker.solvers.blueprint import FirstRound
