@@ -21,7 +21,6 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from poker.artifacts import (
-    MANIFEST,
     ArtifactError,
     CorruptArtifactError,
     MismatchedArtifactError,
@@ -29,7 +28,7 @@ from poker.artifacts import (
     file_sha256,
     open_artifact,
 )
-from poker.atomic import written_atomically
+from poker.atomic import MANIFEST, written_atomically
 from poker.commands import COMMANDS
 from poker.errors import PokernetsError
 

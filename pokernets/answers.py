@@ -2,7 +2,7 @@
 
 from pydantic import BaseModel, Field
 
-Column = list[str | bool | int | float | None]
+AnswerColumn = list[str | bool | int | float | None]
 Number = float | None
 
 
@@ -22,7 +22,7 @@ class SpotAnswer(BaseModel):
     finished: bool = Field(description="whether the solve reached its `precision`")
     player: str | None = Field(description="who acts after `words`: OOP, IP, or null for nobody")
     actions: dict[str, ActionTotals] = Field(description="by action")
-    hands: dict[str, Column] = Field(
+    hands: dict[str, AnswerColumn] = Field(
         description="columns of a table with a row for each `hand`: its `weight` in the range, `ev`, `equity`, for each"
         " action its frequency, and as `ACTION ev` its value"
     )
@@ -34,7 +34,7 @@ class AgentAnswer(BaseModel):
     agent: str = Field(description="name of the agent")
     player: int = Field(description="who acts, by the order in which blinds are posted, from 0")
     pot: int = Field(description="chips in the pot")
-    hands: dict[str, Column] | None = Field(
+    hands: dict[str, AnswerColumn] | None = Field(
         default=None,
         description="columns of a table with a row for each `hand`: its `weight` in the range that the actions so"
         " far leave the agent, the likeliest being 1, and for each action its probability, null where none was solved",
@@ -55,7 +55,7 @@ class HandAnswer(BaseModel):
 
     hand: int = Field(description="place of the hand in the text, from 0")
     player: str = Field(description="whose decisions")
-    decisions: dict[str, Column] = Field(
+    decisions: dict[str, AnswerColumn] = Field(
         description="columns of a table with a row for each `action` at each decision, after the `betting` so far:"
         " whether it was `taken`, the `frequency` of sound play, its `ev` in big blinds, a fold being 0, its `loss`"
         " against the best one, and the `error` of that; the `weight` of the cards held in the player's range, the"
