@@ -43,7 +43,7 @@ _TAKEN_OUT = ("policy",)
 
 
 BlueprintSolver = SamplingSolver | Rounds | ExactSolver
-SolverFactory = Callable[..., BlueprintSolver]
+BlueprintFactory = Callable[..., BlueprintSolver]
 """Makes a solver from (tree, cards, dealer), and options by name that override its own."""
 
 
@@ -52,7 +52,7 @@ def run(
     game: Rules,
     menu: BetMenu,
     abstraction: str,
-    solver: SolverFactory,
+    solver: BlueprintFactory,
     iterations: int | None,
     seconds: float | None,
     bits: int,
@@ -120,7 +120,7 @@ def run(
 
 
 def _with_regrets(
-    game: Rules, menu: BetMenu, abstraction: str, fingerprint: str, solver: SolverFactory, **options: Any
+    game: Rules, menu: BetMenu, abstraction: str, fingerprint: str, solver: BlueprintFactory, **options: Any
 ) -> RegretSolver:
     """Make a solver for rounds, which add regrets up; the abstraction must have `fingerprint` on every machine."""
     kind = solver.func if isinstance(solver, partial) else solver

@@ -21,7 +21,7 @@ from poker.parallel import Cluster, Given, Work
 _TRIAL_SECONDS = 0.5
 """Seconds of a trial that counts; shorter ones are dominated by one-time costs."""
 
-Trial = Callable[[int, int], object]
+CostTrial = Callable[[int, int], object]
 """Does `count` units of work, from (number of the process, count); picklable."""
 
 
@@ -35,7 +35,7 @@ class Cost:
 
 
 def cost(
-    trials: Sequence[tuple[Trial, float]],
+    trials: Sequence[tuple[CostTrial, float]],
     tasks: int,
     cluster: Cluster,
     inputs: tuple[Path, ...] = (),
@@ -67,7 +67,7 @@ class _Measured(NamedTuple):
     megabytes: float
 
 
-def _measured(trials: Sequence[tuple[Trial, float]], number: int) -> _Measured:
+def _measured(trials: Sequence[tuple[CostTrial, float]], number: int) -> _Measured:
     """Counts of units are doubled, up to those of the job, until they take half a second of CPU. A first unit, which
     loads kernels, does not count."""
     spent, rates = np.zeros(2), []

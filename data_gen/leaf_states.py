@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from data_gen.costs import cost, print_cost
 from data_gen.shards import make_shards
@@ -35,9 +34,7 @@ from poker.solvers.rollout.continuation import Continuations
 from poker.solvers.rollout.forms import FormsOf
 from poker.solvers.rollout.leaf_states import LeafSampler
 from poker.tree import BettingTree
-from poker.types import Board
-
-Columns = dict[str, NDArray[Any]]
+from poker.types import Board, Columns
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,7 @@ from poker.report import Table
 
 
 @dataclass(frozen=True)
-class Rows:
+class ActionRows:
     """Decisions as `COLUMNS`, hands numbered by their place in `times`, players by theirs in `names`."""
 
     columns: dict[str, NDArray[Any]]
@@ -40,7 +40,7 @@ class Rows:
     times: NDArray[np.int64]
 
     @classmethod
-    def of(cls, hands: Iterable[ObservedHand]) -> "Rows":
+    def of(cls, hands: Iterable[ObservedHand]) -> "ActionRows":
         columns: dict[str, list[Any]] = {name: [] for name in COLUMNS}
         players: dict[str, int] = {}
         times = []
@@ -66,7 +66,7 @@ class Rows:
         return cls(arrays, list(players), np.array(times, dtype=np.int64))
 
     @classmethod
-    def joined(cls, parts: Sequence["Rows"]) -> "Rows":
+    def joined(cls, parts: Sequence["ActionRows"]) -> "ActionRows":
         """Join parts in the order of time; hands of the same time stay in their order."""
         players: dict[str, int] = {}
         columns: dict[str, list[NDArray[Any]]] = {name: [] for name in COLUMNS}
@@ -117,11 +117,11 @@ def run(*, source: HandSource, cluster: Cluster, dry: bool, output: str, runs: s
         print(f"what could not be used is listed in {output}/problems.json", file=sys.stderr)
 
 
-def _gather(source: HandSource, cluster: Cluster, runs: str) -> tuple[Rows, Problems]:
+def _gather(source: HandSource, cluster: Cluster, runs: str) -> tuple[ActionRows, Problems]:
     """All rows, the same whatever batch is done first, and all that cannot be used."""
-    parts: list[Rows] = []
+    parts: list[ActionRows] = []
     unused, unread = Problems(), Problems()
-    waiting: dict[int, tuple[Rows, Problems]] = {}
+    waiting: dict[int, tuple[ActionRows, Problems]] = {}
     hands = decisions = 0
     work = Work(Given(partial(_rows_of, source.observe)))
     with JobProgress("hands", total=source.expected_hands or 0, logs=runs) as progress:
@@ -134,13 +134,13 @@ def _gather(source: HandSource, cluster: Cluster, runs: str) -> tuple[Rows, Prob
                 parts.append(rows)
                 unused.take(problems)
     unused.take(unread)
-    return Rows.joined([Rows.of(()), *parts]), unused
+    return ActionRows.joined([ActionRows.of(()), *parts]), unused
 
 
-def _rows_of(observe: Observe, task: tuple[int, list[Any]]) -> tuple[int, Rows, Problems]:
+def _rows_of(observe: Observe, task: tuple[int, list[Any]]) -> tuple[int, ActionRows, Problems]:
     number, batch = task
     hands, problems = observe(batch)
-    return number, Rows.of(hands), problems
+    return number, ActionRows.of(hands), problems
 
 
 def _tell(source: HandSource, cluster: Cluster, output: str) -> None:
@@ -148,7 +148,7 @@ def _tell(source: HandSource, cluster: Cluster, output: str) -> None:
     hands. This process makes batches while the others observe."""
     batches = source.batches(Problems())
     first = next(batches, [])
-    Rows.of(source.observe(first)[0])
+    ActionRows.of(source.observe(first)[0])
     started = clocks()
     second = next(batches, [])
     some = second or first
@@ -156,7 +156,7 @@ def _tell(source: HandSource, cluster: Cluster, output: str) -> None:
     share = hands / max(1, len(some))
     reading = (clocks() - started) * (share if source.expected_hands else 1.0)
     started = clocks()
-    rows = Rows.of(source.observe(some)[0])
+    rows = ActionRows.of(source.observe(some)[0])
     observing = (clocks() - started) * share
     taken = Cost(float((reading + observing)[0]), float(max(reading[1], observing[1] / cluster.workers)))
     size = sum(column.nbytes for column in rows.columns.values())

@@ -31,11 +31,10 @@ from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.solver import VectorSolver
 from poker.tree import BetMenu, DepthLimit, bet_menu, build_tree
 from poker.tree.spots import spot_root
-from poker.types import Board, Floats, Singles
+from poker.types import Board, Columns, Floats, Singles
 
 Bets = Sequence[Sequence[float | str]]
 """Sizes in pots by raise depth, the last repeats."""
-Columns = dict[str, NDArray[Any]]
 
 _FEWEST_SOLVED = 4
 """Cards on the board from which a state can be solved to the end without a net."""

@@ -13,7 +13,7 @@ from torch import nn
 from models.export import Architecture, describe, load_net
 from models.fitting import Goal, TrainerSettings, TrainingOptions, metrics_of_test, quiet, train_on_shards
 from models.inference import LEAF_NET, leaf_stamp
-from models.leaf_data import Columns, LeafData, held_out, in_order, selected
+from models.leaf_data import LeafColumns, LeafData, held_out, in_order, selected
 from models.leaf_module import LeafModule
 from models.shuffle import Position
 from poker.artifacts import find_artifact, open_artifact
@@ -85,7 +85,7 @@ def test(*, net: str, architectures: Sequence[str], path: str, trainer: lightnin
     """
     quiet()
     artifact = open_artifact(net, LEAF_NET)
-    trained, names, columns = artifact.config["data"], artifact.config["continuations"], Columns(path)
+    trained, names, columns = artifact.config["data"], artifact.config["continuations"], LeafColumns(path)
     if list(columns.continuations) != names:
         raise PokernetsError(f"{path} has labels for {list(columns.continuations)}, {net} was trained for {names}")
     rows = selected(columns, path, trained["streets"], trained["seats"])

@@ -30,7 +30,7 @@ class LeafBatch(NamedTuple):
 
 
 Batch = TypeVar("Batch", bound=NamedTuple)
-Batches = Callable[[NDArray[np.int64]], Iterator[Batch]]
+RowBatches = Callable[[NDArray[np.int64]], Iterator[Batch]]
 """Batches of n rows for the rows of an array [b, n]."""
 
 
@@ -79,7 +79,7 @@ class ShardColumns(Generic[Batch]):
             yield self.batch._make(_floats(torch.from_numpy(column[at : at + rows.shape[1]])) for column in pool)
 
 
-class Columns(ShardColumns[LeafBatch]):
+class LeafColumns(ShardColumns[LeafBatch]):
     """The columns of leaf states. `continuations` [K] are the names of what labels are for; `made_from` has the
     fingerprint of their blueprint too."""
 
@@ -113,7 +113,7 @@ class DeviceColumns(Generic[Batch]):
 
 
 def in_order(
-    batches: Batches[Batch], rows: NDArray[np.int64], position: Position, batch_rows: int = VALIDATION_BATCH
+    batches: RowBatches[Batch], rows: NDArray[np.int64], position: Position, batch_rows: int = VALIDATION_BATCH
 ) -> OrderedLoader[Batch]:
     """Large batches of `rows` for one process."""
     return OrderedLoader(rows, batch_rows, lambda part: next(batches(part[None])), position)
@@ -178,7 +178,7 @@ class ShardData(lightning.LightningDataModule, Generic[Batch]):
         return in_order(self._batches, self.validation_rows, Position.of(self), self.VALIDATION_BATCH)
 
     @cached_property
-    def _batches(self) -> Batches[Batch]:
+    def _batches(self) -> RowBatches[Batch]:
         if not self._on_device:
             return self._columns.batches
         device = torch.device("cpu") if self.trainer is None else self.trainer.strategy.root_device
@@ -201,7 +201,7 @@ class LeafData(ShardData[LeafBatch]):
         seats: Sequence[int] | None = None,
         on_device: bool = False,
     ) -> None:
-        columns = Columns(path)
+        columns = LeafColumns(path)
         super().__init__(
             path,
             columns,
@@ -225,7 +225,7 @@ class LeafData(ShardData[LeafBatch]):
 
 
 def selected(
-    columns: Columns, path: str, streets: Sequence[int] | None, seats: Sequence[int] | None
+    columns: LeafColumns, path: str, streets: Sequence[int] | None, seats: Sequence[int] | None
 ) -> NDArray[np.int64]:
     """Rows whose ended round is among `streets` and whose own seat is among `seats`; None keeps all."""
     keep = np.ones(len(columns), dtype=bool)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 BLOCK_ROWS = 64
 POOL_ROWS = 1 << 19
 
-Batch = TypeVar("Batch")
+AnyBatch = TypeVar("AnyBatch")
 
 
 class Position(NamedTuple):
@@ -88,7 +88,7 @@ class BlockShuffle:
 
 
 @dataclass(frozen=True, eq=False)
-class ShuffledLoader(Generic[Batch]):
+class ShuffledLoader(Generic[AnyBatch]):
     """One epoch of the `batches` of all processes; `take` makes b of them of rows [b, batch_rows].
 
     The trainer of `data` is asked for the epoch when iteration starts: a resumed run goes on exactly.
@@ -97,29 +97,29 @@ class ShuffledLoader(Generic[Batch]):
     data: lightning.LightningDataModule
     shuffle: BlockShuffle
     batches: int
-    take: Callable[[NDArray[np.int64]], Iterable[Batch]]
+    take: Callable[[NDArray[np.int64]], Iterable[AnyBatch]]
 
     def __len__(self) -> int:
         return self.batches // Position.of(self.data).world
 
-    def __iter__(self) -> Iterator[Batch]:
+    def __iter__(self) -> Iterator[AnyBatch]:
         for rows in self.shuffle.epoch(Position.of(self.data), self.batches):
             yield from self.take(rows)
 
 
 @dataclass(frozen=True, eq=False)
-class OrderedLoader(Generic[Batch]):
+class OrderedLoader(Generic[AnyBatch]):
     """All rows once, in their order, `batch_rows` at a time; `position` says which of them are this process's."""
 
     rows: NDArray[np.int64]
     batch_rows: int
-    take: Callable[[NDArray[np.int64]], Batch]
+    take: Callable[[NDArray[np.int64]], AnyBatch]
     position: Position
 
     def __len__(self) -> int:
         return math.ceil(len(self._own) / self.batch_rows)
 
-    def __iter__(self) -> Iterator[Batch]:
+    def __iter__(self) -> Iterator[AnyBatch]:
         for at in range(0, len(self._own), self.batch_rows):
             yield self.take(self._own[at : at + self.batch_rows])
 

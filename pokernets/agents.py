@@ -21,7 +21,8 @@ from poker.formats.played import PlayedHand
 from poker.rules import FOLD, Rules
 from poker.search.opponent_decision import DecisionSolver
 from poker.state import HandState
-from pokernets.places import Columns, compile_kernels, source_path
+from poker.types import Columns
+from pokernets.places import compile_kernels, source_path
 
 _LAPTOP = "laptop"
 

@@ -10,7 +10,7 @@ from poker.cards import cards_text
 from poker.formats import histories
 from poker.formats.played import HistoryError, PlayedHand
 from poker.opponents.profiles import KEYS, profiles
-from pokernets.places import Columns
+from poker.types import Columns
 
 
 def read_hands(file: str | Path, refused: Callable[[HistoryError], None] | None = None) -> Iterator[PlayedHand]:

@@ -4,18 +4,12 @@ import subprocess
 import sys
 from functools import cache
 from pathlib import Path
-from typing import Any
-
-from numpy.typing import NDArray
 
 from poker import kernels
 from poker.bundle import SUFFIX, open_bundle
 from poker.errors import PokernetsError
 from poker.kernels.ahead import is_wanting
 from pokernets import TRAINED
-
-Columns = dict[str, NDArray[Any]]
-"""A table: columns of the same length by name."""
 
 
 def source_path(source: str | Path) -> Path:

@@ -11,7 +11,8 @@ from poker.errors import PokernetsError
 from poker.features.leaf import encode_pairs
 from poker.opponents.model import CLASS_NAMES, RAISE_CLASS, context_of
 from poker.state import HandState
-from pokernets.places import Columns, artifacts_of, compile_kernels
+from poker.types import Columns
+from pokernets.places import artifacts_of, compile_kernels
 
 
 def leaf_values(

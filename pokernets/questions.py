@@ -26,9 +26,9 @@ from poker.play.lineup import AgentSpec
 from poker.play.pool import Call, Pool
 from poker.rules import Rules
 from poker.table.server.uploads import read_apart
+from poker.types import Columns
 from pokernets.agents import LoadedAgent, action_name
 from pokernets.answers import AgentAnswer, HandAnswer, ProfileAnswer, SpotAnswer
-from pokernets.places import Columns
 from pokernets.spots import solve
 
 SECONDS = 60.0

@@ -15,7 +15,8 @@ from poker.machine import cores
 from poker.solvers.vector.solver import VectorSolver
 from poker.solvers.vector.spot.spots import Spot, read_spot, spot_of
 from poker.solvers.vector.walk import View, Walk
-from pokernets.places import Columns, compile_kernels
+from poker.types import Columns
+from pokernets.places import compile_kernels
 
 
 class SolvedSpot:

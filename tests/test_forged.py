@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from models.export import Architecture, export_net
 from models.inference import LeafNet
-from models.leaf_data import Columns
+from models.leaf_data import LeafColumns
 from models.opponent_inference import OPPONENT_NET, PLAYERS, POPULATION, STAMP, OpponentNet
 from models.opponent_nets import SmallNet
 from models.opponent_record import TRAINED, NetRecord
@@ -95,7 +95,7 @@ READERS: dict[str, Reader] = {
     "leaf_net": LeafNet,
     "leaf_table": lambda path: LeafTable.load(path, FirstRound.load(path.parent / "blueprint")),
     "opponent_net": lambda path: (OpponentNet(path), NetRecord.read(path, "net")),
-    "leaf_states/shard-00000": lambda path: Columns(str(path.parent)),
+    "leaf_states/shard-00000": lambda path: LeafColumns(str(path.parent)),
     "preflop_rollouts": IncomeRates.load,
     "range_net/end_of_turn": lambda path: RangeNet(path, "end_of_turn"),
     "opponent_actions": action_rows.open_rows,

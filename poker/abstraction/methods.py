@@ -50,10 +50,10 @@ _HANDS_PER_BOARD = 100
 
 Progress = Callable[[str, int, int], None]
 """Callback with the name of a phase, the amount done and the amount in all."""
-Boards = NDArray[np.uint8]
-LabelsOf = Callable[[Boards], NDArray[np.int32]]
+BoardRows = NDArray[np.uint8]
+LabelsOf = Callable[[BoardRows], NDArray[np.int32]]
 """Buckets of the live hands of boards [n, L], board after board; picklable."""
-PointsOf = Callable[[Boards], NDArray[Any]]
+PointsOf = Callable[[BoardRows], NDArray[Any]]
 """Points [n, L, ...] of the live hands of boards; picklable."""
 _NO_VECTORS: Vectors = np.zeros((0, 0), dtype=np.int16)
 
@@ -153,7 +153,7 @@ class PotentialAware(Method):
     def _effort(self, street: int) -> ClusteringEffort:
         return ClusteringEffort(self.flop_sample if street == FLOP else self.sample, self.restarts, self.iterations)
 
-    def _points(self, street: int, boards: Boards) -> Vectors:
+    def _points(self, street: int, boards: BoardRows) -> Vectors:
         """[n, L, Q] points of a turn or river: the probability of river strength above each of the bins, so that larger
         is stronger, or the equities against the clusters."""
         if street == TURN:
@@ -195,16 +195,18 @@ class PotentialAware(Method):
         return _cpu_seconds(street, labels_of, points_of, self._effort(street))
 
 
-def _turn_lists(turn: NDArray[np.uint16], boards: Boards) -> NDArray[np.uint16]:
+def _turn_lists(turn: NDArray[np.uint16], boards: BoardRows) -> NDArray[np.uint16]:
     return clustering.turn_bucket_lists(boards, turn)
 
 
-def _nearest_vectors(points_of: PointsOf, centers: Vectors, boards: Boards) -> NDArray[np.int32]:
+def _nearest_vectors(points_of: PointsOf, centers: Vectors, boards: BoardRows) -> NDArray[np.int32]:
     """Centre nearest to the point of each live hand."""
     return VectorPoints(_rows(points_of(boards))).assign(centers)[0]
 
 
-def _nearest_flows(turn: NDArray[np.uint16], ground: Ground, centers: FlowCenters, boards: Boards) -> NDArray[np.int32]:
+def _nearest_flows(
+    turn: NDArray[np.uint16], ground: Ground, centers: FlowCenters, boards: BoardRows
+) -> NDArray[np.int32]:
     """Centre nearest to the distribution of each live hand over the turn's buckets."""
     return FlowPoints(_rows(_turn_lists(turn, boards)), ground).assign(centers)[0]
 
@@ -236,12 +238,12 @@ class FlopStrengthGrid(Method):
         return partial(_strength_cells, self.flop), _NO_VECTORS
 
 
-def _square_cells(num_buckets: int, completions: int, boards: Boards) -> NDArray[np.int32]:
+def _square_cells(num_buckets: int, completions: int, boards: BoardRows) -> NDArray[np.int32]:
     squares = strength.boards_moments(boards)[:, 1] * num_buckets // (completions * _RIVER_FULL**2)
     return np.minimum(squares[_live(boards)], num_buckets - 1).astype(np.int32)
 
 
-def _strength_cells(num_buckets: int, boards: Boards) -> NDArray[np.int32]:
+def _strength_cells(num_buckets: int, boards: BoardRows) -> NDArray[np.int32]:
     found = strength.boards_strength(boards)
     held = found[found >= 0].reshape(len(boards), -1).astype(np.int32)
     return np.minimum(held * num_buckets // _FLOP_FULL, num_buckets - 1)
@@ -312,7 +314,7 @@ def _assign(street: int, dtype: type[np.generic], labels_of: LabelsOf, start: in
     return start, rows
 
 
-def _live(boards: Boards) -> NDArray[np.bool_]:
+def _live(boards: BoardRows) -> NDArray[np.bool_]:
     """[n, 1326] whether a hand shares no card with the board."""
     held = np.bitwise_or.reduce(np.uint64(1) << boards.astype(np.uint64), axis=1)
     return np.asarray(HOLDEM.masks & held[:, None] == 0)
@@ -328,7 +330,7 @@ def _cpu_seconds(
     boards = canonical_boards(BOARD_SIZES[street])
     few = boards[:: max(1, len(boards) // _TRIAL_BOARDS)][:_TRIAL_BOARDS]
 
-    def taken(work: Callable[[Boards], object]) -> float:
+    def taken(work: Callable[[BoardRows], object]) -> float:
         work(few[:1])  # loads kernels
         started = time.process_time()
         work(few)

@@ -37,9 +37,6 @@ MEASURES = (VPIP, PFR, THREE_BET, C_BET, FOLD_TO_C_BET)
 _CHANCE = 0.01
 _BY_CHANCE = "uniform"
 
-Group = str
-"""The player asked for, the other players, or an agent."""
-
 
 def run(
     *,
@@ -118,21 +115,21 @@ class Frequencies:
 
     def __init__(self, positions: tuple[str, ...]) -> None:
         self._positions = positions
-        self._done: Counter[tuple[Group, str, str]] = Counter()
-        self._asked: Counter[tuple[Group, str, str]] = Counter()
+        self._done: Counter[tuple[str, str, str]] = Counter()
+        self._asked: Counter[tuple[str, str, str]] = Counter()
 
-    def add(self, betting: Betting, groups: Sequence[Group]) -> None:
+    def add(self, betting: Betting, groups: Sequence[str]) -> None:
         """Count a hand of players who belong to `groups` [P]."""
         for measure, player, done in choices(betting):
             key = groups[player], measure, self._positions[player]
             self._asked[key] += 1
             self._done[key] += done
 
-    def share(self, group: Group, measure: str, position: str) -> float | None:
+    def share(self, group: str, measure: str, position: str) -> float | None:
         asked = self._asked[group, measure, position]
         return self._done[group, measure, position] / asked if asked else None
 
-    def table(self, groups: Sequence[Group]) -> Table:
+    def table(self, groups: Sequence[str]) -> Table:
         rows = [
             [measure, group, *(self.share(group, measure, position) for position in self._positions)]
             for measure in MEASURES
@@ -140,7 +137,7 @@ class Frequencies:
         ]
         return Table(("", "", *self._positions), rows, "Frequencies by position")
 
-    def record(self, groups: Sequence[Group]) -> list[dict[str, object]]:
+    def record(self, groups: Sequence[str]) -> list[dict[str, object]]:
         return [
             {
                 "measure": measure,
@@ -155,12 +152,12 @@ class Frequencies:
 
 def likelihoods(
     hands: Iterable[PlayedHand], agents: dict[str, PolicyAgent], player: str | None
-) -> dict[Group, dict[str, dict[str, list[float]]]]:
+) -> dict[str, dict[str, dict[str, list[float]]]]:
     """Mean log-likelihoods of each hand's actions, by group, street and agent (`uniform` among them); hands in the
     same order for all agents."""
-    found: dict[Group, dict[str, dict[str, list[float]]]] = defaultdict(lambda: defaultdict(lambda: defaultdict(list)))
+    found: dict[str, dict[str, dict[str, list[float]]]] = defaultdict(lambda: defaultdict(lambda: defaultdict(list)))
     for hand in hands:
-        logs: dict[tuple[Group, str, str], list[float]] = defaultdict(list)
+        logs: dict[tuple[str, str, str], list[float]] = defaultdict(list)
         for betting, actor, action in hand.state.betting.turns():
             state, legal = HandState(betting, hand.state.hole_cards, hand.state.runout), betting.legal()
             options = legal.fold + 1 + (legal.max_raise > 0)
@@ -184,7 +181,7 @@ def _probability(agent: PolicyAgent, state: HandState, action: int) -> float:
     return float(row[alike].sum() / row.sum())
 
 
-def _likelihood_table(whose: Group, by_street: dict[str, dict[str, list[float]]]) -> Table:
+def _likelihood_table(whose: str, by_street: dict[str, dict[str, list[float]]]) -> Table:
     names = list(next(iter(by_street.values())))
     rows = []
     for street in (street for street in STREET_NAMES if street in by_street):
@@ -230,5 +227,5 @@ def _asked(game: Rules) -> str:
     return f"{game.num_players} players, blinds {game.blinds[0]} and {game.blinds[1]}, stacks {game.stacks[0]}"
 
 
-def _group(name: str | None, player: str | None) -> Group:
+def _group(name: str | None, player: str | None) -> str:
     return name if player and name == player else "others" if player else "players"

@@ -3,6 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from poker.types import Reals as Reals  # noqa: PLC0414 (kernels take it from here)
+
 U8 = NDArray[np.uint8]
 U16 = NDArray[np.uint16]
 U64 = NDArray[np.uint64]
@@ -14,4 +16,3 @@ F32 = NDArray[np.float32]
 F64 = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 Records = NDArray[np.void]
-Reals = NDArray[np.floating]

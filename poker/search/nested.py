@@ -43,7 +43,7 @@ from poker.search.exploit.exploiting import Exploit, Modelled
 from poker.search.exploit.trust import Explained
 from poker.search.lru_cache import LRUCache
 from poker.search.round_solver import NodePolicy, Request, RoundSolution, on_actions, with_hand
-from poker.search.safety import Values
+from poker.search.safety import OpponentValues
 from poker.types import Board, Ranges, Singles
 
 RoundSolver = Callable[[Request], RoundSolution]
@@ -92,7 +92,7 @@ class Belief:
     ranges: Ranges
     solution: RoundSolution | None
     answered: bool
-    alternatives: Values | None = None
+    alternatives: OpponentValues | None = None
     modelled: Modelled | None = None
     reach: Ranges = field(kw_only=True)
     likelihoods: tuple[tuple[int, float], ...] = ()

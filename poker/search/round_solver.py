@@ -20,7 +20,7 @@ from poker.search.clock import Clock, Effort
 from poker.search.engines import engine
 from poker.search.exploit.exploiting import Modelled
 from poker.search.leaves.evaluator import LeafEvaluator, LeafQuery, leaf_states
-from poker.search.safety import Concessions, Safety, Values
+from poker.search.safety import Concessions, OpponentValues, Safety
 from poker.search.solved_values import SolvedValues
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.leaves import AskedLeaves, LeafValues
@@ -80,7 +80,7 @@ class RoundSolution:
             return None
         return self.policies.get(betting.actions[-1][past:])
 
-    def alternatives(self, betting: Betting, board: Board, ranges: Ranges) -> Values | None:
+    def alternatives(self, betting: Betting, board: Board, ranges: Ranges) -> OpponentValues | None:
         """Values of the opponent at `betting`, of this round or right after it; a solve there shall concede no more."""
         return None if self.concessions is None else self.concessions.at(betting, board, ranges)
 
@@ -123,7 +123,7 @@ class Request(NamedTuple):
     ranges: Ranges
     searcher: int
     at_root: tuple[int, ...] = ()
-    alternatives: Values | None = None
+    alternatives: OpponentValues | None = None
     modelled: Modelled | None = None
 
     @property
@@ -307,7 +307,7 @@ def _distance(action: int, other: int) -> tuple[bool, int]:
     return np.sign(action) != np.sign(other), abs(action - other)
 
 
-def evened(board: Board, ranges: Ranges, alternatives: Values | None) -> tuple[Ranges, Values | None]:
+def evened(board: Board, ranges: Ranges, alternatives: OpponentValues | None) -> tuple[Ranges, OpponentValues | None]:
     """Ranges and alternatives averaged over hands equal up to the names of suits; unchanged where the ranges differ by
     more than the noise of the solves that made them."""
     alike = _alike(board)

@@ -38,7 +38,7 @@ from poker.solvers.vector.solver import VectorSolver
 from poker.tree import Gadget, Kind
 from poker.types import Board, Path, Ranges, Singles
 
-Values = Singles
+OpponentValues = Singles
 """float32[H] of the opponent's hands, chips of the whole hand, NaN where nothing is known."""
 
 SAFETY = ("unsafe", "resolve")
@@ -61,7 +61,7 @@ class Safety:
     def active(self) -> bool:
         return self.kind != "unsafe"
 
-    def gadget(self, root: Betting, searcher: int, alternatives: Values | None) -> Gadget | None:
+    def gadget(self, root: Betting, searcher: int, alternatives: OpponentValues | None) -> Gadget | None:
         """The gadget at the root of a solve."""
         return Gadget(1 - searcher, root.street) if self.active and alternatives is not None else None
 
@@ -94,16 +94,18 @@ class Starts(NamedTuple):
         unit = 2.0 ** (int(np.frexp(np.nanmax(np.abs(values), initial=0.0))[1]) - _HALF_BITS)
         return cls((values / np.float32(unit)).astype(np.float16), place, unit)
 
-    def on(self, card: int, rules: Rules) -> Values | None:
+    def on(self, card: int, rules: Rules) -> OpponentValues | None:
         """Values with `card` dealt; None where it cannot be."""
         if card not in self.place:
             return None
         row, permutation = self.place[card]
-        values: Values = self.rows[row][deck_of(rules).hand_map[permutation]].astype(np.float32) * np.float32(self.unit)
+        values: OpponentValues = self.rows[row][deck_of(rules).hand_map[permutation]].astype(np.float32) * np.float32(
+            self.unit
+        )
         return values
 
 
-def round_values(found: ResponseValues) -> tuple[dict[Path, Values], dict[Path, Starts]]:
+def round_values(found: ResponseValues) -> tuple[dict[Path, OpponentValues], dict[Path, Starts]]:
     """Values at the states of the root's round, its ends included, by the actions since the root; and, where the solve
     looked through the deal, those on each next card."""
     tree, layout = found.game.tree, found.game.layout
@@ -126,10 +128,10 @@ class Concessions:
     safety: Safety
     root: Betting
     searcher: int
-    values: Mapping[Path, Values]
+    values: Mapping[Path, OpponentValues]
     starts: Mapping[Path, Starts] = field(repr=False)
 
-    def at(self, betting: Betting, board: Board, ranges: Ranges) -> Values | None:
+    def at(self, betting: Betting, board: Board, ranges: Ranges) -> OpponentValues | None:
         """Alternatives for a solve at `betting`, of the round or right after it; None where nothing is known."""
         path = betting.actions[self.root.street][len(self.root.actions[self.root.street]) :]
         if betting.is_over or path not in self.values:
@@ -137,7 +139,7 @@ class Concessions:
         found = self.values[path] if betting.street == self.root.street else self._dealt(betting, path, board, ranges)
         return None if found is None or not np.isfinite(found).any() else found
 
-    def _dealt(self, betting: Betting, path: Path, board: Board, ranges: Ranges) -> Values | None:
+    def _dealt(self, betting: Betting, path: Path, board: Board, ranges: Ranges) -> OpponentValues | None:
         starts, dealt = self.starts.get(path), self.safety.dealt
         found = None if starts is None else starts.on(board[-1], betting.rules)
         if found is not None or dealt is None:

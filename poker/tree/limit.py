@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from poker.errors import PokernetsError
 from poker.rules import CALL, FOLD, NO_ACTION, Rules
 from poker.tree.betting_tree import BettingTree, Kind, children_of
+from poker.types import Columns
 
-Level = dict[str, NDArray[Any]]
-"""The nodes of one depth, by the fields of BettingTree. Bit i of `waiting` and `folded` is player i; `raises` counts
+_Level = Columns
+"""Nodes of one depth, by the fields of BettingTree. Bit i of `waiting` and `folded` is player i; `raises` counts
 those of the street."""
 
 
@@ -29,7 +30,7 @@ def is_covered(rules: Rules) -> bool:
 def build_limit_tree(rules: Rules, max_nodes: int) -> BettingTree:
     """The whole tree of a game that `is_covered`; PokernetsError beyond `max_nodes`."""
     small = {"kind": Kind.DECISION, "street": 0, "player": rules.first_player[0], "raises": 0}
-    root: Level = {name: np.array([value], np.int8) for name, value in small.items()}
+    root: _Level = {name: np.array([value], np.int8) for name, value in small.items()}
     root |= {"waiting": np.array([(1 << rules.num_players) - 1], np.int16), "folded": np.zeros(1, np.int16)}
     root |= {"parent": np.array([-1], np.int32), "action": np.array([NO_ACTION], np.int32)}
     root["committed"] = np.array([rules.blinds], np.int32)
@@ -57,7 +58,7 @@ def build_limit_tree(rules: Rules, max_nodes: int) -> BettingTree:
     )
 
 
-def _children(rules: Rules, level: Level, start: int) -> Level:
+def _children(rules: Rules, level: _Level, start: int) -> _Level:
     """The next level: parents, the first of them node `start`, in order, and their children as FOLD, CALL, raise."""
     highest = level["committed"].max(axis=1)
     acts = level["kind"] == Kind.DECISION
@@ -94,7 +95,9 @@ def _children(rules: Rules, level: Level, start: int) -> Level:
     return found
 
 
-def _after(level: Level, where: NDArray[np.bool_], action: int) -> tuple[Level, tuple[NDArray[Any], ...], NDArray[Any]]:
+def _after(
+    level: _Level, where: NDArray[np.bool_], action: int
+) -> tuple[_Level, tuple[NDArray[Any], ...], NDArray[Any]]:
     """The nodes below those of a mask, where each was in the level as `parent`; index and bit of who acted there."""
     rows = np.flatnonzero(where).astype(np.int32)
     nodes = {name: column[rows] for name, column in level.items()}
@@ -102,7 +105,7 @@ def _after(level: Level, where: NDArray[np.bool_], action: int) -> tuple[Level, 
     return nodes, (np.arange(len(rows)), nodes["player"]), (1 << nodes["player"].astype(np.int16)).astype(np.int16)
 
 
-def _settle(rules: Rules, level: Level) -> None:
+def _settle(rules: Rules, level: _Level) -> None:
     """Kinds of new nodes, and who acts next where somebody does; `player` is who acted."""
     live = rules.num_players - np.bitwise_count(level["folded"].astype(np.uint16))
     last = level["street"] == rules.num_streets - 1

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from data_gen.opponent_actions import Rows
+from data_gen.opponent_actions import ActionRows
 from data_gen.opponent_sources import ObservedHand
 from poker.agents.modelled import ModelledAgent
 from poker.agents.simple import RandomAgent
@@ -40,7 +40,7 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> str:
         end = play_hand([players[i] for i in seats], HandState.deal(RULES, np.random.default_rng(number)))
         done = [(past, end.runout[: RULES.board_sizes[past.street]], action) for past, _, action in end.betting.turns()]
         hands.append(ObservedHand(number, tuple(names[i] for i in seats), done))
-    made = Rows.of(hands)
+    made = ActionRows.of(hands)
     write_rows(path, made.columns, made.names, config={"betting": "nolimit"}, made_from={}, counts={})
     return str(path)
 

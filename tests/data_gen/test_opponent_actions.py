@@ -11,7 +11,7 @@ import pytest
 
 from conf.compose import call, chosen, compose
 from data_gen import opponent_sources
-from data_gen.opponent_actions import Rows
+from data_gen.opponent_actions import ActionRows
 from data_gen.opponent_sources import ObservedHand, SelfPlay
 from poker.agents.simple import AlwaysCall, RandomAgent
 from poker.artifacts import MismatchedArtifactError, write_artifact
@@ -114,15 +114,17 @@ def test_the_same_bytes_with_any_number_of_processes(work: Path, monkeypatch: py
 def test_batches_that_overlap_in_time_are_put_in_order() -> None:
     betting = Betting.start(load_rules("holdem_limit_3p"))
     deeds: list[tuple[Betting, tuple[int, ...], int]] = [(betting, (), CALL), (betting.apply(CALL), (), FOLD)]
-    first = Rows.of([ObservedHand(10, ("ann", "bob", "cat"), deeds), ObservedHand(30, ("ann", "bob", "cat"), deeds)])
-    second = Rows.of(
+    first = ActionRows.of(
+        [ObservedHand(10, ("ann", "bob", "cat"), deeds), ObservedHand(30, ("ann", "bob", "cat"), deeds)]
+    )
+    second = ActionRows.of(
         [
             ObservedHand(20, ("dan", "bob", "cat"), deeds),
             ObservedHand(25, ("dan", "bob", "cat"), []),
             ObservedHand(30, ("eve", "bob", "dan"), deeds),
         ]
     )
-    rows = Rows.joined([first, second])
+    rows = ActionRows.joined([first, second])
     assert len(rows.times) == 5
     assert rows.columns["time"].tolist() == [10, 10, 20, 20, 30, 30, 30, 30]
     assert rows.columns["hand"].tolist() == [0, 0, 1, 1, 3, 3, 4, 4]

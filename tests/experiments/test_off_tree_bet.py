@@ -10,7 +10,7 @@ from rich.console import Console
 from poker.errors import PokernetsError
 from poker.experiments.off_tree_bet.experiment import IN_TREE, TO_THE_END, TRANSLATION, Measure, run
 from poker.experiments.off_tree_bet.search import Depth, SearchedAnswers, predicted
-from poker.experiments.off_tree_bet.solutions import GameEffort, Solved, solved
+from poker.experiments.off_tree_bet.solutions import GameEffort, SolvedGame, solved
 from poker.experiments.off_tree_bet.spot import OffTreeBet, twins
 from poker.experiments.off_tree_bet.strategies import by_suits, line_rows, translated
 from poker.rules import Rules
@@ -40,7 +40,7 @@ def spot() -> OffTreeBet:
 
 
 @pytest.fixture(scope="module")
-def games(spot: OffTreeBet, tmp_path_factory: pytest.TempPathFactory) -> tuple[Solved, Solved]:
+def games(spot: OffTreeBet, tmp_path_factory: pytest.TempPathFactory) -> tuple[SolvedGame, SolvedGame]:
     """The games without and with the bet."""
     folder, effort = tmp_path_factory.mktemp("solved"), GameEffort("apdcfr", 0.5, 3000, 1, 1 << 30)
     blueprint = solved(VectorGame(spot.blueprint_tree), folder / "blueprint", {}, effort, QUIET)
@@ -73,7 +73,7 @@ def test_menus_that_differ_after_the_bet_are_refused() -> None:
 
 
 def test_translation_is_worth_the_mean_of_its_lines_to_a_fixed_opponent(
-    spot: OffTreeBet, games: tuple[Solved, Solved]
+    spot: OffTreeBet, games: tuple[SolvedGame, SolvedGame]
 ) -> None:
     game = VectorGame(spot.branch)
     solver = VectorSolver(game)
@@ -97,7 +97,9 @@ def _rows_of(game: VectorGame, player: int) -> np.ndarray:
     return out
 
 
-def test_best_responses_join_in_the_tree_that_has_the_bet(spot: OffTreeBet, games: tuple[Solved, Solved]) -> None:
+def test_best_responses_join_in_the_tree_that_has_the_bet(
+    spot: OffTreeBet, games: tuple[SolvedGame, SolvedGame]
+) -> None:
     """P2's strategy in the larger tree, taken apart into the bet and the rest, concedes what it does as a whole."""
     _, extended = games
     solver = extended.solver(1)
@@ -111,13 +113,13 @@ def test_best_responses_join_in_the_tree_that_has_the_bet(spot: OffTreeBet, game
 
 
 @pytest.fixture(scope="module")
-def search(spot: OffTreeBet, games: tuple[Solved, Solved]) -> SearchedAnswers:
+def search(spot: OffTreeBet, games: tuple[SolvedGame, SolvedGame]) -> SearchedAnswers:
     otherwise = by_suits(games[0].game, games[0].solver(1).values(spot.p1, best_response=True))
     return SearchedAnswers(spot, games[0], otherwise, Depth("apdcfr", 500, 500, 500, 1))
 
 
 @pytest.fixture(scope="module")
-def measure(spot: OffTreeBet, search: SearchedAnswers, games: tuple[Solved, Solved]) -> Measure:
+def measure(spot: OffTreeBet, search: SearchedAnswers, games: tuple[SolvedGame, SolvedGame]) -> Measure:
     assert spot.p1 == 1
     return Measure(spot, search.root.alternatives, -games[1].counts["value"], 1)
 

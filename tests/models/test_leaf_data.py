@@ -10,7 +10,7 @@ import pytest
 import torch
 from lightning import Trainer
 
-from models.leaf_data import Columns, LeafData, held_out
+from models.leaf_data import LeafColumns, LeafData, held_out
 from poker.artifacts import CorruptArtifactError, MismatchedArtifactError, MissingArtifactError, write_artifact
 from poker.errors import PokernetsError
 from poker.features import leaf, shards
@@ -28,7 +28,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_gathering_is_plain_indexing_of_the_shards_in_a_row(root: Path) -> None:
-    columns = Columns(str(root))
+    columns = LeafColumns(str(root))
     rows = np.random.default_rng(0).permutation(len(columns))[:4000]
     for name in columns_of(4):
         np.testing.assert_array_equal(columns.take(name, rows), columns.all(name)[rows])
@@ -36,7 +36,7 @@ def test_gathering_is_plain_indexing_of_the_shards_in_a_row(root: Path) -> None:
 
 def test_no_group_is_on_both_sides_of_the_split(root: Path) -> None:
     data = LeafData(str(root), batch_rows=256, validation_share=0.2)
-    groups = Columns(str(root)).all("group")
+    groups = LeafColumns(str(root)).all("group")
     train, validation = set(groups[data.train_rows]), set(groups[data.validation_rows])
     assert not train & validation
     assert len(data.train_rows) + len(data.validation_rows) == 15000
@@ -122,7 +122,7 @@ def test_processes_share_an_epoch_and_the_validation_part(root: Path) -> None:
 
 def test_streets_and_seats_select(root: Path) -> None:
     data = LeafData(str(root), batch_rows=256, validation_share=0.2, streets=[1], seats=[0])
-    columns = Columns(str(root))
+    columns = LeafColumns(str(root))
     for rows in (data.train_rows, data.validation_rows):
         assert (columns.take("street", rows) == 1).all()
         assert (columns.take("seat", rows) == 0).all()
@@ -132,7 +132,7 @@ def test_streets_and_seats_select(root: Path) -> None:
 
 def test_label_mean_is_that_of_the_training_rows(root: Path) -> None:
     data = LeafData(str(root), validation_share=0.2)
-    wanted = Columns(str(root)).all("labels")[data.train_rows].astype(np.float64).mean(axis=0)
+    wanted = LeafColumns(str(root)).all("labels")[data.train_rows].astype(np.float64).mean(axis=0)
     np.testing.assert_allclose(data.label_mean().numpy(), wanted, atol=1e-6)
 
 

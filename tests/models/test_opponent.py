@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from conf.compose import call, chosen, compose
-from data_gen.opponent_actions import Rows
+from data_gen.opponent_actions import ActionRows
 from data_gen.opponent_sources import ObservedHand
 from models.export import Architecture, export_net
 from models.opponent import bootstrap, hands_before
@@ -79,7 +79,7 @@ def hands() -> list[ObservedHand]:
 @pytest.fixture(scope="module")
 def work(tmp_path_factory: pytest.TempPathFactory, hands: list[ObservedHand]) -> Path:
     root = tmp_path_factory.mktemp("opponent")
-    rows = Rows.of(hands)
+    rows = ActionRows.of(hands)
     write_rows(root / "artifacts" / "opponent_actions", rows.columns, rows.names, config={}, made_from={}, counts={})
     return root
 
@@ -214,7 +214,7 @@ def no_limit(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Obser
     """Nets `hand` and `adaptive` of six-handed no-limit, trained for an epoch, and the hands."""
     root = tmp_path_factory.mktemp("no_limit")
     observed, folder = play(150, seed=2, game="holdem_nolimit_6p"), root / "artifacts"
-    made = Rows.of(observed)
+    made = ActionRows.of(observed)
     config = {"betting": "nolimit"}
     write_rows(folder / "opponent_actions", made.columns, made.names, config=config, made_from={}, counts={})
     for name in ("hand", "adaptive"):
@@ -297,7 +297,7 @@ def test_hands_say_what_is_done_with_them(tmp_path: Path) -> None:
         end = play_hand(players, HandState.deal(rules, np.random.default_rng(number)))
         decisions = [(past, end.board[:0], action) for past, _, action in end.betting.turns() if past.street == 0]
         observed.append(ObservedHand(number, ("wild", "calm"), decisions, end.hole_cards))
-    made, folder = Rows.of(observed), tmp_path / "artifacts"
+    made, folder = ActionRows.of(observed), tmp_path / "artifacts"
     config = {"betting": "nolimit"}
     write_rows(folder / "opponent_actions", made.columns, made.names, config=config, made_from={}, counts={})
     places = (f"artifacts={folder}", f"runs={tmp_path / 'runs'}")

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from data_gen.opponent_actions import Rows
+from data_gen.opponent_actions import ActionRows
 from data_gen.opponent_sources import ObservedHand
 from models.export import Architecture, export_net
 from models.opponent import table
@@ -30,7 +30,7 @@ IRC = {"source": "irc"}
 
 
 def rows_at(path: Path, hands: Sequence[ObservedHand], config: dict[str, Any] = IRC) -> Path:
-    rows = Rows.of(hands)
+    rows = ActionRows.of(hands)
     write_rows(path, rows.columns, rows.names, config=config, made_from={}, counts={})
     return path
 

@@ -18,7 +18,7 @@ from conf.compose import compose, resolve
 from models.export import load_net
 from models.fitting import EarlyStopping, recipe
 from models.inference import LEAF_NET, LeafNet, leaf_stamp
-from models.leaf_data import Columns, held_out
+from models.leaf_data import LeafColumns, held_out
 from poker.artifacts import canonical_json, open_artifact
 from poker.solvers.blueprint import CONTINUATIONS
 from tests.commands import Done, run_here
@@ -109,7 +109,7 @@ def test_it_is_measured_on_other_states_whose_boards_were_held_out(trained: Path
     found = train_py(trained, "model=leaf_test", f"model.path={trained / 'more'}")
     assert found.returncode == 0, found.stderr
     report = json.loads((trained / "artifacts" / "leaf_test" / "results.json").read_text())
-    groups = Columns(str(trained / "more")).all("group")
+    groups = LeafColumns(str(trained / "more")).all("group")
     assert report["rows"] == held_out(groups, 0.05, seed=1).sum() < 2000
     validation = open_artifact(trained / "artifacts" / "leaf_net", LEAF_NET).counts["validation"]
     assert report["huber"] == pytest.approx(validation["huber"], rel=0.2)

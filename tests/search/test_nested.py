@@ -16,7 +16,7 @@ from poker.search.beliefs import observe_action, observe_board, start_ranges
 from poker.search.exploit.exploiting import Exploit, Modelled
 from poker.search.nested import NestedSearch, together
 from poker.search.round_solver import NodePolicy, Request, RoundSolution
-from poker.search.safety import Concessions, Values
+from poker.search.safety import Concessions, OpponentValues
 from poker.tree import BetMenu, DepthLimit, Kind, build_tree
 from poker.types import Ranges
 from tests.games import load_menu, load_rules
@@ -36,7 +36,7 @@ class RandomRounds:
         self.menu = menu
         self.calls: list[tuple[str, tuple[int, ...], tuple[int, ...]]] = []
         self.ranges: list[Ranges] = []
-        self.alternatives: list[Values | None] = []
+        self.alternatives: list[OpponentValues | None] = []
         self.modelled: list[Modelled | None] = []
 
     def __call__(self, request: Request) -> RoundSolution:
@@ -267,7 +267,7 @@ class _Numbers(NamedTuple):
     number: int
     root: Betting
 
-    def at(self, betting: Betting, board: tuple[int, ...], ranges: Ranges) -> Values:
+    def at(self, betting: Betting, board: tuple[int, ...], ranges: Ranges) -> OpponentValues:
         assert len(board) == betting.rules.board_sizes[betting.street]
         since = sum(map(len, betting.actions)) - sum(map(len, self.root.actions))
         return np.full(betting.rules.num_hands, 10 * self.number + since, np.float32)

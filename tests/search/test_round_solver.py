@@ -9,7 +9,7 @@ from poker.rules import CALL
 from poker.search.beliefs import observe_board, start_ranges
 from poker.search.leaves.evaluator import leaf_states
 from poker.search.round_solver import DepthLimitedSolver, Request, SolverSettings, evened, without_unlikely
-from poker.search.safety import Safety, Values
+from poker.search.safety import OpponentValues, Safety
 from poker.solvers.vector.boards import symmetries
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.solver import VectorSolver
@@ -131,7 +131,7 @@ def test_a_solve_for_even_ranges_is_that_for_the_noisy_ones_on_fewer_boards() ->
     for _ in range(4):
         root = root.apply(CALL)
     ranges, menu = nearly_even(1e-3), bet_menu(preflop=[[]], flop=[[]], turn=[[1.0], []], river=[[1.0], []])
-    values: Values = np.where(HOLDEM.live(TWO_SUITS), 0.0, np.nan).astype(np.float32)
+    values: OpponentValues = np.where(HOLDEM.live(TWO_SUITS), 0.0, np.nan).astype(np.float32)
     for kind, alternatives in (("unsafe", None), ("resolve", values)):
         solver = DepthLimitedSolver(menu, menu, {}, SolverSettings("apdcfr", (300,), 1), Safety(kind))
         even = solver.solved(Request(root, TWO_SUITS, ranges, 0, (), alternatives))

@@ -13,7 +13,7 @@ from rich.console import Console
 from poker.artifacts import canonical_json
 from poker.errors import PokernetsError
 from poker.experiments.off_tree_bet.search import Depth, SearchedAnswers, predicted
-from poker.experiments.off_tree_bet.solutions import GameEffort, Solved, now, solved
+from poker.experiments.off_tree_bet.solutions import GameEffort, SolvedGame, now, solved
 from poker.experiments.off_tree_bet.spot import OffTreeBet
 from poker.experiments.off_tree_bet.strategies import by_suits, line_rows, translated
 from poker.machine import peak_memory
@@ -198,7 +198,7 @@ class _Experiment:
         self.steps.append({"step": name, "seconds": round(seconds, 2), "cpu_seconds": round(cpu_seconds, 2)})
         self.console.print(f"{name}: {seconds:.1f} s, {cpu_seconds:.1f} s of CPU", highlight=False)
 
-    def _solved(self, name: str, tree: BettingTree) -> Solved:
+    def _solved(self, name: str, tree: BettingTree) -> SolvedGame:
         game = VectorGame(tree, memory_limit=self.effort.memory_limit)
         menu = canonical_json([asdict(street) for street in self.spot.menu.streets])
         bet = self.spot.total if tree is self.spot.extended_tree else None

@@ -19,7 +19,7 @@ from functools import reduce
 import numpy as np
 
 from poker.errors import PokernetsError
-from poker.experiments.off_tree_bet.solutions import Solved
+from poker.experiments.off_tree_bet.solutions import SolvedGame
 from poker.experiments.off_tree_bet.spot import OffTreeBet, same_decisions
 from poker.experiments.off_tree_bet.strategies import by_suits, copy_rows, translated
 from poker.rules import CALL
@@ -58,7 +58,7 @@ class Depth:
 class SearchedAnswers:
     """P2's answers by search. `otherwise` float[H]: chips of P1's hands by the best of its other actions."""
 
-    def __init__(self, spot: OffTreeBet, blueprint: Solved, otherwise: Singles, depth: Depth) -> None:
+    def __init__(self, spot: OffTreeBet, blueprint: SolvedGame, otherwise: Singles, depth: Depth) -> None:
         self.spot = spot
         self.depth = depth
         self.branch = VectorGame(spot.branch)
@@ -148,7 +148,7 @@ class SearchedAnswers:
         return out
 
 
-def _first_raises(spot: OffTreeBet, blueprint: Solved) -> Singles:
+def _first_raises(spot: OffTreeBet, blueprint: SolvedGame) -> Singles:
     """[H] how likely P1 makes either of the two raises with each hand, 1 for the mean hand."""
     game, tree = blueprint.game, blueprint.game.tree
     rows, actions = shares(game.rows(blueprint.rows, 0, 0).astype(np.float32)), tree.actions(0)

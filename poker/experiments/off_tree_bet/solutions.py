@@ -31,7 +31,7 @@ class GameEffort:
 
 
 @dataclass(frozen=True, eq=False)
-class Solved:
+class SolvedGame:
     """A game with the rows of its average strategy (normalised), and what was measured: iterations, seconds,
     exploitability in chips, the value to player 0 under the average profile."""
 
@@ -46,7 +46,7 @@ class Solved:
         return solver
 
 
-def solved(game: VectorGame, path: Path, config: dict[str, Any], effort: GameEffort, console: Console) -> Solved:
+def solved(game: VectorGame, path: Path, config: dict[str, Any], effort: GameEffort, console: Console) -> SolvedGame:
     """The solution at `path` made with `config`, or the game solved now and written there. A solution short of the
     target is reported."""
     config = {
@@ -69,7 +69,7 @@ def solved(game: VectorGame, path: Path, config: dict[str, Any], effort: GameEff
             f"{path.name}: {reached:.3g} mbb/hand of exploitability after {effort.iterations} iterations, not the"
             f" {effort.target_mbb:.3g} asked for: raise `iterations`"
         )
-    return Solved(game, artifact.array("strategy", (game.num_entries,), dtypes=(np.float16,)), counts)
+    return SolvedGame(game, artifact.array("strategy", (game.num_entries,), dtypes=(np.float16,)), counts)
 
 
 def _solve(solver: VectorSolver, name: str, effort: GameEffort, console: Console) -> dict[str, float]:

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poker.errors import PokernetsError
-from poker.experiments.off_tree_bet.solutions import Solved
+from poker.experiments.off_tree_bet.solutions import SolvedGame
 from poker.experiments.off_tree_bet.spot import OffTreeBet, twins
 from poker.solvers.vector.boards import deck_of
 from poker.solvers.vector.game import VectorGame
@@ -14,14 +14,14 @@ from poker.solvers.vector.realization import Rows, realization, strategy_of
 from poker.types import Singles
 
 
-def line_rows(spot: OffTreeBet, solution: Solved, total: int, branch: VectorGame, player: int) -> Rows:
+def line_rows(spot: OffTreeBet, solution: SolvedGame, total: int, branch: VectorGame, player: int) -> Rows:
     """Strategy of `player` after P1's first raise to `total` in a solved game, at the same choices of the branch."""
     tree, out = solution.game.tree, np.zeros(branch.num_entries, np.float32)
     copy_rows(solution.game, solution.rows, twins(tree, tree.find([total]), spot.branch), branch, player, out)
     return out
 
 
-def translated(spot: OffTreeBet, blueprint: Solved, branch: VectorGame, player: int) -> Rows:
+def translated(spot: OffTreeBet, blueprint: SolvedGame, branch: VectorGame, player: int) -> Rows:
     """Randomised pseudo-harmonic translation: the bet is taken for one of the two raises next to it, and played on.
 
     The mixture is over whole strategies, so hands carry what they took the bet for from decision to decision.

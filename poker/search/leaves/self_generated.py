@@ -27,7 +27,7 @@ from poker.state import Betting
 from poker.tree import BetMenu, DepthLimit, build_tree
 from poker.types import Singles
 
-Strategy = Mapping[int, Singles]
+SeatStrategy = Mapping[int, Singles]
 """[B, A] by betting node."""
 
 
@@ -36,7 +36,7 @@ class Response:
     """Result of one step for a seat: the response [B, A] at its decisions, the searcher it answers, and chips per hand
     of the seat in the game with the depth limit."""
 
-    strategy: Strategy
+    strategy: SeatStrategy
     searcher: Blueprint
     limited_value: float
 

@@ -20,7 +20,7 @@ from poker.search.torch.columns import (
     PRODUCTS,
     REACH_ROW,
     VALUE_ROW,
-    Ints,
+    Int32s,
     Longs,
 )
 from poker.solvers.vector.game import VectorGame
@@ -79,7 +79,7 @@ class TreeTables:
         batches = self.layout.batches
         return range(*(int(batches.root_start[q]) for q in batches.street_start[street : street + 2]))
 
-    def _component_of(self, p: int, street: int, value_rows: Ints) -> Longs:
+    def _component_of(self, p: int, street: int, value_rows: Int32s) -> Longs:
         """Components of the nodes to which rows of values that no two nodes share belong."""
         batches = self.layout.batches
         first, last = (int(batches.node_start[q]) for q in batches.street_start[street : street + 2])
@@ -129,7 +129,7 @@ class TreeTables:
                 begin += len(of)
         self.products = np.concatenate(parts).astype(np.int32)
 
-    def asked_rows(self) -> tuple[Ints, Ints]:
+    def asked_rows(self) -> tuple[Int32s, Int32s]:
         """Rows of reach at the leaf states of the root's street, by the player whose values are computed."""
         parts = []
         for p in range(2):

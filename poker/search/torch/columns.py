@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-Ints = NDArray[np.int32]
+Int32s = NDArray[np.int32]
 Longs = NDArray[np.int64]
 
 PARENT, GAME, CHILDREN, CHILDREN_END, RUNOUT = range(5)

@@ -33,7 +33,7 @@ from poker.search.torch.columns import (
     VALUE,
     VALUE_ROW,
     VECTORS,
-    Ints,
+    Int32s,
     Longs,
 )
 from poker.search.torch.hands import (
@@ -54,15 +54,15 @@ class LevelWork(NamedTuple):
     dealt from there. By player, `width` is the longest list of hands, `orbits` the most orbits of a board above.
     `members` are the most hands of such an orbit, 1 without symmetric boards."""
 
-    pairs: Ints
-    deals: Ints
+    pairs: Int32s
+    deals: Int32s
     width: tuple[int, int]
     orbits: tuple[int, int]
     members: int
 
 
 @dataclass(frozen=True)
-class Tables:
+class BatchTables:
     """Arrays of a batch.
 
     - `boards` [B, columns], `weights` [B]; `nodes` [M, columns], `scales` [M, 2]; `components` [C, columns];
@@ -81,20 +81,20 @@ class Tables:
 
     boards: Longs
     weights: Singles
-    nodes: Ints
+    nodes: Int32s
     scales: Singles
-    components: Ints
-    decisions: Ints
-    terminals: Ints
-    mixed: Ints
+    components: Int32s
+    decisions: Int32s
+    terminals: Int32s
+    mixed: Int32s
     mix: Singles
-    products: Ints
+    products: Int32s
     levels: tuple[LevelWork, ...]
-    root_pairs: Ints
-    asked: dict[int, tuple[Ints, Ints]]
-    ends: tuple[Ints, Ints]
+    root_pairs: Int32s
+    asked: dict[int, tuple[Int32s, Int32s]]
+    ends: tuple[Int32s, Int32s]
     card_start: Shorts
-    leaves: tuple[Ints, Ints]
+    leaves: tuple[Int32s, Int32s]
     games: Longs
     matrices: Singles
     cluster_starts: Shorts
@@ -117,7 +117,7 @@ class Tables:
         return np.concatenate(parts)
 
 
-def flatten(games: Sequence[VectorGame], tile: tuple[int, int]) -> Tables:
+def flatten(games: Sequence[VectorGame], tile: tuple[int, int]) -> BatchTables:
     """Tables of a batch. A `tile` of all-ins has at most so many rows, and hands. Raises PokernetsError for too large
     decks."""
     if any(game.boards.num_card_slots > CARDS - 1 for game in games):
@@ -139,7 +139,7 @@ def flatten(games: Sequence[VectorGame], tile: tuple[int, int]) -> Tables:
     members, most = batch.orbits()
     matrices, table = batch.leaf_matrices(hands)
     edges = cluster_starts(games, boards, batch.starts, hands, cluster_width(table))
-    return Tables(
+    return BatchTables(
         boards=boards,
         weights=np.concatenate([game.boards.boards.weight for game in games]),
         **{name: np.concatenate([getattr(tree, name) for tree in trees.values()]) for name in TREE_TABLES},
@@ -203,7 +203,7 @@ class _Batch:
             members.get(number - 1, 1),
         )
 
-    def ends(self, p: int, rows: int, hands: int) -> Ints:
+    def ends(self, p: int, rows: int, hands: int) -> Int32s:
         parts = [np.zeros((0, 5), np.int64)]
         for level in range(self.num_levels):
             for game, betting, street, boards in self.on(level):
@@ -223,7 +223,7 @@ class _Batch:
                     parts.append(_with_boards(boards, np.stack([*work, starts], axis=1)))
         return np.concatenate(parts).astype(np.int32)
 
-    def leaves(self, p: int) -> Ints:
+    def leaves(self, p: int) -> Int32s:
         parts = [np.zeros((0, 2), np.int64)]
         for level in range(self.num_levels):
             for game, betting, street, boards in self.on(level):
@@ -259,7 +259,7 @@ class _Batch:
                 begin += table.size
         return np.concatenate(parts), most
 
-    def root_pairs(self) -> Ints:
+    def root_pairs(self) -> Int32s:
         components = [
             betting.components_on(game.layout.first_street).start + betting.base["components"]
             for game, betting in zip(self.games, self.bettings, strict=True)
@@ -325,7 +325,7 @@ class _Batch:
         return np.concatenate(parts), table
 
 
-def _reached(folds: Ints, shows: Ints) -> Longs:
+def _reached(folds: Int32s, shows: Int32s) -> Longs:
     """[n, 4] work of the rows of reach that folds and showdowns [*, (reach, value, ...)] take."""
     rows = np.unique(np.concatenate([folds[:, 0], shows[:, 0]]))
     out = np.full((len(rows), 4), -1, np.int64)
@@ -335,7 +335,7 @@ def _reached(folds: Ints, shows: Ints) -> Longs:
     return out
 
 
-def _asked(leaves: Ints) -> Longs:
+def _asked(leaves: Int32s) -> Longs:
     """[n, 4] work of leaves that are asked: the mass of compatible hands."""
     out = np.full((len(leaves), 4), -1, np.int64)
     out[:, 0], out[:, 1:3] = REACH_ALONE, leaves[:, :2]

@@ -40,12 +40,12 @@ _PERIODS = 20
 _NO_BIAS = np.ones((3, 1), np.float32)
 _CARDS = 64
 
-Progress = Callable[[int], None]
+ByBoard = Callable[[int], None]
 """Boards played since the last call."""
 
 
 def learn_response(
-    blueprint: Blueprint, *, boards: int, seed: int, progress: Progress | None = None, trust: float = TRUST
+    blueprint: Blueprint, *, boards: int, seed: int, progress: ByBoard | None = None, trust: float = TRUST
 ) -> Blueprint:
     """A strategy for both seats, learned on `boards` boards in each."""
     first, second = (learn_seat(blueprint, seat, boards, seed, progress, trust) for seat in range(2))
@@ -53,7 +53,12 @@ def learn_response(
 
 
 def learn_seat(
-    blueprint: Blueprint, player: int, boards: int, seed: int, progress: Progress | None = None, trust: float = TRUST
+    blueprint: Blueprint,
+    player: int,
+    boards: int,
+    seed: int,
+    progress: ByBoard | None = None,
+    trust: float = TRUST,
 ) -> dict[int, Singles]:
     """[B, A] of every decision of `player`, whose regrets start from what `blueprint` plays there."""
     tree, sampling, game = blueprint.tree, blueprint.sampling, BoardGame(blueprint, player)
@@ -85,7 +90,7 @@ def stored_response(
     boards: int,
     seed: int,
     fresh: bool = False,
-    progress: Progress | None = None,
+    progress: ByBoard | None = None,
 ) -> Path:
     """Path in `folder` of the response, an artifact that loads like a blueprint.
 

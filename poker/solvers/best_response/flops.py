@@ -47,9 +47,9 @@ _FLOPS_WITH_TWO_HANDS = math.comb(48, 3)
 """Flops when both players' cards are out."""
 _MEMORY_SHARE = 0.8
 
-Values = list[Floats]
+FlopValues = list[Floats]
 """Values on one flop, for either seat [V, C]."""
-Strategy = dict[int, NDArray[np.int64]]
+FlopStrategy = dict[int, NDArray[np.int64]]
 """Number of the action that each class of hands [C] takes, by node."""
 
 
@@ -115,12 +115,12 @@ class SeatResponse:
             return [(child, reach) for child in children]
         return [(child, reach * shares) for child, shares in zip(children, self._shares[node].T, strict=True)]
 
-    def best(self, values: Floats) -> tuple[float, Strategy]:
+    def best(self, values: Floats) -> tuple[float, FlopStrategy]:
         """Chips per hand of the best strategy before the flop, and it; `values` [V, C] are means over flops."""
-        strategy: Strategy = {}
+        strategy: FlopStrategy = {}
         return self._chips(values, lambda node, gains: strategy.setdefault(node, gains.argmax(axis=0))), strategy
 
-    def follow(self, values: Floats, strategy: Strategy) -> float:
+    def follow(self, values: Floats, strategy: FlopStrategy) -> float:
         """Chips per hand of a strategy before the flop; `values` [V, C] are means over flops."""
         return self._chips(values, lambda node, gains: strategy[node])
 
@@ -162,7 +162,7 @@ class SeatResponse:
         return [public_state(tree.betting(node), board) for node in np.flatnonzero(opponents).tolist()]
 
 
-def flop_values(seats: Sequence[SeatResponse], policy: PolicyFunction, flop: int) -> Values:
+def flop_values(seats: Sequence[SeatResponse], policy: PolicyFunction, flop: int) -> FlopValues:
     """Values on canonical flop number `flop`, averaged over its images."""
     board = tuple(canonical_boards(3)[flop].tolist())
     return [seat.on_flop(policy, board)[:, HAND_PERMUTATION[:, CLASS_HAND]].mean(axis=1) for seat in seats]
@@ -199,14 +199,14 @@ def draw_flops(count: int, seed: int) -> NDArray[np.int64]:
     return np.asarray(np.random.default_rng(seed).choice(NUM_FLOPS, count, p=weights))
 
 
-def value_of_all(seats: Sequence[SeatResponse], values: Iterable[Values]) -> Floats:
+def value_of_all(seats: Sequence[SeatResponse], values: Iterable[FlopValues]) -> Floats:
     """[2] chips per hand by seat, from the values on all flops in the order of their numbers."""
     by_flop = list(zip(board_multiplicities(3) / _FLOPS, values, strict=True))
     means = [sum(weight * both[seat] for weight, both in by_flop) for seat in range(2)]
     return np.array([seat.best(np.asarray(mean))[0] for seat, mean in zip(seats, means, strict=True)])
 
 
-def values_of_sample(seats: Sequence[SeatResponse], values: list[Values]) -> tuple[Floats, float]:
+def values_of_sample(seats: Sequence[SeatResponse], values: list[FlopValues]) -> tuple[Floats, float]:
     """Chips [2, n] won by each seat on each drawn flop, deciding as is best for the other parts; and the optimistic
     chips per hand, both seats together."""
     part = np.arange(len(values)) % _PARTS

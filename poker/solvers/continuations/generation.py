@@ -88,7 +88,7 @@ class ContinuationSet:
         return LeafValues(0, self.clusters, self.clusters, np.ascontiguousarray(self.values[:, :size]))
 
 
-Progress = Callable[[Step], None]
+StepProgress = Callable[[Step], None]
 
 
 def self_generated(
@@ -100,7 +100,7 @@ def self_generated(
     pot_fraction: float = 0.0,
     solving: Solving | None = None,
     root: Root | None = None,
-    progress: Progress | None = None,
+    progress: StepProgress | None = None,
 ) -> ContinuationSet:
     """`count` continuations of `opponent` from the blueprint that `play` holds.
 

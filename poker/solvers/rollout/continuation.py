@@ -27,7 +27,7 @@ from poker.solvers.blueprint import Blueprint
 from poker.solvers.subtree import Subtree, subtree
 from poker.types import Board, Reals, Singles
 
-Hands = NDArray[np.integer]
+HandIndexes = NDArray[np.integer]
 """[m] indices of hands."""
 OnBoard = tuple[Singles, Singles, NDArray[np.bool_]]
 """Result of `Continuations.on_board`."""
@@ -102,7 +102,7 @@ class Continuations:
         return self._subtrees[node]
 
     def values(
-        self, node: int, boards: Sequence[Board], hands0: Hands, hands1: Hands, equity: Reals | None = None
+        self, node: int, boards: Sequence[Board], hands0: HandIndexes, hands1: HandIndexes, equity: Reals | None = None
     ) -> ContinuationValues:
         """Values at betting node `node`, averaged over complete `boards` that begin with the cards shown there.
 
@@ -115,7 +115,7 @@ class Continuations:
             moments.add(values, np.zeros_like(won) if equity is None else (won - equity) * possible, possible)
         return moments.result()
 
-    def on_board(self, node: int, board: Board, hands0: Hands, hands1: Hands) -> OnBoard:
+    def on_board(self, node: int, board: Board, hands0: HandIndexes, hands1: HandIndexes) -> OnBoard:
         """Exact values [2, K, m0, m1] on a complete board, what hands0 win of a showdown [m0, m1], possible pairs.
 
         The first two are 0 for impossible pairs.
@@ -132,7 +132,7 @@ class Continuations:
         out *= possible
         return out, won, possible
 
-    def of_blueprint(self, node: int, board: Board, hands0: Hands, hands1: Hands) -> OnBoard:
+    def of_blueprint(self, node: int, board: Board, hands0: HandIndexes, hands1: HandIndexes) -> OnBoard:
         """Exact values [m0, m1] to player 0 where both keep to the blueprint; the rest as in `on_board`."""
         below = self.subtree(node)
         keep0, keep1 = (
@@ -141,7 +141,7 @@ class Continuations:
         order, won, possible = self._showdowns(board, hands0, hands1)
         return _won(below, keep0, keep1, order) * possible, won, possible
 
-    def _showdowns(self, board: Board, hands0: Hands, hands1: Hands) -> OnBoard:
+    def _showdowns(self, board: Board, hands0: HandIndexes, hands1: HandIndexes) -> OnBoard:
         """[m0, m1] 1 where hands0 win and -1 where they lose; what they win, 0 for impossible pairs; possible pairs."""
         ranks = hand_ranks(self.blueprint.rules, board)
         order = np.sign(ranks[hands0][:, None] - ranks[hands1][None, :]).astype(np.float32)
@@ -151,7 +151,7 @@ class Continuations:
         return order, won, possible
 
     def _reaches(
-        self, below: Subtree, player: int, board: Board, hands: Hands, alone: bool = False
+        self, below: Subtree, player: int, board: Board, hands: HandIndexes, alone: bool = False
     ) -> tuple[Singles, Singles]:
         """[Z, m] of the blueprint and [K, Z, m] of the forms; with `alone` the first only."""
         buckets = self._buckets(below, board, hands)
@@ -168,7 +168,7 @@ class Continuations:
             begin = end
         return out[0], out[self._extra :]
 
-    def _buckets(self, below: Subtree, board: Board, hands: Hands) -> NDArray[np.int32]:
+    def _buckets(self, below: Subtree, board: Board, hands: HandIndexes) -> NDArray[np.int32]:
         """[S, m] on the streets of the subtree, 0 on those before."""
         sizes = self.blueprint.rules.board_sizes
         buckets = np.zeros((len(sizes), len(hands)), dtype=np.int32)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from models.leaf_data import Columns, DeviceColumns
+from models.leaf_data import DeviceColumns, LeafColumns
 from poker.errors import PokernetsError
 from poker.search.torch import device as devices
 from poker.search.torch.device import free_bytes, ran_out, room, torch_device
@@ -74,7 +74,7 @@ def test_rows_that_do_not_fit_are_refused(card: torch.device, tmp_path: Path, mo
     write_leaf_states(tmp_path, rows=100)
     monkeypatch.setattr(torch.cuda, "mem_get_info", lambda device: (-1 * GIB, 80 * GIB))
     with pytest.raises(PokernetsError, match=r"cuda has room for 0\.0 GiB; use data\.on_device=false"):
-        DeviceColumns(Columns(str(tmp_path)), card)
+        DeviceColumns(LeafColumns(str(tmp_path)), card)
 
 
 def test_running_out_of_memory_is_known_by_its_error(capsys: pytest.CaptureFixture[str]) -> None:
