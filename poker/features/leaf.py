@@ -259,7 +259,7 @@ def _straight_outs(mask: Ints) -> Ints:
 
 def _has_straight(mask: Ints) -> NDArray[np.bool_]:
     with_low_ace = mask << 1 | mask >> (NUM_RANKS - 1)
-    found = np.zeros(mask.shape, dtype=bool)
+    straight = np.zeros(mask.shape, dtype=bool)
     for low in range(NUM_RANKS - 3):
-        found |= with_low_ace >> low & _FIVE == _FIVE
-    return found
+        straight |= with_low_ace >> low & _FIVE == _FIVE
+    return straight

@@ -158,9 +158,9 @@ def _hands(board: Board) -> _Hands:
     shape = np.zeros((NUM_HANDS, len(SHAPE_NAMES)), np.float32)
     shape[live, 2] = (HAND_CARDS[live, 1] // NUM_SUITS) / (NUM_RANKS - 1)
     if len(board) < _RULES.total_board_cards:
-        found = hand_features(board)
-        shape[live, 0] = (found.hs - found.ehs)[live]
-        shape[live, 1] = np.sqrt(np.maximum(found.ehs2 - found.ehs**2, 0))[live]
+        features = hand_features(board)
+        shape[live, 0] = (features.hs - features.ehs)[live]
+        shape[live, 1] = np.sqrt(np.maximum(features.ehs2 - features.ehs**2, 0))[live]
     texture = board_texture(board)
     public = [texture.pairing, texture.suited / 5, texture.straight_windows / 10, texture.high_rank / 12]
     return _Hands(live, held, size, classes, shape, np.array(public))
@@ -170,9 +170,9 @@ def hand_classes(board: Board) -> NDArray[np.uint8]:
     """[H] class of every hand by its place in `strengths`. Equal hands share the class of their middle, so that classes
     may be empty."""
     live = HOLDEM.live(board)
-    found = strengths(board)[live]
-    ascending = np.sort(found)
-    twice_middle = np.searchsorted(ascending, found, "left") + np.searchsorted(ascending, found, "right")
+    strength = strengths(board)[live]
+    ascending = np.sort(strength)
+    twice_middle = np.searchsorted(ascending, strength, "left") + np.searchsorted(ascending, strength, "right")
     classes = np.full(NUM_HANDS, CLASSES, np.uint8)
     classes[live] = (twice_middle * CLASSES) // (2 * len(ascending))
     return classes

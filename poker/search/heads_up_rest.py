@@ -54,10 +54,10 @@ class HeadsUpRest:
 
     def betting(self, real: Betting) -> Betting:
         """The betting of the two alone at `real`, a state of the rest."""
-        found = self.root
+        state = self.root
         for action in real.line[len(self.real_root.line) :]:
-            found = found.apply(self.alone(action))
-        return found
+            state = state.apply(self.alone(action))
+        return state
 
     def real(self, action: int) -> int:
         """The action at the table that `action` of the two alone stands for."""

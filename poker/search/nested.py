@@ -55,21 +55,21 @@ Search = Generator[Request, RoundSolution, T]
 
 def together(searches: Sequence[Search[T]], solve: Callable[[Sequence[Request]], Sequence[RoundSolution]]) -> list[T]:
     """Results of searches of one agent, whose pending solves are done together, each only once."""
-    found: dict[int, T] = {}
+    results: dict[int, T] = {}
     solutions: dict[int, RoundSolution] = {}
     while True:
-        asked: dict[int, Request] = {}
+        requests: dict[int, Request] = {}
         for number, search in enumerate(searches):
-            if number not in found:
+            if number not in results:
                 try:
-                    asked[number] = search.send(solutions[number]) if number in solutions else next(search)
+                    requests[number] = search.send(solutions[number]) if number in solutions else next(search)
                 except StopIteration as ended:
-                    found[number] = ended.value
-        if not asked:
-            return [found[number] for number in range(len(searches))]
-        distinct = {request.state: request for request in asked.values()}
+                    results[number] = ended.value
+        if not requests:
+            return [results[number] for number in range(len(searches))]
+        distinct = {request.state: request for request in requests.values()}
         solved = dict(zip(distinct, solve(list(distinct.values())), strict=True))
-        solutions = {number: solved[request.state] for number, request in asked.items()}
+        solutions = {number: solved[request.state] for number, request in requests.items()}
 
 
 def alone(search: Search[T], solve: RoundSolver) -> T:
@@ -170,15 +170,15 @@ class NestedSearch:
         if belief.expected(self._searcher)[hand]:
             return None
         key = self._place(betting, board), hand
-        found = self._rows.get(key)
-        if found is None:
+        row = self._rows.get(key)
+        if row is None:
             ranges = with_hand(belief.ranges, self._searcher, hand)
             raises = tuple(action for action in policy.actions if action > 0)
             solution = yield from self._solved(replace(belief, ranges=ranges), board, raises)
             root = solution.policies[()]
-            found = on_actions((root.actions, root.probs[hand][None]), policy.actions)[0]
-            self._rows.put(key, found)
-        return found
+            row = on_actions((root.actions, root.probs[hand][None]), policy.actions)[0]
+            self._rows.put(key, row)
+        return row
 
     def decision(self, betting: Betting, board: Board) -> Belief:
         """The belief at a decision of the searcher, with a solution that holds it."""
@@ -246,10 +246,10 @@ class NestedSearch:
 
     def _belief(self, betting: Betting, board: Board) -> Search[Belief]:
         states = [*(before for before, _, _ in betting.turns(self._start.betting)), betting]
-        known = next(i for i in reversed(range(len(states))) if i == 0 or self._recall(states[i], board) is not None)
+        last = next(i for i in reversed(range(len(states))) if i == 0 or self._recall(states[i], board) is not None)
         start = replace(self._start, modelled=self.exploit.start(self._rules))
-        belief = self._recall(states[known], board) or start
-        for action in betting.line[len(self._start.betting.line) + known :]:
+        belief = self._recall(states[last], board) or start
+        for action in betting.line[len(self._start.betting.line) + last :]:
             belief = yield from self._step(belief, action, board)
             self._store(belief, board)
         return belief
@@ -283,10 +283,10 @@ class NestedSearch:
         reach = observe_action(belief.reach, player, probs, 0.0)
         likelihoods = *belief.likelihoods, (player, likelihood(belief.ranges[player], probs))
         following = state.apply(action)
-        dealt, shown = following.street != state.street, self._shown(following, board)
+        dealt, cards = following.street != state.street, self._shown(following, board)
         if dealt:
-            ranges, reach = observe_board(ranges, shown), observe_board(reach, shown)
-        alternatives = belief.solution.alternatives(following, shown, ranges)
+            ranges, reach = observe_board(ranges, cards), observe_board(reach, cards)
+        alternatives = belief.solution.alternatives(following, cards, ranges)
         answered = not dealt and (inserted or self._follow)
         return Belief(
             following,
@@ -306,14 +306,14 @@ class NestedSearch:
         probs, state = policy.probability(action), belief.betting
         if belief.modelled is None:
             return probs, None
-        weights, shown = belief.ranges[state.to_act], self._shown(state, board)
-        return belief.modelled.after(state, shown, policy.actions, action, probs, self._noise[1], weights)
+        weights, cards = belief.ranges[state.to_act], self._shown(state, board)
+        return belief.modelled.after(state, cards, policy.actions, action, probs, self._noise[1], weights)
 
     def _solved(self, belief: Belief, board: Board, at_root: tuple[int, ...]) -> Search[RoundSolution]:
         state, modelled = belief.betting, belief.modelled
         counting = modelled if modelled is not None and modelled.counts else None
-        shown, alternatives = self._shown(state, board), belief.alternatives
-        return (yield Request(state, shown, belief.ranges, self._searcher, at_root, alternatives, counting))
+        cards, alternatives = self._shown(state, board), belief.alternatives
+        return (yield Request(state, cards, belief.ranges, self._searcher, at_root, alternatives, counting))
 
     def _shown(self, state: Betting, board: Board) -> Board:
         return board[: self._rules.board_sizes[state.street]]

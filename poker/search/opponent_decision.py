@@ -129,8 +129,8 @@ def decision(
         request = Request(betting, board, every_hand(ranges, player, board), 1 - player, raises)
         return solver.solved(request, every_hand=True, patience=_PATIENCE)
 
-    found = solved(believed.ranges)
-    out = solved_decision(found, believed, renaming, solver.precision)
+    first = solved(believed.ranges)
+    out = solved_decision(first, believed, renaming, solver.precision)
     if min(believed.likelihoods, default=1.0) >= IMPROBABLE:
         return out
     others = _other_ranges(believed.ranges, 1 - player, betting.rules, board)
@@ -147,9 +147,9 @@ def _other_ranges(ranges: Ranges, player: int, rules: Rules, board: Board) -> li
     below = np.empty_like(weights)
     below[order] = weights[order].cumsum() - weights[order]
     strong, weak = (np.clip(share, 0.0, weights) for share in (below + weights - (1.0 - _STRONGEST), _WEAKEST - below))
-    found = np.repeat(ranges[None], 3, axis=0)
-    found[:, player] = live / live.sum(), strong, weak
-    return list(found)
+    others = np.repeat(ranges[None], 3, axis=0)
+    others[:, player] = live / live.sum(), strong, weak
+    return list(others)
 
 
 def solved_decision(
@@ -160,7 +160,7 @@ def solved_decision(
     tree, exploitability = solver.game.tree, solver.exploitability()
     player = int(tree.player[0])
     best = solver.best_response_values(player)
-    found = solver.average_values(player)
+    average = solver.average_values(player)
 
     def dealt(rows: Singles) -> Singles:
         return rows if renaming is None else rows[HAND_PERMUTATION[renaming]]
@@ -170,17 +170,17 @@ def solved_decision(
 
     def likely(node: int, child: int) -> Singles:
         """[H] that the opponent, at `node`, goes to `child`, by the hand of the player."""
-        after, before = (HOLDEM.compatible_mass(found.arriving(at)) for at in (child, node))
+        after, before = (HOLDEM.compatible_mass(average.arriving(at)) for at in (child, node))
         return dealt(np.divide(after, before, out=np.zeros_like(before), where=before > 0).astype(np.float32))
 
     replies = [node for node in tree.children(0) if tree.kind[node] == Kind.DECISION]
     replied = [(node, child) for node in replies for child in tree.children(node)]
-    answers = {tree.path(child): (likely(node, child), dealt(found.at(child))) for node, child in replied}
+    answers = {tree.path(child): (likely(node, child), dealt(average.at(child))) for node, child in replied}
     choices = np.flatnonzero((tree.kind == Kind.CHOICE) & (tree.player == player)).tolist()
-    ends = {tree.path(node): (dealt(solver.strategy(node)), after(node, found)) for node in choices}
+    ends = {tree.path(node): (dealt(solver.strategy(node)), after(node, average)) for node in choices}
     ranges = np.stack([dealt(row) for row in believed.ranges])
     finished = precision is None or exploitability <= precision * solver.game.pot
-    solved = tree.actions(0), dealt(solver.strategy(0)), after(0, found), ranges, after(0, best)
+    solved = tree.actions(0), dealt(solver.strategy(0)), after(0, average), ranges, after(0, best)
     beliefs = dealt(believed.weights), believed.likelihoods
     return SolvedDecision(player, *solved, exploitability, finished, answers, ends, *beliefs)
 

@@ -170,14 +170,14 @@ class DepthLimitedSolver:
 
     def together(self, requests: Sequence[Request]) -> list[RoundSolution]:
         """Solutions in the order of `requests`; as many as the engine likes are solved at a time."""
-        found: list[RoundSolution] = []
+        solutions: list[RoundSolution] = []
         size = self._engine.at_once or max(1, len(requests))
         for start in range(0, len(requests), size):
             chosen = requests[start : start + size]
             solvers = self._posed(chosen, max(1, self._settings.threads // len(chosen)))
             self._run(solvers, chosen)
-            found += map(self._solution, solvers, chosen)
-        return found
+            solutions += map(self._solution, solvers, chosen)
+        return solutions
 
     def solved(self, request: Request, *, every_hand: bool = False, patience: int = 1) -> VectorSolver:
         """The solver after its iterations; with `every_hand` no unlikely hands are left out. Where there is a precision
@@ -261,8 +261,8 @@ class DepthLimitedSolver:
     def _solution(self, solver: VectorSolver, request: Request) -> RoundSolution:
         root, searcher = request.root, request.searcher
         concessions = self._safety.concessions(solver, root, searcher)
-        kept = SolvedValues.of(solver, 1 - searcher) if self.keeps_values else None
-        return RoundSolution(root, _round_policies(solver, root.street), concessions, kept)
+        values = SolvedValues.of(solver, 1 - searcher) if self.keeps_values else None
+        return RoundSolution(root, _round_policies(solver, root.street), concessions, values)
 
     def _likely(self, ranges: Ranges, searcher: int) -> Ranges:
         """Ranges without unlikely hands; safe solves keep all hands of the opponent: none of them shall gain."""
@@ -283,8 +283,8 @@ def without_unlikely(weights: Singles, share: float) -> Singles:
     or go together."""
     ascending = np.sort(weights)
     below = np.cumsum(ascending, dtype=np.float64)
-    kept = min(int(np.searchsorted(below, share * below[-1], side="right")), len(weights) - 1)
-    return np.where(weights < _ALIKE * ascending[kept], np.float32(0.0), weights)
+    least = min(int(np.searchsorted(below, share * below[-1], side="right")), len(weights) - 1)
+    return np.where(weights < _ALIKE * ascending[least], np.float32(0.0), weights)
 
 
 def with_hand(ranges: Ranges, player: int, hand: int) -> Ranges:
@@ -297,10 +297,10 @@ def with_hand(ranges: Ranges, player: int, hand: int) -> Ranges:
 def on_actions(policy: Policy, offered: tuple[int, ...]) -> Singles:
     """[H, A] a policy among actions `offered`, each read as the nearest of its kind."""
     actions, probs = policy
-    found = np.zeros((len(probs), len(offered)), np.float32)
+    merged = np.zeros((len(probs), len(offered)), np.float32)
     for column, action in enumerate(actions):
-        found[:, min(range(len(offered)), key=lambda i: _distance(action, offered[i]))] += probs[:, column]
-    return found
+        merged[:, min(range(len(offered)), key=lambda i: _distance(action, offered[i]))] += probs[:, column]
+    return merged
 
 
 def _distance(action: int, other: int) -> tuple[bool, int]:

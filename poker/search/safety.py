@@ -81,8 +81,8 @@ class Starts(NamedTuple):
     unit: float = 1.0
 
     @classmethod
-    def of(cls, found: ResponseValues, node: int) -> "Starts":
-        game, street = found.game, found.game.layout.first_street + 1
+    def of(cls, responses: ResponseValues, node: int) -> "Starts":
+        game, street = responses.game, responses.game.layout.first_street + 1
         if game.rules.board_cards[street] != 1:
             return cls(np.zeros((0, 0), np.float16), {})
         place = {}
@@ -90,7 +90,7 @@ class Starts(NamedTuple):
             if card not in game.board:
                 index, permutation = game.find_board(street, (*game.board, card))
                 place[card] = index - game.on(street).start, permutation
-        values = found.starts(node)
+        values = responses.starts(node)
         unit = 2.0 ** (int(np.frexp(np.nanmax(np.abs(values), initial=0.0))[1]) - _HALF_BITS)
         return cls((values / np.float32(unit)).astype(np.float16), place, unit)
 
@@ -105,19 +105,19 @@ class Starts(NamedTuple):
         return values
 
 
-def round_values(found: ResponseValues) -> tuple[dict[Path, OpponentValues], dict[Path, Starts]]:
+def round_values(responses: ResponseValues) -> tuple[dict[Path, OpponentValues], dict[Path, Starts]]:
     """Values at the states of the root's round, its ends included, by the actions since the root; and, where the solve
     looked through the deal, those on each next card."""
-    tree, layout = found.game.tree, found.game.layout
+    tree, layout = responses.game.tree, responses.game.layout
     values, starts = {}, {}
     for node in np.flatnonzero((tree.street == layout.first_street) & (layout.position >= 0)).tolist():
         kind, path = tree.kind[node], tree.path(node)
         under_choice = node > 0 and tree.kind[tree.parent[node]] == Kind.CHOICE
         if kind in (Kind.FOLD, Kind.SHOWDOWN, Kind.GADGET, Kind.ALTERNATIVE) or under_choice:
             continue
-        values[path] = found.at(node)
+        values[path] = responses.at(node)
         if kind == Kind.STREET and layout.nodes.role[layout.position[node]] == PASS:
-            starts[path] = Starts.of(found, node)
+            starts[path] = Starts.of(responses, node)
     return values, starts
 
 
@@ -136,12 +136,12 @@ class Concessions:
         path = betting.actions[self.root.street][len(self.root.actions[self.root.street]) :]
         if betting.is_over or path not in self.values:
             return None
-        found = self.values[path] if betting.street == self.root.street else self._dealt(betting, path, board, ranges)
-        return None if found is None or not np.isfinite(found).any() else found
+        values = self.values[path] if betting.street == self.root.street else self._dealt(betting, path, board, ranges)
+        return None if values is None or not np.isfinite(values).any() else values
 
     def _dealt(self, betting: Betting, path: Path, board: Board, ranges: Ranges) -> OpponentValues | None:
         starts, dealt = self.starts.get(path), self.safety.dealt
-        found = None if starts is None else starts.on(board[-1], betting.rules)
-        if found is not None or dealt is None:
-            return found
+        values = None if starts is None else starts.on(board[-1], betting.rules)
+        if values is not None or dealt is None:
+            return values
         return dealt.after_deal(betting, board, ranges, self.searcher)

@@ -58,9 +58,9 @@ class DecisionValues:
     def after(self, action: int) -> Floats | None:
         """[H] values after `action`: interpolated for a raise between two of the solution's, those of the nearest for
         one beyond them; None where nothing is known."""
-        known = self._value(action)
-        if known is not None or action <= 0:
-            return known
+        exact = self._value(action)
+        if exact is not None or action <= 0:
+            return exact
         raises = sorted(path[-1] for path in self.solved.values if path and path[:-1] == self.path and path[-1] > 0)
         at = bisect(raises, action)
         nearest = raises[max(0, at - 1) : at + 1]
@@ -84,9 +84,9 @@ class DecisionValues:
 
     def _own_suits(self, values: Reals) -> Floats:
         """[H] values in the suits that were dealt; hands that were left out are worth the mean of the others."""
-        known = np.isfinite(values)
-        mean = values[known].mean(dtype=np.float64) if known.any() else 0.0
-        filled = np.where(known, values, mean).astype(np.float64)
+        valued = np.isfinite(values)
+        mean = values[valued].mean(dtype=np.float64) if valued.any() else 0.0
+        filled = np.where(valued, values, mean).astype(np.float64)
         return filled if self.renaming is None else filled[HAND_PERMUTATION[self.renaming]]
 
 

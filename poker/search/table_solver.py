@@ -58,12 +58,12 @@ class TableSolver:
             players.index(request.searcher),
             tuple(map(rest.alone, request.at_root)),
         )
-        found = self.heads_up(alone).policies
+        solved = self.heads_up(alone).policies
         policies = {
             tuple(map(rest.real, path)): replace(
                 one, player=players[one.player], actions=tuple(map(rest.real, one.actions))
             )
-            for path, one in found.items()
+            for path, one in solved.items()
         }
         return RoundSolution(request.root, policies)
 

@@ -67,17 +67,17 @@ class CurveLog:
         self.plan = plan
         self._snapshot = snapshot
         stored = read_points(self.path)[1] if self.path.exists() else []
-        kept = [point for point in stored if point["iterations"] <= iterations]
-        self.due = plan.after(kept[-1]["iterations"] if kept else 0)
+        points = [point for point in stored if point["iterations"] <= iterations]
+        self.due = plan.after(points[-1]["iterations"] if points else 0)
         self._lines = JsonLines(self.path)
-        self._lines.replace([{**config, **provenance()}, *kept])
+        self._lines.replace([{**config, **provenance()}, *points])
 
-    def add(self, iterations: int, **found: Any) -> None:
+    def add(self, iterations: int, **measures: Any) -> None:
         """Write the point that was due, reached after `iterations`."""
         if self._snapshot is not None:
-            kept = self._snapshot(iterations)
-            found |= {"snapshot": str(kept.path), "fingerprint": kept.fingerprint}
-        self._lines.append([{"iterations": iterations, **found}])
+            artifact = self._snapshot(iterations)
+            measures |= {"snapshot": str(artifact.path), "fingerprint": artifact.fingerprint}
+        self._lines.append([{"iterations": iterations, **measures}])
         self.due = self.plan.after(iterations)
 
 

@@ -54,11 +54,11 @@ def test_every_feature_of_a_flop_state_is_what_its_definition_says(rules: Rules,
     board, hands = cards[:3], cards[3:]
     betting = random_end_of_round(uneven, 1, generator)
     for own in (0, 1):
-        found = encode_pairs(
+        encoded = encode_pairs(
             board, betting, own, np.array([hand_index(*hands[:2])]), np.array([hand_index(*hands[2:])])
         )
         wanted = reference.flop_state(uneven, board, betting.text(), own, hands)
-        for name, a, b in zip(leaf.NAMES, found[0].tolist(), wanted, strict=True):
+        for name, a, b in zip(leaf.NAMES, encoded[0].tolist(), wanted, strict=True):
             assert a == pytest.approx(b, abs=1e-6), name
 
 
@@ -71,7 +71,7 @@ def test_features_without_chance_are_right_on_many_states(rules: Rules) -> None:
         texts = reference.texts(board), reference.texts(hand)
         shape, texture = hand_shape(board), board_texture(board)
         index = hand_index(*hand)
-        found = [
+        encoded = [
             shape.category[index] / 8,
             shape.suited[index] / 5,
             shape.straight_outs[index] / 8,
@@ -79,7 +79,7 @@ def test_features_without_chance_are_right_on_many_states(rules: Rules) -> None:
             min(hand) // 4 / 12,
             shape.overcards[index] / 2,
         ]
-        assert found == pytest.approx(reference.shape(texts[1], texts[0]))
+        assert encoded == pytest.approx(reference.shape(texts[1], texts[0]))
         public = [texture.pairing, texture.suited / 5, texture.straight_windows / 10, texture.high_rank / 12]
         assert public == pytest.approx(reference.texture(texts[0]))
         betting = random_end_of_round(rules, int(generator.integers(2)), generator)
@@ -107,8 +107,8 @@ def test_draws_one_can_count_by_hand(
 ) -> None:
     shape = hand_shape(parse_cards(board))
     index = hand_index(*parse_cards(hand))
-    found = [shape.category[index], shape.suited[index], shape.straight_outs[index], shape.overcards[index]]
-    assert found == [category, suited, outs, overcards]
+    counts = [shape.category[index], shape.suited[index], shape.straight_outs[index], shape.overcards[index]]
+    assert counts == [category, suited, outs, overcards]
 
 
 @pytest.mark.slow
@@ -118,16 +118,16 @@ def test_search_encodes_bitwise_as_the_jobs_do(rules: Rules, board: str) -> None
     cards = parse_cards(board)
     live = np.flatnonzero(HOLDEM.live(cards))
     own_hands, opp_hands = generator.choice(live, 37, replace=False), generator.choice(live, 23, replace=False)
-    known = board_features(cards)
-    pairs = known.pairs[np.ix_(own_hands, opp_hands)]
-    grid = Grid(known.hands[own_hands], known.hands[opp_hands], pairs, known.texture)
+    features = board_features(cards)
+    pairs = features.pairs[np.ix_(own_hands, opp_hands)]
+    grid = Grid(features.hands[own_hands], features.hands[opp_hands], pairs, features.texture)
     rows, columns = (side.ravel() for side in np.meshgrid(own_hands, opp_hands, indexing="ij"))
     for own in (0, 1, 0):
         betting = random_end_of_round(rules, 1 if board else 0, generator)
-        found = grid.encode(betting, own)
+        encoded = grid.encode(betting, own)
         wanted = encode_pairs(cards, betting, own, rows, columns)
-        assert found.dtype == wanted.dtype == np.float32
-        assert found.tobytes() == wanted.tobytes()
+        assert encoded.dtype == wanted.dtype == np.float32
+        assert encoded.tobytes() == wanted.tobytes()
 
 
 @pytest.fixture(scope="module", params=["", "QsJs9h", "2c2d2h"])
@@ -137,28 +137,28 @@ def board_case(request: pytest.FixtureRequest) -> tuple[tuple[int, ...], BoardFe
 
 
 def test_all_hands_are_within_range_and_dead_ones_zero(board_case: tuple[tuple[int, ...], BoardFeatures]) -> None:
-    cards, found = board_case
+    cards, features = board_case
     live = HOLDEM.live(cards)
-    assert found.hands.min() >= 0
-    assert found.hands.max() <= 1
-    assert not found.hands[~live].any()
-    assert not found.pairs[~live].any()
-    assert found.hands[live, leaf.HAND_NAMES.index("equity")].mean() == pytest.approx(0.5)
+    assert features.hands.min() >= 0
+    assert features.hands.max() <= 1
+    assert not features.hands[~live].any()
+    assert not features.pairs[~live].any()
+    assert features.hands[live, leaf.HAND_NAMES.index("equity")].mean() == pytest.approx(0.5)
     pairs = HOLDEM.disjoint & live & live[:, None]
-    np.testing.assert_allclose((found.pairs + found.pairs.transpose(1, 0, 2))[pairs], 1, atol=1e-6)
+    np.testing.assert_allclose((features.pairs + features.pairs.transpose(1, 0, 2))[pairs], 1, atol=1e-6)
     opponents = pairs.sum(axis=1)[live]
-    mean = found.pairs[live].sum(axis=1, dtype=np.float64) / opponents[:, None]
-    equity, strength = (found.hands[live, leaf.HAND_NAMES.index(name)] for name in ("equity", "strength"))
+    mean = features.pairs[live].sum(axis=1, dtype=np.float64) / opponents[:, None]
+    equity, strength = (features.hands[live, leaf.HAND_NAMES.index(name)] for name in ("equity", "strength"))
     np.testing.assert_allclose(mean[:, 0], equity, atol=1e-6)
     if cards:
         np.testing.assert_allclose(mean[:, 1], strength, atol=1e-6)
-    assert not any(array.flags.writeable for array in (found.hands, found.pairs, found.texture))
+    assert not any(array.flags.writeable for array in (features.hands, features.pairs, features.texture))
 
 
 def test_before_the_flop_what_needs_a_board_is_zero(rules: Rules) -> None:
     betting = Betting.parse(rules, "r300c/")
-    found = encode_pairs((), betting, 1, np.array([hand_index(*parse_cards("AhAc"))]), np.array([0]))[0]
-    values = dict(zip(leaf.NAMES, found.tolist(), strict=True))
+    encoded = encode_pairs((), betting, 1, np.array([hand_index(*parse_cards("AhAc"))]), np.array([0]))[0]
+    values = dict(zip(leaf.NAMES, encoded.tolist(), strict=True))
     for name in ("own_positive_potential", "own_negative_potential", *leaf.TEXTURE_NAMES):
         assert values[name] == 0, name
     assert values["own_equity"] == pytest.approx(0.85204, abs=1e-5)  # published: aces win 85.20% against any hand
@@ -201,7 +201,7 @@ def test_there_are_34_names_and_each_has_its_column() -> None:
     assert leaf.SIZE == len(set(leaf.NAMES)) == 34
     assert leaf.NAMES[:11] == tuple(f"own_{name}" for name in leaf.HAND_NAMES)
     assert leaf.NAMES[22:24] == leaf.PAIR_NAMES
-    found = board_features(parse_cards("Ah7c2d"))
+    features = board_features(parse_cards("Ah7c2d"))
     ranks = HAND_CARDS[HOLDEM.live(parse_cards("Ah7c2d"))] // 4
-    live = found.hands[HOLDEM.live(parse_cards("Ah7c2d"))]
+    live = features.hands[HOLDEM.live(parse_cards("Ah7c2d"))]
     np.testing.assert_allclose(live[:, leaf.HAND_NAMES.index("high_rank")] * 12, ranks.max(axis=1), atol=1e-5)

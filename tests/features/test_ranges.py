@@ -22,31 +22,31 @@ def ranges_on(board: Board) -> Floats:
 
 def encoded(board: Board, ranges: Floats, stack: float) -> Encoded:
     """One state, without the axis of states."""
-    found = encode(board, ranges[None], np.array([stack]))
-    return found._replace(rows=found.rows[0], public=found.public[0], deviation=found.deviation[0])
+    inputs = encode(board, ranges[None], np.array([stack]))
+    return inputs._replace(rows=inputs.rows[0], public=inputs.public[0], deviation=inputs.deviation[0])
 
 
-def column(found: Encoded, name: str) -> Floats:
-    return found.rows[..., ROW_NAMES.index(name)].astype(np.float64)
+def column(inputs: Encoded, name: str) -> Floats:
+    return inputs.rows[..., ROW_NAMES.index(name)].astype(np.float64)
 
 
 @pytest.mark.parametrize("board", BOARDS)
 def test_equities_and_masses_are_those_of_all_pairs_of_hands(board: Board) -> None:
     ranges, live = ranges_on(board), HOLDEM.live(board)
-    found, possible = encoded(board, ranges, 3.0), HOLDEM.possible(board)
+    inputs, possible = encoded(board, ranges, 3.0), HOLDEM.possible(board)
     equity = showdown_equity(spot_rules(1), board).astype(np.float64) * possible
     for player in range(2):
         opponent = ranges[1 - player]
         meets = possible @ opponent
         wanted = (equity @ opponent)[live] / meets[live]
-        own = column(found, "equity")[player][found.classes[live]] + found.deviation[player, live]
+        own = column(inputs, "equity")[player][inputs.classes[live]] + inputs.deviation[player, live]
         np.testing.assert_allclose(own, wanted, atol=1e-5)
         joint = ranges[player] * meets
-        mass = np.bincount(found.classes[live], joint[live] / joint.sum(), CLASSES)
-        np.testing.assert_allclose(column(found, "own_mass")[player] / CLASSES, mass, atol=1e-6)
-        np.testing.assert_allclose(column(found, "opp_mass")[1 - player] / CLASSES, mass, atol=1e-6)
+        mass = np.bincount(inputs.classes[live], joint[live] / joint.sum(), CLASSES)
+        np.testing.assert_allclose(column(inputs, "own_mass")[player] / CLASSES, mass, atol=1e-6)
+        np.testing.assert_allclose(column(inputs, "opp_mass")[1 - player] / CLASSES, mass, atol=1e-6)
         np.testing.assert_allclose(joint_weights(board, ranges[None])[0, player], joint / joint.sum(), atol=1e-12)
-        within = np.bincount(found.classes[live], (joint * found.deviation[player])[live], CLASSES)
+        within = np.bincount(inputs.classes[live], (joint * inputs.deviation[player])[live], CLASSES)
         np.testing.assert_allclose(within / joint.sum(), 0, atol=1e-7)
 
 

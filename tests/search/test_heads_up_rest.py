@@ -25,8 +25,8 @@ TURN = 2
     ],
 )
 def test_a_round_that_begins_with_two(text: str, begins: str | None) -> None:
-    found = HeadsUpRest.of(Betting.parse(SIX, text), TURN)
-    assert (None if found is None else found.real_root) == (None if begins is None else Betting.parse(SIX, begins))
+    rest = HeadsUpRest.of(Betting.parse(SIX, text), TURN)
+    assert (None if rest is None else rest.real_root) == (None if begins is None else Betting.parse(SIX, begins))
 
 
 def test_chips_of_the_two_alone() -> None:

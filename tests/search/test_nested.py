@@ -134,11 +134,11 @@ def test_a_solution_is_kept_to_while_the_hand_is_in_it(rules: Rules) -> None:
     solution = rounds(Request(Betting.start(rules), (), start_ranges(rules), 1))
     reply = solution.at(played(rules, [raise_to]))
     assert reply is not None
-    known = played(rules, [raise_to, max(reply.actions)])
+    in_solution = played(rules, [raise_to, max(reply.actions)])
     rounds.calls.clear()
-    expected = solution.at(known)
+    expected = solution.at(in_solution)
     assert expected is not None
-    np.testing.assert_array_equal(nested.policy(known, ()).probs, expected.probs)
+    np.testing.assert_array_equal(nested.policy(in_solution, ()).probs, expected.probs)
     assert rounds.calls == []
     nested.policy(played(rules, [raise_to, max(reply.actions) - 1]), ())
     assert rounds.calls == [(f"r{raise_to}", (), (max(reply.actions) - 1,))]
@@ -148,14 +148,14 @@ def test_the_modelled_part_moves_with_the_opponents_actions_alone(rules: Rules) 
     rounds, exploit = RandomRounds(load_menu("demo")), Exploit(0.5, FixedFrequencies(folds=0.1, raises=0.7))
     nested = NestedSearch(rules, 1, rounds, opponent_noise=0.02, remembered=1000, exploit=exploit)
     raise_to = min(action for action in nested.policy(Betting.start(rules), ()).actions if action > 0)
-    known = rounds(Request(Betting.start(rules), (), start_ranges(rules), 1)).at(played(rules, [raise_to]))
-    assert known is not None
+    reply = rounds(Request(Betting.start(rules), (), start_ranges(rules), 1)).at(played(rules, [raise_to]))
+    assert reply is not None
     nested.policy(played(rules, [raise_to, CALL]), BOARD[:3])
     first, _, second = rounds.modelled
     assert first is not None
     assert second is not None
     np.testing.assert_allclose(first.share, 0.5)
-    free = known.probability(CALL)
+    free = reply.probability(CALL)
     taken = 0.5 * 0.9 * 0.3 + 0.5 * free
     share = 0.98 * 0.5 * 0.9 * 0.3 / (0.98 * taken + 0.02)
     np.testing.assert_allclose(second.share, np.minimum(share, 0.5), rtol=1e-5)
@@ -172,8 +172,8 @@ def test_the_opponents_actions_are_explained_to_the_last(rules: Rules) -> None:
 
     nested, line = searching(1), [300, CALL, CALL, 400]
     reply = nested.explained(played(rules, [*line, FOLD]), BOARD)
-    called, asked = played(rules, line[:1]), played(rules, line)
-    first, last = nested.belief(called, ()).known(), nested.belief(asked, BOARD[:3]).known()
+    called, all_taken = played(rules, line[:1]), played(rules, line)
+    first, last = nested.belief(called, ()).known(), nested.belief(all_taken, BOARD[:3]).known()
     assert first is not None
     assert last is not None
     assert len(reply) == 3
@@ -181,7 +181,7 @@ def test_the_opponents_actions_are_explained_to_the_last(rules: Rules) -> None:
         np.testing.assert_array_equal(each.solution, policy.probability(action))
         np.testing.assert_allclose(each.model, {CALL: 0.9 * 0.3, FOLD: 0.1}[action])
     np.testing.assert_allclose(reply[0].weights, start_ranges(rules)[0])
-    assert nested.explained(asked, BOARD) == reply[:2]  # the last action there is the searcher's
+    assert nested.explained(all_taken, BOARD) == reply[:2]  # the last action there is the searcher's
     assert searching(0).explained(played(rules, [FOLD]), BOARD) == ()
     assert searching(1, Exploit()).explained(played(rules, [*line, FOLD]), BOARD) == ()
 
@@ -246,8 +246,8 @@ def test_states_searched_together_have_the_policies_that_they_have_alone(rules: 
         return [rounds(request) for request in requests]
 
     searches = [by_seat[betting.to_act].searched_policy(betting, board) for betting, board in states]
-    found = together(searches, solve)
-    for (betting, board), policy in zip(states, found, strict=True):
+    policies = together(searches, solve)
+    for (betting, board), policy in zip(states, policies, strict=True):
         np.testing.assert_array_equal(policy.probs, alone[betting.to_act].policy(betting, board).probs)
     assert len(rounds.calls) == sum(waves)
     assert waves[0] == 2  # before the flop, one for each seat

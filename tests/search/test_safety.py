@@ -55,11 +55,11 @@ def test_unsafe_solutions_carry_nothing() -> None:
 
 
 def test_values_at_a_decision_of_the_opponent_are_those_of_the_best_action(turn: RoundSolution) -> None:
-    found = turn.concessions
-    assert found is not None
-    children = [values for path, values in found.values.items() if len(path) == 2 and path[0] == CALL]
+    concessions = turn.concessions
+    assert concessions is not None
+    children = [values for path, values in concessions.values.items() if len(path) == 2 and path[0] == CALL]
     assert len(children) >= 2
-    folded = np.stack([found.values[(CALL,)], *children])
+    folded = np.stack([concessions.values[(CALL,)], *children])
     np.testing.assert_allclose(folded[0], folded[1:].max(axis=0), rtol=1e-4, atol=0.1)
 
 
@@ -106,7 +106,7 @@ def test_an_off_tree_bet_gains_the_opponent_nothing(turn: RoundSolution) -> None
 
 def test_what_is_conceded_does_not_depend_on_the_size_of_a_chip() -> None:
     """A factor of two to a power changes no rounding."""
-    found = []
+    by_unit = []
     for chips in (1, 64):
         blinds, stacks = (tuple(chips * total for total in totals) for totals in (RULES.blinds, RULES.stacks))
         betting = Betting.start(replace(RULES, blinds=blinds, stacks=stacks))
@@ -116,6 +116,6 @@ def test_what_is_conceded_does_not_depend_on_the_size_of_a_chip() -> None:
         betting = betting.apply(900 * chips).apply(CALL)
         alternatives = solution.alternatives(betting, RIVER, observe_board(turn_ranges(), RIVER))
         assert alternatives is not None
-        found.append(alternatives / np.float32(chips))
-    assert np.nanmax(64 * found[0]) > np.finfo(np.float16).max
-    np.testing.assert_array_equal(found[1], found[0])
+        by_unit.append(alternatives / np.float32(chips))
+    assert np.nanmax(64 * by_unit[0]) > np.finfo(np.float16).max
+    np.testing.assert_array_equal(by_unit[1], by_unit[0])

@@ -30,16 +30,16 @@ def test_two_left_are_solved_by_the_heads_up_engine() -> None:
     solver = TableSolver(search, unused, SimpleNamespace(rules=SIX), Clock())  # type: ignore[arg-type]
     root = Betting.parse(SIX, "fr225ffcc/cr525fc/")
     ranges = observe_board(start_ranges(SIX), BOARD)
-    found = solver(Request(root, BOARD, ranges, 1, (1111,)))
+    solution = solver(Request(root, BOARD, ranges, 1, (1111,)))
     rest = HeadsUpRest.of(root, solver.to_the_end)
     assert rest is not None
     wanted = solver.heads_up(Request(rest.root, BOARD, ranges[:2], 1, (1111 + rest.offset,)))
-    assert len(found.policies) == len(wanted.policies)
-    first = found.at(root)
+    assert len(solution.policies) == len(wanted.policies)
+    first = solution.at(root)
     assert first is not None
     assert first.player == 0
     assert 1111 in first.actions
-    after = found.at(root.apply(1111))
+    after = solution.at(root.apply(1111))
     assert after is not None
     assert after.player == 1
     assert np.array_equal(after.probs, wanted.policies[1111 + rest.offset,].probs)
@@ -47,7 +47,7 @@ def test_two_left_are_solved_by_the_heads_up_engine() -> None:
 
 def test_a_policy_among_other_actions() -> None:
     probs = np.tile(np.array([[0.1, 0.2, 0.3, 0.4]], np.float32), (HOLDEM.masks.size, 1))
-    found = on_actions(((-1, 0, 500, 10_000), probs), (-1, 0, 600, 900))
-    np.testing.assert_allclose(found[0], [0.1, 0.2, 0.3, 0.4])
-    found = on_actions(((-1, 0, 500, 600), probs), (0, 700))
-    np.testing.assert_allclose(found[0], [0.3, 0.7])
+    merged = on_actions(((-1, 0, 500, 10_000), probs), (-1, 0, 600, 900))
+    np.testing.assert_allclose(merged[0], [0.1, 0.2, 0.3, 0.4])
+    merged = on_actions(((-1, 0, 500, 600), probs), (0, 700))
+    np.testing.assert_allclose(merged[0], [0.3, 0.7])

@@ -37,9 +37,9 @@ def exported(solver: VectorSolver) -> Profile:
 def conceded(solver: VectorSolver, searcher: int, tree: BettingTree) -> np.ndarray:
     """float32[G, boards, H] what the searcher's strategy concedes where the gadgets of `tree` stand, after the same
     actions: at the root, or where the next street begins."""
-    values, known = solver.best_response_values(1 - searcher), solver.game.tree
-    nodes = [known.find(tree.path(gadget)) for gadget in tree.gadgets.tolist()]
-    return np.stack([values.starts(int(known.parent[node])) if node else values.at(0)[None] for node in nodes])
+    values, solved = solver.best_response_values(1 - searcher), solver.game.tree
+    nodes = [solved.find(tree.path(gadget)) for gadget in tree.gadgets.tolist()]
+    return np.stack([values.starts(int(solved.parent[node])) if node else values.at(0)[None] for node in nodes])
 
 
 def resolved(
@@ -63,14 +63,14 @@ def resolved(
 def combined(blueprint: VectorSolver, solver: VectorSolver, searcher: int) -> VectorSolver:
     """The blueprint with the searcher's strategy below the root's street replaced by that of `solver`."""
     game = blueprint.game
-    found = VectorSolver(game, blueprint.schedule)
+    whole = VectorSolver(game, blueprint.schedule)
     for node in game.layout.decisions.tolist():
         replaced = game.tree.player[node] == searcher and game.tree.street[node] > game.tree.street[0]
         source, at = (solver, solver.game.tree.find(game.tree.path(node))) if replaced else (blueprint, node)
         for index in game.on(int(game.tree.street[node])):
             rows = source.strategy(at, game.boards.cards[index])
-            found.set_average(node, index, rows[game.hands(int(game.tree.player[node]), index)])
-    return found
+            whole.set_average(node, index, rows[game.hands(int(game.tree.player[node]), index)])
+    return whole
 
 
 def margins(blueprint: VectorSolver, after: VectorSolver, tree: BettingTree, searcher: int) -> np.ndarray:

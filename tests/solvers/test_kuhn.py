@@ -25,9 +25,9 @@ def rows(tree: BettingTree, bets: NDArray[np.float64], node: int) -> NDArray[np.
 
 @pytest.mark.parametrize("a", [0, 0.1, 1 / 3])
 def test_the_family_is_in_equilibrium(tree: BettingTree, a: float) -> None:
-    found = evaluate_policy(tree, lambda node, board: rows(tree, equilibrium(a), node))
-    assert found.nash_conv == pytest.approx(0, abs=1e-6)
-    assert found.value == pytest.approx(-1 / 18, abs=1e-6)
+    profile = evaluate_policy(tree, lambda node, board: rows(tree, equilibrium(a), node))
+    assert profile.nash_conv == pytest.approx(0, abs=1e-6)
+    assert profile.value == pytest.approx(-1 / 18, abs=1e-6)
 
 
 def test_beyond_the_family_is_none(tree: BettingTree) -> None:
@@ -40,8 +40,8 @@ def test_nearest_beats_every_other() -> None:
     family = np.stack([equilibrium(a) for a in np.linspace(0, 1 / 3, 2001)])
     for bets in [*rng.random((20, 4, 3)), np.zeros((4, 3)), np.ones((4, 3))]:
         least = np.square(family - bets).sum(axis=(1, 2)).min()
-        found = np.square(nearest_equilibrium(bets) - bets).sum()
-        assert least - 1e-6 < found <= least + 1e-12
+        distance = np.square(nearest_equilibrium(bets) - bets).sum()
+        assert least - 1e-6 < distance <= least + 1e-12
 
 
 def test_mean_squared_error(tree: BettingTree) -> None:

@@ -34,10 +34,10 @@ def test_mean_is_the_exact_value_of_both_seatings(game: str) -> None:
         return evaluate_policy(tree, lambda node, board: seats[int(tree.player[node])].probs(node, board)).value
 
     exact = (value((first, second)) - value((second, first))) / 2 * 1000
-    found = estimate(play_match(first, second, SmallGameDealer(rules), 200_000, seed=3))
-    assert found.n == 100_000
-    assert found.half_width < 30
-    assert found.mean == pytest.approx(exact, abs=2.2 * found.half_width)  # about 4.3 standard errors
+    winnings = estimate(play_match(first, second, SmallGameDealer(rules), 200_000, seed=3))
+    assert winnings.n == 100_000
+    assert winnings.half_width < 30
+    assert winnings.mean == pytest.approx(exact, abs=2.2 * winnings.half_width)  # about 4.3 standard errors
     assert play_match(first, first, SmallGameDealer(rules), 200_000, seed=3).mean() == pytest.approx(0, abs=40)
 
 
@@ -55,13 +55,13 @@ def test_three_players_share_what_there_is() -> None:
 def test_any_number_of_threads_plays_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     rules = load_rules("kuhn")
     first, second, dealer = random_policy(rules, 1), random_policy(rules, 2), SmallGameDealer(rules)
-    found = []
+    matches = []
     for threads in (1, 3):
         monkeypatch.setattr("poker.solvers.policy_match.cores", partial(int, threads))
-        found.append(play_match(first, second, dealer, 250_000, seed=5))
-    assert len(found[0]) == 125_000
-    assert np.array_equal(found[0], found[1])
-    parts = found[0][:120_000].reshape(12, 10_000)  # the deals of no batch are those of another
+        matches.append(play_match(first, second, dealer, 250_000, seed=5))
+    assert len(matches[0]) == 125_000
+    assert np.array_equal(matches[0], matches[1])
+    parts = matches[0][:120_000].reshape(12, 10_000)  # the deals of no batch are those of another
     assert len(np.unique(parts, axis=0)) == 12
 
 

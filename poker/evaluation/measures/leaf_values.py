@@ -100,8 +100,8 @@ def arrival(agent: PolicyAgent, game: Rules, street: int, odd_raises: float, rng
         state, ranges = deal.betting, start_ranges(game)
         root, root_ranges = state, ranges
         while not state.is_over and state.street <= street:
-            shown = board[: game.board_sizes[state.street]]
-            actions, probs = agent.policy(public_state(state, shown))
+            cards = board[: game.board_sizes[state.street]]
+            actions, probs = agent.policy(public_state(state, cards))
             hand = rng.choice(game.num_hands, p=ranges[state.to_act] / ranges[state.to_act].sum(dtype=np.float64))
             choice = int(rng.choice(len(actions), p=probs[hand] / probs[hand].sum(dtype=np.float64)))
             action, legal = actions[choice], state.legal()
@@ -140,11 +140,11 @@ class Reference:
         halves = []
         for _ in range(2):
             boards = sample_boards(rules, there.board, runouts // 2, rng)
-            found = self._continuations.values(node, boards, pair[0], pair[1], control)
-            mean, known = found.in_pots(int(self.blueprint.tree.committed[node].sum()))[0], found.count > 0
+            rolled = self._continuations.values(node, boards, pair[0], pair[1], control)
+            mean, valued = rolled.in_pots(int(self.blueprint.tree.committed[node].sum()))[0], rolled.count > 0
             if player == 1:
-                mean, known = mean.transpose(0, 1, 3, 2), known.T
-            weight = mass * known
+                mean, valued = mean.transpose(0, 1, 3, 2), valued.T
+            weight = mass * valued
             to_own = (mean * weight).sum(axis=3) / np.maximum(weight.sum(axis=1), 1e-30)
             halves.append(np.where(np.arange(2)[:, None, None] == player, to_own, -to_own))
         return (halves[0] + halves[1]) / 2, (halves[0] - halves[1]) / 2
@@ -152,7 +152,7 @@ class Reference:
 
 def values_of(evaluator: LeafEvaluator, there: Arrival, player: int, hands: NDArray[np.int64]) -> Floats:
     """`Reference.values` as an evaluator says them."""
-    weights, found = there.ranges[1 - player], []
+    weights, by_own = there.ranges[1 - player], []
     for own in (0, 1):
         leaf = evaluator.fixed([there.end], there.board, there.ranges, own)
         clusters, others = leaf.cluster(player), leaf.cluster(1 - player)
@@ -162,8 +162,8 @@ def values_of(evaluator: LeafEvaluator, there: Arrival, player: int, hands: NDAr
         groups[np.arange(len(held)), others[held]] = weights[held]
         mass = HOLDEM.disjoint[np.ix_(hands, held)].astype(np.float64) @ groups
         of_hands = np.einsum("nc,knc->kn", mass, matrix[:, clusters[hands]])
-        found.append(of_hands / np.maximum(mass.sum(axis=1), 1e-30) / matched_pot(there.end))
-    return np.stack(found)
+        by_own.append(of_hands / np.maximum(mass.sum(axis=1), 1e-30) / matched_pot(there.end))
+    return np.stack(by_own)
 
 
 def loss(reference: VectorSolver, solved: VectorSolver, searcher: int, pot: int) -> float:
@@ -173,18 +173,18 @@ def loss(reference: VectorSolver, solved: VectorSolver, searcher: int, pot: int)
     index = reference.game.on(int(reference.game.tree.street[0])).start
     held = reference.game.hands(searcher, index)
     best = reference.best_response_value(1 - searcher)
-    kept = {name: array.copy() for name, array in reference.arrays.items()}
+    before = {name: array.copy() for name, array in reference.arrays.items()}
     for path, node in ours.items():
         reference.set_average(node, index, solved.strategy(theirs[path])[held])
     lost = reference.best_response_value(1 - searcher) - best
     for name, array in reference.arrays.items():
-        array[:] = kept[name]
+        array[:] = before[name]
     return lost / pot
 
 
 def _decisions(tree: BettingTree, player: int) -> dict[Path, int]:
-    found = np.flatnonzero((tree.kind == Kind.DECISION) & (tree.player == player))
-    return {tree.path(node): node for node in found.tolist()}
+    nodes = np.flatnonzero((tree.kind == Kind.DECISION) & (tree.player == player))
+    return {tree.path(node): node for node in nodes.tolist()}
 
 
 class _Measuring:
@@ -226,11 +226,11 @@ class _Measuring:
         }  # fmt: skip
         for name, evaluator in self._evaluators.items():
             try:
-                found = values_of(evaluator, there, player, hands)
+                values = values_of(evaluator, there, player, hands)
             except PokernetsError:  # of another street
                 continue
-            same = truth.shape[1] if found.shape == truth.shape else 1  # other continuations share the blueprint alone
-            row["errors"][name] = _rounded(found[:, :same] - truth[:, :same])
+            same = truth.shape[1] if values.shape == truth.shape else 1  # other continuations share the blueprint alone
+            row["errors"][name] = _rounded(values[:, :same] - truth[:, :same])
         if number < settings.solves and street == FLOP:
             row["losses"] = self._losses(there, player, [*row["errors"]])
         return row
@@ -275,20 +275,20 @@ def run(
     prepare = partial(_Measuring, game, agent, evaluators, blueprint, continuations, search, settings)
     folder = FilePath(out) / game.name
     rows = JsonLines(folder / "states.jsonl")
-    told = {name: build.args for name, build in evaluators.items() if isinstance(build, partial)}
-    key = fingerprint_of_settings([game.name, agent.settings, asdict(settings), told])
-    found = {(row["street"], row["number"]): row for row in rows.rows() if row["key"] == key}
-    todo = [(street, n) for street in settings.streets for n in range(settings.states) if (street, n) not in found]
+    arguments = {name: build.args for name, build in evaluators.items() if isinstance(build, partial)}
+    key = fingerprint_of_settings([game.name, agent.settings, asdict(settings), arguments])
+    measured = {(row["street"], row["number"]): row for row in rows.rows() if row["key"] == key}
+    todo = [(street, n) for street in settings.streets for n in range(settings.states) if (street, n) not in measured]
     folder.mkdir(parents=True, exist_ok=True)
     rows.cut_unfinished()
     with progress_bars("states") as progress:
         total = settings.states * len(settings.streets)
         bar = progress.add_task("leaf values", total=total, completed=total - len(todo), found="")
         for row in cluster.run(Work(prepare), todo):
-            found[row["street"], row["number"]] = row
+            measured[row["street"], row["number"]] = row
             rows.append([{**row, "key": key}])
             progress.advance(bar)
-    return _report([found[place] for place in sorted(found)], list(evaluators), settings).write(folder)
+    return _report([measured[place] for place in sorted(measured)], list(evaluators), settings).write(folder)
 
 
 class _Errors:
@@ -302,12 +302,12 @@ class _Errors:
     @cached_property
     def columns(self) -> dict[str, Estimate]:
         halves = {"range": self.errors[..., : self.half], "uniform": self.errors[..., self.half :]}
-        found: dict[str, Estimate] = {}
+        estimates: dict[str, Estimate] = {}
         for over, errors in halves.items():
-            found[f"error, {over}"] = estimate(np.abs(errors).mean(axis=(1, 2, 3)))
-            found[f"Huber, {over}"] = estimate(huber(errors).mean(axis=(1, 2, 3)))
-        found["bias"] = estimate(halves["range"].mean(axis=(1, 2, 3)))
-        return found
+            estimates[f"error, {over}"] = estimate(np.abs(errors).mean(axis=(1, 2, 3)))
+            estimates[f"Huber, {over}"] = estimate(huber(errors).mean(axis=(1, 2, 3)))
+        estimates["bias"] = estimate(halves["range"].mean(axis=(1, 2, 3)))
+        return estimates
 
 
 def huber(errors: Floats) -> Floats:

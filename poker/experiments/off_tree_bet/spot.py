@@ -72,23 +72,23 @@ def twins(tree: BettingTree, root: int, other: BettingTree) -> NDArray[np.int32]
     Choices are alike by their place, so a pot-sized raise is the twin of a pot-sized raise of another pot. Raises
     PokernetsError where the trees differ in shape.
     """
-    found = np.zeros(len(other), np.int32)
-    found[0] = root
+    places = np.zeros(len(other), np.int32)
+    places[0] = root
     for node in range(len(other)):
-        twin, children = int(found[node]), other.children(node)
+        twin, children = int(places[node]), other.children(node)
         if tree.kind[twin] != other.kind[node] or len(tree.children(twin)) != len(children):
             raise PokernetsError(
                 f"after `{tree.path_text(twin)}` the menu offers other bets than after `{other.path_text(node)}` of the"
                 " off-tree bet: choose sizes in pots and deeper stacks"
             )
-        found[children.start : children.stop] = tree.children(twin)
-    return found
+        places[children.start : children.stop] = tree.children(twin)
+    return places
 
 
 def same_decisions(tree: BettingTree, other: BettingTree) -> NDArray[np.int32]:
     """int32[N of `other`] the decision of `tree` after the same actions, -1 if none: for gadgets and depth limits."""
     places = {tree.path(int(node)): int(node) for node in np.flatnonzero(tree.kind == Kind.DECISION)}
-    found = np.full(len(other), -1, np.int32)
+    decisions = np.full(len(other), -1, np.int32)
     for node in np.flatnonzero(other.kind == Kind.DECISION):
-        found[node] = places.get(other.path(int(node)), -1)
-    return found
+        decisions[node] = places.get(other.path(int(node)), -1)
+    return decisions

@@ -163,18 +163,18 @@ def _sum_ends(
 
 
 @inline
-def _slots(cluster: I32, hands: I32, start: int, end: int, slot: I32, found: I32, where: I32) -> int:
+def _slots(cluster: I32, hands: I32, start: int, end: int, slot: I32, met: I32, where: I32) -> int:
     """Numbers the clusters of hands start..end as they come; `where` [C] is -1 before and after."""
     count = 0
     for k in range(start, end):
         c = cluster[hands[k]]
         if where[c] < 0:
             where[c] = count
-            found[count] = c
+            met[count] = c
             count += 1
         slot[k] = where[c]
     for n in range(count):
-        where[found[n]] = -1
+        where[met[n]] = -1
     return count
 
 

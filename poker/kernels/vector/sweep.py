@@ -7,7 +7,7 @@ Hands are SIMD lanes; at showdowns and folds the lanes are 16 terminal rows of o
 sums per card, which must be made hand after hand, are paid once for all of them; at the depth limit they are clusters
 of the player's hands.
 
-Everything is float32. Shapes and meanings of the arrays: poker/solvers/vector/layout.py and vector_boards.py.
+Everything is float32. Shapes and meanings of the arrays: poker/kernels/vector/arrays.py.
 """
 
 import numpy as np

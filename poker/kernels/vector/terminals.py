@@ -160,21 +160,30 @@ def _terminal_rows(
 
 
 @inline
-def _arriving(sweep: Sweep, p: int, board: int, reach: int, work: F32, found: I64) -> int:
+def _arriving(sweep: Sweep, p: int, board: int, reach: int, work: F32, listed: I64) -> int:
     """Lists the opponent's hands that reach a leaf, and returns how many they are: with most leaves, few."""
-    lists, theirs, count, kept = sweep.lists, sweep.boards.list_start[1 - p, board], 0, 0
+    lists, theirs, count, left = sweep.lists, sweep.boards.list_start[1 - p, board], 0, 0
     for j in range(sweep.boards.size[1 - p, board]):
-        found[np.uint64(count)] = j
+        listed[np.uint64(count)] = j
         count += work[np.uint64(reach + j)] != 0
     for n in range(count):
-        found[kept] = found[n]
-        kept += sweep.cluster[1 - p, lists.hand[theirs + found[n]]] >= 0
-    return kept
+        listed[left] = listed[n]
+        left += sweep.cluster[1 - p, lists.hand[theirs + listed[n]]] >= 0
+    return left
 
 
 @inline
 def _sum_leaf(
-    sweep: Sweep, p: int, board: int, matrix: int, reach: int, found: I64, count: int, width: int, area: int, work: F32
+    sweep: Sweep,
+    p: int,
+    board: int,
+    matrix: int,
+    reach: int,
+    listed: I64,
+    count: int,
+    width: int,
+    area: int,
+    work: F32,
 ) -> None:
     """Sum what each cluster of p has against the opponent's hands that hold card c, row c of `area`, and against all,
     the row after those: half of the others' sum, as every hand holds two cards."""
@@ -183,7 +192,7 @@ def _sum_leaf(
     for i in range(area, area + slots * width, 16):
         store(work, i, splat(0.0))
     for n in range(count):
-        j = np.uint64(found[n])
+        j = np.uint64(listed[n])
         at = np.uint64(theirs) + j
         weight = splat(work[np.uint64(reach) + j])
         line = matrix + width * np.int64(sweep.cluster[1 - p, lists.hand[at]])
@@ -201,13 +210,22 @@ def _sum_leaf(
 
 @inline
 def _add_twins(
-    sweep: Sweep, p: int, board: int, matrix: int, reach: int, found: I64, count: int, width: int, value: int, work: F32
+    sweep: Sweep,
+    p: int,
+    board: int,
+    matrix: int,
+    reach: int,
+    listed: I64,
+    count: int,
+    width: int,
+    value: int,
+    work: F32,
 ) -> None:
     """A hand against itself, which the sums of both of its cards contain."""
     boards, lists = sweep.boards, sweep.lists
     theirs = boards.list_start[1 - p, board]
     for n in range(count):
-        j = found[n]
+        j = listed[n]
         twin, hand = np.int64(lists.same[theirs + j]), lists.hand[theirs + j]
         own = sweep.cluster[p, hand]
         if twin < boards.size[p, board] and own >= 0:
@@ -262,33 +280,33 @@ def _leaves(sweep: Sweep, p: int, street: int, board: int, batch: int, work: F32
         rows = width if k >= 0 else 0
         every[i] = at + rows * sweep.num_card_slots
         first[i], second[i] = at + rows * np.int64(lists.card0[own + i]), at + rows * np.int64(lists.card1[own + i])
-    found, count, last = np.empty(boards.size[1 - p, board] + 1, np.int64), 0, -1
+    listed, count, last = np.empty(boards.size[1 - p, board] + 1, np.int64), 0, -1
     for row in range(begin, end):
         leaf = batches.leaves[row]
         matrix, reach = sweep.leaf_matrix[p, leaf[2], leaf[3]], reaches + leaf[0] * stride
         value = values + leaf[1] * stride
         if reach != last:
-            count, last = _arriving(sweep, p, board, reach, work, found), reach
+            count, last = _arriving(sweep, p, board, reach, work, listed), reach
         if count == 0:
             for i in range(0, hands, 16):
                 store(work, value + i, splat(0.0))
             continue
-        _sum_leaf(sweep, p, board, matrix, reach, found, count, width, area, work)
+        _sum_leaf(sweep, p, board, matrix, reach, listed, count, width, area, work)
         for i in range(hands):
             held = work[first[i]] + work[second[i]]
             work[np.uint64(value + i)] = work[every[i]] - held
-        _add_twins(sweep, p, board, matrix, reach, found, count, width, value, work)
+        _add_twins(sweep, p, board, matrix, reach, listed, count, width, value, work)
 
 
 @inline
 def _runout_rows_of_0(
-    matrix: I16, start: int, width: int, theirs: int, work: F32, reach: I64, value: I64, found: I64
+    matrix: I16, start: int, width: int, theirs: int, work: F32, reach: I64, value: I64, listed: I64
 ) -> None:
     """Four rows: value[i] = sum over j of matrix[j, i] * reach[j], of the hands j that get here two at a time."""
     a, b, c, d = reach[0], reach[1], reach[2], reach[3]
     count = 0
     for j in range(theirs):
-        found[count] = j
+        listed[count] = j
         count += work[a + j] + work[b + j] + work[c + j] + work[d + j] != 0.0
     va, vb, vc, vd = value[0], value[1], value[2], value[3]
     for i in range(0, width, 16):
@@ -297,7 +315,7 @@ def _runout_rows_of_0(
         store(work, vc + i, splat(0.0))
         store(work, vd + i, splat(0.0))
     for n in range(0, count - 1, 2):
-        j, k = found[n], found[n + 1]
+        j, k = listed[n], listed[n + 1]
         one, other = start + j * width, start + k * width
         a0, b0, c0, d0 = splat(work[a + j]), splat(work[b + j]), splat(work[c + j]), splat(work[d + j])
         a1, b1, c1, d1 = splat(work[a + k]), splat(work[b + k]), splat(work[c + k]), splat(work[d + k])
@@ -308,7 +326,7 @@ def _runout_rows_of_0(
             store(work, vc + i, fma(m0, c0, fma(m1, c1, load(work, vc + i))))
             store(work, vd + i, fma(m0, d0, fma(m1, d1, load(work, vd + i))))
     if count & 1:
-        j = found[count - 1]
+        j = listed[count - 1]
         a0, b0, c0, d0 = splat(work[a + j]), splat(work[b + j]), splat(work[c + j]), splat(work[d + j])
         for i in range(0, width, 16):
             m0 = load_int16(matrix, start + j * width + i)
@@ -320,19 +338,19 @@ def _runout_rows_of_0(
 
 @inline
 def _runout_rows_of_1(
-    matrix: I16, start: int, width: int, own: int, work: F32, reach: I64, value: I64, found: I64
+    matrix: I16, start: int, width: int, own: int, work: F32, reach: I64, value: I64, listed: I64
 ) -> None:
     """Four rows: value[j] = - sum over i of matrix[j, i] * reach[i], sixteen hands i at a time, where any gets here."""
     a, b, c, d = reach[0], reach[1], reach[2], reach[3]
     count = 0
     for i in range(0, width, 16):
-        found[count] = i
+        listed[count] = i
         count += total((load(work, a + i) + load(work, b + i)) + (load(work, c + i) + load(work, d + i))) != 0.0
     for j in range(own):
         row = start + j * width
         va, vb, vc, vd = splat(0.0), splat(0.0), splat(0.0), splat(0.0)
         for n in range(count):
-            i = found[n]
+            i = listed[n]
             results = load_int16(matrix, row + i)
             va = fma(results, load(work, a + i), va)
             vb = fma(results, load(work, b + i), vb)
@@ -353,16 +371,16 @@ def _runouts(sweep: Sweep, p: int, street: int, board: int, batch: int, work: F3
     if begin == end:
         return
     start, width, hands = int(sweep.runout_at[board]), int(boards.padded[0, board]), int(boards.size[1, board])
-    found = np.empty(max(width, hands) + 1, np.int64)
+    listed = np.empty(max(width, hands) + 1, np.int64)
     for group in range(begin, end, 4):
         for r in range(4):
             inside = group + r < end
             rows[r] = reach + table[group + r, 0] * stride if inside else sweep.areas[ZERO_ROW]
             rows[4 + r] = value + table[group + r, 1] * stride if inside else sweep.areas[DUMP_ROW]
         if p == 0:
-            _runout_rows_of_0(sweep.runout_matrix, start, width, hands, work, rows[:4], rows[4:8], found)
+            _runout_rows_of_0(sweep.runout_matrix, start, width, hands, work, rows[:4], rows[4:8], listed)
         else:
-            _runout_rows_of_1(sweep.runout_matrix, start, width, hands, work, rows[:4], rows[4:8], found)
+            _runout_rows_of_1(sweep.runout_matrix, start, width, hands, work, rows[:4], rows[4:8], listed)
 
 
 @inline

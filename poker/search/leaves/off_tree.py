@@ -26,17 +26,17 @@ class OffTreeStates:
     states interpolates in the logarithm of the pot."""
 
     def __init__(self, tree: BettingTree, street: int) -> None:
-        known, rng = BlueprintStates(tree), np.random.default_rng(street)
+        ends, rng = BlueprintStates(tree), np.random.default_rng(street)
         self._by_node: defaultdict[int, list[Betting]] = defaultdict(list)
         for _ in range(_LINES):
             state = _random_end(tree.rules, street, rng)
-            nodes, shares = zip(*known.shares(state, street), strict=True)
+            nodes, shares = zip(*ends.shares(state, street), strict=True)
             self._by_node[int(rng.choice(nodes, p=shares))].append(state)
 
     def near(self, node: int, rng: np.random.Generator) -> Betting | None:
         """Draw a state that `node` stands for; None where no line led to one."""
-        found = self._by_node[node]
-        return found[rng.integers(len(found))] if found else None
+        states = self._by_node[node]
+        return states[rng.integers(len(states))] if states else None
 
 
 def _random_end(rules: Rules, street: int, rng: np.random.Generator) -> Betting:

@@ -51,12 +51,12 @@ class MeanOverDeals:
         else:
             rng = np.random.default_rng(self._seed)
             dealt = [tuple(rng.choice(rest, new, replace=False).tolist()) for _ in range(self._flops)]
-        asked = []
+        states = []
         for cards in dealt:
             after = ordered_board((*board, *cards))
-            asked.append((after, filled(after, ranges), stacks))
+            states.append((after, filled(after, ranges), stacks))
         chips, mass = np.zeros(ranges.shape), np.zeros(ranges.shape)
-        for (after, _, _), values in zip(asked, self._of.values(asked), strict=True):
+        for (after, _, _), values in zip(states, self._of.values(states), strict=True):
             held = np.where(HOLDEM.live(after), ranges, 0)
             met = HOLDEM.compatible_mass(held[:, ::-1].astype(np.float64)) * HOLDEM.live(after)
             chips += met * values
@@ -99,8 +99,8 @@ class RangeNetLeaf(LeafEvaluator):
             values[over] = equities_against(board, ranges[over][:, ::-1]) - 0.5
             seated = np.where(last[:, None, None], ranges[:, ::-1], ranges)[~over]
             if len(seated):
-                [found] = self._net.values([(board, filled(board, seated), (behind / pots)[~over])])
-                values[~over] = np.where(last[~over, None, None], found[:, ::-1], found)
+                [by_turn] = self._net.values([(board, filled(board, seated), (behind / pots)[~over])])
+                values[~over] = np.where(last[~over, None, None], by_turn[:, ::-1], by_turn)
             return values * pots[:, None, None]
 
         return AskedLeaves(len(leaves), ask, self._every)

@@ -87,9 +87,9 @@ class RolloutLeaf(LeafEvaluator):
         members[live, sample.clusters[live]] = ranges[own][live]
         mass = HOLDEM.disjoint.astype(np.float32) @ members
         total = mass.sum(axis=1)
-        found = -np.einsum("hc,kch->kh", mass, values[:, :, sample.clusters]).min(axis=0)
-        known = live & (total > 1e-6)
-        return np.where(known, found / np.where(known, total, 1), np.nan).astype(np.float32)
+        best = -np.einsum("hc,kch->kh", mass, values[:, :, sample.clusters]).min(axis=0)
+        met = live & (total > 1e-6)
+        return np.where(met, best / np.where(met, total, 1), np.nan).astype(np.float32)
 
     def _sample(self, board: Board) -> _Sample:
         return self._samples.get_or_make(board, lambda: self._draw(board))
@@ -110,11 +110,11 @@ class RolloutLeaf(LeafEvaluator):
 
     def _roll_out(self, node: int, sample: _Sample) -> Singles:
         hands, members = sample.hands, sample.members
-        found = self._continuations.values(node, sample.runouts, hands, hands)
+        estimate = self._continuations.values(node, sample.runouts, hands, hands)
         pot = float(self._blueprint.tree.committed[node].sum())
-        known = (found.count > 0) & HOLDEM.disjoint[np.ix_(hands, hands)]
+        valued = (estimate.count > 0) & HOLDEM.disjoint[np.ix_(hands, hands)]
         by_own = []
-        for mean, pairs in ((found.mean[0], known), (found.mean[1].transpose(0, 2, 1), known.T)):
+        for mean, pairs in ((estimate.mean[0], valued), (estimate.mean[1].transpose(0, 2, 1), valued.T)):
             weight = pairs.astype(np.float32)
             by_own.append([pair_means(values / pot, weight, members, members) for values in mean])
         return np.array(by_own, dtype=np.float32)

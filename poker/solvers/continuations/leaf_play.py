@@ -105,8 +105,8 @@ class LeafPlay:
 
         total = np.zeros((len(self.nodes), count, wide))
         with ThreadPoolExecutor(self.threads) as pool:
-            for found in pool.map(part, np.array_split(boards, min(_CHUNKS, len(boards)))):
-                total += found
+            for sums in pool.map(part, np.array_split(boards, min(_CHUNKS, len(boards)))):
+                total += sums
         means = total[:, :, :count] / np.maximum(self.pairs, 1)
         return (means + 0.5 * self.game.tree.dead * (self.pairs > 0)).astype(np.float32)
 
@@ -202,20 +202,20 @@ def _ends(
     ends: list[list[tuple[int, int, bool, float]]] = []
     sequences: list[list[int]] = []
     for begin, end in zip(roots.tolist(), [*roots[1:].tolist(), len(order)], strict=True):
-        used, found, number = [1, 1], [], dict[int, int]()
+        used, leaf_ends, number = [1, 1], [], dict[int, int]()
         for i in range(begin, end):
             node = int(order[i])
             half = float(tree.committed[node].min()) + 0.5 * tree.dead
             if tree.kind[node] != Kind.DECISION:
                 sequence = number.setdefault(int(rows[0, i]), len(number))
-                shown = tree.kind[node] == Kind.SHOWDOWN
-                found.append((sequence, int(rows[1, i]), bool(shown), -half if tree.folded[node, 0] else half))
+                showdown = tree.kind[node] == Kind.SHOWDOWN
+                leaf_ends.append((sequence, int(rows[1, i]), bool(showdown), -half if tree.folded[node, 0] else half))
             for child in tree.children(node):
                 rows[:, at[child]] = rows[:, i]
                 if tree.kind[node] == Kind.DECISION:
                     mover = int(tree.player[node])
                     rows[mover, at[child]] = used[mover]
                     used[mover] += 1
-        ends.append(found)
+        ends.append(leaf_ends)
         sequences.append(list(number))
     return rows, ends, sequences

@@ -85,8 +85,8 @@ class LeafSampler:
         """[H, A] the strategy that is played, exploration included."""
         if node not in self._played:
             blueprint = self._blueprint
-            shown = self._board[: blueprint.rules.board_sizes[int(blueprint.tree.street[node])]]
+            cards = self._board[: blueprint.rules.board_sizes[int(blueprint.tree.street[node])]]
             explored = (np.array(blueprint.tree.actions(node)) != FOLD).astype(np.float32)
             uniform = self._exploration * explored / explored.sum()
-            self._played[node] = (1 - np.float32(self._exploration)) * blueprint.probs(node, shown) + uniform
+            self._played[node] = (1 - np.float32(self._exploration)) * blueprint.probs(node, cards) + uniform
         return self._played[node]

@@ -55,10 +55,10 @@ class LeafTable:
 
     def at(self, node: int) -> Singles:
         """[2, K, 169, 169] of a node in `nodes`."""
-        found = np.flatnonzero(self.nodes == node)
-        if len(found) == 0:
+        rows = np.flatnonzero(self.nodes == node)
+        if len(rows) == 0:
             raise KeyError(f"node {node} does not end the preflop round")
-        return np.asarray(self.values[found[0]])
+        return np.asarray(self.values[rows[0]])
 
 
 def table_bytes(leaves: int, continuations: int) -> int:
@@ -107,8 +107,8 @@ def class_values(
     moments = Moments((2, continuations.num_forms, NUM_CLASSES, NUM_CLASSES))
     for board, hands, equity in _deals(continuations, boards, rng):
         values, won, possible = continuations.on_board(node, board, *hands)
-        kept = continuations.of_blueprint(node, board, *hands)[0]
-        moments.add(values - np.stack([kept, -kept])[:, None], (won - equity) * possible, possible)
+        own = continuations.of_blueprint(node, board, *hands)[0]
+        moments.add(values - np.stack([own, -own])[:, None], (won - equity) * possible, possible)
     mean, sem = moments.result().in_pots(continuations.blueprint.tree.pot(node))
     mean += np.stack([base.mean, -base.mean])[:, None]
     return TableEstimate(mean, np.hypot(sem, base.sem))

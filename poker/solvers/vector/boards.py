@@ -86,11 +86,11 @@ def deals(rules: Rules, board: Board, num_cards: int, group: Group) -> list[tupl
     concrete = np.array(list(combinations(rest, num_cards)))
     images = np.sort(deck_of(rules).card_map[np.array(group)][:, concrete], axis=2)
     codes = images @ (rules.deck_size ** np.arange(num_cards)[::-1])
-    kept, multiplicity = np.unique(codes.min(axis=0), return_counts=True)
-    rows = np.searchsorted(codes[group.index(0)], kept)
+    least, multiplicity = np.unique(codes.min(axis=0), return_counts=True)
+    rows = np.searchsorted(codes[group.index(0)], least)
     return [
         (tuple(concrete[row].tolist()), number, tuple(g for i, g in enumerate(group) if codes[i, row] == code))
-        for row, code, number in zip(rows.tolist(), kept.tolist(), multiplicity.tolist(), strict=True)
+        for row, code, number in zip(rows.tolist(), least.tolist(), multiplicity.tolist(), strict=True)
     ]
 
 
@@ -126,26 +126,26 @@ def build_boards(
     rules: Rules, board: Board, first_street: int, last_street: int, ranges: Singles, group: Group
 ) -> BoardSet:
     """All boards from `board` on `first_street` to `last_street`; blocks are still 0."""
-    found = _classes(rules, board, first_street, last_street, group)
-    windows = [slice(*found.street_start[street : street + 2]) for street in range(first_street, last_street + 1)]
+    classes = _classes(rules, board, first_street, last_street, group)
+    windows = [slice(*classes.street_start[street : street + 2]) for street in range(first_street, last_street + 1)]
     ranks = [np.zeros((window.stop - window.start, 0), np.int16) for window in windows]
     if last_street == rules.num_streets - 1:
-        ranks[-1] = final_ranks(rules, found.cards[windows[-1]])
+        ranks[-1] = final_ranks(rules, classes.cards[windows[-1]])
     live = ranges > 0
     owners = live[:1] if (live[0] == live[1]).all() else live
-    sets = [_deal_streets(rules, found, windows, ranks, owner) for owner in owners]
+    sets = [_deal_streets(rules, classes, windows, ranks, owner) for owner in owners]
     hand, up, list_start, count = _joined(sets)
-    child = np.searchsorted(found.parent, np.arange(len(found.cards) + 1)).astype(np.int32)
+    child = np.searchsorted(classes.parent, np.arange(len(classes.cards) + 1)).astype(np.int32)
     deck, slots = deck_of(rules), rules.deck_size * (2 if rules.num_hole_cards == 1 else 1)
-    symmetric = np.array([len(group) > 1 for group in found.groups]) & (np.diff(child) > 0)
+    symmetric = np.array([len(group) > 1 for group in classes.groups]) & (np.diff(child) > 0)
     same, less, upto, orbit = np.zeros((4, len(hand)), np.uint16)
     by_card = np.zeros(2 * len(hand), np.uint16)
     card_less, card_upto = np.zeros((2, 2 * len(hand)), np.uint8)
-    card_start = np.zeros((2, len(found.cards), slots + 1), np.uint16)
+    card_start = np.zeros((2, len(classes.cards), slots + 1), np.uint16)
     for q in range(len(sets)):
         sort_by_card(deck.hand_cards, hand, list_start[q], count[q], card_start[q], by_card)
         for b in np.flatnonzero(symmetric):
-            images = deck.hand_map[np.array(found.groups[b])].min(axis=0)
+            images = deck.hand_map[np.array(classes.groups[b])].min(axis=0)
             window = slice(list_start[q, b], list_start[q, b] + count[q, b])
             orbit[window] = np.unique(images[hand[window]], return_inverse=True)[1]
     if len(sets) == 1:
@@ -164,9 +164,9 @@ def build_boards(
                 *(ranks[-1], card_less, card_upto),
             )
     boards = Boards(
-        np.array(found.street_start, np.int32),
+        np.array(classes.street_start, np.int32),
         child,
-        np.array(found.weights, np.float32),
+        np.array(classes.weights, np.float32),
         symmetric,
         list_start,
         count,
@@ -175,45 +175,46 @@ def build_boards(
     )
     card0, card1 = (np.ascontiguousarray(deck.hand_cards[hand, side]) for side in range(2))
     lists = HandLists(hand, up, card0, card1, same, less, upto, orbit, card_start, by_card, card_less, card_upto)
-    return BoardSet(boards, lists, tuple(found.cards), np.array(found.parent, np.int32), tuple(found.groups), slots)
+    parent = np.array(classes.parent, np.int32)
+    return BoardSet(boards, lists, tuple(classes.cards), parent, tuple(classes.groups), slots)
 
 
 def _classes(rules: Rules, board: Board, first: int, last: int, group: Group) -> _Classes:
     """Boards dealt from `board` under `group`."""
-    found = _Classes([board], [group], [1.0], [-1], [0] * (first + 1) + [1])
+    classes = _Classes([board], [group], [1.0], [-1], [0] * (first + 1) + [1])
     for street in range(first + 1, last + 1):
         num_cards = rules.board_cards[street]
         orders = comb(rules.deck_size - rules.board_sizes[street - 1] - 2 * rules.num_hole_cards, num_cards)
-        for b in range(*found.street_start[-2:]):
-            for cards, multiplicity, kept in deals(rules, found.cards[b], num_cards, found.groups[b]):
-                found.cards.append(found.cards[b] + cards)
-                found.groups.append(kept)
-                found.weights.append(multiplicity / orders)
-                found.parent.append(b)
-            if len(found.cards) > MAX_BOARDS:
+        for b in range(*classes.street_start[-2:]):
+            for cards, multiplicity, left in deals(rules, classes.cards[b], num_cards, classes.groups[b]):
+                classes.cards.append(classes.cards[b] + cards)
+                classes.groups.append(left)
+                classes.weights.append(multiplicity / orders)
+                classes.parent.append(b)
+            if len(classes.cards) > MAX_BOARDS:
                 raise PokernetsError(
                     f"`{rules.name}` from board `{rules.cards_text(board)}` has more than {MAX_BOARDS} boards,"
                     " too many to solve exactly: start on a later street or set a depth limit"
                 )
-        found.street_start.append(len(found.cards))
-    return found
+        classes.street_start.append(len(classes.cards))
+    return classes
 
 
 def _deal_streets(
-    rules: Rules, found: _Classes, windows: list[slice], ranks: list[NDArray[np.int16]], live: NDArray[np.bool_]
+    rules: Rules, classes: _Classes, windows: list[slice], ranks: list[NDArray[np.int16]], live: NDArray[np.bool_]
 ) -> list[_Lists]:
     """One player's lists of each street; the hands before the first are those of `live` [H]."""
     masks, hands = rules.space.masks, np.flatnonzero(live).astype(np.uint16)
     above = _Lists(hands, hands, np.zeros(1, np.int64), np.array([len(hands)], np.int32))
-    streets, seen, begin = [], len(found.cards[0]), -1
+    streets, seen, begin = [], len(classes.cards[0]), -1
     for window, strength in zip(windows, ranks, strict=True):
-        rows = np.array(found.parent[window]) - begin
+        rows = np.array(classes.parent[window]) - begin
         start, count = above.start[rows], above.size[rows]
-        dealt = np.array([sum(1 << card for card in cards[seen:]) for cards in found.cards[window]], np.uint64)
-        hands, up, kept = deal_hands(masks, above.hands, start, count, dealt, strength)
-        above = _Lists(hands, up, np.cumsum(kept, dtype=np.int64) - kept, kept)
+        dealt = np.array([sum(1 << card for card in cards[seen:]) for cards in classes.cards[window]], np.uint64)
+        hands, up, sizes = deal_hands(masks, above.hands, start, count, dealt, strength)
+        above = _Lists(hands, up, np.cumsum(sizes, dtype=np.int64) - sizes, sizes)
         streets.append(above)
-        seen, begin = len(found.cards[window.start]), window.start
+        seen, begin = len(classes.cards[window.start]), window.start
     return streets
 
 

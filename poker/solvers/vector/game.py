@@ -106,16 +106,16 @@ class VectorGame:
         return weights
 
     def _check_leaves(self) -> None:
-        needed, asked, given = self.tree.num_leaf_states, self.asked, self.leaf_values
+        needed, given = self.tree.num_leaf_states, self.leaf_values
         if not needed:
             self.asked = self.leaf_values = None
             return
         choices = int(self.tree.leaf_choice.max()) + 1
-        if asked is not None:
+        if self.asked is not None:
             here = self.tree.street[self.tree.kind == Kind.LEAF] == self.layout.first_street
-            if asked.num_leaves != needed or choices > 1 or not here.all():
+            if self.asked.num_leaves != needed or choices > 1 or not here.all():
                 raise PokernetsError(
-                    f"the tree has {needed} leaves with {choices} choices: {asked.num_leaves} can be asked, each"
+                    f"the tree has {needed} leaves with {choices} choices: {self.asked.num_leaves} can be asked, each"
                     " with one choice at the end of the root's round"
                 )
             return
@@ -252,10 +252,10 @@ class VectorGame:
         for level in range(self.layout.first_street + 1, street + 1):
             dealt = card_map[permutation, list(board[sizes[level - 1] : sizes[level]])]
             below = range(*boards.boards.child_start[index : index + 2].tolist())
-            known = {frozenset(boards.cards[child][sizes[level - 1] :]): child for child in below}
+            places = {frozenset(boards.cards[child][sizes[level - 1] :]): child for child in below}
             images = {g: frozenset(card_map[g, dealt].tolist()) for g in boards.groups[index]}
-            extra = next(g for g, image in images.items() if image in known)
-            index = known[images[extra]]
+            extra = next(g for g, image in images.items() if image in places)
+            index = places[images[extra]]
             both = card_map[extra, card_map[permutation]]
             permutation = int(np.flatnonzero((card_map == both).all(axis=1))[0])
         return index, permutation

@@ -111,7 +111,7 @@ class _LayoutBuilder:
         # at a terminal, what the winner gains (before rake) and the loser loses in the zero-sum game
         self.half: Floats = tree.committed.min(axis=1).astype(np.float64) + 0.5 * tree.dead
         self.rake = rake.of(2 * self.half)
-        self.kinds, kept = self._find_runouts()
+        self.kinds, left = self._find_runouts()
         streets = tree.street.astype(np.int64)
         is_root = np.zeros(len(tree), np.bool_)
         is_root[0] = True
@@ -120,7 +120,7 @@ class _LayoutBuilder:
         for node in np.flatnonzero(~is_root):
             component[node] = component[tree.parent[node]]
         order = np.lexsort((np.arange(len(tree)), component, streets))
-        self.order = order[kept[order]]
+        self.order = order[left[order]]
         self.is_root = is_root[self.order]
         self.street = streets[self.order]
         self.position = np.full(len(tree), -1, np.int32)
@@ -135,11 +135,11 @@ class _LayoutBuilder:
             acts[tree.parent[node]] |= acts[node]
         runouts = [comb(rules.deck_size - size, rules.total_board_cards - size) for size in rules.board_sizes]
         runout = (tree.kind == Kind.STREET) & ~acts & (np.array(runouts) <= MAX_RUNOUTS)[tree.street]
-        kept = np.ones(len(tree), np.bool_)
+        left = np.ones(len(tree), np.bool_)
         for node in range(1, len(tree)):
             parent = tree.parent[node]
-            kept[node] = kept[parent] and not runout[parent]
-        return np.where(runout, _RUNOUT, tree.kind).astype(np.int8), kept
+            left[node] = left[parent] and not runout[parent]
+        return np.where(runout, _RUNOUT, tree.kind).astype(np.int8), left
 
     def build(self) -> Layout:
         tree, order = self.tree, self.order
@@ -302,9 +302,9 @@ class _LayoutBuilder:
 
     def _gadgets(self, nodes: Nodes, num_batches: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """`start` and `rows` of the kernel's `Gadgets`."""
-        start, found = self._table("gadgets", num_batches)
-        rows = np.zeros((len(found), 5), np.int32)
-        for row, (gadget, held, number, p) in zip(rows, found.tolist(), strict=True):
+        start, listed = self._table("gadgets", num_batches)
+        rows = np.zeros((len(listed), 5), np.int32)
+        for row, (gadget, held, number, p) in zip(rows, listed.tolist(), strict=True):
             child = int(nodes.first_child[gadget])
             row[[NUMBER, OWN, HELD]] = number, nodes.player[gadget] == p, held
             row[[BELOW, OTHER]] = nodes.reach_row[p, child], nodes.value_row[p, child]

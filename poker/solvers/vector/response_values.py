@@ -67,6 +67,6 @@ class ResponseValues:
         """[H] values of `hands` over the weight of compatible hands of `reach` [H], with half of the dead chips."""
         space, out = self.game.rules.space, np.full(self.game.rules.num_hands, np.nan, np.float32)
         mass = space.compatible_mass(reach)[hands]
-        known = mass > 1e-9 * reach.sum()
-        out[hands[known]] = values[known] / mass[known] + 0.5 * self.game.tree.dead
+        met = mass > 1e-9 * reach.sum()
+        out[hands[met]] = values[met] / mass[met] + 0.5 * self.game.tree.dead
         return out

@@ -55,14 +55,14 @@ class VectorSolver:
         self.iterations = 0
         self.restricted: tuple[int, Singles] | None = None
         """A player and the reach of the part that plays by a model, as given to `restrict`."""
-        need = game.bytes(3 if self.schedule.predictive else 2)
+        count = 3 if self.schedule.predictive else 2
+        need = game.bytes(count)
         if need > game.memory_limit:
             raise PokernetsError(
                 f"this solve needs {need / 2**20:.0f} MiB, more than the limit of {game.memory_limit / 2**20:.0f} MiB:"
                 " offer fewer bet sizes, narrow the ranges, or raise the limit"
             )
-        kept = 3 if self.schedule.predictive else 2
-        arrays = aligned_zeros(kept * game.num_entries).reshape(kept, -1)  # one block has more of large pages
+        arrays = aligned_zeros(count * game.num_entries).reshape(count, -1)  # one block has more of large pages
         self._sums, self._regrets, self._source = arrays[0], arrays[1], arrays[-1]
         self._sweep, work = bind(game, self._regrets, self._source, self._sums, self.schedule.predictive)
         boards = int(game.boards.boards.child_start[1] - game.boards.boards.child_start[0])
@@ -121,13 +121,13 @@ class VectorSolver:
     def advance(self, count: int) -> None:
         """Run `count` iterations."""
         self._check_gadgets()
-        last, asked = self.iterations + count, self.game.asked
+        last, leaves = self.iterations + count, self.game.asked
         while self.iterations < last:
             block = last - self.iterations
-            if asked is not None:
+            if leaves is not None:
                 if self.iterations >= self._ask_at:
                     self.ask_leaves()
-                    self._ask_at = self.iterations + asked.every
+                    self._ask_at = self.iterations + leaves.every
                 block = min(block, self._ask_at - self.iterations)
             self._iterate(block)
 

@@ -50,9 +50,9 @@ def test_k_means_finds_groups_that_lie_apart_and_leaves_no_number_out() -> None:
     rng = np.random.default_rng(2)
     groups = rng.integers(0, 5, 300)
     points = (rng.normal(0, 10, (5, 8))[groups] + rng.normal(0, 0.1, (300, 8))).astype(np.float32)
-    found = k_means(points, rng.integers(1, 9, 300), 5)
-    assert len(set(zip(groups.tolist(), found.tolist(), strict=True))) == 5
-    assert set(found) == set(range(5))
+    labels = k_means(points, rng.integers(1, 9, 300), 5)
+    assert len(set(zip(groups.tolist(), labels.tolist(), strict=True))) == 5
+    assert set(labels) == set(range(5))
     assert set(k_means(np.repeat(points[:2], 10, axis=0), np.ones(20, np.int64), 9)) == {0, 1}
 
 
@@ -63,10 +63,10 @@ def test_pair_means_count_possible_pairs_only() -> None:
     rows = np.array([0, 0, 1, 1, 2, 2, -1, 0, 1, 2, 2, -1], dtype=np.int32)
     columns = np.array([1, 0, 1, 0, -1, 1, 0, 1, 0, 1, 0, 1], dtype=np.int32)
     compatible[np.ix_(rows == 2, columns == 1)] = 0.0
-    found = pair_means(values, compatible, rows, columns)
+    means = pair_means(values, compatible, rows, columns)
     possible = [(i, j) for i in range(12) for j in range(12) if compatible[i, j] and rows[i] >= 0 and columns[j] >= 0]
     for row in range(3):
         for column in range(2):
             chosen = [values[i, j] for i, j in possible if rows[i] == row and columns[j] == column]
             expected = np.mean(chosen) if chosen else np.mean([values[i, j] for i, j in possible])
-            assert found[row, column] == pytest.approx(expected, rel=1e-5)
+            assert means[row, column] == pytest.approx(expected, rel=1e-5)

@@ -44,9 +44,9 @@ class StrengthBuckets:
     fingerprint = "ten buckets"
 
     def buckets(self, board: Sequence[int]) -> NDArray[np.int32]:
-        found = np.minimum(hand_features(board).ehs * 10, 9).astype(np.int32)
-        found[~HOLDEM.live(board)] = -1
-        return found
+        buckets = np.minimum(hand_features(board).ehs * 10, 9).astype(np.int32)
+        buckets[~HOLDEM.live(board)] = -1
+        return buckets
 
 
 @dataclass(eq=False)
@@ -101,12 +101,12 @@ def test_leaves_are_ends_of_the_round_in_the_order_of_the_tree(leaves: list[Bett
 @pytest.mark.parametrize("own", [0, 1])
 def test_net_leaf_on_single_hands_is_the_net_on_their_features(net: LinearNet, leaves: list[Betting], own: int) -> None:
     chosen = [leaves[0], next(leaf for leaf in leaves if leaf.is_over)]
-    found = NetLeaf(net=net, clusters=None).values(chosen, FLOP, RANGES, own)
+    predicted = NetLeaf(net=net, clusters=None).values(chosen, FLOP, RANGES, own)
     rng = np.random.default_rng(own)
     hands, others = rng.choice(np.flatnonzero(HOLDEM.live(FLOP)), (2, 50))
     equity = all_in_equity(FLOP)
     for index, leaf in enumerate(chosen):
-        values = found.values[index][:, found.own_cluster[hands], found.opp_cluster[others]]
+        values = predicted.values[index][:, predicted.own_cluster[hands], predicted.opp_cluster[others]]
         if leaf.is_over:
             expected = np.tile(40000 * (equity[hands, others] - 0.5), (4, 1))
         else:
@@ -143,14 +143,14 @@ def test_net_leaf_on_clusters_is_the_mean_over_hands_that_the_net_values_alike(
 def test_net_leaf_tells_stacks_apart(net: LinearNet, menu: BetMenu) -> None:
     """Fewer chips behind make the same bets another state."""
     evaluator = NetLeaf(net=net, clusters=8)
-    found = []
+    by_stack = []
     for stack in (20000, 6000):
         root = Betting.parse(replace(RULES, stacks=(stack, stack)), "r300c")
         leaf = leaf_states(root, build_tree(root, menu, DepthLimit(1, 4, (1,), cut_runouts=True)))[0]
-        found.append(evaluator.values([leaf], FLOP, RANGES, 0).values)
+        by_stack.append(evaluator.values([leaf], FLOP, RANGES, 0).values)
         fresh = NetLeaf(net=net, clusters=8).values([leaf], FLOP, RANGES, 0).values
-        np.testing.assert_array_equal(found[-1], fresh)
-    assert not np.allclose(found[0], found[1])
+        np.testing.assert_array_equal(by_stack[-1], fresh)
+    assert not np.allclose(by_stack[0], by_stack[1])
 
 
 def test_leaf_values_of_a_blueprint_of_another_game_are_refused(blueprint: Blueprint, net: LinearNet) -> None:
@@ -167,45 +167,45 @@ def test_leaf_values_of_a_blueprint_of_another_game_are_refused(blueprint: Bluep
 def test_single_value_is_the_blueprint_continuation(net: LinearNet, leaves: list[Betting]) -> None:
     every = NetLeaf(net=net, clusters=8)
     naive = SingleValue(of=every)
-    found = naive.fixed(leaves, FLOP, RANGES, 1)
-    assert naive.num_continuations == found.num_continuations == 1
-    np.testing.assert_array_equal(found.values, every.values(leaves, FLOP, RANGES, 1).values[:, :1])
+    single = naive.fixed(leaves, FLOP, RANGES, 1)
+    assert naive.num_continuations == single.num_continuations == 1
+    np.testing.assert_array_equal(single.values, every.values(leaves, FLOP, RANGES, 1).values[:, :1])
 
 
 @pytest.mark.parametrize("own", [0, 1])
 def test_an_opponent_who_gives_up_leaves_the_pot(net: LinearNet, leaves: list[Betting], own: int) -> None:
     every = NetLeaf(net=net, clusters=8)
     evaluator = GiveUpContinuation(of=every)
-    found, without = (leaf.fixed(leaves, FLOP, RANGES, own) for leaf in (evaluator, every))
-    assert evaluator.num_continuations == found.num_continuations == without.num_continuations + 1
-    np.testing.assert_array_equal(found.values[:, :-1], without.values)
+    with_giving_up, without = (leaf.fixed(leaves, FLOP, RANGES, own) for leaf in (evaluator, every))
+    assert evaluator.num_continuations == with_giving_up.num_continuations == without.num_continuations + 1
+    np.testing.assert_array_equal(with_giving_up.values[:, :-1], without.values)
     assert {leaf.is_over for leaf in leaves} == {True, False}
-    for leaf, last, equity in zip(leaves, found.values[:, -1], without.values[:, 0], strict=True):
+    for leaf, last, equity in zip(leaves, with_giving_up.values[:, -1], without.values[:, 0], strict=True):
         np.testing.assert_array_equal(last, equity if leaf.is_over else np.full_like(last, min(leaf.committed)))
 
 
 @pytest.mark.parametrize("own", [0, 1])
 def test_rollout_leaf_is_the_mean_over_sampled_boards(blueprint: Blueprint, leaves: list[Betting], own: int) -> None:
     evaluator = RolloutLeaf(blueprint=blueprint, factor=10.0, clusters=4, hands_per_cluster=30, runouts=3, seed=9)
-    found = evaluator.values(leaves, FLOP, RANGES, own)
+    rolled = evaluator.values(leaves, FLOP, RANGES, own)
     again = RolloutLeaf(blueprint=blueprint, factor=10.0, clusters=4, hands_per_cluster=30, runouts=3, seed=9)
-    np.testing.assert_array_equal(found.values, again.values(leaves, FLOP, RANGES, own).values)
+    np.testing.assert_array_equal(rolled.values, again.values(leaves, FLOP, RANGES, own).values)
 
     rng = np.random.default_rng([9, *FLOP])
-    drawn = representatives(found.own_cluster, 30, rng)
+    drawn = representatives(rolled.own_cluster, 30, rng)
     boards = sample_boards(RULES, FLOP, 3, rng)
     leaf = leaves[1]
     tree = blueprint.tree
     node = int(tree.parent[tree.find([300, CALL, 900, CALL])])
     assert tree.kind[node] == Kind.STREET
-    hands = drawn[found.own_cluster[drawn] == 3]
-    others = drawn[found.own_cluster[drawn] == 0]
+    hands = drawn[rolled.own_cluster[drawn] == 3]
+    others = drawn[rolled.own_cluster[drawn] == 0]
     assert len(hands) == len(others) == 30
     seats = (hands, others) if own == 0 else (others, hands)
     exact = Continuations(blueprint, Biased().of(blueprint)).values(node, boards, *seats)
     counted = (exact.count > 0) & HOLDEM.disjoint[np.ix_(*seats)]
     expected = exact.mean[own][:, counted].mean(axis=1) / 1800 * sum(leaf.committed)
-    np.testing.assert_allclose(found.values[1][:, 3, 0], expected, rtol=1e-3)
+    np.testing.assert_allclose(rolled.values[1][:, 3, 0], expected, rtol=1e-3)
 
 
 @pytest.mark.parametrize("own", [0, 1])
@@ -223,27 +223,27 @@ def test_what_was_valued_before_changes_nothing(
         evaluator.values(leaves[1:], FLOP, RANGES, 1 - own)
         evaluator.values(leaves, other, observe_board(start_ranges(RULES), other), own)
         evaluator.values(leaves[:2], FLOP, RANGES, own)
-        found, expected = (each.values(leaves, FLOP, RANGES, own) for each in (evaluator, build(kind)))
-        np.testing.assert_array_equal(found.values, expected.values)
-        np.testing.assert_array_equal(found.own_cluster, expected.own_cluster)
+        again, expected = (each.values(leaves, FLOP, RANGES, own) for each in (evaluator, build(kind)))
+        np.testing.assert_array_equal(again.values, expected.values)
+        np.testing.assert_array_equal(again.own_cluster, expected.own_cluster)
 
 
 def test_leaves_valued_before_are_not_valued_again(net: LinearNet, blueprint: Blueprint, leaves: list[Betting]) -> None:
-    asked = 0
+    calls = 0
 
     class Counting(LinearNet):
         def values(self, features: NDArray[np.float32]) -> NDArray[np.float32]:
-            nonlocal asked
-            asked += 1
+            nonlocal calls
+            calls += 1
             return super().values(features)
 
     evaluator = NetLeaf(net=Counting(net.weights), clusters=8)
     evaluator.values(leaves, FLOP, RANGES, 0)
-    assert asked == 4  # once to group the hands
+    assert calls == 4  # once to group the hands
     evaluator.values(leaves, FLOP, RANGES, 0)
-    assert asked == 4
+    assert calls == 4
     evaluator.values(leaves, FLOP, RANGES, 1)
-    assert asked == 7
+    assert calls == 7
 
 
 def test_leaves_of_many_solves_go_through_a_net_on_a_device_at_once(net: LinearNet, leaves: list[Betting]) -> None:
@@ -254,34 +254,34 @@ def test_leaves_of_many_solves_go_through_a_net_on_a_device_at_once(net: LinearN
 
         def grid_values(self, grids: Sequence[tuple[GridParts, NDArray[np.float32]]]) -> list[NDArray[np.float32]]:
             calls.append([len(betting) for _, betting in grids])
-            found = []
+            predicted = []
             for parts, betting in grids:
                 rows = np.empty((len(betting), len(parts.own), len(parts.opp), SIZE), np.float32)
                 fill_cards(rows, *parts)
                 fill_betting(rows, betting[:, None, None])
-                found.append(self.values(rows.reshape(-1, SIZE)).reshape(len(betting), -1, self.num_continuations))
-            return found
+                predicted.append(self.values(rows.reshape(-1, SIZE)).reshape(len(betting), -1, self.num_continuations))
+            return predicted
 
     other = parse_cards("AhKd2c")
-    asked: list[LeafQuery] = [(leaves, FLOP, RANGES, 0), (leaves[:2], other, RANGES, 0), (leaves[1:], FLOP, RANGES, 0)]
-    asked.append((leaves, FLOP, RANGES, 1))
+    states = (leaves, FLOP, 0), (leaves[:2], other, 0), (leaves[1:], FLOP, 0), (leaves, FLOP, 1)
+    queries: list[LeafQuery] = [(some, board, RANGES, own) for some, board, own in states]
     nets = net, OnDevice(net.weights)
     alone, at_once = (NetLeaf(net=each, clusters=8) for each in nets)
     for _ in range(2):
-        for found, one in zip(SingleValue(of=at_once).together(asked), asked, strict=True):
-            assert isinstance(found, LeafValues)
-            np.testing.assert_allclose(found.values, alone.values(*one).values[:, :1], rtol=1e-5, atol=1e-2)
+        for together, one in zip(SingleValue(of=at_once).together(queries), queries, strict=True):
+            assert isinstance(together, LeafValues)
+            np.testing.assert_allclose(together.values, alone.values(*one).values[:, :1], rtol=1e-5, atol=1e-2)
     assert calls == [[3, 2, 3]]
 
 
 def test_values_are_to_own_and_the_opponent_gains_from_choosing(blueprint: Blueprint, leaves: list[Betting]) -> None:
     evaluator = RolloutLeaf(blueprint=blueprint, factor=10.0, clusters=6, hands_per_cluster=8, runouts=8, seed=1)
-    found = evaluator.values(leaves, FLOP, RANGES, 0)
-    assert found.num_continuations == len(CONTINUATIONS)
-    strong_against_weak = found.values[:, :, -1, 0].mean()
-    weak_against_strong = found.values[:, :, 0, -1].mean()
+    rolled = evaluator.values(leaves, FLOP, RANGES, 0)
+    assert rolled.num_continuations == len(CONTINUATIONS)
+    strong_against_weak = rolled.values[:, :, -1, 0].mean()
+    weak_against_strong = rolled.values[:, :, 0, -1].mean()
     assert strong_against_weak > 0 > weak_against_strong
-    assert not np.allclose(found.values[:3, 0], found.values[:3, 3])
+    assert not np.allclose(rolled.values[:3, 0], rolled.values[:3, 3])
 
 
 @pytest.mark.parametrize("kind", ["net", "rollout"])
@@ -289,7 +289,7 @@ def test_flop_in_another_order_or_other_suits_is_the_same_flop(
     net: LinearNet, blueprint: Blueprint, menu: BetMenu, kind: str
 ) -> None:
     betting = Betting.start(RULES).apply(300).apply(CALL)
-    found = []
+    policies = []
     for order in ("2c7cJh", "Jh2c7c", "2d7dJs"):
         rollout = RolloutLeaf(blueprint=blueprint, factor=10.0, clusters=4, hands_per_cluster=2, runouts=2, seed=9)
         flop = rollout if kind == "rollout" else NetLeaf(net=net, clusters=4)
@@ -305,10 +305,10 @@ def test_flop_in_another_order_or_other_suits_is_the_same_flop(
                 remembered_states=10,
             ),
         )
-        found.append(agent.policy(HandState(betting, ((), ()), parse_cards(order)))[1])
-    np.testing.assert_array_equal(found[0], found[1])
+        policies.append(agent.policy(HandState(betting, ((), ()), parse_cards(order)))[1])
+    np.testing.assert_array_equal(policies[0], policies[1])
     suits = next(g for g in range(24) if set(CARD_PERMUTATION[g, list(FLOP)]) == set(parse_cards("2d7dJs")))
-    np.testing.assert_allclose(found[2][HAND_PERMUTATION[suits]], found[0], atol=1e-3)
+    np.testing.assert_allclose(policies[2][HAND_PERMUTATION[suits]], policies[0], atol=1e-3)
 
 
 def test_depth_limited_solve_gives_a_strategy_for_every_hand(net: LinearNet, menu: BetMenu, flop_root: Betting) -> None:

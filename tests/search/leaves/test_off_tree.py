@@ -27,8 +27,8 @@ def test_two_nodes_share_a_pot_between_theirs(tree: BettingTree) -> None:
     assert sorted(pots[node] for node in shares) == [600, 1800]
     assert sum(shares.values()) == pytest.approx(1)
     assert {pots[node]: share for node, share in shares.items()}[600] > 0.5
-    known = Betting.start(RULES).apply(300).apply(CALL)
-    assert [(pots[node], share) for node, share in states.shares(known, 0)] == [(600, 1.0)]
+    in_tree = Betting.start(RULES).apply(300).apply(CALL)
+    assert [(pots[node], share) for node, share in states.shares(in_tree, 0)] == [(600, 1.0)]
     beyond = Betting.start(RULES).apply(19_000).apply(CALL)
     assert [(pots[node], share) for node, share in states.shares(beyond, 0)] == [(16_200, 1.0)]
 

@@ -35,15 +35,15 @@ def test_values_are_chips_of_the_seats_in_their_order(first: int) -> None:
     root = Betting.start(rules).apply(300).apply(CALL)
     ended, all_in = root.apply(CALL).apply(CALL), root.apply(rules.stacks[0]).apply(CALL)
     assert (ended.to_act, ended.is_over, all_in.is_over) == (first, False, True)
-    asked = RangeNetLeaf(net=Equities("end_of_flop", first=0.25), every=1).asked([ended, all_in], FLOP, dead=0)
+    following = RangeNetLeaf(net=Equities("end_of_flop", first=0.25), every=1).asked([ended, all_in], FLOP, dead=0)
     ranges = np.stack([RANGES, RANGES * np.random.default_rng(1).random(RANGES.shape).astype(np.float32)])
-    found, live = asked.ask(ranges), HOLDEM.live(FLOP)
+    chips, live = following.ask(ranges), HOLDEM.live(FLOP)
     even = equities_against(FLOP, ranges[:, ::-1]) - 0.5
     edge = 600 * 0.25 * np.array([1, -1] if first == 0 else [-1, 1])[:, None]
-    np.testing.assert_allclose(found[0][:, live], (600 * even[0] + edge)[:, live], atol=0.05)
+    np.testing.assert_allclose(chips[0][:, live], (600 * even[0] + edge)[:, live], atol=0.05)
     alone = RangeNetLeaf(net=Equities("end_of_flop"), every=1).asked([all_in], FLOP).ask(ranges[1:])
-    np.testing.assert_allclose(alone[0], found[1], atol=0.1)
-    np.testing.assert_allclose(found[1][:, live], (2 * RULES.stacks[0] * even[1])[:, live], atol=2)
+    np.testing.assert_allclose(alone[0], chips[1], atol=0.1)
+    np.testing.assert_allclose(chips[1][:, live], (2 * RULES.stacks[0] * even[1])[:, live], atol=2)
 
 
 class CheckedDown(LeafEvaluator):

@@ -41,14 +41,14 @@ def test_the_searcher_plays_the_solved_first_round_above_the_blueprint() -> None
     nodes = preflop_leaves(policy.tree)
     values = np.stack([random_values(2)] * len(nodes))
     solver = solve_first_round(policy, LeafTable(nodes, values, values), MENU, 1, Solving(iterations=20))
-    found = above(policy, solver, 0)
+    searcher = above(policy, solver, 0)
     tree = policy.tree
     for node in np.flatnonzero(tree.kind == Kind.DECISION).tolist():
         expected = policy.probs(node)
         if tree.street[node] == 0 and tree.player[node] == 0:
             hands = solver.strategy(solver.game.tree.find(tree.path(node)))
             expected = np.array([hands[c == PREFLOP_CLASS].mean(axis=0) for c in range(169)])
-        np.testing.assert_allclose(found.probs(node), expected, atol=0.005)
+        np.testing.assert_allclose(searcher.probs(node), expected, atol=0.005)
     table, other = LeafTable(nodes, values, values), bet_menu(preflop=["a"])
     with pytest.raises(PokernetsError, match="menu"):
         above(policy, solve_first_round(policy, table, other, 1, Solving(iterations=1)), 0)

@@ -61,15 +61,15 @@ def test_a_recorded_response_is_worth_what_playing_it_out_says(name: str, player
     actions = np.zeros(play.game.num_entries, np.uint8)
     play.solver.best_response(player, actions)
     response = play.recorded(player, actions)
-    found = play.values((response, BLUEPRINT) if player == 0 else (BLUEPRINT, response))
+    response_values = play.values((response, BLUEPRINT) if player == 0 else (BLUEPRINT, response))
     blueprint_values = play.values((BLUEPRINT, BLUEPRINT))
     for node in play.game.layout.decisions.tolist():
         street, actor, choices = (int(each[node]) for each in (tree.street, tree.player, tree.num_children))
         for board in play.game.on(1) if (street, actor) == (1, player) else ():
             chosen = np.eye(choices, dtype=np.float32)[play.game.rows(actions, node, board)[0]]
             play.solver.set_average(node, board, chosen)
-    short = limited(play, menu, found)
-    assert np.abs(found - blueprint_values).max() > 0.1
+    short = limited(play, menu, response_values)
+    assert np.abs(response_values - blueprint_values).max() > 0.1
     np.testing.assert_allclose(short.values(1 - player), play.solver.values(1 - player), atol=2e-5)
     np.testing.assert_allclose(short.values(player), play.solver.values(player), atol=2e-5)
 

@@ -49,8 +49,8 @@ def expected(forms: tuple[Blueprint, Blueprint], node: int, board: tuple[int, ..
         ranks = hand_ranks(tree.rules, board)
         return float(np.sign(ranks[hands[0]] - ranks[hands[1]]) * tree.committed[node].min())
     player = int(tree.player[node])
-    shown = board[: tree.rules.board_sizes[int(tree.street[node])]]
-    probs = forms[player].probs(node, shown)[hands[player]]
+    cards = board[: tree.rules.board_sizes[int(tree.street[node])]]
+    probs = forms[player].probs(node, cards)[hands[player]]
     return sum(
         float(p) * expected(forms, child, board, hands) for p, child in zip(probs, tree.children(node), strict=True)
     )
@@ -111,10 +111,10 @@ def test_equal_to_hands_played_out() -> None:
             betting, node = betting.apply(action), blueprint.tree.child(node, action)
         results.append(HandState(betting, ((0,), (4,)), board).payoffs()[0])
     boards = [(card,) for card in range(6)]
-    found = Continuations(blueprint, Biased(FACTOR).of(blueprint)).values(0, boards, np.array([0]), np.array([4]))
-    assert found.count[0, 0] == 4
+    estimate = Continuations(blueprint, Biased(FACTOR).of(blueprint)).values(0, boards, np.array([0]), np.array([4]))
+    assert estimate.count[0, 0] == 4
     error = np.std(results) / np.sqrt(len(results))
-    assert abs(np.mean(results) - found.mean[0, CONTINUATIONS.index("raise"), 0, 0]) < 4 * error
+    assert abs(np.mean(results) - estimate.mean[0, CONTINUATIONS.index("raise"), 0, 0]) < 4 * error
 
 
 def test_in_pots_is_net_chips_over_the_pot() -> None:
@@ -122,13 +122,13 @@ def test_in_pots_is_net_chips_over_the_pot() -> None:
     node = blueprint.tree.children(0)[0]
     node = next(child for child in blueprint.tree.children(node) if blueprint.tree.kind[child] == Kind.STREET)
     hands = np.arange(6)
-    found = Continuations(blueprint, Biased(FACTOR).of(blueprint)).values(
+    estimate = Continuations(blueprint, Biased(FACTOR).of(blueprint)).values(
         node, [(card,) for card in range(6)], hands, hands
     )
     assert blueprint.tree.committed[node].tolist() == [1, 1]
-    pots, sem = found.in_pots(2)
-    assert np.allclose(pots, found.mean / 2, atol=1e-6)
-    assert np.allclose(sem, found.sem / 2)
+    pots, sem = estimate.in_pots(2)
+    assert np.allclose(pots, estimate.mean / 2, atol=1e-6)
+    assert np.allclose(sem, estimate.sem / 2)
     assert np.allclose(pots[0, 0], -pots[1, 0], atol=1e-6)  # the unbiased form is one game seen from two sides
 
 
@@ -166,10 +166,10 @@ def test_control_variate_narrows_and_does_not_move_the_mean() -> None:
 
 def test_sampled_boards_are_distinct_cards_and_stratified() -> None:
     rules = load_rules("holdem_nolimit_2p")
-    shown = (0, 13, 51)
-    boards = sample_boards(rules, shown, 49, np.random.default_rng(1))
-    assert all(board[:3] == shown and len(set(board)) == 5 for board in boards)
-    assert sorted(board[3] for board in boards) == sorted(set(range(52)) - set(shown))
+    flop = (0, 13, 51)
+    boards = sample_boards(rules, flop, 49, np.random.default_rng(1))
+    assert all(board[:3] == flop and len(set(board)) == 5 for board in boards)
+    assert sorted(board[3] for board in boards) == sorted(set(range(52)) - set(flop))
     assert sample_boards(load_rules("kuhn"), (), 2, np.random.default_rng(1)) == [(), ()]
 
 

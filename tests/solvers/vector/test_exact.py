@@ -62,13 +62,13 @@ def test_hold_em_is_referred_to_sampling() -> None:
 
 
 def test_options_change_the_schedule_and_are_recorded() -> None:
-    found = []
+    strategies = []
     for options in ({}, {"gamma": 4.0}, {"gamma": 2.0}):
         run = solver("leduc", "dcfr", options)
         run.run(iterations=30)
-        found.append(run.metrics()["nash_conv"])
+        strategies.append(run.metrics()["nash_conv"])
         assert run.settings == {"solver": "dcfr", "options": options}
-    assert found[0] == found[1] != found[2]
-    for wrong, told in (({"gamma": "x"}, "gamma is a number, not 'x'"), ({"gamme": 1.0}, "gamme")):
-        with pytest.raises(PokernetsError, match=told):
+    assert strategies[0] == strategies[1] != strategies[2]
+    for wrong, message in (({"gamma": "x"}, "gamma is a number, not 'x'"), ({"gamme": 1.0}, "gamme")):
+        with pytest.raises(PokernetsError, match=message):
             solver("leduc", "dcfr", wrong)  # type: ignore[arg-type]

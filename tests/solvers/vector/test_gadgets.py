@@ -20,17 +20,17 @@ def test_best_response_values_equal_plain_python(rules: Rules, player: int) -> N
     ranges = np.ones((2, rules.num_hands), np.float32)
     solver = VectorSolver(VectorGame(tree, (), ranges), "cfr_plus")
     solver.run(iterations=3)
-    found, profile = solver.best_response_values(player), exported(solver)
+    responses, profile = solver.best_response_values(player), exported(solver)
     reference = Reference(tree, (), ranges.astype(np.float64))
     compared = 0
     for node in np.flatnonzero((tree.street == 0) & (solver.game.layout.position >= 0)).tolist():
-        arriving = found.arriving(node)
+        arriving = responses.arriving(node)
         mass = rules.space.compatible_mass(arriving)
         expected = reference.values(node, player, (), arriving, profile, best=True)
-        np.testing.assert_allclose(np.nan_to_num(found.at(node)) * mass, expected, rtol=1e-4, atol=1e-5)
+        np.testing.assert_allclose(np.nan_to_num(responses.at(node)) * mass, expected, rtol=1e-4, atol=1e-5)
         if tree.kind[node] == Kind.STREET and solver.game.layout.nodes.role[solver.game.layout.position[node]] == 1:
             boards = [solver.game.boards.cards[index] for index in solver.game.on(1)]
-            for board, values in zip(boards, found.starts(node), strict=True):
+            for board, values in zip(boards, responses.starts(node), strict=True):
                 reach = arriving * reference.live(board)
                 mass = rules.space.compatible_mass(reach)
                 below = reference.values(int(tree.first_child[node]), player, board, reach, profile, best=True)

@@ -25,8 +25,8 @@ def solved(**locks: Any) -> pokernets.SolvedSpot:
 
 
 def test_hands_do_what_the_lock_says() -> None:
-    found = solved(lock_check="bet30 AA:0.25,TT; check rest")
-    view = found.view("check")
+    spot = solved(lock_check="bet30 AA:0.25,TT; check rest")
+    view = spot.view("check")
     shares = {hand: view.strategy[hand_index(*parse_cards(hand))].tolist() for hand in ("AdAc", "TdTc", "9s9c")}
     assert view.actions == ("check", "bet30")
     assert shares["AdAc"] == pytest.approx([0.75, 0.25])
@@ -34,17 +34,17 @@ def test_hands_do_what_the_lock_says() -> None:
     assert shares["9s9c"] == pytest.approx([1, 0])
     free = solved()
     assert not np.allclose(free.view("check").strategy, view.strategy, atol=0.05)
-    assert found.ev[1] < free.ev[1]  # the other player knows it
-    assert sum(found.ev) == pytest.approx(60)
+    assert spot.ev[1] < free.ev[1]  # the other player knows it
+    assert sum(spot.ev) == pytest.approx(60)
 
 
 def test_a_lock_that_is_wrong_is_told() -> None:
-    for locks, told in (
+    for locks, message in (
         ({"lock": "bet77 AA"}, "spot, `lock`: `bet77` is not possible here: check, bet30 are"),
         ({"lock": "bet30 AA"}, "gives a hand no action"),
         ({"lock": "bet30 rest; check rest"}, "one action takes the `rest`"),
         ({"lock": "bet30 AX; check rest"}, "`AX`"),
         ({"lock_check_fold": "check rest"}, "spot, `lock check fold`: `fold` in"),
     ):
-        with pytest.raises(PokernetsError, match=told):
+        with pytest.raises(PokernetsError, match=message):
             solved(**locks)

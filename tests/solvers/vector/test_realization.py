@@ -13,7 +13,7 @@ def test_probabilities_are_products_of_own_actions() -> None:
     solver.run(iterations=2)
     strategy = solver.normalised_average()
     weights = np.linspace(1, 2, game.rules.num_hands, dtype=np.float32)
-    found = realization(game, player, strategy_of(game, strategy), weights)
+    plan = realization(game, player, strategy_of(game, strategy), weights)
     tree = game.tree
     compared = 0
     for node in game.layout.decisions.tolist():
@@ -28,7 +28,7 @@ def test_probabilities_are_products_of_own_actions() -> None:
                     seen = cards[: game.rules.board_sizes[int(tree.street[above])]]
                     taken = solver.strategy(above, seen)[:, action - int(tree.first_child[above])]
                     expected *= taken[hands, None]
-            np.testing.assert_allclose(game.rows(found, node, board), expected.T, rtol=1e-5, atol=1e-7)
+            np.testing.assert_allclose(game.rows(plan, node, board), expected.T, rtol=1e-5, atol=1e-7)
             compared += 1
     assert compared > 5
-    assert not any(game.rows(found, node, 0).any() for node in [0] if tree.player[node] != player)
+    assert not any(game.rows(plan, node, 0).any() for node in [0] if tree.player[node] != player)

@@ -62,8 +62,8 @@ def test_responses_over_p_run_along_the_frontier(searcher: int) -> None:
     game = VectorGame(game_tree(leduc()))
     model, shares = some_model(game.tree), (0.0, 0.2, 0.4, 0.6, 0.8, 0.9, 1.0)
     solved = [response(game, searcher, model, p) for p in shares]
-    found = [won_and_conceded(each, searcher, model) for each in solved]
-    won, conceded = np.array(found).T
+    frontier = [won_and_conceded(each, searcher, model) for each in solved]
+    won, conceded = np.array(frontier).T
     assert (np.diff(won) > -1e-4).all()
     assert (np.diff(conceded) > -2e-3).all()
     assert won[-1] > won[0] + 0.1

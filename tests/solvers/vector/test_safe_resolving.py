@@ -70,9 +70,9 @@ def test_unsafe_resolving_of_an_equilibrium_adds_to_exploitability() -> None:
 def test_no_hand_gains_by_entering(iterations: int, searcher: int) -> None:
     before, tree = blueprint(iterations), game_tree(leduc(), Gadget(1 - searcher, 1))
     after = combined(before, resolved(before, tree, searcher, 3000), searcher)
-    found = margins(before, after, tree, searcher)
-    assert found.shape == (5, 3)
-    assert (found > -2e-3).all()
+    margin = margins(before, after, tree, searcher)
+    assert margin.shape == (5, 3)
+    assert (margin > -2e-3).all()
 
 
 def test_where_an_alternative_cannot_be_met_its_hand_alone_is_conceded_more() -> None:

@@ -11,10 +11,10 @@ from poker.solvers.vector.schedules import Schedule, schedule
 @pytest.mark.parametrize("name", ["apdcfr", "apdcfr_short"])
 def test_a_prediction_carries_what_the_next_iteration_keeps(name: str) -> None:
     """carry_t is positive_t+1 = t^alpha / (t^alpha + 1): what is predicted is the regret of the next iteration."""
-    found, alpha = schedule(name).parameters(1, 9), schedule(name).alpha
+    parameters, alpha = schedule(name).parameters(1, 9), schedule(name).alpha
     assert alpha is not None
-    np.testing.assert_allclose(found[:, 3], [t**alpha / (t**alpha + 1) for t in range(1, 10)], rtol=1e-6)
-    np.testing.assert_array_equal(found[:-1, 3], found[1:, 0])
+    np.testing.assert_allclose(parameters[:, 3], [t**alpha / (t**alpha + 1) for t in range(1, 10)], rtol=1e-6)
+    np.testing.assert_array_equal(parameters[:-1, 3], parameters[1:, 0])
 
 
 @pytest.mark.parametrize(
@@ -42,8 +42,8 @@ def test_beta_is_an_exponent_of_negative_regrets() -> None:
         ("apdcfr", {}, [1 / 2, 2**0.25 / (2**0.25 + 1), root / (root + 1)]),
         ("apdcfr_short", {}, [1 / 2, root / (root + 1), 2 / 3]),
     ):
-        found = schedule(name, **options).parameters(2, 4)[[0, 1, 3]]
-        np.testing.assert_allclose(found[:, 1], expected, rtol=1e-6)
+        columns = schedule(name, **options).parameters(2, 4)[[0, 1, 3]]
+        np.testing.assert_allclose(columns[:, 1], expected, rtol=1e-6)
         alpha = schedule(name).alpha
         assert alpha is not None
-        np.testing.assert_allclose(found[:, 0], [t**alpha / (t**alpha + 1) for t in (1, 2, 4)], rtol=1e-6)
+        np.testing.assert_allclose(columns[:, 0], [t**alpha / (t**alpha + 1) for t in (1, 2, 4)], rtol=1e-6)

@@ -210,14 +210,14 @@ def read_keys(path: str | Path) -> dict[str, Any]:
         raise PokernetsError(f"{file}: {error}") from None
     if text.lstrip().startswith("{"):
         try:
-            found = parse_json(text)
+            keys = parse_json(text)
         except (ValueError, LimitError) as error:
             raise PokernetsError(f"{file}: no valid JSON ({error})") from None
         for name in ("config", "spot"):  # as a solution's manifest and the results of a solve have them
-            found = found.get(name, found)
-            if not isinstance(found, dict):
+            keys = keys.get(name, keys)
+            if not isinstance(keys, dict):
                 raise PokernetsError(f"{file}: `{name}` must hold the keys of a spot")
-        return dict(found)
+        return dict(keys)
     values: dict[str, Any] = {}
     for number, line in enumerate(text.splitlines(), 1):
         content = line.split("#")[0].strip()
