@@ -7,7 +7,7 @@ player's cards; a share of `_CHANCE` is put down to chance, so that no single ac
 """
 
 import math
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
@@ -24,7 +24,7 @@ from poker.errors import PokernetsError
 from poker.evaluation.matches.match import WIDTH
 from poker.formats.histories import read_hands
 from poker.formats.played import HistoryError, PlayedHand
-from poker.opponents.profiles import C_BET, FOLD_TO_C_BET, PFR, THREE_BET, VPIP, choices
+from poker.opponents.profiles import C_BET, FOLD_TO_C_BET, PFR, THREE_BET, VPIP, Profile, choices
 from poker.play.hand import play_hand
 from poker.play.lineup import AgentSpec
 from poker.report import RangeGrids, Report, Section, Table
@@ -52,22 +52,23 @@ def run(
     told apart from the others in the files. Returns the record of the report."""
     errors: list[HistoryError] = []
     read = [hand for path in _files(log) for hand in read_hands(path, game, errors.append)]
-    kept = [hand for hand in read if not hand.rules.forced and _plays(hand.rules, game)]
-    if not kept:
-        raise PokernetsError(f"{len(read)} hands were read, none of them of `{game.name}`: {_asked(game)}")
+    played = [hand for hand in read if not hand.rules.forced and _plays(hand.rules, game)]
+    if not played:
+        table = f"{game.num_players} players, blinds {game.blinds[0]} and {game.blinds[1]}, stacks {game.stacks[0]}"
+        raise PokernetsError(f"{len(read)} hands were read, none of them of `{game.name}`: {table}")
     built = {spec.name: require_policy(spec.build(game), "evaluate=beside_people") for spec in agents}
     seen = Frequencies(game.positions)
-    for hand in kept:
+    for hand in played:
         seen.add(hand.state.betting, [_group(name, player) for name in hand.names])
     for spec in agents:
         for state in _own_play(game, spec, hands, seed):
             seen.add(state.betting, [spec.name] * game.num_players)
-    found = likelihoods(kept, built, player)
+    by_group = likelihoods(played, built, player)
     groups = [*([player] if player else []), _group(None, player), *built]
     charts = {(name, seat): shares for name, agent in built.items() for seat, shares in first_in(game, agent).items()}
     sections: list[Section] = [
         seen.table(groups),
-        *(_likelihood_table(whose, found[whose]) for whose in groups if whose in found),
+        *(_likelihood_table(group, by_group[group]) for group in groups if group in by_group),
         RangeGrids(
             lambda: {f"{name}, {seat}": shares for (name, seat), shares in charts.items()},
             "Before the flop, when all before have folded",
@@ -75,8 +76,8 @@ def run(
     ]
     record = {
         "game": game.name,
-        "hands": len(kept),
-        "left_out": len(read) - len(kept),
+        "hands": len(played),
+        "left_out": len(read) - len(played),
         "unreadable": len(errors),
         "own_hands": hands,
         "seed": seed,
@@ -85,53 +86,49 @@ def run(
             {"of": name, "position": seat, **dict(zip(("fold", "call", "raise"), _by_hands(shares), strict=True))}
             for (name, seat), shares in charts.items()
         ],
-        "likelihood": {whose: _record(by_street) for whose, by_street in found.items()},
+        "likelihood": {group: _record(by_street) for group, by_street in by_group.items()},
     }
-    title = f"{game.name}: {len(kept):,} hands read, {hands:,} of each agent with itself"
+    title = f"{game.name}: {len(played):,} hands read, {hands:,} of each agent with itself"
     target = Path(out) / game.name / f"seed{seed}-{fingerprint_of([str(log), player, hands, list(built)])[:8]}"
     return Report(title, sections, record).write(target, Console(width=WIDTH))
 
 
 def first_in(game: Rules, agent: PolicyAgent) -> dict[str, Floats]:
     """[169, 3] how often each class of hands folds, calls and raises where all before have folded, by position."""
-    found, betting, names = {}, Betting.start(game), game.positions
+    by_position, betting, names = {}, Betting.start(game), game.positions
     while not betting.is_over and betting.legal().fold:
         actions, probs = agent.policy(public_state(betting, ()))
         by_kind = np.stack([probs[:, np.sign(actions) == kind].sum(axis=1) for kind in (FOLD, CALL, 1)], axis=1)
         sums = np.stack([np.bincount(PREFLOP_CLASS, column) for column in by_kind.T], axis=1)
-        found[names[betting.to_act]] = sums / PREFLOP_CLASS_SIZE[:, None]
+        by_position[names[betting.to_act]] = sums / PREFLOP_CLASS_SIZE[:, None]
         betting = betting.apply(FOLD)
-    return found
+    return by_position
 
 
 def _by_hands(shares: Floats) -> list[float]:
     """Shares [3] over all hands of those of each class [169, 3]."""
-    found: list[float] = (PREFLOP_CLASS_SIZE @ shares / NUM_HANDS).tolist()
-    return found
+    by_action: list[float] = (PREFLOP_CLASS_SIZE @ shares / NUM_HANDS).tolist()
+    return by_action
 
 
 class Frequencies:
-    """Counts of `choices` by group, measure and position."""
+    """Counts of `choices` by group and position."""
 
     def __init__(self, positions: tuple[str, ...]) -> None:
         self._positions = positions
-        self._done: Counter[tuple[str, str, str]] = Counter()
-        self._asked: Counter[tuple[str, str, str]] = Counter()
+        self._profiles: defaultdict[tuple[str, str], Profile] = defaultdict(Profile)
 
     def add(self, betting: Betting, groups: Sequence[str]) -> None:
         """Count a hand of players who belong to `groups` [P]."""
         for measure, player, done in choices(betting):
-            key = groups[player], measure, self._positions[player]
-            self._asked[key] += 1
-            self._done[key] += done
+            self._profiles[groups[player], self._positions[player]].count(measure, done)
 
-    def share(self, group: str, measure: str, position: str) -> float | None:
-        asked = self._asked[group, measure, position]
-        return self._done[group, measure, position] / asked if asked else None
+    def _of(self, group: str) -> dict[str, Profile]:
+        return {position: self._profiles[group, position] for position in self._positions}
 
     def table(self, groups: Sequence[str]) -> Table:
         rows = [
-            [measure, group, *(self.share(group, measure, position) for position in self._positions)]
+            [measure, group, *(profile.share(measure) for profile in self._of(group).values())]
             for measure in MEASURES
             for group in groups
         ]
@@ -142,8 +139,8 @@ class Frequencies:
             {
                 "measure": measure,
                 "of": group,
-                "asked": {place: self._asked[group, measure, place] for place in self._positions},
-                "share": {place: self.share(group, measure, place) for place in self._positions},
+                "asked": {place: profile.opportunities[measure] for place, profile in self._of(group).items()},
+                "share": {place: profile.share(measure) for place, profile in self._of(group).items()},
             }
             for measure in MEASURES
             for group in groups
@@ -155,7 +152,7 @@ def likelihoods(
 ) -> dict[str, dict[str, dict[str, list[float]]]]:
     """Mean log-likelihoods of each hand's actions, by group, street and agent (`uniform` among them); hands in the
     same order for all agents."""
-    found: dict[str, dict[str, dict[str, list[float]]]] = defaultdict(lambda: defaultdict(lambda: defaultdict(list)))
+    means: dict[str, dict[str, dict[str, list[float]]]] = defaultdict(lambda: defaultdict(lambda: defaultdict(list)))
     for hand in hands:
         logs: dict[tuple[str, str, str], list[float]] = defaultdict(list)
         for betting, actor, action in hand.state.betting.turns():
@@ -169,8 +166,8 @@ def likelihoods(
                 chosen = _probability(agent, state, action)
                 logs[*where, name].append(math.log((1 - _CHANCE) * chosen + _CHANCE / options))
         for (group, street, name), values in logs.items():
-            found[group][street][name].append(float(np.mean(values)))
-    return found
+            means[group][street][name].append(float(np.mean(values)))
+    return means
 
 
 def _probability(agent: PolicyAgent, state: HandState, action: int) -> float:
@@ -181,14 +178,14 @@ def _probability(agent: PolicyAgent, state: HandState, action: int) -> float:
     return float(row[alike].sum() / row.sum())
 
 
-def _likelihood_table(whose: str, by_street: dict[str, dict[str, list[float]]]) -> Table:
+def _likelihood_table(group: str, by_street: dict[str, dict[str, list[float]]]) -> Table:
     names = list(next(iter(by_street.values())))
     rows = []
     for street in (street for street in STREET_NAMES if street in by_street):
         units = by_street[street]
         rows.append([street, len(units[_BY_CHANCE]), *(estimate(units[name]) for name in names)])
     note = "mean log-likelihood of fold, call or raise; a hand is one unit of the intervals"
-    return Table(("street", "hands", *names), rows, f"Decisions of {whose} under each policy", note)
+    return Table(("street", "hands", *names), rows, f"Decisions of {group} under each policy", note)
 
 
 def _record(by_street: dict[str, dict[str, list[float]]]) -> list[dict[str, object]]:
@@ -200,8 +197,8 @@ def _record(by_street: dict[str, dict[str, list[float]]]) -> list[dict[str, obje
             above = {
                 other: difference(logs, np.array(theirs)).record() for other, theirs in units.items() if other != name
             }
-            told = {"street": street, "policy": name, "hands": len(values)}
-            rows.append({**told, "log_likelihood": estimate(logs).record(), "above": above})
+            row = {"street": street, "policy": name, "hands": len(values)}
+            rows.append({**row, "log_likelihood": estimate(logs).record(), "above": above})
     return rows
 
 
@@ -214,17 +211,13 @@ def _own_play(game: Rules, spec: AgentSpec, hands: int, seed: int) -> Iterator[H
 
 
 def _files(log: str | Sequence[str]) -> list[Path]:
-    paths = [Path(log)] if isinstance(log, str) else [Path(each) for each in log]
+    paths = [Path(name) for name in ([log] if isinstance(log, str) else log)]
     return list(chain.from_iterable(sorted(path.iterdir()) if path.is_dir() else [path] for path in paths))
 
 
 def _plays(rules: Rules, game: Rules) -> bool:
     """Whether a hand is of the game, in whole numbers of its chips."""
     return all(getattr(rules, name) == getattr(game, name) for name in ("betting", "blinds", "stacks", "board_cards"))
-
-
-def _asked(game: Rules) -> str:
-    return f"{game.num_players} players, blinds {game.blinds[0]} and {game.blinds[1]}, stacks {game.stacks[0]}"
 
 
 def _group(name: str | None, player: str | None) -> str:

@@ -51,7 +51,7 @@ def run(
     for name, path in opponent_nets.items():
         trained[f"opponent net, {name}, log-loss"] = open_artifact(path, "opponent_net")
     specs = {spec.name: spec for spec in agents}
-    asked = run_match(
+    answers = run_match(
         agents=[specs[name] for name in answering],
         adversary=adversary,
         adversaries=list(adversary),
@@ -77,7 +77,7 @@ def run(
     )
     losses = {name: _losses(net.counts) for name, net in trained.items()}
     sections: list[Section] = [
-        _won(asked, "1. Bets that the blueprint does not know", "adversary"),
+        _won(answers, "1. Bets that the blueprint does not know", "adversary"),
         Text(
             "The adversary knows the policy of its opponent. The blueprint rounds a bet to one that it knows and pays"
             " for it; the agent solves with the bet that was made."
@@ -93,51 +93,55 @@ def run(
             " labels; for actions of players who mix it is not known."
         ),
     ]
-    if any(result.is_short for result in (*asked.lineups, *learned.lineups)):
+    if any(result.is_short for result in (*answers.lineups, *learned.lineups)):
         sections.append(Text(SHORT, style="yellow"))
     record = {
-        "unit": asked.unit,
-        "seed": asked.seed,
-        "off_tree": _record(asked),
+        "unit": answers.unit,
+        "seed": answers.seed,
+        "off_tree": _record(answers),
         "learning": _record(learned),
         "nets": losses,
-        "settings": asked.settings | learned.settings,
+        "settings": answers.settings | learned.settings,
         "net_fingerprints": {name: net.fingerprint for name, net in trained.items()},
     }
     folder = Path(out) / f"demo-{fingerprint_of(record)[:8]}"
     report = Report("What solving, learning and trained nets are worth", sections, record)
     report.write(folder, Console(width=WIDTH))
-    return {"off_tree": asked, "learning": learned}
+    return {"off_tree": answers, "learning": learned}
 
 
-def _won(found: MatchResults, heading: str, first: str) -> Table:
+def _won(results: MatchResults, heading: str, first: str) -> Table:
     rows = [
         (result.lineup.labels[0].partition("@")[0], result.lineup.labels[1], result.best[0], result.hands)
-        for result in found.lineups
+        for result in results.lineups
     ]
-    return Table((first, "wins from", f"{found.unit}/hand", "hands"), rows, heading)
+    return Table((first, "wins from", f"{results.unit}/hand", "hands"), rows, heading)
 
 
 def _losses(counts: Mapping[str, Any]) -> dict[str, Any]:
     """Held-out losses of a net, of the best constant and of a perfect net, from the manifest of its artifact."""
     if "validation" in counts:
-        found = counts["validation"]
-        return {"constant": found["huber_of_mean"], "net": found["huber"], "perfect": found["label_noise"]}
+        validation = counts["validation"]
+        return {
+            "constant": validation["huber_of_mean"],
+            "net": validation["huber"],
+            "perfect": validation["label_noise"],
+        }
     return {"constant": counts["test"]["log_loss_of_mean"], "net": counts["test"]["log_loss"], "perfect": None}
 
 
 def _learned(losses: Mapping[str, Mapping[str, Any]]) -> Table:
     rows = []
-    for name, each in losses.items():
-        constant, net, perfect = each["constant"], each["net"], each["perfect"]
+    for name, by_model in losses.items():
+        constant, net, perfect = by_model["constant"], by_model["net"], by_model["perfect"]
         share = None if perfect is None else f"{(constant - net) / (constant - perfect):.0%}"
         rows.append((name, constant, net, perfect, share))
     return Table(("held-out loss", "best constant", "net", "perfect net", "learned"), rows, "3. The nets")
 
 
-def _record(found: MatchResults) -> list[dict[str, Any]]:
+def _record(results: MatchResults) -> list[dict[str, Any]]:
     return [
         {"players": result.lineup.labels, "won": result.best[0].record(), "aivat": result.has_aivat}
         | {"hands": result.hands, "sessions": len(result.sessions())}
-        for result in found.lineups
+        for result in results.lineups
     ]

@@ -46,8 +46,8 @@ def _matching(regrets: Floats) -> Floats:
 def main() -> None:
     for name, continuations in (("one value", EQUILIBRIUM[None]), ("three continuations", CONTINUATIONS)):
         strategy = depth_limited(continuations)
-        shown = ", ".join(f"{move} {share:.4f}" for move, share in zip(MOVES, strategy, strict=True))
-        print(f"{name}: {shown}; a best response wins {exploitability(strategy):.4f}")
+        moves = ", ".join(f"{move} {share:.4f}" for move, share in zip(MOVES, strategy, strict=True))
+        print(f"{name}: {moves}; a best response wins {exploitability(strategy):.4f}")
 
 
 if __name__ == "__main__":

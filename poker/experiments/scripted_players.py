@@ -47,15 +47,15 @@ def run(
     if set(built) != set(scripted) or not measured:
         raise PokernetsError("`scripted` names those of `agents` that the others play against")
     lineups = settings.lineups or [[name, other] for name in measured for other in scripted]
-    found = run_match(game=game, agents=agents, settings=replace(settings, lineups=lineups), out=out, **match)
+    results = run_match(game=game, agents=agents, settings=replace(settings, lineups=lineups), out=out, **match)
     all_in = {name: player for name, player in built.items() if isinstance(player, AllInPlayer)}
-    half = chip_value(game, found.unit) / 2  # of the hands a seat has
+    half = chip_value(game, results.unit) / 2  # of the hands a seat has
     best = {name: sum(player.best_reply(game)) * half for name, player in all_in.items()}
     short = least_shortfall(np.array([player.call_gains(game) for player in all_in.values()])) * half if all_in else 0.0
-    played = [[result.lineup.players, result.hands] for result in found.lineups]
-    folder = f"scripted_players-seed{found.seed}-{fingerprint_of([played, found.settings])[:8]}"
-    _report(found, best, short).write(Path(out) / game.name / folder, Console(width=WIDTH))
-    return found
+    played = [[result.lineup.players, result.hands] for result in results.lineups]
+    folder = f"scripted_players-seed{results.seed}-{fingerprint_of([played, results.settings])[:8]}"
+    _report(results, best, short).write(Path(out) / game.name / folder, Console(width=WIDTH))
+    return results
 
 
 def least_shortfall(gains: NDArray[np.float64]) -> float:
@@ -78,9 +78,9 @@ def least_shortfall(gains: NDArray[np.float64]) -> float:
     return bound
 
 
-def _report(found: MatchResults, best: dict[str, float], short: float) -> Report:
+def _report(results: MatchResults, best: dict[str, float], short: float) -> Report:
     rows, record = [], []
-    for result in found.lineups:
+    for result in results.lineups:
         name, other = result.lineup.players
         won = result.best[0]
         most = best.get(other)
@@ -88,12 +88,14 @@ def _report(found: MatchResults, best: dict[str, float], short: float) -> Report
         measure = {"won": won.mean, "half_width_95": won.half_width, "low": won.low, "high": won.high}
         record.append(
             {"agent": name, "against": other, **measure, "aivat": result.has_aivat, "best_reply": most}
-            | {"hands": result.hands, "settings": found.settings[name]}
+            | {"hands": result.hands, "settings": results.settings[name]}
         )
     columns = ("agent", "against", "won", "best reply", "less", "hands")
-    note = f"{found.unit}/hand; best reply: exact, from the cards, where all chips go in before the flop"
+    note = f"{results.unit}/hand; best reply: exact, from the cards, where all chips go in before the flop"
     if short > 0:
         note += f"; who does not learn leaves {short:,.0f} or more to one of these best replies"
-    table = Table(columns, rows, f"{found.game.name}, seed {found.seed}: against players with one scripted plan", note)
-    summary = {"unit": found.unit, "seed": found.seed, "least_shortfall_of_one_strategy": short, "results": record}
+    table = Table(
+        columns, rows, f"{results.game.name}, seed {results.seed}: against players with one scripted plan", note
+    )
+    summary = {"unit": results.unit, "seed": results.seed, "least_shortfall_of_one_strategy": short, "results": record}
     return Report(table.heading, [table], summary, {})

@@ -33,6 +33,11 @@ class Profile:
     did: Counter[str] = field(default_factory=Counter)
     opportunities: Counter[str] = field(default_factory=Counter)
 
+    def count(self, measure: str, did: bool) -> None:
+        """Count an opportunity of a measure, and whether it was taken."""
+        self.opportunities[measure] += 1
+        self.did[measure] += did
+
     def share(self, measure: str) -> float | None:
         """Share of the opportunities, or raises over calls; None where there was none."""
         of = self.opportunities[measure]
@@ -47,9 +52,7 @@ def profiles(hands: Iterable[PlayedHand]) -> dict[str, Profile]:
         for name in hand.names:
             by_name[name].hands += 1
         for measure, player, did in choices(betting):
-            profile = by_name[hand.names[player]]
-            profile.opportunities[measure] += 1
-            profile.did[measure] += did
+            by_name[hand.names[player]].count(measure, did)
         for state, player, action in betting.turns():
             if state.street > 0 and action > 0:
                 by_name[hand.names[player]].did[AF] += 1

@@ -62,14 +62,14 @@ class DonksolverAgent(SamplingAgent):
         otherwise, fallback = pot_odds_policy(betting, board)
         hands = np.flatnonzero(HOLDEM.live(board))
         met = self._asked(betting, board, hands, np.zeros(len(hands)))
-        known = met["status"] < _SERVED
-        if not known.any():
+        served = met["status"] < _SERVED
+        if not served.any():
             return otherwise, fallback
-        hands = hands[known]
+        hands = hands[served]
         columns = {action: column.copy() for action, column in zip(otherwise, fallback.T, strict=True)}
         for column in columns.values():
             column[hands] = 0.0
-        places = np.stack([met["cls"], met["node"], met["bucket"]], axis=1)[known]
+        places = np.stack([met["cls"], met["node"], met["bucket"]], axis=1)[served]
         alike, firsts, rows = np.unique(places, axis=0, return_index=True, return_inverse=True)
         strategies = [np.array(self._bundle.strategy(*place)[0]) for place in alike]
         taken = [(row, column) for row, probs in enumerate(strategies) for column in np.flatnonzero(probs).tolist()]

@@ -125,7 +125,7 @@ class OpenSpielAgent:
         game, bot = self._poker.game, self._bot
         if not isinstance(bot, str):
             return bot(game, player, seed)
-        known = import_openspiel().registered_bots()
-        if bot.partition("(")[0] not in known:
-            raise PokernetsError(f"OpenSpiel has no bot `{bot}`; it has {', '.join(known)}")
+        names = import_openspiel().registered_bots()
+        if bot.partition("(")[0] not in names:
+            raise PokernetsError(f"OpenSpiel has no bot `{bot}`; it has {', '.join(names)}")
         return import_openspiel().load_bot(bot.format(seed=seed), game, player)
