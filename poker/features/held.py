@@ -12,17 +12,24 @@ from poker.abstraction.features import hand_features
 from poker.cards import HAND_CARDS, HOLDEM, NO_CARD, hand_index
 from poker.errors import PokernetsError
 from poker.kernels.cards.hands import HAND_PERMUTATION
-from poker.types import Board, Singles
+from poker.types import Board, Floats, Reals, Singles
 
 NAMES = ("hs", "ehs", "ehs2", "ppot", "npot", "share_weaker", "pair", "suited", "high", "low")
 SIZE = len(NAMES)
 
 
+def shares_below(values: Reals) -> Floats:
+    """[n] share of the values below each, plus half of those equal to it."""
+    rising = np.sort(values)
+    below, through = np.searchsorted(rising, values, "left"), np.searchsorted(rising, values, "right")
+    return np.asarray((below + through) / (2 * len(values)))
+
+
 def held_inputs(board: Board) -> Singles:
     """[1326, 10] inputs of all hands on a board; 0 for hands that it rules out."""
     features, live = hand_features(board), HOLDEM.live(board)
-    ordered, ehs = np.sort(features.ehs.round(9)[live]), features.ehs.round(9)
-    weaker = (np.searchsorted(ordered, ehs, "left") + np.searchsorted(ordered, ehs, "right")) / (2 * len(ordered))
+    weaker = np.zeros(len(live))
+    weaker[live] = shares_below(features.ehs.round(9)[live])
     rank, suit = HAND_CARDS // 4, HAND_CARDS % 4
     cards = rank[:, 0] == rank[:, 1], suit[:, 0] == suit[:, 1], rank.max(axis=1) / 12, rank.min(axis=1) / 12
     columns = features.hs, features.ehs, features.ehs2, features.ppot, features.npot, weaker, *cards

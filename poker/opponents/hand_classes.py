@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from poker.abstraction.equities import showdown_chances
 from poker.cards import HOLDEM
-from poker.features.held import NAMES, held_inputs
+from poker.features.held import NAMES, held_inputs, shares_below
 from poker.kernels.cards.strength import board_strength_into
 from poker.opponents.responses import BINS, Z
 from poker.rules import Rules
@@ -92,6 +92,6 @@ def weaker_hands(rules: Rules, board: Board, against: NDArray[np.bool_] | None =
     others = (live if against is None else live & against).astype(np.float64)
     chances = showdown_chances(rules, board, others)
     chances = np.round(chances / np.maximum(rules.space.compatible_mass(others), 1), 9)
-    ordered = np.sort(chances[live])
-    middle = np.searchsorted(ordered, chances, "left") + np.searchsorted(ordered, chances, "right")
-    return np.where(live, middle / (2 * len(ordered)), 0.0)
+    weaker = np.zeros(len(live))
+    weaker[live] = shares_below(chances[live])
+    return weaker

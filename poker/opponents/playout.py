@@ -15,11 +15,12 @@ from numpy.typing import NDArray
 
 from poker.betting import Betting
 from poker.cards import HOLDEM, NUM_CARDS
+from poker.features.held import shares_below
 from poker.kernels.cards.strength import completion_ranks, completion_strength, completions
 from poker.kernels.opponents import playout as kernel
 from poker.kernels.opponents.playout import LimitHand, Limits, LiveHands, Style
 from poker.opponents.responses import all_responses
-from poker.opponents.strength import board_strength, shares_below
+from poker.opponents.strength import board_strength
 from poker.types import Board, Floats, Singles
 
 _RIVER_FULL = 1980.0

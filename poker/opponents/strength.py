@@ -21,10 +21,11 @@ from numpy.typing import NDArray
 
 from poker.abstraction.features import PAIR_COMPLETIONS
 from poker.cards import NUM_HANDS, CardError
+from poker.features.held import shares_below
 from poker.kernels.cards.ranks import rank_board_hands
 from poker.kernels.cards.strength import completion_ranks, count_wins, live_hand_list
 from poker.kernels.opponents import weights as kernel
-from poker.types import Board, Floats, Reals, Singles
+from poker.types import Board, Floats, Singles
 
 
 class Strength(NamedTuple):
@@ -97,13 +98,6 @@ class BoardStrength:
             quantile = self._quantiles[opponents] = np.full(NUM_HANDS, -1, dtype=np.float32)
             quantile[self.live] = shares_below(self.uniform(opponents).ehs[self.live])
         return self._quantiles[opponents]
-
-
-def shares_below(values: Reals) -> Singles:
-    """[n] share of the values below each, plus half of those equal to it."""
-    rising = np.sort(values)
-    below, through = np.searchsorted(rising, values, "left"), np.searchsorted(rising, values, "right")
-    return ((below + through) / (2 * len(values))).astype(np.float32)
 
 
 board_strength = lru_cache(maxsize=24)(BoardStrength)
