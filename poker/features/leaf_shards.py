@@ -47,9 +47,9 @@ def write_shard(
 
 
 @refuses_by_name(KIND)
-def open_shards(root: str | Path, verify: bool = True) -> list[Artifact]:
+def open_shards(root: str | Path) -> list[Artifact]:
     """All shards of leaf states at `root`, as `open_all` checks them."""
-    return open_all(root, KIND, STAMP, _columns_of, verify)
+    return open_all(root, KIND, STAMP, _columns_of)
 
 
 def _columns_of(shard: Artifact) -> ColumnTypes:

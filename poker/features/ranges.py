@@ -240,6 +240,6 @@ def write_states(path: str | Path, level: str, columns: Mapping[str, NDArray[Any
 
 
 @refuses_by_name(KIND)
-def open_states(root: str | Path, level: str, verify: bool = True) -> list[Artifact]:
+def open_states(root: str | Path, level: str) -> list[Artifact]:
     """All shards of range states at `root`, as `open_all` checks them."""
-    return open_all(root, KIND, stamp(level), lambda shard: COLUMNS, verify)
+    return open_all(root, KIND, stamp(level), lambda shard: COLUMNS)

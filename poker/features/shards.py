@@ -71,14 +71,14 @@ def write_rows(
 
 
 def open_all(
-    root: str | Path, kind: str, stamp: Mapping[str, Any], columns: Callable[[Artifact], ColumnTypes], verify: bool
+    root: str | Path, kind: str, stamp: Mapping[str, Any], columns: Callable[[Artifact], ColumnTypes]
 ) -> list[Artifact]:
     """All shards of the data set at `root`, in order; each complete, unaltered, of today's `stamp` and with its
     `columns`, all of one making."""
     paths = sorted(path for path in Path(root).glob("shard-*") if path.is_dir())
     if not paths:
         raise MissingArtifactError(f"no {kind} at {root} (no shard-* there)", how_to_make(kind, Path(root)))
-    shards = [open_artifact(path, kind, config=stamp, verify=verify) for path in paths]
+    shards = [open_artifact(path, kind, config=stamp) for path in paths]
     wanted = _identity(shards[0])
     for shard in shards:
         own, made = columns(shard), _identity(shard)
@@ -88,7 +88,7 @@ def open_all(
                     f"{shard.path} was made with {key}={made.get(key)!r}, {shards[0].path} with {wanted.get(key)!r}: "
                     "keep data sets apart"
                 )
-        check_columns(shard, own, values=verify)
+        check_columns(shard, own)
     return shards
 
 
@@ -98,15 +98,15 @@ def _identity(shard: Artifact) -> dict[str, Any]:
     return {**config, **{f"made_from.{role}": source for role, source in shard.made_from.items()}}
 
 
-def check_columns(shard: Artifact, columns: ColumnTypes, values: bool = True) -> None:
-    """Raises CorruptArtifactError unless the arrays are as `columns` say, with as many rows as were counted and, if
-    `values` are to be read, nothing in them that is out of range for an index or not finite."""
+def check_columns(shard: Artifact, columns: ColumnTypes) -> None:
+    """Raise CorruptArtifactError unless the arrays are as `columns` say, with as many rows as were counted and nothing
+    in them that is out of range for an index or not finite."""
     rows = shard.counts["rows"]
     if not isinstance(rows, int):
         raise CorruptArtifactError(f"{shard.path} counts no rows", how_to_replace(shard.kind, shard.path))
     for name, (dtype, shape, within, missing) in columns.items():
-        array = shard.array(name, (rows, *shape), dtypes=(dtype,), within=within if values else None, or_value=missing)
-        if values and issubclass(dtype, np.floating):
+        array = shard.array(name, (rows, *shape), dtypes=(dtype,), within=within, or_value=missing)
+        if issubclass(dtype, np.floating):
             _check_finite(shard, name, array)
 
 
