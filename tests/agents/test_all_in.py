@@ -71,9 +71,9 @@ def test_what_the_best_reply_wins_when_it_is_played() -> None:
             while not state.is_over:
                 state = state.apply(reply(state) if state.to_act == seat else player.act(state))
             won[deal, seat] = state.payoffs()[seat]
-    found = estimate(won.mean(axis=1))
-    assert abs(found.mean - sum(player.best_reply(SHORT)) / 2) < 2 * found.half_width
-    assert found.half_width < 15  # chips; the best reply wins about 60
+    mean_won = estimate(won.mean(axis=1))
+    assert abs(mean_won.mean - sum(player.best_reply(SHORT)) / 2) < 2 * mean_won.half_width
+    assert mean_won.half_width < 15  # chips; the best reply wins about 60
 
 
 def test_games_and_shares_that_make_no_sense_are_refused() -> None:

@@ -145,15 +145,17 @@ def test_raises_say_how_weak_hands_cannot_be(
     """`pots`: what each opponent still in has raised, in pots."""
     agent, state = build("equity"), HandState.deal(load_rules("holdem_nolimit_6p"), np.random.default_rng(1))
     assert isinstance(agent, EquityAgent)
-    asked: list[list[float]] = []
+    floors_asked: list[list[float]] = []
 
     def noted(state: HandState, floors: list[float]) -> float:
-        asked.append(floors)
+        floors_asked.append(floors)
         return 0.5
 
     monkeypatch.setattr(agent, "equity", noted)
     agent.act(replace(state, betting=Betting.parse(state.rules, text)))
-    assert asked == [[pytest.approx(1 - np.prod([1 / (1 + agent.fear * size) for size in sizes])) for sizes in pots]]
+    assert floors_asked == [
+        [pytest.approx(1 - np.prod([1 / (1 + agent.fear * size) for size in sizes])) for sizes in pots]
+    ]
 
 
 def test_exact_equity_in_leduc() -> None:

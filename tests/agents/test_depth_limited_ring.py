@@ -78,8 +78,8 @@ def test_ranges_are_those_of_the_blueprint(blueprint: Blueprint, agent: DepthLim
 def test_searches_begin_where_few_are_left(agent: DepthLimitedRingAgent) -> None:
     six = load_rules("holdem_nolimit_6p")
     for turn, few in (("r225ccccc/r800ccccc/", False), ("r225ccccc/r800ffccc/", True)):
-        found = agent.root(Betting.parse(six, turn + "cc"))
-        assert found == (Betting.parse(six, turn) if few else None)
+        root = agent.root(Betting.parse(six, turn + "cc"))
+        assert root == (Betting.parse(six, turn) if few else None)
 
 
 @pytest.mark.parametrize(
@@ -116,9 +116,9 @@ def test_the_policy_is_a_function_of_the_public_state(blueprint: Blueprint, agen
         name="ring", blueprint=blueprint, translation_seed=0, search=agent.settings, factor=10.0
     )
     other.policy(HandState(Betting.parse(RULES, "r225cc/"), ((),) * 3, another))
-    found, wanted = other.policy(HandState(Betting.parse(RULES, line), ((),) * 3, another)), agent.policy(at(line))
-    assert found[0] == wanted[0]
-    assert np.array_equal(found[1], wanted[1])
+    actual, wanted = other.policy(HandState(Betting.parse(RULES, line), ((),) * 3, another)), agent.policy(at(line))
+    assert actual[0] == wanted[0]
+    assert np.array_equal(actual[1], wanted[1])
 
 
 def test_decisions_of_two_left_are_reviewed(agent: DepthLimitedRingAgent) -> None:
@@ -127,10 +127,10 @@ def test_decisions_of_two_left_are_reviewed(agent: DepthLimitedRingAgent) -> Non
     assert reviews.why_not == ""
     held = (), parse_cards("KhQh"), parse_cards("7h7d")
     state = HandState(Betting.parse(RULES, "r225fc/cr560c/cc/r10000"), held, BOARD)
-    found = reviews.decision(state.view(state.to_act), CALL)
-    assert found.actions == (FOLD, CALL)
-    np.testing.assert_allclose(found.evs, [0, state.betting.pot], atol=0.5)  # nothing beats the quads
-    assert found.loss == pytest.approx(0)
+    decision = reviews.decision(state.view(state.to_act), CALL)
+    assert decision.actions == (FOLD, CALL)
+    np.testing.assert_allclose(decision.evs, [0, state.betting.pot], atol=0.5)  # nothing beats the quads
+    assert decision.loss == pytest.approx(0)
     assert [view.street for view, _ in reviews.reviewed(state, 1)] == [2, 3]
 
 
@@ -143,10 +143,10 @@ def test_other_decisions_have_advice(agent: DepthLimitedRingAgent) -> None:
     assert advice.actions == actions
     assert advice.frequencies == pytest.approx(probs[hand_index(*parse_cards("7h7d"))])
     assert advice.grid.shape == (169, len(actions))
-    shown = advice_html(advice)
-    assert "began with two" in shown
-    assert "fold (you)" in shown
-    assert "EV" not in shown
+    html = advice_html(advice)
+    assert "began with two" in html
+    assert "fold (you)" in html
+    assert "EV" not in html
 
 
 def test_heads_up_is_another_agents() -> None:

@@ -95,14 +95,14 @@ def test_raises_are_legal_and_an_all_in_that_is_no_raise_is_a_call() -> None:
 
 
 def test_where_the_bundle_has_no_node_hands_call_by_pot_odds() -> None:
-    asked = state("r225cffcc/cr500")
+    unmet = state("r225cffcc/cr500")
     actions, probs = DonksolverAgent(
         name="rival", bundle=Bundle({("check", 0): 1.0}, {("check", 0): 1.0}, unknown=True)
-    ).policy(asked)
+    ).policy(unmet)
     assert actions == (FOLD, CALL)
-    assert np.array_equal(probs, pot_odds_policy(asked.betting, asked.board)[1])
+    assert np.array_equal(probs, pot_odds_policy(unmet.betting, unmet.board)[1])
     assert probs.shape == (NUM_HANDS, 2)
-    assert 0 < probs[HOLDEM.live(asked.board), 1].mean() < 1
+    assert 0 < probs[HOLDEM.live(unmet.board), 1].mean() < 1
 
 
 @pytest.mark.parametrize("game", ["holdem_nolimit_3p", "holdem_limit_10p", "kuhn"])

@@ -22,11 +22,11 @@ def agent(samples: int = 60) -> EquityPolicyAgent:
 
 def with_equities(monkeypatch: pytest.MonkeyPatch, text: str, *equities: float) -> tuple[tuple[int, ...], np.ndarray]:
     """Actions, and the policy's rows for the first hands when those have the given `equities`."""
-    known = agent()
+    player = agent()
     values = np.full(RULES.num_hands, 0.5)
     values[: len(equities)] = equities
-    monkeypatch.setattr(known, "equities", lambda *_: values)
-    actions, probs = known.policy(public_state(Betting.parse(RULES, text), parse_cards("2c2d7h")))
+    monkeypatch.setattr(player, "equities", lambda *_: values)
+    actions, probs = player.policy(public_state(Betting.parse(RULES, text), parse_cards("2c2d7h")))
     np.testing.assert_allclose(probs.sum(axis=1), 1.0)
     return actions, probs[: len(equities)]
 
@@ -39,12 +39,12 @@ def test_equities_are_those_that_are_sampled(board: str, floor: float) -> None:
     betting = Betting.start(RULES)
     while RULES.board_sizes[betting.street] < len(cards):
         betting = betting.apply(CALL)
-    known = agent().equities(RULES, cards, floor)
+    exact = agent().equities(RULES, cards, floor)
     for text in ("QcJc", "3h3s", "AhTd"):
         hole: list[tuple[int, ...]] = [(), ()]
         hole[betting.to_act] = parse_cards(text)
-        found = sampling.equity(HandState(betting, tuple(hole), cards), [floor])
-        assert found == pytest.approx(known[hand_index(*parse_cards(text))], abs=4 * 0.5 / np.sqrt(6000))
+        sampled = sampling.equity(HandState(betting, tuple(hole), cards), [floor])
+        assert sampled == pytest.approx(exact[hand_index(*parse_cards(text))], abs=4 * 0.5 / np.sqrt(6000))
 
 
 def test_flops_are_looked_at_by_the_same_runouts_each_time() -> None:
@@ -70,18 +70,18 @@ def test_the_policy_is_the_rules(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_it_plays_by_its_policy() -> None:
-    known, rng = agent(), np.random.default_rng(2)
-    assert isinstance(known, PolicyAgent)
+    player, rng = agent(), np.random.default_rng(2)
+    assert isinstance(player, PolicyAgent)
     assert not isinstance(EquityAgent(name="sampling", samples=10, **ROOT), PolicyAgent)
     taken = 0
     for deal in range(30):
-        known.reset(deal)
+        player.reset(deal)
         state = HandState.deal(RULES, rng)
         while not state.is_over:
-            actions, probs = known.policy(state)
-            action = known.act(state.view(state.to_act))
+            actions, probs = player.policy(state)
+            action = player.act(state.view(state.to_act))
             assert probs[hand_number(state, state.to_act), actions.index(action)] > 0
             state, taken = state.apply(action), taken + 1
     assert taken > 100
     with pytest.raises(PokernetsError, match="plays heads-up hold'em"):
-        known.check_game(load_rules("holdem_nolimit_6p"))
+        player.check_game(load_rules("holdem_nolimit_6p"))

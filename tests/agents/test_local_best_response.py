@@ -13,6 +13,7 @@ from poker.rules import CALL, FOLD, Rules
 from poker.solvers.best_response.public import best_response
 from poker.state import HandState, Policy
 from poker.tree import bet_menu
+from tests.agents.opaque import Opaque
 from tests.evaluation.profiles import profile_values
 from tests.evaluation.small_games import RandomPolicy, best_response_value
 from tests.games import load_rules
@@ -55,9 +56,9 @@ def test_never_more_than_the_best_response_in_flop_holdem() -> None:
     street = LbrStreet(fold=True, raises=["a"])
     lbr = LocalBestResponse(name="lbr", game=rules, opponent=opponent, actions=LbrActions([street, street]))
     best = response_by_hand(rules, opponent.policy, 0, bet_menu(preflop="a", flop="a"))
-    found = profile_values(rules, [lbr.policy, opponent.policy])
-    assert 0.5 * best.mean() < found.value < best.mean()
-    assert (found.by_hand <= best + 1e-6).all()
+    profile = profile_values(rules, [lbr.policy, opponent.policy])
+    assert 0.5 * best.mean() < profile.value < best.mean()
+    assert (profile.by_hand <= best + 1e-6).all()
 
 
 def play(rules: Rules, agents: list[Agent], hands: int, seed: int) -> float:
@@ -110,12 +111,12 @@ def test_opening_raise_comes_first_and_then_calls_only() -> None:
 
 def test_a_decision_is_made_once() -> None:
     rules = load_rules("leduc")
-    asked = 0
+    questions = 0
 
     class Counting(RandomPolicy):
         def policy(self, state: HandState) -> Policy:
-            nonlocal asked
-            asked += 1
+            nonlocal questions
+            questions += 1
             return super().policy(state)
 
     lbr = LocalBestResponse(
@@ -123,28 +124,16 @@ def test_a_decision_is_made_once() -> None:
     )
     states = [HandState.deal(rules, np.random.default_rng(seed)) for seed in range(5)]
     first = [lbr.policy(state)[1] for state in states]
-    assert asked == 1
+    assert questions == 1
     flop = states[0].apply(CALL).apply(CALL)
     before = lbr.policy(flop)[1]
-    asked = 0
+    questions = 0
     assert np.array_equal(lbr.policy(flop)[1], before)
     assert all(np.array_equal(lbr.policy(state)[1], probs) for state, probs in zip(states, first, strict=True))
-    assert asked == 0
+    assert questions == 0
 
 
 def test_an_agent_without_a_policy_is_refused_by_name() -> None:
-    class Opaque:
-        name = "opaque"
-
-        def reset(self, seed: int) -> None:
-            """Nothing."""
-
-        def start_hand(self, seat: int) -> None:
-            """Nothing."""
-
-        def act(self, state: HandState) -> int:
-            return CALL
-
     with pytest.raises(PokernetsError, match="`opaque` has no policy interface"):
         LocalBestResponse(
             name="lbr", game=load_rules("leduc"), opponent=Opaque(), actions=LbrActions([EVERYTHING, EVERYTHING])

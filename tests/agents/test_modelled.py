@@ -47,9 +47,9 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 def test_people_by_name_and_by_how_many_hands_they_play(rows: str) -> None:
     loose, tight = (of_rows(rows=rows, voluntary=between) for between in ((0.6, 1.0), (0.0, 0.6)))
-    asked = [each.counts[0, 1:].sum(axis=(0, 1, 2, 3)) for each in (loose, tight)]
-    assert asked[1][CALL + 1 :].sum() == 0 == tight.sizes.sum()  # who folds never calls or raises a bet
-    assert asked[0][1:].min() > 0
+    facing_bet = [each.counts[0, 1:].sum(axis=(0, 1, 2, 3)) for each in (loose, tight)]
+    assert facing_bet[1][CALL + 1 :].sum() == 0 == tight.sizes.sum()  # who folds never calls or raises a bet
+    assert facing_bet[0][1:].min() > 0
     assert loose.sizes.sum() == loose.counts[..., 2].sum() > 0
     one, other = (of_rows(rows=rows, player=f"loose {name}") for name in "ab")
     np.testing.assert_array_equal(one.counts + other.counts, loose.counts)

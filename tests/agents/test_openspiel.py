@@ -91,13 +91,13 @@ def test_a_bot_provides_the_policy_of_its_agent_and_policies_play_as_agents() ->
     for action in (5, 2, 1):  # cards of both, and a check
         state.apply_action(action)
     bot = AgentBot(ours, rules, 1)
-    told, action = bot.step_with_policy(state)
+    policy, action = bot.step_with_policy(state)
     assert bot.provides_policy()
-    assert [one for one, _ in told] == state.legal_actions()
+    assert [one for one, _ in policy] == state.legal_actions()
     assert action in state.legal_actions()
-    assert sum(share for _, share in told) == pytest.approx(1)
+    assert sum(share for _, share in policy) == pytest.approx(1)
     _, rows = ours.policy(poker.from_openspiel(state).view(1))
-    assert [share for _, share in told] == rows[2].tolist()
+    assert [share for _, share in policy] == rows[2].tolist()
 
     agent = OpenSpielAgent(name="uniform", game=rules, bot=uniform)
     agent.reset(2)

@@ -96,14 +96,14 @@ def test_strength_is_against_the_tables_of_those_still_in() -> None:
     agent = formula()
     agent.start_hand(0)
     before, after = deal("rfffffffcc/"), deal("rfffffffcc/ccr")
-    found = []
+    chances = []
     for state in (before.view(0), after.view(0)):
         agent.tracker.follow(state)
-        found.append(float(agent.strength(state).win))
+        chances.append(float(agent.strength(state).win))
         tables = agent.tracker.tables([1, 2])
         expected = board_strength(state.board).against(hand_index(*state.hole_cards[0]), tables)
-        assert found[-1] == float(expected.win)
-    assert found[1] < found[0]
+        assert chances[-1] == float(expected.win)
+    assert chances[1] < chances[0]
 
 
 def test_simulation_folds_nothing_to_a_river_raise_and_raises_the_nuts() -> None:

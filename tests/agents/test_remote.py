@@ -18,60 +18,50 @@ from poker.play.session import play_session
 from poker.play.workers import Worker, play_all
 from poker.rules import CALL
 from poker.state import HandState, Policy
+from tests.agents.opaque import Opaque
 from tests.games import load_rules
 
 LEDUC = load_rules("leduc")
 
 
-class Troublemaker(AlwaysCall):
-    """Misbehaves at every fourth decision of its process."""
+def misbehave(what: str) -> None:
+    if what == "sleeps":
+        time.sleep(60)
+    if what == "dies":
+        os._exit(3)
+    if what == "raises":
+        raise ValueError("no idea")
 
-    def __init__(self, what: str) -> None:
+
+class Troublemaker(AlwaysCall):
+    """Has a policy, and misbehaves at every decision of its process whose number is a multiple of `period`."""
+
+    def __init__(self, what: str, period: int = 4) -> None:
         super().__init__(name="trouble")
-        self.what = what
-        self.count = 0
+        self.what, self.period, self.count = what, period, 0
 
     def act(self, state: HandState) -> int:
         self.count += 1
-        if self.count % 4:
+        if self.count % self.period:
             return super().act(state)
-        if self.what == "raises":
-            raise ValueError("no idea")
-        if self.what == "sleeps":
-            time.sleep(60)
-        if self.what == "dies":
-            os._exit(3)
+        misbehave(self.what)
         return cast(int, {"garbage": "bet everything", "unpicklable": lambda: 1}[self.what])  # what it is not
 
 
-class Doomed(AlwaysCall):
-    """Has a policy, and kills its process at every decision."""
-
-    def __init__(self) -> None:
-        super().__init__(name="doomed")
-
-    def act(self, state: HandState) -> int:
-        os._exit(3)
-
-
 class Unclear(AlwaysCall):
-    """Plays, but fails when asked for its policy; each request adds a line to `asked`."""
+    """Plays, but fails when asked for its policy; each request adds a line to `log`."""
 
-    def __init__(self, what: str, asked: Path) -> None:
+    def __init__(self, what: str, log: Path) -> None:
         super().__init__(name="unclear")
-        self.what = what
-        self.asked = asked
+        self.what, self.log = what, log
 
     def act(self, state: HandState) -> int:
         return CALL
 
     def policy(self, state: HandState) -> Policy:
-        append_lines(self.asked, [self.what])
-        if self.what == "sleeps":
-            time.sleep(60)
-        if self.what == "dies":
-            os._exit(3)
-        raise ValueError("not for you")
+        append_lines(self.log, [self.what])
+        misbehave(self.what)
+        raise AssertionError
 
 
 class Learning(RandomAgent):
@@ -79,21 +69,6 @@ class Learning(RandomAgent):
 
     def end_hand(self, state: HandState) -> None:
         """It learns little."""
-
-
-class Mute:
-    """Has neither a policy nor an `end_hand`."""
-
-    name = "mute"
-
-    def reset(self, seed: int) -> None:
-        """Nothing is drawn."""
-
-    def start_hand(self, seat: int) -> None:
-        """Nothing to remember."""
-
-    def act(self, state: HandState) -> int:
-        return CALL
 
 
 def refuse() -> AlwaysCall:
@@ -145,7 +120,7 @@ def test_an_agent_that_always_fails_is_given_up_soon() -> None:
 
 @pytest.mark.slow
 def test_a_policy_question_gives_no_new_process_to_an_agent_given_up() -> None:
-    agent = RemoteAgent("doomed", Doomed, 20.0)
+    agent = RemoteAgent("trouble", partial(Troublemaker, "dies", 1), 20.0)
     state = HandState.start(LEDUC, [(0,), ()], ())
     for _ in range(6):
         with pytest.raises(AgentFailure, match="died during act"):
@@ -185,7 +160,7 @@ def test_a_policy_is_forwarded() -> None:
 
 
 @pytest.mark.parametrize(
-    ("build", "offers"), [(partial(Learning, name="l", raises=[1]), (True, True)), (Mute, (False, False))]
+    ("build", "offers"), [(partial(Learning, name="l", raises=[1]), (True, True)), (Opaque, (False, False))]
 )
 @pytest.mark.slow
 def test_only_what_the_agent_has_is_offered(build: Callable[[], Agent], offers: tuple[bool, bool]) -> None:
@@ -196,19 +171,19 @@ def test_only_what_the_agent_has_is_offered(build: Callable[[], Agent], offers: 
 
 @pytest.mark.parametrize(
     ("what", "message"),
-    [("raises", "not for you"), ("sleeps", "no answer to policy within 1 s"), ("dies", "died during policy")],
+    [("raises", "no idea"), ("sleeps", "no answer to policy within 1 s"), ("dies", "died during policy")],
 )
 @pytest.mark.slow
 def test_a_policy_that_fails_is_not_asked_for_again_and_play_goes_on(what: str, message: str, tmp_path: Path) -> None:
-    asked, seconds = tmp_path / "asked", 1.0 if what == "sleeps" else 60.0
-    agent = RemoteAgent("unclear", partial(Unclear, what, asked), 20.0, policy_seconds=seconds)
+    log, seconds = tmp_path / "log", 1.0 if what == "sleeps" else 60.0
+    agent = RemoteAgent("unclear", partial(Unclear, what, log), 20.0, policy_seconds=seconds)
     assert isinstance(agent, PolicyAgent)
     state = HandState.start(LEDUC, [(), ()], ())
     for _ in range(20):
         with pytest.raises(AgentFailure, match=message):
             agent.policy(state)
         assert agent.act(state) == CALL
-    assert asked.read_text() == f"{what}\n"
+    assert log.read_text() == f"{what}\n"
     agent.close()
 
 

@@ -19,6 +19,7 @@ from poker.table.server.access import Access
 from pokernets.agents import LoadedAgent
 from pokernets.questions import AgentQuestion, Desk
 from pokernets.web import interface
+from tests.agents.opaque import Opaque
 from tests.games import load_rules
 from tests.search.even_leaf import even_solver
 
@@ -71,8 +72,8 @@ def test_answers_say_which_hands_are_not_expected(loaded: LoadedAgent, desk: Des
         if not over_http:  # as tools of language models do
             return desk.answer("", AgentQuestion(**question))
         with closing(TestClient(Access(interface(desk), None), base_url="http://localhost")) as client:
-            found: dict[str, Any] = client.post("/ask", json=question).json()
-            return found
+            answer: dict[str, Any] = client.post("/ask", json=question).json()
+            return answer
 
     table = loaded.strategy(loaded.state(BETTING, BOARD, NEVER))
     row = list(table["hand"]).index(NEVER)
@@ -97,19 +98,12 @@ def test_reviews_and_hints_have_the_same_weights(loaded: LoadedAgent, betting: s
     np.testing.assert_array_equal(loaded.agent.others_decision(public).weights, weights)
 
 
-class RaisesPairs:
+class RaisesPairs(Opaque):
     """Raises to 300 or 900 with every pair and a quarter of its other hands, else calls."""
-
-    name = "pairs"
 
     def policy(self, state: HandState) -> Policy:
         raises = np.where(PAIRS, 1.0, 0.25)
         return (CALL, 300 if state.betting.highest == 100 else 900), np.stack([1 - raises, raises], axis=1)
-
-    def reset(self, seed: int) -> None: ...
-    def start_hand(self, seat: int) -> None: ...
-    def act(self, state: HandState) -> int:
-        return CALL
 
 
 PAIRS = HAND_CARDS[:, 0] // 4 == HAND_CARDS[:, 1] // 4
@@ -117,7 +111,7 @@ PAIRS = HAND_CARDS[:, 0] // 4 == HAND_CARDS[:, 1] // 4
 
 def test_weights_of_an_agent_without_search_follow_from_its_policy() -> None:
     board = parse_cards(BOARD[:6])
-    found = ranged_policy(RaisesPairs(), public_state(Betting.parse(RULES, "r300r900c/"), board))
+    ranged = ranged_policy(RaisesPairs(), public_state(Betting.parse(RULES, "r300r900c/"), board))
     live = HOLDEM.live(board)
-    np.testing.assert_allclose(found.weights, np.where(live, np.where(PAIRS, 1.0, 0.25), 0.0), rtol=1e-6)
-    assert np.isfinite(found.probs).all()
+    np.testing.assert_allclose(ranged.weights, np.where(live, np.where(PAIRS, 1.0, 0.25), 0.0), rtol=1e-6)
+    assert np.isfinite(ranged.probs).all()

@@ -34,17 +34,17 @@ def test_a_file_of_hands_beside_an_agent(tmp_path: Path) -> None:
         f"STATE:1:ffffr300f:{cards}:100|-100|0|0|0|0:b|c|d|e|f|a\n"
     )
     agents = [AgentSpec("even", lambda: Even(name="even"), {})]
-    found = beside_people.run(
+    record = beside_people.run(
         game=SIX, agents=agents, log=str(log), player="b", hands=20, seed=1, out=str(tmp_path / "out")
     )
-    rows = {(row["of"], row["measure"]): row["share"] for row in found["frequencies"]}
+    rows = {(row["of"], row["measure"]): row["share"] for row in record["frequencies"]}
     shares = {(*key, position): share for key, row in rows.items() for position, share in row.items()}
     assert [shares["b", VPIP, position] for position in ("SB", "BB")] == [1, 0]
     assert shares["others", PFR, "HJ"] == 0.5
     assert 0.5 < shares["even", VPIP, "UTG"] < 1.0
-    opened = {row["position"]: row["raise"] for row in found["first_in"]}
+    opened = {row["position"]: row["raise"] for row in record["first_in"]}
     assert opened == pytest.approx(dict.fromkeys(("UTG", "HJ", "CO", "BTN", "SB"), 0.5))
-    [chance, even] = found["likelihood"]["b"]
+    [chance, even] = record["likelihood"]["b"]
     assert chance["log_likelihood"]["mean"] == pytest.approx(-math.log(3))
     folded, raised = (math.log(0.99 * share + 0.01 / 3) for share in (0.25, 0.5))
     assert even["log_likelihood"]["mean"] == pytest.approx((folded + raised) / 2)

@@ -48,24 +48,24 @@ def demo(folder: Path, **changes: Any) -> dict[str, Any]:
     }
     run(**{**settings, **changes})
     (record,) = (folder / "runs").glob("demo-*/results.json")
-    found: dict[str, Any] = json.loads(record.read_text())
-    return found
+    written: dict[str, Any] = json.loads(record.read_text())
+    return written
 
 
 def test_tables(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    found = demo(tmp_path)
-    assert [(row["players"], row["hands"]) for row in found["off_tree"]] == [
+    record = demo(tmp_path)
+    assert [(row["players"], row["hands"]) for row in record["off_tree"]] == [
         (["lbr@call", "call"], 20),
         (["lbr@raise", "raise"], 20),
     ]
-    assert [(row["players"], row["hands"], row["sessions"]) for row in found["learning"]] == [
+    assert [(row["players"], row["hands"], row["sessions"]) for row in record["learning"]] == [
         (["raise", "random"], 40, 2),
         (["call", "random"], 40, 2),
     ]
-    told = capsys.readouterr().out
-    assert told.count("┏") == 3  # its own tables, not those of the two matches
-    assert "67%" in told  # (0.2 - 0.1) / (0.2 - 0.05)
-    assert "too narrow" in told
+    printed = capsys.readouterr().out
+    assert printed.count("┏") == 3  # its own tables, not those of the two matches
+    assert "67%" in printed  # (0.2 - 0.1) / (0.2 - 0.05)
+    assert "too narrow" in printed
 
 
 def test_missing_net(tmp_path: Path) -> None:

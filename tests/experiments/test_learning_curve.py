@@ -42,14 +42,14 @@ def test_means_intervals_and_crossings(tmp_path: Path) -> None:
         write(tmp_path, "leduc", "uct", seed, [{"nash_conv": v + shift} for v in (0.1, 0.1, 0.1)])
         write(tmp_path, "leduc", "outcome_sampling", seed, [{"nash_conv": v} for v in (1.0, 0.2, 0.02)])
     write(tmp_path, "leduc", "uct", 4, [{"nash_conv": 5.0}])  # interrupted
-    found = result("leduc", tmp_path)
-    assert found["runs"] == {"outcome_sampling": 3, "uct": 3}
-    assert found["runs_left_out"] == {"outcome_sampling": 0, "uct": 1}
-    flat = found["curves"]["uct"]
+    record = result("leduc", tmp_path)
+    assert record["runs"] == {"outcome_sampling": 3, "uct": 3}
+    assert record["runs_left_out"] == {"outcome_sampling": 0, "uct": 1}
+    flat = record["curves"]["uct"]
     assert [point["iterations"] for point in flat] == list(POINTS)
     assert [point["mean"] for point in flat] == pytest.approx([0.1] * 3)
     assert flat[0]["half_width_95"] == pytest.approx(t_quantile(2) * 0.01 / np.sqrt(3))
-    (crossing,) = found["crossings"]
+    (crossing,) = record["crossings"]
     assert (crossing["solver"], crossing["falls_below"]) == ("outcome_sampling", "uct")
     # 0.2 -> 0.02 is one power of ten over one power of ten: 0.1 is reached at a factor of two
     assert crossing["iterations"] == pytest.approx(20_000, rel=1e-3)
@@ -72,10 +72,10 @@ def test_settings_that_differ_are_named_and_kuhn_takes_the_error(tmp_path: Path)
     values = [{"mse": v, "nash_conv": 9.0} for v in (0.1, 0.01, 0.001)]
     for gamma in (0.1, 0.2):
         write(tmp_path, "kuhn", "smooth_uct", 1, values, gamma=gamma, eta=0.9)
-    found = result("kuhn", tmp_path)
-    assert set(found["curves"]) == {"smooth_uct gamma=0.1", "smooth_uct gamma=0.2"}
-    assert found["value"] == "mean squared error"
-    assert found["curves"]["smooth_uct gamma=0.1"][2] == {
+    record = result("kuhn", tmp_path)
+    assert set(record["curves"]) == {"smooth_uct gamma=0.1", "smooth_uct gamma=0.2"}
+    assert record["value"] == "mean squared error"
+    assert record["curves"]["smooth_uct gamma=0.1"][2] == {
         "iterations": 100_000, "cpu_seconds": 0.1, "mean": 0.001, "half_width_95": None, "interval_95": None,
     }  # fmt: skip
 
@@ -88,9 +88,9 @@ def test_snapshots_are_played(tmp_path: Path) -> None:
     always_call(build_tree(Betting.start(rules)), cards).save(path, {}, {})
     for name in ("uct", "smooth_uct"):
         write(tmp_path, "leduc", name, 1, [{"snapshot": path}] * 3)
-    found = result("leduc", tmp_path)
-    assert set(found["curves"]) == {"uct vs always_call", "smooth_uct vs always_call", "smooth_uct vs uct"}
-    for points in found["curves"].values():
+    record = result("leduc", tmp_path)
+    assert set(record["curves"]) == {"uct vs always_call", "smooth_uct vs always_call", "smooth_uct vs uct"}
+    for points in record["curves"].values():
         for point in points:
             assert point["mean"] == 0  # the same cards in both seats
     write(tmp_path, "leduc", "uct", 1, [{}] * 3)
@@ -117,8 +117,8 @@ def test_who_leads_from_where(
         write(tmp_path, "leduc", name, 1, [{"snapshot": str(tmp_path / str(seed))} for seed in seeds])
     means = iter([0.0] * 6 + list(won))  # both solvers against the caller come first
     monkeypatch.setattr(learning_curve, "play_match", lambda *_: next(means) + np.array([-1.0, 0.0, 1.0]))
-    found = result("leduc", tmp_path)["leads"]
-    assert found == {"smooth_uct vs uct": dict(zip(("behind_until", "ahead_from"), lead, strict=True))}
+    leads = result("leduc", tmp_path)["leads"]
+    assert leads == {"smooth_uct vs uct": dict(zip(("behind_until", "ahead_from"), lead, strict=True))}
 
 
 def test_matches_go_on_after_a_kill_and_only_what_is_new_is_played(
@@ -146,8 +146,8 @@ def test_matches_go_on_after_a_kill_and_only_what_is_new_is_played(
     monkeypatch.setattr(learning_curve, "play_match", counted)
     with pytest.raises(KeyboardInterrupt):
         result("leduc", tmp_path)
-    kept = tmp_path / "out" / "leduc" / "matches.jsonl"
-    kept.write_bytes(kept.read_bytes()[:-5])  # the last one is cut short
+    path = tmp_path / "out" / "leduc" / "matches.jsonl"
+    path.write_bytes(path.read_bytes()[:-5])  # the last one is cut short
     played.clear()
     allowed = 100
     again = result("leduc", tmp_path)
@@ -200,7 +200,7 @@ def test_runs_of_one_seed_are_not_two(tmp_path: Path) -> None:
     for place, seed in (("one", 1), ("copied", 1), ("other", 2)):
         (tmp_path / place).mkdir()
         write(tmp_path / place, "leduc", "uct", seed, [{"nash_conv": 0.1 * seed}])
-    found = result("leduc", tmp_path)
-    assert found["runs"] == {"uct": 2}
-    assert found["runs_left_out"] == {"uct": 1}
-    assert found["curves"]["uct"][0]["mean"] == pytest.approx(0.15)
+    record = result("leduc", tmp_path)
+    assert record["runs"] == {"uct": 2}
+    assert record["runs_left_out"] == {"uct": 1}
+    assert record["curves"]["uct"][0]["mean"] == pytest.approx(0.15)

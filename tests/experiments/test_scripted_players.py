@@ -1,7 +1,7 @@
 import json
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -9,6 +9,8 @@ import pytest
 from poker.agents.all_in import AllInPlayer
 from poker.agents.simple import AlwaysCall, AlwaysRaise
 from poker.errors import PokernetsError
+from poker.evaluation.matches.match import MatchSettings
+from poker.evaluation.matches.match_results import MatchResults
 from poker.experiments.scripted_players import least_shortfall, run
 from poker.parallel import LocalCluster
 from poker.play.lineup import AgentSpec
@@ -21,19 +23,24 @@ AGENTS = [
 ]
 RULES = load_rules("holdem_nolimit_2p")
 GRID = np.linspace(0, 1, 1001)
-SETTINGS: dict[str, Any] = {"aivat": False, "session": 1, "seed": 3, "cluster": LocalCluster(1), "fresh": False}
+
+
+def played(out: Path, hands: int = 2, agents: Sequence[AgentSpec] = AGENTS, *, scripted: Sequence[str]) -> MatchResults:
+    settings = MatchSettings(hands=hands, seed=3, aivat=False, fresh=False)
+    cluster = LocalCluster(1)
+    return run(game=RULES, agents=agents, scripted=scripted, settings=settings, cluster=cluster, out=str(out))
 
 
 def test_what_is_won_stands_beside_what_the_best_reply_wins(tmp_path: Path) -> None:
-    found = run(game=RULES, agents=AGENTS, scripted=["tenth", "raiser"], hands=40, out=str(tmp_path), **SETTINGS)
-    assert [result.lineup.players for result in found.lineups] == [("caller", "tenth"), ("caller", "raiser")]
+    results = played(tmp_path, 40, scripted=["tenth", "raiser"])
+    assert [result.lineup.players for result in results.lineups] == [("caller", "tenth"), ("caller", "raiser")]
     (folder,) = (tmp_path / RULES.name).glob("scripted_players-*")
     record = json.loads((folder / "results.json").read_text())
     tenth, raiser = record["results"]
     best = sum(AllInPlayer(name="tenth", share=0.1).best_reply(RULES)) / 2 * 10
     assert (tenth["agent"], tenth["against"], tenth["hands"]) == ("caller", "tenth", 40)
     assert tenth["best_reply"] == pytest.approx(best)
-    assert tenth["won"] == pytest.approx(found.lineups[0].estimates()[0].mean)
+    assert tenth["won"] == pytest.approx(results.lineups[0].estimates()[0].mean)
     assert raiser["best_reply"] is None
     assert record["least_shortfall_of_one_strategy"] == 0
 
@@ -42,23 +49,22 @@ def test_who_does_not_learn_cannot_have_all_from_several() -> None:
     """The bound is that of the best weights of two players, and no calls that are tried fall short of both by less."""
     fifth, whole = gains = np.array([AllInPlayer(name="all_in", share=share).call_gains(RULES) for share in (0.2, 1)])
     best = np.maximum(gains, 0).mean(axis=1)
-    found = least_shortfall(gains)
+    bound = least_shortfall(gains)
     by_weight = [w * best[0] + (1 - w) * best[1] - np.maximum(w * fifth + (1 - w) * whole, 0).mean() for w in GRID]
-    assert found == pytest.approx(max(by_weight), rel=1e-4)
+    assert bound == pytest.approx(max(by_weight), rel=1e-4)
     calls = [w * fifth + (1 - w) * whole > 0 for w in GRID]
     worst = [(best - (gains * called).mean(axis=1)).max() for called in calls]
-    assert found <= min(worst) < 1.05 * found
+    assert bound <= min(worst) < 1.05 * bound
     assert least_shortfall(gains[:1]) == 0
 
 
 def test_reports_of_other_players_are_kept_apart(tmp_path: Path) -> None:
     for scripted in ("tenth", "raiser"):
-        agents = [spec for spec in AGENTS if spec.name in ("caller", scripted)]
-        run(game=RULES, agents=agents, scripted=[scripted], hands=2, out=str(tmp_path), **SETTINGS)
+        played(tmp_path, agents=[spec for spec in AGENTS if spec.name in ("caller", scripted)], scripted=[scripted])
     assert len(list((tmp_path / RULES.name).glob("scripted_players-*"))) == 2
 
 
 @pytest.mark.parametrize("scripted", [["nobody"], ["caller", "tenth", "raiser"]])
 def test_scripted_players_that_leave_nothing_to_measure_are_refused(tmp_path: Path, scripted: list[str]) -> None:
     with pytest.raises(PokernetsError, match="scripted"):
-        run(game=RULES, agents=AGENTS, scripted=scripted, hands=2, out=str(tmp_path), **SETTINGS)
+        played(tmp_path, scripted=scripted)

@@ -40,11 +40,11 @@ def tracker(modelling: Modelling) -> Tracker:
 def test_tables_gain_on_hands_that_fit_the_play() -> None:
     """Aces raise on every street and a bad hand calls along: the table of the aces knows more than both on average."""
     aces, gains = tracker("generic"), Gains()
-    shown = hand("fcr" + "c/crc/crc/crc")
-    gains.add(shown, replay_hand(aces, shown, measured=True))
+    hand_shown = hand("fcr" + "c/crc/crc/crc")
+    gains.add(hand_shown, replay_hand(aces, hand_shown, measured=True))
     assert [len(street) for street in gains.by_street] == [1, 1, 1, 1]
     only_aces = Gains()
-    alone = replace(shown, hole_cards=((), parse_cards("AsAd"), ()))
+    alone = replace(hand_shown, hole_cards=((), parse_cards("AsAd"), ()))
     only_aces.add(alone, replay_hand(tracker("generic"), alone, measured=True))
     values = [street[0] for street in only_aces.by_street]
     assert min(values) > 0.5

@@ -15,12 +15,12 @@ def test_rows_have_the_inputs_of_their_own_board_whatever_its_suits() -> None:
         "board": np.array([[*board, *[NO_CARD] * (MAX_BOARD - len(board))] for board in boards], np.uint8),
         "held": np.array(held, np.uint8),
     }
-    found = held_rows(columns)
-    for row, board, cards in zip(found, boards, held, strict=True):
+    inputs = held_rows(columns)
+    for row, board, cards in zip(inputs, boards, held, strict=True):
         exact, hand = hand_features(board), hand_index(*cards)
         for name in ("hs", "ehs", "ehs2", "ppot", "npot"):
             assert row[NAMES.index(name)] == pytest.approx(getattr(exact, name)[hand], abs=1e-6)
-    pair, suited, high, low = found[:, 6:].T
+    pair, suited, high, low = inputs[:, 6:].T
     assert pair.tolist() == [0, 0, 0, 0, 1]
     assert suited.tolist() == [0, 1, 1, 1, 0]
     assert (high[0] * 12, low[0] * 12) == pytest.approx((5, 0))

@@ -28,7 +28,7 @@ def test_a_hand_worked_out_by_hand(rules: Rules) -> None:
     betting = Betting.parse(rules, "rcrcc/rr")
     assert rules.blinds == (5, 10, 0)
     assert (betting.pot, betting.to_call) == (120, 20)
-    found = named(betting, "AhKh7h")
+    inputs = named(betting, "AhKh7h")
     wanted = {
         "pot_odds": 20 / 140,
         "bet_ratio": 1 / 2,
@@ -50,7 +50,7 @@ def test_a_hand_worked_out_by_hand(rules: Rules) -> None:
         "king": 1,
         "high_cards": 2 / 3,
     }
-    assert found == pytest.approx(wanted, abs=1e-6)
+    assert inputs == pytest.approx(wanted, abs=1e-6)
     after = named(betting.apply(FOLD), "AhKh7h")  # the small blind now faces the raise of its bet
     assert (after["committed"], after["was_aggressive"], after["faced_bet"]) == (1, 1, 0)
     assert after["bet_ratio"] == pytest.approx(1 / 3, abs=1e-6)  # two calls before the flop, one bet
@@ -145,8 +145,8 @@ def test_every_input_is_what_its_definition_says(game: str) -> None:
         cards = [deck[index] for index in generator.permutation(52)[:5]]
         while not betting.is_over:
             board = cards[: rules.board_sizes[betting.street]]
-            found = encode(betting, parse_cards("".join(board)))
-            assert found.tolist() == pytest.approx(reference(rules, betting.text(), board), abs=1e-6)
+            inputs = encode(betting, parse_cards("".join(board)))
+            assert inputs.tolist() == pytest.approx(reference(rules, betting.text(), board), abs=1e-6)
             seen += 1
             legal = betting.legal()
             draw = generator.random()
@@ -163,11 +163,11 @@ def test_no_limit_counts_raises_since_the_own_action_and_sees_stacks() -> None:
         opened = opened.apply(FOLD)
     assert bets_to_call(opened.apply(300).apply(FOLD)) == 1  # the big blind has one bet in
     betting = Betting.parse(game, "r300ffffc/cr600")
-    found = dict(zip(NAMES, encode(betting, parse_cards("AhKh7h")).tolist(), strict=True))
+    inputs = dict(zip(NAMES, encode(betting, parse_cards("AhKh7h")).tolist(), strict=True))
     assert bets_to_call(betting) == 1
-    assert found["pot_odds"] == pytest.approx(300 / 1250)
-    assert found["ace"] == pytest.approx(9700 / (9700 + 950))  # `behind`
-    assert found["king"] == 0  # `all_in`
+    assert inputs["pot_odds"] == pytest.approx(300 / 1250)
+    assert inputs["ace"] == pytest.approx(9700 / (9700 + 950))  # `behind`
+    assert inputs["king"] == 0  # `all_in`
     shove = encode(Betting.parse(game, "r300ffffc/cr10000"), parse_cards("AhKh7h"))
     assert shove[NAMES.index("king")] == 1
     assert bets_to_call(Betting.parse(game, "r300ffffc/cr600r2000r5000")) == 1

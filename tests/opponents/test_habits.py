@@ -26,6 +26,7 @@ from poker.play.hand import Player, play_hand
 from poker.rules import CALL, FOLD
 from poker.state import HandState
 from poker.types import Board, Reals, Singles
+from tests.agents.opaque import Opaque
 from tests.games import load_rules
 
 RULES = load_rules("holdem_nolimit_2p")
@@ -33,33 +34,47 @@ FLOP = parse_cards("Kh9h4c")
 EVERY = np.ones(RULES.num_hands)
 
 
-def caller() -> AlwaysCall:
-    return AlwaysCall(name="caller")
+def random(seed: int = 0) -> RandomAgent:
+    player = RandomAgent(name="random", raises=[0.5, 1])
+    player.reset(seed)
+    return player
 
 
-def random() -> RandomAgent:
-    return RandomAgent(name="random", raises=[0.5, 1])
+class ByStrength(Opaque):
+    """Raises to what `rule` says of a state and the share of weaker hands, and calls where that is 0 or not allowed."""
+
+    def __init__(self, rule: Callable[[HandState, float], int]) -> None:
+        self.rule = rule
+
+    def act(self, state: HandState) -> int:
+        strength = weaker_hands(RULES, state.board)[hand_index(*state.hole_cards[state.to_act])]
+        return self.rule(state, strength) if state.legal().max_raise else CALL
 
 
-def played(opponent: Callable[[], AlwaysCall | AlwaysRaise | RandomAgent], number: int) -> list[HandState]:
-    """Finished hands of `opponent`, as player 1, against a random player."""
-    players = [random(), opponent()]
-    for seed, player in enumerate(players):
-        player.reset(seed)
-    deals = (HandState.deal(RULES, np.random.default_rng([5, n])) for n in range(number))
-    return [play_hand(players, deal) for deal in deals]
+BEST_HALF = ByStrength(lambda state, strength: state.legal().min_raise if strength > 0.5 else CALL)
+CALLER, RAISER = AlwaysCall(name="caller"), AlwaysRaise(name="raiser", raises=[1])
 
 
-def hands_of(opponent: Callable[[], AlwaysCall | AlwaysRaise | RandomAgent], number: int) -> list[HandState]:
+def played(opponent: Player, number: int, key: int = 5, against: Player | None = None) -> list[HandState]:
+    """Finished hands of `opponent`, as player 1, against a random player or another one."""
+    players = [random() if against is None else against, opponent]
+    return [play_hand(players, HandState.deal(RULES, np.random.default_rng([key, n]))) for n in range(number)]
+
+
+def hands_of(opponent: Player, number: int) -> list[HandState]:
     """Hands as seen by somebody who is shown no cards, which is quicker to learn from."""
     return [replace(hand, hole_cards=((), ())) for hand in played(opponent, number)]
 
 
 def learned(hands: list[HandState], half: float = 5.0) -> Habits:
-    found = Habits(half)
+    model = Habits(half)
     for hand in hands:
-        found = found.after(hand, 1)
-    return found
+        model = model.after(hand, 1)
+    return model
+
+
+def learned_from_a_caller(opponent: Player, number: int, key: int) -> Habits:
+    return learned([hand.view(0) for hand in played(opponent, number, key, CALLER)])
 
 
 def asked(
@@ -87,7 +102,7 @@ def test_contexts_say_what_is_asked_and_by_whom() -> None:
 
 
 def test_a_known_players_frequencies_are_recovered() -> None:
-    model = learned(hands_of(random, 1500), half=1.0)
+    model = learned(hands_of(random(1), 1500), half=1.0)
     unasked = model.counts[1:, 0].sum(axis=(0, 1, 2, 3))
     np.testing.assert_allclose(unasked / unasked.sum(), [0, 0.5, 0.5], atol=0.05)
     small_blind = model.frequencies[spot_of(after())]
@@ -100,7 +115,7 @@ def test_a_known_players_frequencies_are_recovered() -> None:
 
 
 def test_a_predictor_of_everybody_counts_a_player_alike() -> None:
-    hands = hands_of(random, 30)
+    hands = hands_of(random(1), 30)
     predictor, model = no_limit(of_players=True), learned(hands)
     for hand in hands:
         for past, player, action in hand.betting.turns():
@@ -113,7 +128,7 @@ def test_a_predictor_of_everybody_counts_a_player_alike() -> None:
 def test_the_mean_over_any_range_is_the_frequency_of_the_context() -> None:
     surely = np.zeros_like(ShownHands().seen)
     surely[:, :, 1:] = -100.0
-    model = replace(learned(hands_of(random, 300)), shown_hands=ShownHands(surely))  # nobody who bluffs
+    model = replace(learned(hands_of(random(1), 300)), shown_hands=ShownHands(surely))  # nobody who bluffs
     betting = after(300, CALL, 900)
     actions = (FOLD, CALL, 2700, 20000)
     rng = np.random.default_rng(1)
@@ -132,13 +147,13 @@ def test_the_mean_over_any_range_is_the_frequency_of_the_context() -> None:
 
 
 def test_actions_that_are_missing_pass_their_share_on() -> None:
-    model = learned(hands_of(random, 300))
+    model = learned(hands_of(random(1), 300))
     pot, half = 600, 300
     betting = after(300, CALL)
 
     def mean(*actions: int) -> list[float]:
-        found: list[float] = asked(model, betting, FLOP, actions, EVERY)[0][HOLDEM.live(FLOP)].mean(axis=0).tolist()
-        return found
+        means: list[float] = asked(model, betting, FLOP, actions, EVERY)[0][HOLDEM.live(FLOP)].mean(axis=0).tolist()
+        return means
 
     calls, small, large = mean(CALL, 300 + half, 300 + pot)
     assert small == pytest.approx(large, rel=0.25)
@@ -149,7 +164,7 @@ def test_actions_that_are_missing_pass_their_share_on() -> None:
 
 
 def test_confidence_grows_with_every_observation_and_starts_from_none() -> None:
-    hands = hands_of(random, 40)
+    hands = hands_of(random(1), 40)
     models = [learned(hands[:count]) for count in (0, 10, 20, 40)]
     assert not models[0].confidence.any()
     assert models[0].later(RULES, 0)[1] == 0
@@ -160,8 +175,8 @@ def test_confidence_grows_with_every_observation_and_starts_from_none() -> None:
 
 
 def test_a_caller_is_told_from_a_raiser_after_few_hands() -> None:
-    calling = learned(hands_of(caller, 60))
-    raising = learned(hands_of(lambda: AlwaysRaise(name="raiser", raises=[1]), 60))
+    calling = learned(hands_of(CALLER, 60))
+    raising = learned(hands_of(RAISER, 60))
     betting, actions = after(300, CALL, CALL), (CALL, 600)
     assert asked(calling, betting, FLOP, actions, EVERY)[0][HOLDEM.live(FLOP), 0].mean() > 0.95
     assert asked(raising, betting, FLOP, actions, EVERY)[0][HOLDEM.live(FLOP), 1].mean() > 0.85
@@ -187,36 +202,23 @@ def test_folds_out_of_turn_count_for_nobody() -> None:
 
 def spread(model: Habits, betting: Betting, board: tuple[int, ...]) -> float:
     """Standard deviation over hands of the raising frequency, relative to that of the model without hands shown."""
-    found = []
+    deviations = []
     for each in (model, replace(model, shown_hands=ShownHands())):
         probs, _ = asked(each, betting, board, (CALL, 20000), EVERY)
-        found.append(float(probs[HOLDEM.live(board), 1].std()))
-    return found[0] / found[1]
+        deviations.append(float(probs[HOLDEM.live(board), 1].std()))
+    return deviations[0] / deviations[1]
 
 
 def test_hands_shown_tell_who_does_not_look_at_the_cards() -> None:
-    model = Habits()
-    for hand in played(random, 100):
-        model = model.after(hand.view(0), 1)
+    model = learned([hand.view(0) for hand in played(random(1), 100)])
     assert spread(model, after(), ()) < 0.75
     assert spread(model, after(CALL, CALL), FLOP) < 0.5
 
 
-class RaisesTheBestHalf:
-    """Raises with the best half of hands, and calls with the rest."""
-
-    def start_hand(self, seat: int) -> None:
-        pass
-
-    def act(self, state: HandState) -> int:
-        legal, held = state.legal(), hand_index(*state.hole_cards[state.to_act])
-        return legal.min_raise if legal.max_raise and weaker_hands(RULES, state.board)[held] > 0.5 else CALL
-
-
 @pytest.mark.parametrize("seat", [0, 1])
 def test_hands_shown_tell_who_looks_at_the_cards(seat: int) -> None:
-    players: list[Player] = [caller(), caller()]
-    players[seat] = RaisesTheBestHalf()
+    players: list[Player] = [CALLER, CALLER]
+    players[seat] = BEST_HALF
     model = Habits()
     for number in range(15):
         hand = play_hand(players, HandState.deal(RULES, np.random.default_rng([6, number])))
@@ -224,21 +226,8 @@ def test_hands_shown_tell_who_looks_at_the_cards(seat: int) -> None:
     assert spread(model, after(), ()) > 1.05
 
 
-class AllInWithTheBest(RaisesTheBestHalf):
-    """Moves all-in with the best fifth of hands, by strength before the flop, and calls with the rest."""
-
-    def act(self, state: HandState) -> int:
-        legal, held = state.legal(), hand_index(*state.hole_cards[state.to_act])
-        return legal.max_raise if legal.max_raise and weaker_hands(RULES, ())[held] > 0.8 else CALL
-
-
 def test_hands_shown_tell_how_steeply_play_follows_strength() -> None:
-    def learned_of(opponent: Player, number: int) -> Habits:
-        model = Habits()
-        for n in range(number):
-            hand = play_hand([caller(), opponent], HandState.deal(RULES, np.random.default_rng([7, n])))
-            model = model.after(hand.view(0), 1)
-        return model
+    all_in_with_a_fifth = ByStrength(lambda state, strength: state.legal().max_raise if strength > 0.8 else CALL)
 
     def of_a_middling_hand(model: Habits) -> float:
         """All-in frequency of a hand that 30% of hands beat."""
@@ -246,9 +235,7 @@ def test_hands_shown_tell_how_steeply_play_follows_strength() -> None:
         strength = weaker_hands(RULES, ())
         return float(probs[np.abs(strength - 0.7).argmin(), 2])
 
-    shuffled = random()
-    shuffled.reset(3)
-    steep, flat = learned_of(AllInWithTheBest(), 60), learned_of(shuffled, 60)
+    steep, flat = (learned_from_a_caller(player, 60, 7) for player in (all_in_with_a_fifth, random(3)))
     assert [Habits().shown_hands.shape(group).steepness for group in range(3)] == pytest.approx([1, 1, 1])
     assert steep.shown_hands.shape(0).steepness > 1.5
     assert flat.shown_hands.shape(0).steepness < 0.8
@@ -258,13 +245,13 @@ def test_hands_shown_tell_how_steeply_play_follows_strength() -> None:
 
 
 def test_equal_hands_make_equal_models_from_a_session_and_from_a_log(tmp_path: Path) -> None:
-    hands = [hand.view(0) for hand in played(random, 30)]
+    hands = [hand.view(0) for hand in played(random(1), 30)]
     model = learned(hands)
     assert model == learned(hands)
     assert hash(model) == hash(learned(hands))
     assert model != learned(hands[1:])
     log = tmp_path / "match.log"
-    ends = enumerate(played(random, 30))
+    ends = enumerate(played(random(1), 30))
     log.write_text("".join(log_line(end, number, ("villain", "hero")) + "\n" for number, end in ends))
     read = habits(hands=str(log), player="hero", game=RULES)
     np.testing.assert_array_equal(read.counts, model.counts)
@@ -277,14 +264,14 @@ def test_equal_hands_make_equal_models_from_a_session_and_from_a_log(tmp_path: P
 
 
 def test_many_boards_are_answered_as_one_by_one() -> None:
-    model, rng = learned(played(random, 30)), np.random.default_rng(3)
+    model, rng = learned(played(random(1), 30)), np.random.default_rng(3)
     betting, boards = after(CALL, CALL, CALL, 200), [FLOP, parse_cards("AdQd2d"), parse_cards("7c7d8s")]
     weights = rng.random((len(boards), RULES.num_hands)).astype(np.float32)
     actions = (FOLD, CALL, 600)
     together, confidence = model.probs(betting, boards, actions, weights)
-    for board, found, held in zip(boards, together, weights, strict=True):
+    for board, probs, held in zip(boards, together, weights, strict=True):
         alone, sure = asked(model, betting, board, actions, held)
-        np.testing.assert_array_equal(found, alone)
+        np.testing.assert_array_equal(probs, alone)
         assert sure == confidence
     assert np.abs(np.diff(together, axis=0)).max() > 0.1
 
@@ -354,29 +341,18 @@ def test_hands_act_as_is_said_of_them_and_all_together_as_often_as_the_player() 
             np.testing.assert_allclose(mean, expected, atol=1e-4)
             suited, offsuit = (ours[hand_index(*parse_cards(text)), 2] for text in ("6c5c", "6c5s"))
             assert suited > 3 * offsuit if len(boards) == 1 else suited == offsuit  # of one strength
-    asked = given.boards
-    model.after(played(random, 1)[0].view(0), 1).probs(facing, [FLOP], (FOLD, CALL, 20000), EVERY[None])
-    assert given.boards == asked  # what was said of a decision is remembered from hand to hand
-
-
-class BetsBothEnds(RaisesTheBestHalf):
-    """Bets the best and the worst fifth of hands from the flop on if there is nothing to call; else checks or calls."""
-
-    def act(self, state: HandState) -> int:
-        legal, held = state.legal(), hand_index(*state.hole_cards[state.to_act])
-        strength = weaker_hands(RULES, state.board)[held]
-        bets = state.betting.street > 0 and state.betting.to_call == 0 and abs(strength - 0.5) > 0.3
-        return legal.min_raise if legal.max_raise and bets else CALL
+    boards_before = given.boards
+    model.after(played(random(1), 1)[0].view(0), 1).probs(facing, [FLOP], (FOLD, CALL, 20000), EVERY[None])
+    assert given.boards == boards_before  # what was said of a decision is remembered from hand to hand
 
 
 def test_hands_shown_tell_who_bluffs() -> None:
-    models = []
-    for opponent in (BetsBothEnds(), RaisesTheBestHalf()):
-        model = Habits()
-        for n in range(40):
-            hand = play_hand([caller(), opponent], HandState.deal(RULES, np.random.default_rng([8, n])))
-            model = model.after(hand.view(0), 1)
-        models.append(model)
+    def bet_both_ends(state: HandState, strength: float) -> int:
+        """From the flop on, if there is nothing to call."""
+        bets = state.betting.street > 0 and state.betting.to_call == 0 and abs(strength - 0.5) > 0.3
+        return state.legal().min_raise if bets else CALL
+
+    models = [learned_from_a_caller(player, 40, 8) for player in (ByStrength(bet_both_ends), BEST_HALF)]
     bluffing, honest = (model.shown_hands.shape(1).bluffs for model in models)
     assert bluffing > 0.3
     assert honest < 0.1
@@ -388,27 +364,16 @@ def test_hands_shown_tell_who_bluffs() -> None:
     assert min(worst, best) > 2 * middle
 
 
-class BetsMoreWithTheBest(RaisesTheBestHalf):
-    """Raises once a round with any hand: all-in with the best third, else by the minimum."""
-
-    def act(self, state: HandState) -> int:
-        legal, held = state.legal(), hand_index(*state.hole_cards[state.to_act])
+def test_hands_shown_tell_how_far_higher_raises_are_made_with_better_hands() -> None:
+    def bet_more_with_the_best(state: HandState, strength: float) -> int:
+        """Once a round with any hand."""
         if state.betting.num_raises:
             return CALL
-        return legal.max_raise if weaker_hands(RULES, state.board)[held] > 2 / 3 else legal.min_raise
+        return state.legal().max_raise if strength > 2 / 3 else state.legal().min_raise
 
-
-def test_hands_shown_tell_how_far_higher_raises_are_made_with_better_hands() -> None:
-    shuffled = random()
-    shuffled.reset(3)
-    models = []
-    for opponent in (BetsMoreWithTheBest(), shuffled):
-        model = Habits()
-        for n in range(30):
-            hand = play_hand([caller(), opponent], HandState.deal(RULES, np.random.default_rng([9, n])))
-            model = model.after(hand.view(0), 1)
-        models.append(model)
-    by_strength, by_chance = models
+    by_strength, by_chance = (
+        learned_from_a_caller(player, 30, 9) for player in (ByStrength(bet_more_with_the_best), random(3))
+    )
     assert Habits().shown_hands.tilt(0) == Habits().shown_hands.tilt(3) == 0
     assert min(by_strength.shown_hands.tilt(street) for street in (0, 1)) > 2
     assert max(abs(by_chance.shown_hands.tilt(street)) for street in (0, 1)) < 1
@@ -429,11 +394,11 @@ def test_hands_shown_tell_how_far_higher_raises_are_made_with_better_hands() -> 
     for betting in (after(CALL, CALL), after(CALL, CALL, 300)):
         actions = (*((FOLD,) if betting.to_call else ()), CALL, 600, 800, 2000, 20000)
         for weights in (EVERY, np.random.default_rng(2).random(RULES.num_hands) ** 3):
-            found, expected = (
+            means, expected = (
                 np.average(
                     asked(model, betting, FLOP, actions, weights)[0], axis=0, weights=weights * HOLDEM.live(FLOP)
                 )
                 for model in (by_strength, plain)
             )
-            np.testing.assert_allclose(found, expected, atol=1e-5)
+            np.testing.assert_allclose(means, expected, atol=1e-5)
     assert by_strength != plain

@@ -56,14 +56,14 @@ def test_checked_down_hands_are_worth_their_equity(board: str, streets: int) -> 
     weights = np.random.default_rng(3).random(NUM_HANDS, dtype=np.float32) * HOLDEM.live(cards)
     tables = np.tile(weights, (2, 1))
     rng = streams(1, 1)[0]
-    found = line_values(QUEENS, betting, cards, tables, same_habits(2, 0, 1, 0), CHECKS_DOWN, ALL_TRIALS, rng)
+    values = line_values(QUEENS, betting, cards, tables, same_habits(2, 0, 1, 0), CHECKS_DOWN, ALL_TRIALS, rng)
     compatible = HOLDEM.live([*cards, *parse_cards("QsQd")])
     equity = float(all_in_equity(cards)[QUEENS, compatible] @ weights[compatible] / weights[compatible].sum())
     pot, to_call = betting.pot + betting.to_call, betting.to_call
-    assert found.trials == ALL_TRIALS.trials
-    assert abs(found.call - (equity * pot - to_call)) < 4 * found.call_error
+    assert values.trials == ALL_TRIALS.trials
+    assert abs(values.call - (equity * pot - to_call)) < 4 * values.call_error
     size = rules.raise_sizes[streets]
-    assert abs(found.bet - (equity * (pot + 2 * size) - to_call - size)) < 4 * found.bet_error
+    assert abs(values.bet - (equity * (pot + 2 * size) - to_call - size)) < 4 * values.bet_error
 
 
 def test_a_raise_that_everybody_folds_to_wins_the_pot() -> None:
@@ -71,8 +71,8 @@ def test_a_raise_that_everybody_folds_to_wins_the_pot() -> None:
     rules = load_rules("holdem_limit_10p")
     betting = Betting.parse(rules, "ffffffcccc/")
     tables = np.ones((10, NUM_HANDS), dtype=np.float32)
-    found = line_values(QUEENS, betting, FLOP, tables, same_habits(10, 1, 0, 0), STYLE, ALL_TRIALS, streams(1, 1)[0])
-    assert found.bet == pytest.approx(betting.pot, rel=0.03)
+    values = line_values(QUEENS, betting, FLOP, tables, same_habits(10, 1, 0, 0), STYLE, ALL_TRIALS, streams(1, 1)[0])
+    assert values.bet == pytest.approx(betting.pot, rel=0.03)
 
 
 def test_ranges_and_card_removal_are_respected() -> None:
@@ -82,8 +82,8 @@ def test_ranges_and_card_removal_are_respected() -> None:
     betting = Betting.parse(rules, "cc/cc/cc/r")
     tables = np.zeros((2, NUM_HANDS), dtype=np.float32)
     tables[:, [hand_index(*parse_cards("9c9d")), hand_index(*parse_cards("QsJs"))]] = 1
-    found = line_values(QUEENS, betting, board, tables, same_habits(2, 0, 1, 0), STYLE, ALL_TRIALS, streams(1, 1)[0])
-    assert (found.call, found.call_error) == (-betting.to_call, 0)
+    values = line_values(QUEENS, betting, board, tables, same_habits(2, 0, 1, 0), STYLE, ALL_TRIALS, streams(1, 1)[0])
+    assert (values.call, values.call_error) == (-betting.to_call, 0)
 
 
 def test_one_plays_on_as_the_formula_player() -> None:
@@ -92,11 +92,11 @@ def test_one_plays_on_as_the_formula_player() -> None:
     betting, board = Betting.parse(rules, "cc/r"), parse_cards("Kh9h4c")
     tables, habits = np.ones((2, NUM_HANDS), dtype=np.float32), same_habits(2, 0, 1, 0)
     nines = hand_index(*parse_cards("9c9d"))
-    found = {
+    values = {
         name: line_values(nines, betting, board, tables, habits, style, ALL_TRIALS, streams(1, 1)[0]).call
         for name, style in (("bets", STYLE), ("checks", CHECKS_DOWN))
     }
-    assert 34 < found["bets"] - found["checks"] <= 40
+    assert 34 < values["bets"] - values["checks"] <= 40
 
 
 def test_bluffs_work_less_often_the_more_there_is_to_win() -> None:
@@ -107,9 +107,9 @@ def test_bluffs_work_less_often_the_more_there_is_to_win() -> None:
     success = []
     for text in ("cc/cc/cc/", "rrrc/rrrrc/rrrrc/"):
         betting = Betting.parse(rules, text)
-        found = line_values(hand, betting, board, tables, habits, CHECKS_DOWN, ALL_TRIALS, streams(1, 1)[0])
+        values = line_values(hand, betting, board, tables, habits, CHECKS_DOWN, ALL_TRIALS, streams(1, 1)[0])
         size = rules.raise_sizes[3]
-        success.append((found.bet + size) / (betting.pot + size))
+        success.append((values.bet + size) / (betting.pot + size))
     assert success[0] > success[1] + 0.1
     assert success[1] > 0.3
 
@@ -120,9 +120,9 @@ def test_sampling_stops_when_an_action_leads() -> None:
     tables = np.ones((2, NUM_HANDS), dtype=np.float32)
     budget = Budget(batch=100, trials=50_000, seconds=600, margin=2)
     nuts, habits = hand_index(*parse_cards("9c9d")), same_habits(2, 0, 1, 0)
-    found = line_values(nuts, betting, parse_cards("Kh9h4c2d9s"), tables, habits, STYLE, budget, streams(1, 1)[0])
-    assert found.trials == 100
-    assert found.leader(True, True)[0] == "raise"
+    values = line_values(nuts, betting, parse_cards("Kh9h4c2d9s"), tables, habits, STYLE, budget, streams(1, 1)[0])
+    assert values.trials == 100
+    assert values.leader(True, True)[0] == "raise"
 
 
 def test_leader_compares_the_two_best_of_what_is_legal() -> None:

@@ -31,12 +31,12 @@ STATE:3:fr225fr700fff:{CARDS}:-50|-100|0|-225|0|375:a|b|c|d|e|f
 
 def test_opportunities_of_a_hand() -> None:
     """The hijack raises, the button calls; the hijack bets on, the button folds."""
-    found = list(choices(Betting.parse(SIX, "fr225fcff/r525f")))
-    done = {(measure, player) for measure, player, did in found if did}
+    opportunities = list(choices(Betting.parse(SIX, "fr225fcff/r525f")))
+    done = {(measure, player) for measure, player, did in opportunities if did}
     assert done == {(VPIP, 3), (VPIP, 5), (PFR, 3), (C_BET, 3), (FOLD_TO_C_BET, 5)}
-    assert {player for measure, player, _ in found if measure == THREE_BET} == {0, 1, 4, 5}
-    assert {player for measure, player, _ in found if measure == VPIP} == set(range(6))
-    assert {player for measure, player, _ in found if measure == WTSD} == {3, 5}
+    assert {player for measure, player, _ in opportunities if measure == THREE_BET} == {0, 1, 4, 5}
+    assert {player for measure, player, _ in opportunities if measure == VPIP} == set(range(6))
+    assert {player for measure, player, _ in opportunities if measure == WTSD} == {3, 5}
     limped = list(choices(Betting.parse(SIX, "ffffcc/cr200f")))
     assert {(measure, player) for measure, player, did in limped if did} == {(VPIP, 0)}  # the big blind only checks
 
@@ -46,11 +46,11 @@ def counts(profile: Profile) -> dict[str, tuple[int, int]]:
 
 
 def test_counts_of_players_at_a_table_of_six() -> None:
-    found = profiles(hands_of(LOG, "log", SIX))
-    assert list(found) == ["a", "b", "c", "d", "e", "f"]
+    by_name = profiles(hands_of(LOG, "log", SIX))
+    assert list(by_name) == ["a", "b", "c", "d", "e", "f"]
     none = dict.fromkeys(KEYS, (0, 0))
-    assert counts(found["d"]) == none | {VPIP: (3, 4), PFR: (3, 4), C_BET: (1, 1), WTSD: (2, 3), AF: (2, 1)}
-    assert (found["d"].hands, found["d"].share(AF)) == (4, 2.0)
+    assert counts(by_name["d"]) == none | {VPIP: (3, 4), PFR: (3, 4), C_BET: (1, 1), WTSD: (2, 3), AF: (2, 1)}
+    assert (by_name["d"].hands, by_name["d"].share(AF)) == (4, 2.0)
     button = {
         VPIP: (3, 4),
         PFR: (2, 4),
@@ -60,10 +60,10 @@ def test_counts_of_players_at_a_table_of_six() -> None:
         WTSD: (1, 2),
         AF: (1, 0),
     }
-    assert counts(found["f"]) == none | button
-    assert (found["f"].share(AF), found["c"].share(AF)) == (None, 0.0)
-    assert found["e"].share(THREE_BET) == 0.0
-    assert found["d"].share(THREE_BET) is None
+    assert counts(by_name["f"]) == none | button
+    assert (by_name["f"].share(AF), by_name["c"].share(AF)) == (None, 0.0)
+    assert by_name["e"].share(THREE_BET) == 0.0
+    assert by_name["d"].share(THREE_BET) is None
 
 
 def test_the_table_of_python_has_the_same_counts() -> None:

@@ -94,8 +94,8 @@ def test_without_a_model_all_hands_stay_equal() -> None:
 
 def test_modelling_names() -> None:
     def made(modelling: Any, net: Predictor | None = None) -> tuple[Predictor | None, Predictor]:
-        found = tracker_for(modelling, net, rates())
-        return found.predictor, found.habits
+        made_tracker = tracker_for(modelling, net, rates())
+        return made_tracker.predictor, made_tracker.habits
 
     assert made("none")[0] is None
     assert all(isinstance(each, Constant) for each in made("generic"))
