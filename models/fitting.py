@@ -1,9 +1,8 @@
 """The loop around every training here: Lightning's trainer as configured, and an exact resume.
 
-`fit` keeps all it needs in one directory: `checkpoints/last.ckpt` after every epoch (written whole or not at all where
-temporary files are on the same file system; a damaged one is refused), the best epoch beside it, TensorBoard events.
-Called again after an interruption of any kind it goes on from the last epoch and ends in the same weights, because
-batches and what is drawn at random are functions of (seed, epoch).
+`fit` keeps all it needs in one directory: `checkpoints/last.ckpt` after every epoch (a damaged one is refused), the
+best epoch beside it, TensorBoard events. Called again after an interruption of any kind it goes on from the last epoch
+and ends in the same weights, because batches and what is drawn at random are functions of (seed, epoch).
 """
 
 import inspect
@@ -25,7 +24,7 @@ from lightning.pytorch import callbacks
 from lightning.pytorch.tuner.tuning import Tuner
 from torch import distributed, nn
 
-from models.checkpoints import CheckedCheckpoints, read_checkpoint
+from models.checkpoints import AtomicCheckpoints, read_checkpoint
 from models.export import Architecture, describe, export_net
 from models.leaf_data import ShardData
 from models.logs import console, ending, finish, in_folder
@@ -266,7 +265,7 @@ def _made(trainer: TrainerSettings, run: TrainingRun) -> tuple[lightning.Trainer
     except (MisconfigurationException, TypeError, ValueError) as error:
         raise PokernetsError(f"trainer: {' '.join(str(error).split())}") from error
     if type(made.strategy.checkpoint_io) is TorchCheckpointIO:
-        made.strategy.checkpoint_io = CheckedCheckpoints()
+        made.strategy.checkpoint_io = AtomicCheckpoints()
     for made_logger in made.loggers:
         made_logger.log_hyperparams(dict(run.hyperparameters))
     checkpoints = made.checkpoint_callback
