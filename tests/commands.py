@@ -3,9 +3,10 @@
 import contextlib
 import io
 import sys
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from unittest import mock
 
+from conf.compose import call, chosen, compose
 from conf.launch import launch, task_of
 from tests.killed import ROOT
 
@@ -24,12 +25,18 @@ def run_here(command: str, *arguments: object) -> Done:
     status: object = 0
     with (
         mock.patch.object(sys, "argv", [script, *map(str, arguments)]),
-        contextlib.redirect_stdout(io.StringIO()) as told,
-        contextlib.redirect_stderr(io.StringIO()) as said,
+        contextlib.redirect_stdout(io.StringIO()) as stdout,
+        contextlib.redirect_stderr(io.StringIO()) as stderr,
         contextlib.chdir(ROOT),
     ):
         try:
             launch(command, task_of(_GROUPS[script]))
         except SystemExit as left:
             status = left.code
-    return Done(status, told.getvalue(), said.getvalue())
+    return Done(status, stdout.getvalue(), stderr.getvalue())
+
+
+def call_here(command: str, *settings: object) -> Any:
+    """The result of what the settings choose; errors are raised."""
+    group = next(group for script, group in _GROUPS.items() if script.startswith(command))
+    return call(chosen(compose(command, [*map(str, settings)]), group))

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from conf.compose import call, chosen, compose
 from data_gen.blueprint import CHECKPOINT, _with_regrets
 from poker.abstraction.buckets import SmallGameBuckets
 from poker.artifacts import open_artifact
@@ -20,6 +19,7 @@ from poker.solvers.curve import read_points
 from poker.solvers.sampling.mccfr import ExternalSampling
 from poker.solvers.sampling.uct import Uct
 from poker.tree import BetMenu
+from tests.commands import call_here
 from tests.data_gen.commands import data_gen, data_gen_fails, data_gen_killed, digests
 from tests.games import load_rules
 
@@ -58,18 +58,17 @@ def test_killed_and_continued_is_byte_identical(
 
 @pytest.mark.parametrize("length", [["job.iterations=-1"], ["job.iterations=null", "job.seconds=0"]])
 def test_a_blueprint_of_no_training_is_not_made(length: list[str], tmp_path: Path) -> None:
-    job = chosen(compose("data_gen", [*LEDUC, *length, *places(tmp_path)]), "job")
     with pytest.raises(PokernetsError, match=r"job\.iterations and job\.seconds must be positive or null"):
-        call(job)
+        call_here("data_gen", *LEDUC, *length, *places(tmp_path))
 
 
 @pytest.mark.parametrize(
-    ("setting", "told"), [("job.report_seconds=0", "must be positive"), ("job.bits=7", "8, 16 or 32 bits, not 7")]
+    ("setting", "message"), [("job.report_seconds=0", "must be positive"), ("job.bits=7", "8, 16 or 32 bits, not 7")]
 )
 def test_settings_that_would_fail_after_the_training_are_refused_before(
-    setting: str, told: str, tmp_path: Path
+    setting: str, message: str, tmp_path: Path
 ) -> None:
-    with pytest.raises(PokernetsError, match=told):
+    with pytest.raises(PokernetsError, match=message):
         train("job.iterations=1000", setting, *places(tmp_path))
 
 
@@ -80,7 +79,6 @@ def test_null_rounds_are_none(tmp_path: Path) -> None:
 
 def test_an_interrupted_run_keeps_its_last_stretch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     settings = [*LEDUC, "job.iterations=5000", "solver.batch=1000", "job.report_seconds=60", *places(tmp_path)]
-    job = chosen(compose("data_gen", settings), "job")
     play = ExternalSampling.run
 
     def interrupted(solver: ExternalSampling, **limits: Any) -> None:
@@ -92,13 +90,13 @@ def test_an_interrupted_run_keeps_its_last_stretch(tmp_path: Path, monkeypatch: 
         with monkeypatch.context() as patched:
             patched.setattr(ExternalSampling, "run", interrupted)
             with pytest.raises(KeyboardInterrupt):
-                call(job)
+                call_here("data_gen", *settings)
         assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     finally:
         signal.signal(signal.SIGINT, before)
     checkpoint = open_artifact(tmp_path / "blueprint.checkpoint", CHECKPOINT)
     assert checkpoint.counts["iterations"] == 1000
-    call(job)
+    call_here("data_gen", *settings)
     assert open_artifact(tmp_path / "blueprint", "blueprint").counts["iterations"] == 5000
 
 
@@ -124,22 +122,22 @@ def test_made_once_then_reused_extended_or_refused(tmp_path: Path) -> None:
 
 def train(*settings: str) -> None:
     """The job in this process."""
-    call(chosen(compose("data_gen", ["job=blueprint", "game=leduc", "job.seconds=null", *settings]), "job"))
+    call_here("data_gen", "job=blueprint", "game=leduc", "job.seconds=null", *settings)
 
 
 @pytest.mark.parametrize(
-    ("own", "told"),
+    ("own", "message"),
     [
         (("job.rounds.parts=2", "job.rounds.iterations=2000", "cluster.processes=1"), r"rounds=\[2, 2000\], but None"),
         (("solver.table_bits=64",), "table_bits=64, but None is asked for"),
     ],
     ids=["rounds", "table_bits"],
 )
-def test_what_only_one_of_two_runs_has_tells_them_apart(own: tuple[str, ...], told: str, tmp_path: Path) -> None:
+def test_what_only_one_of_two_runs_has_tells_them_apart(own: tuple[str, ...], message: str, tmp_path: Path) -> None:
     common = ("solver.threads=1", "solver.discount_every=4000", "solver.table_bits=32", *places(tmp_path))
     train(*common, "job.iterations=4000", *own)
     for iterations in (4000, 8000):  # the finished blueprint, the checkpoint
-        with pytest.raises(PokernetsError, match=told):
+        with pytest.raises(PokernetsError, match=message):
             train(*common, f"job.iterations={iterations}")
 
 

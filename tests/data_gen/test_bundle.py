@@ -113,9 +113,9 @@ def test_plays_as_the_artifacts_and_holds_no_more_than_that_takes(
     table = open_artifact(parts.path / "leaf_table", "leaf_table").arrays
     assert table["values"].dtype == np.float16
     assert "sem" not in table
-    first, kept = (FirstRound.load(path / "blueprint") for path in (made, parts.path))
-    assert open_artifact(parts.path / "blueprint", "blueprint").arrays["strategy"].size == kept.strategy.size
-    np.testing.assert_array_equal(first.probs(0), kept.probs(0))
+    first, bundled = (FirstRound.load(path / "blueprint") for path in (made, parts.path))
+    assert open_artifact(parts.path / "blueprint", "blueprint").arrays["strategy"].size == bundled.strategy.size
+    np.testing.assert_array_equal(first.probs(0), bundled.probs(0))
     assert parts.contents["made_from"]["blueprint"] == first.fingerprint
     assert "data_gen" in parts.contents["provenance"]["configuration"]["_target_"]
 
@@ -132,15 +132,16 @@ def test_tables_are_rounded_to_eleven_bits(made: Path) -> None:
     shape = open_artifact(made / "leaf_table", "leaf_table").arrays["values"].shape
     _write_table(made, rng.normal(size=shape))
     parts, coarse = (open_bundle(_pack(made, f"job.table_step={step}")).path for step in (0.0, 0.0078125))
-    dealt, found = _states()[0].betting, []
+    dealt, valued = _states()[0].betting, []
     ends = [dealt.apply(0).apply(0), dealt.apply(300).apply(0)]
     for folder in (made, parts, coarse):
         leaf = TableLeaf(path=str(folder / "leaf_table"), blueprint=FirstRound.load(folder / "blueprint"))
-        found.append(leaf.values(ends, (), np.zeros((2, NUM_HANDS), np.float32), 0).values)
-    assert 0 < np.abs(found[0] - found[1]).max() <= np.abs(found[0]).max() / 2**11
+        valued.append(leaf.values(ends, (), np.zeros((2, NUM_HANDS), np.float32), 0).values)
+    whole, rounded, in_steps = valued
+    assert 0 < np.abs(whole - rounded).max() <= np.abs(whole).max() / 2**11
     steps = np.array([200, 600])[:, None, None, None] / 128  # in chips, of the two pots
-    assert (np.abs(found[0] - found[2]) <= 0.501 * steps).all()
-    np.testing.assert_array_equal(found[2] / steps, np.round(found[2] / steps))
+    assert (np.abs(whole - in_steps) <= 0.501 * steps).all()
+    np.testing.assert_array_equal(in_steps / steps, np.round(in_steps / steps))
 
 
 def test_agents_that_it_does_not_seat_are_named(made: Path, capsys: pytest.CaptureFixture[str]) -> None:

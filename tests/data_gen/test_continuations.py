@@ -83,6 +83,5 @@ def test_too_few_boards_are_refused_before_anything_is_computed(few: dict[str, i
 
 def test_a_response_that_wins_less_than_the_blueprint_is_told() -> None:
     assert shortfall(3, 1, {"gain_mbb": -40.0, "gain_half_width_95": 50.0}) is None
-    told = shortfall(3, 1, {"gain_mbb": -90.0, "gain_half_width_95": 50.0})
-    assert told is not None
-    assert "continuation 3 of player 1 wins 90 +- 50" in told
+    warning = shortfall(3, 1, {"gain_mbb": -90.0, "gain_half_width_95": 50.0})
+    assert "continuation 3 of player 1 wins 90 +- 50" in (warning or "")

@@ -63,7 +63,7 @@ def _agrees_with_concrete_hands(blueprint: Blueprint, table: LeafTable) -> None:
     suited = np.array([28 * 27 // 2 + 24])
     rng = np.random.default_rng(0)
     boards = [tuple(rng.choice(52, 3, replace=False).tolist()) for _ in range(400)]
-    found = Continuations(blueprint, Biased().of(blueprint)).values(node, boards, aces, suited)
-    values, sem = found.in_pots(blueprint.tree.pot(node))
+    moments = Continuations(blueprint, Biased().of(blueprint)).values(node, boards, aces, suited)
+    values, sem = moments.in_pots(blueprint.tree.pot(node))
     cell = (slice(None), slice(None), 12 * 13 + 12, 7 * 13 + 6)
     assert (np.abs(table.at(node)[cell] - values[..., 0, 0]) < 4 * np.hypot(sem[..., 0, 0], table.sem[0][cell])).all()

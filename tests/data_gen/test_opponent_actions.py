@@ -1,15 +1,13 @@
 """`job=opponent_actions` as a user runs it: rows of an archive and of self-play, in order, reused, never stopped."""
 
 import json
-import subprocess
-import sys
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from conf.compose import call, chosen, compose
+from conf.compose import compose
 from data_gen import opponent_sources
 from data_gen.opponent_actions import ActionRows
 from data_gen.opponent_sources import ObservedHand, SelfPlay
@@ -30,18 +28,12 @@ from poker.play.hand import play_hand
 from poker.play.lineup import AgentSpec
 from poker.rules import CALL, FOLD
 from poker.state import HandState
-from tests.data_gen.commands import digests
+from tests.commands import call_here
+from tests.data_gen.commands import data_gen_fails, digests
 from tests.formats.test_irc import played
 from tests.games import load_rules
 
 GAMES = ("holdem_nolimit_2p", "holdem_limit_2p")
-REPOSITORY = Path(__file__).resolve().parents[2]
-
-
-def run(work: Path, *overrides: str) -> subprocess.CompletedProcess[str]:
-    places = (f"artifacts={work / 'artifacts'}", f"runs={work / 'runs'}")
-    arguments = [sys.executable, "-m", "data_gen", "job=opponent_actions", *places, *overrides]
-    return subprocess.run(arguments, cwd=REPOSITORY, capture_output=True, text=True, timeout=600, check=False)
 
 
 @pytest.fixture(scope="module")
@@ -50,8 +42,7 @@ def work(tmp_path_factory: pytest.TempPathFactory) -> Path:
     files, _ = played(120, seed=4, quitting=0.03)
     files.lines["hdb"][7] = "797 not a hand"
     (root / "month.tgz").write_bytes(files.packed())
-    done = run(root, "source=irc", f"path={root / 'month.tgz'}")
-    assert done.returncode == 0, done.stderr
+    make(root, "source=irc", f"path={root / 'month.tgz'}")
     return root
 
 
@@ -67,9 +58,9 @@ def test_rows_are_the_decisions_in_turn(work: Path) -> None:
             assert move.player == betting.to_act
             np.testing.assert_array_equal(columns["features"][row], opponent.encode(betting, state.board))
             assert artifact.arrays[NAMES][columns["player"][row]] == hand.names[move.player]
-            found = [int(columns[name][row]) for name in ("action", "street", "bets", "seat", "hand", "time")]
+            columns_of_row = [int(columns[name][row]) for name in ("action", "street", "bets", "seat", "hand", "time")]
             wanted = [action_class(move.action), betting.street, bets_to_call(betting), move.player, number, hand.stamp]
-            assert found == wanted
+            assert columns_of_row == wanted
             row += 1
     assert row == artifact.counts["rows"]
     assert (np.diff(columns["time"]) >= 0).all()
@@ -87,7 +78,7 @@ def test_what_was_not_used_is_counted_and_listed(work: Path) -> None:
 def make(work: Path, *overrides: str) -> None:
     """The job in this process."""
     places = (f"artifacts={work / 'artifacts'}", f"runs={work / 'runs'}")
-    call(chosen(compose("data_gen", ["job=opponent_actions", *places, *overrides]), "job"))
+    call_here("data_gen", "job=opponent_actions", *places, *overrides)
 
 
 def test_a_second_run_reuses_and_another_archive_is_refused(work: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -180,10 +171,7 @@ def test_dry_says_what_it_takes(work: Path, capsys: pytest.CaptureFixture[str]) 
 
 
 def test_an_archive_that_is_not_there_is_one_line(work: Path) -> None:
-    done = run(work, "source=irc", f"path={work / 'nowhere.tgz'}")
-    assert done.returncode == 2
-    assert "needs path=ARCHIVE" in done.stderr
-    assert "Traceback" not in done.stderr
+    assert "needs path=ARCHIVE" in data_gen_fails("job=opponent_actions", "source=irc", f"path={work / 'nowhere.tgz'}")
 
 
 def test_self_play_gives_the_same_rows_for_the_same_seed(tmp_path: Path) -> None:

@@ -15,6 +15,6 @@ def test_a_job_tells_a_log_and_tensorboard_how_it_gets_on(tmp_path: Path, capfd:
     assert line.startswith("blueprint: 20/20, 100%")
     assert line.endswith("; iterations/s 20.0k  nash conv 0.25\n")
     [folder] = tmp_path.iterdir()
-    found = read_scalars(folder)
-    assert found["strength/nash_conv"] == [(10, 0.5), (20, 0.25)]
-    assert sorted(found) == ["strength/nash_conv", "work/iterations_per_second"]
+    scalars = read_scalars(folder)
+    assert scalars["strength/nash_conv"] == [(10, 0.5), (20, 0.25)]
+    assert sorted(scalars) == ["strength/nash_conv", "work/iterations_per_second"]

@@ -60,8 +60,7 @@ def test_nuts_or_air_against_a_bluff_catcher() -> None:
     [(values, exploitability)] = solve_all([posed(BOARD, ranges, 1.0, [["a"]])], 2000)
     assert exploitability < 1e-3
     nuts, air, catcher = (hand_index(*parse_cards(hand)) for hand in ("AhAc", "4d3d", "KcQc"))
-    found = [values[0, nuts], values[0, air], values[1, catcher]]
-    np.testing.assert_allclose(found, [1.0, -0.5, -0.25], atol=5e-3)
+    np.testing.assert_allclose([values[0, nuts], values[0, air], values[1, catcher]], [1.0, -0.5, -0.25], atol=5e-3)
 
 
 def test_a_hand_that_is_all_in_is_worth_its_equity_less_one_half() -> None:
@@ -90,8 +89,8 @@ def test_rows_of_a_shard() -> None:
         assert (rows["values"][index][:, ~live] == 0).all()
         assert ranges.max(axis=1).tolist() == [1, 1]
         assert abs((joint_weights(board, ranges[None]) * rows["values"][index]).sum()) < 1e-4
-        found = encode(board, ranges[None], rows["stack_to_pot"][index : index + 1])
-        for name, value in found._asdict().items():
+        encoded = encode(board, ranges[None], rows["stack_to_pot"][index : index + 1])
+        for name, value in encoded._asdict().items():
             np.testing.assert_allclose(
                 rows[name][index], value if name in ("classes", "shape") else value[0], atol=1e-6
             )
@@ -157,12 +156,12 @@ def test_kinds_of_ranges() -> None:
 
 
 def test_settings_that_cannot_work_are_refused() -> None:
-    for changes, told in (
+    for changes, message in (
         ({"level": "showdown"}, "end_of_turn, turn"),
         ({"iterations": 0}, "at least 1"),
         ({"least_stack": 0.0}, "least_stack"),
         ({"kinds": {"other": 1.0}}, "recursive, uniform"),
         ({"bets": [[-1]]}, "bet size"),
     ):
-        with pytest.raises(PokernetsError, match=told):
+        with pytest.raises(PokernetsError, match=message):
             settings(**changes)

@@ -31,9 +31,9 @@ def test_two_processes_take_the_steps_of_one(tmp_path: Path) -> None:
     for work, settings in ((one, ()), (two, TWO)):
         done = run(work, *few, *settings)
         assert done.returncode == 0, done.stderr
-    found, start = weights(two), weights(one)
-    for name, tensor in start.items():
-        torch.testing.assert_close(found[name], tensor, rtol=0, atol=2e-6)
+    by_two = weights(two)
+    for name, tensor in weights(one).items():
+        torch.testing.assert_close(by_two[name], tensor, rtol=0, atol=2e-6)
 
 
 def test_killed_on_two_processes_it_ends_in_the_same_weights(tmp_path: Path) -> None:

@@ -44,6 +44,13 @@ def huber(error: np.ndarray, delta: float) -> np.ndarray:
     return loss
 
 
+def trainer(folder: Path, accelerator: str = "cpu", **settings: Any) -> lightning.Trainer:
+    silent: dict[str, Any] = dict.fromkeys(
+        ("enable_progress_bar", "enable_model_summary", "enable_checkpointing", "logger"), False
+    )
+    return lightning.Trainer(accelerator=accelerator, default_root_dir=folder, **silent, **settings)
+
+
 @pytest.mark.parametrize("deviation", [0.0, 0.1, 0.7, 4.0])
 def test_noise_of_labels_is_charged_as_normal_errors_are(deviation: float) -> None:
     errors = np.random.default_rng(3).normal(scale=deviation, size=1_000_000)
@@ -58,27 +65,19 @@ def test_metrics_are_those_of_all_rows_at_once(columns: dict[str, np.ndarray], t
     whole = LeafBatch(tensors["predicted"], tensors["labels"], tensors["sem"], torch.from_numpy(columns["street"]))
     batches = [LeafBatch(*parts) for parts in zip(*(torch.split(column, 700) for column in whole), strict=True)]
     module = LeafModule(torch.nn.Identity(), 0.7, 0.0, torch.from_numpy(mean).float(), CONTINUATIONS)
-    trainer = lightning.Trainer(
-        accelerator="cpu",
-        logger=False,
-        enable_progress_bar=False,
-        enable_model_summary=False,
-        enable_checkpointing=False,
-        default_root_dir=tmp_path,
-    )
-    found = metrics_of_test(trainer, module, DataLoader(cast(Any, batches), batch_size=None))
+    metrics = metrics_of_test(trainer(tmp_path), module, DataLoader(cast(Any, batches), batch_size=None))
 
     error = columns["predicted"] - columns["labels"]
-    assert found["huber"] == approx(huber(error, 0.7).mean())
-    assert found["huber_of_mean"] == approx(huber(columns["labels"] - mean, 0.7).mean())
-    assert found["label_noise"] == approx(loss_of_noise(tensors["sem"], 0.7).mean().item())
+    assert metrics["huber"] == approx(huber(error, 0.7).mean())
+    assert metrics["huber_of_mean"] == approx(huber(columns["labels"] - mean, 0.7).mean())
+    assert metrics["label_noise"] == approx(loss_of_noise(tensors["sem"], 0.7).mean().item())
     for k, name in enumerate(CONTINUATIONS):
-        assert found[f"huber/{name}"] == approx(huber(error[:, k], 0.7).mean())
-        assert found[f"r2/{name}"] == approx(1 - (error[:, k] ** 2).mean() / columns["labels"][:, k].var())
+        assert metrics[f"huber/{name}"] == approx(huber(error[:, k], 0.7).mean())
+        assert metrics[f"r2/{name}"] == approx(1 - (error[:, k] ** 2).mean() / columns["labels"][:, k].var())
         for street, street_name in ((0, "preflop"), (1, "flop")):
             rows = columns["street"] == street
-            assert found[f"huber/{street_name}/{name}"] == approx(huber(error[rows, k], 0.7).mean())
-    assert not any("turn" in name for name in found)
+            assert metrics[f"huber/{street_name}/{name}"] == approx(huber(error[rows, k], 0.7).mean())
+    assert not any("turn" in name for name in metrics)
 
 
 def test_scatter_has_a_panel_a_column(columns: dict[str, np.ndarray]) -> None:
@@ -100,21 +99,11 @@ def test_bfloat16_learns_as_well(tmp_path: Path, device: str) -> None:
         data = LeafData(str(tmp_path), batch_rows=512, epoch_rows=150_000, validation_share=0.2)
         net = Mlp(leaf.SIZE, [64, 32], 4)
         module = LeafModule(net, 1.0, 5e-3, data.label_mean(), data.continuations)
-        trainer = lightning.Trainer(
-            accelerator=device,
-            max_epochs=1,
-            precision=cast(Any, precision),
-            logger=False,
-            enable_progress_bar=False,
-            enable_model_summary=False,
-            enable_checkpointing=False,
-            limit_val_batches=0,
-            default_root_dir=tmp_path,
-        )
-        trainer.fit(module, datamodule=data)
+        learner = trainer(tmp_path, accelerator=device, max_epochs=1, precision=precision, limit_val_batches=0)
+        learner.fit(module, datamodule=data)
         assert all(weight.dtype == torch.float32 for weight in net.parameters())
-        losses.append(metrics_of_test(trainer, module, cast(Any, data.val_dataloader())))
-    first, second = (found["huber"] for found in losses)
+        losses.append(metrics_of_test(learner, module, cast(Any, data.val_dataloader())))
+    first, second = (metrics["huber"] for metrics in losses)
     assert first != second
     assert second == pytest.approx(first, rel=0.01)
     assert second < 0.5 * losses[1]["huber_of_mean"]

@@ -51,8 +51,8 @@ def error_of(done: Done) -> str:
 def test_settings_are_hyperparameters_of_every_logger(train: Train, tmp_path: Path) -> None:
     train("logger=[tensorboard,csv]", "model.learning_rate=0.005")
     for name in ("tensorboard", "csv"):
-        found = yaml.safe_load((run_folder(tmp_path) / name / "hparams.yaml").read_text())
-        assert (found["learning_rate"], found["net"]["hidden"], found["data"]["batch_rows"]) == (0.005, [8], 512)
+        logged = yaml.safe_load((run_folder(tmp_path) / name / "hparams.yaml").read_text())
+        assert (logged["learning_rate"], logged["net"]["hidden"], logged["data"]["batch_rows"]) == (0.005, [8], 512)
     header, *rows = (run_folder(tmp_path) / "csv" / "metrics.csv").read_text().splitlines()
     assert "validation/huber" in header.split(",")
     assert len(rows) == 3  # two epochs and the test
@@ -101,17 +101,14 @@ def test_a_damaged_last_checkpoint_is_named_with_what_to_remove(train: Train, tm
     data[len(data) // 2] ^= 1
     last.write_bytes(data)
     (tmp_path / "made" / "leaf_net").rename(tmp_path / "aside")
-    told = error_of(train(status=2))
-    assert (
-        told == f"error: the checkpoint {last} cannot be read: remove {last.parents[1]}, and it trains from the start"
-    )
+    problem, remedy = f"the checkpoint {last} cannot be read", f"remove {last.parents[1]}, and it trains from the start"
+    assert error_of(train(status=2)) == f"error: {problem}: {remedy}"
 
 
 def test_a_learning_rate_is_looked_for(train: Train) -> None:
     done = train("find_learning_rate=true", "trainer.max_epochs=6", "model.data.epoch_rows=20000")
-    found = re.search(r"^learning rate found: (\S+)$", done.stderr, re.MULTILINE)
-    assert found is not None
-    assert 1e-4 < float(found[1]) < 0.3
+    [rate] = re.findall(r"^learning rate found: (\S+)$", done.stderr, re.MULTILINE)
+    assert 1e-4 < float(rate) < 0.3
 
 
 def test_the_net_is_compiled_where_that_is_asked_for(train: Train, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -142,9 +139,9 @@ def test_a_row_that_is_not_finite_is_named_before_anything_is_trained(
     train: Train, tmp_path: Path, column: str
 ) -> None:
     write_leaf_states(tmp_path / "made" / "leaf_states", rows=4000, shards=1, broken=(column, 77))
-    told = error_of(train(status=2))
-    assert f"leaf_states/shard-00000: row 77 of '{column}' is not finite." in told
-    assert "Delete" in told
+    error = error_of(train(status=2))
+    assert f"leaf_states/shard-00000: row 77 of '{column}' is not finite." in error
+    assert "Delete" in error
 
 
 def test_onnx_answers_as_the_net_does(train: Train, tmp_path: Path) -> None:

@@ -20,13 +20,13 @@ def test_values_and_gradients_are_those_of_the_plain_layer(rows: int, inputs: in
     plain = [tensor.detach().clone().requires_grad_() for tensor in fused]
     upstream = torch.randn(rows, outputs, generator=generator)
 
-    found: torch.Tensor = FusedLinear.apply(*fused, relu)  # type: ignore[no-untyped-call]
+    values: torch.Tensor = FusedLinear.apply(*fused, relu)  # type: ignore[no-untyped-call]
     wanted = functional.linear(*plain)
     wanted = wanted.relu() if relu else wanted
-    torch.autograd.backward(found, upstream)
+    torch.autograd.backward(values, upstream)
     torch.autograd.backward(wanted, upstream)
 
-    torch.testing.assert_close(found, wanted, atol=1e-4, rtol=1e-5)
+    torch.testing.assert_close(values, wanted, atol=1e-4, rtol=1e-5)
     for a, b in zip(fused, plain, strict=True):
         torch.testing.assert_close(a.grad, b.grad, atol=1e-3, rtol=1e-4)
 

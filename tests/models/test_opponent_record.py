@@ -79,24 +79,22 @@ def moved(hands: Sequence[ObservedHand], time: int = 0, letter: str = "p") -> li
 
 
 def test_rows_of_the_training_are_measured_on_what_was_kept(root: Path, tmp_path: Path) -> None:
-    found = measure(root, root / "april", tmp_path)
-    rows = OpponentRows(str(root / "april"), SHARE)
-    assert found["rows"]["test"] == len(rows.test_rows)
-    assert found["rows"]["train"] == len(rows.train_rows)
-    assert found["rows"]["by_known_players"] == found["rows"]["test"]
-    assert found["nets"] == {name: NetRecord.read(root / name, name).fingerprint for name in ("hand", "player")}
-    assert measure(root, root / "april", tmp_path, test_share=0.1)["rows"]["test"] < found["rows"]["test"]
+    record, rows = measure(root, root / "april", tmp_path), OpponentRows(str(root / "april"), SHARE)
+    assert record["rows"]["test"] == record["rows"]["by_known_players"] == len(rows.test_rows)
+    assert record["rows"]["train"] == len(rows.train_rows)
+    assert record["nets"] == {name: NetRecord.read(root / name, name).fingerprint for name in ("hand", "player")}
+    assert measure(root, root / "april", tmp_path, test_share=0.1)["rows"]["test"] < record["rows"]["test"]
     with pytest.raises(MismatchedArtifactError, match=r"the net `hand` learned from the first 80% of .*0\.2 or less"):
         measure(root, root / "april", tmp_path, test_share=0.5)
 
 
-@pytest.mark.parametrize(("letter", "known"), [("p", True), ("q", False)])
-def test_later_hands_of_others_and_of_those_it_knows(letter: str, known: bool, root: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("letter", "has_met"), [("p", True), ("q", False)])
+def test_later_hands_of_others_and_of_those_it_knows(letter: str, has_met: bool, root: Path, tmp_path: Path) -> None:
     """Losses equal those of single decisions at the table, where the first to act is not first in the net's rows."""
     later = moved(play(40, seed=4), 10_000, letter)
-    found = measure(root, rows_at(tmp_path / "later", later), tmp_path / "out")
-    assert found["rows"]["train"] == 0
-    assert (found["rows"]["by_known_players"] > 0) == known
+    record = measure(root, rows_at(tmp_path / "later", later), tmp_path / "out")
+    assert record["rows"]["train"] == 0
+    assert (record["rows"]["by_known_players"] > 0) == has_met
     predictor, losses = OpponentNet(root / "player", base=root / "hand"), []
     for hand in later:
         for betting, board, action in hand.decisions:
@@ -104,8 +102,9 @@ def test_later_hands_of_others_and_of_those_it_knows(letter: str, known: bool, r
             if betting.street:
                 losses.append(-np.log(predictor.probs(context)[action_class(action)]))
             predictor.update(context, action_class(action))
-    assert found["predictors"]["player"]["all"]["rows"] == len(losses)
-    assert found["predictors"]["player"]["all"]["log_loss"] == pytest.approx(np.mean(losses), abs=1e-5)
+    scores = record["predictors"]["player"]["all"]
+    assert scores["rows"] == len(losses)
+    assert scores["log_loss"] == pytest.approx(np.mean(losses), abs=1e-5)
 
 
 def test_hands_that_it_may_have_learned_from_are_refused(root: Path, tmp_path: Path) -> None:
@@ -117,8 +116,7 @@ def test_hands_that_it_may_have_learned_from_are_refused(root: Path, tmp_path: P
     with pytest.raises(MismatchedArtifactError, match=message) as caught:
         measure(root, more, tmp_path / "out")
     share = float(str(caught.value).split("test_share=")[1].split()[0])
-    found = measure(root, more, tmp_path / "out", test_share=share)
-    assert found["rows"]["test"] > 0
+    assert measure(root, more, tmp_path / "out", test_share=share)["rows"]["test"] > 0
     rows = OpponentRows(str(more), share)
     assert rows.columns["time"][rows.test_rows].min() > NetRecord.read(root / "hand", "hand").last
     others = rows_at(tmp_path / "others", moved(HANDS, letter="q"))

@@ -1,7 +1,5 @@
 """`train.py model=range_values`: zero-sum by construction, a tiny training, the same inputs in training and later."""
 
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +17,7 @@ from poker.errors import PokernetsError
 from poker.features.ranges import CLASSES, encode, filled, joint_weights, open_states, stamp, write_states
 from poker.features.shards import shard_path
 from poker.kernels.cards.hands import CARD_PERMUTATION, HAND_PERMUTATION
-from tests.killed import ROOT
+from tests.commands import run_here
 
 SETTINGS = RangeSettings(
     seed=5,
@@ -52,8 +50,8 @@ def net() -> RangeMixer:
 
 def answer(made: RangeMixer, state: tuple[tuple[int, ...], np.ndarray, float]) -> np.ndarray:
     board, ranges, stack = state
-    found = encode(board, ranges[None], np.array([stack]))
-    rows, public, classes, shape, deviation = (torch.from_numpy(part) for part in found)
+    encoded = encode(board, ranges[None], np.array([stack]))
+    rows, public, classes, shape, deviation = (torch.from_numpy(part) for part in encoded)
     with torch.no_grad():
         values: np.ndarray = hand_values(made(rows, public), rows, classes[None], shape[None], deviation)[0].numpy()
     return values
@@ -130,25 +128,22 @@ def test_measures_are_those_of_numpy(work: Path) -> None:
 
 @pytest.mark.slow
 def test_it_learns_and_is_asked_as_it_was_trained(work: Path) -> None:
-    command = [sys.executable, "train.py", "model=range_values", f"artifacts={work}", f"runs={work / 'runs'}"]
-    command += ["trainer.max_epochs=25", "model.data.batch_rows=16", "model.data.validation_share=0.2"]
-    command += ["model.net.width=16", "model.net.blocks=1", "trainer.accelerator=cpu"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=600, check=False)
+    small = ("model.net.width=16", "model.net.blocks=1", "model.data.batch_rows=16", "model.data.validation_share=0.2")
+    command = ("model=range_values", f"artifacts={work}", f"runs={work}/runs", "trainer.max_epochs=25", *small)
+    done = run_here("train", *command, "trainer.accelerator=cpu")
     assert done.returncode == 0, done.stderr
-    artifact = open_artifact(work / "range_net" / "river", RANGE_NET)
-    found = artifact.counts["validation"]
-    assert found["huber"] < found["huber_of_equity"]
+    losses = open_artifact(work / "range_net" / "river", RANGE_NET).counts["validation"]
+    assert losses["huber"] < losses["huber_of_equity"]
     assert list((work / "runs").glob("*/tensorboard/events*"))
     [first, _] = open_states(work / "range_states" / "river", "river")
     boards, stacks = first.arrays["board"][:3].tolist(), first.arrays["stack_to_pot"]
     states = [(tuple(board), first.arrays["ranges"][i : i + 1], stacks[i : i + 1]) for i, board in enumerate(boards)]
     trained_net = RangeNet(work / "range_net" / "river", "river")
-    asked = np.concatenate(trained_net.values(states))
+    answers = np.concatenate(trained_net.values(states))
     module = RangeModule(RangeMixer(width=16, blocks=1), 1.0, 0.75, 0.001, 0.0)
     module.net.load_state_dict(trained_net._net.state_dict())
     batch = RangeBatch._make(torch.tensor(first.arrays[name][:3]) for name in RangeBatch._fields)
     with torch.no_grad():
         trained = module(RangeBatch._make(part.float() if part.is_floating_point() else part for part in batch))
-    np.testing.assert_allclose(asked, trained.numpy(), atol=5e-3)  # training reads inputs in float16
-    again = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=600, check=False)
-    assert "is made already" in again.stderr
+    np.testing.assert_allclose(answers, trained.numpy(), atol=5e-3)  # training reads inputs in float16
+    assert "is made already" in run_here("train", *command, "trainer.accelerator=cpu").stderr

@@ -20,7 +20,7 @@ def test_it_is_small_and_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_it_plays(tmp_path: Path, device: str) -> None:
-    asked = [
+    match = [
         "evaluate=match",
         "agents=[depth_limited,always_call]",
         f"artifacts={TRAINED}",
@@ -30,7 +30,7 @@ def test_it_plays(tmp_path: Path, device: str) -> None:
         f"runs={tmp_path}",
     ]
     subprocess.run(
-        [sys.executable, "evaluate.py", *asked, "cluster.processes=1"], cwd=ROOT, check=True, capture_output=True
+        [sys.executable, "evaluate.py", *match, "cluster.processes=1"], cwd=ROOT, check=True, capture_output=True
     )
     [results] = tmp_path.rglob("results.json")
     assert json.loads(results.read_text())["agents"]["depth_limited"]["units"] == 2  # deals, each in both seats
