@@ -19,7 +19,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
-from typing import Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,13 +42,10 @@ from poker.state import HandState, Policy, public_state
 from poker.tree import BetMenu, Size, StreetMenu
 from poker.types import Board, Floats
 
-_REMEMBERED = 256
-_REMEMBERED_BEFORE_CARDS = 4096
-"""States kept without public cards: they are few, and come up in every hand."""
+_REMEMBERED = 4096
+"""States whose ranges and choices are cached, 11 kB each: those without public cards come up in every hand."""
 _STATES_OF_A_HAND = 16
 """States to remember of each hand, about, where many are played side by side."""
-
-V = TypeVar("V")
 
 
 @dataclass(frozen=True)
@@ -118,8 +114,8 @@ class LocalBestResponse(SamplingAgent):
             self._forget()
 
     def _forget(self) -> None:
-        self._ranges: _Memories[Floats] = _Memories()
-        self._choices: _Memories[NDArray[np.uint8]] = _Memories()
+        self._ranges: LRUCache[tuple[str, Board], Floats] = LRUCache(_REMEMBERED)
+        self._choices: LRUCache[tuple[str, Board], NDArray[np.uint8]] = LRUCache(_REMEMBERED)
 
     def draw(self, policy: Policy, state: HandState) -> int:
         """Take the best action of the hand held; nothing is drawn at random."""
@@ -128,8 +124,8 @@ class LocalBestResponse(SamplingAgent):
 
     def policies(self, states: Sequence[HandState]) -> list[Policy]:
         """`policy` at each state; the opponent is asked about all of them at once."""
-        for memories in (self._ranges, self._choices):
-            memories.hold(_STATES_OF_A_HAND * len(states))
+        self._ranges.hold(_STATES_OF_A_HAND * len(states))
+        self._choices.hold(_STATES_OF_A_HAND * len(states))
         needed = {(ask.betting.text(), ask.board): ask for state in states for ask in self._asks(state)}
         if isinstance(self._opponent, SamplingAgent):
             self._answers = dict(zip(needed, self._opponent.policies(list(needed.values())), strict=True))
@@ -150,11 +146,11 @@ class LocalBestResponse(SamplingAgent):
 
     def _best(self, betting: Betting, board: Board, choices: Sequence[int]) -> NDArray[np.uint8]:
         """[H] position of each hand's best among `choices`; remembered, since every size may cost a solve."""
-        best = self._choices.get(betting.text(), board)
-        if best is None:
-            best = self._values(betting, board, choices).argmax(axis=0).astype(np.uint8)
-            self._choices.put(betting.text(), board, best)
-        return best
+
+        def best() -> NDArray[np.uint8]:
+            return np.asarray(self._values(betting, board, choices).argmax(axis=0), np.uint8)
+
+        return self._choices.get_or_make((betting.text(), board), best)
 
     def _values(self, betting: Betting, board: Board, choices: Sequence[int]) -> Floats:
         """[A, H] chips expected from here on, what is committed already counted as spent."""
@@ -200,11 +196,11 @@ class LocalBestResponse(SamplingAgent):
         """Public states at which the opponent's policy is needed for the choice in `state`."""
         betting, board = state.betting, self._rules.ordered_board(state.board)
         choices = self._actions.choices(betting)
-        if len(choices) == 1 or self._choices.get(betting.text(), board) is not None:
+        if len(choices) == 1 or self._choices.get((betting.text(), board)) is not None:
             return
         others = [i for i, out in enumerate(betting.folded) if not out and i != betting.to_act]
         for before, public, action in chain.from_iterable(self._decisions(betting, board, i) for i in others):
-            if self._ranges.get(before.apply(action).text(), public) is None:
+            if self._ranges.get((before.apply(action).text(), public)) is None:
                 yield public_state(before, public)
         for action in choices:
             if action > CALL:
@@ -225,14 +221,14 @@ class LocalBestResponse(SamplingAgent):
 
     def _after(self, state: Betting, board: Board, action: int, weights: Floats) -> Floats:
         """The opponent's range after their `action` at `state`, where it was `weights`; remembered."""
-        history = state.apply(action).text()
-        after = self._ranges.get(history, board)
-        if after is None:
-            after = updated_range(weights, self._rules.space.live(board) * self._answer(state, board, action))
-            if after is None:
+
+        def after() -> Floats:
+            updated = updated_range(weights, self._rules.space.live(board) * self._answer(state, board, action))
+            if updated is None:
                 raise policy_mismatch(state, action)
-            self._ranges.put(history, board, after)
-        return after
+            return updated
+
+        return self._ranges.get_or_make((state.apply(action).text(), board), after)
 
     def _answer(self, betting: Betting, board: Board, action: int) -> Floats:
         """[H] probability of the opponent's `action`."""
@@ -254,23 +250,6 @@ def _pot(betting: Betting, total: int, players: Collection[int]) -> int:
     """The pot once `players` have committed `total`, as far as their stacks go, and no others any more."""
     chips = enumerate(zip(betting.committed, betting.rules.stacks, strict=True))
     return sum(min(total, stack) if i in players else committed for i, (committed, stack) in chips)
-
-
-class _Memories(Generic[V]):
-    """LRU caches by betting history and board, one for states without public cards and one for the rest."""
-
-    def __init__(self) -> None:
-        self._by_place: tuple[LRUCache[tuple[str, Board], V], LRUCache[tuple[str, Board], V]]
-        self._by_place = LRUCache(_REMEMBERED_BEFORE_CARDS), LRUCache(_REMEMBERED)
-
-    def hold(self, states: int) -> None:
-        self._by_place[True].hold(states)
-
-    def get(self, history: str, board: Board) -> V | None:
-        return self._by_place[bool(board)].get((history, board))
-
-    def put(self, history: str, board: Board, value: V) -> None:
-        self._by_place[bool(board)].put((history, board), value)
 
 
 def geometric_sizes(*, smallest: float, largest: float, count: int) -> list[str | float]:
