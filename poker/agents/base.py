@@ -82,7 +82,7 @@ class ObservingAgent(Agent, Protocol):
 
 
 def ranged_policy(agent: PolicyAgent, state: HandState) -> RangedPolicy:
-    """Policy of the player to act in `state` with the range that the agent's earlier actions leave; the hand that the
+    """Policy of the player to act in `state`, and the range that the agent's earlier actions leave. The hand that the
     player has in `state` has a row of its own, whatever its weight."""
     return agent.ranged_policy(state) if isinstance(agent, RangedAgent) else ranged_policy_of(agent, state)
 
@@ -102,8 +102,8 @@ def ranged_policy_of(agent: PolicyAgent, state: HandState) -> RangedPolicy:
 
 
 def taken(policy: Policy, action: int) -> Singles | None:
-    """[H] probability of `action`, of the raise nearest to it if it is one that the policy does not make; None where
-    that says nothing."""
+    """[H] probability that a policy takes `action`, or the raise nearest to it where it does not make that one. None if
+    it has no action of the kind."""
     actions, probs = policy
     raises = [other for other in actions if other > 0]
     if action > 0 and raises:

@@ -15,7 +15,8 @@ from poker.types import Board, Singles
 
 
 class Searched(NamedTuple):
-    """The `search` of a state's player, and the board in the suits that it solves, `renaming` from those dealt."""
+    """Where a state is solved: the `search` of its player, and the board in the suits that are solved; `renaming` is
+    their permutation from those dealt."""
 
     search: NestedSearch
     board: Board

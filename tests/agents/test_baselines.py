@@ -9,6 +9,7 @@ from poker.agents.base import Agent, PolicyAgent, sample_action
 from poker.agents.equity import EquityAgent
 from poker.betting import Betting
 from poker.errors import PokernetsError
+from poker.play.hand import play_hand
 from poker.rules import CALL, FOLD, Rules
 from poker.state import HandState
 from tests.games import CONF, load_rules
@@ -27,10 +28,7 @@ def build(name: str) -> Agent:
 def play(agents: list[Agent], state: HandState, seed: int) -> HandState:
     for seat, agent in enumerate(agents):
         agent.reset(seed + seat)
-        agent.start_hand(seat)
-    while not state.is_over:
-        state = state.apply(agents[state.to_act].act(state.view(state.to_act)))
-    return state
+    return play_hand(agents, state)
 
 
 def winnings(rules: Rules, first: str, second: str, deals: int) -> tuple[float, float]:
@@ -162,12 +160,8 @@ def test_exact_equity_in_leduc() -> None:
     rules = load_rules("leduc")
     state = HandState.start(rules, [rules.parse_cards("Kh"), ()], ())
     assert _equity_of(state, [0.0]) == pytest.approx(0.5)
-    state = (
-        HandState.start(rules, [rules.parse_cards("Ah"), ()], ())
-        .apply(CALL)
-        .apply(CALL)
-        .with_board(rules.parse_cards("Kh"))
-    )
+    state = HandState.start(rules, [rules.parse_cards("Ah"), ()], ()).apply(CALL).apply(CALL)
+    state = state.with_board(rules.parse_cards("Kh"))
     assert _equity_of(state, [0.0]) == pytest.approx((0.5 + 1 + 1 + 0) / 4)
 
 

@@ -9,6 +9,7 @@ from poker.agents.base import Agent, require_policy
 from poker.agents.local_best_response import LbrActions, LbrStreet, LocalBestResponse
 from poker.agents.simple import AlwaysCall, RandomAgent
 from poker.errors import PokernetsError
+from poker.play.hand import play_hand
 from poker.rules import CALL, FOLD, Rules
 from poker.solvers.best_response.public import best_response
 from poker.state import HandState, Policy
@@ -69,12 +70,7 @@ def play(rules: Rules, agents: list[Agent], hands: int, seed: int) -> float:
         start = HandState.deal(rules, rng)
         for seat in range(rules.num_players):
             line_up = [*agents[1 : 1 + seat], agents[0], *agents[1 + seat :]]
-            state = start
-            for player, agent in enumerate(line_up):
-                agent.start_hand(player)
-            while not state.is_over:
-                state = state.apply(line_up[state.to_act].act(state.view(state.to_act)))
-            chips += state.payoffs()[seat]
+            chips += play_hand(line_up, start).payoffs()[seat]
     return chips / (rules.num_players * hands)
 
 

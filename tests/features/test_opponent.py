@@ -29,27 +29,9 @@ def test_a_hand_worked_out_by_hand(rules: Rules) -> None:
     assert rules.blinds == (5, 10, 0)
     assert (betting.pot, betting.to_call) == (120, 20)
     inputs = named(betting, "AhKh7h")
-    wanted = {
-        "pot_odds": 20 / 140,
-        "bet_ratio": 1 / 2,
-        "pot_ratio": 30 / 120,
-        "committed": 0,
-        "bets_0": 0,
-        "bets_1": 0,
-        "bets_2": 1,
-        "flop": 1,
-        "turn": 0,
-        "river": 0,
-        "faced_bet": 1,
-        "was_aggressive": 0,
-        "dealt_in": 0.3,
-        "active": 0.3,
-        "still_to_act": 0.1,
-        "flush_possible": 1,
-        "ace": 1,
-        "king": 1,
-        "high_cards": 2 / 3,
-    }
+    wanted = dict.fromkeys(NAMES, 0.0) | {"pot_odds": 20 / 140, "bet_ratio": 1 / 2, "pot_ratio": 30 / 120}
+    wanted |= dict.fromkeys(("bets_2", "flop", "faced_bet", "flush_possible", "ace", "king"), 1.0)
+    wanted |= {"dealt_in": 0.3, "active": 0.3, "still_to_act": 0.1, "high_cards": 2 / 3}
     assert inputs == pytest.approx(wanted, abs=1e-6)
     after = named(betting.apply(FOLD), "AhKh7h")  # the small blind now faces the raise of its bet
     assert (after["committed"], after["was_aggressive"], after["faced_bet"]) == (1, 1, 0)
