@@ -6,7 +6,6 @@ import pytest
 from poker.betting import Betting
 from poker.cards import parse_cards
 from poker.errors import PokernetsError
-from poker.rules import CALL
 from poker.search.beliefs import observe_board, start_ranges
 from poker.search.clock import Clock
 from poker.search.round_solver import DepthLimitedSolver, Request, SolverSettings
@@ -101,9 +100,7 @@ def test_limits_must_be_positive() -> None:
 def test_a_solve_ends_when_it_is_precise_enough_or_its_time_is_up(
     device: str, precision: float, rounding: float
 ) -> None:
-    root = Betting.start(RULES)
-    for _ in range(6):
-        root = root.apply(CALL)
+    root = Betting.parse(RULES, "cc/cc/cc/")
     ranges = observe_board(start_ranges(RULES), RIVER)
     settings = SolverSettings("apdcfr", (1,), 1, precision=precision, device=device)
 

@@ -3,7 +3,7 @@
 import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import pytest
@@ -65,9 +65,21 @@ def played(rules: Rules, actions: Iterable[int]) -> Betting:
     return state
 
 
-def search(rules: Rules, seat: int, noise: float = 0.0) -> tuple[NestedSearch, RandomRounds]:
+def search(rules: Rules, seat: int, noise: float = 0.0, **settings: Any) -> tuple[NestedSearch, RandomRounds]:
     rounds = RandomRounds(load_menu("demo"))
-    return NestedSearch(rules, seat, rounds, opponent_noise=noise, remembered=1000), rounds
+    return NestedSearch(rules, seat, rounds, opponent_noise=noise, **{"remembered": 1000, **settings}), rounds
+
+
+def first_raise(nested: NestedSearch, rules: Rules) -> int:
+    """The least raise of the searcher's first decision."""
+    return min(action for action in nested.policy(Betting.start(rules), ()).actions if action > 0)
+
+
+def from_start(rounds: RandomRounds, rules: Rules, state: Betting) -> NodePolicy:
+    """The policy at `state` of the round solved from the start."""
+    policy = rounds(Request(Betting.start(rules), (), start_ranges(rules), 1)).at(state)
+    assert policy is not None
+    return policy
 
 
 def test_own_first_decision_is_one_solve(rules: Rules) -> None:
@@ -100,9 +112,7 @@ def test_ranges_follow_bayes_through_the_streets(rules: Rules) -> None:
     assert rounds.calls[1][2] == ()
 
     ranges = observe_action(start_ranges(rules), 1, first.probability(raise_to), 0.0)
-    root = rounds(Request(Betting.start(rules), (), start_ranges(rules), 1))
-    reply = root.at(played(rules, [raise_to]))
-    assert reply is not None
+    reply = from_start(rounds, rules, played(rules, [raise_to]))
     ranges = observe_action(ranges, 0, reply.probability(CALL), 0.03)
     ranges = observe_board(ranges, BOARD[:3])
     np.testing.assert_array_equal(rounds.ranges[1], ranges)
@@ -115,10 +125,8 @@ def test_ranges_follow_bayes_through_the_streets(rules: Rules) -> None:
 
 def test_known_action_is_followed_by_a_solve_from_the_new_state(rules: Rules) -> None:
     nested, rounds = search(rules, seat=1)
-    first = nested.policy(Betting.start(rules), ())
-    raise_to = min(action for action in first.actions if action > 0)
-    reply = rounds(Request(Betting.start(rules), (), start_ranges(rules), 1)).at(played(rules, [raise_to]))
-    assert reply is not None
+    raise_to = first_raise(nested, rules)
+    reply = from_start(rounds, rules, played(rules, [raise_to]))
     again = max(action for action in reply.actions)
     rounds.calls.clear()
     nested.policy(played(rules, [raise_to, again]), ())
@@ -127,17 +135,12 @@ def test_known_action_is_followed_by_a_solve_from_the_new_state(rules: Rules) ->
 
 def test_a_solution_is_kept_to_while_the_hand_is_in_it(rules: Rules) -> None:
     """Known bets are answered from the first solution with `follow`, another size from a solution that contains it."""
-    rounds = RandomRounds(load_menu("demo"))
-    nested = NestedSearch(rules, 1, rounds, opponent_noise=0.0, remembered=1000, follow=True)
-    first = nested.policy(Betting.start(rules), ())
-    raise_to = min(action for action in first.actions if action > 0)
-    solution = rounds(Request(Betting.start(rules), (), start_ranges(rules), 1))
-    reply = solution.at(played(rules, [raise_to]))
-    assert reply is not None
+    nested, rounds = search(rules, seat=1, follow=True)
+    raise_to = first_raise(nested, rules)
+    reply = from_start(rounds, rules, played(rules, [raise_to]))
     in_solution = played(rules, [raise_to, max(reply.actions)])
+    expected = from_start(rounds, rules, in_solution)
     rounds.calls.clear()
-    expected = solution.at(in_solution)
-    assert expected is not None
     np.testing.assert_array_equal(nested.policy(in_solution, ()).probs, expected.probs)
     assert rounds.calls == []
     nested.policy(played(rules, [raise_to, max(reply.actions) - 1]), ())
@@ -145,11 +148,10 @@ def test_a_solution_is_kept_to_while_the_hand_is_in_it(rules: Rules) -> None:
 
 
 def test_the_modelled_part_moves_with_the_opponents_actions_alone(rules: Rules) -> None:
-    rounds, exploit = RandomRounds(load_menu("demo")), Exploit(0.5, FixedFrequencies(folds=0.1, raises=0.7))
-    nested = NestedSearch(rules, 1, rounds, opponent_noise=0.02, remembered=1000, exploit=exploit)
-    raise_to = min(action for action in nested.policy(Betting.start(rules), ()).actions if action > 0)
-    reply = rounds(Request(Betting.start(rules), (), start_ranges(rules), 1)).at(played(rules, [raise_to]))
-    assert reply is not None
+    exploit = Exploit(0.5, FixedFrequencies(folds=0.1, raises=0.7))
+    nested, rounds = search(rules, seat=1, noise=0.02, exploit=exploit)
+    raise_to = first_raise(nested, rules)
+    reply = from_start(rounds, rules, played(rules, [raise_to]))
     nested.policy(played(rules, [raise_to, CALL]), BOARD[:3])
     first, _, second = rounds.modelled
     assert first is not None
@@ -212,13 +214,12 @@ def test_policy_depends_on_the_history_alone(rules: Rules) -> None:
 def test_few_beliefs_may_be_kept(rules: Rules) -> None:
     state, board = played(rules, [300, CALL, 400, 1100, CALL, CALL]), BOARD[:4]
     long, _ = search(rules, seat=1)
-    short = NestedSearch(rules, 1, RandomRounds(load_menu("demo")), opponent_noise=0.0, remembered=1)
+    short, _ = search(rules, seat=1, remembered=1)
     np.testing.assert_array_equal(short.policy(state, board).probs, long.policy(state, board).probs)
 
 
 def test_states_before_the_flop_are_not_forgotten_for_later_ones(rules: Rules) -> None:
-    rounds = RandomRounds(load_menu("demo"))
-    nested = NestedSearch(rules, 0, rounds, opponent_noise=0.0, remembered=2)
+    nested, rounds = search(rules, seat=0, remembered=2)
     states = [played(rules, [277]), played(rules, [345])]
     for board in (BOARD[:3], BOARD[1:4], BOARD[2:]):
         for state in states:

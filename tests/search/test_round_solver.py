@@ -5,7 +5,6 @@ import pytest
 
 from poker.betting import Betting
 from poker.cards import HOLDEM, hand_index, parse_cards
-from poker.rules import CALL
 from poker.search.beliefs import observe_board, start_ranges
 from poker.search.leaves.evaluator import leaf_states
 from poker.search.round_solver import DepthLimitedSolver, Request, SolverSettings, evened, without_unlikely
@@ -45,9 +44,7 @@ def test_leaf_states_are_those_at_the_leaves_in_their_order() -> None:
 
 
 def test_unlikely_hands_of_the_opponent_are_left_out_unless_solves_are_safe() -> None:
-    root = Betting.start(RULES)
-    for _ in range(6):
-        root = root.apply(CALL)
+    root = Betting.parse(RULES, "cc/cc/cc/")
     ranges = observe_board(start_ranges(RULES), RIVER)
     rare = np.flatnonzero(ranges[1] > 0)[::50]
     ranges[:, rare] *= 1e-6
@@ -63,9 +60,7 @@ def test_unlikely_hands_of_the_opponent_are_left_out_unless_solves_are_safe() ->
 
 
 def test_ranges_whose_likely_hands_block_each_other_are_solved_whole() -> None:
-    root = Betting.start(RULES)
-    for _ in range(6):
-        root = root.apply(CALL)
+    root = Betting.parse(RULES, "cc/cc/cc/")
     ranges = np.zeros((2, RULES.num_hands), np.float32)
     same, other = np.flatnonzero(observe_board(start_ranges(RULES), RIVER)[0] > 0)[[0, -1]]
     ranges[:, same], ranges[:, other] = 1.0, 1e-7
@@ -76,10 +71,7 @@ def test_ranges_whose_likely_hands_block_each_other_are_solved_whole() -> None:
 
 
 def test_values_of_a_decision_are_the_mean_of_those_of_its_actions() -> None:
-    root = Betting.start(RULES)
-    for _ in range(4):
-        root = root.apply(CALL)
-    root = root.apply(CALL).apply(CALL)
+    root = Betting.parse(RULES, "cc/cc/cc/")
     ranges = observe_board(start_ranges(RULES), RIVER)
     solve = DepthLimitedSolver(MENU, MENU, {}, SolverSettings("apdcfr", (20,), 1))
     assert solve(Request(root, RIVER, ranges, 1)).values is None
@@ -127,9 +119,7 @@ def test_ranges_that_suits_change_by_noise_alone_are_made_even() -> None:
 
 
 def test_a_solve_for_even_ranges_is_that_for_the_noisy_ones_on_fewer_boards() -> None:
-    root = Betting.start(RULES)
-    for _ in range(4):
-        root = root.apply(CALL)
+    root = Betting.parse(RULES, "cc/cc/")
     ranges, menu = nearly_even(1e-3), bet_menu(preflop=[[]], flop=[[]], turn=[[1.0], []], river=[[1.0], []])
     values: OpponentValues = np.where(HOLDEM.live(TWO_SUITS), 0.0, np.nan).astype(np.float32)
     for kind, alternatives in (("unsafe", None), ("resolve", values)):

@@ -19,15 +19,9 @@ from tests.games import load_rules
 RULES = load_rules("holdem_nolimit_2p")
 MENU = bet_menu(preflop=[[1.0], ["a"]], flop=[[1.0], ["a"]], turn=[[1.0], ["a"]], river=[[1.0], ["a"]])
 TURN, RIVER = parse_cards("2cKdAh7s"), parse_cards("2cKdAh7s9h")
+TURN_ROOT = Betting.parse(RULES, "r300c/cc/")
 SEARCHER = 0
 """Acts first after the flop."""
-
-
-def turn_root() -> Betting:
-    betting = Betting.start(RULES)
-    for action in (300, CALL, CALL, CALL):
-        betting = betting.apply(action)
-    return betting
 
 
 def turn_ranges() -> Ranges:
@@ -43,13 +37,13 @@ def solver(kind: str, iterations: int) -> DepthLimitedSolver:
 
 @pytest.fixture(scope="module")
 def turn() -> RoundSolution:
-    return solver("resolve", 40)(Request(turn_root(), TURN, turn_ranges(), SEARCHER))
+    return solver("resolve", 40)(Request(TURN_ROOT, TURN, turn_ranges(), SEARCHER))
 
 
 def test_unsafe_solutions_carry_nothing() -> None:
-    solution = solver("unsafe", 2)(Request(turn_root(), TURN, turn_ranges(), SEARCHER))
+    solution = solver("unsafe", 2)(Request(TURN_ROOT, TURN, turn_ranges(), SEARCHER))
     assert solution.concessions is None
-    assert solution.alternatives(turn_root(), TURN, turn_ranges()) is None
+    assert solution.alternatives(TURN_ROOT, TURN, turn_ranges()) is None
     with pytest.raises(PokernetsError, match="choose one of unsafe"):
         Safety("safe")
 
@@ -65,7 +59,7 @@ def test_values_at_a_decision_of_the_opponent_are_those_of_the_best_action(turn:
 
 def follow(solution: RoundSolution, line: tuple[int, ...]) -> tuple[Betting, Ranges]:
     """State and ranges after a line of the turn."""
-    betting, ranges = turn_root(), turn_ranges()
+    betting, ranges = TURN_ROOT, turn_ranges()
     for action in line:
         policy = solution.at(betting)
         assert policy is not None

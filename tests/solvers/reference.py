@@ -118,12 +118,11 @@ class Reference:
 
 
 class ReferenceCFR(Reference):
-    """CFR+ with linear averaging and alternating updates, hand after hand."""
+    """Regrets of CFR+ with alternating updates, hand after hand."""
 
     def __init__(self, tree: BettingTree, board: tuple[int, ...], ranges: NDArray[np.floating]) -> None:
         super().__init__(tree, board, ranges)
         self.regrets: Profile = {}
-        self.sums: Profile = {}
 
     def current(self, node: int, board: tuple[int, ...]) -> Floats:
         number = int(self.tree.num_children[node])
@@ -131,36 +130,28 @@ class ReferenceCFR(Reference):
         mass = regrets.sum(axis=1, keepdims=True)
         return np.where(mass > 0, regrets / np.where(mass > 0, mass, 1), 1.0 / number)
 
-    def iterate(self, t: int) -> None:
+    def iterate(self) -> None:
         for p in range(2):
-            self.update(0, p, self.board, self.ranges[1 - p] * self.live(self.board), t)
+            self.update(0, p, self.board, self.ranges[1 - p] * self.live(self.board))
 
-    def update(self, node: int, p: int, board: tuple[int, ...], reach: Floats, t: int) -> Floats:
+    def update(self, node: int, p: int, board: tuple[int, ...], reach: Floats) -> Floats:
         tree = self.tree
         children = tree.children(node)
         if tree.kind[node] == Kind.STREET:
             total = np.zeros(len(self.hands))
             for deal, chance in self.deals(node, board):
                 live = self.live(deal)
-                total += chance * self.update(int(tree.first_child[node]), p, deal, reach * live, t) * live
+                total += chance * self.update(int(tree.first_child[node]), p, deal, reach * live) * live
             return total
         if not len(children):
             return self.terminal(node, p, board, reach)
         probs = self.current(node, board)
         key = (node, board)
         if tree.player[node] != p:
-            self.sums[key] = self.sums.get(key, np.zeros_like(probs)) + t * reach[:, None] * probs
-            below = [self.update(c, p, board, reach * probs[:, i], t) for i, c in enumerate(children)]
+            below = [self.update(c, p, board, reach * probs[:, i]) for i, c in enumerate(children)]
             value: Floats = np.sum(below, axis=0)
             return value
-        parts = np.array([self.update(c, p, board, reach, t) for c in children])
+        parts = np.array([self.update(c, p, board, reach) for c in children])
         value = np.einsum("ha,ah->h", probs, parts)
         self.regrets[key] = np.maximum(self.regrets[key] + parts.T - value[:, None], 0)
         return value
-
-    def average(self) -> Profile:
-        out = {}
-        for key, sums in self.sums.items():
-            mass = sums.sum(axis=1, keepdims=True)
-            out[key] = np.where(mass > 0, sums / np.where(mass > 0, mass, 1), 1.0 / sums.shape[1])
-        return out

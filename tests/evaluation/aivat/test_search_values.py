@@ -12,6 +12,7 @@ from poker.evaluation.aivat.search_values import SearchValues
 from poker.evaluation.aivat.value_functions import FoldEquityValues, ValueFunctionSpec
 from poker.play.lineup import AgentSpec
 from poker.rules import Rules
+from poker.search.safety import round_values
 from poker.search.solved_values import DecisionValues, SolvedValues
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.solver import VectorSolver
@@ -57,7 +58,8 @@ class Solves(RandomPolicy):
 
     def solved_values(self, state: HandState, seat: int) -> DecisionValues:
         solver, path = self._here(state)
-        return DecisionValues(SolvedValues.of(solver, 1 - seat), path)
+        values = round_values(solver.average_values(1 - seat))
+        return DecisionValues(SolvedValues(solver.game.rules, 1 - seat, *values), path)
 
 
 @pytest.mark.parametrize("game", ["kuhn", "leduc"])

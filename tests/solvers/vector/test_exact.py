@@ -23,21 +23,15 @@ def solver(game: str, algorithm: str, options: Mapping[str, float] | None = None
     return ExactSolver(tree, cards, dealer, algorithm=algorithm, options=options)
 
 
-@pytest.mark.parametrize(("algorithm", "bound"), [("cfr_plus", 0.02), ("dcfr", 0.02)])
-def test_stored_blueprint_is_the_solution(algorithm: str, bound: float) -> None:
+@pytest.mark.parametrize("algorithm", ["cfr_plus", "dcfr"])
+def test_stored_blueprint_is_the_solution(algorithm: str) -> None:
     run = solver("leduc", algorithm)
     run.run(iterations=1000)
     metrics = run.metrics()
-    assert metrics["nash_conv"] < bound
+    assert metrics["nash_conv"] < 0.02
     assert metrics["game_value"] == pytest.approx(-0.0856, abs=0.001)
     blueprint = blueprint_from(run.tree, SmallGameBuckets(run.tree.rules), run.average, bits=32)
     assert evaluate_policy(run.tree, blueprint.probs).nash_conv == pytest.approx(metrics["nash_conv"], abs=1e-5)
-
-
-def test_kuhn_value() -> None:
-    run = solver("kuhn", "cfr_plus")
-    run.run(iterations=1000)
-    assert run.metrics()["game_value"] == pytest.approx(-1 / 18, abs=1e-4)
 
 
 @pytest.mark.parametrize("algorithm", ["cfr_plus", "apdcfr"])

@@ -13,20 +13,15 @@ from poker.solvers.vector.leaves import LeafValues
 from poker.solvers.vector.schedules import SCHEDULES, Schedule, schedule
 from poker.solvers.vector.solver import VectorSolver
 from poker.state import Betting
-from poker.tree import BettingTree, DepthLimit, bet_menu, build_tree
+from poker.tree import DepthLimit, build_tree
 from poker.tree.spots import spot_tree
 from tests.bench.bench_vector import GOLDEN, flop_holdem
 from tests.solvers.games import ORACLES, SPOTS, kuhn, leduc, small_holdem, spot_game
 from tests.solvers.reference import Reference, ReferenceCFR
-from tests.solvers.resolving import exported
+from tests.solvers.resolving import MENU, exported, game_tree
 
 LINEAR = Schedule("linear", alpha=1.0, beta=1.0, gamma=1.0)
 PDCFR_PLUS = Schedule("pdcfr_plus", alpha=2.3, floor=True, prediction=1.0, gamma=5.0)
-
-
-def small_tree() -> BettingTree:
-    menu = bet_menu(preflop=[[1.0], ["a"]], flop=[["a"], []], turn=[["a"], []])
-    return build_tree(Betting.start(small_holdem()), menu)
 
 
 def random_ranges(num_hands: int, seed: int = 1) -> np.ndarray:
@@ -63,13 +58,13 @@ def test_leduc_reaches_its_value(isomorphism: bool) -> None:
 
 @pytest.mark.parametrize("symmetric", [True, False])
 def test_equals_plain_python_on_a_two_card_game(symmetric: bool) -> None:
-    tree = small_tree()
+    tree = game_tree(small_holdem())
     ranges = np.ones((2, 28), np.float32) if symmetric else random_ranges(28)
     game = VectorGame(tree, (), ranges)
     assert (len(game.boards.groups[0]) == 2) == symmetric
     solver, reference = VectorSolver(game, "cfr_plus"), ReferenceCFR(tree, (), ranges.astype(np.float64))
     solver.run(iterations=1)
-    reference.iterate(1)
+    reference.iterate()
     compared = 0
     for (node, board), regrets in reference.regrets.items():
         if tree.player[node] == 0:
@@ -94,8 +89,7 @@ def test_equals_plain_python_on_a_two_card_game(symmetric: bool) -> None:
 @pytest.mark.parametrize("own", [0, 1])
 def test_depth_limit_equals_plain_python(choosers: tuple[int, ...], own: int) -> None:
     rules = small_holdem()
-    menu = bet_menu(preflop=[[1.0], ["a"]], flop=[["a"], []], turn=[["a"], []])
-    tree = build_tree(Betting.start(rules), menu, DepthLimit(0, 3, choosers, cut_runouts=True))
+    tree = build_tree(Betting.start(rules), MENU, DepthLimit(0, 3, choosers, cut_runouts=True))
     rng = np.random.default_rng(4)
     own_cluster, opp_cluster = rng.integers(-1, 5, 28), rng.integers(-1, 19, 28)
     values = rng.normal(size=(tree.num_leaf_states, 3 ** len(choosers), 5, 19)).astype(np.float32)
@@ -111,7 +105,7 @@ def test_depth_limit_equals_plain_python(choosers: tuple[int, ...], own: int) ->
 
 
 def test_rake_equals_plain_python() -> None:
-    tree, ranges = small_tree(), random_ranges(28)
+    tree, ranges = game_tree(small_holdem()), random_ranges(28)
     solver = VectorSolver(VectorGame(tree, (), ranges, rake=Rake(0.1)), "dcfr")
     solver.run(iterations=30)
     profile, reference = exported(solver), Reference(tree, (), ranges.astype(np.float64), rake=0.1)
@@ -179,8 +173,7 @@ def test_action_values_average_to_the_values_of_hands() -> None:
 
 
 def test_leaf_values_that_do_not_fit_are_refused() -> None:
-    menu = bet_menu(preflop=[[1.0], ["a"]], flop=[["a"], []], turn=[["a"], []])
-    tree = build_tree(Betting.start(small_holdem()), menu, DepthLimit(0, 2, (1,)))
+    tree = build_tree(Betting.start(small_holdem()), MENU, DepthLimit(0, 2, (1,)))
     clusters = np.zeros(28, np.int32)
     with pytest.raises(PokernetsError, match="leaf values are needed"):
         VectorGame(tree)
