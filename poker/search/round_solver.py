@@ -20,7 +20,7 @@ from poker.search.clock import Clock, Effort
 from poker.search.engines import engine
 from poker.search.exploit.exploiting import Modelled
 from poker.search.leaves.evaluator import LeafEvaluator, LeafQuery, leaf_states
-from poker.search.safety import Concessions, OpponentValues, Safety
+from poker.search.safety import Concessions, OpponentValues, Safety, round_values
 from poker.search.solved_values import SolvedValues
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.leaves import AskedLeaves, LeafValues
@@ -261,7 +261,10 @@ class DepthLimitedSolver:
     def _solution(self, solver: VectorSolver, request: Request) -> RoundSolution:
         root, searcher = request.root, request.searcher
         concessions = self._safety.concessions(solver, root, searcher)
-        values = SolvedValues.of(solver, 1 - searcher) if self.keeps_values else None
+        values = None
+        if self.keeps_values:
+            reached = solver.average_values(1 - searcher)
+            values = SolvedValues(root.rules, 1 - searcher, *round_values(reached))
         return RoundSolution(root, _round_policies(solver, root.street), concessions, values)
 
     def _likely(self, ranges: Ranges, searcher: int) -> Ranges:

@@ -19,7 +19,6 @@ from poker.types import Floats, Path, Reals, Singles
 
 if TYPE_CHECKING:
     from poker.search.safety import Starts
-    from poker.solvers.vector.solver import VectorSolver
 
 
 @dataclass(frozen=True)
@@ -31,14 +30,6 @@ class SolvedValues:
     player: int
     values: Mapping[Path, Singles] = field(repr=False)
     starts: "Mapping[Path, Starts]" = field(repr=False)
-
-    @classmethod
-    def of(cls, solver: "VectorSolver", player: int) -> "SolvedValues":
-        """Values by one more sweep over the average strategies."""
-        from poker.search.safety import round_values  # noqa: PLC0415 (a tenth of a second, where nobody solves)
-
-        values, starts = round_values(solver.average_values(player))
-        return cls(solver.game.rules, player, values, starts)
 
 
 @dataclass(frozen=True)
