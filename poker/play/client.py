@@ -88,36 +88,36 @@ class DealerSeat:
         if text == self._last[0]:
             return self._last[1]
         try:
-            told = parse_match_state(self.game, text)
+            sent = parse_match_state(self.game, text)
         except AcpcError as error:
             self._fail("", f"a line of the dealer is not understood: {error}")
             return f"{text}:c" if text.startswith("MATCHSTATE:") and text.isascii() else None
-        if told.number != self.number:
-            self._begin(told)
-        state = told.state
+        if sent.number != self.number:
+            self._begin(sent)
+        state = sent.state
         if state.is_over:
             if self.finished:
                 return None
             self.finished = True
-            self._count(told)
+            self._count(sent)
             if isinstance(self.agent, ObservingAgent):
                 self._try(state.betting.text(), partial(self.agent.end_hand, state))
             give_back_memory()
             return None
-        if state.to_act != told.player:
+        if state.to_act != sent.player:
             return None
-        answer = f"{text}:{state.betting.action_text(self._act(told))}"
+        answer = f"{text}:{state.betting.action_text(self._act(sent))}"
         self._last = (text, answer)
         return answer
 
-    def _begin(self, told: MatchState) -> None:
-        self.number = told.number
+    def _begin(self, sent: MatchState) -> None:
+        self.number = sent.number
         if not self.hands:
             seed = int(np.random.SeedSequence(self.seed).generate_state(1, np.uint64)[0])
             self._try("", partial(self.agent.reset, seed))
         self.hands += 1
         self.finished = False
-        self._try("", partial(self.agent.start_hand, told.player))
+        self._try("", partial(self.agent.start_hand, sent.player))
 
     def _try(self, betting: str, step: Callable[[], None]) -> None:
         try:
@@ -125,21 +125,21 @@ class DealerSeat:
         except Exception as error:
             self._fail(betting, described(error))
 
-    def _count(self, told: MatchState) -> None:
+    def _count(self, sent: MatchState) -> None:
         try:
-            payoffs = told.state.divided_payoffs()
+            payoffs = sent.state.divided_payoffs()
         except PokernetsError as error:
-            self._fail(told.state.betting.text(), str(error))
+            self._fail(sent.state.betting.text(), str(error))
             return
-        self.chips.append(payoffs[told.player])
+        self.chips.append(payoffs[sent.player])
         players = len(payoffs)
-        names = [f"opponent#{(seat - told.player) % players}" for seat in range(players)]
-        names[told.player] = re.sub(r"[:|]|[^!-~]", "_", self.agent.name)
-        line = log_line(told.state, told.number, names, payoffs)
-        self._try(told.state.betting.text(), partial(append_lines, self.log, [line]))
+        names = [f"opponent#{(seat - sent.player) % players}" for seat in range(players)]
+        names[sent.player] = re.sub(r"[:|]|[^!-~]", "_", self.agent.name)
+        line = log_line(sent.state, sent.number, names, payoffs)
+        self._try(sent.state.betting.text(), partial(append_lines, self.log, [line]))
 
-    def _act(self, told: MatchState) -> int:
-        state, betting = told.state, told.state.betting.text()
+    def _act(self, sent: MatchState) -> int:
+        state, betting = sent.state, sent.state.betting.text()
         policy: Policy | None = None
         try:
             action = int(self.agent.act(state))
@@ -152,7 +152,7 @@ class DealerSeat:
                 with contextlib.suppress(Exception):  # play does not need the policy
                     policy = self.agent.policy(public_state(state.betting, state.board))
         if isinstance(self.agent, PolicyAgent):
-            self._try(betting, partial(append_note, self.notes, told.number, told.player, betting, policy))
+            self._try(betting, partial(append_note, self.notes, sent.number, sent.player, betting, policy))
         return action
 
     def _fail(self, betting: str, what: str) -> None:

@@ -46,8 +46,8 @@ def finish(steps: Generator[tuple[P, HandState], int | None, T]) -> T:
         try:
             player, view = steps.send(action)
         except StopIteration as end:
-            found: T = end.value
-            return found
+            result: T = end.value
+            return result
         action = player.act(view)
 
 

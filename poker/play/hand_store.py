@@ -70,12 +70,12 @@ def counted_in(log: Path) -> Counted | None:
     if not path.exists():
         return None
     try:
-        found = Counted(**json.loads(path.read_text(encoding="utf-8")))
-        if any(type(number) is not int or number < 1 for number in vars(found).values()):
-            raise ValueError(found)
+        counted = Counted(**json.loads(path.read_text(encoding="utf-8")))
+        if any(type(number) is not int or number < 1 for number in vars(counted).values()):
+            raise ValueError(counted)
     except (ValueError, TypeError) as error:
         raise PokernetsError(f"{path} is damaged: {error}; remove it, or play the match again") from error
-    return found
+    return counted
 
 
 def _counted_path(log: Path) -> Path:
@@ -125,8 +125,8 @@ class HandStore:
         self._commits = JsonLines(folder / f"{stem}.commits.jsonl")
         self._estimates = JsonLines(folder / f"{stem}{mark}.aivat.jsonl")
         if claims is not None:
-            told = f"another process plays {lineup.title} with the same settings into {self.path}: wait for its end"
-            claims.take(stem, told)
+            in_use = f"another process plays {lineup.title} with the same settings into {self.path}: wait for its end"
+            claims.take(stem, in_use)
         if fresh:
             estimates = folder.glob(f"{glob.escape(stem)}*.aivat.jsonl")
             for path in (self.path, self._failures.path, self._commits.path, *estimates):
@@ -209,9 +209,9 @@ class HandStore:
         for row in self._failures.rows():
             incident = Incident(**row)
             session = incident.hand // size
-            found = self.kept.get(session) or self.unestimated.get(session)
-            if found is not None and incident not in found.incidents:
-                found.incidents.append(incident)
+            earlier = self.kept.get(session) or self.unestimated.get(session)
+            if earlier is not None and incident not in earlier.incidents:
+                earlier.incidents.append(incident)
         return lines
 
     def _numbers(self, session: int) -> list[int]:

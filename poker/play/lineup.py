@@ -122,14 +122,14 @@ class Rotation:
         )
 
 
-def line_ups(game: Rules, names: Sequence[str], asked: Sequence[Sequence[str]] | None) -> list[LineUp]:
-    """The line-ups `asked` for, checked. None: all pairs heads-up, otherwise the agents in their order, repeated until
+def line_ups(game: Rules, names: Sequence[str], wanted: Sequence[Sequence[str]] | None) -> list[LineUp]:
+    """The line-ups `wanted` for, checked. None: all pairs heads-up, otherwise the agents in their order, repeated until
     the table is full."""
     if len(set(names)) != len(names):
         raise PokernetsError(f"`agents` names one twice: {', '.join(names)}; let it play itself with `lineups`")
     check_names(names)
     players = game.num_players
-    if asked is None:
+    if wanted is None:
         if players == 2 and len(names) >= 2:
             return [LineUp(pair) for pair in combinations(names, 2)]
         repeated = (*names,) * players
@@ -139,14 +139,14 @@ def line_ups(game: Rules, names: Sequence[str], asked: Sequence[Sequence[str]] |
                 f" lineups=[[{','.join(repeated[:players])}]]"
             )
         return [LineUp(repeated[:players])]
-    if not asked:
+    if not wanted:
         raise PokernetsError("`lineups` is empty: name at least one line-up, or leave it out")
-    for line_up in asked:
+    for line_up in wanted:
         unknown = [name for name in line_up if name not in names]
         if unknown or len(line_up) != players:
             wrong = f"`{unknown[0]}` is not among `agents`" if unknown else f"has {len(line_up)} of {players} players"
             raise PokernetsError(f"line-up [{', '.join(line_up)}]: {wrong}")
-    return [LineUp(tuple(line_up)) for line_up in asked]
+    return [LineUp(tuple(line_up)) for line_up in wanted]
 
 
 def with_players(game: Rules, players: int) -> Rules:

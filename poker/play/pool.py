@@ -69,13 +69,13 @@ class _Here:
 
     def offers(self) -> dict[str, Offers]:
         """Abilities of all agents, which are built for this."""
-        found = {}
+        offers = {}
         for name in self._builders:
             agent = self._agent(name, None)
             observes = isinstance(agent, ObservingAgent)
             by_policy = isinstance(agent, PolicyAgent) and not observes
-            found[name] = Offers(by_policy, observes, isinstance(agent, DecisionSolver))
-        return found
+            offers[name] = Offers(by_policy, observes, isinstance(agent, DecisionSolver))
+        return offers
 
     def answer(self, call: Call) -> Any:
         return getattr(self._agent(call.name, call.copy), call.method)(*call.arguments)

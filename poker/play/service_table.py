@@ -175,7 +175,7 @@ class ServiceTable:
 
     def _slumbot(self, hand: ServedHand) -> dict[str, Any]:
         cards = [[self._game.cards_text((card,)) for card in held] for held in hand.state.hole_cards]
-        told = {
+        answer = {
             "token": hand.session,
             "client_pos": hand.player,
             "hole_cards": cards[hand.player],
@@ -185,8 +185,8 @@ class ServiceTable:
         }
         if hand.state.is_over:
             won = hand.state.payoffs()[hand.player]
-            told |= {"winnings": won, "baseline_winnings": 0, "bot_hole_cards": cards[1 - hand.player]}
-        return told
+            answer |= {"winnings": won, "baseline_winnings": 0, "bot_hole_cards": cards[1 - hand.player]}
+        return answer
 
 
 def serve_table(table: ServiceTable, host: str, port: int, tell: Callable[[str], None]) -> None:

@@ -154,8 +154,8 @@ class Slumbot:
     def act(self, hand: ServiceHand, action: int) -> ServiceHand:
         """The hand after our action, when it is our turn again or over; LostAnswer if that is not known."""
         incr = token_of(hand.state.betting, action)
-        told = self._asked("/api/act", {"token": hand.answer["token"], "incr": incr})
-        return self._read({**hand.answer, **told})
+        answer = self._asked("/api/act", {"token": hand.answer["token"], "incr": incr})
+        return self._read({**hand.answer, **answer})
 
     def _read(self, answer: Mapping[str, Any]) -> ServiceHand:
         self._token, player = str(answer["token"]), int(answer["client_pos"])
@@ -171,10 +171,10 @@ class Slumbot:
         return None
 
     def _asked(self, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
-        told = self._line.ask(path, body, _NO_HAND if path == "/api/new_hand" else _BUSY)
-        if "error_msg" in told:
-            raise LostAnswer(str(told["error_msg"]))
-        return dict(told)
+        answer = self._line.ask(path, body, _NO_HAND if path == "/api/new_hand" else _BUSY)
+        if "error_msg" in answer:
+            raise LostAnswer(str(answer["error_msg"]))
+        return dict(answer)
 
 
 class GtoWizard:
@@ -203,20 +203,20 @@ class GtoWizard:
         token = token_of(hand.state.betting, action)
         unit = self._unit(hand.answer)
         amount = {"amount": round(int(token[1:]) / unit)} if token[0] == "b" else {}
-        told = self._line.ask(f"/hands/{hand.answer['hand_id']}/act", {"action": token[0], **amount})
-        return self._read({**told, "hero": hand.answer["hero"]})
+        answer = self._line.ask(f"/hands/{hand.answer['hand_id']}/act", {"action": token[0], **amount})
+        return self._read({**answer, "hero": hand.answer["hero"]})
 
     def _read(self, answer: Mapping[str, Any]) -> ServiceHand:
-        told = answer["game_state"]
-        shown = {seat["name"]: seat for seat in told["players"]}
-        others = [name for name, seat in shown.items() if seat["hole_cards"] and not name.startswith(self._OPPONENT)]
+        game = answer["game_state"]
+        seats = {seat["name"]: seat for seat in game["players"]}
+        others = [name for name, seat in seats.items() if seat["hole_cards"] and not name.startswith(self._OPPONENT)]
         hero = answer.get("hero") or others[0]  # at the end both hands may be shown
-        player = 0 if shown[hero]["position"] == "BB" else 1
-        cards = {player if name == hero else 1 - player: seat["hole_cards"] or "" for name, seat in shown.items()}
-        tokens, unit = [token for token in told["action_history"] if token != "_"], self._unit(answer)
-        state = _state(self._rules, tokens, cards, told["board_cards"] or "", unit)
+        player = 0 if seats[hero]["position"] == "BB" else 1
+        cards = {player if name == hero else 1 - player: seat["hole_cards"] or "" for name, seat in seats.items()}
+        tokens, unit = [token for token in game["action_history"] if token != "_"], self._unit(answer)
+        state = _state(self._rules, tokens, cards, game["board_cards"] or "", unit)
         won, adjusted = (
-            None if told[key] is None or not told["is_hand_over"] else told[key] * unit
+            None if game[key] is None or not game["is_hand_over"] else game[key] * unit
             for key in ("winnings", "aivat_score")
         )
         return ServiceHand(str(answer["hand_id"]), player, state, won, adjusted, {**answer, "hero": hero})

@@ -130,9 +130,9 @@ def play_at_tables(
                 playing[number].go_on(None)
         if not playing:
             return
-        asked = [table.asked for table in playing.values() if table.asked is not None]
-        if len(asked) == len(playing):
-            for table, action in zip(playing.values(), _actions(asked), strict=True):
+        waiting_for = [table.asked for table in playing.values() if table.asked is not None]
+        if len(waiting_for) == len(playing):
+            for table, action in zip(playing.values(), _actions(waiting_for), strict=True):
                 table.go_on(action)
         free = [number for number, table in playing.items() if table.asked is None]
         for table in [playing.pop(number) for number in free]:
@@ -153,22 +153,23 @@ def shares_tables(agent: Agent) -> bool:
     )
 
 
-def _actions(asked: Sequence[_Asked]) -> list[int]:
+def _actions(waiting: Sequence[_Asked]) -> list[int]:
     """The action of each player that is `asked`, in order."""
     together: dict[int, list[int]] = defaultdict(list)
-    for number, (player, _) in enumerate(asked):
+    for number, (player, _) in enumerate(waiting):
         if isinstance(player.agent, SamplingAgent) and shares_tables(player.agent):
             together[id(player.agent.original)].append(number)
-    known: dict[int, Policy] = {}
+    policies: dict[int, Policy] = {}
     seconds: dict[int, float] = {}
     for numbers in together.values():
-        agent, started = asked[numbers[0]][0].agent, time.perf_counter()
+        agent, started = waiting[numbers[0]][0].agent, time.perf_counter()
         assert isinstance(agent, SamplingAgent)
         try:
-            known |= zip(numbers, agent.original.policies([asked[number][1] for number in numbers]), strict=True)
+            policies |= zip(numbers, agent.original.policies([waiting[number][1] for number in numbers]), strict=True)
         except Exception:
             continue
         seconds |= dict.fromkeys(numbers, (time.perf_counter() - started) / len(numbers))
     return [
-        player.act(view, known.get(number), seconds.get(number, 0.0)) for number, (player, view) in enumerate(asked)
+        player.act(view, policies.get(number), seconds.get(number, 0.0))
+        for number, (player, view) in enumerate(waiting)
     ]

@@ -61,8 +61,8 @@ class TableFiles:
             JsonLines(path).cut_unfinished()
         if not self.log.exists():
             against = ", ".join(f"{name} {mark}" for name, mark in agents.items())
-            told = f"# {rules.name}: a person at the table{f' of {against}' if against else ''}\n"
-            self.log.write_text(told, encoding="utf-8")
+            header = f"# {rules.name}: a person at the table{f' of {against}' if against else ''}\n"
+            self.log.write_text(header, encoding="utf-8")
         self._entropy = stored_seed(folder / "secret.json", entropy)
 
     def deal(self, number: int) -> HandState:

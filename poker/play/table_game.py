@@ -78,11 +78,11 @@ class Opponents:
         errors of building them, such as those of their artifacts."""
         offers = self.pool.start().offers.result()
         moves = all(offers[name].by_policy for name in self._names)
-        found = []
+        agents = []
         for number, name in enumerate(self._names):
             copy = None if offers[name].by_policy else (game, seed + number)
-            found.append(PooledAgent(self.pool, game, name, copy, moves and not number, offers[name].observes))
-        return found
+            agents.append(PooledAgent(self.pool, game, name, copy, moves and not number, offers[name].observes))
+        return agents
 
 
 @dataclass(frozen=True)
@@ -136,8 +136,8 @@ class TableGame:
         logged = self.files.hands()
         self.files.write_histories(logged)
         last = logged[-1].number if logged else -1
-        found = self.files.load()
-        self._hand = found or HandProgress(last + 1, self.files.deal(last + 1))
+        stored = self.files.load()
+        self._hand = stored or HandProgress(last + 1, self.files.deal(last + 1))
         self._logged = last
         """Number of the last hand in the files."""
         self._name = str(self.files.folder)
@@ -145,11 +145,11 @@ class TableGame:
         self._agents = self.opponents.seated(self._name, seed)
         weakref.finalize(self, self.opponents.pool.forget, self._name)
         self._start_hand()
-        if found is None:
+        if stored is None:
             self.files.save(self._hand)
-        elif found.state.is_over and found.number > last:
-            self.files.add(found, self._names)
-            self._logged = found.number
+        elif stored.state.is_over and stored.number > last:
+            self.files.add(stored, self._names)
+            self._logged = stored.number
 
     @property
     def seat(self) -> int:
@@ -250,8 +250,8 @@ class TableGame:
         self._logged = self._hand.number
         for seat, agent in self._seated().items():
             if agent.observes:
-                told = partial(agent.ask, "end_hand", self._hand.state.view(seat))
-                self._untold.append((self._names[seat], told))
+                end = partial(agent.ask, "end_hand", self._hand.state.view(seat))
+                self._untold.append((self._names[seat], end))
 
     def _asked(self, hand: HandProgress, player: int) -> int:
         """The agent's action, a check or fold if it fails; its policy is noted."""
@@ -262,8 +262,9 @@ class TableGame:
             nonlocal policy
             if not agent.is_shared:
                 return checked(view, agent.ask("act", view))
-            found: Policy = agent.ask("policy", public_state(view.betting, view.board))
-            action, policy = checked(view, sample_action(found, view, self.files.rng(hand.number, hand.step))), found
+            answered: Policy = agent.ask("policy", public_state(view.betting, view.board))
+            action = checked(view, sample_action(answered, view, self.files.rng(hand.number, hand.step)))
+            policy = answered
             return action
 
         action = self._tried(self._names[player], answer)

@@ -87,12 +87,12 @@ class Worker:
 
     def _asked(self, lineup: LineUp) -> list[Agent]:
         """Agents for estimates; those that learn are separate ones, for they are shown the session again."""
-        found: list[Agent] = []
+        agents: list[Agent] = []
         for name, copy in lineup.copies:
             agent = self._agent(name, copy, 0)
             learns = isinstance(agent, PolicyAgent) and isinstance(agent, ObservingAgent)
-            found.append(self._agent(name, copy, self.tables) if learns else agent)
-        return found
+            agents.append(self._agent(name, copy, self.tables) if learns else agent)
+        return agents
 
     def _agent(self, name: str, copy: int, seating: int) -> Agent:
         """The agent, built once; one that cannot be built is absent from every hand, unless the user can mend the
@@ -136,11 +136,11 @@ def play_all(
         playing = worker.play_all(alone())
         while True:
             started = time.perf_counter()
-            found = next(playing, None)
+            played = next(playing, None)
             seconds += time.perf_counter() - started
-            if found is None:
+            if played is None:
                 break
-            yield found
+            yield played
     finally:
         worker.close()
     each = seconds / max(1, len(tasks) - len(waiting))

@@ -25,10 +25,10 @@ def reviewable(base: HandBase, hand: int, player: str, game: Rules) -> LoggedHan
     """A hand of the base in chips of `game`; raises PokernetsError with the reason if it cannot be reviewed."""
     text = base.text(hand)
     file = HandFile.read("the hand", text.encode(), game) if text else None
-    found, left_out = ({}, {"it cannot be kept as text": 1}) if file is None else file.of(player)
-    if not found:
+    hands, left_out = ({}, {"it cannot be kept as text": 1}) if file is None else file.of(player)
+    if not hands:
         raise PokernetsError("; ".join(left_out) or "it cannot be read")
-    return next(iter(found.values()))
+    return next(iter(hands.values()))
 
 
 def review_hand(base: HandBase, hand: int, player: str, game: Rules, reviews: FileReviews) -> list[str]:
@@ -38,8 +38,8 @@ def review_hand(base: HandBase, hand: int, player: str, game: Rules, reviews: Fi
     costs = []
     for place, (view, action) in enumerate(decisions_of(logged.state, logged.names.index(player))):
         if not reviews.refusal(view):
-            found = reviews.decision(view, action)
-            lost = found.loss - found.range_error if found.is_certain and found.loss is not None else 0.0
+            decision = reviews.decision(view, action)
+            lost = decision.loss - decision.range_error if decision.is_certain and decision.loss is not None else 0.0
             costs.append((lost / game.big_blind, hand, player, place))
     base.set_costs(costs)
     return [why for _, why in reviews.refused(logged.state, logged.names.index(player))]
@@ -73,11 +73,11 @@ def draw_spot(
 ) -> DrillSpot:
     """Draw a decision among those found, the likelier the more it cost, and solve it; raises PokernetsError where there
     is none that can be reviewed."""
-    known, why_not = base.weighed(search, _CANDIDATES), "no hand is found"
-    weights = np.array([_UNREVIEWED + cost for _, _, cost in known])
+    rows, why_not = base.weighed(search, _CANDIDATES), "no hand is found"
+    weights = np.array([_UNREVIEWED + cost for _, _, cost in rows])
     refusal = FileReviews(game, None, lambda: solver, threading.Lock()).refusal
-    for place in rng.choice(len(known), len(known), replace=False, p=weights / weights.sum()) if known else ():
-        hand, number, _ = known[place]
+    for place in rng.choice(len(rows), len(rows), replace=False, p=weights / weights.sum()) if rows else ():
+        hand, number, _ = rows[place]
         try:
             logged = reviewable(base, hand, search.player, game)
         except PokernetsError as error:

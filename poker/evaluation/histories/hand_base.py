@@ -188,11 +188,11 @@ def rows_in(name: str, data: bytes, game: Rules) -> FileRows:
     hands, or none of them can be read."""
     errors: list[HistoryError] = []
     text = text_of(data)
-    found = list(rows_of(hands_of(text, name, game, errors.append), hashlib.sha256(data).hexdigest()))
-    if not found and errors:
+    rows = list(rows_of(hands_of(text, name, game, errors.append), hashlib.sha256(data).hexdigest()))
+    if not rows and errors:
         raise errors[0]
-    shown = Counter(seat.player for row in found for seat in row.seats if seat.cards)
-    return FileRows(found, next(iter(owners(dealt_to(text), shown)), ""))
+    seen = Counter(seat.player for row in rows for seat in row.seats if seat.cards)
+    return FileRows(rows, next(iter(owners(dealt_to(text), seen)), ""))
 
 
 def _lines(hand: PlayedHand) -> list[tuple[str, str]]:
@@ -302,12 +302,12 @@ class HandBase:
             "SELECT player, measure, SUM(did), SUM(opportunities) FROM counts WHERE hand IN (SELECT h.id FROM seats s"
             f" JOIN hands h ON h.id = s.hand WHERE {where}) GROUP BY 1, 2"
         )
-        found: defaultdict[str, Profile] = defaultdict(Profile)
+        by_player: defaultdict[str, Profile] = defaultdict(Profile)
         for player, measure, did, opportunities in self._rows(sql, values):
-            found[player].did[measure], found[player].opportunities[measure] = did, opportunities
-        for profile in found.values():
+            by_player[player].did[measure], by_player[player].opportunities[measure] = did, opportunities
+        for profile in by_player.values():
             profile.hands = profile.opportunities[VPIP]
-        return dict(sorted(found.items(), key=lambda one: (one[0] != search.player, -one[1].hands))[:most])
+        return dict(sorted(by_player.items(), key=lambda one: (one[0] != search.player, -one[1].hands))[:most])
 
     def unreviewed(self, search: HandSearch, most: int) -> list[int]:
         """The latest heads-up hands with a decision of the player without a cost, whose cards are known."""
@@ -331,8 +331,8 @@ class HandBase:
 
     def text(self, hand: int) -> str:
         """The hand as PHH, empty if that cannot hold it."""
-        found = self._rows("SELECT text FROM hands WHERE id = ?", [hand])
-        return str(found[0][0]) if found else ""
+        rows = self._rows("SELECT text FROM hands WHERE id = ?", [hand])
+        return str(rows[0][0]) if rows else ""
 
     def _rows(self, sql: str, values: Sequence[object]) -> list[Any]:
         with self._open() as base:
@@ -345,5 +345,6 @@ class HandBase:
                 base.execute(f"PRAGMA max_page_count = {_MOST_PAGES}")
                 yield base
         except sqlite3.DatabaseError as error:
-            told = "is full: move it away, and another is begun" if "full" in str(error) else f"cannot be used: {error}"
-            raise PokernetsError(f"the base of hands {self._path} {told}") from error
+            is_full = "full" in str(error)
+            why = "is full: move it away, and another is begun" if is_full else f"cannot be used: {error}"
+            raise PokernetsError(f"the base of hands {self._path} {why}") from error

@@ -85,20 +85,20 @@ class HandFile:
     def players(self) -> list[str]:
         """Names whose decisions can be reviewed, in the order in which they may own the file."""
         pairs = (pair for hand in self.hands.values() for pair in zip(hand.names, hand.state.hole_cards, strict=True))
-        shown = Counter(name for name, cards in pairs if cards)
-        return owners(self.dealt, shown)
+        seen = Counter(name for name, cards in pairs if cards)
+        return owners(self.dealt, seen)
 
     def of(self, player: str) -> tuple[dict[int, LoggedHand], Counter[str]]:
         """Hands in which the player's cards are known, by place, and why others are not reviewed."""
-        found, left_out = dict[int, LoggedHand](), self.left_out.copy()
+        hands, left_out = dict[int, LoggedHand](), self.left_out.copy()
         for place, hand in self.hands.items():
             if player not in hand.names:
                 left_out[f"{player} is not in the hand"] += 1
             elif not hand.state.hole_cards[hand.names.index(player)]:
                 left_out[f"the file does not have the cards of {player}"] += 1
             else:
-                found[place] = hand
-        return found, left_out
+                hands[place] = hand
+        return hands, left_out
 
 
 def why_not(hand: PlayedHand, game: Rules) -> str:

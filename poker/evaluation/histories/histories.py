@@ -162,7 +162,7 @@ class _Tally:
             few, many = min(players), max(players)
             stacks = f"{min(lowest):.4g} to {max(highest):.4g}"
             games.append((game, len(hands), f"{few} to {many}" if few < many else str(few), stacks))
-        rows = [(name, found.n, found, _amounts(self._won[name])) for name, found in self._estimates()]
+        rows = [(name, result.n, result, _amounts(self._won[name])) for name, result in self._estimates()]
         columns = ("player", "hands", f"result, {self._unit}/hand", "won")
         more = f"{len(rows) - _ROWS:,} players with fewer hands are in the report" if len(rows) > _ROWS else ""
         notes = f"rake: {_amounts(self._rake)}. " if self._rake else ""
@@ -170,22 +170,22 @@ class _Tally:
             notes += f"hands whose file tells other amounts than the rules pay: {self._told_otherwise:,}. "
         for kind, count in self._irregularities.most_common():
             notes += f"hands with {kind}: {count:,}. "
-        short = sum(found.n < FEW_UNITS or found.has_few_large for _, _, found, _ in rows[:_ROWS])
+        short = sum(result.n < FEW_UNITS or result.has_few_large for _, _, result, _ in rows[:_ROWS])
         if short:
             notes += (
                 f"Intervals of {short} of these may be too narrow: fewer than {FEW_UNITS} hands, or a few large results"
                 " that make most of the spread. "
             )
-        found: list[Section] = [
+        sections: list[Section] = [
             Table(("game", "hands", "players", "stacks, big blinds"), games, title, self._compared()),
             Table(columns, rows[:_ROWS], "Results", notes + more),
         ]
         if len(rows) > _ROWS:
-            found.append(Table(columns, rows, "All players", console=False))
+            sections.append(Table(columns, rows, "All players", console=False))
         if self.refused:
             lines = [f"hands left out: {len(self.refused):,}", *map(str, self.refused[:_ROWS])]
-            found.append(Text("\n".join(lines), style="yellow"))
-        return found
+            sections.append(Text("\n".join(lines), style="yellow"))
+        return sections
 
     def _compared(self) -> str:
         """The settings in which hands differ from the given game."""
@@ -194,8 +194,8 @@ class _Tally:
 
     def record(self) -> dict[str, Any]:
         players = [
-            {"player": name, "hands": found.n, **found.record(), "won": _amounts(self._won[name])}
-            for name, found in self._estimates()
+            {"player": name, "hands": estimate.n, **estimate.record(), "won": _amounts(self._won[name])}
+            for name, estimate in self._estimates()
         ]
         return {
             "hands": self.hands,
@@ -216,7 +216,7 @@ def _money(hand: PlayedHand) -> _Money:
 
 
 def _amounts(sums: _Amounts) -> str:
-    return ", ".join("-" * (found < 0) + _amount(abs(found), money) for money, found in sums.items())
+    return ", ".join("-" * (amount < 0) + _amount(abs(amount), money) for money, amount in sums.items())
 
 
 def _amount(value: Decimal, money: _Money) -> str:

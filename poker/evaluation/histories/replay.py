@@ -74,8 +74,8 @@ def run(
     names = sorted(played.chips)
     result = Results(game, LineUp(tuple(names)), seatings, deals, unit=unit, log=path)
 
-    def by_unit(found: Mapping[str, Floats]) -> Floats:
-        chips = np.stack([found[name][units] for name in names], axis=-1)
+    def by_unit(by_name: Mapping[str, Floats]) -> Floats:
+        chips = np.stack([by_name[name][units] for name in names], axis=-1)
         return chips.reshape(len(units), deals, len(seatings), len(names)).transpose(0, 2, 1, 3)
 
     result.fill(by_unit(played.chips), None if aivat is None else by_unit(played.aivat))
@@ -176,8 +176,8 @@ def _in_turn(game: Rules, paths: Sequence[Path]) -> Iterator[tuple[int, LoggedHa
     for row in zip_longest(*(read_log(game, path) for path in paths)):
         deal = [hand for hand in row if hand is not None]
         if len(deal) < len(row) or len({hand.number for hand in deal}) > 1:
-            found = ", ".join("none" if hand is None else str(hand.number) for hand in row)
-            raise PokernetsError(f"the logs do not hold the same hands: {found} where one number should be in all")
+            numbers = ", ".join("none" if hand is None else str(hand.number) for hand in row)
+            raise PokernetsError(f"the logs do not hold the same hands: {numbers} where one number should be in all")
         if len({tuple(sorted(hand.names)) for hand in deal}) > 1 or len({hand.names for hand in deal}) < len(deal):
             raise PokernetsError(f"hand {deal[0].number} is not of the same players in other seats in every log")
         yield from enumerate(deal)

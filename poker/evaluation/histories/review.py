@@ -273,19 +273,19 @@ class Reviews:
         if not why or self.why_not or state.rules.num_players == 2:
             return self.decision(state, chosen)
         with self._lock:
-            found = self._solver().ranged_policy(replace(state, runout=state.rules.ordered_board(state.board)))
+            policy = self._solver().ranged_policy(replace(state, runout=state.rules.ordered_board(state.board)))
         hand, cards = hand_number(state, state.to_act), state.hole_cards[state.to_act]
-        frequencies, weight = found.probs[hand].astype(np.float64), float(found.weights[hand])
-        shown = HOLDEM.live(state.board) & np.isfinite(found.probs).all(axis=1)
-        grid = class_shares(shown.astype(np.float64), np.nan_to_num(found.probs))
-        return Advice(state.betting, state.board, cards, chosen, found.actions, frequencies, grid, weight, why)
+        frequencies, weight = policy.probs[hand].astype(np.float64), float(policy.weights[hand])
+        expected = HOLDEM.live(state.board) & np.isfinite(policy.probs).all(axis=1)
+        grid = class_shares(expected.astype(np.float64), np.nan_to_num(policy.probs))
+        return Advice(state.betting, state.board, cards, chosen, policy.actions, frequencies, grid, weight, why)
 
     def hand(self, number: int, state: HandState, player: int) -> list[DecisionReview]:
         """Review all decisions of a hand that can be, and keep what they have cost."""
-        found = [self.decision(view, action) for view, action in self.reviewed(state, player)]
-        for one in found:
+        reviews = [self.decision(view, action) for view, action in self.reviewed(state, player)]
+        for one in reviews:
             self._keep(number, one)
-        return found
+        return reviews
 
     def reviewed(self, state: HandState, player: int) -> list[tuple[HandState, int]]:
         """The decisions of a hand that can be reviewed, as `decisions_of` gives them."""
@@ -297,8 +297,8 @@ class Reviews:
 
     def mistakes(self) -> list[Mistake]:
         """Mistakes kept so far, those first that lost most against whatever range is plausible."""
-        found = list(self._mistakes.values())  # at once: another thread may be adding to them
-        return sorted(found, key=lambda one: -one.least)
+        mistakes = list(self._mistakes.values())  # at once: another thread may be adding to them
+        return sorted(mistakes, key=lambda one: -one.least)
 
     def missing(self, hands: list[LoggedHand], name: str) -> list[LoggedHand]:
         """Hands of the player `name` with a decision of which no finished solve is kept."""
@@ -318,7 +318,7 @@ class Reviews:
         key, rules = (number, one.betting.text()), one.betting.rules
         if self._is_kept(key) or one.loss is None or one.chosen is None:
             return
-        found = Mistake(
+        mistake = Mistake(
             *key,
             rules.cards_text(one.cards),
             rules.cards_text(one.board),
@@ -331,9 +331,9 @@ class Reviews:
             round(one.frequency, 3),
             round(one.range_error, 3),
         )
-        self._mistakes[key] = found
+        self._mistakes[key] = mistake
         if self._file is not None:
-            self._file.append([vars(found)])
+            self._file.append([vars(mistake)])
 
     def _is_kept(self, key: tuple[int, str]) -> bool:
         return key in self._mistakes and self._mistakes[key].finished and self._mistakes[key].range_error is not None
@@ -346,5 +346,5 @@ def _certain(finished: bool, loss: float, error: float, frequency: float) -> boo
 
 def ends_after(one: DecisionReview, action: int) -> Floats | None:
     """[K] values of the continuations where `action` ends the round, alone or called; None where nothing is known."""
-    found = one.ends.get((action,))
-    return one.ends.get((action, CALL)) if found is None else found
+    values = one.ends.get((action,))
+    return one.ends.get((action, CALL)) if values is None else values
