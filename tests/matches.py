@@ -5,8 +5,10 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
+from poker.evaluation.histories import replay
 from poker.evaluation.matches.match import MatchSettings, run
 from poker.evaluation.matches.match_results import MatchResults
+from poker.evaluation.matches.results import Results
 from poker.parallel import LocalCluster
 from poker.play.lineup import AgentSpec
 from poker.rules import Rules
@@ -18,3 +20,12 @@ def play_match(out: str | Path, game: Rules, agents: Sequence[AgentSpec], **chan
     settings |= {field.name: changes.pop(field.name) for field in fields(MatchSettings) if field.name in changes}
     parts = {"cluster": LocalCluster(1), **changes}
     return run(game=game, agents=agents, settings=MatchSettings(**settings), out=str(out), **parts)
+
+
+def replayed(game: Rules, log: Path | Sequence[Path], out: Path, **changes: Any) -> Results:
+    """The results of a match whose log, or the logs of its legs, are played again; `changes` are arguments of `run`."""
+    logs = str(log) if isinstance(log, Path) else list(map(str, log))
+    results = replay.run(game=game, log=logs, out=str(out), **changes)
+    assert isinstance(results, MatchResults)
+    [lineup] = results.lineups
+    return lineup

@@ -3,7 +3,7 @@
 import pytest
 
 from poker.errors import PokernetsError
-from poker.evaluation.histories.irregularities import BEYOND_THE_POT, irregularities
+from poker.evaluation.histories.tally import BEYOND_THE_POT, irregularities
 from poker.formats.phh_read import parse_hand
 from poker.formats.played import LineError, PlayedHand, Replayer, payoffs_by_rules, table_rules
 from poker.rules import CALL, FOLD

@@ -1,16 +1,20 @@
-"""`evaluate=replay`: reads the log of a match, ours or another dealer's, plays every hand again and says who won.
+"""`evaluate=replay`: plays the hands of a file again, checks every line by the rules, and says who won.
 
-Each line is checked against the rules: betting, cards, and payoffs. In a match of ours the hands and sessions count
+The log of a match, ours or another dealer's, does not tell its game. In a match of ours the hands and sessions count
 that it counted itself (`poker/play/hand_store.py`), so both have the same result. In another log all hands count; a
 deal is one unit of the intervals where hands come in groups of seatings on the same cards, otherwise a hand is. The
 legs of a duplicate match are as many logs as there are seatings: hands of one number are a deal.
+
+Any other file is read by `poker.formats.histories`, which recognises it by content. A hand, with its own stacks and
+posts, is then one unit, and its result is in big blinds of its own table.
 """
 
 from array import array
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
+from itertools import islice, zip_longest
 from pathlib import Path
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,47 +23,121 @@ from rich.console import Console
 from poker.artifacts import fingerprint_of
 from poker.errors import PokernetsError
 from poker.evaluation.aivat.value_functions import CheckDownValues, ValueFunctionFactory
+from poker.evaluation.histories.tally import FileTally
 from poker.evaluation.matches.match_report import match_report
 from poker.evaluation.matches.match_results import MatchResults
 from poker.evaluation.matches.noted import NotedAivat
 from poker.evaluation.matches.results import Results, Unit
 from poker.formats.acpc.log import LoggedHand, read_log
+from poker.formats.acpc.tables import has_definition
+from poker.formats.histories import ACPC, SUFFIXES, format_of, read_hands, read_text, why_unwritable, write_hands
 from poker.formats.phh import write_phhs
+from poker.formats.played import HistoryError, PlayedHand
 from poker.play.hand_store import counted_in
 from poker.play.lineup import LineUp, Rotation
+from poker.report import Report
 from poker.rules import Rules
 from poker.types import Floats
+
+Format = Literal["phh", "pokerstars", "acpc", "ohh"]
+
+_HEAD = 1 << 16
+"""Bytes of a file that tell its format."""
+_Columns = dict[str, "array[float]"]
+"""Numbers by name, hand by hand."""
 
 
 def run(
     *,
     game: Rules,
     log: str | Sequence[str],
-    hands: int | None,
-    session: int | None,
-    phh: str | None,
     out: str,
+    hands: int | None = None,
+    session: int | None = None,
+    phh: str | None = None,
+    convert: Format | None = None,
+    to: str | None = None,
+    skip: bool = False,
     unit: Unit = "mbb",
     notes: Sequence[str] = (),
     values: Callable[[], ValueFunctionFactory] = CheckDownValues,
-) -> MatchResults:
-    """Results by name, with a report in `out`; with `phh` the hands that count are also written to that file.
+) -> MatchResults | dict[str, Any]:
+    """Results by name, with a report in `out`; with `phh` the hands that count are also written to that file, with
+    `convert` in that format, to the file `to` or beside the report.
 
-    The first `hands` hands by number count, 0: all, None: those that the match counted. `session` deals are one unit,
-    None: as many as in the match. With `notes` (`poker.play.notes`; with several logs as many of each, in their order)
-    hands are estimated by AIVAT too, by the value function `values`.
+    The first `hands` hands by number count, 0: all, None: those that the match counted, or all. `session` deals are one
+    unit, None: as many as in the match. With `notes` (`poker.play.notes`; with several logs as many of each, in their
+    order) hands are estimated by AIVAT too, by the value function `values`. With `skip` hands of a file that cannot be
+    read, or not be written, are left out and counted; otherwise the first of them is an error.
     """
     paths = [Path(log)] if isinstance(log, str) else list(map(Path, log))
-    _check_logs(game, paths, phh)
-    if (hands or 0) < 0 or (session is not None and session < 1):
-        raise PokernetsError("`hands` must be 0 (all) or more and `session` at least 1")
+    path = paths[0]
+    text = read_text(path, _HEAD) if path.is_file() else ""
+    is_match = not text.strip("\ufeff \r\n") or (format_of(text, path) == ACPC and not has_definition(text))
+    if len(paths) > 1 and (not is_match or convert is not None):
+        raise PokernetsError(
+            "several logs are the legs of a duplicate match, without definitions of games in them and `convert`"
+        )
+    if is_match and convert is None:
+        _check_logs(game, paths, phh)
+        if (hands or 0) < 0 or (session is not None and session < 1):
+            raise PokernetsError("`hands` must be 0 (all) or more and `session` at least 1")
+        return _replay_match(game, paths, hands, session, phh, Path(out), unit, _aivat(game, paths, notes, values))
+    if notes:
+        raise PokernetsError("`notes` go with the log of a match, whose hands have numbers: leave them out here")
+    if convert not in (None, *get_args(Format)):
+        raise PokernetsError(f"`convert` must be one of {', '.join(get_args(Format))}, not {convert}")
+    if session is not None or (hands or 0) < 0:
+        raise PokernetsError("hands of a file are units by themselves: leave `session` out, `hands` is 0 (all) or more")
+    if phh is not None:
+        convert, to = "phh", phh
+    folder = report_folder(Path(out), path)
+    target = None if convert is None else Path(to) if to else folder / f"{path.stem}{SUFFIXES[convert]}"
+    return _replay_file(FileTally(game, unit), path, game, hands, convert, target, skip, folder)
+
+
+def _replay_file(
+    tally: FileTally,
+    path: Path,
+    game: Rules,
+    hands: int | None,
+    kind: Format | None,
+    target: Path | None,
+    skip: bool,
+    folder: Path,
+) -> dict[str, Any]:
+    read = islice(read_hands(path, game, tally.refused.append if skip else None), hands or None)
+    if kind is None or target is None:
+        for hand in read:
+            tally.add(hand)
+    else:
+        if target.resolve() == path.resolve():
+            raise PokernetsError(f"{path} would be overwritten: give another file as `to`")
+        write_hands(target, kind, _written(read, kind, path, tally, skip))
+    if not tally.hands:
+        why_not = f"; {tally.refused[0]}" if tally.refused else ""
+        raise PokernetsError(f"{path} holds no hands that can be read and written{why_not}")
+    title = f"{path.name}: {tally.hands:,} hands, {tally.legality()}"
+    files: dict[str, Path] = {} if kind is None or target is None else {kind: target}
+    return Report(title, tally.sections(title), tally.record(), {}, files).write(folder, Console())
+
+
+def _replay_match(
+    game: Rules,
+    paths: Sequence[Path],
+    hands: int | None,
+    session: int | None,
+    phh: str | None,
+    out: Path,
+    unit: Unit,
+    aivat: list[NotedAivat] | None,
+) -> MatchResults:
     path = paths[0]
     match = counted_in(path) if len(paths) == 1 else None
     if hands is None:
         hands = match.hands if match else 0
     if session is None and match is not None:
         session = match.session
-    aivat = _aivat(game, paths, notes, values()) if notes else None
     played = _Hands.read(game, paths, aivat)
     seatings = Rotation(game, 0, 1).seatings
     units = _units(played, hands, session, len(seatings))
@@ -91,7 +169,7 @@ def run(
     title = f"{' and '.join(each.name for each in paths)}: {some} of {game.name}, all legal, payoffs as logged"
     settings = {"hands": units.size, "hands_in_log": len(played.numbers), "hands_in_unit": units.shape[1], "phh": phh}
     match_report(results, title=title, record={"settings": settings}).write(
-        report_folder(Path(out) / game.name, *paths), Console()
+        report_folder(out / game.name, *paths), Console()
     )
     return results
 
@@ -109,15 +187,20 @@ def _check_logs(game: Rules, paths: Sequence[Path], phh: str | None) -> None:
         raise PokernetsError("`phh` is for one log at a time")
 
 
-def _aivat(game: Rules, paths: Sequence[Path], notes: Sequence[str], values: ValueFunctionFactory) -> list[NotedAivat]:
-    """Estimators from the notes, one for each log."""
+def _aivat(
+    game: Rules, paths: Sequence[Path], notes: Sequence[str], values: Callable[[], ValueFunctionFactory]
+) -> list[NotedAivat] | None:
+    """Estimators from the notes, one for each log; None without notes."""
+    if not notes:
+        return None
     each, over = divmod(len(notes), len(paths))
     if over:
         raise PokernetsError(
             f"{len(notes)} `notes` for {len(paths)} logs: give as many of each, in the order of the logs"
         )
     parts = [notes[i * each : (i + 1) * each] for i in range(len(paths))]
-    return [NotedAivat(game, part, read_log(game, path), values) for path, part in zip(paths, parts, strict=True)]
+    function = values()
+    return [NotedAivat(game, part, read_log(game, path), function) for path, part in zip(paths, parts, strict=True)]
 
 
 def report_folder(out: Path, *paths: Path) -> Path:
@@ -157,10 +240,6 @@ class _Hands:
             for of in (chips, estimates)
         ]
         return cls(np.array(numbers), np.array(cards), *by_name)
-
-
-_Columns = dict[str, "array[float]"]
-"""Numbers by name, hand by hand."""
 
 
 def _add(columns: _Columns, hand: int, names: Sequence[str], numbers: Sequence[float]) -> None:
@@ -217,3 +296,18 @@ def _same_cards(cards: NDArray[np.int64], seatings: int) -> bool:
         return False
     groups = cards.reshape(-1, seatings)
     return bool((groups == groups[:, :1]).all())
+
+
+def _written(
+    hands: Iterable[PlayedHand], kind: Format, path: Path, tally: FileTally, skip: bool
+) -> Iterator[PlayedHand]:
+    """Hands that can be written. The first that cannot is an error, or with `skip` all such are counted."""
+    for hand in hands:
+        if why_not := why_unwritable(kind, hand):
+            error = HistoryError(path, hand.line, f"hand {hand.number} cannot be written as {kind}: {why_not}")
+            if not skip:
+                raise HistoryError(path, hand.line, f"{error.reason}; skip=true leaves such hands out")
+            tally.refused.append(error)
+        else:
+            tally.add(hand)
+            yield hand

@@ -78,17 +78,17 @@ def plausible(rules: Rules, board: tuple[int, ...], believed: Floats) -> dict[st
 def turned(agent: DepthLimitedAgent, game: Rules) -> Iterator[Turned]:
     """The hands reviewed, and solved for each plausible range of the opponent."""
     for text, board, cards, chosen in HANDS:
-        betting, shown = Betting.parse(game, text), parse_cards(board)
+        betting, dealt = Betting.parse(game, text), parse_cards(board)
         player, hand = betting.to_act, hand_index(*parse_cards(cards))
         held = [parse_cards(cards) if seat == player else () for seat in range(2)]
-        state = HandState(betting, (held[0], held[1]), shown)
-        solved = agent.opponents_decision(public_state(betting, shown), (chosen,) if chosen > 0 else ())
-        found = review(solved, state, chosen)
+        state = HandState(betting, (held[0], held[1]), dealt)
+        solved = agent.opponents_decision(public_state(betting, dealt), (chosen,) if chosen > 0 else ())
+        decision = review(solved, state, chosen)
         gains = {}
-        for name, weights in plausible(game, shown, solved.ranges[1 - player].astype(np.float64)).items():
+        for name, weights in plausible(game, dealt, solved.ranges[1 - player].astype(np.float64)).items():
             values = _against(agent, solved, state, weights)[hand]
-            gains[name] = float(values[found.actions.index(found.best)] - values[found.actions.index(chosen)])
-        yield Turned(found, gains)
+            gains[name] = float(values[decision.actions.index(decision.best)] - values[decision.actions.index(chosen)])
+        yield Turned(decision, gains)
 
 
 def _against(agent: DepthLimitedAgent, solved: SolvedDecision, state: HandState, weights: Floats) -> Floats:

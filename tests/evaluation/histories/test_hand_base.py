@@ -77,10 +77,10 @@ def test_lines_find_the_hands_with_such_a_decision(base: HandBase) -> None:
     hands = session(HANDS)
     base.add("session", rows_of(hands, "session"))
     raised = [hand.number for hand in hands if hand.state.betting.actions[0][0] > 0]
-    found = base.hands(HandSearch("p0", line="r"), HANDS)
+    listed = base.hands(HandSearch("p0", line="r"), HANDS)
     ours = [hand for hand in hands if hand.number in raised and hand.names[0] == "p0"]
-    assert len(found) == len(ours) > 3
-    assert all(one.line[0] == "r" for one in found)
+    assert len(listed) == len(ours) > 3
+    assert all(one.line[0] == "r" for one in listed)
     folds = [hand for hand in hands if hand.state.betting.actions[0][0] == FOLD]
     assert len(base.hands(HandSearch("p0", line=""), 10**6)) == HANDS
     assert sum(one.line == "f" for one in base.hands(HandSearch("p0"), HANDS)) == len(folds)
@@ -148,9 +148,9 @@ def test_what_decisions_cost_and_drills(base: HandBase) -> None:
         cards = dealt.hole_cards[1]
         assert not set(cards) & set(spot.state.board)
         assert weights[cards[1] * (cards[1] - 1) // 2 + cards[0]] > 0
-    found = spot.answered(dealt, spot.solved.actions[0])
-    assert found.cards == cards
-    assert found.loss is not None
+    decision = spot.answered(dealt, spot.solved.actions[0])
+    assert decision.cards == cards
+    assert decision.loss is not None
     with pytest.raises(PokernetsError, match="there is no decision to drill: no hand is found"):
         draw_spot(base, HandSearch("nobody"), RULES, agent, rng)
     with pytest.raises(PokernetsError, match="the file does not have the cards of Ben"):
@@ -166,10 +166,10 @@ def test_hands_that_cannot_be_reviewed_are_counted_by_reason(base: HandBase) -> 
 
 
 def test_the_owner_of_a_file_is_to_whom_it_says_that_cards_were_dealt() -> None:
-    shown = HEADS_UP.replace("Seat 2: Ben (big blind) folded on the River", "Seat 2: Ben (big blind) mucked [2c 3d]")
+    mucked = HEADS_UP.replace("Seat 2: Ben (big blind) folded on the River", "Seat 2: Ben (big blind) mucked [2c 3d]")
     for text, owner in (
-        (shown, "Ann"),
-        (shown.replace("Dealt to Ann [Kh Qh]", "Dealt to Ben [2c 3d]"), "Ben"),
+        (mucked, "Ann"),
+        (mucked.replace("Dealt to Ann [Kh Qh]", "Dealt to Ben [2c 3d]"), "Ben"),
         (HEADS_UP.replace("Dealt to Ann [Kh Qh]\n", ""), ""),
     ):
         assert rows_in("f.txt", text.encode(), RULES).owner == owner

@@ -73,10 +73,10 @@ def acpc(betting: str, payoffs: str, stack: int = 20000) -> str:
 
 def test_the_player_whose_file_it_is_comes_first() -> None:
     """They come first even where others have shown cards in as many hands."""
-    shown = "Ben: shows [2c 3d] (high card Ace)\n*** SUMMARY ***"
+    showdown = "Ben: shows [2c 3d] (high card Ace)\n*** SUMMARY ***"
     for name, other, cards in (("Ann", "Ben", "2c 3d"), ("Ben", "Ann", "Kh Qh")):
         text = HEADS_UP.replace("Dealt to Ann [Kh Qh]", f"Dealt to {name} [{'Kh Qh' if name == 'Ann' else '2c 3d'}]")
-        text = text.replace("*** SUMMARY ***", shown.replace("Ben", other).replace("2c 3d", cards), 1)
+        text = text.replace("*** SUMMARY ***", showdown.replace("Ben", other).replace("2c 3d", cards), 1)
         file = HandFile.read("f.txt", text.encode(), RULES)
         assert (file.errors, file.players()) == ([], [name, other])
     for names in (["Hero", "Ann"], ["Ann", "Hero"]):
@@ -123,7 +123,7 @@ def test_river_evs_of_a_hand_of_100_big_blinds_are_those_of_the_vector_engine(
     chips, share = (0.0, 0.0) if device == "cpu" else (CHIPS, SHARE)
     state = only_hand(HEADS_UP)
     view, chosen = list(decisions_of(state, 1))[-1]
-    found = reviews_in(tmp_path, agent).decision(view, chosen)
+    decision = reviews_in(tmp_path, agent).decision(view, chosen)
     assert (view.street, view.betting.pot, chosen) == (3, 2500, 10000)
 
     board = parse_cards(BOARD)
@@ -133,10 +133,10 @@ def test_river_evs_of_a_hand_of_100_big_blinds_are_those_of_the_vector_engine(
     engine.run(iterations=60)
     hand = hand_index(*parse_cards("KhQh"))
     values = engine.action_values(0)[hand].astype(np.float64)
-    assert found.actions == tree.actions(0)
-    np.testing.assert_allclose(found.evs, values + 750, rtol=0, atol=chips)
-    np.testing.assert_allclose(found.frequencies, engine.strategy(0)[hand], rtol=0, atol=share)
-    assert found.loss == pytest.approx(values.max() - values[found.actions.index(10000)], rel=0, abs=2 * chips)
+    assert decision.actions == tree.actions(0)
+    np.testing.assert_allclose(decision.evs, values + 750, rtol=0, atol=chips)
+    np.testing.assert_allclose(decision.frequencies, engine.strategy(0)[hand], rtol=0, atol=share)
+    assert decision.loss == pytest.approx(values.max() - values[decision.actions.index(10000)], rel=0, abs=2 * chips)
 
 
 def test_rounds_before_the_turn_need_the_stacks_of_the_game(agent: DepthLimitedAgent, tmp_path: Path) -> None:
@@ -168,7 +168,7 @@ def test_chance_may_be_behind_the_actions_of_both_players(agent: DepthLimitedAge
     view, _ = list(decisions_of(only_hand(acpc("r300c/cc/cr750c/r1750f", "750|-750")), 1))[-1]
     public, live = public_state(view.betting, view.board), HOLDEM.live(view.board)
     others, agents = agent.others_decision(public), agent.opponents_decision(public)
-    least = [found.ranges[0, live].min() / found.ranges[0, live].max() for found in (others, agents)]
+    least = [solved.ranges[0, live].min() / solved.ranges[0, live].max() for solved in (others, agents)]
     assert least[0] > 0.02**3 > least[1]
 
 

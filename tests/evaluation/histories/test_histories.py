@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from poker.errors import PokernetsError
-from poker.evaluation.histories.histories import run
-from poker.evaluation.histories.irregularities import FREE_FOLD, NOT_REOPENED, OUT_OF_TURN
+from poker.evaluation.histories.replay import run
+from poker.evaluation.histories.tally import FREE_FOLD, NOT_REOPENED, OUT_OF_TURN
 from poker.evaluation.matches.match_results import MatchResults
 from poker.formats.histories import read_hands
 from poker.report.estimates import estimate
@@ -21,23 +21,22 @@ from tests.formats.test_phh_read import RAISED
 
 
 def replay(log: Path, out: Path, **changes: Any) -> Any:
-    settings: dict[str, Any] = dict.fromkeys(("hands", "session", "phh", "convert", "to"))
-    return run(game=GAME, log=str(log), out=str(out), **{**settings, "skip": False, **changes})
+    return run(game=GAME, log=str(log), out=str(out), **changes)
 
 
 def test_what_each_player_won(tmp_path: Path) -> None:
     payoffs = np.array(dumped(tmp_path / "pokerkit.phhs", 40, seed=1))
-    found = replay(tmp_path / "pokerkit.phhs", tmp_path)
-    assert (found["hands"], found["games"]) == (40, {"no-limit hold'em 5/10": 40})
-    for player in found["players"]:
+    record = replay(tmp_path / "pokerkit.phhs", tmp_path)
+    assert (record["hands"], record["games"]) == (40, {"no-limit hold'em 5/10": 40})
+    for player in record["players"]:
         chips = payoffs[:, int(player["player"][1:]) - 1]
         assert player["won"] == f"{chips.sum():,}"
         wanted = estimate(chips * 100.0)
         assert (player["mean"], player["hands"]) == (pytest.approx(wanted.mean), 40)
         assert player["interval_95"] == pytest.approx([wanted.low, wanted.high])
-    assert found["differing"] == {"number of players": 40}
+    assert record["differing"] == {"number of players": 40}
     [saved] = [json.loads(path.read_text()) for path in tmp_path.glob("pokerkit-*/results.json")]
-    assert saved["players"] == found["players"]
+    assert saved["players"] == record["players"]
     assert replay(tmp_path / "pokerkit.phhs", tmp_path, hands=7)["hands"] == 7
 
 
@@ -45,11 +44,11 @@ def test_what_each_player_won(tmp_path: Path) -> None:
 def test_files_are_converted(convert: str, tmp_path: Path) -> None:
     log, other = tmp_path / "pokerkit.phhs", tmp_path / "other"
     dumped(log, 10, seed=2)
-    found = replay(log, tmp_path, convert=convert, to=str(other))
+    record = replay(log, tmp_path, convert=convert, to=str(other))
     for hand, wanted in zip(read_hands(other), read_hands(log), strict=True):
         assert_same_hand(hand, wanted, mucks=convert != "acpc")
     again = replay(other, tmp_path / "again")
-    assert again["players"] == found["players"]
+    assert again["players"] == record["players"]
     with pytest.raises(PokernetsError, match="would be overwritten"):
         replay(other, tmp_path, convert=convert, to=str(other))
 
@@ -59,11 +58,11 @@ def test_money_games_and_what_is_left_out(tmp_path: Path, capsys: pytest.Capture
     log.write_text("\n\n".join([CASH, TOURNAMENT.replace("calls 40", "calls 41"), LIMIT]))
     with pytest.raises(PokernetsError, match=r"stars.txt, line 57: the bet that nobody called is one of 21 chips"):
         replay(log, tmp_path)
-    found = replay(log, tmp_path, skip=True)
-    assert found["games"] == {"no-limit hold'em $0.50/$1": 1, "limit hold'em $0.50/$1": 1}
-    assert found["rake"] == "$1.15"
-    assert {player["player"]: player["won"] for player in found["players"]}["Eve"] == "-$7"
-    assert [left["line"] for left in found["left_out"]] == [57]
+    record = replay(log, tmp_path, skip=True)
+    assert record["games"] == {"no-limit hold'em $0.50/$1": 1, "limit hold'em $0.50/$1": 1}
+    assert record["rake"] == "$1.15"
+    assert {player["player"]: player["won"] for player in record["players"]}["Eve"] == "-$7"
+    assert [left["line"] for left in record["left_out"]] == [57]
     assert "hands left out: 1" in capsys.readouterr().out
     with pytest.raises(PokernetsError, match="hand 1 cannot be written as acpc: an ACPC log has no antes"):
         replay(log, tmp_path, convert="acpc")
@@ -82,8 +81,8 @@ def test_money_games_and_what_is_left_out(tmp_path: Path, capsys: pytest.Capture
 def test_hands_whose_file_tells_other_amounts_are_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     log = tmp_path / "told.phhs"
     log.write_text(f"[1]\n{RAISED}winnings = [0, 0, 43]\n[2]\n{RAISED}winnings = [0, 0, 30]\n")
-    found = replay(log, tmp_path)
-    assert (found["rake"], found["told_otherwise"]) == ("2", 1)
+    record = replay(log, tmp_path)
+    assert (record["rake"], record["told_otherwise"]) == ("2", 1)
     assert "other amounts than the rules pay: 1" in " ".join(capsys.readouterr().out.split())
 
 
@@ -104,9 +103,9 @@ def test_what_reading_tolerates_and_play_refuses_is_counted(tmp_path: Path) -> N
     legal = "'p3 f', 'p4 f', 'p1 f'"
     phhs = [SHORT_ALL_IN.format(actions) for actions in (f"{raised}, {cards}", folds, legal)]
     (tmp_path / "some.phhs").write_text("".join(f"[{i}]\n{text}" for i, text in enumerate(phhs, 1)))
-    found = replay(tmp_path / "some.phhs", tmp_path)
-    assert found["irregularities"] == dict.fromkeys((NOT_REOPENED, OUT_OF_TURN, FREE_FOLD), 1)
-    assert won(found) == {"p1": "-4", "p2": "-4", "p3": "6", "p4": "2"}
+    record = replay(tmp_path / "some.phhs", tmp_path)
+    assert record["irregularities"] == dict.fromkeys((NOT_REOPENED, OUT_OF_TURN, FREE_FOLD), 1)
+    assert won(record) == {"p1": "-4", "p2": "-4", "p3": "6", "p4": "2"}
     assert "some.phhs: 3 hands, 2 with what play refuses" in report(tmp_path, "some")
     (tmp_path / "legal.phhs").write_text(phhs[-1])
     assert replay(tmp_path / "legal.phhs", tmp_path)["irregularities"] == {}
@@ -127,39 +126,39 @@ actions = ['d dh p1 ????', 'd dh p2 ????', 'p2 f']
 """
 
 
-def won(found: dict[str, Any]) -> dict[str, str]:
-    return {player["player"]: player["won"] for player in found["players"]}
+def won(record: dict[str, Any]) -> dict[str, str]:
+    return {player["player"]: player["won"] for player in record["players"]}
 
 
 def test_amounts_of_any_scale_add_up(tmp_path: Path) -> None:
     log = tmp_path / "small.phhs"
     cents = PHH.replace("0.005", "0.01").replace("[0.01, 0.01]", "[0.01, 0.02]").replace("= 0.01", "= 0.02")
     log.write_text(f"[1]\n{PHH}[2]\n{cents}")
-    found = replay(log, tmp_path)
-    assert won(found) == {"p1": "0.015", "p2": "-0.015"}
-    assert found["games"] == {"no-limit hold'em 0.005/0.01": 1, "no-limit hold'em 0.01/0.02": 1}
+    record = replay(log, tmp_path)
+    assert won(record) == {"p1": "0.015", "p2": "-0.015"}
+    assert record["games"] == {"no-limit hold'em 0.005/0.01": 1, "no-limit hold'em 0.01/0.02": 1}
     log.write_text(f"{PHH}currency = 'EUR'\n")
-    found = replay(log, tmp_path)
-    assert won(found) == {"p1": "0.005 EUR", "p2": "-0.005 EUR"}
-    assert found["games"] == {"no-limit hold'em 0.005/0.01 EUR": 1}
+    record = replay(log, tmp_path)
+    assert won(record) == {"p1": "0.005 EUR", "p2": "-0.005 EUR"}
+    assert record["games"] == {"no-limit hold'em 0.005/0.01 EUR": 1}
 
 
 def test_money_is_told_by_the_currency_and_not_by_the_decimals(tmp_path: Path) -> None:
     log, other = tmp_path / "stars.txt", tmp_path / "other.phhs"
     log.write_text(f"{WHOLE}\n\n{WHOLE.replace('#6', '#7').replace('200 in', '200.50 in')}")
-    found = replay(log, tmp_path, convert="phh", to=str(other))
-    assert won(found) == {"Ann": "$4", "Ben": "-$4"}
+    record = replay(log, tmp_path, convert="phh", to=str(other))
+    assert won(record) == {"Ann": "$4", "Ben": "-$4"}
     again = replay(other, tmp_path / "again")
-    assert (won(again), again["games"]) == (won(found), {"no-limit hold'em $1/$2": 2})
+    assert (won(again), again["games"]) == (won(record), {"no-limit hold'em $1/$2": 2})
 
 
 def test_logs_of_matches_are_replayed_and_converted(tmp_path: Path) -> None:
     """The log of a match does not tell its game; what is converted from it does, and has the same result."""
     played = match(tmp_path, game=GAME, agents=SPECS, hands=20).lineups[0]
-    found = replay(played.log, tmp_path / "replay")
-    assert isinstance(found, MatchResults)
-    labels = found.lineups[0].lineup.labels
-    has_the_result_of(dict(zip(labels, found.lineups[0].estimates(), strict=True)), played)
+    results = replay(played.log, tmp_path / "replay")
+    assert isinstance(results, MatchResults)
+    labels = results.lineups[0].lineup.labels
+    has_the_result_of(dict(zip(labels, results.lineups[0].estimates(), strict=True)), played)
     converted = replay(played.log, tmp_path / "replay", convert="pokerstars", to=str(tmp_path / "match.txt"))
     assert converted["hands"] == 20
     means = {player["player"]: player["mean"] for player in replay(tmp_path / "match.txt", tmp_path)["players"]}

@@ -13,8 +13,8 @@ from tests.search.even_leaf import even_solver
 def test_no_loss_is_listed_that_a_plausible_range_turns_around(source: str) -> None:
     agent = even_solver() if source == "few bets" else pokernets.load_agent(source).agent
     assert isinstance(agent, DepthLimitedAgent)
-    found = list(turned(agent, load_rules("holdem_nolimit_2p")))
-    improbable = [one for one in found if one.review.guesses]
+    decisions = list(turned(agent, load_rules("holdem_nolimit_2p")))
+    improbable = [one for one in decisions if one.review.guesses]
     assert len(improbable) >= (len(HANDS) if source == "laptop" else 5)
     assert sum(one.is_turned for one in improbable if one.is_found) >= 2
     listed = [one for one in improbable if one.review.is_certain]

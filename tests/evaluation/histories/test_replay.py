@@ -1,6 +1,5 @@
 import json
 import tomllib
-import warnings
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,6 @@ from pokerkit import HandHistory
 
 from poker.agents.simple import AlwaysCall, AlwaysRaise, RandomAgent
 from poker.errors import PokernetsError
-from poker.evaluation.histories.replay import run
 from poker.evaluation.matches.results import Results
 from poker.formats.acpc.log import AcpcError, read_log
 from poker.play.lineup import AgentSpec
@@ -18,7 +16,7 @@ from poker.report.estimates import Estimate
 from poker.rules import Rules
 from tests.evaluation.matches.test_match import LEDUC, match
 from tests.games import load_rules
-from tests.matches import play_match
+from tests.matches import play_match, replayed
 from tests.report.test_report import check
 
 GAME = load_rules("holdem_nolimit_2p")
@@ -30,27 +28,26 @@ SMALL = [SPECS[0], AgentSpec("random", partial(RandomAgent, name="random", raise
 
 
 def replay(game: Rules, log: Path, out: Path, **changes: Any) -> dict[str, Estimate]:
-    settings: dict[str, Any] = {"hands": None, "session": None, "phh": None, "out": str(out)}
-    [played] = run(game=game, log=str(log), **{**settings, **changes}).lineups
+    played = replayed(game, log, out, **changes)
     return dict(zip(played.lineup.labels, played.estimates(), strict=True))
 
 
-def has_the_result_of(found: dict[str, Estimate], played: Results) -> None:
+def has_the_result_of(estimates: dict[str, Estimate], played: Results) -> None:
     for label, estimate in zip(played.lineup.labels, played.estimates(), strict=True):
-        assert found[label].mean == pytest.approx(estimate.mean)
-        assert (found[label].low, found[label].high) == pytest.approx((estimate.low, estimate.high))
-        assert found[label].n == estimate.n
+        assert estimates[label].mean == pytest.approx(estimate.mean)
+        assert (estimates[label].low, estimates[label].high) == pytest.approx((estimate.low, estimate.high))
+        assert estimates[label].n == estimate.n
 
 
 def test_a_replayed_log_has_the_result_of_the_match(tmp_path: Path) -> None:
     played = match(tmp_path, game=GAME, agents=SPECS, hands=100).lineups[0]
-    found = replay(GAME, played.log, tmp_path / "replay", phh=str(tmp_path / "hands.phhs"))
-    has_the_result_of(found, played)
+    estimates = replay(GAME, played.log, tmp_path / "replay", phh=str(tmp_path / "hands.phhs"))
+    has_the_result_of(estimates, played)
     report = next((tmp_path / "replay" / GAME.name).glob("*/report.html"))
     assert check(report.read_text()).count["svg"] == 2
     [saved] = json.loads(report.with_name("results.json").read_text())["lineups"]
     assert {row["agent"]: row["mean"] for row in saved["players"]} == pytest.approx(
-        {n: e.mean for n, e in found.items()}
+        {n: e.mean for n, e in estimates.items()}
     )
     assert (tmp_path / "hands.phhs").read_bytes() == played.log.with_suffix(".phhs").read_bytes()
 
@@ -75,16 +72,16 @@ def test_sessions_after_an_early_stop_do_not_count(tmp_path: Path) -> None:
     stopped = match(tmp_path, agents=SMALL, hands=2000, half_width=300.0).lineups[0]
     assert stopped.stopped_at is not None
     assert stopped.hands < 2000 <= len(list(read_log(LEDUC, stopped.log)))
-    found = replay(LEDUC, stopped.log, tmp_path)
-    has_the_result_of(found, stopped)
-    assert found["call"].n == stopped.stopped_at
+    estimates = replay(LEDUC, stopped.log, tmp_path)
+    has_the_result_of(estimates, stopped)
+    assert estimates["call"].n == stopped.stopped_at
 
 
 def test_sessions_are_the_units_of_agents_that_remember(tmp_path: Path) -> None:
     played = match(tmp_path, agents=SMALL, hands=240, session=10).lineups[0]
-    found = replay(LEDUC, played.log, tmp_path)
-    has_the_result_of(found, played)
-    assert found["call"].n == 12
+    estimates = replay(LEDUC, played.log, tmp_path)
+    has_the_result_of(estimates, played)
+    assert estimates["call"].n == 12
     assert replay(LEDUC, played.log, tmp_path, session=1)["call"].n == 120
     assert replay(LEDUC, played.log, tmp_path, session=2, hands=40)["call"].n == 10
     with pytest.raises(PokernetsError, match="not whole sessions of 10 deals in 2 seatings"):
@@ -123,11 +120,10 @@ def test_a_replayed_ring_has_the_result_of_the_ring(tmp_path: Path) -> None:
     game = load_rules("holdem_limit_3p")
     specs = [*SMALL, AgentSpec("raise", partial(AlwaysRaise, name="raise", raises=[1]), {})]
     [results] = play_match(tmp_path, game, specs, hands=120, session=5, unit="sb", independent="deal").lineups
-    found = replay(game, results.log, tmp_path / "replay", session=1, unit="sb")
-    has_the_result_of(found, results)
+    estimates = replay(game, results.log, tmp_path / "replay", session=1, unit="sb")
+    has_the_result_of(estimates, results)
     log = results.log
-    with log.with_suffix(".phhs").open("rb") as file, warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
+    with log.with_suffix(".phhs").open("rb") as file:
         ends = [[*history][-1] for history in HandHistory.load_all(file)]
     assert [tuple(end.payoffs) for end in ends] == [hand.payoffs for hand in read_log(game, log)]
 
@@ -140,10 +136,8 @@ def test_hand_histories_are_those_of_the_log(tmp_path: Path, capsys: pytest.Capt
     match(tmp_path, game=GAME, agents=SPECS, hands=30)
     longer = log.with_suffix(".phhs").read_text()
     assert longer.startswith(first)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
-        histories = list(HandHistory.loads_all(longer))
-        payoffs = [tuple([*history][-1].payoffs) for history in histories]
+    histories = list(HandHistory.loads_all(longer))
+    payoffs = [tuple([*history][-1].payoffs) for history in histories]
     hands = list(read_log(GAME, log))
     assert payoffs == [hand.payoffs for hand in hands]
     assert [tuple(history.players or ()) for history in histories] == [hand.names for hand in hands]
@@ -168,13 +162,14 @@ def test_no_log_no_hands_and_a_damaged_record(tmp_path: Path) -> None:
         replay(GAME, tmp_path / "none.log", tmp_path)
     with pytest.raises(PokernetsError, match=f"{tmp_path} is a directory, no log"):
         replay(GAME, tmp_path, tmp_path)
-    empty = tmp_path / "empty.log"
-    empty.write_text("# nothing\n")
-    with pytest.raises(PokernetsError, match="holds no hands"):
-        replay(GAME, empty, tmp_path)
+    log = tmp_path / "log.log"
+    log.write_text("# nothing\n")
+    with pytest.raises(PokernetsError, match="there are no hands in the file"):
+        replay(GAME, log, tmp_path)
+    log.write_text("STATE:0:f:AhAd|KhKd:50|-50:Ann|Ben\n")
     for text in ("{", "{}", '{"hands": 0, "session": 1}', '{"hands": "x", "session": 1}', "[]"):
-        (tmp_path / "empty.counted.json").write_text(text)
-        with pytest.raises(PokernetsError, match=r"empty.counted.json is damaged"):
-            replay(GAME, empty, tmp_path)
+        (tmp_path / "log.counted.json").write_text(text)
+        with pytest.raises(PokernetsError, match=r"log.counted.json is damaged"):
+            replay(GAME, log, tmp_path)
     with pytest.raises(PokernetsError, match="`session` at least 1"):
-        replay(GAME, empty, tmp_path, session=0)
+        replay(GAME, log, tmp_path, session=0)

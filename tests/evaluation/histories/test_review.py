@@ -60,28 +60,28 @@ def test_losses_on_the_river_are_those_of_the_vector_engine(seed: int, device: s
     solve = DepthLimitedSolver(MENU, MENU, {}, SolverSettings("apdcfr", (iterations,), 1, device=device))
     whole = every_hand(ranges, player, RIVER)
     solver = solve.solved(Request(betting, RIVER, whole, 1 - player, (chosen,)), every_hand=True)
-    found = review(solved_decision(solver, Believed(ranges, ranges[player], ()), None), state, chosen)
+    decision = review(solved_decision(solver, Believed(ranges, ranges[player], ()), None), state, chosen)
 
     tree = build_tree(betting, MENU.with_action(betting, chosen))
     engine = VectorSolver(VectorGame(tree, RIVER, whole), "apdcfr")
     engine.run(iterations)
     hand = hand_index(*state.hole_cards[player])
     values = engine.action_values(0)[hand].astype(np.float64)
-    assert found.actions == tree.actions(0)
-    assert chosen in found.actions
-    np.testing.assert_allclose(found.evs, values + betting.committed[player], rtol=0, atol=chips)
-    np.testing.assert_allclose(found.frequencies, engine.strategy(0)[hand], rtol=0, atol=share)
-    assert found.loss == pytest.approx(values.max() - values[found.actions.index(chosen)], rel=0, abs=2 * chips)
-    assert found.best == found.actions[int(values.argmax())]
-    assert (FOLD in found.actions) == bool(betting.to_call)
-    if FOLD in found.actions:
-        assert found.evs[found.actions.index(FOLD)] == pytest.approx(0.0, abs=1e-3)
+    assert decision.actions == tree.actions(0)
+    assert chosen in decision.actions
+    np.testing.assert_allclose(decision.evs, values + betting.committed[player], rtol=0, atol=chips)
+    np.testing.assert_allclose(decision.frequencies, engine.strategy(0)[hand], rtol=0, atol=share)
+    assert decision.loss == pytest.approx(values.max() - values[decision.actions.index(chosen)], rel=0, abs=2 * chips)
+    assert decision.best == decision.actions[int(values.argmax())]
+    assert (FOLD in decision.actions) == bool(betting.to_call)
+    if FOLD in decision.actions:
+        assert decision.evs[decision.actions.index(FOLD)] == pytest.approx(0.0, abs=1e-3)
     live = np.bincount(PREFLOP_CLASS, HOLDEM.live(RIVER), minlength=169) > 0
-    np.testing.assert_allclose(found.grid[live].sum(axis=1), 1.0, rtol=1e-5)
-    assert np.isnan(found.grid[~live]).all()
-    assert found.believed.sum() == pytest.approx(1.0)
+    np.testing.assert_allclose(decision.grid[live].sum(axis=1), 1.0, rtol=1e-5)
+    assert np.isnan(decision.grid[~live]).all()
+    assert decision.believed.sum() == pytest.approx(1.0)
     of_aces = ranges[player][PREFLOP_CLASS == ACES].sum()
-    assert found.believed[ACES] == pytest.approx(of_aces / ranges[player].sum(), rel=1e-5)
+    assert decision.believed[ACES] == pytest.approx(of_aces / ranges[player].sum(), rel=1e-5)
 
 
 def test_hands_without_weight_change_nothing_for_others() -> None:
@@ -101,12 +101,12 @@ def test_continuations_are_picked_for_the_best(agent: DepthLimitedAgent) -> None
     """The opponent chooses the better continuation: zero over a tenth of the pot to the other player."""
     state = HandState.start(RULES, [(), parse_cards("AhKh")], parse_cards("7cQdKd"))
     state = HandState(Betting.parse(RULES, "r300c/c"), state.hole_cards, state.runout)
-    found = review(agent.opponents_decision(public_state(state.betting, state.board)), state, CALL)
-    checked = ends_after(found, CALL)
+    decision = review(agent.opponents_decision(public_state(state.betting, state.board)), state, CALL)
+    checked = ends_after(decision, CALL)
     assert checked is not None
     np.testing.assert_allclose(checked, [300.0, 240.0], atol=0.01)
-    assert found.evs[found.actions.index(CALL)] == pytest.approx(300.0, abs=5.0)
-    bet = ends_after(found, 900)
+    assert decision.evs[decision.actions.index(CALL)] == pytest.approx(300.0, abs=5.0)
+    bet = ends_after(decision, 900)
     assert bet is not None
     np.testing.assert_allclose(bet, [300.0, 120.0], atol=0.01)
 
@@ -114,15 +114,15 @@ def test_continuations_are_picked_for_the_best(agent: DepthLimitedAgent) -> None
 def test_evs_add_up_from_answers_and_continuations(agent: DepthLimitedAgent) -> None:
     state = HandState.start(RULES, [parse_cards("AhKh"), ()], parse_cards("7cQdKd"))
     state = HandState(Betting.parse(RULES, "r300c/"), state.hole_cards, state.runout)
-    found = review(agent.opponents_decision(public_state(state.betting, state.board), (700,)), state, 700)
-    for action, ev in zip(found.actions, found.evs, strict=True):
-        answers = [answer for path, answer in found.answers.items() if path[0] == action]
+    decision = review(agent.opponents_decision(public_state(state.betting, state.board), (700,)), state, 700)
+    for action, ev in zip(decision.actions, decision.evs, strict=True):
+        answers = [answer for path, answer in decision.answers.items() if path[0] == action]
         assert sum(share for share, _ in answers) == pytest.approx(1.0, abs=1e-5)
         assert sum(share * value for share, value in answers) == pytest.approx(ev, abs=0.05)
-        called = found.picks[action, CALL] @ found.ends[action, CALL]
-        assert called == pytest.approx(found.answers[action, CALL][1], abs=0.05)
-    assert (found.best_evs >= found.evs - 0.05).all()
-    assert found.error >= found.exploitability > 0
+        called = decision.picks[action, CALL] @ decision.ends[action, CALL]
+        assert called == pytest.approx(decision.answers[action, CALL][1], abs=0.05)
+    assert (decision.best_evs >= decision.evs - 0.05).all()
+    assert decision.error >= decision.exploitability > 0
 
 
 def hurried(**settings: Any) -> DepthLimitedAgent:
@@ -134,10 +134,10 @@ def test_reviews_do_not_end_with_the_time_for_a_decision(agent: DepthLimitedAgen
     """A review equals that of an agent without a time limit, including the solves that it follows."""
     board = parse_cards("7cQdKd2h")
     state = public_state(Betting.parse(RULES, "r300c/cr600c/c"), board)
-    found = hurried(solver=SETTINGS, seconds_per_decision=1e-3).opponents_decision(state)
+    solved = hurried(solver=SETTINGS, seconds_per_decision=1e-3).opponents_decision(state)
     wanted = agent.opponents_decision(state)
-    np.testing.assert_array_equal(found.values, wanted.values)
-    np.testing.assert_array_equal(found.ranges, wanted.ranges)
+    np.testing.assert_array_equal(solved.values, wanted.values)
+    np.testing.assert_array_equal(solved.ranges, wanted.ranges)
 
 
 @pytest.mark.parametrize(("precision", "finished"), [(0.01, True), (1e-7, False)])
@@ -145,9 +145,9 @@ def test_reviews_solve_to_their_precision(precision: float, finished: bool) -> N
     """Reviews run more iterations than play does, and say whether those were enough."""
     state = public_state(Betting.parse(RULES, "r300c/cc/cc/"), RIVER)
     solver = SolverSettings("apdcfr", (20, 20, 10, 10), 1, precision)
-    found = hurried(solver=solver).opponents_decision(state)
-    assert found.finished == finished
-    assert (found.exploitability <= precision * state.betting.pot) == finished
+    solved = hurried(solver=solver).opponents_decision(state)
+    assert solved.finished == finished
+    assert (solved.exploitability <= precision * state.betting.pot) == finished
 
 
 def test_suits_that_were_dealt(agent: DepthLimitedAgent) -> None:
@@ -174,30 +174,30 @@ def logged(rules: Rules, number: int, betting: str) -> LoggedHand:
 
 
 def test_what_a_decision_has_cost_is_kept(agent: DepthLimitedAgent, tmp_path: Path) -> None:
-    asked = 0
+    solves = 0
 
     def solver() -> DepthLimitedAgent:
-        nonlocal asked
-        asked += 1
+        nonlocal solves
+        solves += 1
         return agent
 
     hands = [logged(RULES, 0, "r300f"), logged(RULES, 1, "cr300f"), logged(RULES, 2, "f")]
     reviews = Reviews(RULES, tmp_path / "reviews.jsonl", solver, threading.Lock())
     assert reviews.missing(hands, "you") == hands
     for hand in hands:
-        found = reviews.hand(hand.number, hand.state, 1)
-        assert len(found) == sum(1 for _ in decisions_of(hand.state, 1))
-    assert asked == 4
-    kept = reviews.mistakes()
-    assert [one.loss for one in kept] == sorted((one.loss for one in kept), reverse=True)
-    [folded] = [one for one in kept if one.hand == 2]
+        decisions = reviews.hand(hand.number, hand.state, 1)
+        assert len(decisions) == sum(1 for _ in decisions_of(hand.state, 1))
+    assert solves == 4
+    mistakes = reviews.mistakes()
+    assert [one.loss for one in mistakes] == sorted((one.loss for one in mistakes), reverse=True)
+    [folded] = [one for one in mistakes if one.hand == 2]
     assert folded == Mistake(2, "", "AhKh", "", "f", folded.best, folded.loss)
     assert folded.loss > 0
     again = Reviews(RULES, tmp_path / "reviews.jsonl", solver, threading.Lock())
-    assert again.mistakes() == kept
+    assert again.mistakes() == mistakes
     assert again.missing(hands, "you") == []
     reviews.hand(2, hands[2].state, 1)
-    assert asked == 4
+    assert solves == 4
     assert all(one.finished and one.exploitability is not None for one in again.mistakes())
     assert folded.is_certain
 
@@ -209,9 +209,9 @@ def test_what_an_unfinished_solve_has_left_is_redone(agent: DepthLimitedAgent, t
     reviews = Reviews(RULES, file.path, lambda: agent, threading.Lock())
     assert not next(one for one in reviews.mistakes() if one.hand == 2).is_certain
     assert reviews.missing([hand, logged(RULES, 7, "f")], "you") == [hand]
-    [found] = reviews.hand(2, hand.state, 1)
+    [decision] = reviews.hand(2, hand.state, 1)
     again = Reviews(RULES, file.path, lambda: agent, threading.Lock())
-    assert {one.hand: one.loss for one in again.mistakes()} == {2: pytest.approx(found.loss, abs=1e-3), 7: 12345.0}
+    assert {one.hand: one.loss for one in again.mistakes()} == {2: pytest.approx(decision.loss, abs=1e-3), 7: 12345.0}
     assert again.missing([hand], "you") == []
 
 

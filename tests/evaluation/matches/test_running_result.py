@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from poker.agents.simple import RandomAgent
-from poker.evaluation.histories.replay import run
 from poker.evaluation.matches.noted import RunningResult
 from poker.formats.acpc.log import LoggedHand
 from poker.play.lineup import AgentSpec
@@ -16,6 +15,7 @@ from poker.play.table_game import Opponents, TableGame
 from poker.rules import CALL, FOLD
 from poker.state import HandState, Policy
 from tests.games import load_rules
+from tests.matches import replayed
 
 HANDS = 16
 
@@ -61,9 +61,7 @@ def _add(result: RunningResult, hand: LoggedHand) -> None:
 
 def test_is_that_of_a_replay(played: tuple[TableGame, RunningResult, Path], tmp_path: Path) -> None:
     game, result, _ = played
-    arguments = {"hands": None, "session": None, "phh": None, "out": str(tmp_path / "replay")}
-    found = run(game=game.rules, log=str(game.files.log), notes=[str(game.files.notes)], **arguments)  # type: ignore[arg-type]
-    [lineup] = found.lineups
+    lineup = replayed(game.rules, game.files.log, tmp_path / "replay", notes=[str(game.files.notes)])
     entry = lineup.lineup.players.index("you")
     assert len(result.chips) == HANDS
     assert str(result.mbb(result.chips)) == str(lineup.estimates()[entry])

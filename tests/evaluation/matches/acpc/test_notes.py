@@ -3,7 +3,6 @@
 import json
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -13,13 +12,13 @@ from poker.agents.simple import RandomAgent
 from poker.errors import PokernetsError
 from poker.evaluation.aivat.heads_up import Aivat
 from poker.evaluation.aivat.value_functions import CheckDown, FoldEquityValues
-from poker.evaluation.histories.replay import run
 from poker.evaluation.matches.results import Results
 from poker.formats.acpc.log import read_log
 from poker.play.notes import Notes
 from poker.state import PolicyFunction
 from tests.evaluation.matches.acpc.table import RANDOM, deal
 from tests.games import load_rules
+from tests.matches import replayed
 
 LEDUC = load_rules("leduc")
 HANDS = 60
@@ -37,9 +36,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Path]]:
 
 
 def replay(log: Path, notes: list[Path], out: Path) -> Results:
-    paths = [str(path) for path in notes]
-    [found] = run(game=LEDUC, log=str(log), hands=None, session=None, phh=None, out=str(out), notes=paths).lineups
-    return found
+    return replayed(LEDUC, log, out, notes=[str(path) for path in notes])
 
 
 @pytest.mark.parametrize("sides", [(0,), (1,), (0, 1)])
@@ -79,8 +76,7 @@ def test_legs_of_a_duplicate_match_are_one_result_over_deals(tmp_path: Path) -> 
         dealt, seats = deal(LEDUC, players, 30, out, out / "clients", names=names)
         legs.append(dealt.log)
         notes += [str(seat.notes) for seat in seats if seat.agent.name == "a"]
-    settings: dict[str, Any] = {"game": LEDUC, "hands": None, "session": None, "phh": None, "out": str(tmp_path)}
-    [found] = run(log=list(map(str, legs)), notes=notes, **settings).lineups
+    found = replayed(LEDUC, legs, tmp_path, notes=notes)
     assert (found.lineup.players, found.hands, found.estimates()[0].n) == (("a", "b"), 60, 30)
     logs = [list(read_log(LEDUC, leg)) for leg in legs]
     for first, second in zip(*logs, strict=True):
@@ -89,7 +85,7 @@ def test_legs_of_a_duplicate_match_are_one_result_over_deals(tmp_path: Path) -> 
     np.testing.assert_allclose(found.values()[:, 0], np.mean(won, axis=0) * 1000)
     assert found.has_aivat
     assert not found.unknown
-    [alone] = run(log=str(legs[0]), notes=notes[:1], **settings).lineups
+    alone = replayed(LEDUC, legs[0], tmp_path, notes=notes[:1])
     np.testing.assert_allclose(found.payoffs(aivat=True)[:, 0].ravel(), alone.payoffs(aivat=True).ravel())
     short = tmp_path / "short.log"
     short.write_text("\n".join(legs[1].read_text().splitlines()[:-3]) + "\n")
@@ -104,7 +100,7 @@ def test_legs_of_a_duplicate_match_are_one_result_over_deals(tmp_path: Path) -> 
         (legs, notes[:1], "1 `notes` for 2 logs: give as many of each"),
     ):
         with pytest.raises(PokernetsError, match=why):
-            run(log=list(map(str, logs_given)), notes=notes_given, **settings)
+            replayed(LEDUC, logs_given, tmp_path, notes=notes_given)
 
 
 def test_a_player_who_failed_or_left_notes_out_is_unknown(played: tuple[Path, list[Path]], tmp_path: Path) -> None:

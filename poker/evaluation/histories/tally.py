@@ -1,38 +1,27 @@
-"""`evaluate=replay` of any file of hands that `poker.formats.histories` reads, recognised by content.
+"""Totals over the hands of a file: results by name, games, and irregularities.
 
-Every hand is played again by the rules with its own stacks and posts, and checked. A hand is one unit of the intervals,
-and its result is in big blinds of its own table. Logs of matches, which do not tell their game, are left to
-`poker.evaluation.histories.replay`.
+Those are what reading tolerates and play refuses: files hold what happened, right or wrong.
 """
 
 from array import array
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
 from decimal import Decimal
-from itertools import islice
-from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any
 
 import numpy as np
-from rich.console import Console
 
-from poker.errors import PokernetsError
-from poker.evaluation.aivat.value_functions import CheckDownValues, ValueFunctionFactory
-from poker.evaluation.histories import replay
-from poker.evaluation.histories.irregularities import irregularities
-from poker.evaluation.matches.match_results import MatchResults
 from poker.evaluation.matches.results import Unit, chip_value, estimate_of
-from poker.formats.acpc.tables import has_definition
-from poker.formats.histories import ACPC, SUFFIXES, format_of, read_hands, read_text, why_unwritable, write_hands
 from poker.formats.played import HistoryError, PlayedHand, difference
-from poker.report import Report, Section, Table, Text
+from poker.report import Section, Table, Text
 from poker.report.estimates import FEW_UNITS, Estimate
-from poker.rules import Rules
+from poker.rules import FOLD, Rules
 
-Format = Literal["phh", "pokerstars", "acpc", "ohh"]
+OUT_OF_TURN = "a fold out of turn"
+FREE_FOLD = "a fold where checking is free"
+NOT_REOPENED = "a raise that a short all-in did not reopen"
+BEYOND_THE_POT = "a raise beyond the pot"
+PASSED_OVER = "a player who is passed over, taken to check or fold"
 
-_HEAD = 1 << 16
-"""Bytes of a file that tell its format."""
 _ROWS = 20
 """Players and refusals that the console shows."""
 _Money = tuple[str, str]
@@ -40,79 +29,25 @@ _Money = tuple[str, str]
 _Amounts = defaultdict[_Money, Decimal]
 
 
-def run(
-    *,
-    game: Rules,
-    log: str | Sequence[str],
-    hands: int | None,
-    session: int | None,
-    phh: str | None,
-    convert: Format | None,
-    to: str | None,
-    skip: bool,
-    out: str,
-    unit: Unit = "mbb",
-    notes: Sequence[str] = (),
-    values: Callable[[], ValueFunctionFactory] = CheckDownValues,
-) -> MatchResults | dict[str, Any]:
-    """Results by name, with a report in `out`; with `convert` the hands are also written in that format, to the file
-    `to` or beside the report. The first `hands` hands count, 0 or None: all. With `skip` hands that cannot be read, or
-    not be written, are left out and counted; otherwise the first of them is an error."""
-    first, *others = [log] if isinstance(log, str) else log
-    path = Path(first)
-    text = read_text(path, _HEAD) if path.is_file() else ""
-    is_match = not text.strip("\ufeff \r\n") or (format_of(text, path) == ACPC and not has_definition(text))
-    if others and (not is_match or convert is not None):
-        raise PokernetsError(
-            "several logs are the legs of a duplicate match, without definitions of games in them and `convert`"
-        )
-    if is_match and convert is None:
-        return replay.run(
-            game=game, log=log, hands=hands, session=session, phh=phh, out=out, unit=unit, notes=notes, values=values
-        )
-    if notes:
-        raise PokernetsError("`notes` go with the log of a match, whose hands have numbers: leave them out here")
-    if convert not in (None, *get_args(Format)):
-        raise PokernetsError(f"`convert` must be one of {', '.join(get_args(Format))}, not {convert}")
-    if session is not None or (hands or 0) < 0:
-        raise PokernetsError("hands of a file are units by themselves: leave `session` out, `hands` is 0 (all) or more")
-    tally = _Tally(game, unit)
-    folder = replay.report_folder(Path(out), path)
-    files: dict[str, Path] = {}
-    if phh is not None:
-        convert, to = "phh", phh
-    read = islice(read_hands(path, game, tally.refused.append if skip else None), hands or None)
-    if convert is None:
-        for hand in read:
-            tally.add(hand)
-    else:
-        files[convert] = Path(to) if to else folder / f"{path.stem}{SUFFIXES[convert]}"
-        if files[convert].resolve() == path.resolve():
-            raise PokernetsError(f"{path} would be overwritten: give another file as `to`")
-        write_hands(files[convert], convert, _written(read, convert, path, tally, skip))
-    if not tally.hands:
-        why_not = f"; {tally.refused[0]}" if tally.refused else ""
-        raise PokernetsError(f"{path} holds no hands that can be read and written{why_not}")
-    title = f"{path.name}: {tally.hands:,} hands, {tally.legality()}"
-    return Report(title, tally.sections(title), tally.record(), {}, files).write(folder, Console())
+def irregularities(hand: PlayedHand) -> frozenset[str]:
+    """The kinds of actions in the hand that the rules of play refuse."""
+    rules = hand.rules
+    kinds = {PASSED_OVER} if hand.passed_over else set[str]()
+    dead = sum(map(sum, rules.forced)) if rules.forced else 0
+    for before, player, action in hand.state.betting.turns():
+        if action == FOLD and player != before.to_act:
+            kinds.add(OUT_OF_TURN)
+        elif action == FOLD and not before.legal().fold:
+            kinds.add(FREE_FOLD)
+        elif action > 0:
+            if not before.legal().allows(action):
+                kinds.add(NOT_REOPENED)
+            if rules.pot_limit and action > before.highest + before.pot + dead + before.to_call:
+                kinds.add(BEYOND_THE_POT)
+    return frozenset(kinds)
 
 
-def _written(
-    hands: Iterable[PlayedHand], kind: Format, path: Path, tally: "_Tally", skip: bool
-) -> Iterator[PlayedHand]:
-    """Hands that can be written. The first that cannot is an error, or with `skip` all such are counted."""
-    for hand in hands:
-        if why_not := why_unwritable(kind, hand):
-            error = HistoryError(path, hand.line, f"hand {hand.number} cannot be written as {kind}: {why_not}")
-            if not skip:
-                raise HistoryError(path, hand.line, f"{error.reason}; skip=true leaves such hands out")
-            tally.refused.append(error)
-        else:
-            tally.add(hand)
-            yield hand
-
-
-class _Tally:
+class FileTally:
     """Totals over the hands read: results by name, games, and what was left out."""
 
     def __init__(self, game: Rules, unit: Unit) -> None:
