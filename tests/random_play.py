@@ -3,6 +3,8 @@
 import random
 from collections.abc import Sequence
 
+import numpy as np
+
 from conf.help import choices
 from poker.formats.acpc.log import payoffs_elsewhere
 from poker.formats.played import table_rules
@@ -42,6 +44,14 @@ def random_action(legal: Legal, rng: random.Random) -> int:
         near = min(legal.max_raise, legal.min_raise + rng.randint(0, 200))
         return rng.choice([legal.min_raise, legal.max_raise, anywhere, near])
     return FOLD if legal.fold and draw < 0.5 else CALL
+
+
+def random_hand(rules: Rules, cards: np.random.Generator, rng: random.Random) -> list[HandState]:
+    """All states of a hand, the last one over."""
+    states = [HandState.deal(rules, cards)]
+    while not states[-1].is_over:
+        states.append(states[-1].apply(random_action(states[-1].legal(), rng)))
+    return states
 
 
 def posted_is_called(rules: Rules) -> Rules:

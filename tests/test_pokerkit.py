@@ -1,7 +1,6 @@
 """Random no-limit hands with unequal stacks, replayed in PokerKit: legality at every decision, pots and payoffs."""
 
 import random
-import warnings
 from collections.abc import Callable
 
 import numpy as np
@@ -11,7 +10,7 @@ from pokerkit import Automation, FixedLimitTexasHoldem, Mode, NoLimitTexasHoldem
 from poker.rules import CALL, FOLD, Rules
 from poker.state import Betting, HandState, Legal
 from tests.games import load_rules
-from tests.random_play import nolimit, pokerkit_pays, posted_is_called, random_action
+from tests.random_play import nolimit, pokerkit_pays, posted_is_called, random_action, random_hand
 
 MANUAL = {Automation.HOLE_DEALING, Automation.BOARD_DEALING, Automation.RUNOUT_COUNT_SELECTION}
 AUTOMATIONS = tuple(automation for automation in Automation if automation not in MANUAL)
@@ -107,22 +106,18 @@ def replay_in_pokerkit(end: HandState) -> None:
     """A finished hand; PokerKit caps the preflop raises of limit games differently, so caps are not compared."""
     rules = end.rules
     actions = iter(end.betting.line)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
-        play_beside(
-            HandState.start(rules, end.hole_cards, end.runout),
-            pokerkit_state(rules),
-            lambda legal: next(actions),
-            not rules.is_limit,
-        )
+    play_beside(
+        HandState.start(rules, end.hole_cards, end.runout),
+        pokerkit_state(rules),
+        lambda legal: next(actions),
+        not rules.is_limit,
+    )
 
 
 def replay(num_players: int, hands: int, seed: int) -> None:
     rng, cards = random.Random(seed), np.random.default_rng(seed)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # PokerKit remarks that cards are not in its own deck order
-        for _ in range(hands):
-            play_random_hand(num_players, rng, cards)
+    for _ in range(hands):
+        play_random_hand(num_players, rng, cards)
 
 
 def test_pokerkit_reopens_the_betting_after_an_all_in_below_the_big_blind() -> None:
@@ -155,7 +150,4 @@ def test_pokerkit_agrees_on_4000_hands(num_players: int, hands: int) -> None:
 def test_pokerkit_agrees_on_limit_hands(name: str) -> None:
     rules, rng, cards = load_rules(name), random.Random(1), np.random.default_rng(1)
     for _ in range(100):
-        state = HandState.deal(rules, cards)
-        while not state.is_over:
-            state = state.apply(random_action(state.legal(), rng))
-        replay_in_pokerkit(state)
+        replay_in_pokerkit(random_hand(rules, cards, rng)[-1])

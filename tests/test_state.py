@@ -130,9 +130,9 @@ def test_payoffs_sum_to_zero_and_views_hide(name: str) -> None:
             assert view.legal() == state.legal()
             state = state.apply(random_action(state.legal(), rng))
         assert sum(state.payoffs()) == 0
-        shown = [i for i, hand in enumerate(state.view(0).hole_cards) if hand]
+        revealed = [i for i, hand in enumerate(state.view(0).hole_cards) if hand]
         live = [i for i in range(rules.num_players) if not state.betting.folded[i]]
-        assert shown == (sorted({0, *live}) if state.betting.is_showdown else [0])
+        assert revealed == (sorted({0, *live}) if state.betting.is_showdown else [0])
 
 
 def test_same_seed_same_deal() -> None:

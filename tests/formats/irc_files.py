@@ -110,9 +110,9 @@ def write_hand(files: Files, hand: PlayedHand, stamp: int, names: list[str]) -> 
     alive = [not out for out in state.betting.folded]
     for player, name in enumerate(names):
         streets = " ".join(text or "-" for text in hand.letters[player])
-        shown = _spaced(state.hole_cards[player]) if alive[player] and sum(alive) > 1 else ""
+        cards = _spaced(state.hole_cards[player]) if alive[player] and sum(alive) > 1 else ""
         numbers = f"{rules.stacks[player]} {state.betting.committed[player]} {won[player]}"
-        files.add(f"pdb/pdb.{name}", f"{name}  {stamp}  {players}  {player + 1}  {streets}  {numbers}  {shown}")
+        files.add(f"pdb/pdb.{name}", f"{name}  {stamp}  {players}  {player + 1}  {streets}  {numbers}  {cards}")
 
 
 def _won(state: HandState) -> list[int]:

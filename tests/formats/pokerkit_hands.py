@@ -1,7 +1,6 @@
 """Hands that PokerKit plays at random, for tests of the formats of hand histories."""
 
 import random
-import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -56,13 +55,11 @@ def dumped(path: Path, hands: int, seed: int, players: int = 6) -> list[tuple[in
     rng = random.Random(seed)
     random.seed(seed)  # PokerKit shuffles with the global generator
     histories, payoffs = [], []
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
-        for number in range(hands):
-            history, state = simulated(rng, players)
-            history.hand = number
-            histories.append(history)
-            payoffs.append(tuple(state.payoffs))
+    for number in range(hands):
+        history, state = simulated(rng, players)
+        history.hand = number
+        histories.append(history)
+        payoffs.append(tuple(state.payoffs))
     with path.open("wb") as file:
         HandHistory.dump_all(histories, file)
     return payoffs
@@ -70,22 +67,20 @@ def dumped(path: Path, hands: int, seed: int, players: int = 6) -> list[tuple[in
 
 def pokerkit_payoffs(text: str) -> Iterator[tuple[int, ...]]:
     """Payoffs by PokerKit of each hand of a .phhs text."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
-        for history in HandHistory.loads_all(text):
-            *_, end = history
-            assert not end.status
-            yield tuple(end.payoffs)
+    for history in HandHistory.loads_all(text):
+        *_, end = history
+        assert not end.status
+        yield tuple(end.payoffs)
 
 
-def assert_same_hand(found: PlayedHand, wanted: PlayedHand, mucks: bool = True) -> None:
+def assert_same_hand(hand: PlayedHand, wanted: PlayedHand, mucks: bool = True) -> None:
     """Assert equal stacks, play, cards and payoffs; logs of the ACPC do not record who mucked."""
     for name in ("number", "names", "payoffs", "rake") + ("mucked",) * mucks:
-        assert getattr(found, name) == getattr(wanted, name), name
-    assert found.state.hole_cards == wanted.state.hole_cards
-    assert found.state.board == wanted.state.board
-    assert found.state.betting.actions == wanted.state.betting.actions
-    assert found.state.betting.actors == wanted.state.betting.actors
-    assert found.rules.starting_stacks == wanted.rules.starting_stacks
-    assert found.rules.raise_sizes == wanted.rules.raise_sizes
-    assert found.rules.min_bet == wanted.rules.min_bet
+        assert getattr(hand, name) == getattr(wanted, name), name
+    assert hand.state.hole_cards == wanted.state.hole_cards
+    assert hand.state.board == wanted.state.board
+    assert hand.state.betting.actions == wanted.state.betting.actions
+    assert hand.state.betting.actors == wanted.state.betting.actors
+    assert hand.rules.starting_stacks == wanted.rules.starting_stacks
+    assert hand.rules.raise_sizes == wanted.rules.raise_sizes
+    assert hand.rules.min_bet == wanted.rules.min_bet

@@ -3,7 +3,6 @@
 import random
 import re
 import time
-import warnings
 from dataclasses import replace
 from pathlib import Path
 
@@ -35,11 +34,11 @@ def converts_round_trip(tmp_path: Path, hands: int, seed: int) -> None:
     assert sum(len(hand.state.pots()) > 1 for hand in read) > hands / 20
     for kind in FORMATS:
         back = read_back(tmp_path, kind, read)
-        for found, wanted in zip(back, read, strict=True):
-            assert_same_hand(found, wanted, mucks=kind != ACPC)
+        for hand, wanted in zip(back, read, strict=True):
+            assert_same_hand(hand, wanted, mucks=kind != ACPC)
         for other in FORMATS:
-            for found, wanted in zip(read_back(tmp_path, other, back), read, strict=True):
-                assert_same_hand(found, wanted, mucks=ACPC not in (kind, other))
+            for hand, wanted in zip(read_back(tmp_path, other, back), read, strict=True):
+                assert_same_hand(hand, wanted, mucks=ACPC not in (kind, other))
     paid = pokerkit_payoffs("".join(phh.phhs_texts(read)))
     assert all(pokerkit_pays(*pair) for pair in zip(paid, ends, strict=True))
 
@@ -59,27 +58,25 @@ def test_antes_limits_and_numbers_of_players(tmp_path: Path) -> None:
     random.seed(3)
     choices: list[Antes] = [0, 1, 3, {1: 7}]
     with_antes = 0
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
-        for number in range(150):
-            antes = choices[rng.randrange(len(choices))]
-            trimmed = rng.random() < 0.5 and not isinstance(antes, dict)
-            history, state = simulated(rng, rng.randint(2, 10), antes, trimmed, limit=rng.random() < 0.3)
-            hand = phh_read.parse_hand(history.dumps(), number)
-            assert pokerkit_pays(state.payoffs, settled(hand.state, hand.mucked))
-            with_antes += hand.rules.forced is not None
-            [(line, lines)] = pokerstars_read.hands(pokerstars.hand_text(hand))
-            assert_same_hand(pokerstars_read.PokerStarsLines.parse(lines, line), hand)
-            text = phh.hand_text(hand)
-            assert_same_hand(phh_read.parse_hand(text, number), hand)
-            [paid] = pokerkit_payoffs(f"[1]\n{text}")
-            assert pokerkit_pays(paid, settled(hand.state, hand.mucked))
-            assert_same_hand(read_back(tmp_path, OHH, [hand])[0], hand)
-            why = histories.why_unwritable(ACPC, hand)
-            assert ("no antes" in why) == (hand.rules.forced is not None)
-            if not why:
-                [back] = read_back(tmp_path, ACPC, [hand])
-                assert_same_hand(back, hand, mucks=False)
+    for number in range(150):
+        antes = choices[rng.randrange(len(choices))]
+        trimmed = rng.random() < 0.5 and not isinstance(antes, dict)
+        history, state = simulated(rng, rng.randint(2, 10), antes, trimmed, limit=rng.random() < 0.3)
+        hand = phh_read.parse_hand(history.dumps(), number)
+        assert pokerkit_pays(state.payoffs, settled(hand.state, hand.mucked))
+        with_antes += hand.rules.forced is not None
+        [(line, lines)] = pokerstars_read.hands(pokerstars.hand_text(hand))
+        assert_same_hand(pokerstars_read.PokerStarsLines.parse(lines, line), hand)
+        text = phh.hand_text(hand)
+        assert_same_hand(phh_read.parse_hand(text, number), hand)
+        [paid] = pokerkit_payoffs(f"[1]\n{text}")
+        assert pokerkit_pays(paid, settled(hand.state, hand.mucked))
+        assert_same_hand(read_back(tmp_path, OHH, [hand])[0], hand)
+        why = histories.why_unwritable(ACPC, hand)
+        assert ("no antes" in why) == (hand.rules.forced is not None)
+        if not why:
+            [back] = read_back(tmp_path, ACPC, [hand])
+            assert_same_hand(back, hand, mucks=False)
     assert with_antes > 50
 
 
@@ -94,22 +91,20 @@ def test_posts_straddles_and_missing_blinds(tmp_path: Path) -> None:
     in_logs = 0
     rng = random.Random(9)
     random.seed(9)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
-        for number in range(150):
-            history, state = simulated(rng, 4, rng.choice([0, 2]), True, blinds=POSTS[number % len(POSTS)])
-            hand = phh_read.parse_hand(history.dumps(), number)
-            assert pokerkit_pays(state.payoffs, settled(hand.state, hand.mucked))
-            [(line, lines)] = pokerstars_read.hands(pokerstars.hand_text(hand))
-            assert_same_hand(pokerstars_read.PokerStarsLines.parse(lines, line), hand)
-            assert_same_hand(phh_read.parse_hand(phh.hand_text(hand), number), hand)
-            assert_same_hand(read_back(tmp_path, OHH, [hand])[0], hand)
-            if not histories.why_unwritable(ACPC, hand):
-                in_logs += 1
-                [back] = read_back(tmp_path, ACPC, [hand])
-                assert back.state.betting.actions == hand.state.betting.actions
-                assert (back.payoffs, back.rules.blinds) == (hand.payoffs, hand.rules.blinds)
-        history, _ = simulated(rng, 4, blinds=(5, 10, 0, -5))
+    for number in range(150):
+        history, state = simulated(rng, 4, rng.choice([0, 2]), True, blinds=POSTS[number % len(POSTS)])
+        hand = phh_read.parse_hand(history.dumps(), number)
+        assert pokerkit_pays(state.payoffs, settled(hand.state, hand.mucked))
+        [(line, lines)] = pokerstars_read.hands(pokerstars.hand_text(hand))
+        assert_same_hand(pokerstars_read.PokerStarsLines.parse(lines, line), hand)
+        assert_same_hand(phh_read.parse_hand(phh.hand_text(hand), number), hand)
+        assert_same_hand(read_back(tmp_path, OHH, [hand])[0], hand)
+        if not histories.why_unwritable(ACPC, hand):
+            in_logs += 1
+            [back] = read_back(tmp_path, ACPC, [hand])
+            assert back.state.betting.actions == hand.state.betting.actions
+            assert (back.payoffs, back.rules.blinds) == (hand.payoffs, hand.rules.blinds)
+    history, _ = simulated(rng, 4, blinds=(5, 10, 0, -5))
     why = histories.why_unwritable(POKERSTARS, phh_read.parse_hand(history.dumps(), 0))
     assert "no live post below the big blind" in why
     assert in_logs > 10
@@ -123,8 +118,8 @@ def test_formats_are_told_by_content(tmp_path: Path) -> None:
         assert format_of(text.replace("\r", ""), "x") == kind
         file = tmp_path / "file.dat"
         file.write_bytes(text.encode())
-        for found, wanted in zip(read_hands(file), read, strict=True):
-            assert_same_hand(found, wanted, mucks=kind != ACPC)
+        for hand, wanted in zip(read_hands(file), read, strict=True):
+            assert_same_hand(hand, wanted, mucks=kind != ACPC)
     file.write_bytes("".join(histories.hand_texts(POKERSTARS, read)).encode("utf-16"))
     assert [hand.payoffs for hand in read_hands(file)] == [hand.payoffs for hand in read]
 
@@ -195,11 +190,11 @@ def test_an_ante_of_the_big_blind_is_won_where_the_final_stacks_say_so() -> None
     """Trimmed by the letter, the ante that only one player posts would go back; final stacks tell that it did not."""
     text = sample("phh_ante_of_the_big_blind")
     assert list(phh_read.parse_hand(text, 0).payoffs) == [-5, -10, 15]
-    told = phh_read.parse_hand(text + "finishing_stacks = [495, 480, 525]", 0)
-    assert list(told.payoffs) == [-5, -20, 25]
-    assert_same_hand(phh_read.parse_hand(phh.hand_text(told), 0), told)
-    told = phh_read.parse_hand(text + "winnings = [0, 0, 35]", 0)
-    assert list(told.payoffs) == [-5, -20, 25]
+    stated = phh_read.parse_hand(text + "finishing_stacks = [495, 480, 525]", 0)
+    assert list(stated.payoffs) == [-5, -20, 25]
+    assert_same_hand(phh_read.parse_hand(phh.hand_text(stated), 0), stated)
+    stated = phh_read.parse_hand(text + "winnings = [0, 0, 35]", 0)
+    assert list(stated.payoffs) == [-5, -20, 25]
 
 
 @pytest.mark.parametrize(

@@ -71,8 +71,8 @@ def mutated(text: str, rng: random.Random) -> str:
     place = rng.randrange(len(lines))
     match rng.randrange(6):
         case 0 | 1:
-            found = rng.choice(list(re.finditer(r"[0-9]+(\.[0-9]+)?|$", text)))
-            return text[: found.start()] + rng.choice(NUMBERS) + text[found.end() :]
+            number = rng.choice(list(re.finditer(r"[0-9]+(\.[0-9]+)?|$", text)))
+            return text[: number.start()] + rng.choice(NUMBERS) + text[number.end() :]
         case 2:
             del lines[place]
         case 3:
@@ -236,14 +236,14 @@ def test_digits_of_other_scripts_and_leading_zeros_are_no_amounts(kind: str) -> 
     changed = 0
     for text in TEXTS[kind]:
         [hand, *_] = hands_of(text, "x")
-        for found in re.finditer(r"(?<=[$\u20ac (r])[1-9][0-9]*(?=[., \u20ac')\n])", text):
-            for amount in (chr(ord(found[0][0]) + 0xFEE0) + found[0][1:], f"0{found[0]}"):
+        for place in re.finditer(r"(?<=[$\u20ac (r])[1-9][0-9]*(?=[., \u20ac')\n])", text):
+            for amount in (chr(ord(place[0][0]) + 0xFEE0) + place[0][1:], f"0{place[0]}"):
                 try:
-                    [other, *_] = hands_of(text[: found.start()] + amount + text[found.end() :], "x")
+                    [other, *_] = hands_of(text[: place.start()] + amount + text[place.end() :], "x")
                 except HistoryError:
                     changed += 1
                     continue
-                assert (other.payoffs, other.state.betting) == (hand.payoffs, hand.state.betting), found
+                assert (other.payoffs, other.state.betting) == (hand.payoffs, hand.state.betting), place
     assert changed > 5
 
 

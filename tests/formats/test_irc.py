@@ -63,17 +63,17 @@ def test_hands_come_out_as_they_were_played(month: tuple[Files, list[PlayedHand]
         path = outer
     elif form == "nested in a directory":
         path = tmp_path
-    found, problems = read(path)
+    hands_read, problems = read(path)
     assert not problems.counts
-    assert len(found) == len(hands)
+    assert len(hands_read) == len(hands)
     rosters = [tuple(line.split()[2:]) for line in files.lines["hroster"]]
-    for hand, wanted, names in zip(found, hands, rosters, strict=True):
+    for hand, wanted, names in zip(hands_read, hands, rosters, strict=True):
         assert hand.names == names
         assert [tuple(move) for move in hand.moves] == wanted.moves
         assert hand.board == wanted.state.runout
         betting = wanted.state.betting
-        shown = [betting.is_showdown and not out for out in betting.folded]
-        cards = zip(wanted.state.hole_cards, shown, strict=True)
+        at_showdown = [betting.is_showdown and not out for out in betting.folded]
+        cards = zip(wanted.state.hole_cards, at_showdown, strict=True)
         assert hand.hole_cards == tuple(held if seen else () for held, seen in cards)
 
 
@@ -99,10 +99,10 @@ def test_months_and_games_come_in_the_order_of_time(form: str, tmp_path: Path) -
         with tarfile.open(path, "w") as archive:
             for name in months:
                 archive.add(root / f"{name.replace('/', '.')}.tgz", f"IRCdata/{name.replace('/', '.')}.tgz")
-    found, problems = read(path)
+    hands_read, problems = read(path)
     assert not problems.counts
     wanted = sorted(first + 60 * number for first in months.values() for number in range(20))
-    assert [hand.stamp for hand in found] == wanted
+    assert [hand.stamp for hand in hands_read] == wanted
 
 
 def test_replayed_states_are_the_played_ones(month: tuple[Files, list[PlayedHand]], tmp_path: Path) -> None:
@@ -119,10 +119,10 @@ def test_replayed_states_are_the_played_ones(month: tuple[Files, list[PlayedHand
 def test_players_who_quit_in_turn_fold(tmp_path: Path) -> None:
     files, hands = played(200, seed=2, quitting=0.1)
     (tmp_path / "a.tgz").write_bytes(files.packed())
-    found, problems = read(tmp_path / "a.tgz")
+    hands_read, problems = read(tmp_path / "a.tgz")
     assert sum(any(left for _, _, left in hand.moves) for hand in hands) > 100
     assert not problems.counts
-    assert [[tuple(move) for move in hand.moves] for hand in found] == [hand.moves for hand in hands]
+    assert [[tuple(move) for move in hand.moves] for hand in hands_read] == [hand.moves for hand in hands]
 
 
 def lines_of(root: Path, *players: str, counts: str, board: str = "2c 7d 9h Jc Ks") -> list[RawHand]:
@@ -205,13 +205,13 @@ def test_damage_is_counted_and_the_rest_is_read(month: tuple[Files, list[PlayedH
     lines["pdb/pdb.p999"] = ["\xff\xfe\x00"]
     lost = {line.split()[1] for line in lines.pop(f"pdb/pdb.{gone}")}
     (tmp_path / "a.tgz").write_bytes(Files(lines).packed())
-    found, problems = read(tmp_path / "a.tgz")
+    hands_read, problems = read(tmp_path / "a.tgz")
     assert problems.counts["garbled line"] == 2
     assert problems.counts["time stamp used twice"] == 1
     assert problems.counts["a player of the roster has no line"] == len(lost - _stamps(files, 3, 10))
     assert gone in problems.examples["a player of the roster has no line"][0]
     assert problems.counts["players of a hand that hdb does not have"] == 1
-    assert len(found) == len(hands) - len(lost | _stamps(files, 3, 10))
+    assert len(hands_read) == len(hands) - len(lost | _stamps(files, 3, 10))
 
 
 def _stamps(files: Files, *numbers: int) -> set[str]:
@@ -221,10 +221,10 @@ def _stamps(files: Files, *numbers: int) -> set[str]:
 def test_a_truncated_archive_is_read_as_far_as_it_goes(month: tuple[Files, list[PlayedHand]], tmp_path: Path) -> None:
     packed = month[0].packed()
     (tmp_path / "a.tgz").write_bytes(packed[: len(packed) // 2])
-    found, problems = read(tmp_path / "a.tgz")
+    hands_read, problems = read(tmp_path / "a.tgz")
     assert problems.counts["archive truncated or damaged"] == 1
     assert "a.tgz" in problems.examples["archive truncated or damaged"][0]
-    assert len(found) < 300
+    assert len(hands_read) < 300
 
 
 def test_a_missing_archive_is_an_error_that_names_it(tmp_path: Path) -> None:
@@ -264,9 +264,9 @@ def test_no_byte_stops_the_reader(at: int, flip: int, cut: int, tmp_path_factory
 def _survives(content: bytes, tmp_path_factory: pytest.TempPathFactory) -> None:
     path = tmp_path_factory.getbasetemp() / "fuzzed.tgz"
     path.write_bytes(content)
-    found, problems = read(path)
-    assert len(found) <= 6
-    assert len(found) == 6 or problems.counts.total()
+    hands_read, problems = read(path)
+    assert len(hands_read) <= 6
+    assert len(hands_read) == 6 or problems.counts.total()
 
 
 def test_no_number_of_players_costs_memory(month: tuple[Files, list[PlayedHand]], tmp_path: Path) -> None:
@@ -278,10 +278,10 @@ def test_no_number_of_players_costs_memory(month: tuple[Files, list[PlayedHand]]
     path = tmp_path / "a.tgz"
     path.write_bytes(Files(lines).packed())
     tracemalloc.start()
-    found, problems = read(path)
+    hands_read, problems = read(path)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert len(found) == 1
+    assert len(hands_read) == 1
     assert problems.counts["garbled line"] == 2
     assert problems.counts["positions are not 1 to the number of players"] == 1
     assert peak < 20e6
@@ -297,8 +297,8 @@ def test_an_archive_nested_400_deep_is_a_problem_and_no_traceback(tmp_path: Path
             archive.addfile(member, io.BytesIO(data))
         data = gzip.compress(buffer.getvalue(), 1)
     (tmp_path / "a.tgz").write_bytes(data)
-    found, problems = read(tmp_path / "a.tgz")
-    assert (found, dict(problems.counts)) == ([], {"archives nested more than 4 deep": 1})
+    hands_read, problems = read(tmp_path / "a.tgz")
+    assert (hands_read, dict(problems.counts)) == ([], {"archives nested more than 4 deep": 1})
 
 
 def test_leaving_needs_a_hand() -> None:

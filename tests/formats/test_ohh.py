@@ -113,12 +113,12 @@ def test_hands_are_written_and_read_back() -> None:
     [back] = read_all(written)
     assert_same_hand(back, hand)
     assert back.details == hand.details
-    told = json.loads(written)["ohh"]
-    assert [len(each["actions"]) for each in told["rounds"]] == [13, 4, 0, 0, 2]
-    assert told["rounds"][1]["actions"][2] == {
+    fields = json.loads(written)["ohh"]
+    assert [len(each["actions"]) for each in fields["rounds"]] == [13, 4, 0, 0, 2]
+    assert fields["rounds"][1]["actions"][2] == {
         **{"action_number": 16, "player_id": 1, "action": "Raise", "amount": 0.64, "is_allin": True}
     }
-    assert told["pots"] == [
+    assert fields["pots"] == [
         {"number": 0, "amount": 1.61, "rake": 0.08, "player_wins": [{"player_id": 1, "win_amount": 1.53}]}
     ]
 
@@ -131,8 +131,8 @@ def test_bets_that_nobody_called_are_in_the_pot_or_not() -> None:
         hand["pots"] = [
             {"number": 0, "amount": amount, "rake": 0.01, "player_wins": [{"player_id": 0, "win_amount": won}]}
         ]
-        [found] = read_all(text_of(hand))
-        assert found.payoffs == (-1, 16, 0, -16, 0)
+        [again] = read_all(text_of(hand))
+        assert again.payoffs == (-1, 16, 0, -16, 0)
 
 
 def test_totals_of_the_street_are_read_where_only_they_come_out() -> None:
@@ -142,16 +142,16 @@ def test_totals_of_the_street_are_read_where_only_they_come_out() -> None:
         for one in each["actions"]:
             if one["action"] in ("Call", "Bet", "Raise"):
                 one["amount"] = next(amounts)
-    [found] = read_all(text_of(hand))
-    assert found.payoffs == read_all(text_of(HAND))[0].payoffs
+    [again] = read_all(text_of(hand))
+    assert again.payoffs == read_all(text_of(HAND))[0].payoffs
 
 
 def test_who_is_not_told_to_show_has_shown_known_cards() -> None:
     hand = deepcopy(HAND)
     hand["players"][0]["cards"] = ["Ad", "Ac"]
     del hand["rounds"][4]
-    [found] = read_all(text_of(hand))
-    assert (found.payoffs, found.mucked) == ((-1, 73, 0, -80, 0), frozenset())
+    [again] = read_all(text_of(hand))
+    assert (again.payoffs, again.mucked) == ((-1, 73, 0, -80, 0), frozenset())
 
 
 def test_a_hand_cut_short_does_not_swallow_the_next() -> None:

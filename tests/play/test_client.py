@@ -87,12 +87,12 @@ class Raiser(Learner):
 
 
 def test_what_cannot_be_written_is_told_and_changes_no_action(tmp_path: Path) -> None:
-    told: list[str] = []
-    seat = DealerSeat(HEADS_UP, Raiser(), 1, tmp_path / "gone" / "hands.log", told.append)
+    lines: list[str] = []
+    seat = DealerSeat(HEADS_UP, Raiser(), 1, tmp_path / "gone" / "hands.log", lines.append)
     assert seat.answer("MATCHSTATE:1:0::|JdTc") == "MATCHSTATE:1:0::|JdTc:r20000"
     seat.answer("MATCHSTATE:1:0:r20000f:|JdTc")
     assert len(seat.chips) == 1
-    assert ["FileNotFoundError" in text for text in told] == [True, True]  # the note and the hand
+    assert ["FileNotFoundError" in text for text in lines] == [True, True]  # the note and the hand
 
 
 def test_a_client_of_any_name_keeps_its_log(tmp_path: Path) -> None:

@@ -33,11 +33,11 @@ def scores(game: Rules, agent: PolicyAgent, seed: int, hands: int, folder: Path)
     for number in range(hands):
         state, me = HandState.deal(game, cards), number % 2
         while not state.is_over:
-            told = match_state_text(state.view(me), number, me)
-            answer = seat.answer(told)
+            line = match_state_text(state.view(me), number, me)
+            answer = seat.answer(line)
             if state.to_act == me:
                 assert answer is not None
-                action = state.betting.parse_action(answer.removeprefix(f"{told}:"))
+                action = state.betting.parse_action(answer.removeprefix(f"{line}:"))
                 drawn.append(((number, me, state.betting.text()), hand_number(state, me), action))
             else:
                 action = random_action(state.legal(), rng)

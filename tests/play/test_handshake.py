@@ -163,9 +163,9 @@ def test_a_match_goes_on_after_a_stray_connection(tmp_path: Path) -> None:
     result, seats = deal(load_rules("kuhn"), waits, 6, tmp_path, ports=ports)
     assert [seat.hands for seat in seats] == [6, 6]
     assert not any(result.failures.values())
-    told = json.loads((result.log.with_suffix("") / "results.json").read_text())["settings"]["sent_away"]
-    assert sorted(what.split(":")[0] for what in told) == ["p0", "p1"]
-    assert all("greets with `hello [/b]`" in what for what in told)
+    sent_away = json.loads((result.log.with_suffix("") / "results.json").read_text())["settings"]["sent_away"]
+    assert sorted(what.split(":")[0] for what in sent_away) == ["p0", "p1"]
+    assert all("greets with `hello [/b]`" in what for what in sent_away)
 
 
 def _stray(port: int) -> None:

@@ -31,14 +31,14 @@ MENU = bet_menu(preflop=[["a"], []], flop=[[1.0], []], turn=[[1.0], []], river=[
 class Counting(RandomAgent):
     """Notes how many states it is asked about at once; with `fails` it cannot be asked about several."""
 
-    asked: list[int] = []  # noqa: RUF012 - of all copies
+    sizes: list[int] = []  # noqa: RUF012 - of all copies
 
     def __init__(self, fails: bool = False) -> None:
         super().__init__(name="random", raises=[1])
         self.fails = fails
 
     def policies(self, states: Sequence[HandState]) -> list[Policy]:
-        self.asked.append(len(states))
+        self.sizes.append(len(states))
         if self.fails and len(states) > 1:
             raise ValueError("too many")
         return super().policies(states)
@@ -93,9 +93,9 @@ def records(lineup: tuple[str, ...], tables: int, session: int, sessions: int = 
 def test_hands_are_those_of_one_table(lineup: tuple[str, ...], session: int) -> None:
     alone = records(lineup, 1, session)
     for tables in (3, 100):
-        found = records(lineup, tables, session)
-        assert found.keys() == alone.keys()
-        for number, record in found.items():
+        played = records(lineup, tables, session)
+        assert played.keys() == alone.keys()
+        for number, record in played.items():
             assert record.lines == alone[number].lines
             assert record.payoffs == alone[number].payoffs
             assert [(one.hand, one.error) for one in record.incidents] == [
@@ -107,10 +107,10 @@ def test_hands_are_those_of_one_table(lineup: tuple[str, ...], session: int) -> 
 
 
 def test_agents_are_asked_for_all_tables_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Counting, "asked", [])
+    monkeypatch.setattr(Counting, "sizes", [])
     records(("random", "raise"), 6, 1)
-    assert max(Counting.asked) > 3
-    assert sum(Counting.asked) > 2 * len(Counting.asked)
+    assert max(Counting.sizes) > 3
+    assert sum(Counting.sizes) > 2 * len(Counting.sizes)
     failing = Counting(fails=True)
     monkeypatch.setitem(AGENTS, "random", lambda: failing)
     assert not any(record.incidents for record in records(("random", "raise"), 6, 1).values())

@@ -116,7 +116,7 @@ def test_actions_are_those_that_the_noted_policy_draws(rules: Rules, tmp_path: P
 def test_nobody_sees_the_cards_of_others_before_a_showdown(rules: Rules, tmp_path: Path) -> None:
     one = game(rules, tmp_path)
     rng = np.random.default_rng(3)
-    shown = hidden = 0
+    revealed = hidden = 0
     for _ in range(40):
         seen_states = []
         one.let_agents_act()
@@ -130,9 +130,9 @@ def test_nobody_sees_the_cards_of_others_before_a_showdown(rules: Rules, tmp_pat
             assert len(state.runout) == len(state.board)
         showdown = seen.state.betting.is_showdown
         assert bool(seen.state.hole_cards[1 - seen.seat]) == showdown
-        shown, hidden = shown + showdown, hidden + (not showdown)
+        revealed, hidden = revealed + showdown, hidden + (not showdown)
         one.deal(seen.number)
-    assert min(shown, hidden) > 3
+    assert min(revealed, hidden) > 3
 
 
 def test_what_is_illegal_or_late_changes_nothing(rules: Rules, tmp_path: Path) -> None:

@@ -26,8 +26,8 @@ ASKED_LIMIT = "MATCHSTATE:0:7:crc/:JdTc|/6dJc9c"
     ],
 )
 def test_ways_to_repeat_a_state(line: str) -> None:
-    told = parse_match_state(HEADS_UP, ASKED)
-    assert answered_action(told.state, told.number, line) == "f"
+    sent = parse_match_state(HEADS_UP, ASKED)
+    assert answered_action(sent.state, sent.number, line) == "f"
 
 
 @pytest.mark.parametrize(
@@ -52,23 +52,23 @@ def test_ways_to_repeat_a_state(line: str) -> None:
     ],
 )
 def test_answers_to_other_states(line: str) -> None:
-    told = parse_match_state(HEADS_UP, ASKED)
-    assert answered_action(told.state, told.number, line) is None
+    sent = parse_match_state(HEADS_UP, ASKED)
+    assert answered_action(sent.state, sent.number, line) is None
 
 
 @pytest.mark.parametrize("tail", ["", ":", "2c:f", "/:f", "f", "|:f"])
 def test_a_state_without_an_action_after_it(tail: str) -> None:
-    told = parse_match_state(HEADS_UP, ASKED)
-    assert answered_action(told.state, told.number, ASKED + tail) == ""
+    sent = parse_match_state(HEADS_UP, ASKED)
+    assert answered_action(sent.state, sent.number, ASKED + tail) == ""
 
 
 def test_cards_are_read_from_the_left() -> None:
     """Without its `/` the board is read as the cards of the other player, and is then missing."""
-    told = parse_match_state(LIMIT, ASKED_LIMIT)
-    assert answered_action(told.state, 7, f"{ASKED_LIMIT}:r20") == "r20"
-    assert answered_action(told.state, 7, ASKED_LIMIT.replace("|/", "|") + ":r") is None
-    assert answered_action(told.state, 7, ASKED_LIMIT.replace("|/", "|2c/") + ":r") is None
-    assert answered_action(told.state, 7, ASKED_LIMIT.replace("crc", "crc20") + ":r") is None
+    sent = parse_match_state(LIMIT, ASKED_LIMIT)
+    assert answered_action(sent.state, 7, f"{ASKED_LIMIT}:r20") == "r20"
+    assert answered_action(sent.state, 7, ASKED_LIMIT.replace("|/", "|") + ":r") is None
+    assert answered_action(sent.state, 7, ASKED_LIMIT.replace("|/", "|2c/") + ":r") is None
+    assert answered_action(sent.state, 7, ASKED_LIMIT.replace("crc", "crc20") + ":r") is None
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from poker.formats.acpc.log import (
 from poker.rules import CALL, FOLD
 from poker.state import HandState
 from tests.games import load_rules
-from tests.random_play import GAMES, random_action
+from tests.random_play import GAMES, random_hand
 
 HEADS_UP = load_rules("holdem_nolimit_2p")
 LINE = "STATE:3:cr300c/cr600f:As2h|KdKh/8dTc9s:-300|300:alice|bob"
@@ -27,13 +27,7 @@ LINE = "STATE:3:cr300c/cr600f:As2h|KdKh/8dTc9s:-300|300:alice|bob"
 def random_hands(name: str, hands: int) -> list[list[HandState]]:
     rules = load_rules(name)
     rng, cards = random.Random(4), np.random.default_rng(4)
-    played = []
-    for _ in range(hands):
-        states = [HandState.deal(rules, cards)]
-        while not states[-1].is_over:
-            states.append(states[-1].apply(random_action(states[-1].legal(), rng)))
-        played.append(states)
-    return played
+    return [random_hand(rules, cards, rng) for _ in range(hands)]
 
 
 @pytest.mark.parametrize("name", GAMES)
@@ -56,9 +50,9 @@ def test_match_states_and_log_lines_round_trip(name: str) -> None:
 
 def test_examples_of_the_protocol() -> None:
     """Lines in the form of the ACPC protocol document, for this game's stacks."""
-    told = parse_match_state(HEADS_UP, "MATCHSTATE:0:0:cr300c/:TdAs|/2cTh3d")
-    assert (told.player, told.number, told.state.street, told.state.to_act) == (0, 0, 1, 0)
-    assert told.state.hole_cards == (HEADS_UP.parse_cards("TdAs"), ())
+    sent = parse_match_state(HEADS_UP, "MATCHSTATE:0:0:cr300c/:TdAs|/2cTh3d")
+    assert (sent.player, sent.number, sent.state.street, sent.state.to_act) == (0, 0, 1, 0)
+    assert sent.state.hole_cards == (HEADS_UP.parse_cards("TdAs"), ())
     button = parse_match_state(HEADS_UP, "MATCHSTATE:1:31:r300r900c/r1800:|JdTc/6dJc9c")
     assert button.state.to_act == 1
     assert button.state.betting.committed == (1800, 900)

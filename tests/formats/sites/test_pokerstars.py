@@ -84,15 +84,15 @@ SHORT_BLIND = (
 
 
 @pytest.mark.parametrize(
-    ("text", "asked", "payoffs"),
+    ("text", "player", "payoffs"),
     [(ALL_IN, "Bob", [-80, 80, 0]), (ON_ANTE, "Bob", [-5, 15, -10]), (SHORT_BLIND, "Sue", [-30, 30, 0])],
     ids=["small blind", "ante", "big blind"],
 )
-def test_who_alone_is_not_all_in_may_check_or_is_not_asked(text: str, asked: str, payoffs: list[int]) -> None:
+def test_who_alone_is_not_all_in_may_check_or_is_not_asked(text: str, player: str, payoffs: list[int]) -> None:
     hand = read(text)
     assert list(hand.payoffs) == payoffs
     assert hand_text(hand).count("checks") == 0
-    assert_same_hand(read(text.replace("Uncalled", f"{asked}: checks\nUncalled")), hand)
+    assert_same_hand(read(text.replace("Uncalled", f"{player}: checks\nUncalled")), hand)
     assert_same_hand(read(hand_text(hand)), hand)
     assert_same_hand(phh_read.parse_hand(phh.hand_text(hand), 0), hand)
 

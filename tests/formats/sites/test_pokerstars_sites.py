@@ -56,8 +56,8 @@ def test_names_keep_their_letters_whatever_bytes_the_file_has_elsewhere() -> Non
 def test_lines_before_the_first_header_that_are_of_a_hand_are_told() -> None:
     tail = WALK[WALK.index("*** HOLE") :]
     assert refused(tail + WALK).startswith("1: no header of a hand")
-    found: list[HistoryError] = []
-    assert len(list(hands_of(tail + WALK, "x", refused=found.append))) == len(found) == 1
+    errors: list[HistoryError] = []
+    assert len(list(hands_of(tail + WALK, "x", refused=errors.append))) == len(errors) == 1
 
 
 GG = (
