@@ -1,7 +1,7 @@
 """`artifacts=FILE`: commands that read a bundle instead of a directory of artifacts."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,8 +13,8 @@ from poker.errors import PokernetsError
 if TYPE_CHECKING:
     from poker.bundle import Bundle
 
-_BLUEPRINT = "the whole blueprint"
-_WHOLE = "poker.agents.blueprint.load_blueprint"
+WHOLE_BLUEPRINT = "the whole blueprint"
+_LOADER = "poker.agents.blueprint.load_blueprint"
 """Loader of a whole blueprint, of which bundles hold the first round alone."""
 
 
@@ -58,7 +58,7 @@ def unbundle(config: DictConfig, *, writes: bool) -> None:
 
 def _made(lacking: str, game: str) -> str:
     """How a blueprint of the `game` that is `lacking` is made and used; empty for what bundles can have."""
-    if lacking != _BLUEPRINT:
+    if lacking != WHOLE_BLUEPRINT:
         return ""
     jobs = " && ".join(f"{COMMANDS['data_gen']} job={job} game={game}" for job in ("abstraction", "blueprint"))
     return f", or instead of the bundle scale=demo, once there is a blueprint, made in up to ten minutes by: {jobs}"
@@ -66,19 +66,19 @@ def _made(lacking: str, game: str) -> str:
 
 def _lacking(bundle: "Bundle", node: DictConfig) -> str:
     """The first thing that an agent needs and the bundle does not have; empty if there is none."""
-    for value in _values(OmegaConf.to_container(node, resolve=True)):
-        if value == _WHOLE:
-            return _BLUEPRINT
-        if isinstance(value, str) and Path(value).is_relative_to(bundle.path):
-            name = str(Path(value).relative_to(bundle.path))
-            if name not in bundle.artifacts:
-                return name
+    for path in needs(OmegaConf.to_container(node, resolve=True)):
+        name = str(path.relative_to(bundle.path) if path.is_relative_to(bundle.path) else path)
+        if name == WHOLE_BLUEPRINT or (name != str(path) and name not in bundle.artifacts):
+            return name
     return ""
 
 
-def _values(node: Any) -> Iterator[Any]:
-    if isinstance(node, dict | list):
-        for value in node.values() if isinstance(node, dict) else node:
-            yield from _values(value)
-    else:
-        yield node
+def needs(node: Any) -> Iterator[Path]:
+    """Files and folders that the plain settings of an agent name; of a blueprint that is loaded, `WHOLE_BLUEPRINT`."""
+    if isinstance(node, Mapping | list):
+        for value in node.values() if isinstance(node, Mapping) else node:
+            yield from needs(value)
+    elif node == _LOADER:
+        yield Path(WHOLE_BLUEPRINT)
+    elif isinstance(node, str) and "/" in node:
+        yield Path(node)

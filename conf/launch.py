@@ -27,7 +27,7 @@ from conf.arguments import command_line, flags_and_settings, without_guesses
 from conf.bundles import unbundle
 from conf.compose import call, chosen, composed, message_of, refuse_unnamed_options, resolve
 from conf.help import CONF, experiments, help_of, nets
-from conf.remedies import Invocation
+from conf.remedies import completed, places
 from conf.signatures import ConfigurationError, check
 from poker.commands import COMMANDS
 from poker.errors import PokernetsError
@@ -74,7 +74,7 @@ def launch(root: str, task: Callable[[DictConfig], Any]) -> None:
             return metric
         except PokernetsError as error:
             if not sweeping:
-                _exit(Invocation.current(config.artifacts).completed(error))
+                _exit(completed(error, places()))
             failed.append(" ".join(HydraConfig.get().overrides.task))
             raise PokernetsError(f"{failed[-1]}: {error}") from error
 
@@ -137,11 +137,7 @@ def task_of(group: str) -> Callable[[DictConfig], Any]:
         if group == "model":
             _check_net(config)
         node = resolve(node)
-        from conf.early import refuse_parts, refuse_values  # noqa: PLC0415 (numpy)
-
-        refuse_values(node)
         check(node)
-        refuse_parts(node)
         if group != "model" and not node.get("dry"):
             from poker.kernels.ahead import compile_at_first_use  # noqa: PLC0415 (what --help does without)
 

@@ -2,6 +2,7 @@
 
 import difflib
 import inspect
+import math
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from types import NoneType, SimpleNamespace, UnionType
@@ -13,18 +14,50 @@ from poker.errors import PokernetsError
 
 _PLAIN = (int, float, str, bool, NoneType)
 _LISTS = (list, tuple, Sequence)
+_LEAST = {"threads": 1, "batch_rows": 1, "epoch_rows": 1, "shards": 1, "patience": 0, "weight_decay": 0}
+_POSITIVE = ("learning_rate", "huber_delta")
+_HERE = ("cpu", "torch")
+"""Devices that every machine has."""
 
 
 class ConfigurationError(PokernetsError):
     """The command line asks for something that the configuration does not know."""
 
 
+def check_ranges(node: Any, name: str = "") -> None:
+    """Refuse numbers out of range and devices that the machine does not have, anywhere in plain values; `name` is the
+    target around them. Imports torch for other devices than `cpu` alone."""
+    if isinstance(node, list):
+        for value in node:
+            check_ranges(value, name)
+    if not isinstance(node, dict):
+        return
+    name = str(node.get("_target_", name))
+    for key, value in node.items():
+        if isinstance(value, int | float):
+            if key in _LEAST and not _LEAST[key] <= value < math.inf:
+                raise ConfigurationError(f"{name}: '{key}' must be at least {_LEAST[key]}, not {value}")
+            if key in _POSITIVE and not 0 < value < math.inf:
+                raise ConfigurationError(f"{name}: '{key}' must be positive, not {value}")
+        if key == "device" and isinstance(value, str) and value not in _HERE:
+            from poker.search.torch.device import check_device  # noqa: PLC0415 (torch)
+
+            check_device(value)
+        check_ranges(value, name)
+
+
 def check(node: Any) -> None:
-    """Refuse unknown, missing and mistyped keys of plain values and of every `_target_` in them; builds nothing."""
+    """Refuse numbers out of range, and unknown, missing and mistyped keys of plain values and of every `_target_` in
+    them; builds nothing."""
+    check_ranges(node)
+    _check_targets(node)
+
+
+def _check_targets(node: Any) -> None:
     if isinstance(node, dict) and "_target_" in node:
         _check_keys(node, hydra.utils.get_object(node["_target_"]))
     for value in node.values() if isinstance(node, dict) else node if isinstance(node, list) else ():
-        check(value)
+        _check_targets(value)
 
 
 def _check_keys(node: dict[str, Any], target: Any) -> None:

@@ -6,19 +6,42 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from conf.compose import call
-from conf.remedies import Invocation
+from conf.bundles import WHOLE_BLUEPRINT, needs
+from conf.compose import call, compose, resolve
+from conf.help import choices
+from conf.remedies import completed, places
 from conf.signatures import ConfigurationError
 from poker.artifacts import MissingArtifactError
-from poker.commands import how_to_make
+from poker.commands import how_to_make, maker
 from poker.errors import PokernetsError
 from poker.evaluation.aivat.value_functions import ValueFunctionSpec
 from poker.play.lineup import AgentSpec
 
+_UNBUNDLED = (WHOLE_BLUEPRINT, "opponent_actions", "bundle.json")
+"""Last parts of what agents need that no bundle holds."""
+
 
 def agents(**settings: Mapping[str, Any]) -> list[AgentSpec]:
-    """The agents of a line-up, by name."""
+    """The agents of a line-up, by name. MissingArtifactError names the artifact that is to be made first of those which
+    they need and which are not there."""
+    paths = [path for node in settings.values() for path in needs(node)]
+    if missing := [path for path in paths if maker(path) and not path.exists()]:
+        first = min(missing, key=lambda path: (path.name != "abstraction", path.name != "blueprint"))
+        raise MissingArtifactError(f"no {first.name} at {first}", how_to_make("", first))
     return [AgentSpec(name, partial(call, node), node) for name, node in settings.items()]
+
+
+def bundled(artifacts: str) -> dict[str, list[str]]:
+    """The agents of conf/agents that a bundle can seat, with the places below `artifacts` of what they need."""
+    names, folder = choices("agents"), Path(artifacts)
+    config = compose("evaluate", ["evaluate=match", f"agents=[{','.join(names)}]"])
+    config.artifacts = artifacts
+    paths = {name: [*dict.fromkeys(needs(resolve(config.agent[name])))] for name in names}
+    return {
+        name: [str(path.relative_to(folder)) for path in paths[name]]
+        for name in names
+        if paths[name] and not any(path.name in _UNBUNDLED for path in paths[name])
+    }
 
 
 def unhurried(settings: Mapping[str, Any]) -> list[AgentSpec]:
@@ -38,27 +61,25 @@ def agent(settings: Mapping[str, Any] | str | None) -> AgentSpec | None:
     return None if settings is None else AgentSpec(settings["name"], partial(call, settings), settings)
 
 
-def reviewer(
-    game: Mapping[str, Any], heads_up: Mapping[str, Any], ring: Mapping[str, Any], artifacts: str
-) -> AgentSpec | None:
+def reviewer(game: Mapping[str, Any], heads_up: Mapping[str, Any], ring: Mapping[str, Any]) -> AgentSpec | None:
     """The agent that reviews in place of those that play `game`: `heads_up`, or `ring` at tables of more. Built when
     first asked for a review, it says which command makes what it lacks."""
     settings = ring if call(game).num_players > 2 else heads_up
     chosen = agent(settings)
-    return None if chosen is None else replace(chosen, factory=partial(_built, settings, Invocation.current(artifacts)))
+    return None if chosen is None else replace(chosen, factory=partial(_built, settings, places()))
 
 
-def _built(settings: Mapping[str, Any], invocation: Invocation) -> Any:
+def _built(settings: Mapping[str, Any], places: str) -> Any:
     try:
         return call(settings)
     except PokernetsError as error:
-        raise PokernetsError(invocation.completed(error)) from error
+        raise PokernetsError(completed(error, places)) from error
 
 
-def no_blueprint(blueprint: str, artifacts: str) -> PokernetsError:
-    """The error where there is no blueprint of this scale and game, with the commands that make it."""
+def no_blueprint(blueprint: str) -> PokernetsError:
+    """The error where there is no blueprint of this scale and game, with the command that makes it."""
     error = MissingArtifactError("There is no blueprint yet", how_to_make("blueprint", Path(blueprint)))
-    return PokernetsError(Invocation.current(artifacts).completed(error))
+    return PokernetsError(completed(error, places()))
 
 
 def values(settings: Mapping[str, Any]) -> ValueFunctionSpec:

@@ -30,44 +30,28 @@ from poker.provenance import provenance
 from poker.solvers import blueprint
 from poker.solvers.rollout import leaf_table
 
-_ROUNDS = {"blueprint": "blueprint", "leaf_net": "leaf_net"}
-SOLVING = {**_ROUNDS, "leaf_table": "leaf_table"}
-GENERATED = {**_ROUNDS, "leaf_table_generated": "leaf_table"}
-FORMULA = {"preflop_rollouts": "preflop_rollouts"}
-PREDICTING = {**FORMULA, "opponent_net/hand": "opponent_net", "opponent_net/adaptive": "opponent_net"}
-STYLES = ("bluffer", "calling_station", "loose_aggressive", "loose_passive", "maniac", "moderate", "rock", "semi_loose")
-PRIOR = {**SOLVING, **{f"nolimit/opponent_net/{net}": "opponent_net" for net in ("hand", "adaptive")}}
-NEEDS: dict[str, dict[str, str]] = {
-    **dict.fromkeys(("depth_limited", "depth_limited_exploit", "naive"), SOLVING),
-    "depth_limited_generated": GENERATED,
-    "depth_limited_exploit_net": PRIOR,
-    "depth_limited_exploit_held": {**PRIOR, "nolimit/opponent_net/held": "opponent_net"},
-    "depth_limited_range_net": {
-        "blueprint": "blueprint",
-        "leaf_table": "leaf_table",
-        "range_net/end_of_flop": "range_net",
-    },
-    "depth_limited_range_turn": {**SOLVING, "range_net/end_of_turn": "range_net"},
-    **dict.fromkeys(("poki_formula", "poki_generic", "poki_none", "poki_simulation"), FORMULA),
-    **dict.fromkeys([f"ring_{style}" for style in (*STYLES, "tight_aggressive", "tight_passive")], FORMULA),
-    **dict.fromkeys(("poki_net", "poki_best_of"), PREDICTING),
-}
-"""The agents of conf/agents that a bundle can seat, with the artifacts that they need and the kind of each."""
-
 
 def run(
-    *, artifacts: str, agents: Sequence[str] | None, table_step: float, megabytes: float, dry: bool, output: str
+    *,
+    artifacts: str,
+    needs: Mapping[str, Sequence[str]],
+    agents: Sequence[str] | None,
+    table_step: float,
+    megabytes: float,
+    dry: bool,
+    output: str,
 ) -> None:
     """Pack what `agents` need (None: all that the artifacts at hand can seat) into the file `output`.
+
+    `needs` are artifacts, as places below `artifacts`, by each agent that a bundle can seat.
 
     Values of leaf tables are rounded to multiples of `table_step` pots first, if it is not 0. Refused, leaving what is
     there, when the file would have more than `megabytes`.
     """
     source, target = Path(artifacts), Path(output)
-    chosen = _chosen(source, agents)
-    kinds = {name: kind for agent in chosen for name, kind in NEEDS[agent].items()}
-    packing = {name: open_artifact(source / name, kind) for name, kind in kinds.items()}
-    seats = [agent for agent, needs in NEEDS.items() if needs.keys() <= kinds.keys()]
+    names = dict.fromkeys(name for agent in _chosen(source, agents, needs) for name in needs[agent])
+    packing = {name: open_artifact(source / name, None) for name in names}
+    seats = [agent for agent, its in needs.items() if packing.keys() >= {*its}]
     contents: dict[str, Any] = {
         "seats": seats,
         "made_from": {name: artifact.fingerprint for name, artifact in packing.items()},
@@ -92,16 +76,16 @@ def _sizes_text(sizes: Mapping[str, int], total: int | None = None) -> str:
     return f"{(sum(sizes.values()) if total is None else total) / 1e6:.1f} MB ({parts})"
 
 
-def _chosen(source: Path, agents: Sequence[str] | None) -> list[str]:
+def _chosen(source: Path, agents: Sequence[str] | None, needs: Mapping[str, Sequence[str]]) -> list[str]:
     if agents is None:
-        there = [agent for agent, needs in NEEDS.items() if all((source / name / MANIFEST).exists() for name in needs)]
+        there = [agent for agent, names in needs.items() if all((source / name / MANIFEST).exists() for name in names)]
         if not there:
-            wanted = ", ".join(SOLVING)
+            wanted = ", ".join(needs["depth_limited"])
             raise PokernetsError(f"nothing to pack: {source} seats no agent; depth_limited needs {wanted} there")
         return there
-    unknown = [agent for agent in agents if agent not in NEEDS]
+    unknown = [agent for agent in agents if agent not in needs]
     if unknown or not agents:
-        raise PokernetsError(f"no bundle seats {', '.join(unknown) or 'nobody'}; job.agents can be {', '.join(NEEDS)}")
+        raise PokernetsError(f"no bundle seats {', '.join(unknown) or 'nobody'}; job.agents can be {', '.join(needs)}")
     return list(agents)
 
 

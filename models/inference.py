@@ -1,6 +1,6 @@
 """Trained leaf nets for agents. Torch, which takes seconds to import, is imported when a net is loaded."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -52,11 +52,6 @@ class LeafNet:
 
     def __hash__(self) -> int:
         return hash(self._identity)
-
-    @staticmethod
-    def refuse_settings(settings: Mapping[str, Any]) -> None:
-        """Raise the errors of making a net from these settings, as far as manifests show them."""
-        open_leaf_net(settings["path"], settings.get("blueprint"))
 
     def values(self, features: NDArray[np.float32]) -> NDArray[np.float32]:
         """Values by `LeafRunner.values`."""

@@ -1,10 +1,8 @@
 """`train.py model=leaf`: leaf states in, leaf net out."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
-import hydra
 import lightning
 import torch
 from rich.console import Console
@@ -16,11 +14,9 @@ from models.inference import LEAF_NET, leaf_stamp
 from models.leaf_data import LeafColumns, LeafData, held_out, in_order, selected
 from models.leaf_module import LeafModule
 from models.shuffle import Position
-from poker.artifacts import find_artifact, open_artifact
+from poker.artifacts import open_artifact
 from poker.errors import PokernetsError
 from poker.features import leaf
-from poker.features.leaf_shards import KIND
-from poker.features.shards import shard_path
 from poker.report import Report, Table
 
 
@@ -39,9 +35,11 @@ def train(
     runs: str,
 ) -> float:
     """Train on the leaf states of `data`, export the best epoch to `output` and return its loss; one there is kept."""
-    label_mean, names = data.label_mean(), data.continuations
+    names = data.continuations
+    built = _checked(net, len(names))
+    label_mean = data.label_mean()
     return train_on_shards(
-        lambda: LeafModule(_checked(net, len(names)), huber_delta, learning_rate, label_mean, names),
+        lambda: LeafModule(built, huber_delta, learning_rate, label_mean, names),
         data,
         net=net,
         goal=Goal(LEAF_NET, leaf_stamp(names), {"huber_delta": huber_delta, "learning_rate": learning_rate}),
@@ -51,17 +49,6 @@ def train(
         output=output,
         runs=runs,
     )
-
-
-def _refuse_settings(settings: Mapping[str, Any]) -> None:
-    """Raise PokernetsError unless the net gives values of as many continuations as the first shard has, if there is
-    one."""
-    shard = find_artifact(shard_path(settings["data"]["path"], 0), KIND)
-    if shard is not None:
-        _checked(hydra.utils.instantiate(settings["net"], _convert_="all"), len(shard.config["continuations"]))
-
-
-setattr(train, "refuse_settings", _refuse_settings)  # noqa: B010 (asked by conf.early)
 
 
 def _checked(architecture: Architecture, outputs: int) -> nn.Module:

@@ -1,6 +1,6 @@
 """Trained opponent nets: probabilities for whole tables of rows, and a `Predictor` for one decision at a time."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from copy import copy
 from pathlib import Path
 from typing import Any
@@ -77,13 +77,6 @@ class OpponentNet:
         self._memory: dict[str, opponent_history.PlayerMemory] = {}
         self._last: tuple[Betting, tuple[Board, ...], Inputs, Singles] | None = None
 
-    @staticmethod
-    def refuse_settings(settings: Mapping[str, Any]) -> None:
-        """Raise the errors of making the nets from these settings, as far as manifests show them."""
-        for path in (settings["path"], settings.get("base")):
-            if path is not None:
-                open_artifact(path, OPPONENT_NET, config=STAMP, verify=False)
-
     def probs(self, context: Context) -> NDArray[np.float64]:
         if context.betting is None or not self._covers(context):
             return np.asarray(self._table[context.index])
@@ -153,8 +146,6 @@ class NetPrior(Prior):
         weights = np.array(artifact.counts[SHARES], dtype=np.float64)
         super().__init__(OpponentNet(path, base, architectures), weights, artifact.fingerprint.encode())
 
-    refuse_settings = OpponentNet.refuse_settings
-
 
 class HeldNet:
     """A `poker.opponents.model.GivenHand` for no-limit: the net at `path`, which reads the cards held (`net=held`).
@@ -168,8 +159,6 @@ class HeldNet:
         if artifact.counts.get(BETTING) != NOLIMIT or "held" not in self._net.needs or "past" in self._net.needs:
             raise PokernetsError(f"{path} is no net of no-limit that reads the cards held: train one with net=held")
         self._fingerprint = artifact.fingerprint
-
-    refuse_settings = OpponentNet.refuse_settings
 
     def __call__(self, betting: Betting, boards: Sequence[Board], held: Singles) -> Singles:
         return with_hands(self._net, _inputs(betting, boards), held)

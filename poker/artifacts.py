@@ -238,18 +238,20 @@ def write_artifact(
 
 def open_artifact(
     path: str | Path,
-    kind: str,
+    kind: str | None,
     *,
     config: Mapping[str, Any] | None = None,
     made_from: Mapping[str, str] | None = None,
     verify: bool = True,
 ) -> Artifact:
-    """Open the artifact at `path`; an ArtifactError unless it is complete, of this kind and unaltered (`verify`).
+    """Open the artifact at `path`; an ArtifactError unless it is complete, of this kind (None: of any) and unaltered
+    (`verify`).
 
     Given keys of `config` and `made_from` must equal the manifest's (null equals absent); others are not checked.
     """
     target = Path(path)
-    manifest = _read_manifest(target, kind)
+    manifest = _read_manifest(target, kind or target.name)
+    kind = kind or str(manifest["kind"])
     if manifest["kind"] != kind:
         raise _mismatch(f"{target} is a {_short(repr(manifest['kind']))}, not a '{kind}'", kind, target)
     if manifest["schema"] != SCHEMA:

@@ -29,23 +29,19 @@ _JOBS = (
     "opponent_actions",
 )
 _DATA_GEN, _TRAIN = COMMANDS["data_gen"], COMMANDS["train"]
-MAKERS: dict[str, tuple[str, ...]] = {
-    **{job: (_DATA_GEN, f"job={job}") for job in _JOBS},
-    "continuation_forms": (_DATA_GEN, "job=continuations"),
-    "leaf_net": (_TRAIN, "model=leaf"),
-    "range_net": (_TRAIN, "model=range_values"),
-    "opponent_net": (_TRAIN, "model=opponent"),
+MAKERS = {
+    **{job: f"{_DATA_GEN} job={job}" for job in _JOBS},
+    "continuation_forms": f"{_DATA_GEN} job=continuations",
+    "leaf_table_generated": f"{_DATA_GEN} job=leaf_table continuations=self_generated job.output={{}}",
+    "smooth_uct": f"{_DATA_GEN} job=blueprint solver=smooth_uct job.output={{}}",
+    "uct": f"{_DATA_GEN} job=blueprint solver=uct job.output={{}}",
+    "leaf_net": f"{_TRAIN} model=leaf",
+    "range_net": f"{_TRAIN} model=range_values",
+    "opponent_net": f"{_TRAIN} model=opponent",
+    **{net: f"{_TRAIN} model=opponent net={net}" for net in ("hand", "held", "adaptive")},
 }
-"""The command that makes each kind: what an error about a missing or unusable artifact tells the user to run."""
-
-MAKERS_BY_NAME: dict[str, tuple[str, ...]] = {
-    "leaf_table_generated": (_DATA_GEN, "job=leaf_table", "continuations=self_generated", "job.output={}"),
-    "smooth_uct": (_DATA_GEN, "job=blueprint", "solver=smooth_uct", "job.output={}"),
-    "uct": (_DATA_GEN, "job=blueprint", "solver=uct", "job.output={}"),
-    "hand": (_TRAIN, "model=opponent", "net=hand"),
-    "adaptive": (_TRAIN, "model=opponent", "net=adaptive"),
-}
-"""Commands by the last part of the path, for kinds of which agents name several artifacts."""
+"""The command that makes an artifact, by the name of its folder, of the folder around that, or by its kind: what an
+error about a missing or unusable one tells the user to run."""
 
 
 def how_to_install(extra: str) -> str:
@@ -55,24 +51,28 @@ def how_to_install(extra: str) -> str:
 
 @dataclass(frozen=True)
 class Remedy:
-    """Advice that ends in the command that makes what should be at `target`, if one does: its script and its settings,
-    GROUP=OPTION first. The launcher completes it by the scale, the game and the places of the command that failed."""
+    """Advice that ends in the command that makes what should be at `target`, if one does. The launcher adds the scale,
+    the game and the place of the command that failed."""
 
     advice: str
     target: Path
     command: str = ""
-    settings: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        return " ".join([self.advice, self.command, *self.settings]).rstrip()
+        return f"{self.advice} {self.command}".rstrip()
+
+
+def maker(target: Path, kind: str = "") -> str:
+    """The command that makes an artifact of `kind` at `target`; empty if none does."""
+    names = (target.name, target.parent.name, kind) if not kind or kind in MAKERS else ()
+    return next((MAKERS[name] for name in names if name in MAKERS), "").format(target)
 
 
 def how_to_make(kind: str, target: Path, first: str = "") -> Remedy:
     """Remedy for a missing artifact: after what is to be done `first`, the command that makes it."""
-    command, *settings = MAKERS_BY_NAME.get(target.name, MAKERS.get(kind, ("",)))
+    command = maker(target, kind)
     advice = f"{first} {'make it with:' if command else 'run the command that makes it'}".lstrip()
-    settings = [setting.format(target) for setting in settings]
-    return Remedy(advice[0].upper() + advice[1:], target, command, tuple(settings))
+    return Remedy(advice[0].upper() + advice[1:], target, command)
 
 
 def how_to_replace(kind: str, target: Path) -> Remedy:

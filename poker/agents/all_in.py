@@ -14,6 +14,12 @@ from poker.rules import CALL, FOLD, Rules
 from poker.state import HandState, Policy
 
 
+def check_heads_up_nolimit(name: str, game: Rules) -> None:
+    """Raise PokernetsError for games other than heads-up no-limit hold'em."""
+    if game.is_limit or game.num_players != 2 or game.deck_size != 52 or game.num_hole_cards != 2:
+        raise PokernetsError(f"the agent `{name}` plays heads-up no-limit hold'em, not `{game.name}`")
+
+
 class AllInPlayer(SamplingAgent):
     """Is all-in with the `share` of hands that have the most equity against any hand; checks or folds the others.
 
@@ -28,14 +34,8 @@ class AllInPlayer(SamplingAgent):
             raise PokernetsError(f"agent `{name}`: `share` of hands lies above 0 and at most at 1, not {share}")
         self._played = best_hands(share)
 
-    @staticmethod
-    def refuse_game(name: str, game: Rules) -> None:
-        """Raise PokernetsError for games other than heads-up no-limit hold'em."""
-        if game.is_limit or game.num_players != 2 or game.deck_size != 52 or game.num_hole_cards != 2:
-            raise PokernetsError(f"the agent `{name}` plays heads-up no-limit hold'em, not `{game.name}`")
-
     def check_game(self, game: Rules) -> None:
-        self.refuse_game(self.name, game)
+        check_heads_up_nolimit(self.name, game)
 
     def policy(self, state: HandState) -> Policy:
         legal = state.legal()

@@ -27,8 +27,7 @@ if TYPE_CHECKING:
 class Agent(Protocol):
     """A player whose actions are a function of the seed of the last `reset` and of what it has been shown since.
 
-    An agent that does not play every game raises PokernetsError in `check_game(game)` (`poker.rules`). Checks that need
-    no instance are in a static method `refuse_game(name, game)`.
+    An agent that does not play every game raises PokernetsError in `check_game(game)` (`poker.rules`).
     """
 
     name: str

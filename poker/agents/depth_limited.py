@@ -48,7 +48,7 @@ class DepthLimitedAgent(SearchingAgent):
         gives_up: bool = False,
         **changes: Annotated[Any, SearchSettings],
     ) -> None:
-        self.refuse_game(name, game)
+        _check_heads_up(name, game)
         settings = replace(search, **changes)
         super().__init__(name, Clock(settings.seconds_per_decision, settings.seconds_per_hand))
         self._game, self._leaves = game, leaves
@@ -82,18 +82,6 @@ class DepthLimitedAgent(SearchingAgent):
         self.repeatable = self._solve.repeatable
         self._solve.keeps_values = self._clock.limited
         self._keeping = False
-
-    @staticmethod
-    def refuse_game(name: str, game: Rules) -> None:
-        """Raise PokernetsError for games other than heads-up hold'em."""
-        if game.num_players != 2 or game.num_hole_cards != 2 or game.deck_size != 52:
-            ring = game.num_players > 2 and game.deck_size == 52 and not game.is_limit
-            other = (
-                "agents=[depth_limited_ring] plays at tables of three to six"
-                if ring
-                else "choose another agent or game"
-            )
-            raise PokernetsError(f"{name} plays heads-up hold'em, not '{game.name}'; {other}")
 
     def check_game(self, game: Rules) -> None:
         self._game.must_fit(game, f"the agent `{self.name}`", "choose another agent or game")
@@ -165,6 +153,15 @@ class DepthLimitedAgent(SearchingAgent):
         board, renaming = solved_board(state.board)
         believed = Believed.at(search, own, state.betting, board)
         return decision(self.unhurried, believed, state.betting, board, raises, renaming)
+
+
+def _check_heads_up(name: str, game: Rules) -> None:
+    """Raise PokernetsError for games other than heads-up hold'em."""
+    if game.num_players != 2 or game.num_hole_cards != 2 or game.deck_size != 52:
+        other = "choose another agent or game"
+        if game.num_players > 2 and game.deck_size == 52 and not game.is_limit:
+            other = "agents=[depth_limited_ring] plays at tables of three to six"
+        raise PokernetsError(f"{name} plays heads-up hold'em, not '{game.name}'; {other}")
 
 
 def solved_board(board: tuple[int, ...]) -> tuple[tuple[int, ...], int | None]:

@@ -58,13 +58,9 @@ class DepthLimitedRingAgent(SearchingAgent):
         self._searches: LRUCache[tuple[TableSolver, str, Board, int], NestedSearch] = LRUCache(_REMEMBERED)
         self.repeatable = self._solve.heads_up.repeatable
 
-    @staticmethod
-    def refuse_game(name: str, game: Rules) -> None:
-        """Raise PokernetsError for games of two players."""
-        if game.num_players == 2:
-            raise PokernetsError(f"{name} plays at tables of three to six; heads-up there is depth_limited")
-
     def check_game(self, game: Rules) -> None:
+        if game.num_players == 2:
+            raise PokernetsError(f"{self.name} plays at tables of three to six; heads-up there is depth_limited")
         self._blueprint.check_game(game)
 
     def searched(self, state: HandState) -> Searched | None:

@@ -123,14 +123,10 @@ class EquityPolicyAgent(EquityAgent):
 
     quick_policy = "blueprint"
 
-    @staticmethod
-    def refuse_game(name: str, game: Rules) -> None:
+    def check_game(self, game: Rules) -> None:
         """Raise PokernetsError for games other than heads-up hold'em."""
         if game.num_players != 2 or game.deck_size != 52 or game.num_hole_cards != 2 or game.total_board_cards != 5:
-            raise PokernetsError(f"the agent `{name}` plays heads-up hold'em, not `{game.name}`")
-
-    def check_game(self, game: Rules) -> None:
-        self.refuse_game(self.name, game)
+            raise PokernetsError(f"the agent `{self.name}` plays heads-up hold'em, not `{game.name}`")
 
     def act(self, state: HandState) -> int:
         return sample_action(self.policy(state), state, self._rng)

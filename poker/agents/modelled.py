@@ -5,12 +5,12 @@ from functools import lru_cache
 
 import numpy as np
 
-from poker.agents.all_in import AllInPlayer
+from poker.agents.all_in import check_heads_up_nolimit
 from poker.agents.base import SamplingAgent
 from poker.agents.simple import raise_menu
 from poker.betting import Betting
 from poker.opponents.model import OpponentModel
-from poker.rules import CALL, FOLD
+from poker.rules import CALL, FOLD, Rules
 from poker.state import HandState, Policy
 from poker.types import Board, Floats
 
@@ -25,13 +25,14 @@ class ModelledAgent(SamplingAgent):
     """
 
     quick_policy = "simple"
-    refuse_game = staticmethod(AllInPlayer.refuse_game)
-    check_game = AllInPlayer.check_game
 
     def __init__(self, *, name: str, model: OpponentModel, raises: Sequence[str | float]) -> None:
         super().__init__(name)
         self._model, self._menu = model, raise_menu(raises)
         self._at = lru_cache(_REMEMBERED)(self._worked_out)
+
+    def check_game(self, game: Rules) -> None:
+        check_heads_up_nolimit(self.name, game)
 
     def policy(self, state: HandState) -> Policy:
         return self._at(state.betting, state.rules.ordered_board(state.board))

@@ -51,18 +51,14 @@ class PokiFormula:
         self.tracker = tracker_for(self.modelling, self.net, self.rates)
         self._rng = np.random.default_rng(0)
 
-    @staticmethod
-    def refuse_game(name: str, game: Rules) -> None:
+    def check_game(self, game: Rules) -> None:
         """Raise PokernetsError unless it is limit hold'em with stacks that cover every bet: nobody may be all-in."""
         deepest = game.big_blind + sum(map(operator.mul, game.max_raises, game.raise_sizes))
         holdem = game.deck_size == 52 and game.num_hole_cards == 2 and game.board_sizes == (0, 3, 4, 5)
         if not (game.is_limit and holdem and deepest <= min(game.stacks)):
             raise PokernetsError(
-                f"`{name}` plays limit hold'em with stacks that cover every raise; `{game.name}` is not that game"
+                f"`{self.name}` plays limit hold'em with stacks that cover every raise; `{game.name}` is not that game"
             )
-
-    def check_game(self, game: Rules) -> None:
-        self.refuse_game(self.name, game)
 
     def reset(self, seed: int) -> None:
         self._rng = np.random.default_rng(seed)

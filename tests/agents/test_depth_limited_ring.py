@@ -149,6 +149,6 @@ def test_other_decisions_have_advice(agent: DepthLimitedRingAgent) -> None:
     assert "EV" not in html
 
 
-def test_heads_up_is_another_agents() -> None:
+def test_heads_up_is_another_agents(agent: DepthLimitedRingAgent) -> None:
     with pytest.raises(PokernetsError, match="there is depth_limited"):
-        DepthLimitedRingAgent.refuse_game("ring", load_rules("holdem_nolimit_2p"))
+        agent.check_game(load_rules("holdem_nolimit_2p"))

@@ -13,7 +13,7 @@ from poker.features.action_rows import write_rows
 from poker.features.nolimit import spot_of
 from poker.opponents.habits import of_rows
 from poker.play.hand import play_hand
-from poker.rules import CALL, FOLD, Rules
+from poker.rules import CALL, FOLD
 from poker.state import HandState
 from tests.games import load_rules
 
@@ -83,10 +83,7 @@ def _check(agent: ModelledAgent, wanted: np.ndarray, state: HandState, weights: 
     np.testing.assert_allclose((folds, mean[actions.index(CALL)], raises), wanted, atol=0.02)
 
 
-def test_other_games_are_refused() -> None:
+def test_other_games_are_refused(rows: str) -> None:
+    agent = ModelledAgent(name="people", model=of_rows(rows=rows), raises=[1])
     with pytest.raises(PokernetsError, match="plays heads-up no-limit"):
-        _refused(load_rules("leduc"))
-
-
-def _refused(rules: Rules) -> None:
-    ModelledAgent.refuse_game("people", rules)
+        agent.check_game(load_rules("leduc"))

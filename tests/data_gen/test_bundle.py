@@ -9,10 +9,9 @@ import pytest
 from omegaconf import DictConfig
 
 from conf.bundles import unbundle
-from conf.compose import call, compose, resolve
-from conf.help import choices
+from conf.compose import call, compose
 from conf.launch import task_of
-from data_gen.bundle import NEEDS
+from conf.specs import bundled
 from models.export import export_net
 from models.inference import LEAF_NET, leaf_stamp
 from models.mlp import Mlp
@@ -185,13 +184,9 @@ def test_a_table_of_another_blueprint_is_refused(made: Path) -> None:
         _pack(made)
 
 
-def test_needs_are_those_of_the_configuration() -> None:
-    """Every agent of conf/agents needs nothing, what `NEEDS` says, or what no bundle has."""
-    config = _match(f"agents=[{','.join(choices('agents'))}]", "artifacts=/made")
-    for name in choices("agents"):
-        text = str(resolve(config.agent[name]))
-        named = {part.split("'")[0] for part in text.split("/made/")[1:]}
-        if any(part in text for part in ("load_blueprint", "opponent_actions", "load_bundle")):
-            assert name not in NEEDS
-        else:
-            assert named == NEEDS.get(name, {}).keys(), name
+def test_agents_that_a_bundle_seats_need_what_it_holds() -> None:
+    """Every agent of conf/agents needs nothing, what `bundled` says, or what no bundle has."""
+    needs = bundled("/made")
+    assert {*needs["depth_limited"]} == {"blueprint", "leaf_table", "leaf_net"}
+    assert {*needs["poki_net"]} == {"preflop_rollouts", "opponent_net/hand", "opponent_net/adaptive"}
+    assert not needs.keys() & {"blueprint", "rival", "depth_limited_ring", "people_loose", "donksolver", "equity"}

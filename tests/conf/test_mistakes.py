@@ -1,0 +1,149 @@
+"""Mistakes that show in settings, or by what is not on disk, get one line before anything is built."""
+
+import contextlib
+import dataclasses
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+
+from conf import launch
+from conf.compose import call, compose, resolve
+from poker.artifacts import write_artifact
+from poker.errors import PokernetsError
+from tests.commands import run_here
+from tests.games import CONF, load_rules
+from tests.models.shards import write_leaf_states
+
+BUNDLE = f"artifacts={CONF.parent / 'models' / 'trained' / 'laptop.bundle'}"
+MATCH = ("evaluate=match", "scale=laptop")
+LIMITED = (*MATCH, "agents=[depth_limited,random]", BUNDLE)
+Refused = Callable[..., str]
+
+
+@pytest.fixture
+def refused(tmp_path: Path) -> Refused:
+    """The one line that a command ends with."""
+
+    def run(command: str, *arguments: str) -> str:
+        done = run_here(command, *arguments, f"runs={tmp_path}/runs")
+        assert done.returncode == 2
+        *_, line = done.stderr.strip().splitlines()
+        assert line.startswith("error: ")
+        return line
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("command", "arguments", "message"),
+    [
+        ("train", ("model=leaf", "model.learning_rate=-1"), "'learning_rate' must be positive, not -1"),
+        ("train", ("model=leaf", "model.learning_rate=nan"), "'learning_rate' must be positive, not nan"),
+        ("train", ("model=leaf", "model.huber_delta=0"), "'huber_delta' must be positive, not 0"),
+        ("train", ("model=leaf", "model.threads=0"), "'threads' must be at least 1, not 0"),
+        ("train", ("model=leaf", "model.data.batch_rows=-5"), "LeafData: 'batch_rows' must be at least 1, not -5"),
+        ("train", ("model=opponent", "model.weight_decay=-1"), "'weight_decay' must be at least 0, not -1"),
+        ("data_gen", ("job=leaf_states", "job.shards=-1"), "'shards' must be at least 1, not -1"),
+        ("evaluate", (*LIMITED, "search.device=cdua"), "device `cdua`: choose cpu, cuda"),
+        pytest.param(
+            "evaluate", (*LIMITED, "search.device=cuda"), "`cuda` was asked for and torch finds no CUDA device",
+            marks=pytest.mark.skipif(torch.cuda.is_available(), reason="there is a CUDA device"),
+        ),
+    ],
+)  # fmt: skip
+def test_numbers_and_devices_out_of_range(
+    refused: Refused, monkeypatch: pytest.MonkeyPatch, command: str, arguments: tuple[str, ...], message: str
+) -> None:
+    monkeypatch.setattr(launch, "call", lambda node: pytest.fail("it is built"))
+    assert message in refused(command, *arguments)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("trainer.max_epochs=-7",), "trainer: `max_epochs` must be"),
+        (("trainer.precision=7",), "trainer: Precision 7 is invalid"),
+        (("model.net.inputs=20",), "a leaf net takes [n, 34] and gives [n, 4]"),
+        (("model.net.outputs=3",), "a leaf net takes [n, 34] and gives [n, 4]"),
+    ],
+)
+def test_trainers_and_nets_that_cannot_be_built(
+    refused: Refused, tmp_path: Path, arguments: tuple[str, ...], message: str
+) -> None:
+    write_leaf_states(tmp_path / "leaf_states", rows=20, shards=1)
+    assert message in refused("train", "model=leaf", f"artifacts={tmp_path}", *arguments)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((*LIMITED, "game=holdem_nolimit_6p"), "agents=[depth_limited_ring] plays at tables of three to six"),
+        ((*MATCH, "agents=[poki_formula,random]", "game=leduc"), "no preflop_rollouts at"),
+        ((*MATCH, "agents=[equity_policy,random]", "game=leduc"), "`equity_policy` plays heads-up hold'em, not"),
+        ((*MATCH, "agents=[all_in_10,random]", "game=leduc"), "`all_in_10` plays heads-up no-limit hold'em"),
+    ],
+)
+def test_agents_that_do_not_play_the_game(refused: Refused, arguments: tuple[str, ...], message: str) -> None:
+    assert message in refused("evaluate", *arguments)
+
+
+def test_what_is_missing_is_told_with_the_command_that_makes_it(refused: Refused, tmp_path: Path) -> None:
+    """In the order in which it is to be made."""
+    blueprints = (*MATCH, "agents=[blueprint,random]", f"artifacts={tmp_path}")
+    for name in ("abstraction", "blueprint"):
+        line = refused("evaluate", *blueprints)
+        assert line.endswith(f"Make it with: python -m data_gen job={name} scale=laptop artifacts={tmp_path}")
+        assert f"no {name} at {tmp_path}/{name}" in line
+        config = {"rules": dataclasses.asdict(load_rules("leduc"))}
+        write_artifact(tmp_path / name, name, config=config, arrays={}, counts={"num_buckets": [169, 5, 5, 5]})
+    assert "blueprint" in refused("evaluate", *blueprints)
+    limited = (*MATCH, "agents=[depth_limited,random]", f"artifacts={tmp_path}")
+    for name in ("leaf_table", "leaf_net"):
+        assert f"no {name} at" in refused("evaluate", *limited)
+        write_artifact(tmp_path / name, name, config={}, arrays={})
+    assert "Make it with: python -m data_gen experiment=rival" not in refused("evaluate", *limited)
+
+
+def test_what_an_experiment_makes_is_told_with_its_name(
+    refused: Refused, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(contextlib, "chdir", lambda _: contextlib.nullcontext())
+    monkeypatch.chdir(tmp_path)
+    line = refused("evaluate", "evaluate=match", "agents=[rival,random]")
+    assert line.endswith("Make it with: python -m data_gen job=abstraction experiment=rival")
+
+
+@pytest.mark.parametrize("source", ["scale=demo", BUNDLE])
+def test_a_table_of_six_lacks_what_a_command_for_six_makes(
+    refused: Refused, source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(contextlib, "chdir", lambda _: contextlib.nullcontext())
+    monkeypatch.chdir(tmp_path)
+    line = refused("evaluate", "evaluate=play", "game=holdem_nolimit_6p", "agents=[depth_limited_ring]", source)
+    assert re.search(r"python -m data_gen job=(abstraction|blueprint) game=holdem_nolimit_6p", line)
+
+
+@pytest.mark.parametrize(
+    ("game", "name"), [("holdem_nolimit_2p", "depth_limited"), ("holdem_nolimit_6p", "depth_limited_ring")]
+)
+def test_a_table_is_reviewed_by_an_agent_that_plays_there(game: str, name: str, tmp_path: Path) -> None:
+    """It is built only when a review is asked for."""
+    config = compose("evaluate", ["evaluate=play", f"game={game}", f"artifacts={tmp_path}"])
+    spec = call(config.given.reviewer)
+    assert spec.name == name
+    with pytest.raises(PokernetsError, match=r"no (abstraction|blueprint|leaf_table) at .*Make it with: "):
+        spec.build(load_rules(game))
+
+
+def test_questions_are_answered_without_a_limit_of_time() -> None:
+    """A solve that is cut short answers with what early iterations play; only a table has to wait no longer."""
+    config = compose("evaluate", ["evaluate=play", "agents=[equity]"])
+    config.evaluate.pages[-1].agents.settings = {"solver": {"name": "solver", "search": {**config.search}}}
+    assert config.search.seconds_per_decision == 3.0
+    [spec] = call(config.evaluate.pages[-1].agents)
+    assert spec.settings["search"] == {**resolve(config.search), "seconds_per_decision": None}
+    tools = compose("evaluate", ["evaluate=mcp"])
+    assert tools.search.seconds_per_decision is None
