@@ -10,9 +10,8 @@ from rich.console import Console
 from poker.errors import PokernetsError
 from poker.experiments.off_tree_bet.experiment import IN_TREE, TO_THE_END, TRANSLATION, Measure, run
 from poker.experiments.off_tree_bet.search import Depth, SearchedAnswers, predicted
-from poker.experiments.off_tree_bet.solutions import GameEffort, SolvedGame, solved
+from poker.experiments.off_tree_bet.solutions import GameEffort, SolvedGame, by_suits, line_rows, solved, translated
 from poker.experiments.off_tree_bet.spot import OffTreeBet, twins
-from poker.experiments.off_tree_bet.strategies import by_suits, line_rows, translated
 from poker.rules import Rules
 from poker.search.leaves.evaluator import LeafEvaluator
 from poker.solvers.continuations.generation import ContinuationSet, Solving, biased, limited_game, self_generated

@@ -13,9 +13,16 @@ from rich.console import Console
 from poker.artifacts import canonical_json
 from poker.errors import PokernetsError
 from poker.experiments.off_tree_bet.search import Depth, SearchedAnswers, predicted
-from poker.experiments.off_tree_bet.solutions import GameEffort, SolvedGame, now, solved
+from poker.experiments.off_tree_bet.solutions import (
+    GameEffort,
+    SolvedGame,
+    by_suits,
+    line_rows,
+    now,
+    solved,
+    translated,
+)
 from poker.experiments.off_tree_bet.spot import OffTreeBet
-from poker.experiments.off_tree_bet.strategies import by_suits, line_rows, translated
 from poker.machine import peak_memory
 from poker.report import Figure, Report, Section, Table
 from poker.report.charts import Curve, curves

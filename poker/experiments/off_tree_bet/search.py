@@ -19,9 +19,8 @@ from functools import reduce
 import numpy as np
 
 from poker.errors import PokernetsError
-from poker.experiments.off_tree_bet.solutions import SolvedGame
+from poker.experiments.off_tree_bet.solutions import SolvedGame, by_suits, copy_rows, translated
 from poker.experiments.off_tree_bet.spot import OffTreeBet, same_decisions
-from poker.experiments.off_tree_bet.strategies import by_suits, copy_rows, translated
 from poker.rules import CALL
 from poker.search.beliefs import start_ranges
 from poker.search.leaves.evaluator import LeafEvaluator
