@@ -36,10 +36,10 @@ def _kill_after(method: str, calls: int, process: int) -> None:
 
     @wraps(called)
     def counted(*arguments: Any, **named: Any) -> Any:
-        found = called(*arguments, **named)
+        result = called(*arguments, **named)
         if next(number) == calls:
             os.kill(process, signal.SIGKILL)
-        return found
+        return result
 
     setattr(kind, name, counted)
 

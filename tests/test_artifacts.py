@@ -117,12 +117,12 @@ def test_a_mismatch_names_the_setting_that_differs(tmp_path: Path) -> None:
     trainer = {"max_epochs": 1, "callbacks": [{"patience": 3}, {"patience": 5}]}
     sources = {"blueprint": "1" * 64}
     write_artifact(tmp_path / "net", "leaf_net", config={"trainer": trainer}, arrays={}, made_from=sources)
-    for wanted, told in (
+    for wanted, message in (
         (trainer | {"max_epochs": 2}, "config trainer.max_epochs=1, but 2 is asked for"),
         (trainer | {"callbacks": [{"patience": 3}, {"patience": 4}]}, r"trainer.callbacks\[1\].patience=5, but 4"),
         (trainer | {"devices": 2}, "trainer.devices=None, but 2"),
     ):
-        with pytest.raises(MismatchedArtifactError, match=told):
+        with pytest.raises(MismatchedArtifactError, match=message):
             open_artifact(tmp_path / "net", "leaf_net", config={"trainer": wanted})
     with pytest.raises(MismatchedArtifactError, match=r"another blueprint \(1{12}\) than is asked for \(2{12}\)"):
         open_artifact(tmp_path / "net", "leaf_net", made_from={"blueprint": "2" * 64})
@@ -234,9 +234,9 @@ def test_what_a_kill_left_moved_aside_is_taken_back(made: Path, monkeypatch: pyt
         with pytest.raises(KeyboardInterrupt):
             write_artifact(made, "abstraction", config={"seed": 2}, arrays={})
     assert not made.exists()
-    found = find_artifact(made, "abstraction")
-    assert found is not None
-    assert found.config["seed"] == 1
+    artifact = find_artifact(made, "abstraction")
+    assert artifact is not None
+    assert artifact.config["seed"] == 1
     write_artifact(made, "abstraction", config={"seed": 3}, arrays={})
     shutil.rmtree(made)
     assert find_artifact(made, "abstraction") is None

@@ -27,13 +27,13 @@ def bundle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_round_trip(bundle: Path) -> None:
-    found = open_bundle(bundle)
-    assert (found.seats, found.artifacts) == (("naive",), ("leaf_table", "opponent_net/hand"))
+    opened = open_bundle(bundle)
+    assert (opened.seats, opened.artifacts) == (("naive",), ("leaf_table", "opponent_net/hand"))
     for name, kind in (("leaf_table", "leaf_table"), ("opponent_net/hand", "opponent_net")):
-        packed, made = open_artifact(found.path / name, kind), open_artifact(bundle.parent / "made" / name, kind)
+        packed, made = open_artifact(opened.path / name, kind), open_artifact(bundle.parent / "made" / name, kind)
         assert packed.fingerprint == made.fingerprint
-    assert open_artifact(found.path / "leaf_table", "leaf_table").arrays["values"].tolist() == list(range(1000))
-    assert [path.name for path in found.path.parent.iterdir()] == [found.path.name]
+    assert open_artifact(opened.path / "leaf_table", "leaf_table").arrays["values"].tolist() == list(range(1000))
+    assert [path.name for path in opened.path.parent.iterdir()] == [opened.path.name]
 
 
 def test_unpacked_once_and_anew_when_the_cache_was_altered(bundle: Path) -> None:
@@ -163,9 +163,9 @@ def test_pickled_arrays_are_refused(bundle: Path, tmp_path: Path) -> None:
     _refused(tmp_path / "pickled.bundle", "leaf_table that cannot be read")
 
 
-@pytest.mark.parametrize("kept", [0, 10, 500, -1])
-def test_truncated_bundles_are_refused(bundle: Path, kept: int) -> None:
-    bundle.write_bytes(bundle.read_bytes()[:kept])
+@pytest.mark.parametrize("length", [0, 10, 500, -1])
+def test_truncated_bundles_are_refused(bundle: Path, length: int) -> None:
+    bundle.write_bytes(bundle.read_bytes()[:length])
     _refused(bundle, "cannot be read")
 
 

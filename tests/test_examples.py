@@ -19,19 +19,19 @@ def example(name: str, *arguments: object) -> str:
 
 
 def test_solve_spot() -> None:
-    told = example("solve_spot")
-    assert "EV out of position 3" in told  # 36.97 of a pot of 60, in the exact solution as well
-    assert "in position after `bet60`: fold" in told
+    out = example("solve_spot")
+    assert "EV out of position 3" in out  # 36.97 of a pot of 60, in the exact solution as well
+    assert "in position after `bet60`: fold" in out
 
 
 def test_ask_agent() -> None:
-    told = example("ask_agent")
-    assert "worth to you f -0.50 bb" in told  # the small blind, given up
-    assert "you won" in told
+    out = example("ask_agent")
+    assert "worth to you f -0.50 bb" in out  # the small blind, given up
+    assert "you won" in out
 
 
 def test_train_leaf_net(tmp_path: Path) -> None:
     write_leaf_states(tmp_path, 4000)
-    told = example("train_leaf_net", tmp_path, 1)
-    assert "pots on held-out states" in told
-    assert told.count("on the button against KhQh") == 3
+    out = example("train_leaf_net", tmp_path, 1)
+    assert "pots on held-out states" in out
+    assert out.count("on the button against KhQh") == 3

@@ -101,8 +101,8 @@ def test_an_agent_is_a_class_and_a_file_and_a_game_a_file(tmp_path: Path, extens
     run = extension({**AGENT, **GAME})
     match = ("evaluate.py", "evaluate=match", "game=big_kuhn", "agents=[shy,always_raise]", "aivat=false")
     run(*match, "agent.shy.folds=false", "hands=20", "cluster.processes=1")
-    [found] = tmp_path.glob("runs/matches/big_kuhn/*/results.json")
-    record = json.loads(found.read_text())
+    [file] = tmp_path.glob("runs/matches/big_kuhn/*/results.json")
+    record = json.loads(file.read_text())
     assert record["lineups"][0]["hands"] == 20
     assert record["configuration"]["agents"]["shy"] == {"_target_": "mine.shy.Shy", "name": "shy", "folds": False}
     assert record["configuration"]["game"]["num_ranks"] == 5
@@ -140,10 +140,10 @@ evaluate:
 
 def test_an_evaluation_is_a_function_and_a_file(tmp_path: Path, extension: Extension) -> None:
     assert len(EVALUATION) == 2
-    told = extension(EVALUATION)("evaluate.py", "evaluate=stacks", "game=kuhn").stdout
+    out = extension(EVALUATION)("evaluate.py", "evaluate=stacks", "game=kuhn").stdout
     folder = tmp_path / "runs" / "stacks" / "kuhn"
-    assert "2 ± ?" in told
-    assert f"results: {folder / 'results.json'}" in told
+    assert "2 ± ?" in out
+    assert f"results: {folder / 'results.json'}" in out
     record = json.loads((folder / "results.json").read_text())
     assert record["stack"] == {"mean": 2.0, "half_width_95": None, "interval_95": None}
     assert record["out"] == record["configuration"]["out"] == "runs/stacks"
@@ -231,8 +231,8 @@ def test_a_leaf_evaluator_is_a_class_and_a_file(tmp_path: Path, extension: Exten
     )
     leaves = ("leaf=equity", "leaf@leaves.table=equity", "leaf.bonus=0.1", "search.solver.iterations=[2,2,2,2]")
     run(*match, *leaves, "hands=4")
-    [found] = tmp_path.glob("runs/matches/*/*/results.json")
-    record = json.loads(found.read_text())
+    [file] = tmp_path.glob("runs/matches/*/*/results.json")
+    record = json.loads(file.read_text())
     assert record["lineups"][0]["incidents"] == []
     assert record["configuration"]["agents"]["depth_limited"]["leaves"][1] == {
         "_target_": "mine.leaf.EquityLeaf",

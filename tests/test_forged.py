@@ -75,8 +75,8 @@ def _write_others(folder: Path) -> None:
     kuhn = load_rules("kuhn")
     policy = random_blueprint(build_tree(Betting.start(kuhn)), SmallGameBuckets(kuhn))
     policy.save(folder / "kuhn", {}, {})
-    kept = Blueprint.load(folder / "kuhn", policy.cards)
-    save_forms(folder / "continuation_forms", [kept, policy], {"pot_fraction": 0.0}, {})
+    blueprint = Blueprint.load(folder / "kuhn", policy.cards)
+    save_forms(folder / "continuation_forms", [blueprint, policy], {"pot_fraction": 0.0}, {})
     text = {"board": "QsTs2d3c4h", "oop_range": "AA,KK", "ip_range": "QQ,JJ", "pot": 10, "stack": 20, "bet": "100%"}
     spot = spot_of(text)
     solved = np.zeros(spot.game().num_entries, np.float16)
@@ -131,12 +131,12 @@ def _refused(read: Reader, path: Path) -> bool:
     try:
         read(path)
     except PokernetsError as error:
-        told = str(error)
+        message = str(error)
     else:
         return False
-    assert "\n" not in told
-    assert str(path) in told
-    assert len(told) < 1000
+    assert "\n" not in message
+    assert str(path) in message
+    assert len(message) < 1000
     return True
 
 
@@ -169,8 +169,8 @@ def test_arrays_of_other_shapes_are_refused_by_name(made: Path, name: str, tmp_p
     path = tmp_path / "made" / name
     manifest = json.loads((path / MANIFEST).read_text())
     for file in [path / each for each in manifest["files"]]:
-        kept = {other: entry for other, entry in manifest["files"].items() if other != file.name}
-        _seal(path, {**manifest, "files": kept})
+        entries = {other: entry for other, entry in manifest["files"].items() if other != file.name}
+        _seal(path, {**manifest, "files": entries})
         assert _refused(READERS[name], path) or file.name == "sem.npy", f"without {file.name}"
         if file.suffix != ".npy":
             continue

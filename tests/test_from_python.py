@@ -59,16 +59,16 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.slow
 @pytest.mark.parametrize("title", PROGRAMS)
 def test_programs_run_as_written(title: str, folder: Path) -> None:
-    told = output_of(PROGRAMS[title], folder)
-    assert re.fullmatch(TOLD[title], told), told
+    out = output_of(PROGRAMS[title], folder)
+    assert re.fullmatch(TOLD[title], out), out
 
 
 @pytest.mark.slow
 def test_the_notebook_runs_and_tells_what_it_shows(tmp_path: Path) -> None:
     cells = [cell for cell in json.loads(NOTEBOOK.read_text())["cells"] if cell["cell_type"] == "code"]
     code = "\n".join("".join(cell["source"]) for cell in cells)
-    shown = [out["text"] for cell in cells for out in cell["outputs"] if out["output_type"] == "stream"]
-    assert re.sub(r"\d", "0", output_of(code, tmp_path)) == re.sub(r"\d", "0", "".join(map("".join, shown)))
+    streams = [out["text"] for cell in cells for out in cell["outputs"] if out["output_type"] == "stream"]
+    assert re.sub(r"\d", "0", output_of(code, tmp_path)) == re.sub(r"\d", "0", "".join(map("".join, streams)))
 
 
 def output_of(program: str, folder: Path) -> str:

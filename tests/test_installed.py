@@ -77,13 +77,15 @@ def copy_sources(folder: Path) -> None:
 def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Installed:
     place, folder = tmp_path_factory.mktemp("environment"), tmp_path_factory.mktemp("folder")
     venv.create(place, symlinks=True)
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "PYTEST", "NUMBA"))}
+    variables = {
+        name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "PYTEST", "NUMBA"))
+    }
     pip = [sys.executable, "-m", "pip", f"--python={place}/bin/python", "install", "--no-index", "--no-deps"]
-    subprocess.run([*pip, "--no-compile", str(wheel)], env=kept, check=True, capture_output=True)
+    subprocess.run([*pip, "--no-compile", str(wheel)], env=variables, check=True, capture_output=True)
     [packages] = place.glob("lib/python*/site-packages")
     (packages / "libraries.pth").write_text(str(_LIBRARIES))
     copy_compiled(ROOT / "poker" / "kernels", packages / "pokernets" / "poker" / "kernels")
-    return Installed(place / "bin" / "pokernets", folder, {**kept, "XDG_CACHE_HOME": str(place / "cache")})
+    return Installed(place / "bin" / "pokernets", folder, {**variables, "XDG_CACHE_HOME": str(place / "cache")})
 
 
 def test_the_wheel_takes_one_name_and_has_what_is_no_code(wheel: Path) -> None:
@@ -108,8 +110,8 @@ def test_the_first_command_compiles_with_a_bar_and_its_files_are_in_the_current_
     done = installed.run(*match)
     assert "numba compiles the kernels" in done.stderr
     assert "compiling kernels: " in done.stderr
-    [found] = (installed.folder / "runs").rglob("results.json")
-    record = json.loads(found.read_text())
+    [file] = (installed.folder / "runs").rglob("results.json")
+    record = json.loads(file.read_text())
     assert record["command"].startswith("pokernets match ")
     assert record["versions"]["pokernets"] == __version__
     assert "compil" not in installed.run(*match).stderr
@@ -187,8 +189,8 @@ def test_a_net_of_the_project_is_trained_by_two_processes(project: Installed) ->
 
 
 def test_messages_name_the_command(installed: Installed) -> None:
-    told = installed.run("data", "blueprint", status=2).stderr
-    assert "Make it with: pokernets data job=abstraction" in told
+    err = installed.run("data", "blueprint", status=2).stderr
+    assert "Make it with: pokernets data job=abstraction" in err
     assert (
         "pokernets data experiment=leduc_training"
         in installed.run("train", "experiment=leduc_training", status=2).stderr

@@ -32,10 +32,10 @@ def test_freed_memory_is_given_back() -> None:
         "blocks = [bytearray(3000) for _ in range(50_000)]\nlast = blocks.pop()\ndel blocks\n"
         "before = pages()\ngive_back_memory()\nprint((before - pages()) * 4096)"
     )
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert int(found.stdout) > 100_000_000
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert int(done.stdout) > 100_000_000
 
 
 def test_peak_memory_is_in_bytes() -> None:
-    kept = np.ones(8_000_000)
-    assert kept.nbytes < peak_memory() < 1 << 38
+    array = np.ones(8_000_000)
+    assert array.nbytes < peak_memory() < 1 << 38

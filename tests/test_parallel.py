@@ -40,10 +40,10 @@ def prepared() -> Callable[[int], tuple[int, int, str]]:
 
 
 def test_every_task_once_with_a_function_prepared_in_each_process() -> None:
-    found = list(LocalCluster(2).run(Work(prepared), range(40)))
-    assert sorted(number for number, _, _ in found) == list(range(40))
-    assert 1 <= len({process for _, process, _ in found}) <= 2
-    assert {threads for _, _, threads in found} == {"1"}
+    squares = list(LocalCluster(2).run(Work(prepared), range(40)))
+    assert sorted(number for number, _, _ in squares) == list(range(40))
+    assert 1 <= len({process for _, process, _ in squares}) <= 2
+    assert {threads for _, _, threads in squares} == {"1"}
 
 
 def test_tasks_are_taken_as_processes_come_free() -> None:

@@ -79,9 +79,9 @@ def places_of(folder: Path, number: int) -> list[Path]:
 
 def test_every_task_once_on_both_machines(cluster: RayCluster) -> None:
     assert cluster.workers == 2
-    found = list(cluster.run(Work(Given(slow_place)), range(10)))
-    assert sorted(number for number, _ in found) == list(range(10))
-    assert len({machine for _, machine in found}) == 2
+    places = list(cluster.run(Work(Given(slow_place)), range(10)))
+    assert sorted(number for number, _ in places) == list(range(10))
+    assert len({machine for _, machine in places}) == 2
 
 
 def test_the_task_of_a_killed_worker_is_taken_by_another(
@@ -151,8 +151,8 @@ class FakeRay:
         calls = {name: SimpleNamespace(remote=partial(partial, getattr(actor, name))) for name in ("place", "do")}
         return SimpleNamespace(**calls)
 
-    def put(self, found: Any) -> Any:
-        return found
+    def put(self, value: Any) -> Any:
+        return value
 
     def wait(self, calls: list[Any], num_returns: int) -> tuple[list[Any], list[Any]]:
         return calls[:num_returns], calls[num_returns:]
@@ -176,12 +176,12 @@ def test_the_task_of_a_worker_without_memory_is_taken_by_another(capsys: pytest.
 def test_a_machine_that_is_lost_takes_nothing_along(machines: Any, capsys: pytest.CaptureFixture[str]) -> None:
     machine = machines.add_node(num_cpus=1, object_store_memory=10**8)
     machines.wait_for_nodes()
-    found = []
+    results = []
     for result in RayCluster(machines.address, workers=3).run(Work(Given(slow_place)), range(20)):
-        found.append(result[0])
-        if len(found) == 6:
+        results.append(result[0])
+        if len(results) == 6:
             machines.remove_node(machine, allow_graceful=False)
-    assert sorted(found) == list(range(20))
+    assert sorted(results) == list(range(20))
     assert "a worker was lost" in capsys.readouterr().err
 
 

@@ -26,8 +26,8 @@ def test_a_newcomer_sees_the_table_and_how_to_install_it_first() -> None:
 def test_python_runs_as_written(capsys: pytest.CaptureFixture[str]) -> None:
     (code,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
     exec(compile(code, "README.md", "exec"), {})
-    told, folds = capsys.readouterr().out.splitlines()
-    assert re.fullmatch(r"worth 43\.\d\d of 60 chips, exploitable for 0\.1\d", told)
+    actions, folds = capsys.readouterr().out.splitlines()
+    assert re.fullmatch(r"worth 43\.\d\d of 60 chips, exploitable for 0\.1\d", actions)
     assert re.fullmatch(r"with 2d2c the big blind folds \d+%", folds)
 
 

@@ -47,15 +47,15 @@ def coverage(draw: Draw, mean: float, sd: float, matches: int, seed: int) -> dic
     for _ in range(matches):
         deals = draw(rng, LONGEST)
         for n in DEALS:
-            found = estimate(deals[:n])
-            inside[str(n)] += bool(found.low <= mean <= found.high)
-            of_t[str(n)] += bool(abs(found.mean - mean) <= t_quantile(n - 1) * found.sd / n**0.5)
+            result = estimate(deals[:n])
+            inside[str(n)] += bool(result.low <= mean <= result.high)
+            of_t[str(n)] += bool(abs(result.mean - mean) <= t_quantile(n - 1) * result.sd / n**0.5)
         table = Results(rules, LineUp(("a", "b")), [(0, 1)], 1, log=Path())
         table.fill(np.stack([deals, -deals], axis=1)[:, None, None] / chip_value(rules, "mbb"))
         table.check_stop(wanted)
         lengths.append(table.stopped_at or LONGEST)
-        found = estimate(deals[: lengths[-1]])
-        stopped += bool(found.low <= mean <= found.high)
+        result = estimate(deals[: lengths[-1]])
+        stopped += bool(result.low <= mean <= result.high)
     return {
         "by_deals": {n: count / matches for n, count in inside.items()},
         "by_deals_of_student_t": {n: count / matches for n, count in of_t.items()},
@@ -65,9 +65,9 @@ def coverage(draw: Draw, mean: float, sd: float, matches: int, seed: int) -> dic
 
 
 def of_formula(matches: int) -> dict[str, Any]:
-    found = coverage(skewed_results, SKEWED_MEAN, SKEWED_SD, matches, 1)
-    shares = [*found["by_deals"].values(), found["stopped"]]
-    return {"coverage": "formula", "matches": matches, **found, "ok": LEAST <= min(shares) <= max(shares) <= MOST}
+    result = coverage(skewed_results, SKEWED_MEAN, SKEWED_SD, matches, 1)
+    shares = [*result["by_deals"].values(), result["stopped"]]
+    return {"coverage": "formula", "matches": matches, **result, "ok": LEAST <= min(shares) <= max(shares) <= MOST}
 
 
 def of_tails(matches: int) -> dict[str, Any]:
@@ -82,10 +82,10 @@ def of_tails(matches: int) -> dict[str, Any]:
         "normal": (lambda rng, n: rng.normal(size=n), 0.0),
     }
     for (name, (draw, mean)), n in product(tails.items(), (FEW_UNITS, 1000)):
-        found = [estimate(draw(rng, n)) for _ in range(matches)]
-        held = sum(one.has_interval and one.low <= mean <= one.high for one in found)
-        warned = sum(one.has_few_large for one in found)
-        rows.append({"results": name, "deals": n, "held": held / matches, "warned": warned / matches})
+        results = [estimate(draw(rng, n)) for _ in range(matches)]
+        inside = sum(one.has_interval and one.low <= mean <= one.high for one in results)
+        warned = sum(one.has_few_large for one in results)
+        rows.append({"results": name, "deals": n, "held": inside / matches, "warned": warned / matches})
     ok = all(row["held"] >= LEAST or row["warned"] >= LEAST_WARNED for row in rows)
     return {"coverage": "tails", "matches": matches, "rows": rows, "ok": ok}
 

@@ -55,8 +55,8 @@ def profile_values(rules: Rules, policies: Sequence[PolicyFunction]) -> RangeVal
         total = np.zeros(rules.num_hands)
         for after, count in boards:
             live = rules.space.live(after)
-            found = live * values(betting, after, own * live, others * live)
-            total += found[HAND_PERMUTATION].mean(axis=0) * count if count else found
+            own_values = live * values(betting, after, own * live, others * live)
+            total += own_values[HAND_PERMUTATION].mean(axis=0) * count if count else own_values
         return total / math.comb(len(deck) - 2 * rules.num_hole_cards, new)
 
     everything = np.ones(rules.num_hands)

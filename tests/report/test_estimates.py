@@ -14,12 +14,12 @@ def test_quantiles_of_student_t(freedom: int, quantile: float) -> None:
 
 
 def test_estimate_of_known_numbers() -> None:
-    found = estimate([1.0, 2.0, 3.0, 4.0])
-    assert (found.mean, found.n) == (2.5, 4)
-    assert found.sd == pytest.approx(math.sqrt(5 / 3))
-    assert found.half_width == pytest.approx(3.1824 * math.sqrt(5 / 3) / 2)
-    assert (found.low, found.high) == (2.5 - found.half_width, 2.5 + found.half_width)
-    assert f"{found:+}" == "+2.5 ± 2.1"
+    result = estimate([1.0, 2.0, 3.0, 4.0])
+    assert (result.mean, result.n) == (2.5, 4)
+    assert result.sd == pytest.approx(math.sqrt(5 / 3))
+    assert result.half_width == pytest.approx(3.1824 * math.sqrt(5 / 3) / 2)
+    assert (result.low, result.high) == (2.5 - result.half_width, 2.5 + result.half_width)
+    assert f"{result:+}" == "+2.5 ± 2.1"
     assert str(Estimate(-1e-9, 4.0, 1.0, 2)) == "0.0 ± 4.0"
     assert f"{Estimate(1234.0, 200.0, 1.0, 5, 50.0):+}" == "+1,234 [1,084, 1,484]"
 
@@ -33,15 +33,15 @@ def test_no_interval_from_fewer_than_two_units() -> None:
 def test_nothing_is_known_of_the_spread_of_few_equal_results() -> None:
     """A loss of 400 that comes once in 300 deals is missing from 400 of them in a quarter of all cases."""
     for units in ([5.0] * 3, [0.1] * 400, [-750.0] * (FEW_EQUAL - 1)):
-        found = estimate(units)
-        assert not found.has_interval
-        assert found.has_few_large
-        assert found.record()["half_width_95"] is None
-        assert found.mean == pytest.approx(units[0])
-        assert found.shift == 0.0
+        result = estimate(units)
+        assert not result.has_interval
+        assert result.has_few_large
+        assert result.record()["half_width_95"] is None
+        assert result.mean == pytest.approx(units[0])
+        assert result.shift == 0.0
     assert str(estimate([5.0] * 3)) == "5 ± ?"
     assert f"{estimate([5.0] * FEW_EQUAL):+}" == "+5 ± 0"
-    assert not any(found.has_interval for _, found in settling(np.full(30, 5.0), 10))
+    assert not any(result.has_interval for _, result in settling(np.full(30, 5.0), 10))
 
 
 def test_few_large_results_are_seen() -> None:
@@ -52,9 +52,9 @@ def test_few_large_results_are_seen() -> None:
     rng = np.random.default_rng(8)
     rare, heavy = np.where(rng.random((200, 400)) < 1 / 300, -400.0, 0.0), rng.lognormal(0, 2.5, (200, 1000))
     for matches, mean, held in ((rare, -4 / 3, 0.8), (heavy, math.exp(2.5**2 / 2), 0.93)):
-        found = [estimate(units) for units in matches]
-        assert sum(one.low <= mean <= one.high for one in found if one.has_interval) < held * len(found)
-        assert sum(one.has_few_large for one in found) > 0.95 * len(found)
+        results = [estimate(units) for units in matches]
+        assert sum(one.low <= mean <= one.high for one in results if one.has_interval) < held * len(results)
+        assert sum(one.has_few_large for one in results) > 0.95 * len(results)
     for units in (
         rng.normal(0, 1, (200, 400)),
         rng.exponential(1, (200, 400)),
@@ -66,61 +66,61 @@ def test_few_large_results_are_seen() -> None:
 @pytest.mark.parametrize("units", [5, 30])
 def test_intervals_cover_the_mean_of_normal_results(units: int) -> None:
     rng = np.random.default_rng(units)
-    found = [estimate(0.4 + rng.normal(0, 3, units)) for _ in range(1000)]
-    assert 930 <= sum(one.low <= 0.4 <= one.high for one in found) <= 970
+    results = [estimate(0.4 + rng.normal(0, 3, units)) for _ in range(1000)]
+    assert 930 <= sum(one.low <= 0.4 <= one.high for one in results) <= 970
 
 
 @pytest.mark.parametrize("units", [50, 100, 400])
 def test_intervals_cover_the_mean_of_skewed_results(units: int) -> None:
     """1,000 simulated matches: 93 to 97% coverage, where Student's t alone covers 89% (50 units) and 91% (100)."""
     rng = np.random.default_rng(units)
-    found = [estimate(skewed_results(rng, units)) for _ in range(1000)]
-    inside = sum(one.low <= SKEWED_MEAN <= one.high for one in found)
+    results = [estimate(skewed_results(rng, units)) for _ in range(1000)]
+    inside = sum(one.low <= SKEWED_MEAN <= one.high for one in results)
     assert 930 <= inside <= 970
     if units < 400:
-        of_t = sum(abs(one.mean - SKEWED_MEAN) <= t_quantile(units - 1) * one.sd / math.sqrt(units) for one in found)
+        of_t = sum(abs(one.mean - SKEWED_MEAN) <= t_quantile(units - 1) * one.sd / math.sqrt(units) for one in results)
         assert of_t < 920
 
 
 def test_no_interval_is_narrower_than_that_of_student_t() -> None:
     rng = np.random.default_rng(5)
     for values in (rng.normal(size=20), rng.exponential(size=20), -rng.exponential(size=20)):
-        found = estimate(values)
-        of_t = t_quantile(19) * found.sd / math.sqrt(20)
-        assert min(found.mean - found.low, found.high - found.mean) >= of_t * (1 - 1e-12)
+        result = estimate(values)
+        of_t = t_quantile(19) * result.sd / math.sqrt(20)
+        assert min(result.mean - result.low, result.high - result.mean) >= of_t * (1 - 1e-12)
         mirrored = estimate(-values)
-        assert (mirrored.low, mirrored.high) == pytest.approx((-found.high, -found.low))
-    assert found.mean - found.low > 1.1 * (found.high - found.mean)  # of values with a long tail below
-    assert f"{found}".count("±") == 0
-    low, high = map(float, f"{found}".split(" ", 1)[1].strip("[]").split(", "))
-    assert (low, high) == pytest.approx((found.low, found.high), rel=0.05)
+        assert (mirrored.low, mirrored.high) == pytest.approx((-result.high, -result.low))
+    assert result.mean - result.low > 1.1 * (result.high - result.mean)  # of values with a long tail below
+    assert f"{result}".count("±") == 0
+    low, high = map(float, f"{result}".split(" ", 1)[1].strip("[]").split(", "))
+    assert (low, high) == pytest.approx((result.low, result.high), rel=0.05)
 
 
 def test_differences_are_taken_unit_by_unit() -> None:
     """Noise that both series share cancels; the longer one is cut."""
     rng = np.random.default_rng(6)
     luck, edge = rng.normal(0, 1000, 300), rng.normal(5, 1, 300)
-    found = difference(luck + edge, luck[:200])
-    assert found.n == 200
-    assert found.mean == pytest.approx(edge[:200].mean())
-    assert found.half_width < 0.2
+    result = difference(luck + edge, luck[:200])
+    assert result.n == 200
+    assert result.mean == pytest.approx(edge[:200].mean())
+    assert result.half_width < 0.2
 
 
 def test_running_means_end_in_the_estimate() -> None:
     values = skewed_results(np.random.default_rng(1), 1000)
-    found = dict(settling(values, 50))
-    assert found[1000] == estimate(values)
-    assert len(found) == 50
-    assert min(found) == SETTLING
+    means = dict(settling(values, 50))
+    assert means[1000] == estimate(values)
+    assert len(means) == 50
+    assert min(means) == SETTLING
     assert settling(values[:9], 10) == []
 
 
 def test_text_has_two_figures_of_the_interval() -> None:
-    told = [
+    texts = [
         str(Estimate(mean, half_width, 1.0, 9))
         for mean, half_width in ((0.12345, 0.00678), (-1234.5, 56.7), (2.0, 0.0), (1.5, 1.04))
     ]
-    assert told == ["0.1235 ± 0.0068", "-1,234 ± 57", "2 ± 0", "1.5 ± 1.0"]
+    assert texts == ["0.1235 ± 0.0068", "-1,234 ± 57", "2 ± 0", "1.5 ± 1.0"]
     assert [str(exact(value)) for value in (0.123456, 123456.7)] == ["0.1235", "123,457"]
     assert str(Estimate(1.0, 0.2, 1.0, 9, shift=0.05)) == "1.00 [0.85, 1.25]"
 

@@ -54,8 +54,8 @@ def check(text: str) -> Checker:
 
 
 def console() -> tuple[Console, io.StringIO]:
-    told = io.StringIO()
-    return Console(file=told, width=100), told
+    out = io.StringIO()
+    return Console(file=out, width=100), out
 
 
 def page(*sections: Section) -> str:
@@ -63,33 +63,33 @@ def page(*sections: Section) -> str:
 
 
 def test_the_page_fits_a_phone() -> None:
-    found = page(Table(("a", "b"), [("c", "d")]))
-    assert '<meta name="viewport" content="width=device-width">' in found
-    assert '<div class="wide"><table>' in found
-    assert "<details><summary>results.json" in found
+    checker = page(Table(("a", "b"), [("c", "d")]))
+    assert '<meta name="viewport" content="width=device-width">' in checker
+    assert '<div class="wide"><table>' in checker
+    assert "<details><summary>results.json" in checker
 
 
 def test_a_table_is_given_once_and_told_in_all_forms(tmp_path: Path) -> None:
     order: list[str] = []
 
     def draw() -> Drawing:
-        order.append(f"drawn after {told.getvalue().count('depth_limited')}")
-        return intervals("a title", "mbb", {"agents": [("depth_limited", found)]})
+        order.append(f"drawn after {out.getvalue().count('depth_limited')}")
+        return intervals("a title", "mbb", {"agents": [("depth_limited", result)]})
 
-    found = Estimate(1234.5, 200.0, 900.0, 81)
+    result = Estimate(1234.5, 200.0, 900.0, 81)
     sections: list[Section] = [
         Figure("chart", draw, "Intervals", "of all agents"),
-        Table(("agent", "mbb/hand", "why"), [("depth_limited", found, "[b]old")], "Results & more", "95% intervals"),
+        Table(("agent", "mbb/hand", "why"), [("depth_limited", result, "[b]old")], "Results & more", "95% intervals"),
         Table(("hidden",), [("a row",)], console=False),
         Text("one agent failed", style="red"),
     ]
-    shown, told = console()
+    screen, out = console()
     with configured({"hands": 3, "out": str(tmp_path / "deep")}, {"runs": str(tmp_path)}):
-        scalars: dict[str, Scalar] = {"mbb": [(40, 1000.0), (81, found)], "one": 1.0}
+        scalars: dict[str, Scalar] = {"mbb": [(40, 1000.0), (81, result)], "one": 1.0}
         told_record, files = {"log": tmp_path / "hands" / "x.log"}, {"hands": tmp_path / "hands"}
-        record = Report("A match", sections, told_record, scalars, files).write(tmp_path / "a", shown)
+        record = Report("A match", sections, told_record, scalars, files).write(tmp_path / "a", screen)
     assert order == ["drawn after 1"]
-    text = told.getvalue()
+    text = out.getvalue()
     assert "1,234 ± 200" in text
     assert "[b]old" in text
     assert "one agent failed" in text
@@ -152,14 +152,14 @@ def test_range_grids_place_hands() -> None:
 @pytest.mark.parametrize("width", [40, 80, 110])
 def test_no_number_is_cut_on_a_narrow_console(width: int) -> None:
     """A ring table of [POKI]: names stand where there is little room too."""
-    told = io.StringIO()
-    found = [Estimate(-0.0123 * place, 0.5, 1.0, 90) for place in range(5)]
+    out = io.StringIO()
+    results = [Estimate(-0.0123 * place, 0.5, 1.0, 90) for place in range(5)]
     columns = ("agent", "all", *(f"from {style} players" for style in ("loose", "tight", "passive", "aggressive")))
-    Table(columns, [("poki_generic", *found), ("poki_net", *found)]).print(Console(file=told, width=width))
-    lines = told.getvalue().splitlines()
+    Table(columns, [("poki_generic", *results), ("poki_net", *results)]).print(Console(file=out, width=width))
+    lines = out.getvalue().splitlines()
     for name in ("poki_generic", "poki_net"):
         [line] = [line for line in lines if name in line]
-        assert all(str(number) in line for number in found)
+        assert all(str(number) in line for number in results)
     assert len({len(line) for line in lines}) == 1
     if width == 110:
         assert len(lines[0]) <= width

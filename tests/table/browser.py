@@ -96,23 +96,23 @@ class Browser:
             lambda: next((tab for tab in self.all("[role=tab]") if tab.text.lower() == name.lower()), None)
         ).click()
 
-    def until(self, found: Callable[[], T | None]) -> T:
+    def until(self, sought: Callable[[], T | None]) -> T:
         """Wait until `found` returns something, and return it; elements may be replaced meanwhile."""
         stale = (StaleElementReferenceException,)
-        answer = WebDriverWait(self.driver, _SECONDS, 0.05, stale).until(lambda _: found())
+        answer = WebDriverWait(self.driver, _SECONDS, 0.05, stale).until(lambda _: sought())
         assert answer
         return answer
 
     def foreign_requests(self) -> list[str]:
         """Addresses of other servers that were asked for since the last call."""
-        asked = []
+        urls = []
         for row in self.driver.get_log("performance"):  # type: ignore[no-untyped-call]
             message = json.loads(row["message"])["message"]
             if message["method"] == "Network.requestWillBeSent":
-                asked.append(message["params"]["request"]["url"])
-        assert asked
+                urls.append(message["params"]["request"]["url"])
+        assert urls
         mine = urlsplit(self.url).netloc
-        return [url for url in asked if urlsplit(url).scheme in ("http", "https") and urlsplit(url).netloc != mine]
+        return [url for url in urls if urlsplit(url).scheme in ("http", "https") and urlsplit(url).netloc != mine]
 
     def errors(self) -> list[str]:
         """Warnings and errors of the console since the last call."""

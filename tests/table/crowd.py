@@ -119,7 +119,7 @@ def crowd(visitors: int, players: int, hands: int, settings: Sequence[str]) -> d
         finally:
             server.kill()
     actions = [action for one in everybody for action in one.actions]
-    late = [shown for seconds, shown in actions if seconds > max(2 * slowest, _QUICK)]
+    late = [in_line for seconds, in_line in actions if seconds > max(2 * slowest, _QUICK)]
     lost = [one.lost for one in (alone, *everybody) if one.lost]
     return {
         "settings": list(settings),
@@ -130,7 +130,7 @@ def crowd(visitors: int, players: int, hands: int, settings: Sequence[str]) -> d
         "seconds_of_action": {"alone": _spread([seconds for seconds, _ in alone.actions])}
         | {"crowd": _spread([seconds for seconds, _ in actions])},
         "actions": len(actions),
-        "actions_with_a_place_shown": sum(shown for _, shown in actions),
+        "actions_with_a_place_shown": sum(in_line for _, in_line in actions),
         "actions_above_twice_the_slowest_alone": len(late),
         "of_these_without_a_place": late.count(False),
         "sockets_lost": lost,
@@ -175,10 +175,10 @@ def main() -> int:
     parser.add_argument("--players", type=int, default=10)
     parser.add_argument("--hands", type=int, default=5)
     parser.add_argument("settings", nargs="*", metavar="key=value", default=list(_LAPTOP))
-    asked = parser.parse_args()
-    found = crowd(asked.visitors, asked.players, asked.hands, asked.settings)
-    print(json.dumps(record(**found), indent=1))
-    return 0 if found["ok"] else 1
+    options = parser.parse_args()
+    row = crowd(options.visitors, options.players, options.hands, options.settings)
+    print(json.dumps(record(**row), indent=1))
+    return 0 if row["ok"] else 1
 
 
 if __name__ == "__main__":

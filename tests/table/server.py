@@ -48,9 +48,9 @@ class Server:
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
         assert self._ready.wait(_SECONDS), self.lines
-        found = re.search(r"http://\S+", "".join(self.lines))
-        assert found, self.lines
-        self.url = found[0]
+        url = re.search(r"http://\S+", "".join(self.lines))
+        assert url, self.lines
+        self.url = url[0]
         self.port = int(urlsplit(self.url).port or 0)
 
     def _read(self) -> None:
@@ -66,8 +66,8 @@ class Server:
         listed = subprocess.run(["ps", "-A", "-o", "pid=,ppid=,time="], check=True, capture_output=True, text=True)
         rows = [line.split() for line in listed.stdout.splitlines()]
         family = {str(self._process.pid)}
-        while found := {pid for pid, parent, _ in rows if parent in family} - family:
-            family |= found
+        while children := {pid for pid, parent, _ in rows if parent in family} - family:
+            family |= children
         times = (time.replace("-", ":").split(":") for pid, _, time in rows if pid in family)
         return sum(float(part) * unit for parts in times for part, unit in zip(reversed(parts), _UNITS, strict=False))
 
@@ -115,15 +115,15 @@ class Client:
         self.status = answer.status
         self.cookie = cookie or str(answer.getheader("set-cookie")).split(";")[0]
         self.sent.append(page)
-        found = re.search(r"parseElements\(String\.raw`(.*?)`", page, re.DOTALL)
+        elements = re.search(r"parseElements\(String\.raw`(.*?)`", page, re.DOTALL)
         query = re.search(r"client_id\W+([0-9a-f-]{36})", page)
-        assert found
+        assert elements
         assert query
         self.id = query[1]
-        self.elements: dict[str, Any] = json.loads(_unescaped(found[1]))
-        asked = {"client_id": self.id, "tab_id": self.id, "document_id": self.id, "next_message_id": 0}
+        self.elements: dict[str, Any] = json.loads(_unescaped(elements[1]))
+        ids = {"client_id": self.id, "tab_id": self.id, "document_id": self.id, "next_message_id": 0}
         more = {"EIO": 4, "transport": "websocket", "implicit_handshake": "true"}
-        address = f"ws://127.0.0.1:{server.port}/_nicegui_ws/socket.io/?{urlencode({**asked, **more})}"
+        address = f"ws://127.0.0.1:{server.port}/_nicegui_ws/socket.io/?{urlencode({**ids, **more})}"
         self.socket = websocket.create_connection(address, cookie=self.cookie, timeout=_SECONDS)
         self.socket.send("40")
 
@@ -173,8 +173,8 @@ class Client:
         """Take what the server sends until `holds` is true."""
         end = time.monotonic() + _SECONDS
         while not holds():
-            shown = [element.get("props") for element in self.elements.values()]
-            assert time.monotonic() < end, f"waited for {what}: {shown}"
+            props = [element.get("props") for element in self.elements.values()]
+            assert time.monotonic() < end, f"waited for {what}: {props}"
             self.listen(0.05)
 
     def click(self, text: str) -> None:

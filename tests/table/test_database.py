@@ -33,7 +33,7 @@ def test_a_base_has_the_hands_of_the_table_as_they_were_seen(tmp_path: Path) -> 
     (folder / "hands.phhs").write_text("".join(phhs_texts(hands)))
     decided = hands[4].state.betting
     before = next(before for before, player, _ in decided.turns() if hands[4].names[player] == PERSON)
-    told: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "cards": "",
         "board": "",
         "chosen": "c",
@@ -42,7 +42,7 @@ def test_a_base_has_the_hands_of_the_table_as_they_were_seen(tmp_path: Path) -> 
         "finished": True,
         "range_error": 0.0,
     }
-    row = {"hand": 4, "betting": before.text(), "loss": 250.0, "error": 2.0, "frequency": 0.0, **told}
+    row = {"hand": 4, "betting": before.text(), "loss": 250.0, "error": 2.0, "frequency": 0.0, **fields}
     (folder / "reviews.jsonl").write_text(json.dumps(row) + "\n")
     shared = _Shared(RULES, tmp_path / "table", tmp_path / "hands", None)  # type: ignore[arg-type]
     for _ in range(2):
@@ -55,12 +55,12 @@ def test_a_base_has_the_hands_of_the_table_as_they_were_seen(tmp_path: Path) -> 
         cards = RULES.cards_text(hand.state.hole_cards[hand.names.index("bot")])
         assert (cards in base.text(number)) == (number not in folded)
     assert dict(base.players()) == {PERSON: 30, "bot": 30 - len(folded)}
-    [found] = base.hands(HandSearch(PERSON, cost=2.4), 10)
-    assert (found.hand, found.cost) == (5, 2.5)
+    [costly] = base.hands(HandSearch(PERSON, cost=2.4), 10)
+    assert (costly.hand, costly.cost) == (5, 2.5)
 
 
 @pytest.mark.parametrize(
-    ("hands", "decisions", "told"),
+    ("hands", "decisions", "text"),
     [
         ({}, {}, "3 hands reviewed"),
         ({"6 players": 2}, {}, "3 hands reviewed; 2 hands cannot be: 6 players (2)"),
@@ -72,8 +72,8 @@ def test_a_base_has_the_hands_of_the_table_as_they_were_seen(tmp_path: Path) -> 
         ),
     ],
 )
-def test_reviews_say_what_they_leave_out(hands: dict[str, int], decisions: dict[str, int], told: str) -> None:
-    assert _reviewed_text(3, Counter(hands), Counter(decisions)) == told
+def test_reviews_say_what_they_leave_out(hands: dict[str, int], decisions: dict[str, int], text: str) -> None:
+    assert _reviewed_text(3, Counter(hands), Counter(decisions)) == text
 
 
 def test_the_hands_just_imported_are_chosen(tmp_path: Path) -> None:
@@ -84,12 +84,12 @@ def test_the_hands_just_imported_are_chosen(tmp_path: Path) -> None:
     base.add("table: bot", rows_of(played, "table"))
     shared = _Shared(RULES, tmp_path, tmp_path, Mock())
     with Client(page("/")):
-        shown = _Database(shared, base, "me")
-        assert shown._search() == HandSearch(PERSON)
+        database = _Database(shared, base, "me")
+        assert database._search() == HandSearch(PERSON)
         file = Mock(read=AsyncMock(return_value=HEADS_UP.encode()), size=lambda: 100)
         file.name = "mine.txt"
-        asyncio.run(shown._uploaded(Mock(file=file)))
-        assert shown._search() == HandSearch("Ann", source="mine.txt")
+        asyncio.run(database._uploaded(Mock(file=file)))
+        assert database._search() == HandSearch("Ann", source="mine.txt")
 
 
 @pytest.fixture

@@ -52,20 +52,20 @@ def client(desk: Desk) -> TestClient:
     return TestClient(Access(interface(desk), None), base_url="http://localhost", raise_server_exceptions=False)
 
 
-def same(told: dict[str, list[Any]], table: dict[str, Any]) -> None:
+def same(answer: dict[str, list[Any]], table: dict[str, Any]) -> None:
     """Check that an answer's columns are those of a table, numbers to six digits."""
-    assert list(told) == list(table)
+    assert list(answer) == list(table)
     for name, column in table.items():
         if np.issubdtype(column.dtype, np.floating):
-            assert np.allclose(np.array(told[name], float), column, rtol=1e-5, equal_nan=True)
+            assert np.allclose(np.array(answer[name], float), column, rtol=1e-5, equal_nan=True)
         else:
-            assert told[name] == column.tolist()
+            assert answer[name] == column.tolist()
 
 
 def solved() -> dict[str, Any]:
     keys = {key: value for key, value in RIVER.items() if key not in ("bets", "words")}
-    found = pokernets.solve({**keys, **RIVER["bets"]})
-    return {"ev": found.ev, "hands": found.strategy(RIVER["words"])}
+    spot = pokernets.solve({**keys, **RIVER["bets"]})
+    return {"ev": spot.ev, "hands": spot.strategy(RIVER["words"])}
 
 
 def asked(agent: LoadedAgent) -> dict[str, Any]:
@@ -78,8 +78,8 @@ def reviewed(agent: LoadedAgent) -> dict[str, Any]:
 
 
 def profiled() -> dict[str, Any]:
-    found = pokernets.profiles_table(hands_of(HEADS_UP, "f.txt", RULES))
-    return {name: column[found["player"] == "Ann"] for name, column in found.items()}
+    profiles = pokernets.profiles_table(hands_of(HEADS_UP, "f.txt", RULES))
+    return {name: column[profiles["player"] == "Ann"] for name, column in profiles.items()}
 
 
 def check_schema(name: str, answer: dict[str, Any]) -> None:
@@ -89,36 +89,36 @@ def check_schema(name: str, answer: dict[str, Any]) -> None:
 
 def check_answers(ask: Callable[[str, dict[str, Any]], dict[str, Any]], agent: LoadedAgent) -> None:
     """Check that `ask(name, question)` answers as Python does."""
-    found, here = ask("solve", RIVER), solved()
-    same(found["hands"], here["hands"])
-    assert (found["ev"]["oop"], found["ev"]["ip"]) == pytest.approx(here["ev"], rel=1e-5)
-    assert (found["finished"], found["player"]) == (True, "OOP")
-    assert found["actions"].keys() == {"fold", "call", "raise102"}
+    answer, here = ask("solve", RIVER), solved()
+    same(answer["hands"], here["hands"])
+    assert (answer["ev"]["oop"], answer["ev"]["ip"]) == pytest.approx(here["ev"], rel=1e-5)
+    assert (answer["finished"], answer["player"]) == (True, "OOP")
+    assert answer["actions"].keys() == {"fold", "call", "raise102"}
     state, table = {"betting": "r300c/", "board": "Ks9d4c"}, asked(agent)
     same(ask("ask", state)["hands"], table)
     row = list(table["hand"]).index("AhAc")
     same(ask("ask", {**state, "hand": "AcAh"})["hands"], {key: each[[row]] for key, each in table.items()})
-    found = ask("review", {"text": HEADS_UP})
-    same(found["decisions"], reviewed(agent))
-    assert found["player"] == "Ann"
-    refused = found["not_reviewed"]["decisions"]
+    answer = ask("review", {"text": HEADS_UP})
+    same(answer["decisions"], reviewed(agent))
+    assert answer["player"] == "Ann"
+    refused = answer["not_reviewed"]["decisions"]
     assert list(refused) == ["", "r300c/c"]
     assert all(why.startswith("The stacks differ: this hand has 100 big blinds") for why in refused.values())
-    found = ask("review", {"text": f"{HEADS_UP}\n\n{HEADS_UP.replace('#7', '#8')}\n\n{LIMIT}"})
-    assert list(found["not_reviewed"]["hands"].values()) == [1, 1]
-    found, table = ask("profile", {"text": HEADS_UP, "player": "Ann"}), profiled()
-    [told] = found["profiles"]
-    assert (told["hands"], found["others"], found["unreadable"]) == (1, 1, 0)
-    assert [told["vpip"]["did"], told["af"]["calls"]] == [table["vpip_did"][0], table["af_of"][0]]
+    answer = ask("review", {"text": f"{HEADS_UP}\n\n{HEADS_UP.replace('#7', '#8')}\n\n{LIMIT}"})
+    assert list(answer["not_reviewed"]["hands"].values()) == [1, 1]
+    answer, table = ask("profile", {"text": HEADS_UP, "player": "Ann"}), profiled()
+    [ann] = answer["profiles"]
+    assert (ann["hands"], answer["others"], answer["unreadable"]) == (1, 1, 0)
+    assert [ann["vpip"]["did"], ann["af"]["calls"]] == [table["vpip_did"][0], table["af_of"][0]]
 
 
 def test_http_answers_as_python_does(client: TestClient) -> None:
     def ask(name: str, question: dict[str, Any]) -> dict[str, Any]:
         answer = client.post(f"/{name}", json=question)
         assert answer.status_code == 200, answer.text
-        found: dict[str, Any] = answer.json()
-        check_schema(name, found)
-        return found
+        content: dict[str, Any] = answer.json()
+        check_schema(name, content)
+        return content
 
     check_answers(ask, LoadedAgent(even_solver(), RULES))
 
@@ -187,16 +187,16 @@ def test_tools_answer_as_python_does(tmp_path: Path) -> None:
     assert refused.count(True) > 40
     settings: dict[str, Any] = {"search": "quick", "search.seconds_per_decision": None}
     agent = pokernets.load_agent(**settings)
-    found = [json.loads(text) for failed, text in texts if not failed]
-    same(found[0]["hands"], solved()["hands"])
+    answers = [json.loads(text) for failed, text in texts if not failed]
+    same(answers[0]["hands"], solved()["hands"])
     table = agent.strategy(agent.state("r300"))
     row = list(table["hand"]).index("AhKd")
-    same(found[1]["hands"], {key: each[[row]] for key, each in table.items()})
-    same(found[2]["decisions"], reviewed(agent))
-    for (name, _), answer in zip(calls, found, strict=False):
+    same(answers[1]["hands"], {key: each[[row]] for key, each in table.items()})
+    same(answers[2]["decisions"], reviewed(agent))
+    for (name, _), answer in zip(calls, answers, strict=False):
         check_schema(name, answer)
     refusals = [text for failed, text in texts if failed]
-    assert [len(found), len(refusals)] == [4, 4]
+    assert [len(answers), len(refusals)] == [4, 4]
     assert "`pot` must be a positive whole number" in refusals[0]
     assert "there is no tool `nothing`; there are solve, ask, review, profile" in refusals[2]
     assert "a text with half a character" in refusals[3]
@@ -211,15 +211,15 @@ def test_what_is_too_large_is_refused_with_its_cost(client: TestClient, monkeypa
     wide = {"oop_range": "random", "ip_range": "random"}
     assert "needs more than the limit of 1024 MiB" in refusal(**wide, board="QsJh2h")
     monkeypatch.setattr(questions, "SECONDS", 0.5)
-    told = refusal(**wide, board="QsJh2h8d")
-    assert "MiB, about" in told
-    assert "s as a rule, and the limit is 0.5 s. Offer fewer bet sizes" in told
+    detail = refusal(**wide, board="QsJh2h8d")
+    assert "MiB, about" in detail
+    assert "s as a rule, and the limit is 0.5 s. Offer fewer bet sizes" in detail
     monkeypatch.setattr(questions, "SECONDS", -1.0)
     assert "takes more than -1 s to build: offer fewer bet sizes" in refusal(board="QsJh2h8d")
 
 
 def test_what_cannot_be_answered_is_told(client: TestClient) -> None:
-    for path, question, told in (
+    for path, question, message in (
         ("solve", {**RIVER, "words": "check fold"}, "`fold`"),
         ("solve", {**RIVER, "bets": {"bet": "x"}}, "bet"),
         ("solve", {**RIVER, "board": "QsJh"}, "a board of 3, 4 or 5 cards"),
@@ -235,7 +235,7 @@ def test_what_cannot_be_answered_is_told(client: TestClient) -> None:
     ):
         answer = client.post(f"/{path}", json=question)
         assert answer.status_code == 422, answer.text
-        assert told in answer.json()["detail"]
+        assert message in answer.json()["detail"]
     assert client.get("/solve").status_code == 405
     assert client.post("/nothing", json={}).status_code == 404
 

@@ -41,8 +41,8 @@ def folder_of(server: Server, client: Client) -> Path:
 
 def dealt(folder: Path) -> dict[str, Any]:
     """The hand in progress, as the server alone knows it."""
-    found: dict[str, Any] = json.loads((folder / "hand.json").read_text())
-    return found
+    hand: dict[str, Any] = json.loads((folder / "hand.json").read_text())
+    return hand
 
 
 def names(cards: list[int]) -> list[str]:
@@ -52,7 +52,7 @@ def names(cards: list[int]) -> list[str]:
 def test_the_server_sends_no_hidden_card(server: Server) -> None:
     """All messages of many hands are read: those before a showdown hold neither the agent's cards nor cards to come."""
     client = Client(server)
-    shown = folded = 0
+    showdowns = folded = 0
     for hand in range(14):
         wanted = "Fold" if hand % 3 == 2 else "Call"  # where it is to be had
         client.wait("Fold", "Check", "New hand")
@@ -73,10 +73,10 @@ def test_the_server_sends_no_hidden_card(server: Server) -> None:
             folded += 1
             assert not any(name in seen for name in names(hole[1 - mine]))
         else:
-            shown += 1
+            showdowns += 1
             assert all(client.shows(name) for name in names(hole[1 - mine]))
         client.click("New hand")
-    assert min(shown, folded) > 1
+    assert min(showdowns, folded) > 1
     assert sum(1 for _ in read_log(RULES, folder / "hands.log")) == 14
     client.close()
 
@@ -162,8 +162,8 @@ def throw_at(server: Server, count: int, seed: int) -> dict[str, int]:
                 name = rng.choice(["event", "ack", "handshake", "log", "javascript_response", "?"])
                 client.socket.send(rng.choice([*_FRAMES, f"42{json.dumps([name, rubbish(rng)])}"]))
             else:
-                known = [(key, event) for key, one in client.elements.items() for event in one.get("events") or ()]
-                key, event = rng.choice(known)
+                listeners = [(key, event) for key, one in client.elements.items() for event in one.get("events") or ()]
+                key, event = rng.choice(listeners)
                 values = [rubbish(rng) if rng.random() < 0.5 else rng.randrange(-100, 30_000) for _ in range(2)]
                 client.event(int(key) if rng.random() < 0.9 else rubbish(rng), event["listener_id"], values)
             if rng.random() < 0.2:

@@ -165,8 +165,8 @@ def test_sizes_that_are_clipped_to_another_are_left_out(client: Client, tmp_path
         at = replace(state, betting=Betting.parse(state.rules, betting))
         before = set(client.elements)
         _Controls(visit, replace(visit.game.seen(), state=at, seat=at.to_act), Mock(), AsyncMock())
-        found = [one for key, one in client.elements.items() if key not in before and isinstance(one, ui.button)]
-        assert [one.text for one in found if "outline" in one.props] == names
+        buttons = [one for key, one in client.elements.items() if key not in before and isinstance(one, ui.button)]
+        assert [one.text for one in buttons if "outline" in one.props] == names
 
 
 def test_the_unit_is_chosen_on_the_page(client: Client, tmp_path: Path) -> None:
@@ -245,7 +245,7 @@ def test_an_action_while_the_page_looks_is_shown_at_the_next_look(
 def test_larger_tables_name_positions() -> None:
     rules = load_rules("holdem_nolimit_6p")
     state = HandState(Betting.parse(rules, "fr225"), ((),) * 6, ())
-    shown = felt(Seen(0, 5, ("a", "b", "c", "d", "e", "me"), state, None), None)
-    assert [re.sub("<.*?>", "", who) for who in re.findall("<div class=.who.>.*?<br>", shown)] == [
+    html = felt(Seen(0, 5, ("a", "b", "c", "d", "e", "me"), state, None), None)
+    assert [re.sub("<.*?>", "", who) for who in re.findall("<div class=.who.>.*?<br>", html)] == [
         "a SB", "b BB", "c UTG", "d HJ", "e CO", "me D",
     ]  # fmt: skip

@@ -13,11 +13,11 @@ RULES = load_rules("holdem_nolimit_2p")
 
 def test_a_file_is_read_as_it_is_here() -> None:
     for text in (HEADS_UP, f"{HEADS_UP}\n\n{HEADS_UP.replace('Kh Qh', 'Kh Kh')}"):
-        found = read_apart("hands.txt", text.encode(), RULES, read=HandFile.read)
+        apart = read_apart("hands.txt", text.encode(), RULES, read=HandFile.read)
         here = HandFile.read("hands.txt", text.encode(), RULES)
-        assert (found.hands, found.left_out, found.count) == (here.hands, here.left_out, here.count)
-        assert list(map(str, found.errors)) == list(map(str, here.errors))
-    assert found.errors
+        assert (apart.hands, apart.left_out, apart.count) == (here.hands, here.left_out, here.count)
+        assert list(map(str, apart.errors)) == list(map(str, here.errors))
+    assert apart.errors
     with pytest.raises(PokernetsError, match=r"no\.txt, line 1: no hands"):
         read_apart("no.txt", b"no hands\n", RULES, read=HandFile.read)
 
@@ -25,8 +25,8 @@ def test_a_file_is_read_as_it_is_here() -> None:
 def test_a_file_that_takes_too_much_is_refused() -> None:
     """The 300 kB of one dotted key that took 18 GB, and what a reader without bounds of its own may take."""
     dotted = f"variant = 'NT'\na{'.a' * 150_000} = 1\n".encode()
-    found = read_apart("bad.phh", dotted, RULES, seconds=5, read=HandFile.read)
-    assert (found.count, len(found.errors)) == (0, 1)
+    file = read_apart("bad.phh", dotted, RULES, seconds=5, read=HandFile.read)
+    assert (file.count, len(file.errors)) == (0, 1)
     many = "\n\n".join(HEADS_UP.replace("#7", f"#{i}") for i in range(10, 3000)).encode()
     with pytest.raises(PokernetsError, match=r"many\.txt takes too much memory to read"):
         read_apart("many.txt", many, RULES, memory=1 << 20, read=HandFile.read)

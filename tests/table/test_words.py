@@ -56,12 +56,12 @@ def test_amounts_in_big_blinds(rules: Rules) -> None:
     assert [words.action_name(betting, action, 100) for action in (CALL, 505)] == ["check", "bet 2.55 bb"]
     assert words.status(seen(rules, ""), 100) == "Your turn: 0.5 bb to call."
     assert words.outcome(seen(rules, "f"), 100) == "You lose 0.5 bb; them +0.5 bb."
-    told = list(words.history(seen(rules, "r300c/", board="7cQdKd"), 100))
-    assert [re.sub("<.*?>", "", title) for title, _ in told] == [
+    story = list(words.history(seen(rules, "r300c/", board="7cQdKd"), 100))
+    assert [re.sub("<.*?>", "", title) for title, _ in story] == [
         "Before the flop  · blinds 0.5 bb and 1 bb",
         "Flop 7♣ Q♦ K♦ · pot 6 bb",
     ]
-    assert told[0][1] == ["you: raise to 3 bb", "them: call 2 bb"]
+    assert story[0][1] == ["you: raise to 3 bb", "them: call 2 bb"]
 
 
 def test_blinds_are_called_so_until_their_players_act(rules: Rules) -> None:
@@ -73,25 +73,25 @@ def test_blinds_are_called_so_until_their_players_act(rules: Rules) -> None:
 
 
 def test_history_tells_every_action_on_its_street(rules: Rules) -> None:
-    told = list(words.history(seen(rules, "r300c/cr600f", board="7cQdKd")))
-    assert [lines for _, lines in told] == [
+    story = list(words.history(seen(rules, "r300c/cr600f", board="7cQdKd")))
+    assert [lines for _, lines in story] == [
         ["you: raise to 300", "them: call 200"],
         ["them: check", "you: bet 300", "them: fold"],
     ]
-    title = re.sub("<.*?>", "", told[1][0])
+    title = re.sub("<.*?>", "", story[1][0])
     assert title == "Flop 7♣ Q♦ K♦ · pot 600"
 
 
 def test_history_and_board_show_the_same_card_of_a_small_deck() -> None:
     leduc = load_rules("leduc")
     state = HandState(Betting.parse(leduc, "cc/"), ((), leduc.parse_cards("Qs")), leduc.parse_cards("Kh"))
-    told = words.history_html(Seen(0, 1, ("them", "you"), state, None))
-    assert "Flop K♥" in re.sub("<.*?>", "", told)
+    story = words.history_html(Seen(0, 1, ("them", "you"), state, None))
+    assert "Flop K♥" in re.sub("<.*?>", "", story)
     assert 'aria-label="king of hearts"' in words.cards_html(leduc, state.board)
 
 
 @pytest.mark.parametrize(
-    ("betting", "theirs", "told"),
+    ("betting", "theirs", "text"),
     [
         ("", "", "Your turn: 50 to call."),
         ("c", "", "them is thinking"),
@@ -103,8 +103,8 @@ def test_history_and_board_show_the_same_card_of_a_small_deck() -> None:
         ("r300c/cc/cc/cc", "AcKc", "The pot is split at the showdown."),
     ],
 )
-def test_status(rules: Rules, betting: str, theirs: str, told: str) -> None:
-    assert words.status(seen(rules, betting, theirs=theirs, board="7cQdKd2h9s" if "/" in betting else "")) == told
+def test_status(rules: Rules, betting: str, theirs: str, text: str) -> None:
+    assert words.status(seen(rules, betting, theirs=theirs, board="7cQdKd2h9s" if "/" in betting else "")) == text
 
 
 GUESSES = np.array([40.0, 50.0, -70.0]), np.array([50.0, 40.0, -130.0])
@@ -121,16 +121,16 @@ def decision(rules: Rules, chosen: int | None, mixed: float = 0.0, weight: float
     picks, ends = {called: np.array([0.5, 0.5])}, {called: np.array([-170.0, -150.0])}
     shares = np.tile([0.98 - mixed, 0.02, mixed], (169, 1))
     best, believed = evs + np.array([0, 6, 0]), PREFLOP_CLASS_SIZE / 1326
-    known: dict[str, Any] = {"exploitability": 1.0, "finished": True, **more}
+    fields: dict[str, Any] = {"exploitability": 1.0, "finished": True, **more}
     hand, board = state.hole_cards[1], state.board
     return DecisionReview(
         state.betting, board, hand, chosen, actions, shares[0], shares, weight, evs, best, believed,
-        answers=answers, picks=picks, ends=ends, **known,
+        answers=answers, picks=picks, ends=ends, **fields,
     )  # fmt: skip
 
 
 @pytest.mark.parametrize(
-    ("chosen", "more", "told"),
+    ("chosen", "more", "loss"),
     [
         (700, {}, "Lost 140.0 chips ± 1.0 chips; best: check."),
         (500, {}, "Lost 10.0 chips ± 7.0 chips; best: check."),
@@ -147,23 +147,23 @@ def decision(rules: Rules, chosen: int | None, mixed: float = 0.0, weight: float
     ],
 )
 def test_a_loss_is_told_no_more_exactly_than_it_is_known(
-    rules: Rules, chosen: int, more: dict[str, Any], told: str
+    rules: Rules, chosen: int, more: dict[str, Any], loss: str
 ) -> None:
     text = re.sub("<.*?>", "", decision_html(decision(rules, chosen, **more), "note"))
-    assert told in text
+    assert loss in text
     precise = more.get("exploitability", 1.0)
     assert f"Exploitability of the solve: {precise:.1f} chips, {precise / 600:.1%} of the pot" in text
     assert ("did not reach its precision" in text) == (more.get("finished") is False)
 
 
 def test_reviews_say_how_likely_the_opponents_actions_were_and_ones_own_hand(rules: Rules) -> None:
-    told = "How likely sound play made the agent's actions: call 200 50%, check "
+    likely = "How likely sound play made the agent's actions: call 200 50%, check "
     text = re.sub("<.*?>", "", decision_html(decision(rules, 700, likelihoods=(0.5, 0.02)), "note"))
-    assert f"{told}2.0%." in text
+    assert f"{likely}2.0%." in text
     assert "improbable" not in text
     assert "hardly comes here" not in text
     text = re.sub("<.*?>", "", decision_html(decision(rules, 700, 0.0, 5e-5, likelihoods=(0.5, 1e-4)), "note"))
-    assert f"{told}less than 0.1%." in text
+    assert f"{likely}less than 0.1%." in text
     assert "An action of the agent was improbable" in text
     assert "hardly comes here with this hand" in text
 
@@ -171,10 +171,10 @@ def test_reviews_say_how_likely_the_opponents_actions_were_and_ones_own_hand(rul
 def test_evs_and_what_they_are_made_of_are_in_one_unit(rules: Rules) -> None:
     html = decision_html(decision(rules, 700), "note", 100)
     rows = [re.sub("<.*?>", "|", row).strip("|") for row in re.findall("<tr>(.*?)</tr>", html)]
-    found = [re.sub("[|]+", " ", row) for row in rows]
-    assert "bet 2 bb 2% +0.30 to +0.36" in found
-    first = found.index("bet 2 bb +0.30")
-    assert found[first : first + 5] == [
+    lines = [re.sub("[|]+", " ", row) for row in rows]
+    assert "bet 2 bb 2% +0.30 to +0.36" in lines
+    first = lines.index("bet 2 bb +0.30")
+    assert lines[first : first + 5] == [
         "bet 2 bb +0.30",
         "agent: fold 25% +6.00",
         "agent: call 2 bb 75% -1.60",
@@ -201,15 +201,15 @@ def test_strategies_and_ranges_as_cells() -> None:
     shares[:, 0] = 1.0
     shares[3] = [0.25, 0.75]
     shares[0] = np.nan
-    found = strategy_cells(["fold", "call 50"], shares, 3)
-    assert [cell.held for cell in found].count(True) == 1
-    assert (found[3].label, found[3].held) == ("fold 25%, call 50 75%", True)
-    assert "var(--fold) 0.0% 25.0%, var(--call) 25.0% 100.0%" in found[3].background
-    assert (found[0].label, found[0].background) == ("cannot be held", "")
+    cells = strategy_cells(["fold", "call 50"], shares, 3)
+    assert [cell.held for cell in cells].count(True) == 1
+    assert (cells[3].label, cells[3].held) == ("fold 25%, call 50 75%", True)
+    assert "var(--fold) 0.0% 25.0%, var(--call) 25.0% 100.0%" in cells[3].background
+    assert (cells[0].label, cells[0].background) == ("cannot be held", "")
 
     believed = PREFLOP_CLASS_SIZE / PREFLOP_CLASS_SIZE.sum()
     believed[0] *= 0.5
     hot = [cell.background for cell in range_cells(believed, 5)]
     assert sum("var(--hot) 100%" in one for one in hot) == 168
     assert "var(--hot) 50%" in hot[0]
-    assert 'data-held aria-label="' in class_grid(found, "a label")
+    assert 'data-held aria-label="' in class_grid(cells, "a label")

@@ -97,16 +97,16 @@ def true_values(rules: Rules, policies: list[RandomPolicy]) -> PairValues:
 
 
 def moments(
-    rules: Rules, policies: list[RandomPolicy], known: tuple[bool, bool], values: ValueFunction | Aivat
+    rules: Rules, policies: list[RandomPolicy], have_policy: tuple[bool, bool], values: ValueFunction | Aivat
 ) -> tuple[float, float, float]:
     """(true value, mean, standard deviation) of the estimate over all hands."""
     aivat = values if isinstance(values, Aivat) else Aivat(rules, values)
-    functions = [policy.policy if flag else None for policy, flag in zip(policies, known, strict=True)]
+    functions = [policy.policy if flag else None for policy, flag in zip(policies, have_policy, strict=True)]
     estimates: dict[tuple[object, ...], float] = {}
     hands = list(all_hands(rules, policies))
     pairs = []
     for state, probability in hands:
-        seen = tuple(hand for hand, flag in zip(state.hole_cards, known, strict=True) if not flag)
+        seen = tuple(hand for hand, flag in zip(state.hole_cards, have_policy, strict=True) if not flag)
         key = (state.betting.text(), state.board, seen)
         if key not in estimates:
             estimates[key] = aivat.estimate(state, functions)[0]
@@ -117,22 +117,22 @@ def moments(
 
 
 @pytest.mark.parametrize("game", ["kuhn", "leduc"])
-@pytest.mark.parametrize("known", [(True, True), (True, False), (False, True), (False, False)])
-def test_unbiased_for_a_wrong_value_function(game: str, known: tuple[bool, bool]) -> None:
+@pytest.mark.parametrize("have_policy", [(True, True), (True, False), (False, True), (False, False)])
+def test_unbiased_for_a_wrong_value_function(game: str, have_policy: tuple[bool, bool]) -> None:
     rules = load_rules(game)
     policies = [RandomPolicy(rules, 1), RandomPolicy(rules, 2)]
-    value, mean, _ = moments(rules, policies, known, wrong_values(rules))
+    value, mean, _ = moments(rules, policies, have_policy, wrong_values(rules))
     assert mean == pytest.approx(value, abs=1e-9)
 
 
 @pytest.mark.parametrize(
-    ("known", "share"), [((True, True), 0.6), ((True, False), 0.75), ((False, True), 0.75), ((False, False), 0.9)]
+    ("have_policy", "share"), [((True, True), 0.6), ((True, False), 0.75), ((False, True), 0.75), ((False, False), 0.9)]
 )
-def test_check_down_is_unbiased_and_helps(known: tuple[bool, bool], share: float) -> None:
+def test_check_down_is_unbiased_and_helps(have_policy: tuple[bool, bool], share: float) -> None:
     rules = load_rules("leduc")
     policies = [RandomPolicy(rules, 3), RandomPolicy(rules, 4)]
     hands = list(all_hands(rules, policies))
-    value, mean, deviation = moments(rules, policies, known, CheckDown(rules))
+    value, mean, deviation = moments(rules, policies, have_policy, CheckDown(rules))
     chips = math.sqrt(math.fsum(p * state.payoffs()[0] ** 2 for state, p in hands) - value**2)
     assert mean == pytest.approx(value, abs=1e-9)
     assert deviation < share * chips, deviation / chips

@@ -56,11 +56,11 @@ POLICIES = [RandomPolicy(THREE, seed, pure=0.7) for seed in range(3)]
 HANDS = list(all_hands(THREE, POLICIES))
 
 
-@pytest.mark.parametrize("known", [(True, True, True), (True, False, False)])
+@pytest.mark.parametrize("have_policy", [(True, True, True), (True, False, False)])
 @pytest.mark.parametrize("values", [Wrong(THREE), CheckDownHands()])
-def test_unbiased(known: tuple[bool, ...], values: CheckDownHands) -> None:
+def test_unbiased(have_policy: tuple[bool, ...], values: CheckDownHands) -> None:
     aivat = MultiAivat(THREE, values)
-    functions = [policy.policy if flag else None for policy, flag in zip(POLICIES, known, strict=True)]
+    functions = [policy.policy if flag else None for policy, flag in zip(POLICIES, have_policy, strict=True)]
     estimates = [aivat.estimate(state, functions) for state, _ in HANDS]
     chances = [chance for _, chance in HANDS]
     for player in range(3):
@@ -76,8 +76,8 @@ def test_check_down_reduces_variance() -> None:
 
     def variance(rows: list[np.ndarray] | list[list[int]]) -> np.ndarray:
         table = np.array(rows, dtype=float)
-        found: np.ndarray = chances @ table**2 - (chances @ table) ** 2
-        return found
+        variances: np.ndarray = chances @ table**2 - (chances @ table) ** 2
+        return variances
 
     reduced = variance([aivat.estimate(state, policies) for state, _ in HANDS])
     assert (reduced < 0.75 * variance([state.payoffs() for state, _ in HANDS])).all()

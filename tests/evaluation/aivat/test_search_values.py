@@ -71,12 +71,12 @@ def test_unbiased_against_a_player_who_solves_nothing(game: str, seat: int, both
     other = RandomPolicy(rules, 4)
     policies: list[RandomPolicy] = [other, other]
     policies[seat] = solves
-    known = (both or seat == 0, both or seat == 1)
+    have_policy = (both or seat == 0, both or seat == 1)
     cached = cache(lambda state: solves.solved_values(state, seat))
     solved = [cached if player == seat else None for player in range(2)]
     factory = SearchValues(fallback=FoldEquityValues(), growth=[])
-    responses = [policy.policy if told else None for policy, told in zip(policies, known, strict=True)]
-    value, mean, _ = moments(rules, policies, known, factory(rules, responses, solved))
+    responses = [policy.policy if responds else None for policy, responds in zip(policies, have_policy, strict=True)]
+    value, mean, _ = moments(rules, policies, have_policy, factory(rules, responses, solved))
     assert mean == pytest.approx(value, abs=1e-9)
 
 
@@ -100,9 +100,9 @@ def test_raises_that_a_solution_lacks_are_worth_what_lies_between() -> None:
     }
     decision = DecisionValues(SolvedValues(rules, 1, values, {}), ())
     for total, chips in ((2, 1.0), (4, 1.0), (5, 1.5), (8, 3.0), (9, 3.0)):
-        found = decision.after(total)
-        assert found is not None
-        np.testing.assert_allclose(found, chips)
+        after = decision.after(total)
+        assert after is not None
+        np.testing.assert_allclose(after, chips)
     assert decision.after(0) is None
     assert decision.dealt(4, 3) is None
 

@@ -31,23 +31,23 @@ LEDUC = load_rules("leduc")
 
 
 @pytest.mark.parametrize("game", ["kuhn", "leduc"])
-@pytest.mark.parametrize("known", [(True, True), (True, False)])
+@pytest.mark.parametrize("have_policy", [(True, True), (True, False)])
 @pytest.mark.parametrize("guess", [CheckDownValues, FoldEquityValues])
 def test_every_guess_is_unbiased(
-    game: str, known: tuple[bool, bool], guess: Callable[[], ValueFunctionFactory]
+    game: str, have_policy: tuple[bool, bool], guess: Callable[[], ValueFunctionFactory]
 ) -> None:
     rules = load_rules(game)
     policies = [RandomPolicy(rules, 1), RandomPolicy(rules, 2)]
     others = [RandomPolicy(rules, 11).policy, None]
-    value, mean, _ = moments(rules, policies, known, guess()(rules, others))
+    value, mean, _ = moments(rules, policies, have_policy, guess()(rules, others))
     assert mean == pytest.approx(value, abs=1e-9)
 
 
-@pytest.mark.parametrize("known", [(True, True), (True, False), (False, True)])
-def test_actions_may_be_judged_by_anything_if_cards_are_judged_by_equity(known: tuple[bool, bool]) -> None:
+@pytest.mark.parametrize("have_policy", [(True, True), (True, False), (False, True)])
+def test_actions_may_be_judged_by_anything_if_cards_are_judged_by_equity(have_policy: tuple[bool, bool]) -> None:
     policies = [RandomPolicy(LEDUC, 1), RandomPolicy(LEDUC, 2)]
     aivat = Aivat(LEDUC, wrong_values(LEDUC), CheckDown(LEDUC))
-    value, mean, _ = moments(LEDUC, policies, known, aivat)
+    value, mean, _ = moments(LEDUC, policies, have_policy, aivat)
     assert mean == pytest.approx(value, abs=1e-9)
 
 

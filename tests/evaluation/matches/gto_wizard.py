@@ -47,7 +47,7 @@ class GtoWizardTable(ServiceTable):
         for letter in "fkcb":
             history = history.replace(letter, f" {letter}")
         won = float(state.payoffs()[hand.player]) if over else None
-        told = {
+        fields = {
             "board_cards": rules.cards_text(state.board),
             "is_hand_over": over,
             "players": seats,
@@ -56,7 +56,7 @@ class GtoWizardTable(ServiceTable):
             "aivat_score": won,
         }
         game = {"starting_stack": rules.stacks[0], "blinds": list(rules.blinds)}
-        return {"hand_id": hand.number, "game": game, "game_state": told}
+        return {"hand_id": hand.number, "game": game, "game_state": fields}
 
 
 def serve_gto_wizard(table: ServiceTable, tell: Callable[[str], None]) -> None:

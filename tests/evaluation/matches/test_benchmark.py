@@ -133,10 +133,10 @@ def killed(monkeypatch: pytest.MonkeyPatch) -> None:
         dies = rng.random()
         if dies < 0.004:
             raise Killed
-        found = once(line, path, body)
+        answer = once(line, path, body)
         if dies > 0.996:
             raise Killed
-        return found
+        return answer
 
     monkeypatch.setattr(Line, "_once", mortal)
 
@@ -159,10 +159,10 @@ def test_a_match_that_is_killed_goes_on_and_no_hand_is_lost_or_doubled(
     ours, theirs = played(log.read_text().splitlines()), played(table.lines())
     assert ours <= theirs  # which were dealt some cards twice
     [record] = tmp_path.glob("out/*/*/hands/results.json")
-    told = json.loads(record.read_text())["settings"]
-    assert (theirs - ours).total() <= told["lost"] <= kills
+    settings = json.loads(record.read_text())["settings"]
+    assert (theirs - ours).total() <= settings["lost"] <= kills
     assert results.lineups[0].values().sum() / 10 == pytest.approx(sum(won_by("any", log)))
-    assert json.dumps(told).count("secret") == 0
+    assert json.dumps(settings).count("secret") == 0
 
 
 def won_by(name: str, log: Path) -> Iterator[float]:
@@ -197,7 +197,7 @@ def test_programs_of_others_play_an_agent_of_ours(tmp_path: Path) -> None:
     for expected in (6, 12):
         with subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True) as server:
             assert server.stderr is not None
-            url = next(found[0] for line in server.stderr if (found := re.search(r"http://[^\s;(]+", line)))
+            url = next(match[0] for line in server.stderr if (match := re.search(r"http://[^\s;(]+", line)))
             clients = [Slumbot(RULES, Line(url, {}, 0.0)) for _ in range(3)]
             for _ in range(2):
                 hands = [client.begin() for client in clients]
@@ -240,9 +240,9 @@ def test_an_answer_that_is_lost_is_looked_up_or_told(
     table.faults = [("act", False, 502), ("act", True, 504), ("act", False, 500)]
     assert play(30).lineups[0].hands == 30
     [record] = tmp_path.glob("out/*/*/hands/results.json")
-    told = json.loads(record.read_text())["settings"]
+    settings = json.loads(record.read_text())["settings"]
     lost = 3 if api == "slumbot" else 0
-    assert lost <= told["lost"] <= lost + 1  # the action of the second may have ended the hand
+    assert lost <= settings["lost"] <= lost + 1  # the action of the second may have ended the hand
 
 
 def test_what_cannot_go_on_is_an_error_of_one_line(
@@ -305,8 +305,8 @@ def test_no_other_text_than_an_action_bets(url: str, token: str) -> None:
     begun = service.begin()
     while begun.state.betting.line or begun.won is not None:
         begun = service.begin()
-    told = line.ask("/api/act", {"token": begun.answer["token"], "incr": token})
-    assert set(told) == {"error_msg"}
+    answer = line.ask("/api/act", {"token": begun.answer["token"], "incr": token})
+    assert set(answer) == {"error_msg"}
     assert line.ask("/api/act", {"token": begun.answer["token"], "incr": "b200"})["old_action"] == ""
 
 

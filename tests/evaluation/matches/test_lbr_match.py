@@ -69,15 +69,18 @@ def play(
 def test_beats_always_call_in_leduc(tmp_path: Path) -> None:
     [result] = play(tmp_path, ["greedy"]).lineups
     assert result.lineup.labels == ("greedy@caller", "caller")
-    found = result.estimates(aivat=True)[0]
-    assert 1000 < found.mean < 1900
-    assert found.half_width < result.estimates()[0].half_width
+    reduced = result.estimates(aivat=True)[0]
+    assert 1000 < reduced.mean < 1900
+    assert reduced.half_width < result.estimates()[0].half_width
 
 
 def test_the_agent_of_a_ladder_is_first_in_every_line_up(tmp_path: Path) -> None:
-    found = play(tmp_path, ["greedy"], hands=20, agent="learning", measured=AgentSpec("caller", caller, {}))
-    assert [result.lineup.players for result in found.lineups] == [("caller", "learning"), ("caller", "greedy@caller")]
-    assert found.contrasts() == []
+    results = play(tmp_path, ["greedy"], hands=20, agent="learning", measured=AgentSpec("caller", caller, {}))
+    assert [result.lineup.players for result in results.lineups] == [
+        ("caller", "learning"),
+        ("caller", "greedy@caller"),
+    ]
+    assert results.contrasts() == []
 
 
 @pytest.mark.slow
@@ -85,7 +88,7 @@ def test_processes_do_not_change_the_hands(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setattr(workers, "_is_long", lambda *pace: True)
     one, two = play(tmp_path / "one", ["greedy"]), play(tmp_path / "two", ["greedy"], 2)
     for flag in (False, True):
-        first, second = (found.lineups[0].payoffs(aivat=flag) for found in (one, two))
+        first, second = (results.lineups[0].payoffs(aivat=flag) for results in (one, two))
         assert np.array_equal(first, second)
 
 
@@ -120,16 +123,16 @@ def test_tables_side_by_side_play_and_estimate_the_same_hands(tmp_path: Path, mo
         return together(self, requests)
 
     monkeypatch.setattr(DepthLimitedSolver, "together", counted)
-    found, solves = {}, {}
+    means, solves = {}, {}
     for tables, aivat in ((1, True), (8, True), (8, False)):
         sizes.clear()
         out = tmp_path / f"{tables}{aivat}"
         [result] = play(
             out, ["greedy"], 1, "holdem_nolimit_2p", "solving", tables=tables, aivat=aivat, hands=16
         ).lineups
-        found[tables, aivat], solves[tables, aivat] = result, sizes.copy()
+        means[tables, aivat], solves[tables, aivat] = result, sizes.copy()
     for aivat in (True, False):
-        np.testing.assert_array_equal(found[8, True].payoffs(aivat=aivat), found[1, True].payoffs(aivat=aivat))
+        np.testing.assert_array_equal(means[8, True].payoffs(aivat=aivat), means[1, True].payoffs(aivat=aivat))
     assert max(solves[1, True]) == 1
     assert max(solves[8, True]) >= 4
     assert sum(solves[8, True]) == sum(solves[8, False])
@@ -147,9 +150,9 @@ def test_unknown_adversary(tmp_path: Path) -> None:
 
 
 def test_three_players(tmp_path: Path) -> None:
-    [found] = play(tmp_path, ["greedy"], game="leduc_3p", aivat=False).lineups
-    assert found.lineup.players == ("greedy@caller", "caller", "caller")
-    assert found.best[0].low > 0
+    [lineup] = play(tmp_path, ["greedy"], game="leduc_3p", aivat=False).lineups
+    assert lineup.lineup.players == ("greedy@caller", "caller", "caller")
+    assert lineup.best[0].low > 0
 
 
 def test_an_agent_is_built_once() -> None:
@@ -177,13 +180,13 @@ def test_command(tmp_path: Path) -> None:
         check=True,
         capture_output=True,
     )
-    [found] = (tmp_path / "lbr" / "leduc").glob("*/results.json")
-    record = json.loads(found.read_text())
-    asked = record["configuration"]
-    assert asked["adversaries"] == ["lbr_fcpa"]
-    assert [asked["settings"][key] for key in ("hands", "seed", "aivat")] == [20, 1, True]
-    assert asked["agents"]["random"]["_target_"] == "poker.agents.simple.RandomAgent"
-    assert asked["fallback"]["settings"]["name"] == "blueprint"
+    [file] = (tmp_path / "lbr" / "leduc").glob("*/results.json")
+    record = json.loads(file.read_text())
+    configuration = record["configuration"]
+    assert configuration["adversaries"] == ["lbr_fcpa"]
+    assert [configuration["settings"][key] for key in ("hands", "seed", "aivat")] == [20, 1, True]
+    assert configuration["agents"]["random"]["_target_"] == "poker.agents.simple.RandomAgent"
+    assert configuration["fallback"]["settings"]["name"] == "blueprint"
     assert "hands=20 'agents=[random]'" in record["command"]
     [table] = record["lineups"]
     assert table["hands"] == 20

@@ -58,9 +58,9 @@ def match(out: Path, **changes: Any) -> MatchResults:
 def test_the_bar_ends_with_the_result(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], agents: list[AgentSpec]
 ) -> None:
-    found = match(tmp_path, agents=agents)
+    results = match(tmp_path, agents=agents)
     last = [line for line in capsys.readouterr().err.splitlines() if "mbb/hand" in line][-1]
-    assert last.endswith(f"{found.lineups[-1].best[0]:+} mbb/hand")
+    assert last.endswith(f"{results.lineups[-1].best[0]:+} mbb/hand")
 
 
 class Remembering(AlwaysCall):
@@ -124,8 +124,8 @@ def cannot_be_built() -> AlwaysCall:
 
 def report_of(folder: Path, names: str) -> Path:
     """The folder of the one report on these agents."""
-    [found] = folder.glob(f"{names}-seed*")
-    return found
+    [report] = folder.glob(f"{names}-seed*")
+    return report
 
 
 def hands_of(folder: Path) -> dict[str, bytes]:
@@ -340,7 +340,7 @@ def test_tables_of_more_players(tmp_path: Path, game: str, seatings: int) -> Non
     hands = list(read_log(rules, results.lineups[0].log))
     assert len(hands) == 5 * seatings
     assert len({hand.names for hand in hands[:seatings]}) == seatings
-    assert sum(found.mean for found in results.lineups[0].estimates()) == pytest.approx(0, abs=1e-9)
+    assert sum(result.mean for result in results.lineups[0].estimates()) == pytest.approx(0, abs=1e-9)
     assert results.lineups[0].lineup.labels[:3] == ("call", "raise", "random")
 
 
@@ -453,8 +453,8 @@ def test_hands_tell_which_commit_played_them(tmp_path: Path, monkeypatch: pytest
 
     rotation, table = Rotation(LEDUC, 1, 1), LineUp(("call", "raise"))
     assert records(HandStore(tmp_path, rotation, table, {}), "one", range(3)) == dict.fromkeys(range(3), "one")
-    found = records(HandStore(tmp_path, rotation, table, {}), "two", range(3, 5))
-    assert found == {0: "one", 1: "one", 2: "one", 3: "two", 4: "two"}
+    commits = records(HandStore(tmp_path, rotation, table, {}), "two", range(3, 5))
+    assert commits == {0: "one", 1: "one", 2: "one", 3: "two", 4: "two"}
     [path] = tmp_path.glob("*.commits.jsonl")
     assert [json.loads(line) for line in path.read_text().splitlines()] == [[0, 2, "one"], [3, 4, "two"]]
     path.unlink()  # hands from before commits were noted

@@ -181,9 +181,9 @@ def test_an_agent_that_learns_is_asked_as_it_was_in_each_hand() -> None:
     rotation, agents = Rotation(LEDUC, 1, 5), [Alternates(), caller()]
     record = play_session(rotation, LineUp(("alternates", "caller")), [agents], 0)
     assert isinstance(agents[0], Alternates)
-    shown = list(agents[0].seen)
+    seen = list(agents[0].seen)
     MatchAivat()(rotation, [agents], record)
-    assert agents[0].seen == shown
+    assert agents[0].seen == seen
     assert record.unknown == {}
     assert len(record.aivat) == 10
     without = replace(record, unknown={"alternates": "for a test"})
@@ -193,13 +193,13 @@ def test_an_agent_that_learns_is_asked_as_it_was_in_each_hand() -> None:
 
 def test_an_agent_that_learns_is_not_asked_at_a_table_where_it_plays(tmp_path: Path) -> None:
     agents = [AgentSpec("alternates", Alternates, {}), AgentSpec("random", randomly, {})]
-    found = [
+    lineups = [
         play(tmp_path / str(tables), 60, agents=agents, session=6, tables=tables, aivat=True).lineups[0]
         for tables in (1, 3)
     ]
-    assert found[0].log.read_bytes() == found[1].log.read_bytes()
-    np.testing.assert_array_equal(found[0].payoffs(aivat=True), found[1].payoffs(aivat=True))
-    assert not found[1].unknown
+    assert lineups[0].log.read_bytes() == lineups[1].log.read_bytes()
+    np.testing.assert_array_equal(lineups[0].payoffs(aivat=True), lineups[1].payoffs(aivat=True))
+    assert not lineups[1].unknown
 
 
 class Fickle(AlwaysCall):
@@ -224,9 +224,9 @@ class Fickle(AlwaysCall):
 def test_an_agent_that_plays_otherwise_when_asked_again_counts_by_what_it_played(tmp_path: Path) -> None:
     agents = [AgentSpec("fickle", Fickle, {}), AgentSpec("random", randomly, {})]
     for tables in (1, 3):
-        found = play(tmp_path / str(tables), 60, agents=agents, session=6, tables=tables, aivat=True).lineups[0]
-        assert not found.unknown
-        assert found.sd_per_hand(aivat=True) < 0.8 * found.sd_per_hand()
+        lineup = play(tmp_path / str(tables), 60, agents=agents, session=6, tables=tables, aivat=True).lineups[0]
+        assert not lineup.unknown
+        assert lineup.sd_per_hand(aivat=True) < 0.8 * lineup.sd_per_hand()
     play(tmp_path / "stored", 30, agents=agents)
     stored = play(tmp_path / "stored", 60, agents=agents, aivat=True).lineups[0]
     reason = "policy unavailable: it may play otherwise when asked again, and was not noted in play"
@@ -253,20 +253,20 @@ class Moody(Opaque):
 @pytest.mark.parametrize("limit", [None, pytest.param(20.0, marks=pytest.mark.slow)])
 def test_an_agent_that_draws_for_itself_is_asked_right_after_it(limit: float | None, tmp_path: Path) -> None:
     agents = [AgentSpec("moody", Moody, {}), AgentSpec("random", randomly, {})]
-    found = play(tmp_path, 40, agents=agents, session=5, aivat=True, decision_seconds=limit).lineups[0]
-    assert not found.unknown
-    assert not found.incidents
-    assert found.sd_per_hand(aivat=True) < 0.8 * found.sd_per_hand()
+    lineup = play(tmp_path, 40, agents=agents, session=5, aivat=True, decision_seconds=limit).lineups[0]
+    assert not lineup.unknown
+    assert not lineup.incidents
+    assert lineup.sd_per_hand(aivat=True) < 0.8 * lineup.sd_per_hand()
 
 
 def test_estimates_beside_an_agent_that_learns_start_no_hand_of_one_that_plays_against_time() -> None:
     rotation, fickle = Rotation(LEDUC, 1, 5), Fickle()
     agents: list[Agent] = [Alternates(), fickle]
     record = play_session(rotation, LineUp(("alternates", "fickle")), [agents], 0)
-    asked = fickle.asked
+    questions = fickle.asked
     MatchAivat()(rotation, [agents], record)
     assert record.unknown == {}
-    assert (fickle.started, fickle.asked) == (10, asked)
+    assert (fickle.started, fickle.asked) == (10, questions)
 
 
 class Fails(RandomAgent):
@@ -361,24 +361,24 @@ def test_one_failure_revises_the_estimates_of_all_hands(tmp_path: Path, capsys: 
 
 
 def test_a_fallback_is_asked_where_no_agent_is_quick() -> None:
-    asked = 0
+    built = 0
 
     def fallback() -> RandomAgent:
-        nonlocal asked
-        asked += 1
+        nonlocal built
+        built += 1
         return randomly()
 
     rotation = Rotation(LEDUC, 1, 300)
     plain, helped = (play_session(rotation, LineUp(("slow", "other")), [[Slow(), Slow()]], 0) for _ in range(2))
     MatchAivat()(rotation, [[Slow(), Slow()]], plain)
     MatchAivat(fallback)(rotation, [[Slow(), Slow()]], helped)
-    assert asked == len(helped.lines)
+    assert built == len(helped.lines)
     assert 1.1 * np.std([row[0] for row in helped.aivat]) < np.std([row[0] for row in plain.aivat])
     quick = play_session(rotation, LineUp(("slow", "caller")), [[Slow(), caller()]], 0)
     MatchAivat(fallback)(rotation, [[Slow(), caller()]], quick)
     unknown = play_session(Rotation(LEDUC, 1, 2), LineUp(("opaque", "other")), [[Opaque(), Opaque()]], 0)
     MatchAivat(fallback)(Rotation(LEDUC, 1, 2), [[Opaque(), Opaque()]], unknown)
-    assert asked == len(helped.lines)
+    assert built == len(helped.lines)
 
 
 def test_three_players() -> None:

@@ -27,15 +27,15 @@ LEDUC = load_rules("leduc")
 def played(players: str, chips: Any, aivat: Any = None, game: str = "leduc") -> Results:
     """A line-up in one seating with these results [n] of its first player, which the last one pays."""
     names, rules = tuple(players.split()), load_rules(game)
-    found = Results(rules, LineUp(names), [range(len(names))], 1, log=Path())
+    result = Results(rules, LineUp(names), [range(len(names))], 1, log=Path())
     scale = chip_value(rules, "mbb")
 
     def rows(mbb: Any) -> NDArray[np.float64]:
         won = np.asarray(mbb, dtype=np.float64) / scale
         return np.stack([won, *[0 * won] * (len(names) - 2), -won], axis=1)[:, None, None]
 
-    found.fill(rows(chips), None if aivat is None else rows(aivat))
-    return found
+    result.fill(rows(chips), None if aivat is None else rows(aivat))
+    return result
 
 
 def match_of(*lineups: Results) -> MatchResults:
@@ -48,10 +48,10 @@ def page_of(*lineups: Results) -> str:
     return report.page({}, {"results": b"", "crosstable": b""})
 
 
-def same(found: Estimate, expected: Estimate) -> bool:
+def same(result: Estimate, expected: Estimate) -> bool:
     """Whether two estimates are equal up to rounding."""
     return bool(
-        (found.mean, found.low, found.high, found.n)
+        (result.mean, result.low, result.high, result.n)
         == pytest.approx((expected.mean, expected.low, expected.high, expected.n))
     )
 
@@ -65,9 +65,9 @@ def test_stopping_rule_keeps_the_coverage() -> None:
         results = played("a b", skewed_results(rng, 1200))
         results.check_stop(350.0)
         assert results.stopped_at is not None
-        found = results.estimates()[0]
-        inside += found.low <= SKEWED_MEAN <= found.high
-        lengths.append(found.n)
+        result = results.estimates()[0]
+        inside += result.low <= SKEWED_MEAN <= result.high
+        lengths.append(result.n)
     assert 930 <= inside <= 970
     assert 400 < np.median(lengths) < 700
 
@@ -94,15 +94,15 @@ def test_sessions_are_looked_at_in_parts() -> None:
     """Two sessions of 64 deals in two seatings: the first player wins the number of the deal, in the second 1 more."""
     for independent, units in (("deal", 32), ("session", 2)):
         unit: Any = independent
-        found = Results(LEDUC, LineUp(("a", "b")), [(0, 1), (1, 0)], 64, independent=unit, log=Path())
+        result = Results(LEDUC, LineUp(("a", "b")), [(0, 1), (1, 0)], 64, independent=unit, log=Path())
         deals = np.arange(1, 65) / chip_value(LEDUC, "mbb")
         won = np.stack([np.broadcast_to(deals, (2, 64)), np.broadcast_to(deals, (2, 64)) + deals[0]])
-        found.fill(np.stack([won, -won], axis=-1))
-        stages = found.by_stage()
+        result.fill(np.stack([won, -won], axis=-1))
+        stages = result.by_stage()
         assert list(stages) == ["1-4", "5-8", "9-16", "17-32", "33-64"]
         assert [each.mean for each in stages.values()] == pytest.approx([3.0, 7.0, 13.0, 25.0, 49.0])
         assert stages["17-32"].n == units
-        report = match_report(replace(match_of(found), session=64))
+        report = match_report(replace(match_of(result), session=64))
         assert report.record["lineups"][0]["by_stage"]["5-8"]["mean"] == pytest.approx(7.0)
         assert "Over a session" in report.page({}, {"results": b"", "crosstable": b"", "over_a_session": b""})
         pictures = {one.name: one for one in report.sections if isinstance(one, Figure)}
@@ -130,9 +130,9 @@ def test_a_round_robin_is_reported_whole(tmp_path: Path, capsys: pytest.CaptureF
         AgentSpec("random", lambda: RandomAgent(name="random", raises=[1]), {}),
     ]
     results = play_match(tmp_path, LEDUC, agents, hands=60, aivat=True)
-    told = capsys.readouterr().out
+    out = capsys.readouterr().out
     for text in ("row against column", "call less raise", "Standings", "its intervals may be too narrow"):
-        assert text in told
+        assert text in out
     html = next(tmp_path.glob("leduc/call-raise-random-seed1-*/report.html")).read_text()
     headings = ("Everybody against everybody", "Who beats whom")
     for text in (*headings, '<td>call less raise</td><td class="text">random</td>'):
@@ -153,7 +153,7 @@ def test_means_over_lineups_by_chips_and_by_aivat() -> None:
     match = match_of(*lineups)
     expected = {"a": estimate((ab + ac) / 2), "b": estimate((bc - ab) / 2), "c": estimate((-ac - bc) / 2)}
     assert match.by_agent().keys() == expected.keys()
-    assert all(same(found, expected[name]) for name, found in match.by_agent().items())
+    assert all(same(mean, expected[name]) for name, mean in match.by_agent().items())
     assert list(match.by_agent(aivat=True)) == ["a"]
     assert same(match.by_agent(aivat=True)["a"], estimate(1.5 * reduced))
     table = match.crosstable()
@@ -203,9 +203,9 @@ def test_a_large_round_robin_is_short_on_the_console(tmp_path: Path, capsys: pyt
     noise = np.array([-1.0, 1.0] * 20)
     report = match_report(match_of(*(played(pair, 1 + i + noise) for i, pair in enumerate(pairs))))
     report.write(tmp_path, Console(width=WIDTH))
-    told = capsys.readouterr().out
-    assert len(told.splitlines()) < 30
-    assert "Standings" in told
+    out = capsys.readouterr().out
+    assert len(out.splitlines()) < 30
+    assert "Standings" in out
     page = (tmp_path / "report.html").read_text()
     assert "f vs g" in page
     assert (tmp_path / "crosstable.png").stat().st_size > 10_000
@@ -221,8 +221,8 @@ def test_no_means_over_unlike_opponents() -> None:
     assert match.crosstable() == {}
     assert "mean" not in match_report(match).record["agents"]["a"]
     assert "all line-ups" not in page_of(*match.lineups)
-    found = [(item.first, item.second, item.against) for item in match.contrasts()]
-    assert found == [("x@a", "y@a", ("a",)), ("a", "b", ("x",))]
+    compared = [(item.first, item.second, item.against) for item in match.contrasts()]
+    assert compared == [("x@a", "y@a", ("a",)), ("a", "b", ("x",))]
     assert not match_of(played("a b", chips), played("b a", chips)).is_round_robin
     assert not match_of(played("a a", chips)).is_round_robin
 
@@ -232,14 +232,14 @@ def test_differences_on_the_same_cards_against_the_same_opponents() -> None:
     rng = np.random.default_rng(2)
     luck, edge = rng.normal(0, 1000, 200), rng.normal(30, 1, 200)
     lineups = [played("a c", luck + edge, edge), played("c b", -luck), played("a b", luck), played("d c", luck, -edge)]
-    found = {(item.first, item.second, *item.against): item for item in match_of(*lineups).contrasts()}
-    assert set(found) == {("a", "b", "c"), ("a", "c", "b"), ("a", "d", "c"), ("b", "d", "c"), ("c", "b", "a")}
-    item = found["a", "b", "c"]
+    contrasts = {(item.first, item.second, *item.against): item for item in match_of(*lineups).contrasts()}
+    assert set(contrasts) == {("a", "b", "c"), ("a", "c", "b"), ("a", "d", "c"), ("b", "d", "c"), ("c", "b", "a")}
+    item = contrasts["a", "b", "c"]
     assert not item.aivat
     assert item.difference.mean == pytest.approx(edge.mean())
     assert item.difference.half_width < 1
-    assert found["a", "d", "c"].aivat
-    assert found["a", "d", "c"].difference.mean == pytest.approx(2 * edge.mean())
+    assert contrasts["a", "d", "c"].aivat
+    assert contrasts["a", "d", "c"].difference.mean == pytest.approx(2 * edge.mean())
     record = match_report(match_of(*lineups)).record
     [written] = [row for row in record["contrasts"] if row["second"] == "d" and row["first"] == "a"]
     assert (written["against"], written["by"]) == (["c"], "aivat")
@@ -251,8 +251,8 @@ def test_differences_on_the_same_cards_against_the_same_opponents() -> None:
 def test_differences_over_several_opponents_come_first() -> None:
     rng = np.random.default_rng(3)
     ac, ad, bc, bd = rng.normal(size=(4, 40))
-    found = match_of(played("a c", ac), played("a d", ad), played("b c", bc), played("d b", -bd)).contrasts()
-    mine = [item for item in found if (item.first, item.second) == ("a", "b")]
+    contrasts = match_of(played("a c", ac), played("a d", ad), played("b c", bc), played("d b", -bd)).contrasts()
+    mine = [item for item in contrasts if (item.first, item.second) == ("a", "b")]
     assert [item.against for item in mine] == [("c", "d"), ("c",), ("d",)]
     assert same(mine[0].difference, estimate((ac + ad) / 2 - (bc + bd) / 2))
 
@@ -262,9 +262,9 @@ def test_groups_that_were_asked_for_are_compared() -> None:
     ab, ac, bc = rng.normal(size=(3, 40))
     match = match_of(played("a b", ab), played("a c", ac), played("b c", bc))
     match.pairs = [(["a"], ["b", "c"])]
-    found = match.contrasts()[0]
-    assert (found.first, found.second, found.against) == ("a", "b+c", ())
-    assert same(found.difference, estimate((ab + ac) / 2 - (-ab + bc - ac - bc) / 4))
+    contrast = match.contrasts()[0]
+    assert (contrast.first, contrast.second, contrast.against) == ("a", "b+c", ())
+    assert same(contrast.difference, estimate((ab + ac) / 2 - (-ab + bc - ac - bc) / 4))
 
 
 def test_with_more_than_three_players_the_order_counts() -> None:
@@ -305,11 +305,11 @@ def test_adversaries_made_for_each_agent_are_one_opponent() -> None:
         played("odd@a a", [0.0, 0.0, 3.0]),
         played("odd@b b", [0.0, 6.0, 0.0]),
     )
-    found = {(item.first, item.second, item.against): item.difference.mean for item in match.contrasts()}
-    assert found["a", "b", ("lbr",)] == pytest.approx(-3.0)
-    assert found["a", "b", ("odd",)] == pytest.approx(1.0)
-    assert found["a", "b", ("lbr", "odd")] == pytest.approx(-1.0)
-    assert ("lbr@a", "lbr@b", ("a",)) not in found
+    means = {(item.first, item.second, item.against): item.difference.mean for item in match.contrasts()}
+    assert means["a", "b", ("lbr",)] == pytest.approx(-3.0)
+    assert means["a", "b", ("odd",)] == pytest.approx(1.0)
+    assert means["a", "b", ("lbr", "odd")] == pytest.approx(-1.0)
+    assert ("lbr@a", "lbr@b", ("a",)) not in means
 
 
 def test_what_one_agent_is_measured_by_is_not_compared() -> None:

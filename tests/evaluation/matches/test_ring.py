@@ -45,10 +45,10 @@ def play(out: Path, *, game: str = "holdem_limit_3p", **options: Any) -> MatchRe
 
 def test_flows_are_who_paid_whom() -> None:
     """One winner takes all losses; two winners share a loss 3 to 1; nobody pays themselves."""
-    found = flows(np.array([[30.0, -10.0, -20.0], [15.0, 5.0, -20.0], [0.0, 0.0, 0.0]]))
-    np.testing.assert_allclose(found[0], [[0, 10, 20], [-10, 0, 0], [-20, 0, 0]])
-    np.testing.assert_allclose(found[1], [[0, 0, 15], [0, 0, 5], [-15, -5, 0]])
-    np.testing.assert_allclose(found[2], 0)
+    paid = flows(np.array([[30.0, -10.0, -20.0], [15.0, 5.0, -20.0], [0.0, 0.0, 0.0]]))
+    np.testing.assert_allclose(paid[0], [[0, 10, 20], [-10, 0, 0], [-20, 0, 0]])
+    np.testing.assert_allclose(paid[1], [[0, 0, 15], [0, 0, 5], [-15, -5, 0]])
+    np.testing.assert_allclose(paid[2], 0)
 
 
 def record_of(out: Path) -> dict[str, Any]:
@@ -82,8 +82,8 @@ def test_the_page_has_what_the_record_has(tmp_path: Path) -> None:
     page = (folder / "report.html").read_text()
     assert "Agents learn from deal to deal for sessions of 5" in page
     by_class = results.by_class({spec.name: opponent_class(spec.name, spec.settings) for spec in SPECS})
-    for found in [*results.by_seat("raiser"), *by_class["caller"].values()]:
-        assert f"<td>{found}</td>" in page
+    for estimate in [*results.by_seat("raiser"), *by_class["caller"].values()]:
+        assert f"<td>{estimate}</td>" in page
     assert page.count("<svg") == 3  # first decisions of each agent
     assert (folder / "results.png").read_bytes().startswith(b"\x89PNG")
     [row] = re.findall(r"<td>caller</td><td[^>]*>[^<]*</td><td>0</td><td>\d+</td><td>([\d.,]+)</td>", page)
@@ -100,13 +100,13 @@ def test_the_page_has_what_the_record_has(tmp_path: Path) -> None:
 
 def test_sessions_are_the_units_of_the_other_interval(tmp_path: Path) -> None:
     [results] = play(tmp_path).lineups
-    found = results.over_sessions("caller")
-    assert found.n == 2
+    result = results.over_sessions("caller")
+    assert result.n == 2
     means = [payoffs[:, :, 1].mean() for payoffs in results.payoffs()]
-    assert found.mean == pytest.approx(np.mean(means))
-    assert found.sd == pytest.approx(np.std(means, ddof=1))
+    assert result.mean == pytest.approx(np.mean(means))
+    assert result.sd == pytest.approx(np.std(means, ddof=1))
     [by_session] = play(tmp_path, independent="session").lineups
-    assert by_session.estimates()[1] == found
+    assert by_session.estimates()[1] == result
 
 
 def test_runs_continue_and_keep_what_was_played(tmp_path: Path) -> None:
@@ -142,10 +142,10 @@ def test_short_lists_are_repeated_and_tables_resized(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("players", range(2, 11))
 def test_resized_games_are_the_configured_ones(players: int) -> None:
-    found = with_players(load_rules("holdem_limit_10p"), players)
-    assert found.num_players == players
+    rules = with_players(load_rules("holdem_limit_10p"), players)
+    assert rules.num_players == players
     if players in {2, 3, 10}:
-        assert found == load_rules(f"holdem_limit_{players}p")
+        assert rules == load_rules(f"holdem_limit_{players}p")
 
 
 @pytest.mark.parametrize("game", ["leduc", "kuhn"])

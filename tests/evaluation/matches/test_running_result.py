@@ -75,8 +75,8 @@ def test_is_that_of_a_replay(played: tuple[TableGame, RunningResult, Path], tmp_
 
 
 def test_estimates_are_kept(played: tuple[TableGame, RunningResult, Path], tmp_path: Path) -> None:
-    game, result, kept = played
-    again = RunningResult(game.rules, "you", tmp_path / "nothing", kept)
+    game, result, file = played
+    again = RunningResult(game.rules, "you", tmp_path / "nothing", file)
     again.add(game.files.hands())
     assert again.chips == result.chips
     assert again.adjusted == result.adjusted
@@ -86,11 +86,11 @@ def test_what_could_not_be_written_is_estimated_again(
     played: tuple[TableGame, RunningResult, Path], tmp_path: Path
 ) -> None:
     game, result, _ = played
-    kept = tmp_path / "later" / "aivat.jsonl"
-    again = RunningResult(game.rules, "you", game.files.notes, kept)
+    file = tmp_path / "later" / "aivat.jsonl"
+    again = RunningResult(game.rules, "you", game.files.notes, file)
     with pytest.raises(FileNotFoundError):
         again.add(game.files.hands())
-    kept.parent.mkdir()
+    file.parent.mkdir()
     again.add(game.files.hands())
     assert again.chips == result.chips
     assert again.adjusted == result.adjusted

@@ -74,9 +74,9 @@ def test_what_is_written_tells_the_command_that_solves_it_again(solved: Solve, t
     assert command in (folder / "report.html").read_text()
     python, program, *overrides = shlex.split(command)
     assert (python, program) == ("python", "evaluate.py")
-    told = resolve(compose("evaluate", overrides).evaluate)
-    assert (told["spot"], told["out"]) == (str(folder / "results.json"), str(tmp_path / "spots"))
-    assert Settings(**{key: value for key, value in told["settings"].items() if key != "_target_"}) == SETTINGS
+    settings = resolve(compose("evaluate", overrides).evaluate)
+    assert (settings["spot"], settings["out"]) == (str(folder / "results.json"), str(tmp_path / "spots"))
+    assert Settings(**{key: value for key, value in settings["settings"].items() if key != "_target_"}) == SETTINGS
     assert read_spot(folder / "results.json") == RIVER
     assert read_spot(folder / "solution/manifest.json") == RIVER
 
@@ -84,8 +84,8 @@ def test_what_is_written_tells_the_command_that_solves_it_again(solved: Solve, t
 def test_totals_are_weighted_by_hands(solved: Solve) -> None:
     assert solved.walk is not None
     view = solved.walk.view([])
-    found = totals(view)
-    mean = sum((one["frequency"] or 0) * (one["ev"] or 0) for one in found.values())
+    by_action = totals(view)
+    mean = sum((one["frequency"] or 0) * (one["ev"] or 0) for one in by_action.values())
     assert mean == pytest.approx(solved.solver.game_value(0), abs=1e-2)
     assert totals(solved.walk.view(["check", "check"])) == {}
 

@@ -68,17 +68,17 @@ def test_flops_are_kept_and_means_are_theirs(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setattr(flop_report, "_solved", counted)
     with pytest.raises(KeyboardInterrupt):
         report(tmp_path, 6)
-    found = report(tmp_path, 6)
+    record = report(tmp_path, 6)
     assert len(solved) == 7
     assert len(set(solved)) == 7
-    assert report(tmp_path, 6)["rows"] == found["rows"]
+    assert report(tmp_path, 6)["rows"] == record["rows"]
     assert len(solved) == 7
-    rows = found["rows"]
+    rows = record["rows"]
     assert sum(row["weight"] for row in rows) == pytest.approx(1)
     for row in rows:
         assert sum(row["ev"]) == pytest.approx(60, abs=1e-3)
         assert row["exploitability_percent_pot"] <= 2
-    means = found["means"]
+    means = record["means"]
     assert means["EV OOP"] == pytest.approx(sum(row["weight"] * row["ev"][0] for row in rows))
     reach = [row["weight"] * row["nodes"][""]["frequencies"]["check"] for row in rows]
     bets = [row["nodes"]["check"]["frequencies"]["allin20"] for row in rows]
@@ -110,14 +110,14 @@ TAKEN = "oop_range: KK\nip_range: AA\npot: 100\nstack: 100\nflop_bet: a\n"
 
 
 def test_flops_that_take_a_range_are_left_out_and_counted(tmp_path: Path) -> None:
-    found = report(tmp_path, 6, TAKEN)
-    assert found["left_out"] == ["AhAdAc"]
-    assert (found["flops"], found["means"]["equity OOP"] < 0.3) == (5, True)
-    assert "AhAdAc" not in {row["flop"] for row in found["rows"]}
-    assert sum(row["weight"] for row in found["rows"]) == pytest.approx(1)
+    record = report(tmp_path, 6, TAKEN)
+    assert record["left_out"] == ["AhAdAc"]
+    assert (record["flops"], record["means"]["equity OOP"] < 0.3) == (5, True)
+    assert "AhAdAc" not in {row["flop"] for row in record["rows"]}
+    assert sum(row["weight"] for row in record["rows"]) == pytest.approx(1)
     [page] = tmp_path.glob("flops-*/6/report.html")
     assert "1 more are left out, on which the ranges have no hands together" in page.read_text()
-    assert report(tmp_path, 6, TAKEN)["means"] == found["means"]
+    assert report(tmp_path, 6, TAKEN)["means"] == record["means"]
 
 
 @pytest.mark.slow
@@ -136,20 +136,20 @@ def test_the_mean_equity_is_that_before_the_flop(tmp_path: Path, monkeypatch: py
         return {**row, "ev": [0.0, 60.0], "equity": [equity, 1 - equity], "seconds": 0.0, "nodes": {}}
 
     monkeypatch.setattr(flop_report, "_solved", without_solving)
-    found = report(tmp_path, NUM_FLOPS, TAKEN, nodes=[])
+    record = report(tmp_path, NUM_FLOPS, TAKEN, nodes=[])
     chances = check_down_chances(rules, (), aces)
-    assert found["means"]["equity OOP"] == pytest.approx(kings @ chances / kings.sum(), abs=1e-5)
-    assert sorted(found["left_out"]) == ["AhAdAc", "KhKdKc"]
+    assert record["means"]["equity OOP"] == pytest.approx(kings @ chances / kings.sum(), abs=1e-5)
+    assert sorted(record["left_out"]) == ["AhAdAc", "KhKdKc"]
 
 
 def test_what_is_no_spot_is_refused(tmp_path: Path) -> None:
-    for text, told in (
+    for text, message in (
         (SPOT.replace("77", "7c7d"), "`oop_range` tells suits apart"),
         (SPOT.replace("ip_range", "range"), "lacks `ip_range`"),
         (SPOT.replace("pot: 60", ""), "missing `pot`"),
         (f"{SPOT}lock check: fold random", "spot, `lock check`: `fold` is not possible here: check, allin20"),
     ):
-        with pytest.raises(PokernetsError, match=told):
+        with pytest.raises(PokernetsError, match=message):
             report(tmp_path, 6, text)
     (tmp_path / "small.spot").write_text(SPOT.replace("bet: a\n", "board: KsQsJs\n"))
     keys = flop_report._keys(str(tmp_path / "small.spot"))

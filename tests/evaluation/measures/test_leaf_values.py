@@ -59,9 +59,9 @@ def there() -> Arrival:
 def test_values_are_to_the_player_whose_hands_they_are(there: Arrival) -> None:
     hands = np.flatnonzero(RULES.space.live(CARDS))[:5]
     for player in (0, 1):
-        found = values_of(Flat(60.0), there, player, hands)
-        assert found[player] == pytest.approx(np.full((2, 5), 60 / there.end.pot))
-        assert found[1 - player] == pytest.approx(np.full((2, 5), -60 / there.end.pot))
+        values = values_of(Flat(60.0), there, player, hands)
+        assert values[player] == pytest.approx(np.full((2, 5), 60 / there.end.pot))
+        assert values[1 - player] == pytest.approx(np.full((2, 5), -60 / there.end.pot))
 
 
 def test_the_reference_is_what_rollouts_of_every_hand_say(there: Arrival, blueprint: Blueprint) -> None:
@@ -69,11 +69,11 @@ def test_the_reference_is_what_rollouts_of_every_hand_say(there: Arrival, bluepr
     hands = np.random.default_rng(1).choice(np.flatnonzero(RULES.space.live(CARDS)), 24, replace=False)
     for player in (0, 1):
         truth, error = Reference(blueprint, Biased()).values(there, player, hands, 48, np.random.default_rng(2))
-        found = values_of(rollouts, there, player, hands)
-        assert truth.shape == found.shape == (2, 4, 24)
-        assert np.corrcoef(found.ravel(), truth.ravel())[0, 1] > 0.9
-        assert np.abs(found - truth).mean() < 0.35 * np.abs(truth).mean()
-        assert 0 < np.abs(error).mean() < np.abs(found - truth).mean()
+        values = values_of(rollouts, there, player, hands)
+        assert truth.shape == values.shape == (2, 4, 24)
+        assert np.corrcoef(values.ravel(), truth.ravel())[0, 1] > 0.9
+        assert np.abs(values - truth).mean() < 0.35 * np.abs(truth).mean()
+        assert 0 < np.abs(error).mean() < np.abs(values - truth).mean()
 
 
 def test_a_strategy_loses_nothing_in_its_own_game_and_something_in_another(
@@ -96,8 +96,8 @@ def test_play_arrives_at_ends_of_the_flop_with_its_ranges(blueprint: Blueprint) 
     solver = SolverSettings("apdcfr", (5,), 1)
     search = SearchSettings(menu=MENU, ahead=MENU, solver=solver, opponent_noise=0.0, remembered_states=10)
     agent = DepthLimitedAgent(name="agent", game=RULES, leaves=[rollouts, rollouts], search=search)
-    found = arrival(agent, RULES, FLOP, 0.5, np.random.default_rng(4))
-    assert (found.root.street, found.end.street, found.end.actions[-1], found.end.is_over) == (1, 2, (), False)
-    assert found.ranges.sum(axis=1) == pytest.approx(1, abs=1e-4)
-    assert (found.ranges[:, ~RULES.space.live(found.board)] == 0).all()
-    assert not np.array_equal(found.ranges, found.root_ranges) or found.end.actions[1] == (CALL, CALL)
+    arrived = arrival(agent, RULES, FLOP, 0.5, np.random.default_rng(4))
+    assert (arrived.root.street, arrived.end.street, arrived.end.actions[-1], arrived.end.is_over) == (1, 2, (), False)
+    assert arrived.ranges.sum(axis=1) == pytest.approx(1, abs=1e-4)
+    assert (arrived.ranges[:, ~RULES.space.live(arrived.board)] == 0).all()
+    assert not np.array_equal(arrived.ranges, arrived.root_ranges) or arrived.end.actions[1] == (CALL, CALL)

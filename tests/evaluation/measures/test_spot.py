@@ -42,9 +42,9 @@ def test_river_spot(tmp_path: Path) -> None:
     assert (folder / "ranges_1_check_bet50.png").read_bytes().startswith(b"\x89PNG")
     page = (folder / "report.html").read_text()
     assert page.count("<img") == 2
-    for action, told in root.items():
-        values = "".join(f"<td>{'-' if ev is None else f'{ev:.2f}'}</td>" for ev in (told["ev"], told["ev_all"]))
-        assert f"<td>{action}</td><td>{100 * told['frequency']:.2f}%</td>{values}" in page
+    for action, numbers in root.items():
+        values = "".join(f"<td>{'-' if ev is None else f'{ev:.2f}'}</td>" for ev in (numbers["ev"], numbers["ev_all"]))
+        assert f"<td>{action}</td><td>{100 * numbers['frequency']:.2f}%</td>{values}" in page
     scalars = read_scalars(folder)
     assert set(scalars) == {"strength/exploitability_percent_pot"}
     course = scalars["strength/exploitability_percent_pot"]

@@ -81,8 +81,8 @@ class _Table:
         for thread in self.threads:
             thread.join(60)
         codes = [other.wait(60) for other in self.others]
-        told = [item.error for seat in self.seats.values() for item in seat.failures]
-        return told + self.errors + [f"{EXAMPLE} left with status {code}" for code in codes if code]
+        errors = [item.error for seat in self.seats.values() for item in seat.failures]
+        return errors + self.errors + [f"{EXAMPLE} left with status {code}" for code in codes if code]
 
 
 def _names(players: Sequence[_Player]) -> list[str]:
@@ -143,8 +143,8 @@ def at_our_dealer(folder: Path, name: str, players: Sequence[_Player], hands: in
         failures = table.leave()
         [log] = Path(work).glob("**/acpc-*.log")
         played = _replay(game, log)
-        told = json.loads(log.with_suffix(".json").read_text())["failures"]
-    failures += [text for texts in told.values() for text in texts]
+        by_player = json.loads(log.with_suffix(".json").read_text())["failures"]
+    failures += [text for texts in by_player.values() for text in texts]
     return {
         "our_dealer": f"{name}, {', '.join(map(_label, players))}",
         **played,
@@ -179,8 +179,8 @@ def _replay(game: Rules, log: Path) -> dict[str, Any]:
 def late_player(folder: Path, *limit: str) -> dict[str, Any]:
     """The C dealer ends a match whose time limit is passed; both our clients report what they played and say so."""
     row = at_their_dealer(folder, "holdem_nolimit_2p", [Late, RANDOM], 100, ("-q", *limit))
-    told = [text for text in row["failures"] if "was not finished: the other side closed the connection" in text]
-    return {**row, "ok": row["status"] == 1 and len(told) == len(row["failures"]) == 2}
+    unfinished = [text for text in row["failures"] if "was not finished: the other side closed the connection" in text]
+    return {**row, "ok": row["status"] == 1 and len(unfinished) == len(row["failures"]) == 2}
 
 
 def their_matches(folder: Path, hands: int) -> list[dict[str, Any]]:

@@ -55,12 +55,12 @@ def _head(state: str, rng: random.Random, rules: Rules) -> str:
     return ":".join([*fields[:place], text, *fields[place + 1 :]])
 
 
-def _answers(state: str, told: MatchState, rng: random.Random) -> list[str]:
+def _answers(state: str, match_state: MatchState, rng: random.Random) -> list[str]:
     """Lines for one state; the last is a call, should none before it be an answer."""
-    rules, legal = told.state.rules, told.state.legal()
+    rules, legal = match_state.state.rules, match_state.state.legal()
     lines = [rng.choice(_LINES)] if rng.random() < 0.05 else []
     if rng.random() < 0.03:
-        lines.append(state.replace(f":{told.number}:", f":{told.number + 1}:", 1) + ":f")
+        lines.append(state.replace(f":{match_state.number}:", f":{match_state.number + 1}:", 1) + ":f")
     if rng.random() < 0.5:
         action = rng.choice(["f", "c", "c", "c", "r"])
         if action == "r" and not rules.is_limit:
@@ -78,10 +78,10 @@ def _guest(rules: Rules, port: int, seed: int) -> None:
         try:
             while True:
                 text = line.read()
-                told = parse_match_state(rules, text)
-                if told.state.to_act == told.player:
-                    rng = random.Random(f"{seed} {told.number} {told.state.betting.text()}")
-                    connection.sendall("".join(f"{part}\r\n" for part in _answers(text, told, rng)).encode())
+                match_state = parse_match_state(rules, text)
+                if match_state.state.to_act == match_state.player:
+                    rng = random.Random(f"{seed} {match_state.number} {match_state.state.betting.text()}")
+                    connection.sendall("".join(f"{part}\r\n" for part in _answers(text, match_state, rng)).encode())
         except (PokernetsError, OSError):
             return
 

@@ -156,12 +156,12 @@ def long_match(name: str, hands: int) -> dict[str, Any]:
         check_log(game, result, hands)
         for hand in read_log(game, result.log):
             replay_in_pokerkit(hand.state)
-    told = [text for texts in result.failures.values() for text in texts]
-    told += [item.error for seat in seats for item in seat.failures]
+    errors = [text for texts in result.failures.values() for text in texts]
+    errors += [item.error for seat in seats for item in seat.failures]
     return {
         "acpc": name,
         "hands": hands,
         "hands_of_each_client": [seat.hands for seat in seats],
-        "failures": told,
-        "ok": not told and all(seat.hands == hands for seat in seats),
+        "failures": errors,
+        "ok": not errors and all(seat.hands == hands for seat in seats),
     }

@@ -111,8 +111,8 @@ def test_cards_come_from_a_secret_unless_a_seed_is_given(tmp_path: Path) -> None
 @pytest.mark.parametrize("name", ["holdem_nolimit_2p", "holdem_limit_3p"])
 def test_long_matches(name: str) -> None:
     """`python -m tests.endurance acpc` plays 3,000 hands of each."""
-    found = long_match(name, 500)
-    assert found["ok"], found
+    record = long_match(name, 500)
+    assert record["ok"], record
 
 
 class Silent(AlwaysCall):
@@ -207,8 +207,8 @@ class Foreign:
                 while True:
                     text = line.read(30.0)
                     self.heard.append(text)
-                    told = parse_match_state(game, text)
-                    if told.state.to_act == told.player:
+                    match_state = parse_match_state(game, text)
+                    if match_state.state.to_act == match_state.player:
                         for reply in answer(text):
                             line.send(reply)
             except PokernetsError:
@@ -268,11 +268,11 @@ def test_other_lines_are_ignored_and_told_and_what_is_no_action_is_a_call(tmp_pa
         lambda state: ["# thinking", ";gui", "hello [/b]", f"{state.replace('MATCHSTATE:0', 'MATCHSTATE:1')}:c", state],
     )
     assert betting == ["cc/cc/cc/cc"] * 2
-    told = result.failures["foreign"][:3]
-    assert "answers another state is ignored: `hello [/b]`" in told[0]
-    assert "answers another state is ignored: `MATCHSTATE:1" in told[1]
-    assert "`` is no action: expected f, c or r" in told[2]
-    assert "called instead" in told[2]
+    errors = result.failures["foreign"][:3]
+    assert "answers another state is ignored: `hello [/b]`" in errors[0]
+    assert "answers another state is ignored: `MATCHSTATE:1" in errors[1]
+    assert "`` is no action: expected f, c or r" in errors[2]
+    assert "called instead" in errors[2]
 
 
 def test_no_dealer_and_no_player(capsys: pytest.CaptureFixture[str]) -> None:

@@ -44,7 +44,7 @@ def test_estimates_are_those_with_the_policies_themselves(
     played: tuple[Path, list[Path]], tmp_path: Path, sides: tuple[int, ...]
 ) -> None:
     log, notes = played
-    found = replay(log, [notes[side] for side in sides], tmp_path)
+    lineup = replay(log, [notes[side] for side in sides], tmp_path)
     random = RANDOM()
     assert isinstance(random, RandomAgent)
     expected = []
@@ -53,11 +53,11 @@ def test_estimates_are_those_with_the_policies_themselves(
     for hand in read_log(LEDUC, log):
         policies: list[PolicyFunction | None] = [random.policy if name in mine else None for name in hand.names]
         chips = Aivat(LEDUC, CheckDown(LEDUC)).estimate(hand.state, policies)
-        expected.append([chips[hand.names.index(name)] for name in found.lineup.labels])
-    estimates = found.payoffs(aivat=True).reshape(-1, 2)
+        expected.append([chips[hand.names.index(name)] for name in lineup.lineup.labels])
+    estimates = lineup.payoffs(aivat=True).reshape(-1, 2)
     np.testing.assert_allclose(estimates, np.array(expected) * 1000 / LEDUC.big_blind, rtol=1e-5, atol=1e-3)
-    assert found.sd_per_hand(aivat=True) < found.sd_per_hand()
-    assert not found.unknown
+    assert lineup.sd_per_hand(aivat=True) < lineup.sd_per_hand()
+    assert not lineup.unknown
 
 
 def _first_player(notes: Path, log: Path) -> int:
@@ -76,17 +76,17 @@ def test_legs_of_a_duplicate_match_are_one_result_over_deals(tmp_path: Path) -> 
         dealt, seats = deal(LEDUC, players, 30, out, out / "clients", names=names)
         legs.append(dealt.log)
         notes += [str(seat.notes) for seat in seats if seat.agent.name == "a"]
-    found = replayed(LEDUC, legs, tmp_path, notes=notes)
-    assert (found.lineup.players, found.hands, found.estimates()[0].n) == (("a", "b"), 60, 30)
+    lineup = replayed(LEDUC, legs, tmp_path, notes=notes)
+    assert (lineup.lineup.players, lineup.hands, lineup.estimates()[0].n) == (("a", "b"), 60, 30)
     logs = [list(read_log(LEDUC, leg)) for leg in legs]
     for first, second in zip(*logs, strict=True):
         assert (first.state.hole_cards, first.names) == (second.state.hole_cards, second.names[::-1])
     won = [[hand.payoffs[hand.names.index("a")] for hand in hands] for hands in logs]
-    np.testing.assert_allclose(found.values()[:, 0], np.mean(won, axis=0) * 1000)
-    assert found.has_aivat
-    assert not found.unknown
+    np.testing.assert_allclose(lineup.values()[:, 0], np.mean(won, axis=0) * 1000)
+    assert lineup.has_aivat
+    assert not lineup.unknown
     alone = replayed(LEDUC, legs[0], tmp_path, notes=notes[:1])
-    np.testing.assert_allclose(found.payoffs(aivat=True)[:, 0].ravel(), alone.payoffs(aivat=True).ravel())
+    np.testing.assert_allclose(lineup.payoffs(aivat=True)[:, 0].ravel(), alone.payoffs(aivat=True).ravel())
     short = tmp_path / "short.log"
     short.write_text("\n".join(legs[1].read_text().splitlines()[:-3]) + "\n")
     other = tmp_path / "other.log"
@@ -111,11 +111,11 @@ def test_a_player_who_failed_or_left_notes_out_is_unknown(played: tuple[Path, li
     for line, why in ((failed, "it failed in"), ("", "its notes lack")):
         broken = tmp_path / "broken.jsonl"
         broken.write_text("\n".join([*lines[:3], line + lines[4], *lines[5:]]) + "\n")
-        found = replay(log, [broken, second], tmp_path / "out")
-        [told] = found.unknown.values()
-        assert told.startswith(f"{why} hand {row['hand']} after `{row['betting']}`")
+        lineup = replay(log, [broken, second], tmp_path / "out")
+        [reason] = lineup.unknown.values()
+        assert reason.startswith(f"{why} hand {row['hand']} after `{row['betting']}`")
         alone = replay(log, [second], tmp_path / "alone")
-        np.testing.assert_array_equal(found.payoffs(aivat=True), alone.payoffs(aivat=True))
+        np.testing.assert_array_equal(lineup.payoffs(aivat=True), alone.payoffs(aivat=True))
 
 
 def test_notes_of_another_match_and_what_is_no_notes(played: tuple[Path, list[Path]], tmp_path: Path) -> None:
