@@ -212,13 +212,8 @@ class _Database:
             self._history.set_content("<p>This hand cannot be shown: it does not fit PHH.</p>")
             return
         seen = Seen(number, hand.names.index(player), hand.names, hand.state, None)
-        results = (
-            f"{escape(name)} {words.small_cards(hand.state.rules, cards)} {chips / hand.rules.big_blind:+.4g} bb"
-            for name, cards, chips in zip(hand.names, hand.state.hole_cards, hand.payoffs, strict=True)
-        )
-        self._history.set_content(
-            words.history_html(seen, hand.rules.big_blind) + f"<p><b>{', '.join(results)}</b></p>"
-        )
+        results = words.results_html(hand.names, hand.state, hand.payoffs)
+        self._history.set_content(words.history_html(seen, hand.rules.big_blind) + results)
 
     async def _uploaded(self, event: UploadEventArguments) -> None:
         if event.file.size() > MOST_UPLOADED:

@@ -204,7 +204,7 @@ class _Hands:
             return
         seen = Seen(hand.number, hand.names.index(self._kept.name), hand.names, hand.state, None)
         history = words.history_html(seen, self._unit.of(hand.state.rules.big_blind))
-        self._history.set_content(history + _end(hand))
+        self._history.set_content(history + words.results_html(hand.names, hand.state, hand.payoffs))
 
 
 def _row(hand: LoggedHand, store: ReviewStore) -> str:
@@ -216,15 +216,6 @@ def _row(hand: LoggedHand, store: ReviewStore) -> str:
         f" {min(rules.stacks) / rules.big_blind:.4g} bb deep, {hand.payoffs[seat] / rules.big_blind:+.4g} bb,"
         f" {f'{reviewed} of ' if reviewed < decisions else ''}{decisions} decisions"
     )
-
-
-def _end(hand: LoggedHand) -> str:
-    """HTML of the cards that the file has, and of the results."""
-    parts = (
-        f"{escape(name)} {words.small_cards(hand.state.rules, cards)} {chips / hand.state.rules.big_blind:+.4g} bb"
-        for name, cards, chips in zip(hand.names, hand.state.hole_cards, hand.payoffs, strict=True)
-    )
-    return f"<p><b>{', '.join(parts)}</b></p>"
 
 
 def _told(file: HandFile, left_out: Counter[str]) -> str:

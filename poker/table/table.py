@@ -24,23 +24,9 @@ from poker.table.server.app import loaded
 from poker.table.server.visitors import Visit, Visitors
 
 _SIZES: Mapping[str, str | float] = {"⅓ pot": 1 / 3, "½ pot": 0.5, "¾ pot": 0.75, "pot": 1, "2 pots": 2, "all-in": "a"}
-_OPENS: Mapping[str, str | float] = {
-    "2 bb": "2x",
-    "2.5 bb": "2.5x",
-    "3 bb": "3x",
-    "4 bb": "4x",
-    "5 bb": "5x",
-    "all-in": "a",
-}
+_OPENS: Mapping[str, str | float] = {**{f"{size} bb": f"{size}x" for size in (2, 2.5, 3, 4, 5)}, "all-in": "a"}
 """Sizes of the first raise before the flop, where x is the big blind."""
-_RERAISES: Mapping[str, str | float] = {
-    "2.5x": "2.5x",
-    "3x": "3x",
-    "3.5x": "3.5x",
-    "4x": "4x",
-    "5x": "5x",
-    "all-in": "a",
-}
+_RERAISES: Mapping[str, str | float] = {**{f"{size}x": f"{size}x" for size in (2.5, 3, 3.5, 4, 5)}, "all-in": "a"}
 _SECONDS = 0.15
 """Seconds between two looks at whether the game has moved on."""
 

@@ -9,6 +9,7 @@ from poker.betting import Betting
 from poker.cards import RANKS, SUITS
 from poker.play.table_game import PERSON, Seen
 from poker.rules import CALL, Rules
+from poker.state import HandState
 
 _RANK_NAMES = ("2", "3", "4", "5", "6", "7", "8", "9", "10", "jack", "queen", "king", "ace")
 _SUIT_NAMES = ("clubs", "diamonds", "hearts", "spades")
@@ -110,6 +111,15 @@ def history_html(seen: Seen, big_blind: int | None = None) -> str:
         for title, lines in history(seen, big_blind)
     )
     return f"<h2>Hand {seen.number + 1}</h2>{''.join(streets)}"
+
+
+def results_html(names: Sequence[str], state: HandState, payoffs: Sequence[float]) -> str:
+    """HTML of the cards that are known of a hand that is over, and of the results in big blinds."""
+    parts = (
+        f"{escape(name)} {small_cards(state.rules, cards)} {net / state.rules.big_blind:+.4g} bb"
+        for name, cards, net in zip(names, state.hole_cards, payoffs, strict=True)
+    )
+    return f"<p><b>{', '.join(parts)}</b></p>"
 
 
 def outcome(seen: Seen, big_blind: int | None = None) -> str:
