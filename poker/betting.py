@@ -81,23 +81,17 @@ class Betting:
         return cls._open_street(rules, 0, committed, (False,) * rules.num_players, ((),), ((),))
 
     @classmethod
-    def at_street(
-        cls, rules: Rules, street: int, committed: Iterable[int], folded: Iterable[bool] | None = None
-    ) -> "Betting":
+    def at_street(cls, rules: Rules, street: int, committed: Iterable[int]) -> "Betting":
         """The start of a later street after unrecorded betting; the root of a subgame with a given pot."""
         totals = tuple(committed)
-        out = (False,) * rules.num_players if folded is None else tuple(folded)
-        live = [i for i in range(rules.num_players) if not out[i]]
-        if not 0 <= street < rules.num_streets or len(totals) != rules.num_players or len(out) != rules.num_players:
+        if not 0 <= street < rules.num_streets or len(totals) != rules.num_players:
             raise IllegalAction(f"no street {street} with totals {totals} in the game `{rules.name}`")
-        if any(not 0 <= totals[i] <= rules.stacks[i] for i in range(rules.num_players)) or not live:
+        if any(not 0 <= total <= stack for total, stack in zip(totals, rules.stacks, strict=True)):
             raise IllegalAction(f"totals {totals} do not fit the stacks {rules.stacks}")
-        if street and any(totals[i] != min(max(totals), rules.stacks[i]) for i in live):
-            raise IllegalAction(
-                f"totals {totals}: before street {street} every live player must have matched or be all-in"
-            )
+        if street and totals != tuple(min(max(totals), stack) for stack in rules.stacks):
+            raise IllegalAction(f"totals {totals}: before street {street} everybody must have matched or be all-in")
         blank: tuple[tuple[int, ...], ...] = ((),) * (street + 1)
-        return cls._open_street(rules, street, totals, out, blank, blank)
+        return cls._open_street(rules, street, totals, (False,) * rules.num_players, blank, blank)
 
     @classmethod
     def _open_street(
