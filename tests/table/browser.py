@@ -121,6 +121,15 @@ class Browser:
     def _console(self) -> list[dict[str, str]]:
         return list(self.driver.get_log("browser"))  # type: ignore[no-untyped-call]
 
+    def check_page(self) -> None:
+        """Everything has a name, nothing is wider than a phone, the console has no error, no other server is asked."""
+        assert self.nameless() == []
+        for width in (390, 1280):
+            self.size(width, 900)
+            self.until(lambda: self.overflow() <= 0)
+        assert self.errors() == []
+        assert self.foreign_requests() == []
+
     def nameless(self) -> list[str]:
         """Buttons, links, fields and pictures that a screen reader could not name; text of icons is hidden."""
         script = """const hidden = '[aria-hidden=true]';

@@ -136,8 +136,4 @@ def test_hands_are_found_reviewed_and_drilled(browser: Browser, tmp_path: Path) 
     browser.shows("[role=status]", "1 answered")
     browser.shows(".actions .chosen")
     browser.press("button", "Same decision, another hand")
-    assert browser.nameless() == []
-    browser.size(390, 844)
-    browser.until(lambda: browser.overflow() <= 0)
-    assert browser.errors() == []
-    assert browser.foreign_requests() == []
+    browser.check_page()

@@ -24,7 +24,7 @@ from poker.table import pages
 from poker.table.explorer.cells import Cell, action_colours, card_sheet, class_grid, mixed
 from poker.table.explorer.charts import _Charts
 from poker.table.explorer.explorer import _Solves
-from poker.tree import bet_menu, build_tree
+from poker.tree import BettingTree, bet_menu, build_tree
 from tests.games import load_rules
 from tests.table.browser import Browser, open_browser
 from tests.table.server import serving
@@ -114,23 +114,19 @@ def page(browser: Browser) -> Browser:
 
 
 def _river(page: Browser, precision: str) -> None:
-    for name, text in (
-        ("Board", "Ks9d4c4h2s"),
-        ("Pot", "60"),
-        ("Stack behind", "100"),
-        ("Bets", "50%,a"),
-        ("Raises", "a"),
-    ):
+    fields = {"Board": "Ks9d4c4h2s", "Pot": "60", "Stack behind": "100", "Bets": "50%,a", "Raises": "a"}
+    for name, text in {**fields, "Exploitability, pots": precision, "OOP's range": "QQ+,AKs,T9s"}.items():
         page.fill(name, text)
-    page.fill("Exploitability, pots", precision)
-    page.fill("OOP's range", "QQ+,AKs,T9s")
+
+
+def _tree() -> BettingTree:
+    bets = bet_menu(preflop=[[1.0, "a"], ["a"]], flop=[["a"]], turn=[["a"]], river=[["a"]])
+    return build_tree(Betting.start(load_rules("holdem_nolimit_2p")), bets)
 
 
 def _write_blueprint(path: Path) -> None:
     """Write a blueprint of heads-up hold'em with two bet sizes that always calls."""
-    bets = bet_menu(preflop=[[1.0, "a"], ["a"]], flop=[["a"]], turn=[["a"]], river=[["a"]])
-    tree = build_tree(Betting.start(load_rules("holdem_nolimit_2p")), bets)
-    always_call(tree, CardAbstraction((), (169, 1, 1, 1), "none")).save(path, {}, {})
+    always_call(_tree(), CardAbstraction((), (169, 1, 1, 1), "none")).save(path, {}, {})
 
 
 def _hover(page: Browser, selector: str) -> None:
@@ -139,8 +135,7 @@ def _hover(page: Browser, selector: str) -> None:
 
 def test_charts_leave_out_hands_that_hardly_come(monkeypatch: pytest.MonkeyPatch) -> None:
     """Aces that raise once in 100,000 times are in no chart after it, though they would be drawn as all others."""
-    bets = bet_menu(preflop=[[1.0, "a"], ["a"]], flop=[["a"]], turn=[["a"]], river=[["a"]])
-    tree = build_tree(Betting.start(load_rules("holdem_nolimit_2p")), bets)
+    tree = _tree()
     root = tree.after_deal(0)
 
     def probs(node: int) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
@@ -183,15 +178,10 @@ def test_spots_are_drawn_solved_and_walked_through(page: Browser, runs: Path) ->
     page.press(".choice", "all-in")
     page.shows(".choice", "fold")
     page.shows(".quiet", "EV: chips won from the starting pot of 60 and from all bets, minus one's own")
-    page.driver.back()
-    page.shows(".seat-name", "IP")
-    page.shows(".choice", "check")
-    page.driver.back()
-    page.shows(".seat-name", "OOP")
-    page.driver.forward()
-    page.shows(".seat-name", "IP")
-    page.driver.refresh()
-    page.shows(".seat-name", "IP")
+    driver = page.driver
+    for go, seat in ((driver.back, "IP"), (driver.back, "OOP"), (driver.forward, "IP"), (driver.refresh, "IP")):
+        go()
+        page.shows(".seat-name", seat)
     page.press(".choice", "all-in")
     page.shows(".choice", "fold")
     page.press(".q-btn-toggle button", "Equity")
@@ -216,12 +206,9 @@ def test_spots_are_drawn_solved_and_walked_through(page: Browser, runs: Path) ->
     page.shows(".seat-name", "BB")
     page.press(".choice", "call")
     page.shows(".q-tab-panel", "The first round is over")
-    page.driver.back()
-    page.shows(".seat-name", "BB")
-    page.driver.back()
-    page.shows(".seat-name", "BTN")
-    page.driver.forward()
-    page.shows(".seat-name", "BB")
+    for go, seat in ((driver.back, "BB"), (driver.back, "BTN"), (driver.forward, "BB")):
+        go()
+        page.shows(".seat-name", seat)
     page.press(".crumbs button", "Start")
     page.shows(".seat-name", "BTN")
     assert page.errors() == []

@@ -32,11 +32,7 @@ def test_a_file_is_listed_reviewed_and_replaced(browser: Browser, tmp_path: Path
     assert browser.texts(".review .actions .chosen")[0].startswith("bet 450 (you)")
     browser.click("Flop: check")
     browser.shows(".review [role=alert]", "this hand has 100 big blinds, the agent's game 200")
-    assert browser.nameless() == []
-    for width in (390, 1280):
-        browser.size(width, 900)
-        browser.until(lambda: browser.overflow() <= 0)
-
+    browser.check_page()
     other = tmp_path / "other.txt"
     other.write_text("no hands\n")
     browser.all("input[type=file]")[0].send_keys(str(other))

@@ -312,10 +312,6 @@ def test_the_page_asks(browser: Browser) -> None:
     assert "`" not in browser.all(".api")[0].text
     browser.press(".api button", "Send")
     browser.shows(".api pre", '"finished": true')
-    assert browser.nameless() == []
-    browser.size(390, 844)
-    browser.until(lambda: browser.overflow() <= 0)
-    assert browser.errors() == []
-    assert browser.foreign_requests() == []
+    browser.check_page()
     browser.open("api/openapi.json")
     assert '"/review"' in browser.driver.page_source

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from poker.abstraction.buckets import SmallGameBuckets
 from poker.agents.all_in import AllInPlayer
@@ -163,15 +162,6 @@ def test_results_are_the_payoffs_of_the_log(tmp_path: Path) -> None:
     assert written["game"] == "leduc"
     assert written["machine"]["cores"] >= 1
     assert sum(agent["mean"] for agent in written["agents"].values()) == pytest.approx(0)
-
-
-def test_report_files(tmp_path: Path) -> None:
-    match(tmp_path)
-    folder = report_of(tmp_path / "leduc", "call-raise-random")
-    assert (folder / "results.png").read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
-    events = EventAccumulator(str(folder))
-    events.Reload()
-    assert "strength/call_vs_raise/call/chips/mbb_per_hand" in events.Tags()["tensors"]
 
 
 def test_same_seed_same_bytes_and_other_seed_other_hands(tmp_path: Path) -> None:
@@ -332,18 +322,6 @@ def test_an_agent_given_up_checks_or_folds_to_the_end(tmp_path: Path) -> None:
     assert len(given_up) > 80
 
 
-@pytest.mark.parametrize(("game", "seatings"), [("holdem_limit_3p", 6), ("holdem_nolimit_6p", 6)])
-def test_tables_of_more_players(tmp_path: Path, game: str, seatings: int) -> None:
-    rules = load_rules(game)
-    line_up = (["call", "raise", "random", "random", "call", "random"])[: rules.num_players]
-    results = match(tmp_path, game=rules, lineups=[line_up], hands=5 * seatings)
-    hands = list(read_log(rules, results.lineups[0].log))
-    assert len(hands) == 5 * seatings
-    assert len({hand.names for hand in hands[:seatings]}) == seatings
-    assert sum(result.mean for result in results.lineups[0].estimates()) == pytest.approx(0, abs=1e-9)
-    assert results.lineups[0].lineup.labels[:3] == ("call", "raise", "random")
-
-
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
@@ -472,18 +450,6 @@ def test_hands_that_another_process_plays_are_refused(tmp_path: Path) -> None:
         assert match(tmp_path, agents=SPECS[1:], hands=10).lineups[0].hands == 10
     assert log.read_bytes() == before
     assert match(tmp_path, agents=SPECS[:2], hands=20).lineups[0].kept == 10
-
-
-def test_page_of_a_match(tmp_path: Path) -> None:
-    rules = load_rules("holdem_limit_2p")
-    [result] = match(tmp_path, game=rules, agents=SPECS[::2], hands=24, aivat=True).lineups
-    text = (report_of(tmp_path / rules.name, "call-random") / "report.html").read_text()
-    checker = check(text)
-    assert checker.count["img"] == 1
-    assert checker.count["svg"] == 2
-    assert "call vs random" in text
-    assert "&#34;definition&#34;" in text
-    assert f"{result.estimates(aivat=True)[0]:+}" in text
 
 
 def test_a_match_of_few_deals_has_tables_alone(tmp_path: Path) -> None:

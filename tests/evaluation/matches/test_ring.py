@@ -189,9 +189,6 @@ def test_classes_follow_the_settings() -> None:
         ({"contrasts": [["caller", "ghost"]]}, "`ghost` is not among"),
         ({"contrasts": [["caller"]]}, "two groups"),
         ({"players": 11}, "2 to 10"),
-        ({"players": 2, "agents": SPECS[:1], "contrasts": []}, "is played by 2, `agents` are 1: name the line-ups"),
-        ({"agents": [SPECS[0], SPECS[0]]}, "names one twice"),
-        ({"hands": 0}, "at least 1"),
     ],
 )
 def test_mistakes_are_named(tmp_path: Path, options: dict[str, Any], message: str) -> None:

@@ -15,11 +15,10 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from poker.errors import PokernetsError
-from poker.evaluation.matches import acpc
 from poker.formats.acpc.log import MatchState, parse_match_state, read_log
 from poker.formats.acpc.protocol import LineConnection
 from poker.rules import Rules
-from tests.evaluation.matches.acpc.table import TIMES, Dealt, free_ports
+from tests.evaluation.matches.acpc.table import dealt, free_ports
 from tests.games import load_rules
 
 _LINES = ("# comment", ";gui", "", "hello", "MATCHSTATE:9:1::", "VERSION:2.0.0")
@@ -107,10 +106,7 @@ def same_answers(folder: Path, name: str, hands: int, seed: int) -> dict[str, An
             dealer.communicate()
         ports = free_ports(len(names))
         timers += _sit(rules, ports, seed, seconds=2.0)
-        result = Dealt.of(acpc.deal(
-            game=rules, names=names, ports=ports, hands=hands, seed=1, rotate=True,
-            start_seconds=60.0, times=TIMES, out=work,
-        ))  # fmt: skip
+        result = dealt(rules, Path(work), names=names, ports=ports, hands=hands, start_seconds=60.0)
         for timer in timers:
             timer.join(60)
         theirs, ours = ([hand.state.betting.text() for hand in read_log(rules, path)] for path in (log, result.log))

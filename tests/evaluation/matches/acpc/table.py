@@ -71,13 +71,16 @@ def free_ports(count: int) -> list[int]:
     return ports
 
 
-def sit_down(game: Rules, build: Callable[[], Agent], port: int, folder: Path | None = None) -> DealerSeat:
-    """Play our client at the dealer, check its files and return its seat; files stay in `folder`, if that is given."""
+def sit_down(
+    game: Rules, build: Callable[[], Agent], port: int, folder: Path | None = None, seconds: float = 30.0
+) -> DealerSeat:
+    """Play our client at the dealer, check its files and return its seat; files stay in `folder`, if that is given. It
+    waits for a dealer for so many `seconds`."""
     spec = AgentSpec("agent", build, {})
     with TemporaryDirectory() as temporary:
         out = folder or Path(temporary)
         seat = acpc.sit_down(
-            game=game, agents=[spec], host="localhost", port=port, seed=port, connect_seconds=30.0, out=str(out)
+            game=game, agents=[spec], host="localhost", port=port, seed=port, connect_seconds=seconds, out=str(out)
         )
         check((seat.log.with_suffix("") / "report.html").read_text())
         check_client_log(game, seat)
@@ -116,20 +119,16 @@ def deal(
     ]
     for thread in threads:
         thread.start()
-    settings = {
-        "game": game,
-        "names": [f"p{i}" for i in range(len(builders))],
-        "hands": hands,
-        "seed": 1,
-        "rotate": True,
-        "start_seconds": 30.0,
-        "times": TIMES,
-        "out": str(out),
-    }
-    result = Dealt.of(acpc.deal(**{**settings, **changes}))
+    result = dealt(game, out, **{"names": [f"p{i}" for i in range(len(builders))], "hands": hands, **changes})
     for thread in threads:
         thread.join(30)
     return result, seats
+
+
+def dealt(game: Rules, out: Path, **settings: Any) -> Dealt:
+    """A match at our dealer, whose players come to `ports` by themselves."""
+    usual = {"seed": 1, "rotate": True, "start_seconds": 30.0, "times": TIMES}
+    return Dealt.of(acpc.deal(game=game, out=str(out), **{**usual, **settings}))
 
 
 def check_log(game: Rules, result: Dealt, hands: int) -> None:

@@ -15,13 +15,12 @@ from pokerkit import HandHistory
 from conf.compose import compose
 from poker.agents.simple import AlwaysCall
 from poker.errors import PokernetsError
-from poker.evaluation.matches import acpc
 from poker.formats.acpc.log import parse_match_state, read_log
 from poker.formats.acpc.protocol import connect
 from poker.play.dealer import Times
 from poker.rules import CALL, FOLD, Rules
 from poker.state import HandState
-from tests.evaluation.matches.acpc.table import RANDOM, TIMES, Dealt, check_log, deal, free_ports, long_match, sit_down
+from tests.evaluation.matches.acpc.table import RANDOM, check_log, deal, dealt, free_ports, long_match, sit_down
 from tests.games import load_rules
 from tests.report.test_report import check
 
@@ -160,19 +159,7 @@ def test_a_late_player_is_named_and_the_match_ends(tmp_path: Path) -> None:
     ]
     for thread in threads:
         thread.start()
-    result = Dealt.of(
-        acpc.deal(
-            game=HEADS_UP,
-            names=["late", "call"],
-            ports=ports,
-            hands=20,
-            seed=1,
-            rotate=True,
-            start_seconds=30.0,
-            times=times,
-            out=str(tmp_path),
-        )
-    )
+    result = dealt(HEADS_UP, tmp_path, names=["late", "call"], ports=ports, hands=20, times=times)
     done.set()
     for thread in threads:
         thread.join(60)
@@ -196,23 +183,16 @@ def test_an_agent_with_illegal_answers_checks_or_folds(tmp_path: Path) -> None:
     assert not any(result.failures.values())
 
 
-class Foreign:
+def answer_states(game: Rules, port: int, answer: Callable[[str], list[str]]) -> None:
     """A program that answers every state in which it is to act with `answer(state text)`, lines of its own making."""
-
-    def __init__(self, game: Rules, port: int, answer: Callable[[str], list[str]]) -> None:
-        self.heard: list[str] = []
-        with connect("localhost", port, 30.0) as line:
-            line.send("VERSION:2.0.0")
-            try:
-                while True:
-                    text = line.read(30.0)
-                    self.heard.append(text)
-                    match_state = parse_match_state(game, text)
-                    if match_state.state.to_act == match_state.player:
-                        for reply in answer(text):
-                            line.send(reply)
-            except PokernetsError:
-                return
+    with connect("localhost", port, 30.0) as line:
+        line.send("VERSION:2.0.0")
+        while True:
+            text = line.read(30.0)
+            match_state = parse_match_state(game, text)
+            if match_state.state.to_act == match_state.player:
+                for reply in answer(text):
+                    line.send(reply)
 
 
 def foreign(tmp_path: Path, answer: Callable[[str], list[str]], name: str = "holdem_nolimit_2p") -> Any:
@@ -220,15 +200,12 @@ def foreign(tmp_path: Path, answer: Callable[[str], list[str]], name: str = "hol
     game = load_rules(name)
     ports = free_ports(2)
     threads = [
-        threading.Thread(target=Foreign, args=(game, ports[0], answer), daemon=True),
+        threading.Thread(target=_ignore_errors, args=(answer_states, game, ports[0], answer), daemon=True),
         threading.Thread(target=_ignore_errors, args=(sit_down, game, partial(AlwaysCall, name="c"), ports[1])),
     ]
     for thread in threads:
         thread.start()
-    result = Dealt.of(acpc.deal(
-        game=game, names=["foreign", "call"], ports=ports, hands=2, seed=1, rotate=False,
-        start_seconds=30.0, times=TIMES, out=str(tmp_path),
-    ))  # fmt: skip
+    result = dealt(game, tmp_path, names=["foreign", "call"], ports=ports, hands=2, rotate=False)
     for thread in threads:
         thread.join(30)
     return result, [hand.state.betting.text() for hand in read_log(game, result.log)]

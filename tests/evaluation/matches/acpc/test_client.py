@@ -13,11 +13,9 @@ import pytest
 from poker.agents.simple import AlwaysCall
 from poker.commands import COMMANDS
 from poker.errors import PokernetsError
-from poker.evaluation.matches import acpc
 from poker.formats.acpc.log import AcpcError
 from poker.formats.acpc.protocol import LineConnection, NoAnswer
 from poker.play.client import DealerSeat
-from poker.play.lineup import AgentSpec
 from poker.rules import Rules
 from poker.state import HandState
 from tests.evaluation.matches.acpc.table import free_ports, sit_down
@@ -51,14 +49,19 @@ STATES = [
 ]
 
 
-def played(script: Callable[[Dealer, LineConnection], None], game: Rules = HEADS_UP) -> tuple[DealerSeat | None, str]:
+CALLS = partial(AlwaysCall, name="call")
+
+
+def played(
+    script: Callable[[Dealer, LineConnection], None], game: Rules = HEADS_UP, folder: Path | None = None
+) -> tuple[DealerSeat | None, str]:
     """Play our client, always calling, at a scripted dealer: its seat, or the error that it ends with."""
     dealer = Dealer()
     outcome: list[Any] = []
 
     def client() -> None:
         try:
-            outcome.append(sit_down(game, partial(AlwaysCall, name="call"), dealer.port))
+            outcome.append(sit_down(game, CALLS, dealer.port, folder))
         except PokernetsError as error:
             outcome.append(str(error))
 
@@ -116,11 +119,12 @@ def test_a_dealer_that_vanishes_in_a_hand_is_an_error() -> None:
     assert "was not finished: the other side closed the connection" in error
 
 
-def test_a_dealer_that_ends_before_the_first_hand_is_an_error() -> None:
+def test_a_dealer_that_ends_before_the_first_hand_is_an_error_and_leaves_no_log(tmp_path: Path) -> None:
     """The C dealer does when another player does not come within its --start_timeout."""
-    seat, error = played(lambda dealer, line: None)
+    seat, error = played(lambda dealer, line: None, folder=tmp_path)
     assert seat is None
     assert "no hand was dealt at localhost" in error
+    assert not list(tmp_path.glob("**/*.*"))
 
 
 def test_a_client_counts_as_the_dealer_does() -> None:
@@ -136,44 +140,16 @@ def test_a_client_counts_as_the_dealer_does() -> None:
 
 def test_hands_before_a_broken_one_are_reported(tmp_path: Path) -> None:
     """The C dealer closes the connections in the middle of a hand when any player is late."""
-    dealer = Dealer()
-    errors: list[str] = []
 
-    def client() -> None:
-        spec = AgentSpec("agent", partial(AlwaysCall, name="call"), {})
-        with pytest.raises(PokernetsError) as caught:
-            acpc.sit_down(
-                game=HEADS_UP, agents=[spec], host="localhost", port=dealer.port, seed=1, connect_seconds=10.0,
-                out=str(tmp_path),
-            )  # fmt: skip
-        errors.append(str(caught.value))
-
-    thread = threading.Thread(target=client, daemon=True)
-    thread.start()
-    with dealer.accept() as line:
-        line.read(10)
+    def script(dealer: Dealer, line: LineConnection) -> None:
         dealer.send(b"MATCHSTATE:1:6:f:|AdTc\r\nMATCHSTATE:0:7:r300:JdTc|\r\n")
         assert line.read(10) == "MATCHSTATE:0:7:r300:JdTc|:c"
-    thread.join(10)
-    dealer.server.close()
-    assert "hand 7 at localhost" in errors[0]
+
+    _, error = played(script, folder=tmp_path)
+    assert "hand 7 at localhost" in error
     [saved] = json.loads(next(tmp_path.glob("**/*.json")).read_text())["lineups"]
     assert [(row["units"], row["mean"]) for row in saved["players"]] == [(1, -500)]
-    assert [item["error"] for item in saved["incidents"]] == errors
-
-
-def test_a_client_to_whom_nothing_was_dealt_leaves_no_log(tmp_path: Path) -> None:
-    dealer = Dealer()
-    spec = AgentSpec("agent", partial(AlwaysCall, name="call"), {})
-    thread = threading.Thread(target=lambda: dealer.accept().close(), daemon=True)
-    thread.start()
-    with pytest.raises(PokernetsError, match="no hand was dealt"):
-        acpc.sit_down(
-            game=HEADS_UP, agents=[spec], host="localhost", port=dealer.port, seed=1, connect_seconds=10.0,
-            out=str(tmp_path),
-        )  # fmt: skip
-    dealer.server.close()
-    assert not list(tmp_path.glob("**/*.*"))
+    assert [item["error"] for item in saved["incidents"]] == [error]
 
 
 @pytest.mark.parametrize("fails", [False, True])
@@ -189,10 +165,7 @@ def test_a_copy_of_the_agent_plays_a_hand_before_the_client_connects(tmp_path: P
 
     [port] = free_ports(1)
     with pytest.raises(PokernetsError, match=str(port)):
-        acpc.sit_down(
-            game=HEADS_UP, agents=[AgentSpec("agent", partial(Asked, name="asked"), {})], host="localhost", port=port,
-            seed=1, connect_seconds=0.1, out=str(tmp_path),
-        )  # fmt: skip
+        sit_down(HEADS_UP, partial(Asked, name="asked"), port, tmp_path, 0.1)
     assert streets == ([0] if fails else [0, 0, 1, 1, 2, 2, 3, 3])
 
 
@@ -214,10 +187,7 @@ def test_a_line_that_is_too_long_is_told_and_the_match_goes_on() -> None:
 def test_a_client_says_what_it_does_and_where_its_notes_are(capsys: pytest.CaptureFixture[str]) -> None:
     [port] = free_ports(1)
     with pytest.raises(PokernetsError, match=str(port)):
-        acpc.sit_down(
-            game=HEADS_UP, agents=[AgentSpec("agent", partial(AlwaysCall, name="call"), {})], host="localhost",
-            port=port, seed=1, connect_seconds=0.1, out="",
-        )  # fmt: skip
+        sit_down(HEADS_UP, CALLS, port, seconds=0.1)
     said = capsys.readouterr().err.splitlines()
     assert said[0] == "agent gets ready to play holdem_nolimit_2p: it loads and compiles"
     assert said[1] == f"call connects to localhost:{port}"
