@@ -1,6 +1,7 @@
 """Figures from learning curves: means and intervals over runs, crossings, names; matches between snapshots."""
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,13 @@ def write(folder: Path, game: str, solver: str, seed: int, values: list[dict[str
 def result(game: str, folder: Path, **settings: Any) -> dict[str, Any]:
     options = {"curves": [str(folder)], "abstraction": "", "hands": 1000, "seed": 1}
     return learning_curve.run(game=load_rules(game), **{**options, "out": str(folder / "out"), **settings})
+
+
+def random_snapshots(folder: Path, seeds: Iterable[int]) -> list[dict[str, Any]]:
+    """Points at which random policies are kept."""
+    for seed in seeds:
+        random_policy(load_rules("leduc"), seed).save(folder / str(seed), {}, {})
+    return [{"snapshot": str(folder / str(seed))} for seed in seeds]
 
 
 def test_means_intervals_and_crossings(tmp_path: Path) -> None:
@@ -110,11 +118,8 @@ def test_snapshots_are_played(tmp_path: Path) -> None:
 def test_who_leads_from_where(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, won: tuple[float, ...], lead: tuple[int | None, int | None]
 ) -> None:
-    rules = load_rules("leduc")
     for name, seeds in (("uct", range(3)), ("smooth_uct", range(3, 6))):
-        for seed in seeds:
-            random_policy(rules, seed).save(tmp_path / str(seed), {}, {})
-        write(tmp_path, "leduc", name, 1, [{"snapshot": str(tmp_path / str(seed))} for seed in seeds])
+        write(tmp_path, "leduc", name, 1, random_snapshots(tmp_path, seeds))
     means = iter([0.0] * 6 + list(won))  # both solvers against the caller come first
     monkeypatch.setattr(learning_curve, "play_match", lambda *_: next(means) + np.array([-1.0, 0.0, 1.0]))
     leads = result("leduc", tmp_path)["leads"]
@@ -124,11 +129,7 @@ def test_who_leads_from_where(
 def test_matches_go_on_after_a_kill_and_only_what_is_new_is_played(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    rules = load_rules("leduc")
-    snapshots = {}
-    for seed in range(6):
-        snapshots[seed] = {"snapshot": str(tmp_path / str(seed))}
-        random_policy(rules, seed).save(tmp_path / str(seed), {}, {})
+    snapshots = random_snapshots(tmp_path, range(6))
     write(tmp_path, "leduc", "uct", 1, [snapshots[0], snapshots[1]])
     write(tmp_path, "leduc", "smooth_uct", 1, [snapshots[2], snapshots[3]])
     whole = result("leduc", tmp_path, out=str(tmp_path / "whole"))
@@ -181,11 +182,8 @@ def test_a_snapshot_that_another_run_has_overwritten_is_refused(tmp_path: Path) 
 
 
 def test_the_interval_over_runs_holds_the_luck_of_the_deals(tmp_path: Path) -> None:
-    rules = load_rules("leduc")
-    path = str(tmp_path / "snapshot")
-    random_policy(rules, 1).save(path, {}, {})
     for seed in (1, 2, 3):
-        write(tmp_path, "leduc", "uct", seed, [{"snapshot": path}] * 3)
+        write(tmp_path, "leduc", "uct", seed, random_snapshots(tmp_path, [1]) * 3)
     points = result("leduc", tmp_path)["curves"]["uct vs always_call"]
     assert points[0]["half_width_95"] > 0
     assert {point["mean"] for point in points} == {points[0]["mean"]}  # the same deals at every point

@@ -11,16 +11,35 @@ from poker.kernels.rng import streams
 from poker.opponents.model import action_class
 from poker.opponents.playout import Budget, LineValues, line_values, playout_board
 from poker.rules import CALL, FOLD
+from poker.types import Board, Singles
 from tests.games import load_rules
 from tests.poki import same_habits
 from tests.random_play import random_action
 
-FLOP = parse_cards("Kh9h4c")
-QUEENS = hand_index(*parse_cards("QsQd"))
+TWO = load_rules("holdem_limit_2p")
+FLOP, RIVER = parse_cards("Kh9h4c"), parse_cards("Kh9h4c2d9s")
+QUEENS, NINES = (hand_index(*parse_cards(text)) for text in ("QsQd", "9c9d"))
 STYLE = kernel.Style(0.5, 0.5, 0.0)
 CHECKS_DOWN = kernel.Style(-10.0, -10.0, 0.0)
 """Style so loose and passive that players neither fold nor bet."""
 ALL_TRIALS = Budget(batch=20_000, trials=20_000, seconds=600, margin=np.inf)
+CALLS = (0.0, 1.0, 0.0)
+
+
+def values_of(
+    hand: int,
+    betting: Betting,
+    board: Board,
+    habits: tuple[float, float, float] = CALLS,
+    style: kernel.Style = STYLE,
+    weights: Singles | None = None,
+    budget: Budget = ALL_TRIALS,
+) -> LineValues:
+    """Values of a hand against opponents of one table `weights` [1326], by default any hand, who all have the same
+    habits."""
+    players = betting.rules.num_players
+    tables = np.tile(np.ones(NUM_HANDS, np.float32) if weights is None else weights, (players, 1))
+    return line_values(hand, betting, board, tables, same_habits(players, *habits), style, budget, streams(1, 1)[0])
 
 
 @pytest.mark.parametrize("name", ["holdem_limit_2p", "holdem_limit_3p", "holdem_limit_10p"])
@@ -50,77 +69,54 @@ def test_play_outs_follow_the_betting_rules(name: str) -> None:
 @pytest.mark.parametrize(("board", "streets"), [("Kh9h4c", 1), ("Kh9h4c2d", 2), ("Kh9h4c2d9s", 3)])
 def test_checked_down_hands_are_worth_their_equity(board: str, streets: int) -> None:
     """Nobody folds or raises: calling is worth the equity against the weight table in the final pot."""
-    rules = load_rules("holdem_limit_2p")
-    text = "cc/" + "cc/" * (streets - 1) + "r"
-    betting, cards = Betting.parse(rules, text), parse_cards(board)
+    betting, cards = Betting.parse(TWO, "cc/" * streets + "r"), parse_cards(board)
     weights = np.random.default_rng(3).random(NUM_HANDS, dtype=np.float32) * HOLDEM.live(cards)
-    tables = np.tile(weights, (2, 1))
-    rng = streams(1, 1)[0]
-    values = line_values(QUEENS, betting, cards, tables, same_habits(2, 0, 1, 0), CHECKS_DOWN, ALL_TRIALS, rng)
+    values = values_of(QUEENS, betting, cards, style=CHECKS_DOWN, weights=weights)
     compatible = HOLDEM.live([*cards, *parse_cards("QsQd")])
     equity = float(all_in_equity(cards)[QUEENS, compatible] @ weights[compatible] / weights[compatible].sum())
     pot, to_call = betting.pot + betting.to_call, betting.to_call
     assert values.trials == ALL_TRIALS.trials
     assert abs(values.call - (equity * pot - to_call)) < 4 * values.call_error
-    size = rules.raise_sizes[streets]
+    size = TWO.raise_sizes[streets]
     assert abs(values.bet - (equity * (pot + 2 * size) - to_call - size)) < 4 * values.bet_error
 
 
 def test_a_raise_that_everybody_folds_to_wins_the_pot() -> None:
     """All but the very best hands fold when asked: raising wins what is there."""
-    rules = load_rules("holdem_limit_10p")
-    betting = Betting.parse(rules, "ffffffcccc/")
-    tables = np.ones((10, NUM_HANDS), dtype=np.float32)
-    values = line_values(QUEENS, betting, FLOP, tables, same_habits(10, 1, 0, 0), STYLE, ALL_TRIALS, streams(1, 1)[0])
-    assert values.bet == pytest.approx(betting.pot, rel=0.03)
+    betting = Betting.parse(load_rules("holdem_limit_10p"), "ffffffcccc/")
+    assert values_of(QUEENS, betting, FLOP, (1, 0, 0)).bet == pytest.approx(betting.pot, rel=0.03)
 
 
 def test_ranges_and_card_removal_are_respected() -> None:
     """The only hand the opponent may hold is the nuts: a call on the river loses what it costs."""
-    rules = load_rules("holdem_limit_2p")
-    board = parse_cards("Kh9h4c2d9s")
-    betting = Betting.parse(rules, "cc/cc/cc/r")
-    tables = np.zeros((2, NUM_HANDS), dtype=np.float32)
-    tables[:, [hand_index(*parse_cards("9c9d")), hand_index(*parse_cards("QsJs"))]] = 1
-    values = line_values(QUEENS, betting, board, tables, same_habits(2, 0, 1, 0), STYLE, ALL_TRIALS, streams(1, 1)[0])
+    betting, weights = Betting.parse(TWO, "cc/cc/cc/r"), np.zeros(NUM_HANDS, np.float32)
+    weights[[NINES, hand_index(*parse_cards("QsJs"))]] = 1
+    values = values_of(QUEENS, betting, RIVER, weights=weights)
     assert (values.call, values.call_error) == (-betting.to_call, 0)
 
 
 def test_one_plays_on_as_the_formula_player() -> None:
     """A set that is called by anything bets turn and river, too: 40 chips more than the pot that is there."""
-    rules = load_rules("holdem_limit_2p")
-    betting, board = Betting.parse(rules, "cc/r"), parse_cards("Kh9h4c")
-    tables, habits = np.ones((2, NUM_HANDS), dtype=np.float32), same_habits(2, 0, 1, 0)
-    nines = hand_index(*parse_cards("9c9d"))
-    values = {
-        name: line_values(nines, betting, board, tables, habits, style, ALL_TRIALS, streams(1, 1)[0]).call
-        for name, style in (("bets", STYLE), ("checks", CHECKS_DOWN))
-    }
-    assert 34 < values["bets"] - values["checks"] <= 40
+    bets, checks = (
+        values_of(NINES, Betting.parse(TWO, "cc/r"), FLOP, style=style).call for style in (STYLE, CHECKS_DOWN)
+    )
+    assert 34 < bets - checks <= 40
 
 
 def test_bluffs_work_less_often_the_more_there_is_to_win() -> None:
     """The worst hand on the river, against anything, by somebody who folds half the time: only folds win."""
-    rules = load_rules("holdem_limit_2p")
-    board, hand = parse_cards("KhQh9c4dJs"), hand_index(*parse_cards("3c2c"))
-    tables, habits = np.ones((2, NUM_HANDS), dtype=np.float32), same_habits(2, 0.5, 0.5, 0)
+    board, hand, size = parse_cards("KhQh9c4dJs"), hand_index(*parse_cards("3c2c")), TWO.raise_sizes[3]
     success = []
     for text in ("cc/cc/cc/", "rrrc/rrrrc/rrrrc/"):
-        betting = Betting.parse(rules, text)
-        values = line_values(hand, betting, board, tables, habits, CHECKS_DOWN, ALL_TRIALS, streams(1, 1)[0])
-        size = rules.raise_sizes[3]
-        success.append((values.bet + size) / (betting.pot + size))
+        betting = Betting.parse(TWO, text)
+        success.append((values_of(hand, betting, board, (0.5, 0.5, 0), CHECKS_DOWN).bet + size) / (betting.pot + size))
     assert success[0] > success[1] + 0.1
     assert success[1] > 0.3
 
 
 def test_sampling_stops_when_an_action_leads() -> None:
-    rules = load_rules("holdem_limit_2p")
-    betting = Betting.parse(rules, "cc/cc/cc/r")
-    tables = np.ones((2, NUM_HANDS), dtype=np.float32)
     budget = Budget(batch=100, trials=50_000, seconds=600, margin=2)
-    nuts, habits = hand_index(*parse_cards("9c9d")), same_habits(2, 0, 1, 0)
-    values = line_values(nuts, betting, parse_cards("Kh9h4c2d9s"), tables, habits, STYLE, budget, streams(1, 1)[0])
+    values = values_of(NINES, Betting.parse(TWO, "cc/cc/cc/r"), RIVER, budget=budget)
     assert values.trials == 100
     assert values.leader(True, True)[0] == "raise"
 
