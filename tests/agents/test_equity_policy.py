@@ -7,7 +7,6 @@ from poker.agents.base import PolicyAgent, hand_number
 from poker.agents.equity import EquityAgent, EquityPolicyAgent
 from poker.betting import Betting
 from poker.cards import HOLDEM, hand_index, parse_cards
-from poker.errors import PokernetsError
 from poker.rules import CALL, FOLD
 from poker.state import HandState, public_state
 from tests.games import load_rules
@@ -83,5 +82,3 @@ def test_it_plays_by_its_policy() -> None:
             assert probs[hand_number(state, state.to_act), actions.index(action)] > 0
             state, taken = state.apply(action), taken + 1
     assert taken > 100
-    with pytest.raises(PokernetsError, match="plays heads-up hold'em"):
-        player.check_game(load_rules("holdem_nolimit_6p"))

@@ -5,16 +5,14 @@ import math
 import numpy as np
 import pytest
 
-from poker.agents.base import Agent, require_policy
+from poker.agents.base import Agent
 from poker.agents.local_best_response import LbrActions, LbrStreet, LocalBestResponse
 from poker.agents.simple import AlwaysCall, RandomAgent
-from poker.errors import PokernetsError
 from poker.play.hand import play_hand
 from poker.rules import CALL, FOLD, Rules
 from poker.solvers.best_response.public import best_response
 from poker.state import HandState, Policy
 from poker.tree import bet_menu
-from tests.agents.opaque import Opaque
 from tests.evaluation.profiles import profile_values
 from tests.evaluation.small_games import RandomPolicy, best_response_value
 from tests.games import load_rules
@@ -127,11 +125,3 @@ def test_a_decision_is_made_once() -> None:
     assert np.array_equal(lbr.policy(flop)[1], before)
     assert all(np.array_equal(lbr.policy(state)[1], probs) for state, probs in zip(states, first, strict=True))
     assert questions == 0
-
-
-def test_an_agent_without_a_policy_is_refused_by_name() -> None:
-    with pytest.raises(PokernetsError, match="`opaque` has no policy interface"):
-        LocalBestResponse(
-            name="lbr", game=load_rules("leduc"), opponent=Opaque(), actions=LbrActions([EVERYTHING, EVERYTHING])
-        )
-    assert require_policy(AlwaysCall(name="caller"), "this test").name == "caller"

@@ -81,9 +81,3 @@ def _check(agent: ModelledAgent, wanted: np.ndarray, state: HandState, weights: 
     raises = sum(mean[at] for at, action in enumerate(actions) if action > 0)
     folds = mean[actions.index(FOLD)] if FOLD in actions else 0.0
     np.testing.assert_allclose((folds, mean[actions.index(CALL)], raises), wanted, atol=0.02)
-
-
-def test_other_games_are_refused(rows: str) -> None:
-    agent = ModelledAgent(name="people", model=of_rows(rows=rows), raises=[1])
-    with pytest.raises(PokernetsError, match="plays heads-up no-limit"):
-        agent.check_game(load_rules("leduc"))
