@@ -31,7 +31,6 @@ from models.opponent_nets import CLASSES, ActionNet
 from models.opponent_record import NetRecord, check_base, check_together, training_counts
 from poker.artifacts import open_artifact
 from poker.errors import PokernetsError
-from poker.features import opponent
 from poker.features.frequencies import WEIGHTS, by_weight, share_of_weights
 from poker.features.nolimit import SPOTS
 from poker.features.opponent_history import by_class
@@ -42,8 +41,6 @@ from poker.report.estimates import Estimate
 from poker.rules import STREET_NAMES
 from poker.types import Floats, Reals
 
-PLAYERS_SHOWN = 20
-IMPORTANCE_ROWS = 10_000
 RESAMPLES = 1000
 STEPS = 100
 """Steps of expectation maximisation."""
@@ -140,18 +137,12 @@ def table(
     that of the net on which the player inputs rest; `counted` name nets that are the prior of each player's counts in
     a spot, with the weight of their training. A net that may have learned from the test part is refused
     (`models.opponent_record`). Raises of all sizes are one class. Log-loss intervals resample hands; differences are
-    to the predictor `reference`; players named in `apart` are measured apart. The importance of an input is the rise
-    of a net's log-loss on some rows when it is permuted.
+    to the predictor `reference`; players named in `apart` are measured apart.
     """
     rows, measured, every = _measured(nets, base, data, test_share, architectures)
     inputs = every.take(rows.test_rows)
     predicted = {name: _walk(predictor, rows) for name, predictor in statistics.items()}
-    importance: dict[str, dict[str, float]] = {}
-    action = np.minimum(rows.columns["action"][rows.test_rows], RAISE_CLASS).astype(np.int64)
-    some = np.random.default_rng(0).permutation(len(action))[:IMPORTANCE_ROWS]
-    for name, trained in measured.items():
-        predicted[name] = _predict(trained.net, inputs)
-        importance[name] = _importance(trained.net, inputs.take(some), action[some])
+    predicted |= {name: _predict(trained.net, inputs) for name, trained in measured.items()}
     predicted |= {name: _counted(measured[of], rows, every) for name, of in counted.items() if of in nets}
     met = np.zeros(len(rows.names), dtype=bool)
     for trained in measured.values():
@@ -166,7 +157,6 @@ def table(
         "nets": {name: trained.record.fingerprint for name, trained in measured.items()},
         "weights": {of: measured[of].record.weights.tolist() for of in counted.values() if of in nets},
         "predictors": _scores(predicted, rows, met, reference, apart),
-        "importance": importance,
     }
     losses = {name: float(scores["all"]["log_loss"]) for name, scores in record["predictors"].items()}
     report = Report("Predictors of actions", _sections(record, output), record)
@@ -277,24 +267,6 @@ def bootstrap(values: Floats, groups: NDArray[np.int64], seed: int = 0) -> tuple
     return float(low), float(high)
 
 
-def _importance(net: ActionNet, inputs: Inputs, action: NDArray[np.int64]) -> dict[str, float]:
-    """Rise of the log-loss when the values of one of the 19 inputs, or of all of another kind, change places."""
-    before = _losses(_predict(net, inputs), action).mean()
-    order = np.random.default_rng(1).permutation(len(action))
-    rises = {}
-
-    def note(name: str, changed: Inputs) -> None:
-        rises[name] = float(_losses(_predict(net, changed), action).mean() - before)
-
-    for column, name in enumerate(opponent.NAMES):
-        shuffled = inputs.features.copy()
-        shuffled[:, column] = shuffled[order, column]
-        note(name, inputs._replace(features=shuffled))
-    for name in sorted(net.needs):
-        note(name, inputs._replace(**{name: getattr(inputs, name)[order]}))
-    return rises
-
-
 def _scores(
     predicted: Mapping[str, Floats],
     rows: OpponentRows,
@@ -315,7 +287,6 @@ def _scores(
     parts |= {name: player == rows.names.index(name) for name in apart if name in rows.names}
     parts |= {f"not {name}": ~parts[name] for name in apart if name in parts}
     losses = {name: _losses(probs, action) for name, probs in predicted.items()}
-    active = np.argsort(-np.bincount(player), kind="stable")[:PLAYERS_SHOWN]
     by_predictor: dict[str, Any] = {}
     for name, probs in predicted.items():
         own = by_predictor[name] = {key: score(probs[part], action[part]) for key, part in parts.items() if part.any()}
@@ -324,12 +295,6 @@ def _scores(
             if reference in predicted and name != reference:
                 less = (losses[name] - losses[reference])[parts[key]]
                 scores["less_reference"] = [float(less.mean()), *bootstrap(less, hands[parts[key]])]
-        singly = [score(probs[player == one], action[player == one]) for one in active if (player == one).any()]
-        own["mean of the most active players"] = {
-            "players": len(singly),
-            "rows": sum(one["rows"] for one in singly),
-            **{key: float(np.mean([one[key] for one in singly])) for key in ("accuracy", "log_loss", "brier")},
-        }
     return by_predictor
 
 
@@ -351,16 +316,13 @@ def _sections(record: Mapping[str, Any], output: str) -> list[Section]:
     parts: list[list[object]] = []
     losses = []
     for name, scores in record["predictors"].items():
-        every, faced, active = scores["all"], scores["facing a bet"], scores["mean of the most active players"]
+        every, faced = scores["all"], scores["facing a bet"]
         low, high = every["interval"]
         middle = (low + high) / 2 - every["log_loss"]
         losses.append((name, Estimate(every["log_loss"], (high - low) / 2, math.nan, every["rows"], middle)))
         rows.append([name, f"{every['accuracy']:.1%}", losses[-1][1], every["calibration"]])
-        parts.append([name, every["brier"], f"{faced['accuracy']:.1%}", f"{active['accuracy']:.1%}"])
+        parts.append([name, every["brier"], f"{faced['accuracy']:.1%}"])
     tested, by_met = record["rows"]["test"], record["rows"]["by_known_players"]
-    inputs = dict.fromkeys(name for rises in record["importance"].values() for name in rises)
-    importance = [[name, *(rises.get(name) for rises in record["importance"].values())] for name in inputs]
-    note = "rise of the log-loss when the values of an input change places"
     return [
         Table(
             ("predictor", "accuracy", "log-loss", "calibration"),
@@ -369,6 +331,5 @@ def _sections(record: Mapping[str, Any], output: str) -> list[Section]:
             f"{by_met:,} of the decisions are by players whom the nets have met",
         ),
         Figure("results", partial(intervals, "Predictors of actions", "log-loss", {"all decisions": losses})),
-        Table(("predictor", "Brier", "facing a bet", "most active"), parts, "Further scores", console=False),
-        Table(("input", *record["importance"]), importance, "Importance of the inputs", note, console=False),
+        Table(("predictor", "Brier", "facing a bet"), parts, "Further scores", console=False),
     ]
