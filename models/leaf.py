@@ -1,23 +1,18 @@
 """`train.py model=leaf`: leaf states in, leaf net out."""
 
 from collections.abc import Sequence
-from pathlib import Path
 
-import lightning
 import torch
-from rich.console import Console
 from torch import nn
 
-from models.export import Architecture, describe, load_net
-from models.fitting import Goal, TrainerSettings, TrainingOptions, metrics_of_test, quiet, train_on_shards
+from models.export import Architecture, describe
+from models.fitting import Goal, TrainerSettings, TrainingOptions, train_on_shards
 from models.inference import LEAF_NET, leaf_stamp
-from models.leaf_data import LeafColumns, LeafData, held_out, in_order, selected
+from models.leaf_data import LeafData
 from models.leaf_module import LeafModule
-from models.shuffle import Position
-from poker.artifacts import open_artifact
 from poker.errors import PokernetsError
 from poker.features import leaf
-from poker.report import Report, Table
+from poker.report import Table
 
 
 def train(
@@ -63,35 +58,6 @@ def _checked(architecture: Architecture, outputs: int) -> nn.Module:
         wanted = f"a leaf net takes [n, {leaf.SIZE}] and gives [n, {outputs}]"
         raise PokernetsError(f"{wanted}; for [2, {leaf.SIZE}] {describe(architecture)} gives: {shape}")
     return net.train()
-
-
-def test(*, net: str, architectures: Sequence[str], path: str, trainer: lightning.Trainer, output: str) -> float:
-    """`train.py model=leaf_test`: the trained net's loss on other labels, say of many more rollouts.
-
-    Only states are used whose group was not in training, whichever seed drew them. The report goes to `output`.
-    """
-    quiet()
-    artifact = open_artifact(net, LEAF_NET)
-    trained, names, columns = artifact.config["data"], artifact.config["continuations"], LeafColumns(path)
-    if list(columns.continuations) != names:
-        raise PokernetsError(f"{path} has labels for {list(columns.continuations)}, {net} was trained for {names}")
-    rows = selected(columns, path, trained["streets"], trained["seats"])
-    split_seed = trained.get("split_seed", trained["seed"])  # nets made before there was one
-    rows = rows[held_out(columns.all("group")[rows], trained["validation_share"], split_seed)]
-    if not len(rows):
-        raise PokernetsError(f"{path}: every group of these states was trained on; make more states")
-    module = LeafModule(
-        load_net(net, LEAF_NET, stamp=leaf_stamp(names), architectures=architectures),
-        artifact.config["huber_delta"],
-        artifact.config["learning_rate"],
-        torch.tensor(artifact.counts["label_mean"]),
-        names,
-    )
-    losses = {"rows": len(rows), **metrics_of_test(trainer, module, in_order(columns.batches, rows, Position()))}
-    record = {**losses, "net": artifact.fingerprint, "states": columns.made_from["leaf_states"]}
-    table = _table(losses, names, f"{net}, {path}")
-    Report("A leaf net on held-out states", [table], record).write(Path(output), Console(stderr=True))
-    return losses["huber"]
 
 
 def _table(losses: dict[str, float], names: Sequence[str], title: str) -> Table:

@@ -17,8 +17,6 @@ from poker.features.leaf_shards import columns_of, open_shards
 from poker.features.shards import ColumnTypes, shard_path
 from poker.search.torch.device import room
 
-VALIDATION_BATCH = 8192
-
 
 class LeafBatch(NamedTuple):
     """n rows: features [n, 34], labels and their standard errors [n, K] in pots, street [n]."""
@@ -112,13 +110,6 @@ class DeviceColumns(Generic[Batch]):
             yield self._batch._make(_floats(column[chosen]) for column in self._columns)
 
 
-def in_order(
-    batches: RowBatches[Batch], rows: NDArray[np.int64], position: Position, batch_rows: int = VALIDATION_BATCH
-) -> OrderedLoader[Batch]:
-    """Large batches of `rows` for one process."""
-    return OrderedLoader(rows, batch_rows, lambda part: next(batches(part[None])), position)
-
-
 class ShardData(lightning.LightningDataModule, Generic[Batch]):
     """Batches of the `chosen` rows (None: all) of the shards at `path`, of which `POOL_ROWS` are read at a time.
 
@@ -129,7 +120,7 @@ class ShardData(lightning.LightningDataModule, Generic[Batch]):
     where there are several; the batches are the same.
     """
 
-    VALIDATION_BATCH: ClassVar = VALIDATION_BATCH
+    VALIDATION_BATCH: ClassVar = 8192
     POOL_ROWS: ClassVar = POOL_ROWS
 
     def __init__(
@@ -175,7 +166,10 @@ class ShardData(lightning.LightningDataModule, Generic[Batch]):
         return ShuffledLoader(self, self._shuffle, self.epoch_batches, self._batches)
 
     def val_dataloader(self) -> OrderedLoader[Batch]:
-        return in_order(self._batches, self.validation_rows, Position.of(self), self.VALIDATION_BATCH)
+        def take(rows: NDArray[np.int64]) -> Batch:
+            return next(self._batches(rows[None]))
+
+        return OrderedLoader(self.validation_rows, self.VALIDATION_BATCH, take, Position.of(self))
 
     @cached_property
     def _batches(self) -> RowBatches[Batch]:
