@@ -59,7 +59,7 @@ class RangedAgent(PolicyAgent, Protocol):
     """An agent whose policy is sound only for hands that it is expected to have."""
 
     def ranged_policy(self, state: HandState) -> RangedPolicy:
-        """Policy and range of the player to act in `state`, of whom it knows at the most the cards."""
+        """Policy and range of the player to act in `state`, a view that shows that player's cards at the most."""
 
 
 @runtime_checkable

@@ -95,7 +95,7 @@ class DepthLimitedRingAgent(SearchingAgent):
         )
 
     def others_decision(self, state: HandState, raises: tuple[int, ...] = ()) -> SolvedDecision:
-        """Solve a decision between two others, which is no other than those of one's own opponents."""
+        """Solve a decision between two others, as one of the agent's own opponents."""
         self.check_game(state.rules)
         return self.opponents_decision(state, raises)
 

@@ -109,7 +109,7 @@ class LocalBestResponse(SamplingAgent):
         self._forget()
 
     def start_hand(self, seat: int) -> None:
-        """Forget what was found, if the opponent learns; otherwise it stays true from hand to hand."""
+        """Forget ranges and choices if the opponent learns; otherwise they stay true from hand to hand."""
         if self._learning:
             self._forget()
 
@@ -134,7 +134,7 @@ class LocalBestResponse(SamplingAgent):
         return policies
 
     def policy(self, state: HandState) -> Policy:
-        """The choice of each hand, with probability 1; of equal values the first in the order of the actions."""
+        """The best action of each hand with probability 1; of equal values, the first action."""
         choices = self._actions.choices(state.betting)
         probs = np.ones((self._rules.num_hands, 1), dtype=np.float32)
         if len(choices) > 1:
@@ -145,7 +145,7 @@ class LocalBestResponse(SamplingAgent):
         return choices, probs
 
     def _best(self, betting: Betting, board: Board, choices: Sequence[int]) -> NDArray[np.uint8]:
-        """[H] position of each hand's best among `choices`; remembered, since every size may cost a solve."""
+        """[H] position of each hand's best among `choices`; cached, since every size may cost a solve."""
 
         def best() -> NDArray[np.uint8]:
             return np.asarray(self._values(betting, board, choices).argmax(axis=0), np.uint8)
@@ -220,7 +220,7 @@ class LocalBestResponse(SamplingAgent):
         return weights * self._rules.space.live(board)
 
     def _after(self, state: Betting, board: Board, action: int, weights: Floats) -> Floats:
-        """The opponent's range after their `action` at `state`, where it was `weights`; remembered."""
+        """The opponent's range after their `action` at `state`, where it was `weights`; cached."""
 
         def after() -> Floats:
             updated = updated_range(weights, self._rules.space.live(board) * self._answer(state, board, action))

@@ -99,7 +99,7 @@ class RemoteAgent:
             child.kill()
 
     def _start(self) -> list[str]:
-        """Which optional methods the agent has."""
+        """Start the process, and return the optional methods that the agent has."""
         if self._starts > _MAX_RESTARTS:
             raise AgentGivenUp(f"given up after {_MAX_RESTARTS} new processes")
         self._starts += 1

@@ -106,7 +106,7 @@ def first_in(game: Rules, agent: PolicyAgent) -> dict[str, Floats]:
 
 
 def _by_hands(shares: Floats) -> list[float]:
-    """Shares [3] over all hands of those of each class [169, 3]."""
+    """[3] shares over all hands, from those of each class [169, 3]."""
     by_action: list[float] = (PREFLOP_CLASS_SIZE @ shares / NUM_HANDS).tolist()
     return by_action
 

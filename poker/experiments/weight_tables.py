@@ -99,7 +99,7 @@ def run(
 
 
 def replay_hand(tracker: Tracker, hand: IrcHand, measured: bool) -> list[RoundEnd]:
-    """Learn from one hand; where it is `measured`, keep the tables of players who showed, and learn their cards."""
+    """Learn from one hand; where it is `measured`, return the tables of players who showed, and learn their cards."""
     players = [i for i, cards in enumerate(hand.hole_cards) if cards] if measured else []
     tracker.begin(len(hand.names), hand.names)
     street = 0

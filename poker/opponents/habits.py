@@ -151,7 +151,7 @@ class Habits:
 
     @cached_property
     def _from_prior(self) -> Callable[[Betting, tuple[Board, ...]], tuple[Floats, Floats]]:
-        """`_frequencies` with a prior, of the last decisions and boards."""
+        """`_frequencies` with a prior; the last decisions and boards are cached."""
 
         def from_prior(betting: Betting, boards: tuple[Board, ...]) -> tuple[Floats, Floats]:
             assert self.prior is not None
@@ -235,15 +235,15 @@ def log_odds(probs: Reals) -> Floats:
 
 
 def by_hand(classes: HandClasses, odds: Floats, frequencies: Floats, weights: Reals, shape: Shape) -> Singles:
-    """[B, H, 3] fold, call and raise of hands in `classes` with log odds `odds` [B, 2, n] to, for ranges `weights`
-    [B, H] that do so with `frequencies` [B, 3]."""
+    """[B, H, 3] probabilities of fold, call and raise of every hand: the log odds `odds` [B, 2, n] of its class,
+    shifted such that the ranges `weights` [B, H] act with `frequencies` [B, 3]."""
     mass = np.ascontiguousarray(weights, dtype=np.float64)
     return conditional(classes.of, mass, shape.steepness * odds, frequencies, shape.bluffs, shape.blind)
 
 
 @lru_cache(_REMEMBERED // 10)
 def _given_odds(given: GivenHand, betting: Betting, boards: tuple[Board, ...]) -> tuple[HandClasses, Floats]:
-    """`Habits._odds` by what is said of hands, of the last decisions and boards."""
+    """`Habits._odds` by a model of what is done with each hand; the last decisions and boards are cached."""
     rules = betting.rules
     classes = by_inputs(rules, boards[0]) if len(boards) == 1 else by_mean_inputs(rules, boards)
     assert classes.held is not None

@@ -71,7 +71,7 @@ class Predictor(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Prior:
-    """Frequencies of players like one whose past is known so far, by a `predictor`; never changed in place.
+    """What a `predictor` expects of one player, given what was seen of them; never changed in place.
 
     `weights` [W] are shares of players in whom it counts like each of `poker.features.frequencies.WEIGHTS`;
     `fingerprint` is equal for equal priors that have seen the same.
@@ -102,8 +102,8 @@ act, as of a `Predictor`, with n hands on each of B boards, by the inputs [B, n,
 
 @runtime_checkable
 class OpponentModel(Protocol):
-    """Strategy of one opponent as a function of the public state; it treats suits alike, and another one takes its
-    place after a hand. Equal models have equal hashes and give equal answers."""
+    """Strategy of one opponent as a function of the public state, which treats suits alike. A model never changes:
+    `after` a hand there is a new one. Equal models have equal hashes and give equal answers."""
 
     def probs(
         self, betting: Betting, boards: Sequence[Board], actions: tuple[int, ...], weights: Reals
@@ -128,7 +128,7 @@ def action_class(action: int) -> int:
 
 
 def sized_class(betting: Betting, action: int) -> int:
-    """Class of an action; in no-limit raises are RAISE_CLASS and their size class more."""
+    """Class of an action; that of a no-limit raise is RAISE_CLASS plus its size class."""
     kind = action_class(action)
     return kind + size_class(betting, action) if action > 0 and not betting.rules.is_limit else kind
 
@@ -164,8 +164,8 @@ class FixedFrequencies:
 
 
 def by_frequencies(actions: tuple[int, ...], folds: Reals, raises: Reals) -> Reals:
-    """[A, ...] of hands that fold to bets with probability `folds` [...], raise with `raises` of the rest, all sizes
-    alike, and otherwise check or call."""
+    """[A, ...] probabilities of hands that fold to bets with probability `folds` [...], raise with `raises` of the
+    rest, all sizes alike, and otherwise check or call."""
     sizes = np.array(actions) > 0
     stays = 1 - folds if FOLD in actions else np.ones_like(folds)
     out = np.zeros((len(actions), *folds.shape))

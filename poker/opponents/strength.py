@@ -29,7 +29,7 @@ from poker.types import Board, Floats, Singles
 
 
 class Strength(NamedTuple):
-    """Against all opponents together, [hands] or 0-d; `win` is the probability to be ahead of all at the end."""
+    """Strength against all opponents together, [hands] or 0-d; `win` is the probability to be ahead at the end."""
 
     hs: Floats
     ppot: Floats
@@ -52,7 +52,7 @@ def combine(hs: Floats, ppot: Floats, npot: Floats) -> Strength:
 
 
 class BoardStrength:
-    """One board of 3 to 5 cards, analysed in about 45 ms for a new flop; `board_strength` keeps the last ones."""
+    """One board of 3 to 5 cards, analysed in about 45 ms for a new flop; `board_strength` caches the last ones."""
 
     def __init__(self, board: Board) -> None:
         cards = np.array(board, dtype=np.uint8)

@@ -50,7 +50,7 @@ class DonksolverAgent(SamplingAgent):
             )
 
     def act(self, state: HandState) -> int:
-        """Draw from the policy, of which the bundle says at once what one hand does."""
+        """Draw an action from the row of the hand held, for which alone the bundle is asked."""
         betting, hand = state.betting, hand_number(state, state.to_act)
         answer = self._asked(betting, state.board, np.array([hand]), self._rng.random(1))
         if answer["status"][0] >= _SERVED:
