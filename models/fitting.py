@@ -9,7 +9,7 @@ import inspect
 import logging
 import os
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -21,13 +21,14 @@ import torch
 from lightning.fabric.plugins import TorchCheckpointIO
 from lightning.fabric.utilities.exceptions import MisconfigurationException
 from lightning.pytorch import callbacks
+from lightning.pytorch.loggers import WandbLogger
 from lightning.pytorch.tuner.tuning import Tuner
+from rich.console import Console
 from torch import distributed, nn
 
 from models.checkpoints import AtomicCheckpoints, read_checkpoint
 from models.export import Architecture, describe, export_net
 from models.leaf_data import ShardData
-from models.logs import console, ending, finish, in_folder
 from poker.artifacts import file_sha256, find_artifact, fingerprint_of
 from poker.errors import PokernetsError
 from poker.naming import stable_name
@@ -163,7 +164,9 @@ def keep_or_train(
     directory = Path(runs) / f"{goal.kind}-{identity}"
     console().print(f"training; tensorboard --logdir {directory}", soft_wrap=True, markup=False)
     trainer, made, counts = train(TrainingRun(directory, config))
-    finish(trainer.loggers)
+    for logger in trainer.loggers:
+        if isinstance(logger, WandbLogger):
+            logger.experiment.finish()  # which would else take what the next training of this process logs
     _end_processes(trainer)
     if trainer.is_global_zero:
         made_from = goal.made_from
@@ -252,22 +255,27 @@ def fit(
             f"{checkpoints.monitor} is {loss}: training diverged; lower model.learning_rate (logs: {run.directory})"
         )
     best_one = read_checkpoint(Path(checkpoints.best_model_path), remedy)
-    console().print(ending(made, best_one["epoch"]), markup=False, highlight=False)
+    stopped = max((callback.stopped_epoch for callback in made.early_stopping_callbacks), default=0)
+    end = f"stopped early at epoch {stopped + 1}" if stopped else f"trained to epoch {made.current_epoch}"
+    console().print(f"{end}, best {best_one['epoch'] + 1}", markup=False, highlight=False)
     module.load_state_dict((best_one if best else read_checkpoint(last, remedy))["state_dict"])
     return made
 
 
 def _made(trainer: TrainerSettings, run: TrainingRun) -> tuple[lightning.Trainer, callbacks.ModelCheckpoint]:
     """The trainer of a run, whose loggers know the settings, and what writes its checkpoints."""
-    logger = in_folder(trainer.keywords.get("logger"), run.directory)
+    logger = trainer.keywords.get("logger")
+    if not isinstance(logger, bool | None):  # partial loggers get their folder here
+        several = logger if isinstance(logger, Sequence) else [logger]
+        logger = [part(save_dir=run.directory) if isinstance(part, partial) else part for part in several]
     try:
         made = trainer(logger=logger, default_root_dir=run.directory)
     except (MisconfigurationException, TypeError, ValueError) as error:
         raise PokernetsError(f"trainer: {' '.join(str(error).split())}") from error
     if type(made.strategy.checkpoint_io) is TorchCheckpointIO:
         made.strategy.checkpoint_io = AtomicCheckpoints()
-    for made_logger in made.loggers:
-        made_logger.log_hyperparams(dict(run.hyperparameters))
+    for part in made.loggers:
+        part.log_hyperparams(dict(run.hyperparameters))
     checkpoints = made.checkpoint_callback
     assert isinstance(checkpoints, callbacks.ModelCheckpoint)
     checkpoints.dirpath = str(run.directory / "checkpoints")
@@ -319,6 +327,11 @@ def metrics_of_test(trainer: lightning.Trainer, module: lightning.LightningModul
 def rows_of(batch: tuple[torch.Tensor, ...]) -> int:
     """Rows of a batch, for the throughput monitor."""
     return len(batch[0])
+
+
+def console() -> Console:
+    """Standard error, of the first of several processes alone."""
+    return Console(stderr=True, quiet=os.environ.get("LOCAL_RANK", "0") != "0")
 
 
 def quiet() -> None:

@@ -19,11 +19,11 @@ from models.fitting import (
     TrainerSettings,
     TrainingOptions,
     TrainingRun,
+    console,
     fit,
     keep_or_train,
     metrics_of_test,
 )
-from models.logs import console
 from models.opponent_data import Inputs, OpponentData, OpponentRows
 from models.opponent_inference import OPPONENT_NET, SHARES, STAMP, load_opponent_net, probabilities
 from models.opponent_module import OpponentModule, log_losses, score
