@@ -33,13 +33,14 @@ from poker.agents.base import (
     policy_mismatch,
     require_policy,
 )
+from poker.agents.simple import raise_menu
 from poker.betting import Betting
 from poker.cards import updated_range
 from poker.errors import PokernetsError
 from poker.rules import CALL, FOLD, Rules
 from poker.search.lru_cache import LRUCache
 from poker.state import HandState, Policy, public_state
-from poker.tree import BetMenu, Size, StreetMenu
+from poker.tree import BetMenu
 from poker.types import Board, Floats
 
 _REMEMBERED = 4096
@@ -65,30 +66,20 @@ class LbrActions:
     opening: str | float | None = None
 
     @cached_property
-    def _menus(self) -> tuple[BetMenu, BetMenu]:
-        """Menus of the first action and of all others."""
-        first = () if self.opening is None else (self.opening,)
-        opening = BetMenu((_menu(first),) * len(self.streets))
-        return opening, BetMenu(tuple(_menu(street.raises) for street in self.streets))
+    def _menus(self) -> list[BetMenu]:
+        """Menus of each street, and last that of the first action of the hand."""
+        opening = () if self.opening is None else (self.opening,)
+        return [raise_menu(raises) for raises in (*(street.raises for street in self.streets), opening)]
 
     def choices(self, betting: Betting) -> tuple[int, ...]:
         """Actions to consider, at least one."""
         if betting.street >= len(self.streets):
             raise PokernetsError(f"the local best response has no actions for street {betting.street}: add an entry")
-        opening, menu = self._menus
-        if self.opening is not None and not _has_acted(betting):
-            return opening.raise_totals(betting)[:1] or (CALL,)
+        if self.opening is not None and not any(betting.to_act in actors for actors in betting.actors):
+            return self._menus[-1].raise_totals(betting)[:1] or (CALL,)
         street = self.streets[betting.street]
         folds = (FOLD,) if street.fold and betting.legal().fold else ()
-        return (*folds, CALL, *(menu.raise_totals(betting) if street.raises else ()))
-
-
-def _menu(raises: Sequence[str | float]) -> StreetMenu:
-    return StreetMenu(((tuple(Size.parse(text) for text in raises),),))
-
-
-def _has_acted(betting: Betting) -> bool:
-    return any(betting.to_act in actors for actors in betting.actors)
+        return (*folds, CALL, *(self._menus[betting.street].raise_totals(betting) if street.raises else ()))
 
 
 class LocalBestResponse(SamplingAgent):
