@@ -11,7 +11,6 @@ from poker.artifacts import Artifact, MismatchedArtifactError, open_artifact, re
 from poker.atomic import MANIFEST
 from poker.commands import how_to_replace
 from poker.features import leaf
-from poker.search.leaves.net import GridParts
 from poker.solvers.blueprint import KIND
 
 LEAF_NET = "leaf_net"
@@ -45,7 +44,7 @@ class LeafNet:
         stamp = leaf_stamp(artifact.config["continuations"])
         net = load_net(path, LEAF_NET, stamp=stamp, architectures=architectures)
         self._runner, self._identity = LeafRunner(net, device), (artifact.fingerprint, device)
-        self.num_continuations, self.takes_grids = self._runner.num_continuations, self._runner.takes_grids
+        self.num_continuations = self._runner.num_continuations
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, LeafNet) and self._identity == other._identity
@@ -57,7 +56,7 @@ class LeafNet:
         """Values by `LeafRunner.values`."""
         return self._runner.values(features)
 
-    def grid_values(self, grids: Sequence[tuple[GridParts, NDArray[np.float32]]]) -> list[NDArray[np.float32]]:
+    def grid_values(self, grids: Sequence[tuple[leaf.GridParts, NDArray[np.float32]]]) -> list[NDArray[np.float32]]:
         """Values by `LeafRunner.grid_values`."""
         return self._runner.grid_values(grids)
 

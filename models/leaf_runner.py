@@ -14,7 +14,6 @@ from torch import Tensor, nn
 
 from models.mlp import has_onednn
 from poker.features import leaf
-from poker.search.leaves.net import GridParts
 from poker.search.torch.device import ran_out, torch_device
 
 CHUNK_ROWS = 4096
@@ -32,13 +31,13 @@ class LeafRunner:
 
     def __init__(self, net: nn.Module, device: str = "cpu", *, packs: bool = True) -> None:
         self._device = torch_device(device)
-        self.takes_grids = self._device.type == "cuda" or device == "torch"
-        self._rows = DEVICE_ROWS if self.takes_grids else CHUNK_ROWS
+        self._on_device = self._device.type == "cuda" or device == "torch"
+        self._rows = DEVICE_ROWS if self._on_device else CHUNK_ROWS
         with torch.inference_mode():
             self.num_continuations = int(net(torch.zeros(1, leaf.SIZE)).shape[1])
         self._forward: Callable[[Tensor], Tensor] = net.to(self._device)
         pack = getattr(net, "packed", None)
-        if packs and pack is not None and has_onednn() and not self.takes_grids:
+        if packs and pack is not None and has_onednn() and not self._on_device:
             self._forward = pack(CHUNK_ROWS)
 
     def values(self, features: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -52,11 +51,13 @@ class LeafRunner:
                 out[at : at + self._rows] = self._forward(torch.from_numpy(chunk).to(self._device)).cpu().numpy()
         return out
 
-    def grid_values(self, grids: Sequence[tuple[GridParts, NDArray[np.float32]]]) -> list[NDArray[np.float32]]:
-        """Values [L, n * m, K] for each grid and the betting features [L, 6] of L leaves on its board; the rows of all
-        are one batch, cut to chunks, smaller ones once memory has run out."""
+    def grid_values(self, grids: Sequence[tuple[leaf.GridParts, NDArray[np.float32]]]) -> list[NDArray[np.float32]]:
+        """Values [L, n * m, K] for each grid and the betting features [L, 6] of L leaves on its board; on a device the
+        rows of all are one batch, cut to chunks, smaller ones once memory has run out."""
         if not grids:
             return []
+        if not self._on_device:
+            return [np.stack([self.values(rows) for rows in leaf.grid_rows(*grid)]) for grid in grids]
         while True:
             try:
                 with torch.inference_mode():
@@ -70,7 +71,7 @@ class LeafRunner:
         values = np.split(flat, np.cumsum([leaves * pairs for leaves, pairs in shapes])[:-1])
         return [rows.reshape(*shape, -1) for rows, shape in zip(values, shapes, strict=True)]
 
-    def _chunks(self, grids: Sequence[tuple[GridParts, NDArray[np.float32]]]) -> Iterator[Tensor]:
+    def _chunks(self, grids: Sequence[tuple[leaf.GridParts, NDArray[np.float32]]]) -> Iterator[Tensor]:
         """Rows [n, 34] of grid after grid, on the device."""
         waiting: list[Tensor] = []
         for parts, betting in grids:
@@ -82,8 +83,8 @@ class LeafRunner:
         yield torch.cat(waiting)
 
 
-def encode_grid(parts: GridParts, betting: NDArray[np.float32], device: torch.device) -> Tensor:
-    """[L * n * m, 34] on `device`, as `poker.features.leaf.Grid` encodes each of the L leaves."""
+def encode_grid(parts: leaf.GridParts, betting: NDArray[np.float32], device: torch.device) -> Tensor:
+    """[L * n * m, 34] on `device`, as `poker.features.leaf.grid_rows` gives for each of the L leaves."""
     own, opp, pairs, texture, public = (torch.tensor(part, device=device) for part in (*parts, betting))
     rows = torch.empty((len(public), len(own), len(opp), leaf.SIZE), device=device)
     leaf.fill_cards(rows, own, opp, pairs, texture)

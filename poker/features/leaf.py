@@ -5,7 +5,7 @@ list is ours. Eleven describe own's hand, the same eleven opp's, two the pair of
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import accumulate
@@ -142,28 +142,35 @@ def encode_pairs(board: Sequence[int], betting: Betting, own: int, own_hands: Ha
     return out
 
 
-class Grid:
-    """Every pair out of n own and m opp hands on one board, for many betting states: the fast way in search.
+class GridParts(NamedTuple):
+    """Features of the cards of every pair out of n own and m opp hands on one board, or means over groups of hands.
 
-    `encode` gives [n * m, 34], opp's hand running fastest, bitwise what `encode_pairs` gives; it writes only the six
-    columns that depend on the betting into one buffer, which the next call overwrites.
+    `own` [n, 11], `opp` [m, 11], `pairs` [n, m, 2], `texture` [4].
     """
 
-    def __init__(self, own: Singles, opp: Singles, pairs: Singles, texture: Singles) -> None:
-        """Take features of hands [n, 11] and [m, 11], of pairs [n, m, 2] and of the board [4]; means over groups of
-        hands will do."""
-        buffer = np.empty((len(own), len(opp), SIZE), dtype=np.float32)
-        fill_cards(buffer, own, opp, pairs, texture)
-        self._rows = buffer.reshape(-1, SIZE)
+    own: Singles
+    opp: Singles
+    pairs: Singles
+    texture: Singles
 
-    def encode(self, betting: Betting, own: int) -> Singles:
-        """[n * m, 34] at the end of a betting round; valid until the next call."""
-        fill_betting(self._rows, public_features(betting, own))
-        return self._rows
+
+def grid_rows(parts: GridParts, betting: Singles) -> Iterator[Singles]:
+    """Rows [n * m, 34], opp's hand running fastest, for each of `betting` [L, 6], the `public_features` of L states.
+
+    They are bitwise what `encode_pairs` gives. Only the columns that depend on the betting are written for each, into
+    one buffer, which the next overwrites: the fast way in search.
+    """
+    grid = np.empty((len(parts.own), len(parts.opp), SIZE), dtype=np.float32)
+    fill_cards(grid, *parts)
+    rows = grid.reshape(-1, SIZE)
+    for features in betting:
+        fill_betting(rows, features)
+        yield rows
 
 
 def fill_cards(rows: Any, own: Any, opp: Any, pairs: Any, texture: Any) -> None:
-    """Writes the columns of `rows` [..., n, m, 34] that depend on cards alone; arrays, or tensors, as of a `Grid`."""
+    """Writes the columns of `rows` [..., n, m, 34] that depend on cards alone; arrays or tensors, those of
+    `GridParts`."""
     rows[..., _OWN] = own[:, None]
     rows[..., _OPP] = opp[None]
     rows[..., _PAIR] = pairs

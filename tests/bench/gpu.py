@@ -35,11 +35,11 @@ from models.mlp import Mlp
 from poker.atomic import write_atomically
 from poker.betting import Betting
 from poker.features import leaf
+from poker.features.leaf import GridParts
 from poker.play.lineup import LineUp, Rotation
 from poker.play.workers import Worker
 from poker.rules import CALL
 from poker.search.beliefs import observe_board
-from poker.search.leaves.net import GridParts
 from poker.search.round_solver import Request
 from poker.search.torch.batches import batch_of, solve_on_device
 from poker.search.torch.device import torch_device

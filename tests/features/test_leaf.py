@@ -9,7 +9,6 @@ from poker.cards import HAND_CARDS, HOLDEM, hand_index, parse_cards
 from poker.features import leaf
 from poker.features.leaf import (
     BoardFeatures,
-    Grid,
     board_features,
     board_texture,
     encode_pairs,
@@ -120,11 +119,11 @@ def test_search_encodes_bitwise_as_the_jobs_do(rules: Rules, board: str) -> None
     own_hands, opp_hands = generator.choice(live, 37, replace=False), generator.choice(live, 23, replace=False)
     features = board_features(cards)
     pairs = features.pairs[np.ix_(own_hands, opp_hands)]
-    grid = Grid(features.hands[own_hands], features.hands[opp_hands], pairs, features.texture)
+    parts = leaf.GridParts(features.hands[own_hands], features.hands[opp_hands], pairs, features.texture)
     rows, columns = (side.ravel() for side in np.meshgrid(own_hands, opp_hands, indexing="ij"))
     for own in (0, 1, 0):
         betting = random_end_of_round(rules, 1 if board else 0, generator)
-        encoded = grid.encode(betting, own)
+        [encoded] = leaf.grid_rows(parts, leaf.public_features(betting, own)[None])
         wanted = encode_pairs(cards, betting, own, rows, columns)
         assert encoded.dtype == wanted.dtype == np.float32
         assert encoded.tobytes() == wanted.tobytes()

@@ -24,7 +24,6 @@ from poker.artifacts import (
 from poker.betting import Betting
 from poker.errors import PokernetsError
 from poker.features import leaf
-from poker.search.leaves.net import GridParts
 from poker.search.torch.device import torch_device
 from poker.solvers import blueprint
 from poker.solvers.blueprint import CONTINUATIONS
@@ -192,7 +191,7 @@ def test_grids_go_in_smaller_chunks_once_memory_has_run_out(
     rng = np.random.default_rng(4)
     width = len(leaf.HAND_NAMES)
     shapes = (64, width), (64, width), (64, 64, 2), (4,)
-    parts = GridParts(*(rng.random(shape, dtype=np.float32) for shape in shapes))
+    parts = leaf.GridParts(*(rng.random(shape, dtype=np.float32) for shape in shapes))
     grids = [(parts, rng.random((6, 6), dtype=np.float32))]
     runner = LeafRunner(net, device="torch")
     [expected], forward, most = runner.grid_values(grids), runner._forward, 1 << 13
@@ -222,26 +221,24 @@ def test_grids_on_a_device_are_encoded_and_valued_as_on_the_cpu(
     plain, grids, expected = LeafNet(exported), [], []
     for own, (n, m) in enumerate(((5, 7), (4, 4))):
         shapes = (n, len(leaf.HAND_NAMES)), (m, len(leaf.HAND_NAMES)), (n, m, 2), (4,)
-        parts = GridParts(*(rng.random(shape, dtype=np.float32) for shape in shapes))
+        parts = leaf.GridParts(*(rng.random(shape, dtype=np.float32) for shape in shapes))
         parts.texture.setflags(write=False)  # as that of a board
         betting = np.stack([leaf.public_features(state, own) for state in leaves])
-        rows = [leaf.Grid(*parts).encode(state, own).copy() for state in leaves]
+        rows = [row.copy() for row in leaf.grid_rows(parts, betting)]
         encoded = encode_grid(parts, betting, torch_device(device))
         np.testing.assert_array_equal(encoded.cpu().numpy(), np.concatenate(rows))
         grids.append((parts, betting))
+        np.testing.assert_array_equal(plain.grid_values(grids[-1:])[0], np.stack([plain.values(each) for each in rows]))
         expected.append(np.stack([plain.values(each) for each in rows]))
     for chunk in (1 << 18, 10):
         monkeypatch.setattr(leaf_runner, "DEVICE_ROWS", chunk)
         on_device = LeafNet(exported, device=device)
-        assert on_device.takes_grids
         valued = on_device.grid_values(grids)
         assert [values.shape for values in valued] == [(3, 35, 4), (3, 16, 4)]
         for one, other in zip(valued, expected, strict=True):
             np.testing.assert_allclose(one, other, atol=1e-5)
         np.testing.assert_allclose(on_device.values(rows[0]), plain.values(rows[0]), atol=1e-5)
     assert on_device.grid_values([]) == []
-    assert not plain.takes_grids
     if not torch.cuda.is_available():
-        assert not LeafNet(exported, device="auto").takes_grids
         with pytest.raises(PokernetsError, match="finds no CUDA device"):
             LeafNet(exported, device="cuda")

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from poker.abstraction.features import ahead_now, all_in_equity
 from poker.betting import Betting
 from poker.cards import HOLDEM
-from poker.features.leaf import BoardFeatures, Grid, board_features, public_features
+from poker.features.leaf import BoardFeatures, GridParts, board_features, public_features
 from poker.rules import CALL, Rules
 from poker.search.leaves.clusters import cluster_means, hand_clusters, k_means, pair_means
 from poker.search.leaves.evaluator import LeafEvaluator, LeafQuery, cluster_equity, leaf_values, possible_pairs
@@ -29,15 +29,6 @@ _FIELD = 8
 """Groups of hands, from weak to strong, against which hands that a net values alike are told."""
 
 
-class GridParts(NamedTuple):
-    """Features of the cards of all pairs of n and m hands on one board, as `poker.features.leaf.Grid` takes them."""
-
-    own: Singles
-    opp: Singles
-    pairs: Singles
-    texture: Singles
-
-
 class ValueNet(Protocol):
     """Net of `NetLeaf`: maps features of pairs of hands to the values of continuations, and knows no solve or board."""
 
@@ -45,15 +36,9 @@ class ValueNet(Protocol):
     def num_continuations(self) -> int:
         """K."""
 
-    @property
-    def takes_grids(self) -> bool:
-        """Whether the net makes the rows itself, on a device, those of many leaves in one batch."""
-
-    def values(self, features: Singles) -> Singles:
-        """[n, 34] -> [n, K], net chips of own over the whole hand divided by the pot."""
-
     def grid_values(self, grids: Sequence[tuple[GridParts, Singles]]) -> list[Singles]:
-        """Values [L, n * m, K] for each grid and the betting features [L, 6] of L leaves on its board."""
+        """[L, n * m, K] for each grid and the betting features [L, 6] of L leaves on its board: net chips of own over
+        the whole hand divided by the pot."""
 
 
 class _Groups(NamedTuple):
@@ -104,8 +89,8 @@ def _valued_alike(
     state = state.apply(state.legal().min_raise)
     while state.street <= rules.board_sizes.index(len(cards.board)):
         state = state.apply(CALL)
-    grid = Grid(*_grid_parts(cards, kinds, field))
-    values = net.values(grid.encode(state, own=0)).reshape(kinds.max() + 1, -1)
+    [grid] = net.grid_values([(_grid_parts(cards, kinds, field), public_features(state, own=0)[None])])
+    values = grid.reshape(kinds.max() + 1, -1)
     return np.where(kinds >= 0, k_means(values, np.bincount(kinds[kinds >= 0]), limit)[kinds], -1).astype(np.int32)
 
 
@@ -127,36 +112,35 @@ class NetLeaf(LeafEvaluator):
     def __init__(self, *, net: ValueNet, clusters: int | None) -> None:
         self._net = net
         self.num_continuations = net.num_continuations
-        self._clusters = clusters
         self._grouping = _Grouping(net, clusters)
-        size = _REMEMBERED_LEAVES if clusters is not None else 0
-        self._predicted: LRUCache[tuple[Rules, Board, str, int], Singles] = LRUCache(size)
+        self._remembered: LRUCache[_Place, Singles] = LRUCache(_REMEMBERED_LEAVES if clusters is not None else 0)
 
     def values(self, leaves: Sequence[Betting], board: Board, ranges: Ranges, own: int) -> LeafValues:
         """Values of `LeafEvaluator`; ranges play no part."""
-        groups = self._grouping.groups(leaves[0].rules, board)
-        grid, count = Grid(*groups.parts), len(groups.equity)
-        predicted = [self._predict(leaf, board, own, grid) for leaf in leaves if not leaf.is_over]
-        in_pots = np.array(predicted, dtype=np.float32).reshape(-1, count, count, self.num_continuations)
-        return leaf_values(leaves, own, groups.clusters, groups.equity, in_pots.transpose(0, 3, 1, 2))
+        return self.together([(leaves, board, ranges, own)])[0]
 
     def together(self, queries: Sequence[LeafQuery]) -> list[LeafValues]:
-        """`values` of each; a net that takes grids predicts all that is not cached at once."""
-        if self._net.takes_grids and self._clusters is not None:
-            self._predict_together(queries)
-        return [self.values(*query) for query in queries]
+        """`values` of each; the net predicts all that is not remembered at once."""
+        predicted, values = self._predicted(queries), []
+        for leaves, board, _, own in queries:
+            groups = self._grouping.groups(leaves[0].rules, board)
+            count = len(groups.equity)
+            rows = [predicted[_place(leaf, board, own)] for leaf in leaves if not leaf.is_over]
+            in_pots = np.array(rows, dtype=np.float32).reshape(-1, count, count, self.num_continuations)
+            values.append(leaf_values(leaves, own, groups.clusters, groups.equity, in_pots.transpose(0, 3, 1, 2)))
+        return values
 
-    def _predict_together(self, queries: Sequence[LeafQuery]) -> None:
+    def _predicted(self, queries: Sequence[LeafQuery]) -> dict["_Place", Singles]:
+        """[C * C, K] values in pots of all leaves where somebody can still act."""
+        predicted: dict[_Place, Singles] = {}
         missing: dict[tuple[Rules, Board, int], dict[str, Betting]] = {}
-        wanted = 0
-        for states, board, _, own in queries:
-            for leaf in (state for state in states if not state.is_over):
-                wanted += 1
-                if self._predicted.get((leaf.rules, board, leaf.text(), own)) is None:
+        for leaves, board, _, own in queries:
+            for leaf in (leaf for leaf in leaves if not leaf.is_over):
+                values = self._remembered.get(_place(leaf, board, own))
+                if values is None:
                     missing.setdefault((leaf.rules, board, own), {})[leaf.text()] = leaf
-        if not missing:
-            return
-        self._predicted.hold(wanted)
+                else:
+                    predicted[_place(leaf, board, own)] = values
         grids = [
             (
                 self._grouping.groups(rules, board).parts,
@@ -164,11 +148,18 @@ class NetLeaf(LeafEvaluator):
             )
             for (rules, board, own), leaves in missing.items()
         ]
-        for ((rules, board, own), leaves), values in zip(missing.items(), self._net.grid_values(grids), strict=True):
-            for text, predicted in zip(leaves, values, strict=True):
-                self._predicted.put((rules, board, text, own), predicted)
+        if self._grouping.clusters is not None:
+            self._remembered.hold(len(predicted) + sum(map(len, missing.values())))
+        for ((rules, board, own), texts), grid in zip(missing.items(), self._net.grid_values(grids), strict=True):
+            for text, values in zip(texts, grid, strict=True):
+                predicted[rules, board, text, own] = values
+                self._remembered.put((rules, board, text, own), values)
+        return predicted
 
-    def _predict(self, leaf: Betting, board: Board, own: int, grid: Grid) -> Singles:
-        """[C * C, K] values in pots."""
-        key = leaf.rules, board, leaf.text(), own
-        return self._predicted.get_or_make(key, lambda: self._net.values(grid.encode(leaf, own)))
+
+_Place = tuple[Rules, Board, str, int]
+"""Game, board, betting and owner of a leaf."""
+
+
+def _place(leaf: Betting, board: Board, own: int) -> _Place:
+    return leaf.rules, board, leaf.text(), own

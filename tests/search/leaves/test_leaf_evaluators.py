@@ -13,13 +13,13 @@ from poker.agents.depth_limited import DepthLimitedAgent
 from poker.betting import Betting
 from poker.cards import HOLDEM, NUM_HANDS, hand_index, parse_cards
 from poker.errors import PokernetsError
-from poker.features.leaf import SIZE, encode_pairs, fill_betting, fill_cards
+from poker.features.leaf import GridParts, encode_pairs, grid_rows
 from poker.kernels.cards.hands import CARD_PERMUTATION, HAND_PERMUTATION
 from poker.rules import CALL
 from poker.search.beliefs import observe_board, start_ranges
 from poker.search.leaves.clusters import hand_clusters
 from poker.search.leaves.evaluator import GiveUpContinuation, LeafQuery, SingleValue, leaf_states
-from poker.search.leaves.net import GridParts, NetLeaf
+from poker.search.leaves.net import NetLeaf
 from poker.search.leaves.rollout import RolloutLeaf, representatives
 from poker.search.round_solver import DepthLimitedSolver, Request, SolverSettings
 from poker.search.settings import SearchSettings
@@ -54,7 +54,6 @@ class LinearNet:
     """Values that are linear in the features, so that the mean of values is the value of the mean."""
 
     weights: NDArray[np.float32]
-    takes_grids = False
 
     @property
     def num_continuations(self) -> int:
@@ -64,7 +63,7 @@ class LinearNet:
         return features @ self.weights
 
     def grid_values(self, grids: Sequence[tuple[GridParts, NDArray[np.float32]]]) -> list[NDArray[np.float32]]:
-        raise NotImplementedError
+        return [np.stack([self.values(rows) for rows in grid_rows(*grid)]) for grid in grids]
 
 
 @pytest.fixture(scope="module")
@@ -246,32 +245,23 @@ def test_leaves_valued_before_are_not_valued_again(net: LinearNet, blueprint: Bl
     assert calls == 7
 
 
-def test_leaves_of_many_solves_go_through_a_net_on_a_device_at_once(net: LinearNet, leaves: list[Betting]) -> None:
+def test_leaves_of_many_solves_go_through_a_net_at_once(net: LinearNet, leaves: list[Betting]) -> None:
     calls = []
 
-    class OnDevice(LinearNet):
-        takes_grids = True
-
+    class Counting(LinearNet):
         def grid_values(self, grids: Sequence[tuple[GridParts, NDArray[np.float32]]]) -> list[NDArray[np.float32]]:
             calls.append([len(betting) for _, betting in grids])
-            predicted = []
-            for parts, betting in grids:
-                rows = np.empty((len(betting), len(parts.own), len(parts.opp), SIZE), np.float32)
-                fill_cards(rows, *parts)
-                fill_betting(rows, betting[:, None, None])
-                predicted.append(self.values(rows.reshape(-1, SIZE)).reshape(len(betting), -1, self.num_continuations))
-            return predicted
+            return super().grid_values(grids)
 
     other = parse_cards("AhKd2c")
     states = (leaves, FLOP, 0), (leaves[:2], other, 0), (leaves[1:], FLOP, 0), (leaves, FLOP, 1)
     queries: list[LeafQuery] = [(some, board, RANGES, own) for some, board, own in states]
-    nets = net, OnDevice(net.weights)
-    alone, at_once = (NetLeaf(net=each, clusters=8) for each in nets)
+    alone, at_once = (NetLeaf(net=each, clusters=8) for each in (net, Counting(net.weights)))
     for _ in range(2):
-        for together, one in zip(SingleValue(of=at_once).together(queries), queries, strict=True):
+        for together, query in zip(SingleValue(of=at_once).together(queries), queries, strict=True):
             assert isinstance(together, LeafValues)
-            np.testing.assert_allclose(together.values, alone.values(*one).values[:, :1], rtol=1e-5, atol=1e-2)
-    assert calls == [[3, 2, 3]]
+            np.testing.assert_array_equal(together.values, alone.values(*query).values[:, :1])
+    assert calls == [[1], [1], [3, 2, 3], []]  # hands of each board are grouped first
 
 
 def test_values_are_to_own_and_the_opponent_gains_from_choosing(blueprint: Blueprint, leaves: list[Betting]) -> None:
