@@ -31,7 +31,7 @@ def _add_variants() -> None:
     for group, options in _VARIANTS.items():
         for name, settings in options.items():
             own = {key: value for key, value in settings.items() if key != "of"}
-            base, package = settings["of"], "_global_" if group in ("net", "ring") else None
+            base, package = settings["of"], "_global_" if group in ("net", "ring", "search") else None
             if group == "agents":
                 own, base, package = {"name": name, **own}, f"{base}@_here_", f"agent.{name}"
             node = {"defaults": [base, "_self_"], **own}

@@ -113,7 +113,7 @@ TINY = Sizes(
     label_iterations=2,
     cpu_states=2,
     tables=2,
-    settings=("scale=laptop", "search.solver.iterations=[2,2,2,2]", "search.clusters=4"),
+    settings=("scale=laptop", "search.solver.iterations=[2,2,2,2]", "leaves.clusters=4"),
     grids=2,
     leaves=2,
     clusters=4,
@@ -166,7 +166,7 @@ def rivers(device: str, sizes: Sizes) -> list[Found]:
 
 def subgames(device: str, sizes: Sizes, artifacts: Path = BUNDLE) -> list[Found]:
     """Flop rounds after a raise and a call with every hand, the menu and the leaf net of the agent, as one batch."""
-    settings = ["evaluate=match", "agents=[depth_limited]", f"artifacts={artifacts}", f"search.device={device}"]
+    settings = ["evaluate=match", "agents=[depth_limited]", f"artifacts={artifacts}", f"search.solver.device={device}"]
     config = compose("evaluate", [*settings, *sizes.settings])
     unbundle(config, writes=False)
     game, rng = call(config.game), np.random.default_rng(1)
@@ -223,7 +223,7 @@ def flop(device: str, sizes: Sizes) -> list[Found]:
 
 def tables(device: str, sizes: Sizes, artifacts: Path = BUNDLE) -> list[Found]:
     """One hand at every table, the depth-limited agent against itself, agents and first solves included."""
-    settings = ["evaluate=match", "agents=[depth_limited]", f"artifacts={artifacts}", f"search.device={device}"]
+    settings = ["evaluate=match", "agents=[depth_limited]", f"artifacts={artifacts}", f"search.solver.device={device}"]
     config = compose("evaluate", [*settings, *sizes.settings])
     unbundle(config, writes=False)
     specs = {spec.name: spec for spec in call(config.agent)}

@@ -47,9 +47,9 @@ def refused(tmp_path: Path) -> Refused:
         ("train", ("model=leaf", "model.data.batch_rows=-5"), "LeafData: 'batch_rows' must be at least 1, not -5"),
         ("train", ("model=opponent", "model.weight_decay=-1"), "'weight_decay' must be at least 0, not -1"),
         ("data_gen", ("job=leaf_states", "job.shards=-1"), "'shards' must be at least 1, not -1"),
-        ("evaluate", (*LIMITED, "search.device=cdua"), "device `cdua`: choose cpu, cuda"),
+        ("evaluate", (*LIMITED, "search.solver.device=cdua"), "device `cdua`: choose cpu, cuda"),
         pytest.param(
-            "evaluate", (*LIMITED, "search.device=cuda"), "`cuda` was asked for and torch finds no CUDA device",
+            "evaluate", (*LIMITED, "search.solver.device=cuda"), "`cuda` was asked for and torch finds no CUDA device",
             marks=pytest.mark.skipif(torch.cuda.is_available(), reason="there is a CUDA device"),
         ),
     ],

@@ -29,7 +29,7 @@ from poker.state import Betting, HandState
 from poker.tree import build_tree
 from poker.tree.menus import bet_menu
 
-QUICK = ("search.solver.iterations=[4,2]", "search.clusters=8", "search.menu.flop=[[1.0],[a]]")
+QUICK = ("search.solver.iterations=[4,2]", "leaves.clusters=8", "search.menu.flop=[[1.0],[a]]")
 
 
 def _agent(name: str, artifacts: Path) -> PolicyAgent:

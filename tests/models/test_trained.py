@@ -25,7 +25,7 @@ def test_it_plays(tmp_path: Path, device: str) -> None:
         "agents=[depth_limited,always_call]",
         f"artifacts={TRAINED}",
         "hands=4",
-        f"search.device={device}",
+        f"search.solver.device={device}",
         *([] if device == "cpu" else ["search.solver.iterations=[4,4,4,4]"]),
         f"runs={tmp_path}",
     ]
