@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -65,83 +66,42 @@ def _store(file: Path, members: Members, compression: int = zipfile.ZIP_DEFLATED
             archive.writestr(name, data)
 
 
-def _altered(members: Members) -> None:
-    members["leaf_table/values.npy"] = members["leaf_table/values.npy"][:-8] + b"12345678"
-
-
-def _incomplete(members: Members) -> None:
-    del members["opponent_net/hand/w.npy"]
-
-
-def _outside(members: Members) -> None:
-    members["../evil.npy"] = b""
-
-
-def _absolute(members: Members) -> None:
-    members["/tmp/evil/w.npy"] = b""
-
-
-def _code(members: Members) -> None:
-    members["leaf_table/run.py"] = b"print()"
-
-
-def _unlisted(members: Members) -> None:
-    members["leaf_table/more.npy"] = b""
-
-
-def _newer(members: Members) -> None:
-    members[CONTENTS] = members[CONTENTS].replace(b'"schema": 1', b'"schema": 2')
-
-
-def _no_contents(members: Members) -> None:
-    del members[CONTENTS]
-
-
-def _nonsense(members: Members) -> None:
-    members[CONTENTS] = b"[" * 100_000
-
-
-def _strange_lists(members: Members) -> None:
-    contents = json.loads(members[CONTENTS])
-    members[CONTENTS] = json.dumps({**contents, "artifacts": {"../x": {"kind": "a", "fingerprint": "b"}}}).encode()
-
-
-def _other_fingerprint(members: Members) -> None:
-    contents = json.loads(members[CONTENTS])
-    contents["artifacts"]["leaf_table"]["fingerprint"] = "0"
-    members[CONTENTS] = json.dumps(contents).encode()
-
-
-def _bomb(members: Members) -> None:
-    for part in range(11):
-        members[f"leaf_table/part{part}.npy"] = bytes(100 << 20)
+Change = bytes | Callable[[bytes], bytes] | None
+"""Content in place of a member's, or what it becomes; None where the member is left out."""
+_STRANGE = {"../x": {"kind": "a", "fingerprint": "b"}}
 
 
 @pytest.mark.parametrize(
-    ("change", "named"),
+    ("member", "change", "named"),
     [
-        (_altered, r"leaf_table/values\.npy was altered"),
-        (_incomplete, r"opponent_net/hand/w\.npy is missing"),
-        (_outside, r"holds '\.\./evil\.npy'"),
-        (_absolute, "holds '/tmp/evil/w.npy'"),
-        (_code, "holds 'leaf_table/run.py'"),
-        (_unlisted, "holds 'leaf_table/more.npy', which no manifest"),
-        (_newer, "has schema 2, this version reads 1"),
-        (_no_contents, "is no bundle"),
-        (_nonsense, "cannot be read"),
-        (_strange_lists, "lists no artifacts"),
-        (_other_fingerprint, "has another leaf_table"),
-        (_bomb, "would unpack to 1,153 MB"),
+        ("leaf_table/values.npy", lambda data: data[:-8] + b"12345678", r"leaf_table/values\.npy was altered"),
+        ("opponent_net/hand/w.npy", None, r"opponent_net/hand/w\.npy is missing"),
+        ("../evil.npy", b"", r"holds '\.\./evil\.npy'"),
+        ("/tmp/evil/w.npy", b"", "holds '/tmp/evil/w.npy'"),
+        ("leaf_table/run.py", b"print()", "holds 'leaf_table/run.py'"),
+        ("leaf_table/more.npy", b"", "holds 'leaf_table/more.npy', which no manifest"),
+        (CONTENTS, lambda data: data.replace(b'"schema": 1', b'"schema": 2'), "has schema 2, this version reads 1"),
+        (CONTENTS, None, "is no bundle"),
+        (CONTENTS, b"[" * 100_000, "cannot be read"),
+        (CONTENTS, lambda data: json.dumps({**json.loads(data), "artifacts": _STRANGE}).encode(), "lists no artifacts"),
+        (CONTENTS, lambda data: re.sub(b"[0-9a-f]{64}", b"0", data, count=1), "has another leaf_table"),
     ],
 )
 def test_hostile_bundles_are_refused_by_name(
-    bundle: Path, tmp_path: Path, change: Callable[[Members], None], named: str
+    bundle: Path, tmp_path: Path, member: str, change: Change, named: str
 ) -> None:
     members = _members(bundle)
-    change(members)
-    file = tmp_path / "hostile.bundle"
-    _store(file, members)
-    _refused(file, named)
+    before = members.pop(member, b"")
+    if change is not None:
+        members[member] = change(before) if callable(change) else change
+    _store(tmp_path / "hostile.bundle", members)
+    _refused(tmp_path / "hostile.bundle", named)
+
+
+def test_bundles_that_unpack_to_too_much_are_refused(bundle: Path, tmp_path: Path) -> None:
+    parts = {f"leaf_table/part{part}.npy": bytes(100 << 20) for part in range(11)}
+    _store(tmp_path / "bomb.bundle", _members(bundle) | parts)
+    _refused(tmp_path / "bomb.bundle", "would unpack to 1,153 MB")
 
 
 def _refused(file: Path, named: str) -> None:

@@ -35,6 +35,8 @@ class Server:
         cwd: Path = ROOT,
         environment: Mapping[str, str] = os.environ,
     ) -> None:
+        self.runs = next((Path(one[5:]) for one in overrides if one.startswith("runs=")), cwd / "runs")
+        """Where games and results are kept."""
         environment = {key: value for key, value in environment.items() if not key.startswith(("PYTEST_", "NICEGUI_"))}
         command = [*play, f"port={port}", "show=false", *overrides]
         # started in the background we ignore interrupts, and a child would inherit that

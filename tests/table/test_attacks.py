@@ -2,7 +2,6 @@
 
 import http.client
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -10,12 +9,6 @@ from urllib.parse import urlencode
 import pytest
 
 from tests.table.server import Client, Server, serving
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    with serving("agents=[random]", f"runs={tmp_path_factory.mktemp('runs')}") as one:
-        yield one
 
 
 def ask(

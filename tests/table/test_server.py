@@ -4,11 +4,9 @@ import http.client
 import json
 import random
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import pytest
 import websocket
 
 from poker.betting import Betting
@@ -19,23 +17,14 @@ from tests.games import load_rules
 from tests.table.server import Client, Server, serving
 
 RULES = load_rules("holdem_nolimit_2p")
-AGENT = "agents=[random]"
 _FRAMES = ("42", '42["event"', "42[]", "4", "9", "451-[", "{", "41", "1", "\ud7ff" * 50)
 _PATHS = ("/", "/?token=x", "/no", "/..%2f..%2fetc/passwd", "/_nicegui_ws/socket.io/?EIO=4", "/_nicegui/x")
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    runs = tmp_path_factory.mktemp("runs")
-    with serving(AGENT, f"runs={runs}") as one:
-        one.runs = runs  # type: ignore[attr-defined]
-        yield one
 
 
 def folder_of(server: Server, client: Client) -> Path:
     """Where the hands of this client's visitor are kept."""
     [name] = set(re.findall(r"/([0-9a-f]{16})\b", json.dumps(client.elements)))
-    [folder] = Path(server.runs).glob(f"table/holdem_nolimit_2p/*/{name}")  # type: ignore[attr-defined]
+    [folder] = server.runs.glob(f"table/holdem_nolimit_2p/*/{name}")
     return folder
 
 
@@ -118,7 +107,6 @@ def test_a_click_on_an_old_page_finds_nothing(server: Server) -> None:
 def test_killed_and_started_again(tmp_path: Path) -> None:
     """Hand, score and cards are there for the same browser."""
     with serving("agents=[always_call]", f"runs={tmp_path}") as server:
-        server.runs = tmp_path  # type: ignore[attr-defined]
         client = Client(server)
         client.wait("Fold")
         client.click("Fold")
@@ -190,7 +178,7 @@ def test_rubbish_leaves_games_as_they_were(server: Server) -> None:
     client.wait("Fold")
     folder = folder_of(server, client)
     before = dealt(folder)
-    games = len(list(Path(server.runs).glob("table/*/*/*")))  # type: ignore[attr-defined]
+    games = len(list(server.runs.glob("table/*/*/*")))
     client.close()
     done = throw_at(server, 300, seed=2)
     assert min(done.values()) > 15
@@ -200,7 +188,7 @@ def test_rubbish_leaves_games_as_they_were(server: Server) -> None:
     client.wait("Fold")
     client.click("Fold")
     client.wait("New hand")
-    logs = list(Path(server.runs).glob("table/*/*/*/hands.log"))  # type: ignore[attr-defined]
+    logs = list(server.runs.glob("table/*/*/*/hands.log"))
     assert len(logs) == games + 1  # that of the client which threw
     for log in logs:
         numbers = [hand.number for hand in read_log(RULES, log)]
