@@ -18,6 +18,8 @@ from poker.table.server import visitors
 from poker.table.server.visitors import Visit, Visitors
 from tests.games import load_rules
 
+CALLS = AgentSpec("call", lambda: AlwaysCall(name="call"), {})
+
 
 def begun(everybody: Visitors, name: str) -> Visit:
     """The visit, once it is the visitor's turn or the hand is over."""
@@ -31,8 +33,7 @@ def begun(everybody: Visitors, name: str) -> Visit:
 
 def test_games_that_nobody_looks_at_are_kept_in_files_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(visitors, "_REMEMBERED", 1)
-    spec = AgentSpec("call", lambda: AlwaysCall(name="call"), {})
-    everybody = Visitors(load_rules("leduc"), [spec], None, tmp_path)
+    everybody = Visitors(load_rules("leduc"), [CALLS], None, tmp_path)
     ann = begun(everybody, "ann")
     seen = ann.game.seen()
     ann.game.act(seen.number, seen.step, CALL)
@@ -53,14 +54,13 @@ def test_games_that_nobody_looks_at_are_kept_in_files_alone(tmp_path: Path, monk
 
 
 def test_one_server_at_a_time_plays_the_games_of_a_folder(tmp_path: Path) -> None:
-    spec = AgentSpec("call", lambda: AlwaysCall(name="call"), {})
-    first = Visitors(load_rules("leduc"), [spec], None, tmp_path)
+    first = Visitors(load_rules("leduc"), [CALLS], None, tmp_path)
     with pytest.raises(PokernetsError, match=f"another server plays the games in {tmp_path}"):
-        Visitors(load_rules("leduc"), [spec], None, tmp_path)
-    Visitors(load_rules("kuhn"), [spec], None, tmp_path)
+        Visitors(load_rules("leduc"), [CALLS], None, tmp_path)
+    Visitors(load_rules("kuhn"), [CALLS], None, tmp_path)
     del first
     gc.collect()
-    Visitors(load_rules("leduc"), [spec], None, tmp_path)
+    Visitors(load_rules("leduc"), [CALLS], None, tmp_path)
 
 
 def test_reviews_are_of_one_reviewer(tmp_path: Path) -> None:
@@ -70,7 +70,7 @@ def test_reviews_are_of_one_reviewer(tmp_path: Path) -> None:
     mistakes = []
     for accuracy in (0.5, 0.1, 0.5):
         reviewer = AgentSpec("reviewer", lambda: AlwaysCall(name="reviewer"), {"accuracy": accuracy})
-        everybody = Visitors(rules, [AgentSpec("call", lambda: AlwaysCall(name="call"), {})], reviewer, tmp_path)
+        everybody = Visitors(rules, [CALLS], reviewer, tmp_path)
         visit = begun(everybody, "ann")
         mistakes.append(visit.reviews.mistakes())
         if len(mistakes) == 1:
@@ -87,8 +87,7 @@ def test_a_game_that_stopped_goes_on_when_its_page_is_opened_again(
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    spec = AgentSpec("call", lambda: AlwaysCall(name="call"), {})
-    everybody = Visitors(load_rules("leduc"), [spec], None, tmp_path)
+    everybody = Visitors(load_rules("leduc"), [CALLS], None, tmp_path)
     with monkeypatch.context() as disk:
         disk.setattr(table_game, "append_note", full)
         visit = everybody.visit("ann")

@@ -24,6 +24,7 @@ from poker.solvers.vector.spot.spots import read_spot, spot_of
 from tests.solvers.games import SPOTS
 
 SETTINGS = Settings("apdcfr", 0.005, 500, threads=1, memory_limit_gib=1.0)
+ENDLESS = Settings("apdcfr", 1e-11, 1_000_000, threads=1, memory_limit_gib=1.0)
 RIVER = spot_of(SPOTS["r1_river_full"]["config"])
 
 
@@ -91,9 +92,7 @@ def test_totals_are_weighted_by_hands(solved: Solve) -> None:
 
 
 def test_cancelled_ones_can_be_walked() -> None:
-    endless = Settings("apdcfr", 1e-11, 1_000_000, threads=1, memory_limit_gib=1.0)
-    solve = Solve(RIVER, endless).start()
-    waiting = Solve(RIVER, endless).start()
+    solve, waiting = (Solve(RIVER, ENDLESS).start() for _ in range(2))
     deadline = time.monotonic() + 300
     while solve.solver.iterations < 30 and time.monotonic() < deadline:
         time.sleep(0.01)
@@ -112,8 +111,7 @@ def test_cancelled_ones_can_be_walked() -> None:
 
 
 def test_solves_begin_in_the_order_in_which_they_were_started() -> None:
-    endless = Settings("apdcfr", 1e-11, 1_000_000, threads=1, memory_limit_gib=1.0)
-    first, *others = (Solve(RIVER, endless).start() for _ in range(4))
+    first, *others = (Solve(RIVER, ENDLESS).start() for _ in range(4))
     for before, after in pairwise([first, *others]):
         deadline = time.monotonic() + 60
         while not before.solver.iterations and time.monotonic() < deadline:

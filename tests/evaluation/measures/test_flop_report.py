@@ -1,7 +1,6 @@
 """`evaluate=flops`: what is solved is kept, means are those of the flops, files without what is needed are refused."""
 
 import csv
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,18 +23,11 @@ SPOT = "oop_range: AA,KK,77\nip_range: QQ,JJ,AKs\npot: 60\nstack: 20\nbet: a\n"
 SETTINGS = Settings("apdcfr", 0.02, 500, threads=1, memory_limit_gib=1.0)
 
 
-def report(
-    folder: Path,
-    flops: int,
-    text: str = SPOT,
-    settings: Settings = SETTINGS,
-    nodes: Sequence[str] = ("", "check"),
-    device: str = "cpu",
-) -> dict[str, Any]:
+def report(folder: Path, flops: int, text: str = SPOT, **changes: Any) -> dict[str, Any]:
+    folder.mkdir(exist_ok=True)
     (folder / "my.spot").write_text(text)
-    return run(
-        spot=str(folder / "my.spot"), flops=flops, settings=settings, device=device, nodes=[*nodes], out=str(folder)
-    )
+    usual = {"settings": SETTINGS, "device": "cpu", "nodes": ["", "check"]}
+    return run(spot=str(folder / "my.spot"), flops=flops, out=str(folder), **{**usual, **changes})
 
 
 def test_flops_are_solved_on_a_device(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -48,8 +40,6 @@ def test_flops_are_solved_on_a_device(tmp_path: Path, monkeypatch: pytest.Monkey
         return solver.run(iterations, precision)
 
     monkeypatch.setattr("poker.search.torch.batches.solve_on_device", solve_there)
-    (tmp_path / "cpu").mkdir()
-    (tmp_path / "cuda").mkdir()
     expected, answers = report(tmp_path / "cpu", 6), report(tmp_path / "cuda", 6, device="cuda")
     assert devices == ["cuda"] * 6
     assert [row["ev"] for row in answers["rows"]] == [row["ev"] for row in expected["rows"]]

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,21 +16,17 @@ from tests.report.scalars import read_scalars
 from tests.solvers.games import SPOTS
 
 
-def settings(precision: float, iterations: int) -> Settings:
-    return Settings("dcfr", precision, iterations, threads=1, memory_limit_gib=1.0)
+def solved(folder: Path, precision: float, iterations: int, nodes: list[str], device: str = "cpu") -> dict[str, Any]:
+    """The record of the river spot; its files are below `out` in the folder."""
+    file = folder / "river.json"
+    file.write_text(json.dumps(SPOTS["r1_river_full"]["config"]))
+    settings = Settings("dcfr", precision, iterations, threads=1, memory_limit_gib=1.0)
+    return run(spot=str(file), settings=settings, device=device, nodes=nodes, out=str(folder / "out"))
 
 
 def test_river_spot(tmp_path: Path) -> None:
     spot = SPOTS["r1_river_full"]
-    file = tmp_path / "river.json"
-    file.write_text(json.dumps(spot["config"]))
-    results = run(
-        spot=str(file),
-        settings=settings(0.005, 500),
-        device="cpu",
-        nodes=["", "check bet50"],
-        out=str(tmp_path / "out"),
-    )
+    results = solved(tmp_path, 0.005, 500, ["", "check bet50"])
     assert results["exploitability_percent_pot"] <= 0.5
     assert results["ev_oop"] == pytest.approx(spot["ev"][0], abs=0.5)
     assert results["equity_oop"] == pytest.approx(0.5, abs=1e-6)
@@ -53,29 +50,12 @@ def test_river_spot(tmp_path: Path) -> None:
     assert course[-1][1] == pytest.approx(results["exploitability_percent_pot"])
     assert load_solution(folder / "solution").node("check bet50").actions[0] == "fold"
     with pytest.raises(PokernetsError, match="`bet77` in `bet77`"):
-        run(
-            spot=str(file),
-            settings=settings(0.005, 5),
-            device="cpu",
-            nodes=["bet77"],
-            out=str(tmp_path / "out"),
-        )
+        solved(tmp_path, 0.005, 5, ["bet77"])
 
 
 @pytest.mark.slow
 def test_a_device_gives_the_same_solution(tmp_path: Path) -> None:
-    file = tmp_path / "river.json"
-    file.write_text(json.dumps(SPOTS["r1_river_full"]["config"]))
-    results = [
-        run(
-            spot=str(file),
-            settings=settings(0.08, 20),
-            device=device,
-            nodes=[""],
-            out=str(tmp_path / device.replace(":", "")),
-        )
-        for device in ("cpu", "cpu:0")
-    ]
+    results = [solved(tmp_path, 0.08, 20, [""], device) for device in ("cpu", "cpu:0")]
     assert results[1]["exploitability_percent_pot"] <= 8.0
     assert results[0]["ev_oop"] == pytest.approx(results[1]["ev_oop"], abs=1.0)
 
