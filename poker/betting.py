@@ -136,6 +136,12 @@ class Betting:
         return sum(self.committed)
 
     @property
+    def called(self) -> tuple[int, ...]:
+        """[P] chips that each player has committed, without a bet that nobody called."""
+        most = sorted(self.committed)[-2]
+        return tuple(min(chips, most) for chips in self.committed)
+
+    @property
     def to_call(self) -> int:
         """Chips the player to act must add to stay in (at most the rest of the stack); 0 when the hand is over."""
         player = self.to_act

@@ -71,6 +71,11 @@ class HandState:
         return state.with_board(board)
 
     @classmethod
+    def at(cls, betting: Betting, hole_cards: Iterable[Iterable[int]], runout: Iterable[int]) -> "HandState":
+        """The hand at `betting`, with cards as `start` takes them."""
+        return replace(cls.start(betting.rules, hole_cards, runout), betting=betting)
+
+    @classmethod
     def deal(cls, rules: Rules, rng: np.random.Generator) -> "HandState":
         """A hand with all cards drawn from `rng`; the same draws whatever the betting will be."""
         hole = rules.num_hole_cards
@@ -131,8 +136,7 @@ class HandState:
         """The pots, main pot first; neighbours with the same possible winners are one. A bet that nobody called is in
         none of them: it goes back to its player. Who is all-in can win what they cover, others any pot."""
         committed, stacks = self.betting.committed, self.rules.stacks
-        called = sorted(committed)[-2]
-        matched = [min(chips, called) for chips in committed]
+        matched: Sequence[int] = self.betting.called
         forced = self.rules.forced
         dead = 0
         if forced:
@@ -157,11 +161,8 @@ class HandState:
     @property
     def paid(self) -> list[int]:
         """[P] chips that each player lost to the pots: a bet that nobody called is not in them."""
-        committed = self.betting.committed
-        called = sorted(committed)[-2]
-        paid = [min(chips, called) for chips in committed]
-        forced = self.rules.forced
-        return [sum(chips) for chips in zip(paid, *forced, strict=True)] if forced else paid
+        called, forced = self.betting.called, self.rules.forced
+        return [sum(chips) for chips in zip(called, *forced, strict=True)] if forced else list(called)
 
     def awards(self) -> list[tuple[int, tuple[int, ...]]]:
         """Chips and winners of every pot of the finished hand, main pot first. A DealError where cards are missing, or

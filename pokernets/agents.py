@@ -48,8 +48,7 @@ class LoadedAgent:
         known = [
             self.game.parse_cards(hand) if player == after.to_act else () for player in range(self.game.num_players)
         ]
-        dealt = HandState.start(self.game, known, self.game.parse_cards(board))
-        return HandState(after, dealt.hole_cards, dealt.runout)
+        return HandState.at(after, known, self.game.parse_cards(board))
 
     def strategy(self, state: HandState) -> Columns:
         """A row for each `hand` that the player to act can have: its `weight`, how likely the agent would have acted as

@@ -87,8 +87,7 @@ def replay(raw: RawHand) -> IrcHand:
         board=parse_cards("".join(raw.board)),
         moves=tuple(replayer.moves),
     )
-    start = HandState.start(rules, hand.hole_cards, hand.board)
-    replayer.check_winnings(replace(start, betting=replayer.betting))
+    replayer.check_winnings(HandState.at(replayer.betting, hand.hole_cards, hand.board))
     return hand
 
 

@@ -281,9 +281,8 @@ class _Reader:
             return by_rules, 0, False
         gains = [net + chips for net, chips in zip(by_rules, paid, strict=True)]
         if not rake and field == "winnings":
-            committed = state.betting.committed
-            called = sorted(committed)[-2]
-            without = [got - max(0, chips - called) for got, chips in zip(stated, committed, strict=True)]
+            bets = zip(stated, state.betting.committed, state.betting.called, strict=True)
+            without = [got - (chips - called) for got, chips, called in bets]
             stated = min(stated, without, key=lambda won: (not _by_winners(won, gains), abs(pot - sum(won))))
         if not rake and _by_winners(stated, gains) and sum(stated) > pot:
             return by_rules, 0, True

@@ -361,7 +361,7 @@ class Replayer:
             raise IllegalAction(f"the hand ends where it is the turn of {self._names[betting.to_act]}")
         if len(self.board) != self._wanted:
             raise DealError(f"the board has {len(self.board)} cards at the end of the hand, not {self._wanted}")
-        return replace(HandState.start(betting.rules, hole_cards, self.board), betting=betting)
+        return HandState.at(betting, hole_cards, self.board)
 
 
 def difference(rules: Rules, game: Rules) -> str:

@@ -368,10 +368,9 @@ class _Table:
             self._above[event.player] = above
 
     def _check_uncalled(self, event: Event) -> None:
-        committed = self._replayer.betting.committed
-        high, called = sorted(committed, reverse=True)[:2]
-        back = high - called + self._above.get(event.player, 0)
-        if committed[self._places[event.player]] != high or event.chips[0] != back:
+        betting = self._replayer.betting
+        back = betting.pot - sum(betting.called) + self._above.get(event.player, 0)
+        if betting.committed[self._places[event.player]] != max(betting.committed) or event.chips[0] != back:
             raise LineError(event.line, f"the bet that nobody called is one of {back} chips")
 
     def _payoffs(
@@ -382,13 +381,11 @@ class _Table:
         collected = [hand.collected[name] for name in self._names]
         if hand.collected.total() != sum(collected):
             raise LineError(0, "chips are collected by who did not play")
-        above = [0] * len(
-            collected
-        )  # a bet that nobody called and no line returns: some sites count it among those won
+        above = [0] * len(collected)
+        """A bet that nobody called and no line returns: some sites count it among those won."""
         if not self._events("uncalled"):
-            committed = state.betting.committed
-            called = sorted(committed)[-2]
-            above = [self._above.get(name, 0) + max(0, committed[i] - called) for i, name in enumerate(self._names)]
+            bets = zip(self._names, state.betting.committed, state.betting.called, strict=True)
+            above = [self._above.get(name, 0) + chips - called for name, chips, called in bets]
         total = hand.total.chips[0] if hand.total else max(pot, sum(collected))
         if hand.wins_include_uncalled or total == pot + sum(above):
             total, collected = pot, [got - chips for got, chips in zip(collected, above, strict=True)]

@@ -128,8 +128,7 @@ def token_of(betting: Betting, action: int) -> str:
 def _state(rules: Rules, tokens: Sequence[str], cards: Mapping[int, str], board: str, unit: float = 1.0) -> HandState:
     """The hand with the hole `cards` of the players that are shown, and the board."""
     hands = [rules.parse_cards(cards.get(player, "")) for player in range(rules.num_players)]
-    dealt = HandState.start(rules, hands, rules.parse_cards(board))
-    return HandState(betting_of(rules, tokens, unit), dealt.hole_cards, dealt.runout)
+    return HandState.at(betting_of(rules, tokens, unit), hands, rules.parse_cards(board))
 
 
 class Slumbot:

@@ -83,9 +83,8 @@ class TableFiles:
             return None
         try:
             row = json.loads(self._current.read_bytes())
-            start = HandState.start(self._rules, row["hole_cards"], row["runout"])
             betting = Betting.parse(self._rules, row["betting"])
-            return HandProgress(int(row["hand"]), HandState(betting, start.hole_cards, start.runout))
+            return HandProgress(int(row["hand"]), HandState.at(betting, row["hole_cards"], row["runout"]))
         except (ValueError, KeyError, TypeError, RecursionError, PokernetsError) as error:
             raise PokernetsError(
                 f"{self._current} is damaged ({error}); without it the next hand of {self.log} is dealt"

@@ -14,8 +14,7 @@ from tests.games import load_rules
 def state(rules: Rules, betting: str, hand: str, board: str = "") -> HandState:
     at = Betting.parse(rules, betting)
     cards = [rules.parse_cards(hand) if seat == at.to_act else () for seat in range(rules.num_players)]
-    dealt = HandState.start(rules, cards, rules.parse_cards(board))
-    return HandState(at, dealt.hole_cards, dealt.runout)
+    return HandState.at(at, cards, rules.parse_cards(board))
 
 
 TWO, SIX = load_rules("holdem_nolimit_2p"), load_rules("holdem_nolimit_6p")

@@ -2,11 +2,10 @@
 
 import io
 import tarfile
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from poker.betting import Betting
 from poker.cards import cards_text
 from poker.rules import CALL, FOLD, Rules
 from poker.state import HandState
@@ -92,11 +91,7 @@ def _step(hand: PlayedHand, generator: np.random.Generator, quitting: float) -> 
     hand.moves.append((player, action, letter == "Q"))
     if after.street > betting.street and not after.is_over:
         hand.counts[betting.street] = (after.folded.count(False), after.pot)
-    hand.state = _moved(hand.state, after)
-
-
-def _moved(state: HandState, betting: Betting) -> HandState:
-    return HandState(betting, state.hole_cards, state.runout)
+    hand.state = replace(hand.state, betting=after)
 
 
 def write_hand(files: Files, hand: PlayedHand, stamp: int, names: list[str]) -> None:

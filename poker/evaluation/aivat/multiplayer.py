@@ -98,8 +98,7 @@ def _called(betting: Betting) -> Betting:
 
 def _mean_payoffs(betting: Betting, ranks: NDArray[np.integer]) -> Floats:
     """[P] net chips, averaged over showdown ranks [N, P]."""
-    called = sorted(betting.committed)[-2]
-    net = -np.minimum(betting.committed, called).astype(np.float64)
+    net = -np.array(betting.called, np.float64)
     for pot in public_state(betting, ()).pots():
         players = list(pot.players)
         contenders = ranks[:, players]

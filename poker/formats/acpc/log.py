@@ -11,7 +11,7 @@ payoffs with up to six decimal places. A player's own log has no hole cards wher
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from poker.errors import PokernetsError
@@ -211,10 +211,9 @@ def _parse_state(rules: Rules, betting_text: str, cards: str, whole: str) -> Han
             raise AcpcError(
                 f"the board after `{betting_text}` does not have the cards of {betting.street + 1} street(s)"
             )
-        state = HandState.start(rules, hands, [card for street in board for card in street])
+        return HandState.at(betting, hands, [card for street in board for card in street])
     except PokernetsError as error:
         raise AcpcError(f"`{_short(whole)}`: {_short(str(error))}") from error
-    return replace(state, betting=betting)
 
 
 def _short(text: str) -> str:

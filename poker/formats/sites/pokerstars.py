@@ -197,10 +197,10 @@ class HandWriter:
                 if action == FOLD or not only_check_left(betting):
                     yield self._action(betting, after, player, action, start)
                 betting = after
-            high, called = sorted(betting.committed, reverse=True)[:2]
-            if betting.is_over and (street == 0 or moves) and high > called:
-                name = self._names[betting.committed.index(high)]
-                yield f"Uncalled bet ({self._money(high - called)}) returned to {name}"
+            back = betting.pot - sum(betting.called)
+            if betting.is_over and (street == 0 or moves) and back:
+                name = self._names[betting.committed.index(max(betting.committed))]
+                yield f"Uncalled bet ({self._money(back)}) returned to {name}"
         for run in range(1, len(self._boards)):
             yield from (
                 self._dealt(street, run) for street, size in enumerate(self._rules.board_sizes) if size > shared

@@ -99,8 +99,7 @@ def test_hands_without_weight_change_nothing_for_others() -> None:
 
 def test_continuations_are_picked_for_the_best(agent: DepthLimitedAgent) -> None:
     """The opponent chooses the better continuation: zero over a tenth of the pot to the other player."""
-    state = HandState.start(RULES, [(), parse_cards("AhKh")], parse_cards("7cQdKd"))
-    state = HandState(Betting.parse(RULES, "r300c/c"), state.hole_cards, state.runout)
+    state = HandState.at(Betting.parse(RULES, "r300c/c"), [(), parse_cards("AhKh")], parse_cards("7cQdKd"))
     decision = review(agent.opponents_decision(public_state(state.betting, state.board)), state, CALL)
     checked = ends_after(decision, CALL)
     assert checked is not None
@@ -112,8 +111,7 @@ def test_continuations_are_picked_for_the_best(agent: DepthLimitedAgent) -> None
 
 
 def test_evs_add_up_from_answers_and_continuations(agent: DepthLimitedAgent) -> None:
-    state = HandState.start(RULES, [parse_cards("AhKh"), ()], parse_cards("7cQdKd"))
-    state = HandState(Betting.parse(RULES, "r300c/"), state.hole_cards, state.runout)
+    state = HandState.at(Betting.parse(RULES, "r300c/"), [parse_cards("AhKh"), ()], parse_cards("7cQdKd"))
     decision = review(agent.opponents_decision(public_state(state.betting, state.board), (700,)), state, 700)
     for action, ev in zip(decision.actions, decision.evs, strict=True):
         answers = [answer for path, answer in decision.answers.items() if path[0] == action]
@@ -168,8 +166,8 @@ def test_suits_that_were_dealt(agent: DepthLimitedAgent) -> None:
 
 
 def logged(rules: Rules, number: int, betting: str) -> LoggedHand:
-    state = HandState.start(rules, [parse_cards("2c3d"), parse_cards("AhKh")], parse_cards("7cQdKd2h9s"))
-    state = HandState(Betting.parse(rules, betting), state.hole_cards, state.runout)
+    hands, board = [parse_cards("2c3d"), parse_cards("AhKh")], parse_cards("7cQdKd2h9s")
+    state = HandState.at(Betting.parse(rules, betting), hands, board)
     return LoggedHand(number, state, (0.0, 0.0), ("d", "you"))
 
 
