@@ -18,6 +18,7 @@ from typing import Any
 
 from poker.cards import parse_cards
 from poker.errors import PokernetsError
+from poker.formats.amounts import decimals_in, scale_of
 from poker.formats.played import MOST_CHIPS, MOST_HANDS, LineError, PlayedHand
 from poker.formats.stated import Event, StatedHand, played
 from poker.limits import MOST_HAND_CHARACTERS, check_length, parse_json
@@ -46,7 +47,6 @@ _AMOUNTS = (
     *("starting_stack", "amount", "rake", "jackpot", "win_amount"),
     *("small_blind_amount", "big_blind_amount", "ante_amount"),
 )
-_MOST_DECIMALS = 6
 _LIMITS = {"NL": "no limit", "PL": "pot limit", "FL": "limit"}
 
 
@@ -153,9 +153,8 @@ class _OpenHand(StatedHand):
 
     def _scale(self) -> int:
         """Chips in one unit of the file: 1, or 100 or more where amounts have decimals or are money."""
-        places = max((-int(chips.normalize().as_tuple().exponent) for chips in _decimals(self._fields)), default=0)
         money = _CURRENCY.fullmatch(str(self._fields.get("currency"))) and not self._fields.get("tournament")
-        return 10 ** min(max(places, 2), _MOST_DECIMALS) if places > 0 or money else 1
+        return scale_of(decimals_in(self._fields, _AMOUNTS), bool(money))
 
     def _chips(self, fields: dict[str, Any], name: str, default: int | None = None) -> int:
         value = fields.get(name, default)
@@ -261,19 +260,6 @@ def _cards(value: object) -> tuple[int, ...]:
     if not all(isinstance(text, str) for text in texts) or len(texts) > 5:
         raise PokernetsError("field `cards`: must be a list of cards such as `Ah`")
     return () if any(set(text) & set("?Xx") for text in texts) else parse_cards("".join(texts))
-
-
-def _decimals(value: object) -> Iterator[Decimal]:
-    """All amounts with decimals in nested lists and objects."""
-    if isinstance(value, dict):
-        for name, item in value.items():
-            if name not in _AMOUNTS:
-                yield from _decimals(item)
-            elif isinstance(item, Decimal) and item.is_finite():
-                yield item
-    elif isinstance(value, list):
-        for item in value:
-            yield from _decimals(item)
 
 
 def _short(value: object) -> str:

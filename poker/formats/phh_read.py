@@ -29,7 +29,7 @@ from typing import Any
 
 from poker.cards import parse_card
 from poker.errors import PokernetsError
-from poker.formats.amounts import decimal_of
+from poker.formats.amounts import MOST_DECIMALS, MOST_DIGITS, decimal_of, decimals_in, places, scale_of
 from poker.formats.phh import GAME_FIELDS, opener
 from poker.formats.played import (
     MOST_CHIPS,
@@ -52,8 +52,6 @@ _TABLE = re.compile(r"\[\s*+(?!_)[\w\"' -]++\s*+\]\s*(#.*)?")
 _FIELD = re.compile(r"\s*([\w-]+|\"[^\"]*\"|'[^']*')\s*=")
 _TOML_LINE = re.compile(r"\(at line ([0-9]+), column [0-9]+\)|\(at end of document\)")
 _PLAYER = re.compile(r"p([1-9][0-9]?)")
-_MOST_DECIMALS = 6
-_MOST_DIGITS = 15
 _RESULTS = ("winnings", "finishing_stacks")
 
 
@@ -145,12 +143,11 @@ class _Reader:
 
     def _find_scale(self) -> int:
         """Chips in one unit of the file: 1, or 100 or more where amounts have decimals."""
-        amounts = [*_numbers(self._fields.get(name) for name in (*GAME_FIELDS, "_rake", *_RESULTS))]
+        amounts = [*decimals_in([self._fields.get(name) for name in (*GAME_FIELDS, "_rake", *_RESULTS)])]
         for words in (action.split("#")[0].split() for action in self._actions):
             with suppress(PokernetsError):
                 amounts += [decimal_of(words[2])] if len(words) == 3 and words[1] == "cbr" else []
-        places = max((_places(amount) for amount in amounts), default=0)
-        return 10 ** max(min(places, _MOST_DECIMALS), 2) if places else 1
+        return scale_of(amounts)
 
     def _chips(self, field: str, value: Any) -> int:
         if isinstance(value, bool) or not isinstance(value, int | Decimal):
@@ -160,11 +157,11 @@ class _Reader:
             return MOST_CHIPS
         if not exact.is_finite():
             raise _FieldError(field, f"must hold finite numbers, not {value}")
-        if exact.adjusted() > _MOST_DIGITS or abs(exact) * self._scale > MOST_CHIPS:
+        if exact.adjusted() > MOST_DIGITS or abs(exact) * self._scale > MOST_CHIPS:
             parts = f" in parts of 1/{self._scale:,}" if self._scale > 1 else ""
             raise _FieldError(field, f"amounts{parts} must be at most {MOST_CHIPS // self._scale}")
-        if _places(exact) > _MOST_DECIMALS:
-            raise _FieldError(field, f"amounts must have at most {_MOST_DECIMALS} decimals")
+        if places(exact) > MOST_DECIMALS:
+            raise _FieldError(field, f"amounts must have at most {MOST_DECIMALS} decimals")
         return int(exact * self._scale)
 
     def _amounts(self, name: str, players: int | None = None, least: int = 0) -> list[int]:
@@ -296,7 +293,7 @@ class _Reader:
 
     def _are_rounded(self, stated: list[int], end: HandState) -> bool:
         """Whether these chips [P] are parts of pots that the chips of the game cannot pay, such as thirds, rounded."""
-        in_chips = not any(map(_places, _numbers(self._fields.get(name) for name in GAME_FIELDS)))
+        in_chips = not any(map(places, decimals_in([self._fields.get(name) for name in GAME_FIELDS])))
         pairs = zip(stated, end.divided_payoffs(), end.paid, strict=True)
         return in_chips and all(abs(got - net - chips) < 1 for got, net, chips in pairs)
 
@@ -405,21 +402,3 @@ def _cards(text: str) -> list[int]:
         raise LineError(0, f"`{text}` is not whole cards")
     cards = [text[i : i + 2] for i in range(0, len(text), 2)]
     return [parse_card(card) for card in cards if "?" not in card]
-
-
-def _numbers(values: Iterator[object] | Any) -> Iterator[Decimal]:
-    """All decimals in nested lists."""
-    for value in values:
-        if isinstance(value, Decimal):
-            yield value
-        elif isinstance(value, list):
-            yield from _numbers(value)
-
-
-def _places(value: Decimal) -> int:
-    """Decimal places that are not zeros; 0 of what is no finite number."""
-    if not value or not value.is_finite() or value.adjusted() > _MOST_DIGITS:
-        return 0
-    digits = value.as_tuple()
-    zeros = next(count for count, digit in enumerate(reversed(digits.digits)) if digit)
-    return max(0, -int(digits.exponent) - zeros)
