@@ -18,6 +18,7 @@ from poker.solvers.vector.solver import VectorSolver
 from poker.state import HandState, public_state
 from poker.tree import build_tree
 from tests.devices import CHIPS, SHARE
+from tests.formats.samples import sample
 from tests.formats.sites.test_pokerstars import LIMIT, TOURNAMENT
 from tests.games import load_rules
 from tests.search.even_leaf import MENU, even_solver
@@ -25,45 +26,9 @@ from tests.search.even_leaf import MENU, even_solver
 RULES = load_rules("holdem_nolimit_2p")
 BOARD = "AcKd2h7s9h"  # in the suits that its flop is solved in
 
-HEADS_UP = """\
-PokerStars Hand #7:  Hold'em No Limit ($0.25/$0.50 USD) - 2012/05/03 12:34:56 ET
-Table 'Two' 2-max Seat #1 is the button
-Seat 1: Ann ($80 in chips)
-Seat 2: Ben ($50 in chips)
-Ann: posts small blind $0.25
-Ben: posts big blind $0.50
-*** HOLE CARDS ***
-Dealt to Ann [Kh Qh]
-Ann: raises $1 to $1.50
-Ben: calls $1
-*** FLOP *** [Ac Kd 2h]
-Ben: checks
-Ann: checks
-*** TURN *** [Ac Kd 2h] [7s]
-Ben: checks
-Ann: bets $2.25
-Ben: calls $2.25
-*** RIVER *** [Ac Kd 2h 7s] [9h]
-Ben: bets $5
-Ann: raises $71.25 to $76.25 and is all-in
-Ben: folds
-Uncalled bet ($71.25) returned to Ann
-Ann collected $17 from pot
-*** SUMMARY ***
-Total pot $17.50 | Rake $0.50
-Board [Ac Kd 2h 7s 9h]
-Seat 1: Ann (button) (small blind) collected ($17)
-Seat 2: Ben (big blind) folded on the River
-"""
+HEADS_UP = sample("pokerstars_heads_up")
 ACPC = "# GAMEDEF\n{}\n# END GAMEDEF\nSTATE:0:{}:2c3d|KhQh/AcKd2h/7s/9h:{}:Ben|Ann\n"
-NO_SMALL_BLIND = """\
-variant = "NT"
-antes = [0, 0]
-blinds_or_straddles = [0, 100]
-min_bet = 100
-starting_stacks = [10000, 10000]
-actions = ["d dh p1 2c3d", "d dh p2 KhQh", "p2 cbr 500", "p1 f"]
-"""
+NO_SMALL_BLIND = sample("phh_no_small_blind")
 
 
 def acpc(betting: str, payoffs: str, stack: int = 20000) -> str:
