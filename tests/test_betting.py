@@ -23,87 +23,80 @@ def test_start_of_the_acpc_game() -> None:
     assert betting.legal() == Legal(fold=True, call=True, min_raise=200, max_raise=20000)
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("c", Legal(False, True, 200, 20000)),
-        ("r300", Legal(True, True, 500, 20000)),
-        ("r300r700", Legal(True, True, 1100, 20000)),
-        ("cc/", Legal(False, True, 200, 20000)),
-        ("r300c/", Legal(False, True, 400, 20000)),
-        ("r300c/r400", Legal(True, True, 500, 20000)),
-        ("r300c/r19999", Legal(True, True, 20000, 20000)),
-        ("r20000", Legal(True, True, 0, 0)),
-    ],
-)
-def test_minimum_raise_is_the_last_raise(text: str, expected: Legal) -> None:
-    assert legal_after(HEADS_UP, text) == expected
-
-
-def test_short_all_in_may_raise_below_the_minimum() -> None:
-    rules = nolimit((20000, 450))
-    assert legal_after(rules, "cr300") == Legal(True, True, 450, 450)
-    assert legal_after(rules, "cr300r450") == Legal(True, True, 0, 0)
-
-
-def test_short_all_in_does_not_reopen_the_betting() -> None:
-    """Player 2 raises to 400, player 3 is all-in for 500: those who have not acted may raise, player 2 may not."""
-    rules = nolimit((5000, 5000, 5000, 500))
-    assert legal_after(rules, "r400r500") == Legal(True, True, 800, 5000)
-    assert legal_after(rules, "r400r500cc") == Legal(True, True, 0, 0)
-    assert Betting.parse(rules, "r400r500ccc").street == 1
-
-
-def test_two_short_all_ins_together_reopen_the_betting() -> None:
-    rules = nolimit((700, 5000, 5000, 600))
-    assert legal_after(rules, "r400r600r700c") == Legal(True, True, 1000, 5000)
-
-
-def test_a_further_short_all_in_does_not_close_the_betting_again() -> None:
-    """All-ins of 400 and 500 make a full raise; the one of 560 after them only adds to what player 2 faces."""
-    rules = nolimit((9000, 9000, 9000, 400, 500, 560))
-    assert legal_after(rules, "r300r400r500cfc") == Legal(True, True, 700, 9000)
-    assert legal_after(rules, "r300r400r500r560fc") == Legal(True, True, 760, 9000)
-
-
 CLOSED = Legal(True, True, 0, 0)
+LIMIT = game("holdem_limit_2p")
+UNEVEN = nolimit((5000, 5000, 5000, 500))
+FURTHER = nolimit((9000, 9000, 9000, 400, 500, 560))
+NARROW = {
+    all_in: replace(nolimit((240, 240, 240, all_in), 10), betting="limit", raise_sizes=(10, 10, 20, 20))
+    for all_in in (14, 15)
+}
+
+
+def small(*stacks: int) -> Rules:
+    """Blinds of 1 and 2: TDA rule 47 with the big blind as the smallest full raise."""
+    return nolimit(stacks, 2)
 
 
 @pytest.mark.parametrize(
-    ("stacks", "text", "expected"),
+    ("rules", "text", "expected"),
     [
-        ((200, 200, 200, 3), "cr3f", Legal(True, True, 5, 200)),  # the big blind has not acted
-        ((200, 200, 200, 3), "cr3fc", CLOSED),
-        ((200, 200, 200, 3), "cr3fr5", Legal(True, True, 7, 200)),
-        ((200, 200, 200, 4), "cr4fc", Legal(True, True, 6, 200)),  # a full raise
-        ((200, 200, 200, 3, 4, 5), "cr3cr5fc", Legal(True, True, 7, 200)),
-        ((200, 3, 200), "cfr3", CLOSED),
-        ((200, 3, 200), "ccr3", CLOSED),
-        ((200, 200, 3), "ccc/ccr3", CLOSED),
-        ((200, 200, 3), "ccc/ccr3c", CLOSED),
-        ((200, 200, 3, 200), "cccc/ccr3", Legal(True, True, 5, 200)),  # the button has not acted
-        ((200, 200, 3, 200), "cccc/ccr3r5", Legal(True, True, 7, 200)),
-        ((200, 200, 3, 200), "cccc/ccr3c", CLOSED),
-        ((200, 200, 4, 200), "cccc/ccr4c", Legal(True, True, 6, 200)),
-        ((200, 200, 3, 4, 200), "ccccc/ccr3r4c", Legal(True, True, 6, 200)),
-        ((200, 200, 3, 200), "cccc/ccr3cc", CLOSED),
-        ((200, 200, 3, 200), "cccc/ccr3ccc/", Legal(False, True, 5, 200)),  # a new street
-        ((200, 200, 200, 14, 200, 18), "r10r14cr18fc", Legal(True, True, 26, 200)),  # 4 and 4 chips after a raise of 8
-        ((200, 200, 200, 14, 200, 18), "r10r14cr18fcc", CLOSED),
+        # the minimum raise is the last raise
+        (HEADS_UP, "c", Legal(False, True, 200, 20000)),
+        (HEADS_UP, "r300", Legal(True, True, 500, 20000)),
+        (HEADS_UP, "r300r700", Legal(True, True, 1100, 20000)),
+        (HEADS_UP, "cc/", Legal(False, True, 200, 20000)),
+        (HEADS_UP, "r300c/", Legal(False, True, 400, 20000)),
+        (HEADS_UP, "r300c/r400", Legal(True, True, 500, 20000)),
+        (HEADS_UP, "r300c/r19999", Legal(True, True, 20000, 20000)),
+        (HEADS_UP, "r20000", CLOSED),
+        (nolimit((20000, 450)), "cr300", Legal(True, True, 450, 450)),  # or a short all-in
+        (nolimit((20000, 450)), "cr300r450", CLOSED),
+        (nolimit((5000, 500)), "r500", CLOSED),  # nobody has more to call with
+        (nolimit((5000, 500)), "c", Legal(False, True, 200, 5000)),
+        # player 2 raises to 400, player 3 is all-in for 500: who has not acted may raise, player 2 may not
+        (UNEVEN, "r400r500", Legal(True, True, 800, 5000)),
+        (UNEVEN, "r400r500cc", CLOSED),
+        (nolimit((700, 5000, 5000, 600)), "r400r600r700c", Legal(True, True, 1000, 5000)),  # two short all-ins together
+        # all-ins of 400 and 500 make a full raise; the one of 560 after them only adds to what player 2 faces
+        (FURTHER, "r300r400r500cfc", Legal(True, True, 700, 9000)),
+        (FURTHER, "r300r400r500r560fc", Legal(True, True, 760, 9000)),
+        # who has acted may raise only what adds up to a full raise
+        (small(200, 200, 200, 3), "cr3f", Legal(True, True, 5, 200)),  # the big blind has not acted
+        (small(200, 200, 200, 3), "cr3fc", CLOSED),
+        (small(200, 200, 200, 3), "cr3fr5", Legal(True, True, 7, 200)),
+        (small(200, 200, 200, 4), "cr4fc", Legal(True, True, 6, 200)),  # a full raise
+        (small(200, 200, 200, 3, 4, 5), "cr3cr5fc", Legal(True, True, 7, 200)),
+        (small(200, 3, 200), "cfr3", CLOSED),
+        (small(200, 3, 200), "ccr3", CLOSED),
+        (small(200, 200, 3), "ccc/ccr3", CLOSED),
+        (small(200, 200, 3), "ccc/ccr3c", CLOSED),
+        (small(200, 200, 3, 200), "cccc/ccr3", Legal(True, True, 5, 200)),  # the button has not acted
+        (small(200, 200, 3, 200), "cccc/ccr3r5", Legal(True, True, 7, 200)),
+        (small(200, 200, 3, 200), "cccc/ccr3c", CLOSED),
+        (small(200, 200, 4, 200), "cccc/ccr4c", Legal(True, True, 6, 200)),
+        (small(200, 200, 3, 4, 200), "ccccc/ccr3r4c", Legal(True, True, 6, 200)),
+        (small(200, 200, 3, 200), "cccc/ccr3cc", CLOSED),
+        (small(200, 200, 3, 200), "cccc/ccr3ccc/", Legal(False, True, 5, 200)),  # a new street
+        (small(200, 200, 200, 14, 200, 18), "r10r14cr18fc", Legal(True, True, 26, 200)),  # 4 and 4 after a raise of 8
+        (small(200, 200, 200, 14, 200, 18), "r10r14cr18fcc", CLOSED),
+        # half a bet reopens limit betting (TDA rule 47 B): after a bet of 10, all-ins of 14 and 15
+        (NARROW[14], "crfc", CLOSED),
+        (NARROW[15], "crfc", Legal(True, True, 25, 25)),
+        # limit raises are capped
+        (LIMIT, "rr", Legal(True, True, 40, 40)),
+        (LIMIT, "rrr", CLOSED),
+        (LIMIT, "rrrc/rrr", Legal(True, True, 80, 80)),
+        (LIMIT, "rrrc/rrrrc/c", Legal(False, True, 100, 100)),
     ],
 )
-def test_who_has_acted_may_raise_only_what_adds_up_to_a_full_raise(
-    stacks: tuple[int, ...], text: str, expected: Legal
-) -> None:
-    """Blinds of 1 and 2: TDA rule 47 with the big blind as the smallest full raise."""
-    assert legal_after(nolimit(stacks, 2), text) == expected
+def test_legal_actions(rules: Rules, text: str, expected: Legal) -> None:
+    assert legal_after(rules, text) == expected
 
 
-@pytest.mark.parametrize(("all_in", "least"), [(14, 0), (15, 25)])
-def test_half_a_bet_reopens_limit_betting(all_in: int, least: int) -> None:
-    """TDA rule 47 B: after a bet of 10 and an all-in of 14 or 15."""
-    rules = replace(nolimit((240, 240, 240, all_in), 10), betting="limit", raise_sizes=(10, 10, 20, 20))
-    assert legal_after(rules, "crfc") == Legal(True, True, least, least)
+def test_rounds_end_and_totals_add_up() -> None:
+    assert Betting.parse(UNEVEN, "r400r500ccc").street == 1
+    assert Betting.parse(LIMIT, "rrrc/rrrrc/rrrrc/rrrrc").committed == (240, 240)
 
 
 def test_what_was_done_at_a_table_where_a_short_all_in_reopened_the_betting_is_taken() -> None:
@@ -148,12 +141,6 @@ def test_games_of_the_acpc_keep_the_rules_of_its_dealer() -> None:
     assert legal_after(Rules.from_acpc(short.to_acpc()), "r1000") == Legal(True, True, 1900, 5000)
 
 
-def test_no_raise_against_players_who_are_all_in() -> None:
-    rules = nolimit((5000, 500))
-    assert legal_after(rules, "r500") == Legal(True, True, 0, 0)
-    assert legal_after(rules, "c") == Legal(False, True, 200, 5000)
-
-
 @pytest.mark.parametrize(
     ("stacks", "committed", "to_act"),
     [((30, 5000), (30, 50), -1), ((5000, 30), (100, 30), -1), ((60, 5000), (60, 50), 1), ((5000, 60), (100, 50), 1)],
@@ -169,15 +156,6 @@ def test_all_in_jumps_to_the_last_street() -> None:
     assert (betting.text(), betting.street, betting.is_showdown) == ("r20000c///", 3, True)
     flop = Betting.parse(HEADS_UP, "cc/r20000c")
     assert flop.text() == "cc/r20000c//"
-
-
-def test_limit_raise_caps() -> None:
-    rules = game("holdem_limit_2p")
-    assert legal_after(rules, "rr") == Legal(True, True, 40, 40)
-    assert legal_after(rules, "rrr") == Legal(True, True, 0, 0)
-    assert legal_after(rules, "rrrc/rrr") == Legal(True, True, 80, 80)
-    assert legal_after(rules, "rrrc/rrrrc/c") == Legal(False, True, 100, 100)
-    assert Betting.parse(rules, "rrrc/rrrrc/rrrrc/rrrrc").committed == (240, 240)
 
 
 def test_kuhn_betting_tree() -> None:

@@ -21,46 +21,50 @@ def deal(stacks: tuple[int, ...], hands: str, board: str) -> HandState:
     return HandState.start(rules, [rules.parse_cards(hand) for hand in hands.split()], rules.parse_cards(board))
 
 
-def test_side_pots_go_to_whoever_paid_for_them() -> None:
-    state = deal((100, 300, 1000, 1000), "AsAh KsKh QsQh 7c2d", "2c3d8h9sJs")
-    state = play(state, "r1000 c c c")
-    assert state.pots() == [Pot(400, (0, 1, 2, 3)), Pot(600, (1, 2, 3)), Pot(1400, (2, 3))]
-    assert state.payoffs() == [300, 300, 400, -1000]
+@pytest.mark.parametrize(
+    ("stacks", "hands", "text", "pots", "payoffs"),
+    [
+        (
+            (100, 300, 1000, 1000),
+            "AsAh KsKh QsQh 7c2d",
+            "r1000 c c c",
+            [Pot(400, (0, 1, 2, 3)), Pot(600, (1, 2, 3)), Pot(1400, (2, 3))],
+            [300, 300, 400, -1000],
+        ),
+        ((500, 1000), "AsAh KsKh", "r1000 c", [Pot(1000, (0, 1))], [500, -500]),
+        ((1000, 1000), "AsAh KsKh", "r700 f", [Pot(200, (1,))], [-100, 100]),
+        ((1000,) * 4, "7c2d AdKc AsKh 7d4h", "r225 f f c / c c / c c / c c", [Pot(500, (1, 2))], [-50, 25, 25, 0]),
+        ((1000,) * 3, "AsKh AdKc 7c2d", "r201 c c / c r302 f c / c c / c c", [Pot(805, (0, 1))], [101, 100, -201]),
+        # three split 350 chips, 116 each: two get one more
+        (
+            (1000,) * 4,
+            "7c2d AsKh AdKc AcKd",
+            "c c f c / c c c / c c c / c c c",
+            [Pot(350, (1, 2, 3))],
+            [-50, 17, 17, 16],
+        ),
+        # three split the main pot, 216 each and two chips; two of them a side pot, 251 each and one chip
+        (
+            (1000, 150, 1000, 1000, 1000),
+            "7c2d AsKh AdKc AcKd 7d3c",
+            "c c c f c / r150 c c c / c c r251 c c / c r351 f c",
+            [Pot(650, (1, 2, 3)), Pot(503, (2, 3))],
+            [-50, 217 - 150, 217 + 252 - 351, 216 + 251 - 351, -251],
+        ),
+    ],
+    ids=["side pots", "uncalled bet", "fold", "odd chip", "odd chip of a later bet", "odd chips", "of every pot"],
+)
+def test_pots_go_to_whoever_paid_for_them_and_odd_chips_to_the_first_seats(
+    stacks: tuple[int, ...], hands: str, text: str, pots: list[Pot], payoffs: list[int]
+) -> None:
+    state = play(deal(stacks, hands, "2h3d8h9sJs"), text)
+    assert state.pots() == pots
+    assert state.payoffs() == payoffs
 
 
-def test_uncalled_bet_goes_back() -> None:
-    state = play(deal((500, 1000), "AsAh KsKh", "2c3d8h9sJs"), "r1000 c")
-    assert state.betting.pot == 1500
-    assert state.pots() == [Pot(1000, (0, 1))]
-    assert state.payoffs() == [500, -500]
-    folded = play(deal((1000, 1000), "AsAh KsKh", "2c3d8h9sJs"), "r700 f")
-    assert folded.payoffs() == [-100, 100]
-
-
-def test_odd_chip_goes_to_the_first_seat() -> None:
-    state = deal((1000, 1000, 1000, 1000), "7c2d AdKc AsKh 7d2h", "2s3d8h9sJs")
-    state = play(state, "r225 f f c / c c / c c / c c")
-    assert state.payoffs() == [-50, 25, 25, 0]
-    state = deal((1000, 1000, 1000), "AsKh AdKc 7c2d", "2h3d8h9sJs")
-    state = play(state, "r201 c c / c r302 f c / c c / c c")
-    assert state.payoffs() == [101, 100, -201]
+def test_odd_chips_may_be_divided() -> None:
+    state = play(deal((1000,) * 3, "AsKh AdKc 7c2d", "2h3d8h9sJs"), "r201 c c / c r302 f c / c c / c c")
     assert state.divided_payoffs() == [100.5, 100.5, -201]
-
-
-def test_odd_chips_go_one_each_to_the_first_seats() -> None:
-    """Three split 350 chips, 116 each: two get one more."""
-    state = deal((1000, 1000, 1000, 1000), "7c2d AsKh AdKc AcKd", "2h3d8h9sJs")
-    state = play(state, "c c f c / c c c / c c c / c c c")
-    assert state.pots() == [Pot(350, (1, 2, 3))]
-    assert state.payoffs() == [-50, 17, 17, 16]
-
-
-def test_odd_chips_of_every_pot_go_to_its_own_first_seats() -> None:
-    """Three split the main pot, 216 each and two chips; two of them a side pot, 251 each and one chip."""
-    state = deal((1000, 150, 1000, 1000, 1000), "7c2d AsKh AdKc AcKd 7d3c", "2h3d8h9sJs")
-    state = play(state, "c c c f c / r150 c c c / c c r251 c c / c r351 f c")
-    assert state.pots() == [Pot(650, (1, 2, 3)), Pot(503, (2, 3))]
-    assert state.payoffs() == [-50, 217 - 150, 217 + 252 - 351, 216 + 251 - 351, -251]
 
 
 def test_odd_chips_divided_as_the_dealer_of_the_competition_does() -> None:
