@@ -64,7 +64,7 @@ class LeafRunner:
                     flat = torch.cat([self._forward(rows).cpu() for rows in self._chunks(grids)]).numpy()
                 break
             except RuntimeError as error:
-                if self._rows <= CHUNK_ROWS or not ran_out(self._device, error, told=self._rows < DEVICE_ROWS):
+                if self._rows <= CHUNK_ROWS or not ran_out(self._device, error, verbose=self._rows >= DEVICE_ROWS):
                     raise
                 self._rows //= 2
         shapes = [(len(betting), len(parts.own) * len(parts.opp)) for parts, betting in grids]

@@ -62,7 +62,7 @@ class TorchEngine:
             self._solve_at_once(solvers, efforts, len(solvers) / whole)
             return
         except RuntimeError as error:
-            if not ran_out(self.device, error, told=self._share < 1):
+            if not ran_out(self.device, error, verbose=self._share >= 1):
                 raise
             self._share /= 2
         gc.collect()

@@ -61,13 +61,13 @@ def room(device: torch.device) -> int:
     return int(_OF_FREE * free_bytes(device))
 
 
-def ran_out(device: torch.device, error: BaseException | None, told: bool = False) -> bool:
-    """Whether memory ran out; printed unless it was `told` before: smaller batches come next. An error while a graph is
+def ran_out(device: torch.device, error: BaseException | None, verbose: bool = True) -> bool:
+    """Whether memory ran out, which is printed if `verbose`: smaller batches come next. An error while a graph is
     captured has the memory error as its context."""
     if error is None:
         return False
     if not isinstance(error, torch.OutOfMemoryError):
-        return ran_out(device, error.__context__, told)
-    if not told:
+        return ran_out(device, error.__context__, verbose)
+    if verbose:
         print(f"{device} ran out of memory; batches are smaller from now on", file=sys.stderr)
     return True

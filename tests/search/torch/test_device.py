@@ -83,6 +83,6 @@ def test_running_out_of_memory_is_known_by_its_error(capsys: pytest.CaptureFixtu
     captured.__context__ = torch.OutOfMemoryError()
     assert ran_out(device, captured)
     assert "cuda ran out of memory; batches are smaller" in capsys.readouterr().err
-    assert ran_out(device, torch.OutOfMemoryError(), told=True)
+    assert ran_out(device, torch.OutOfMemoryError(), verbose=False)
     assert not ran_out(device, RuntimeError("another"))
     assert capsys.readouterr().err == ""
