@@ -18,8 +18,8 @@ _OF_FREE = 0.8
 
 
 def check_device(name: str) -> torch.device:
-    """Device for a name of `search.solver.device`: auto is CUDA where there is one, torch the CPU. Raises PokernetsError for a
-    name without a meaning and for a CUDA device that is not there."""
+    """Device for a name of `search.solver.device`: auto is CUDA where there is one, torch the CPU. Raises
+    PokernetsError for a name without a meaning and for a CUDA device that is not there."""
     there = torch.cuda.is_available() if name.startswith(("cuda", "auto")) else False
     if name.startswith("cuda") and not there:
         raise PokernetsError(f"device `{name}` was asked for and torch finds no CUDA device; use device=cpu")
