@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from poker.errors import PokernetsError
 from poker.kernels.simd import LANES
-from poker.kernels.vector.leaf_values import LeafBetting, Strategies, add_leaf_values
+from poker.kernels.vector.leaf_play import LeafBetting, Strategies, add_leaf_values
 from poker.solvers.blueprint import action_classes, bias_of
 from poker.solvers.vector.boards import deck_of
 from poker.solvers.vector.solver import VectorSolver
