@@ -71,7 +71,7 @@ class Predictor(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Prior:
-    """What a `predictor` expects of one player, given what was seen of them; never changed in place.
+    """Frequencies of one player by a `predictor`, given what was seen of them; never changed in place.
 
     `weights` [W] are shares of players in whom it counts like each of `poker.features.frequencies.WEIGHTS`;
     `fingerprint` is equal for equal priors that have seen the same.
