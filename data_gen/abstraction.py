@@ -76,7 +76,7 @@ def _made_elsewhere(others: str, config: dict[str, Any]) -> Artifact | None:
 
 
 def _stored_street(street: int, path: Path, config: dict[str, Any]) -> StreetTable | None:
-    """A street that an earlier run with the same settings finished; one with others is refused, lest it be lost."""
+    """Read a street that an earlier run finished; one of other settings is refused, so that it is not overwritten."""
     part = find_artifact(path, STREET_KIND, config=config)
     if part is None:
         return None

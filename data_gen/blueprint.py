@@ -97,9 +97,9 @@ def run(
         if made is not None and training.enough(made.counts["iterations"], made.counts["seconds"]):
             print(f"blueprint {output} is there: {made.counts['iterations']:,} iterations", file=sys.stderr)
             return
-        _announce(tree, cards, trainer, bits)
+        _print_sizes(tree, cards, trainer, bits)
         if dry:
-            _tell_rate(trainer, iterations, seconds)
+            _print_rate(trainer, iterations, seconds)
             return
         saved = None if tree.from_rules else tree
         del tree  # gigabytes, with three players; solvers of large games do not keep it either
@@ -237,7 +237,7 @@ def _noted_interrupts() -> Iterator[list[int]]:
         signal.signal(signal.SIGINT, before)
 
 
-def _tell_rate(trainer: BlueprintSolver, iterations: int | None, seconds: float | None) -> None:
+def _print_rate(trainer: BlueprintSolver, iterations: int | None, seconds: float | None) -> None:
     """Print the rate of a short training, which is thrown away; the first iterations are the fastest."""
     trainer.run(seconds=_TRIAL_SECONDS / 10)  # loads kernels
     before, started = trainer.iterations, time.perf_counter()
@@ -247,7 +247,7 @@ def _tell_rate(trainer: BlueprintSolver, iterations: int | None, seconds: float 
     print(f"about {rate:,.0f} iterations a second: {min(ends) * rate:,.0f} in {min(ends):,.0f} s", file=sys.stderr)
 
 
-def _announce(tree: BettingTree, cards: Buckets, trainer: BlueprintSolver, bits: int) -> None:
+def _print_sizes(tree: BettingTree, cards: Buckets, trainer: BlueprintSolver, bits: int) -> None:
     """Print the memory and disk space that the run needs."""
     acts = tree.kind == Kind.DECISION
     infosets = np.array(cards.num_buckets, dtype=np.int64)[tree.street[acts]]

@@ -1,4 +1,4 @@
-"""The cost of a job, from trials of its work: printed before it starts, and nothing else is done with `--dry`.
+"""Costs of jobs by trials of their work, printed before a job starts; with `--dry` it does nothing else.
 
 Trials run in processes like those of the job, as many at a time: their linear algebra has one thread as well, and they
 wait for memory and for each other as the job's will.

@@ -95,7 +95,7 @@ def run(*, source: HandSource, cluster: Cluster, dry: bool, output: str, runs: s
         console.print(f"{made.counts['rows']:,} decisions at {output} are there already", soft_wrap=True, markup=False)
         return
     if dry:
-        _tell(source, cluster, output)
+        _print_cost(source, cluster, output)
         return
     rows, problems = _gather(source, cluster, runs)
     unused = dict(problems.counts.most_common())
@@ -143,7 +143,7 @@ def _rows_of(observe: Observe, task: tuple[int, list[Any]]) -> tuple[int, Action
     return number, ActionRows.of(hands), problems
 
 
-def _tell(source: HandSource, cluster: Cluster, output: str) -> None:
+def _print_cost(source: HandSource, cluster: Cluster, output: str) -> None:
     """Print the cost, from the second batch, for the first loads kernels; an archive is read to the end, to count its
     hands. This process makes batches while the others observe."""
     batches = source.batches(Problems())

@@ -1,4 +1,4 @@
-"""Jobs that write shards: those that are not there yet, each from the seed, its index and the settings alone."""
+"""The loop of jobs that write shards, each a function of the seed, its index and the settings alone."""
 
 import sys
 import time

@@ -111,7 +111,7 @@ def _loss_of_mean(rows: OpponentRows) -> float:
 
 
 class TrainedNet(NamedTuple):
-    """A net, and what it says of its training."""
+    """A net and the record of its training."""
 
     net: ActionNet
     record: NetRecord
@@ -167,7 +167,7 @@ def table(
 def _measured(
     nets: Mapping[str, str], base: str, data: str, test_share: float | None, architectures: Collection[str]
 ) -> tuple[OpponentRows, dict[str, TrainedNet], Inputs]:
-    """The rows at `data`, from whose test part no net has learned, the nets, and what they read."""
+    """Read the rows at `data`, from whose test part no net has learned, the nets, and the inputs of all rows."""
     records = {name: NetRecord.read(path, name) for name, path in nets.items()}
     check_together(list(records.values()))
     loaded = {name: load_opponent_net(path, architectures) for name, path in nets.items()}
@@ -190,7 +190,7 @@ def _measured(
 
 
 def _walk(predictor: Predictor, rows: OpponentRows) -> Floats:
-    """[test rows, 3] of a predictor that sees all rows in turn, each predicted before it is seen."""
+    """Probabilities [test rows, 3] of a predictor that learns from all rows in turn, each after its prediction."""
     keys = (rows.columns[name].tolist() for name in ("player", "street", "bets", "action"))
     spots = zip(*(part.tolist() for part in np.unravel_index(rows.columns["spot"], SPOTS)), strict=True)
     tested, predicted = set(rows.test_rows.tolist()), []
@@ -205,8 +205,8 @@ def _walk(predictor: Predictor, rows: OpponentRows) -> Floats:
 
 
 def _with_counts(prior: Reals, rows: OpponentRows, seen: NDArray[np.int64]) -> tuple[Floats, Floats]:
-    """[n, W, 3] of `prior` [n, 3] with what each player has done in a spot before, by the weight of the prior, and
-    [n, W] logarithms of how likely the actions were."""
+    """Probabilities [n, W, 3] of `prior` [n, 3] and the player's earlier actions in the spot together, for each weight
+    of the prior, and log-likelihoods [n, W] of the actions that were taken."""
     player, action, spot = (rows.columns[name][seen].tolist() for name in ("player", "action", "spot"))
     counts: defaultdict[tuple[int, int], Floats] = defaultdict(lambda: np.zeros(CLASSES))
     probs, likely = np.empty((len(seen), len(WEIGHTS), CLASSES)), np.empty((len(seen), len(WEIGHTS)))
@@ -219,8 +219,8 @@ def _with_counts(prior: Reals, rows: OpponentRows, seen: NDArray[np.int64]) -> t
 
 
 def shares_of_weights(prior: Reals, rows: OpponentRows, seen: NDArray[np.int64]) -> Floats:
-    """[W] shares of players in whom `prior` [n, 3] counts like each of `WEIGHTS`, by their first hands in the rows
-    `seen` [n], where a prior matters (expectation maximisation)."""
+    """Learn for which share of players each of `WEIGHTS` [W] suits `prior` [n, 3] best, by expectation maximisation
+    over their first hands in the rows `seen` [n], where a prior matters."""
     early = hands_before(rows.columns["player"], rows.columns["hand"])[seen] < EARLY
     _, likely = _with_counts(prior, rows, seen)
     explained = np.zeros((len(rows.names), len(WEIGHTS)))
@@ -232,7 +232,8 @@ def shares_of_weights(prior: Reals, rows: OpponentRows, seen: NDArray[np.int64])
 
 
 def _counted(trained: TrainedNet, rows: OpponentRows, every: Inputs) -> Floats:
-    """[test rows, 3] of a net with each player's counts, by the weights of its training and of the player's past."""
+    """Probabilities [test rows, 3] of a net and each player's counts together; the weights start from those of the
+    net's training and follow the player's past."""
     seen = np.concatenate([rows.train_rows, rows.test_rows])
     player = rows.columns["player"][seen].astype(np.int64)
     probs, likely = _with_counts(_predict(trained.net, every.take(seen)), rows, seen)
@@ -246,7 +247,7 @@ def _counted(trained: TrainedNet, rows: OpponentRows, every: Inputs) -> Floats:
 
 
 def _predict(net: ActionNet, inputs: Inputs) -> Floats:
-    """[n, 3] for the inputs of n rows."""
+    """Probabilities [n, 3] for the inputs of n rows."""
     return by_class(probabilities(net, inputs)).astype(np.float64)
 
 
@@ -299,7 +300,7 @@ def _scores(
 
 
 def hands_before(player: NDArray[np.int32], hand: NDArray[np.int32]) -> NDArray[np.int64]:
-    """[n] hands that the player of a row was seen in before the hand of the row."""
+    """Count the hands [n] in which the player of each row was seen before the hand of the row."""
     order = np.lexsort((hand, player))
     ordered, dealt = player[order], hand[order]
     starts = np.concatenate([[True], ordered[1:] != ordered[:-1]])

@@ -30,12 +30,13 @@ from poker.report import Report, Table
 from poker.rules import Rules
 from poker.types import Board, Floats
 
-_Said = Callable[[int], tuple[HandClasses, Floats]]
-"""Classes of hands in a row, and the log odds of each."""
+_Classify = Callable[[int], tuple[HandClasses, Floats]]
+"""Gives the classes of hands in a row, and the log odds of each."""
 
 
 class _Step(NamedTuple):
-    """A row: what is said of it, the range [1, H] before the action, and how likely that was with the hand held."""
+    """A row with its classes of hands, the range [1, H] before the action, and the probability of the action with the
+    hand held."""
 
     row: int
     classes: HandClasses
@@ -83,14 +84,14 @@ def run(*, data: str, net: str, held: str, game: Rules, learned_hands: int, outp
     test = rows.test_rows
     losses = {"the net alone": -np.log(frequencies[test, walk.kind[test]])}
     groups = [walk.group(row) for row in test.tolist()]
-    for name, shapes, said in (
+    for name, shapes, classify in (
         ("by strength", usual, partial(of_strength, by_any)),
         ("by strength, of this population", population, partial(of_strength, by_any)),
         ("by strength against strong hands", usual, partial(of_strength, by_strong)),
         ("by a net, on boards to come", exact, partial(of_net, to_come)),
         ("by a net, on the board at hand", exact, partial(of_net, partial(by_inputs, game))),
     ):
-        losses[name] = -np.log(np.maximum([step.chance for step in walk.over(test, said, shapes)], 1e-6))
+        losses[name] = -np.log(np.maximum([step.chance for step in walk.over(test, classify, shapes)], 1e-6))
     losses["a net that sees the hand"] = -np.log(given[test, walk.kind[test]])
     record = _record(losses, np.array(groups), rows.columns["hand"][test])
     record["shapes"] = {part: population.shape(group)._asdict() for group, part in enumerate(PARTS)}
@@ -128,7 +129,7 @@ def _mean(values: Floats, groups: NDArray[np.int32]) -> dict[str, Any]:
 
 
 class _Walk:
-    """Rows in turn, with the range that a player's earlier actions of the hand have left."""
+    """Walks through rows and narrows each player's range by the player's actions of the hand."""
 
     def __init__(self, rows: OpponentRows, frequencies: Floats) -> None:
         columns = rows.columns
@@ -143,15 +144,15 @@ class _Walk:
         """Group of the decision in a row (`poker.opponents.shown`)."""
         return group_of(self.spots[row][0], self.spots[row][1] != NOTHING)
 
-    def over(self, chosen: NDArray[np.int64], said: _Said, shapes: ShownHands) -> Iterator[_Step]:
-        """Rows of whole hands, with what a model says of them."""
+    def over(self, chosen: NDArray[np.int64], classify: _Classify, shapes: ShownHands) -> Iterator[_Step]:
+        """Steps of the `chosen` rows, which are whole hands, by the classes of a model."""
         hand, ranges = -1, dict[int, Floats]()
         usual = [shapes.shape(group) for group in range(len(PARTS))]
         for row in chosen.tolist():
             dealt, player = self._who[row]
             if dealt != hand:
                 hand, ranges = dealt, {}
-            classes, odds = said(row)
+            classes, odds = classify(row)
             weights = ranges.get(player, np.ones(classes.of.shape)) * HOLDEM.live(self.boards[row])
             shape = usual[self.group(row)]
             chances = by_hand(classes, odds, self._frequencies[[row]], weights, shape)[..., self.kind[row]]

@@ -63,7 +63,7 @@ class WideNet(ActionNet):
         self.members = nn.ModuleList(Mlp(size, hidden, classes, seed + 1000 * member) for member in range(members))
         self.dropout = nn.Dropout(dropout)
 
-    def each(self, batch: OpponentBatch) -> Iterator[Tensor]:
+    def member_logits(self, batch: OpponentBatch) -> Iterator[Tensor]:
         """Logits [n, C] of every member."""
         inputs = torch.cat([batch.features, *(getattr(batch, name) for name in self.needs)], dim=1)
         for member in self.members:
@@ -75,10 +75,10 @@ class WideNet(ActionNet):
             yield last(x)
 
     def forward(self, batch: OpponentBatch) -> Tensor:
-        probs = torch.stack([logits.softmax(dim=1) for logits in self.each(batch)]).mean(dim=0)
+        probs = torch.stack([logits.softmax(dim=1) for logits in self.member_logits(batch)]).mean(dim=0)
         return probs.log()
 
     def loss(self, batch: OpponentBatch) -> Tensor:
         """Mean log-loss of the members, each on its own."""
-        losses = [functional.cross_entropy(logits, batch.action) for logits in self.each(batch)]
+        losses = [functional.cross_entropy(logits, batch.action) for logits in self.member_logits(batch)]
         return torch.stack(losses).mean()

@@ -108,16 +108,6 @@ def test_streets_of_other_settings_are_refused_and_kept(tmp_path: Path) -> None:
     assert method.calls == [0, 1, 1]
 
 
-def test_an_abstraction_of_other_settings_is_refused(tmp_path: Path) -> None:
-    output = str(tmp_path / "abstraction")
-    made = make(TwoStreets(), 1, output)
-    with pytest.raises(MismatchedArtifactError, match="job=abstraction"):
-        make(TwoStreets(buckets=9), 1, output)
-    with pytest.raises(MismatchedArtifactError, match="seed=1"):
-        make(TwoStreets(), 2, output)
-    assert CardAbstraction.load(output).fingerprint == made.fingerprint
-
-
 def test_dry_says_what_it_takes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     method = TwoStreets()
     run(method=method, seed=1, output=str(tmp_path / "abstraction"), cluster=LocalCluster(2), dry=True)

@@ -177,16 +177,6 @@ def test_the_curve_of_a_continued_run_is_that_of_an_uninterrupted_one(tmp_path: 
     assert evaluate_policy(policy.tree, policy.probs).nash_conv == pytest.approx(whole[10_000]["nash_conv"], abs=1e-6)
 
 
-@pytest.mark.slow
-def test_settings_that_cannot_work_are_named(tmp_path: Path) -> None:
-    here = places(tmp_path)
-    assert "job.iterations" in data_gen_fails(
-        "job=blueprint", "game=leduc", "job.iterations=null", "job.seconds=null", *here
-    )
-    assert "job=abstraction" in data_gen_fails("job=blueprint", "game=flop_holdem_nolimit", *here)
-    assert "iteratons" in data_gen_fails(*LEDUC, "job.iteratons=5", *here)
-
-
 def test_another_abstraction_on_another_machine_is_refused() -> None:
     solver = partial(ExternalSampling, seed=1)
     with pytest.raises(PokernetsError, match=r"none is another abstraction on .* cluster\.storage=driver"):

@@ -1,10 +1,6 @@
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 from tests.data_gen.commands import data_gen, data_gen_fails, digests
-from tests.killed import ROOT
 from tests.test_lock import held
 
 SMALL = ("job=preflop_rollouts", "job.deals=2000", "job.iterations=2", "job.iteration_deals=1000")
@@ -32,17 +28,3 @@ def test_what_another_command_makes_is_left_to_it(tmp_path: Path) -> None:
             assert "another command makes" in data_gen_fails(*job)
         assert "s of CPU" in data_gen(*job, "--dry")
     assert not made.exists()
-
-
-def test_two_commands_with_other_runs_do_not_make_the_same(tmp_path: Path) -> None:
-    """The second is refused at once while the first holds the place."""
-    job = ("job=preflop_rollouts", f"job.output={tmp_path}/made", "cluster.processes=1", "job.deals=100000000")
-    command = [sys.executable, "-m", "data_gen", *job, f"runs={tmp_path}/first"]
-    with subprocess.Popen(command, cwd=ROOT, stderr=subprocess.DEVNULL) as first:
-        while not (tmp_path / ".lock").exists():
-            assert first.poll() is None
-            time.sleep(0.05)
-        time.sleep(0.2)
-        assert "another command makes" in data_gen_fails(*job, f"runs={tmp_path}/second")
-        first.kill()
-    assert not (tmp_path / "made").exists()

@@ -37,7 +37,7 @@ from poker.features import opponent_history
 from poker.features.action_rows import write_rows
 from poker.features.opponent import NAMES
 from poker.opponents.habits import Habits
-from poker.opponents.model import Predictor, action_class, context_of, sized_class
+from poker.opponents.model import Predictor, context_of, sized_class
 from poker.play.hand import play_hand
 from poker.rules import CALL, FOLD
 from poker.state import HandState
@@ -191,6 +191,17 @@ def test_a_net_that_remembers_players_beats_one_that_does_not(nets: Path, work: 
     assert remembering["accuracy"] > without["accuracy"]
 
 
+def assert_predicts(predictor: Predictor, hands: list[ObservedHand], wanted: np.ndarray, first_street: int) -> None:
+    """Decision by decision, each observed after its prediction."""
+    decisions = [(hand.names, decision) for hand in hands for decision in hand.decisions]
+    for row, (names, (betting, board, action)) in enumerate(decisions):
+        context = context_of(betting, board, names[betting.to_act])
+        probs = predictor.probs(context)
+        if betting.street >= first_street:
+            np.testing.assert_allclose(probs, wanted[row], atol=1e-5)
+        predictor.update(context, sized_class(betting, action))
+
+
 def test_at_the_table_it_says_what_it_says_of_the_rows(nets: Path, work: Path, hands: list[ObservedHand]) -> None:
     """Every decision predicted and observed one at a time, against all rows at once."""
     rows = OpponentRows(rows_of(work), 0.2)
@@ -199,15 +210,7 @@ def test_at_the_table_it_says_what_it_says_of_the_rows(nets: Path, work: Path, h
     wanted = probabilities(load_opponent_net(nets / "adaptive"), inputs)
     predictor = OpponentNet(nets / "adaptive", base=nets / "hand")
     assert isinstance(predictor, Predictor)
-    row = 0
-    for hand in hands[:60]:
-        for betting, board, action in hand.decisions:
-            context = context_of(betting, board, hand.names[betting.to_act])
-            probs = predictor.probs(context)
-            if betting.street:
-                np.testing.assert_allclose(probs, wanted[row], atol=1e-5)
-            predictor.update(context, action_class(action))
-            row += 1
+    assert_predicts(predictor, hands[:60], wanted, first_street=1)
     betting, board, _ = hands[-1].decisions[-1]
     seen, unseen = (context_of(betting, board, name) for name in ("p0", "somebody else"))
     assert np.abs(predictor.probs(unseen) - predictor.probs(seen)).max() > 1e-3
@@ -241,13 +244,7 @@ def test_no_limit_nets_say_at_the_table_what_they_say_of_the_rows(no_limit: tupl
     wanted = probabilities(net, rows.inputs(("hand", "past"), partial(probabilities, base)))
     assert wanted.shape == (len(rows.columns["action"]), rows.classes) == (len(wanted), 9)
     table = OpponentNet(folder / "opponent_net" / "adaptive", folder / "opponent_net" / "hand")
-    row = 0
-    for hand in observed[:40]:
-        for betting, board, action in hand.decisions:
-            context = context_of(betting, board, hand.names[betting.to_act])
-            np.testing.assert_allclose(table.probs(context), wanted[row], atol=1e-5)
-            table.update(context, sized_class(betting, action))
-            row += 1
+    assert_predicts(table, observed[:40], wanted, first_street=0)
     limit = context_of(Betting.start(load_rules("holdem_limit_3p")), (), "p0")
     with pytest.raises(PokernetsError, match="is for nolimit games"):
         table.probs(limit)

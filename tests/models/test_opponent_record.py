@@ -152,12 +152,3 @@ def test_a_net_that_does_not_say_what_it_learned_from_is_refused(root: Path, tmp
     export_net(tmp_path / "hand", OPPONENT_NET, HAND, HAND(), stamp=STAMP, config={}, made_from={}, counts={})
     with pytest.raises(MismatchedArtifactError, match=r"`hand` at .* does not say which hands it learned from"):
         measure(tmp_path, root / "april", tmp_path / "out", {"hand": tmp_path / "hand"})
-
-
-def test_names_are_whole_where_the_console_is_narrow(
-    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setenv("COLUMNS", "80")
-    nets = {"a_name_of_18_letter": root / "hand", "player": root / "player"}
-    measure(root, root / "april", tmp_path, nets)
-    assert "a_name_of_18_letter " in capsys.readouterr().err

@@ -141,23 +141,6 @@ def recipe_of(*overrides: str) -> dict[str, Any]:
     return recipe(instantiate(resolve(compose("train", ["model=leaf", *overrides]).trainer), _convert_="all"))
 
 
-@pytest.mark.parametrize(
-    "override",
-    [
-        "model.learning_rat=0.1",
-        "model.net.hiden=[3]",
-        "trainer.epochs=3",
-        "+callbacks.progress.refresh_rat=1",
-        "trainer.max_epochs=many",
-    ],
-)
-def test_a_misspelt_key_is_one_line(trained: Path, override: str) -> None:
-    done = refused(trained, override)
-    assert done.returncode == 2
-    assert len(done.stderr.strip().splitlines()) == 1
-    assert override.split("=", maxsplit=1)[0].rsplit(".", maxsplit=1)[-1] in done.stderr
-
-
 @pytest.mark.slow
 def test_killed_and_started_again_it_ends_in_the_same_weights(trained: Path, tmp_path: Path) -> None:
     write_leaf_states(tmp_path / "artifacts" / "leaf_states", rows=50_000)
