@@ -91,18 +91,18 @@ def _table(boards: list[tuple[int, ...]], deck: int, values: Any) -> NDArray[np.
     return out
 
 
-def sample_boards(rules: Rules, shown: Board, count: int, rng: np.random.Generator) -> list[Board]:
-    """`count` complete boards that begin with `shown`, each uniform over the deck.
+def sample_boards(rules: Rules, board: Board, count: int, rng: np.random.Generator) -> list[Board]:
+    """`count` complete boards that begin with `board`, each uniform over the deck.
 
     They are stratified by the next card: it comes from shuffled decks dealt to the end, one deck after another.
     """
-    rest = np.array([card for card in range(rules.deck_size) if card not in shown])
-    missing = rules.total_board_cards - len(shown)
+    rest = np.array([card for card in range(rules.deck_size) if card not in board])
+    missing = rules.total_board_cards - len(board)
     if missing == 0 or count == 0:
-        return [shown] * count
+        return [board] * count
     decks = [rng.permutation(rest) for _ in range(-(-count // len(rest)))]
     boards = []
     for card in np.concatenate(decks)[:count].tolist():
         others = rng.choice(rest[rest != card], missing - 1, replace=False)
-        boards.append((*shown, card, *others.tolist()))
+        boards.append((*board, card, *others.tolist()))
     return boards

@@ -122,25 +122,25 @@ def showdown_totals(rules: Rules, board: Board, own: Floats, opponent: Floats) -
     totals = np.zeros(len(own))
     if not unlike.any():
         return totals
-    found = own[unlike]
+    ranges = own[unlike]
     if not (rules.deck_size == 52 and rules.num_hole_cards == 2 and rules.total_board_cards == 5):
-        totals[unlike] = found @ showdown_chances(rules, board, opponent)
+        totals[unlike] = ranges @ showdown_chances(rules, board, opponent)
         return totals
-    mine, theirs = _few_hands(found.any(axis=0)), _few_hands(opponent != 0)
+    mine, theirs = _few_hands(ranges.any(axis=0)), _few_hands(opponent != 0)
     live = rules.space.live(board)
     if mine is not None and theirs is not None and board:
         between = np.array([[_margin(board, hand, other) for other in theirs.tolist()] for hand in mine.tolist()])
-        totals[unlike] = found[:, mine] @ between @ opponent[theirs]
+        totals[unlike] = ranges[:, mine] @ between @ opponent[theirs]
     elif mine is not None:
-        totals[unlike] = found[:, mine] @ (_margin_rows(rules, board, mine) @ opponent)
+        totals[unlike] = ranges[:, mine] @ (_margin_rows(rules, board, mine) @ opponent)
     elif theirs is not None:
-        totals[unlike] = -(found @ (opponent[theirs] @ _margin_rows(rules, board, theirs)))
+        totals[unlike] = -(ranges @ (opponent[theirs] @ _margin_rows(rules, board, theirs)))
     elif _is_even(opponent, live):
-        totals[unlike] = found @ _margin_sums(rules, board) * opponent.max()
-    elif all(_is_even(row, live) for row in found):
-        totals[unlike] = found.max(axis=1) * -(opponent @ _margin_sums(rules, board))
+        totals[unlike] = ranges @ _margin_sums(rules, board) * opponent.max()
+    elif all(_is_even(row, live) for row in ranges):
+        totals[unlike] = ranges.max(axis=1) * -(opponent @ _margin_sums(rules, board))
     else:
-        totals[unlike] = found @ showdown_chances(rules, board, opponent)
+        totals[unlike] = ranges @ showdown_chances(rules, board, opponent)
     return totals
 
 

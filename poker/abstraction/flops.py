@@ -76,7 +76,7 @@ def _features() -> Floats:
     is a mean over starting hands."""
     flops = canonical_boards(3)
     to_class = np.eye(169, dtype=np.float32)[PREFLOP_CLASS]
-    found = np.zeros((2, len(flops), 169), np.float32)
+    sums = np.zeros((2, len(flops), 169), np.float32)
     dealt = np.zeros((len(flops), 169), np.float32)
     for rank in range(NUM_RANKS):
         turns = np.array([_turn(flop, rank) for flop in flops.tolist()], np.uint8)
@@ -84,8 +84,8 @@ def _features() -> Floats:
         live = strength >= 0
         strength = np.where(live, strength / 1980, 0)
         dealt += live.astype(np.float32) @ to_class
-        found += np.stack([strength @ to_class, strength**2 @ to_class])
-    weighted = found / np.maximum(dealt, 1) * np.sqrt(PREFLOP_CLASS_SIZE / PREFLOP_CLASS_SIZE.sum())
+        sums += np.stack([strength @ to_class, strength**2 @ to_class])
+    weighted = sums / np.maximum(dealt, 1) * np.sqrt(PREFLOP_CLASS_SIZE / PREFLOP_CLASS_SIZE.sum())
     return np.concatenate(list(weighted), axis=1).astype(np.float64)
 
 

@@ -168,9 +168,9 @@ class PotentialAware(Method):
         if street == FLOP:
             ground, turn = Ground(built[TURN].vectors), built[TURN].table.astype(np.uint16)
             lists = _sample(FLOP, effort.sample, partial(_turn_lists, turn), how.seed)
-            found = find_centers(FlowPoints(lists, ground), num_buckets, effort, how.seed, show)
-            order = np.argsort(found.vectors.sum(axis=1, dtype=np.int64), kind="stable")
-            centers = FlowCenters(found.masses[order], ground.bucket_vectors)
+            flows = find_centers(FlowPoints(lists, ground), num_buckets, effort, how.seed, show)
+            order = np.argsort(flows.vectors.sum(axis=1, dtype=np.int64), kind="stable")
+            centers = FlowCenters(flows.masses[order], ground.bucket_vectors)
             return partial(_nearest_flows, turn, ground, centers), centers.vectors
         points_of = partial(self._points, street)
         points = VectorPoints(_sample(street, effort.sample, points_of, how.seed))
@@ -185,8 +185,8 @@ class PotentialAware(Method):
         labels_of: LabelsOf
         if street == FLOP:
             ground = Ground(_by_sum(_sample(TURN, self.turn, partial(self._points, TURN), 0)))
-            held = strength.boards_strength(canonical_boards(BOARD_SIZES[TURN])).astype(np.int64)
-            turn = (np.maximum(held, 0) * self.turn // (_TURN_FULL + 1)).astype(np.uint16)
+            strengths = strength.boards_strength(canonical_boards(BOARD_SIZES[TURN])).astype(np.int64)
+            turn = (np.maximum(strengths, 0) * self.turn // (_TURN_FULL + 1)).astype(np.uint16)
             points_of = partial(_turn_lists, turn)
             few = FlowPoints(_sample(FLOP, self.flop, points_of, 0), ground)
             labels_of = partial(_nearest_flows, turn, ground, few.at(np.arange(self.flop)))
@@ -244,9 +244,9 @@ def _square_cells(num_buckets: int, completions: int, boards: BoardRows) -> NDAr
 
 
 def _strength_cells(num_buckets: int, boards: BoardRows) -> NDArray[np.int32]:
-    found = strength.boards_strength(boards)
-    held = found[found >= 0].reshape(len(boards), -1).astype(np.int32)
-    return np.minimum(held * num_buckets // _FLOP_FULL, num_buckets - 1)
+    strengths = strength.boards_strength(boards)
+    live = strengths[strengths >= 0].reshape(len(boards), -1).astype(np.int32)
+    return np.minimum(live * num_buckets // _FLOP_FULL, num_buckets - 1)
 
 
 def lossless_preflop(progress: Progress) -> StreetTable:
@@ -316,8 +316,8 @@ def _assign(street: int, dtype: type[np.generic], labels_of: LabelsOf, start: in
 
 def _live(boards: BoardRows) -> NDArray[np.bool_]:
     """[n, 1326] whether a hand shares no card with the board."""
-    held = np.bitwise_or.reduce(np.uint64(1) << boards.astype(np.uint64), axis=1)
-    return np.asarray(HOLDEM.masks & held[:, None] == 0)
+    masks = np.bitwise_or.reduce(np.uint64(1) << boards.astype(np.uint64), axis=1)
+    return np.asarray(HOLDEM.masks & masks[:, None] == 0)
 
 
 def _cpu_seconds(

@@ -12,7 +12,7 @@ from poker.betting import Betting
 from poker.rules import CALL, FOLD, Rules, rules_from
 from poker.solvers.blueprint import KIND, Blueprint
 from poker.state import HandState, Policy
-from poker.tree.history import HistoryTranslator
+from poker.tree.translation import HistoryTranslator
 
 _UNMET_RAISES = 3
 

@@ -24,7 +24,7 @@ from poker.search.table_solver import TableSolver
 from poker.solvers.blueprint import Blueprint
 from poker.solvers.sampling.subgame import RolledOut
 from poker.state import HandState, Policy, public_state
-from poker.tree.history import HistoryTranslator
+from poker.tree.translation import HistoryTranslator
 from poker.types import Board, Ranges
 
 _MOST_PLAYERS = 4

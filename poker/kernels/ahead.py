@@ -89,7 +89,7 @@ def _compile_all(title: str, todo: list[list[tuple[str, str]]], bars: "Progress"
         pending = {processes.submit(_compile, group): len(group) for group in todo}
         for done in as_completed(pending):
             bars.advance(bar, pending[done])
-        return sum(each.result() for each in pending)
+        return sum(task.result() for task in pending)
 
 
 def _write_stamp(depends_on: dict[str, Any], cache: list[str]) -> None:
@@ -106,9 +106,9 @@ def groups() -> list[list[tuple[str, str]]]:
     """
     from poker.kernels.registry import ENTRIES  # noqa: PLC0415 (imports numba)
 
-    for found in pkgutil.walk_packages(kernels.__path__, f"{kernels.__name__}."):
-        if not found.name.endswith("__main__"):
-            importlib.import_module(found.name)
+    for module in pkgutil.walk_packages(kernels.__path__, f"{kernels.__name__}."):
+        if not module.name.endswith("__main__"):
+            importlib.import_module(module.name)
     by_module: dict[tuple[str, int], list[tuple[str, str]]] = defaultdict(list)
     for entry in ENTRIES:
         for number, signature in enumerate(entry.signatures):
@@ -160,5 +160,5 @@ def _cache_files() -> list[str]:
 
 def _states(files: Iterable[str]) -> dict[str, list[int]]:
     """Size and time of change in nanoseconds of each; OSError where one is gone."""
-    found = {file: os.stat(file) for file in files}
-    return {file: [state.st_size, state.st_mtime_ns] for file, state in found.items()}
+    states = {file: os.stat(file) for file in files}
+    return {file: [state.st_size, state.st_mtime_ns] for file, state in states.items()}

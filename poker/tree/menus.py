@@ -62,7 +62,7 @@ class Size:
             raise MenuError(f"bet size `{str(text)[:100]}`: must be positive and finite")
         return cls(_UNITS[unit], value)
 
-    def total(self, spot: "_Spot") -> int:
+    def total(self, spot: "_Amounts") -> int:
         """The raise-to total this size means, before it is clipped to the legal range."""
         if self.unit == "pot":
             return _round(spot.highest + self.value * spot.pot)
@@ -93,7 +93,7 @@ class StreetMenu:
 
 
 @dataclass(frozen=True)
-class _Spot:
+class _Amounts:
     """Chips that sizes are computed from: `pot` after calling, `base` the total at the start of the street; `largest`
     is the most that another player can call. `streets` are left."""
 
@@ -151,7 +151,7 @@ class BetMenu:
             raise MenuError(f"the bet menu has no sizes for street {betting.street} of game `{betting.rules.name}`")
         committed, player, rules = betting.committed, betting.to_act, betting.rules
         others = max(rules.stacks[i] for i in range(rules.num_players) if i != player and not betting.folded[i])
-        spot = _Spot(
+        spot = _Amounts(
             pot=dead + sum(committed) + betting.highest - committed[player],
             highest=betting.highest,
             base=street_base(betting) if base is None else base,
@@ -187,22 +187,22 @@ class BetMenu:
         lists = menu.by_player[betting.to_act if len(menu.by_player) > 1 else 0]
         return lists[min(betting.num_raises, len(lists) - 1)] if lists else ()
 
-    def _clip(self, total: int, spot: _Spot) -> int:
+    def _clip(self, total: int, spot: _Amounts) -> int:
         clipped = max(spot.smallest, min(total, spot.largest))
         pot_after = spot.pot + 2 * (clipped - spot.highest)
         if self.force_allin and spot.largest - clipped <= self.force_allin * pot_after:
             return max(spot.largest, spot.smallest)
         return clipped
 
-    def _merged(self, totals: set[int], spot: _Spot) -> Collection[int]:
+    def _merged(self, totals: set[int], spot: _Amounts) -> Collection[int]:
         if not self.merge:
             return totals
-        kept: list[int] = []
+        totals_left: list[int] = []
         for total in sorted(totals, reverse=True):
             ratio = 1 + (total - spot.highest) / spot.pot
-            if not kept or (1 + (kept[-1] - spot.highest) / spot.pot) / ratio >= 1 + self.merge:
-                kept.append(total)
-        return kept
+            if not totals_left or (1 + (totals_left[-1] - spot.highest) / spot.pot) / ratio >= 1 + self.merge:
+                totals_left.append(total)
+        return totals_left
 
 
 def street_base(betting: Betting) -> int:

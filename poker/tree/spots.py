@@ -77,11 +77,11 @@ def spot_bets(menu: Mapping[str, object]) -> BetMenu:
         raise MenuError("bet menu: `donk` alone says no street; write `flop_donk`, `turn_donk` or `river_donk`")
     donks: dict[str, object] = dict(given)
     donks |= {street: keys.pop(f"{street}_donk") for street in STREET_NAMES if f"{street}_donk" in keys}
-    known: set[str] = set()
+    names_read: set[str] = set()
 
     def chosen(seat: str, street: str, kind: str) -> object:
         names = (f"{seat}_{street}_{kind}", f"{street}_{kind}", f"{seat}_{kind}", kind)
-        known.update(names[:3])
+        names_read.update(names[:3])
         sizes = next(keys[name] for name in names if name in keys)
         return sizes.split(",") if isinstance(sizes, str) else sizes
 
@@ -91,10 +91,10 @@ def spot_bets(menu: Mapping[str, object]) -> BetMenu:
         }
         for street in STREET_NAMES
     }
-    unknown = set(keys) - known - {"bet", "raise"}
+    unknown = set(keys) - names_read - {"bet", "raise"}
     if unknown:
         raise MenuError(
-            f"bet menu: unknown key `{sorted(unknown)[0]}`; known are bet, raise, {', '.join(sorted(known))}"
+            f"bet menu: unknown key `{sorted(unknown)[0]}`; names_read are bet, raise, {', '.join(sorted(names_read))}"
         )
     return bet_menu(**menus, donk=donks, **thresholds)  # type: ignore[arg-type]
 

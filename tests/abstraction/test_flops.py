@@ -24,9 +24,9 @@ def test_weights_are_deals_and_divisions_have_their_own(count: int) -> None:
     suits = np.array([len(set(row)) for row in (boards % 4).tolist()])
     ranks = np.array([len(set(row)) for row in (boards // 4).tolist()])
     pairs = set(zip(suits.tolist(), ranks.tolist(), strict=True))
-    found = {(s, r): int(weights[(suits == s) & (ranks == r)].sum()) for s, r in pairs}
+    counts = {(s, r): int(weights[(suits == s) & (ranks == r)].sum()) for s, r in pairs}
     choices = 13 * 12 * 11 // 6
-    assert found == {
+    assert counts == {
         (1, 3): 4 * choices,
         (2, 3): 36 * choices,
         (3, 3): 24 * choices,

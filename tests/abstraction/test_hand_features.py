@@ -59,13 +59,13 @@ def _compare(own: list[tuple[int, ...]], other: list[tuple[int, ...]]) -> NDArra
 @pytest.mark.parametrize("name", BOARDS)
 def test_features_match_enumeration(name: str) -> None:
     board = parse_cards(BOARDS[name])
-    found = features.hand_features(board)
+    result = features.hand_features(board)
     hands = [h for h in map(parse_cards, HANDS) if not set(h) & set(board)]
     assert len(hands) >= 3
     for hand in hands[: 2 if len(board) == 3 else None]:
         index = hand_index(*hand)
         for field, value in brute_force(board, hand).items():
-            assert getattr(found, field)[index] == pytest.approx(value, abs=1e-12), (field, hand)
+            assert getattr(result, field)[index] == pytest.approx(value, abs=1e-12), (field, hand)
 
 
 @pytest.mark.parametrize("name", BOARDS)
@@ -105,9 +105,9 @@ def test_batches_equal_single_boards() -> None:
     boards = np.array([parse_cards("AhKh7c"), parse_cards("9c9d2s")], dtype=np.uint8)
     moments = strength.boards_moments(boards)
     for row, board in zip(moments, boards, strict=True):
-        found = features.hand_features(board.tolist())
-        assert np.allclose(row[0] / (1980 * 1081), found.ehs, atol=1e-12)
-        assert np.allclose(row[1] / (1980**2 * 1081), found.ehs2, atol=1e-12)
+        result = features.hand_features(board.tolist())
+        assert np.allclose(row[0] / (1980 * 1081), result.ehs, atol=1e-12)
+        assert np.allclose(row[1] / (1980**2 * 1081), result.ehs2, atol=1e-12)
 
 
 def test_river_strength_is_hand_strength() -> None:
@@ -125,14 +125,14 @@ def test_features_follow_suit_permutations() -> None:
 
 
 def test_preflop_equities_are_the_published_ones() -> None:
-    found, equity = features.hand_features(()), features.all_in_equity(())
+    result, equity = features.hand_features(()), features.all_in_equity(())
     aces, kings = hand_index(*parse_cards("AhAd")), hand_index(*parse_cards("KcKs"))
-    assert found.ehs[aces] == pytest.approx(0.852, abs=5e-4)
-    assert found.ehs[kings] == pytest.approx(0.824, abs=5e-4)
+    assert result.ehs[aces] == pytest.approx(0.852, abs=5e-4)
+    assert result.ehs[kings] == pytest.approx(0.824, abs=5e-4)
     assert equity[aces, kings] == pytest.approx(0.8126, abs=1e-4)
-    assert np.allclose(equity.sum(axis=1, dtype=np.float64) / 1225, found.ehs, atol=1e-6)
-    assert (found.ehs2 >= found.ehs**2).all()
-    assert np.mean(found.ehs) == pytest.approx(0.5, abs=1e-12)
+    assert np.allclose(equity.sum(axis=1, dtype=np.float64) / 1225, result.ehs, atol=1e-6)
+    assert (result.ehs2 >= result.ehs**2).all()
+    assert np.mean(result.ehs) == pytest.approx(0.5, abs=1e-12)
 
 
 def test_preflop_wins_match_sampled_boards() -> None:
@@ -153,15 +153,15 @@ def test_impossible_boards_are_refused(board: tuple[int, ...]) -> None:
 
 
 def test_results_are_read_only() -> None:
-    found = features.hand_features(parse_cards(BOARDS["river"]))
+    result = features.hand_features(parse_cards(BOARDS["river"]))
     with pytest.raises(ValueError, match="read-only"):
-        found.hs[0] = 1
-    assert found.hs.shape == (NUM_HANDS,)
+        result.hs[0] = 1
+    assert result.hs.shape == (NUM_HANDS,)
     assert HAND_CARDS.shape == (NUM_HANDS, 2)
 
 
 @pytest.mark.slow
 def test_kept_preflop_counts_are_what_the_kernels_compute() -> None:
-    kept = features._preflop_counts()
-    assert np.array_equal(kept.wins, features.preflop_wins())
-    assert np.array_equal(kept.moments, features.preflop_moments())
+    counts = features._preflop_counts()
+    assert np.array_equal(counts.wins, features.preflop_wins())
+    assert np.array_equal(counts.moments, features.preflop_moments())

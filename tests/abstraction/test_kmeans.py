@@ -117,6 +117,6 @@ def test_flow_means_are_average_distributions(flows: FlowPoints) -> None:
 
 def test_flow_clusters_improve_on_their_seeds(flows: FlowPoints) -> None:
     seeds = flows.at(plus_plus(flows.vectors, 6, np.random.default_rng([5, 0])))
-    found = find_centers(flows, 6, ClusteringEffort(300, 1, 15), 5, quiet)
-    losses = [np.mean(flows.assign(c)[1].astype(np.float64) ** 2) for c in (seeds, found)]
+    centers = find_centers(flows, 6, ClusteringEffort(300, 1, 15), 5, quiet)
+    losses = [np.mean(flows.assign(c)[1].astype(np.float64) ** 2) for c in (seeds, centers)]
     assert losses[1] < 0.8 * losses[0]

@@ -111,14 +111,14 @@ def test_equities_against_clusters(text: str) -> None:
     board = parse_cards(text)
     row, live = np.array([board], dtype=np.uint8), HOLDEM.live(board)
     clusters = methods.opponent_clusters(4)
-    found = strength.boards_equity_against(row, clusters, 4, 8000)[0]
+    equities = strength.boards_equity_against(row, clusters, 4, 8000)[0]
     ranks = rank_board_hands(row[0])
     for position in range(0, 1081, 90):
         hand = np.flatnonzero(live)[position]
         for c in range(4):
             others = ranks[live & HOLDEM.disjoint[hand] & (clusters == c)]
             expected = np.mean(0.5 + 0.5 * np.sign(ranks[hand] - others))
-            assert found[position, c] == pytest.approx(8000 * expected, abs=0.51)
+            assert equities[position, c] == pytest.approx(8000 * expected, abs=0.51)
     one = strength.boards_equity_against(row, np.zeros(NUM_HANDS, np.int8), 1, 32767)[0, :, 0]
     assert np.allclose(one / 32767, river_counts(board)[live] / FULL, atol=1e-4)
 

@@ -10,13 +10,13 @@ from poker.provenance import provenance
 
 def main(names: list[str]) -> int:
     """Run the named benchmarks, or all of them in the order of their files."""
-    found = sorted(file.stem.removeprefix("bench_") for file in Path(__file__).parent.glob("bench_*.py"))
-    unknown = [name for name in names if name not in found]
+    benchmarks = sorted(file.stem.removeprefix("bench_") for file in Path(__file__).parent.glob("bench_*.py"))
+    unknown = [name for name in names if name not in benchmarks]
     if unknown:
-        print(f"error: no benchmark '{unknown[0]}'; there are {', '.join(found)}", file=sys.stderr)
+        print(f"error: no benchmark '{unknown[0]}'; there are {', '.join(benchmarks)}", file=sys.stderr)
         return 2
     print(json.dumps(provenance()), flush=True)
-    for name in names or found:
+    for name in names or benchmarks:
         for row in importlib.import_module(f"tests.bench.bench_{name}").run():
             print(json.dumps({"bench": name, **row}), flush=True)
     return 0

@@ -38,27 +38,27 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("docs/results/intervals/aivat_values.json"))
     parser.add_argument("--kinds", nargs="+", default=KINDS)
     parser.add_argument("--settings", nargs="+", default=["scale=laptop", "search=demo"])
-    asked = parser.parse_args()
+    options = parser.parse_args()
     overrides = [
         "evaluate=match",
-        f"agents=[{','.join({'blueprint', *asked.opponents})}]",
-        *asked.settings,
+        f"agents=[{','.join({'blueprint', *options.opponents})}]",
+        *options.settings,
     ]
     config = compose("evaluate", overrides)
     functions: dict[str, ValueFunctionFactory] = {
-        kind: call(compose("evaluate", [*overrides, f"+values@asked={kind}"]).asked) for kind in asked.kinds
+        kind: call(compose("evaluate", [*overrides, f"+values@asked={kind}"]).asked) for kind in options.kinds
     }
     blueprint = call(config.agent.blueprint)
     lineups = {
-        name: [blueprint, blueprint if name == "blueprint" else call(config.agent[name])] for name in asked.opponents
+        name: [blueprint, blueprint if name == "blueprint" else call(config.agent[name])] for name in options.opponents
     }
     rotation = Rotation(blueprint.blueprint.rules, config.seed, 1)
     rows: dict[tuple[str, str], list[tuple[float, float]]] = defaultdict(list)
     cpu: dict[tuple[str, str], float] = defaultdict(float)
-    for start in range(0, asked.hands // 2, BLOCK):
+    for start in range(0, options.hands // 2, BLOCK):
         for opponent, agents in lineups.items():
             names = LineUp(("blueprint", opponent))
-            deals = range(start, min(start + BLOCK, asked.hands // 2))
+            deals = range(start, min(start + BLOCK, options.hands // 2))
             played = [play_session(rotation, names, [agents], deal) for deal in deals]
             for kind, values in functions.items():
                 began = time.process_time()
@@ -66,13 +66,13 @@ def main() -> None:
                     MatchAivat(values=partial(_same, values))(rotation, [agents], session)
                     rows[opponent, kind] += _results(rotation, session)
                 cpu[opponent, kind] += time.process_time() - began
-        found = record(
+        content = record(
             unit="mbb/hand",
             what="result of the blueprint; standard deviations of single hands; AIVAT alone is timed, CPU",
             rows=[_row(key, row, cpu[key]) for key, row in rows.items()],
             settings={"overrides": overrides, "seed": config.seed},
         )
-        write_atomically(asked.out, json.dumps(found, indent=1).encode() + b"\n")
+        write_atomically(options.out, json.dumps(content, indent=1).encode() + b"\n")
 
 
 def _same(values: ValueFunctionFactory) -> ValueFunctionFactory:
@@ -85,8 +85,8 @@ def _results(rotation: Rotation, record: SessionRecord) -> list[tuple[float, flo
     return [(chips[0] * mbb, aivat[0] * mbb) for chips, aivat in zip(record.payoffs, record.aivat, strict=True)]
 
 
-def _row(key: tuple[str, str], found: list[tuple[float, float]], seconds: float) -> dict[str, Any]:
-    chips, aivat = np.array(found).T
+def _row(key: tuple[str, str], estimates: list[tuple[float, float]], seconds: float) -> dict[str, Any]:
+    chips, aivat = np.array(estimates).T
     return {
         "opponent": key[0],
         "values": key[1],

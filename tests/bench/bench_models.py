@@ -87,14 +87,14 @@ def training() -> list[dict[str, Any]]:
         write_leaf_states(Path(root), rows=300_000, shards=2)
         data = LeafData(root, epoch_rows=500_000)
         rows = data.epoch_batches * data.config["batch_rows"]
-        found = [{"name": "leaf_net_training", "value": rows / best(partial(epoch, data), 3), "unit": "rows/s"}]
+        rates = [{"name": "leaf_net_training", "value": rows / best(partial(epoch, data), 3), "unit": "rows/s"}]
         threads = compose("train", ["model=leaf"]).model.threads
         if threads is not None:
             torch.set_num_threads(threads)
         free = best(partial(epoch, data), 2, time.perf_counter)
         with busy_machine():
             ratio = best(partial(epoch, data), 2, time.perf_counter) / free
-        return [*found, {"name": "leaf_net_training_busy", "value": ratio, "unit": "times as long"}]
+        return [*rates, {"name": "leaf_net_training_busy", "value": ratio, "unit": "times as long"}]
 
 
 def run() -> list[dict[str, Any]]:

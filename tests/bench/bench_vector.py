@@ -43,19 +43,19 @@ def cpu_seconds_per_iteration(game: VectorGame, iterations: int, repeats: int = 
     """Least of several measurements on one thread."""
     solver = VectorSolver(game)
     solver.advance(1)
-    found = []
+    seconds = []
     for _ in range(repeats):
         begin = time.thread_time()
         solver.advance(iterations)
-        found.append((time.thread_time() - begin) / iterations)
-    return min(found)
+        seconds.append((time.thread_time() - begin) / iterations)
+    return min(seconds)
 
 
 def _explorer(name: str, repeats: int = REPEATS) -> list[dict[str, Any]]:
     """A spot solved in the explorer's thread, which can be cancelled, and as `evaluate=spot` does: in turn, medians."""
     spot, precision = spot_of(GOLDEN["spots"][name]["config"]), 0.001
     settings = Settings("apdcfr", precision, 2000, threads=THREADS, memory_limit_gib=8.0)
-    found: list[tuple[float, float]] = []
+    times: list[tuple[float, float]] = []
     for _ in range(repeats):
         solver = VectorSolver(spot.game(), threads=THREADS)
         begin = time.perf_counter()
@@ -63,8 +63,8 @@ def _explorer(name: str, repeats: int = REPEATS) -> list[dict[str, Any]]:
         alone = time.perf_counter() - begin
         solve = Solve(spot, settings).start()
         solve.wait()
-        found.append((solve.seconds, alone))
-    here, there = (statistics.median(seconds) for seconds in zip(*found, strict=True))
+        times.append((solve.seconds, alone))
+    here, there = (statistics.median(seconds) for seconds in zip(*times, strict=True))
     row = {
         "name": f"{name}: to {precision} pots in the explorer",
         "value": here,
@@ -102,13 +102,13 @@ def _spot(name: str, spot: dict[str, Any]) -> list[dict[str, Any]]:
 def _solve(game: VectorGame, precision: float, threads: int) -> tuple[float, int]:
     """Least seconds of several solves, and their iterations; CPU seconds on one thread, little disturbed by others."""
     clock = time.perf_counter if threads > 1 else time.thread_time
-    found = []
+    runs = []
     for _ in range(REPEATS):
         solver = VectorSolver(game, threads=threads)
         begin = clock()
         done = solver.run(precision=precision, iterations=2000)
-        found.append((clock() - begin, done.iterations))
-    return min(found)
+        runs.append((clock() - begin, done.iterations))
+    return min(runs)
 
 
 def _flop_holdem() -> list[dict[str, Any]]:

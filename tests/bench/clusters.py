@@ -77,7 +77,7 @@ def kinds(artifacts: Path) -> dict[str, Kind]:
 
 def main(artifacts: Path) -> dict[str, Any]:
     """Measure each kind of work: seconds a task by cluster (medians of the repeats), rates, rates of many workers."""
-    found: dict[str, Any] = {}
+    content: dict[str, Any] = {}
     for name, kind in kinds(artifacts).items():
         rows: dict[str, Any] = {}
         for cluster, overrides in CLUSTERS.items():
@@ -97,7 +97,7 @@ def main(artifacts: Path) -> dict[str, Any]:
                 "runs": runs,
             }
         rates = {cluster: row[f"{kind.unit}_a_second"] for cluster, row in rows.items()}
-        found[name] = {
+        content[name] = {
             **rows,
             "bytes_of_a_task": kind.bytes,
             "second_worker": rates["local"] / rates["one"],
@@ -110,7 +110,7 @@ def main(artifacts: Path) -> dict[str, Any]:
         model="n workers do n times what one of two of Ray's does, but no more than the driver can serve: its CPU "
         f"time of a task on one core, and bytes at {GIGABIT} Gbit/s; in rounds, where all wait for the driver, the two "
         "come after one another",
-        found=found,
+        found=content,
     )
 
 

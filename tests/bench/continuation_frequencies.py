@@ -36,9 +36,9 @@ def measured(blueprint: Blueprint, forms: Sequence[Blueprint], hands: int, seed:
             board = deal.runout[: rules.board_sizes[street]]
             bucket = blueprint.cards.buckets(board)[hand_index(*deal.hole_cards[player])]
             if street:
-                asked = int(tree.committed[node, player] < tree.committed[node].max())
+                facing = int(tree.committed[node, player] < tree.committed[node].max())
                 classes = action_classes(np.array(tree.actions(node)))
-                for form, into in zip(forms, sums[:, street, asked], strict=True):
+                for form, into in zip(forms, sums[:, street, facing], strict=True):
                     np.add.at(into, classes, form.probs(node)[bucket])
             probs = blueprint.probs(node)[bucket].astype(np.float64)
             node = tree.children(node)[int(rng.choice(len(probs), p=probs / probs.sum()))]
@@ -51,5 +51,5 @@ if __name__ == "__main__":
     parser.add_argument("artifacts")
     folder = parser.parse_args().artifacts
     policy = load_blueprint(f"{folder}/blueprint", f"{folder}/abstraction")
-    found = measured(policy, Biased().of(policy), HANDS, 1)
-    print(json.dumps(record(hands=HANDS, frequencies=np.round(found.frequencies, 3).tolist())))
+    frequencies = measured(policy, Biased().of(policy), HANDS, 1)
+    print(json.dumps(record(hands=HANDS, frequencies=np.round(frequencies.frequencies, 3).tolist())))

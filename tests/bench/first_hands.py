@@ -26,7 +26,7 @@ LEARNER = "depth_limited_exploit_net"
 
 def losses(model: Habits, hand: HandState, player: int) -> list[tuple[float, float]]:
     """Of each action of `player` in a hand: without and with the cards held."""
-    found, every = [], np.ones((1, hand.rules.num_hands))
+    content, every = [], np.ones((1, hand.rules.num_hands))
     held = hand_index(*hand.hole_cards[player])
     for past, actor, action in hand.betting.turns():
         if actor == player:
@@ -35,8 +35,8 @@ def losses(model: Habits, hand: HandState, player: int) -> list[tuple[float, flo
             (probs,), _ = model.probs(past, [hand.runout[: hand.rules.board_sizes[past.street]]], actions, every)
             chances = probs[:, actions.index(action) if action <= 0 else -1]
             live = probs.sum(axis=1) > 0
-            found.append((-np.log(max(chances[live].mean(), 1e-6)), -np.log(max(chances[held], 1e-3))))
-    return found
+            content.append((-np.log(max(chances[live].mean(), 1e-6)), -np.log(max(chances[held], 1e-3))))
+    return content
 
 
 def main(sessions: int, settings: list[str]) -> dict[str, Any]:
@@ -62,8 +62,8 @@ def main(sessions: int, settings: list[str]) -> dict[str, Any]:
                 each = [np.array([loss for hand in of_hands[first:last] for loss in hand[i]]) for i in range(2)]
                 if len(each[0]):
                     seen[part].append((each[0].mean(axis=0).tolist(), each[1].mean(axis=0).tolist()))
-        for part, found in seen.items():
-            habits, net = np.moveaxis(np.array(found), 1, 0)
+        for part, content in seen.items():
+            habits, net = np.moveaxis(np.array(content), 1, 0)
             row: dict[str, Any] = {"player": name, "part": part}
             for column, given in enumerate(("action", "action given the hand")):
                 less = estimate((net - habits)[:, column].tolist())
@@ -83,6 +83,6 @@ if __name__ == "__main__":
     parser.add_argument("output")
     parser.add_argument("settings", nargs="*", metavar="key=value")
     given = parser.parse_args()
-    found = main(given.sessions, given.settings)
+    content = main(given.sessions, given.settings)
     with open(given.output, "w") as file:
-        json.dump(found, file, indent=1)
+        json.dump(content, file, indent=1)

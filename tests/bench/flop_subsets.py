@@ -30,38 +30,38 @@ SAMPLES = 2000
 def equities() -> Floats:
     """[1755, pairs of ranges, 2] equity of the first range, and the weight of the hands that can meet."""
     pairs = [[parse_range(text).astype(np.float64) for text in pair] for pair in RANGES.values()]
-    found = np.zeros((NUM_FLOPS, len(pairs), 2))
+    values = np.zeros((NUM_FLOPS, len(pairs), 2))
     for number, board in enumerate(canonical_boards(3).tolist()):
         equity, live = all_in_equity(board), HOLDEM.live(board)
         for place, pair in enumerate(pairs):
             first, second = (range_ * live for range_ in pair)
             weight = float(first @ HOLDEM.compatible_mass(second))
-            found[number, place] = first @ (equity @ second.astype(np.float32)) / weight, weight
-    return found
+            values[number, place] = first @ (equity @ second.astype(np.float32)) / weight, weight
+    return values
 
 
-def measure(found: Floats) -> list[dict[str, Any]]:
+def measure(values: Floats) -> list[dict[str, Any]]:
     """Errors for one pair of ranges, from its `equities` [1755, 2]."""
     deals, rng = board_multiplicities(3), np.random.default_rng(1)
 
     def mean(numbers: Any, weights: Any) -> Any:
-        share = weights * found[numbers, 1]
-        return np.array([share @ found[numbers, 0], share @ found[numbers, 0] ** 2]) / share.sum()
+        share = weights * values[numbers, 1]
+        return np.array([share @ values[numbers, 0], share @ values[numbers, 0] ** 2]) / share.sum()
 
     whole, rows = mean(np.arange(NUM_FLOPS), deals), []
     for count in COUNTS:
         drawn = rng.choice(NUM_FLOPS, (SAMPLES, count), p=deals / deals.sum())
         by_chance = np.array([mean(numbers, np.ones(count)) - whole for numbers in drawn])
         own, usual = np.abs(mean(*representative_flops(count)) - whole), np.sqrt((by_chance**2).mean(axis=0))
-        told = {"equity": whole[0], "error": own[0], "by_chance": usual[0]}
-        told |= {"square_error": own[1], "square_by_chance": usual[1]}
-        rows.append({"flops": count, **{name: round(float(value), 6) for name, value in told.items()}})
+        row = {"equity": whole[0], "error": own[0], "by_chance": usual[0]}
+        row |= {"square_error": own[1], "square_by_chance": usual[1]}
+        rows.append({"flops": count, **{name: round(float(value), 6) for name, value in row.items()}})
     return rows
 
 
 def main() -> dict[str, Any]:
-    found = equities()
-    rows = [{"ranges": name, **row} for place, name in enumerate(RANGES) for row in measure(found[:, place])]
+    values = equities()
+    rows = [{"ranges": name, **row} for place, name in enumerate(RANGES) for row in measure(values[:, place])]
     return record(what=f"{SAMPLES:,} samples by chance of each size, seed 1", rows=rows)
 
 

@@ -148,7 +148,7 @@ def rivers(device: str, sizes: Sizes) -> list[Found]:
         for _ in range(sizes.rivers)
     ]
     posed = time.perf_counter() - begin
-    found = []
+    results = []
     for _ in range(sizes.repeats):
         solvers, begin = [VectorSolver(game) for game in games], time.perf_counter()
         batch = batch_of(solvers, torch_device(device))
@@ -157,8 +157,8 @@ def rivers(device: str, sizes: Sizes) -> list[Found]:
         done = time.perf_counter() - ready
         for number, solver in enumerate(solvers):
             batch.export(number, solver)
-        found.append((done, time.perf_counter() - begin))
-    seconds, whole = min(found)
+        results.append((done, time.perf_counter() - begin))
+    seconds, whole = min(results)
     name = f"{len(games)} river subgames to {100 * sizes.rivers_precision:g}% of the pot"
     row = {"name": name, "value": seconds, "unit": "s", "with_set_up": whole, "iterations": batch.iterations}
     return [{**row, "games_made_in": posed, **_iteration(batch, sizes.iterations)}]
@@ -178,14 +178,14 @@ def subgames(device: str, sizes: Sizes, artifacts: Path = BUNDLE) -> list[Found]
         root = Betting.start(game).apply((2 + number // len(boards) % 3) * game.big_blind).apply(CALL)
         ranges = observe_board(0.05 + rng.random((2, game.num_hands), np.float32), board)
         requests.append(Request(root, board, ranges, 0))
-    found = []
+    results = []
     for _ in range(sizes.repeats):
         begin = time.perf_counter()
         solvers = agent._solve._posed(requests, 1, every_hand=True)
         posed = time.perf_counter() - begin
         batch = batch_of(solvers, torch_device(device))
-        found.append({"posed_in": posed, **_iteration(batch, sizes.iterations)})
-    best_row = min(found, key=lambda row: row["milliseconds"])
+        results.append({"posed_in": posed, **_iteration(batch, sizes.iterations)})
+    best_row = min(results, key=lambda row: row["milliseconds"])
     name = f"{len(requests)} flop rounds with a net at the leaves, an iteration"
     return [{"name": name, "value": best_row["milliseconds"], "unit": "ms", **best_row}]
 
@@ -217,8 +217,8 @@ def _states_rate(folder: Path, device: str, processes: int, shards: int, states:
 def flop(device: str, sizes: Sizes) -> list[Found]:
     """The two-street game of the golden file."""
     game = sizes.flop_game()
-    found = _solved(game, device, sizes.flop_mbb * game.rules.big_blind / 1000, sizes)
-    return [{"name": f"flop hold'em to {sizes.flop_mbb} mbb", **found, "hand_actions": game.hand_actions}]
+    result = _solved(game, device, sizes.flop_mbb * game.rules.big_blind / 1000, sizes)
+    return [{"name": f"flop hold'em to {sizes.flop_mbb} mbb", **result, "hand_actions": game.hand_actions}]
 
 
 def tables(device: str, sizes: Sizes, artifacts: Path = BUNDLE) -> list[Found]:
@@ -245,7 +245,7 @@ def inference(device: str, sizes: Sizes) -> list[Found]:
     parts = [GridParts(*(rng.random(shape, np.float32) for shape in shapes)) for _ in range(sizes.grids)]
     grids = [(each, rng.random((sizes.leaves, 6), np.float32)) for each in parts]
     rows = sizes.grids * sizes.leaves * number**2
-    found = [
+    results = [
         {"name": "leaf rows, from grids", "value": rows / _least(partial(runner.grid_values, grids)), "unit": "rows/s"}
     ]
     there = torch.rand((min(rows, 1 << 18), leaf.SIZE), device=torch_device(device))
@@ -255,12 +255,12 @@ def inference(device: str, sizes: Sizes) -> list[Found]:
         with torch.inference_mode():
             net(there)[0].cpu()
 
-    return [*found, {"name": "leaf rows, on the device", "value": len(there) / _least(forward), "unit": "rows/s"}]
+    return [*results, {"name": "leaf rows, on the device", "value": len(there) / _least(forward), "unit": "rows/s"}]
 
 
 def training(device: str, sizes: Sizes) -> list[Found]:
     """An epoch with all rows in the device's memory."""
-    found: list[Found] = []
+    results: list[Found] = []
     with tempfile.TemporaryDirectory() as root:
         write_leaf_states(Path(root), rows=sizes.shard_rows, shards=2)
         for rows in sizes.batch_rows:
@@ -268,8 +268,8 @@ def training(device: str, sizes: Sizes) -> list[Found]:
                 data = LeafData(root, batch_rows=rows, epoch_rows=sizes.epoch_rows, on_device=True)
                 seconds = _least(partial(epoch, data, torch_device(device).type, precision))
                 rate = data.epoch_batches * rows / seconds
-                found.append({"name": f"training, batches of {rows}, {precision}", "value": rate, "unit": "rows/s"})
-    return found
+                results.append({"name": f"training, batches of {rows}, {precision}", "value": rate, "unit": "rows/s"})
+    return results
 
 
 PARTS: dict[str, Callable[[str, Sizes], list[Found]]] = {
@@ -278,12 +278,12 @@ PARTS: dict[str, Callable[[str, Sizes], list[Found]]] = {
 
 
 def _solved(game: VectorGame, device: str, precision: float, sizes: Sizes) -> Found:
-    found = []
+    results = []
     for _ in range(sizes.repeats):
         solver, begin = VectorSolver(game), time.perf_counter()
         done = solve_on_device(solver, device, _MOST_ITERATIONS, precision, lambda _: None)
-        found.append((done.seconds, time.perf_counter() - begin, done))
-    seconds, whole, done = min(found, key=lambda row: row[:2])
+        results.append((done.seconds, time.perf_counter() - begin, done))
+    seconds, whole, done = min(results, key=lambda row: row[:2])
     reached = done.exploitability <= precision * game.pot
     row = {"value": seconds, "unit": "s", "with_set_up": whole, "iterations": done.iterations, "reached": reached}
     return {**row, **_iteration(batch_of([VectorSolver(game)], torch_device(device)), sizes.iterations)}
@@ -300,10 +300,10 @@ def _iteration(batch: TorchVectorSolver, iterations: int) -> Found:
     batch.run(iterations)
     _wait(batch.device)
     milliseconds = 1000 * (time.perf_counter() - begin) / iterations
-    found = {"milliseconds": milliseconds, "launches": launches, "must_move_gb": MUST_MOVE * actions / 1e9}
+    result = {"milliseconds": milliseconds, "launches": launches, "must_move_gb": MUST_MOVE * actions / 1e9}
     if batch.device.type == "cuda":
-        found["share_of_bandwidth"] = found["must_move_gb"] / (milliseconds / 1000) / _bandwidth()
-    return found
+        result["share_of_bandwidth"] = result["must_move_gb"] / (milliseconds / 1000) / _bandwidth()
+    return result
 
 
 def _wait(device: torch.device) -> None:
@@ -335,35 +335,35 @@ def main() -> int:
     parser.add_argument("--tiny", action="store_true")
     parser.add_argument("--artifacts", type=Path, default=BUNDLE)
     parser.add_argument("--out", type=Path)
-    asked = parser.parse_args()
-    device = torch_device(asked.device)
-    if asked.out is None and (asked.tiny or device.type != "cuda"):
+    options = parser.parse_args()
+    device = torch_device(options.device)
+    if options.out is None and (options.tiny or device.type != "cuda"):
         parser.error("docs/results/gpu/result.json is for whole runs on a GPU: say --out=FILE")
-    out: Path = asked.out or OUT
+    out: Path = options.out or OUT
     quiet()
     named = torch.cuda.get_device_name(device) if device.type == "cuda" else "torch on the CPU"
-    found = record(
+    content = record(
         what="seconds and rates of one device, the least of two runs; tables: one run",
         device=named,
-        tiny=asked.tiny,
+        tiny=options.tiny,
         goals=GOALS,
         rows=[],
         failed={},
         seconds={},
     )
-    for name in asked.parts or PARTS:
+    for name in options.parts or PARTS:
         part, begin = PARTS[name], time.perf_counter()
         if name in ("subgames", "tables"):
-            part = partial(part, artifacts=asked.artifacts)  # type: ignore[call-arg]
+            part = partial(part, artifacts=options.artifacts)  # type: ignore[call-arg]
         try:
-            found["rows"] += part(asked.device, TINY if asked.tiny else Sizes())
+            content["rows"] += part(options.device, TINY if options.tiny else Sizes())
         except Exception:
-            found["failed"][name] = traceback.format_exc(limit=-3)
-            print(found["failed"][name], file=sys.stderr)
-        found["seconds"][name] = round(time.perf_counter() - begin, 1)
-        print(json.dumps({"part": name, "seconds": found["seconds"][name], "last": found["rows"][-1:]}), flush=True)
-        write_atomically(out, json.dumps(found, indent=1).encode() + b"\n")
-    return 1 if found["failed"] else 0
+            content["failed"][name] = traceback.format_exc(limit=-3)
+            print(content["failed"][name], file=sys.stderr)
+        content["seconds"][name] = round(time.perf_counter() - begin, 1)
+        print(json.dumps({"part": name, "seconds": content["seconds"][name], "last": content["rows"][-1:]}), flush=True)
+        write_atomically(out, json.dumps(content, indent=1).encode() + b"\n")
+    return 1 if content["failed"] else 0
 
 
 if __name__ == "__main__":

@@ -125,12 +125,12 @@ def main() -> None:
     parser.add_argument("games", nargs="*", choices=[[], *GAMES], metavar="GAME", help=", ".join(GAMES))
     parser.add_argument("--out", type=Path, default=OUT)
     options = parser.parse_args()
-    found = record(what="launches and bytes of an iteration, counted in Triton's interpreter", rows=[])
+    content = record(what="launches and bytes of an iteration, counted in Triton's interpreter", rows=[])
     for name in options.games or GAMES:
         make, copies = GAMES[name]
-        found["rows"].append(measured(name, make(), copies))
-        print(found["rows"][-1], flush=True)
-        write_atomically(options.out, json.dumps(found, indent=1).encode() + b"\n")
+        content["rows"].append(measured(name, make(), copies))
+        print(content["rows"][-1], flush=True)
+        write_atomically(options.out, json.dumps(content, indent=1).encode() + b"\n")
 
 
 if __name__ == "__main__":

@@ -65,22 +65,22 @@ def _values(models: dict[str, Habits], start: Betting, board: Board, ranges: Sin
     for node in np.flatnonzero(tree.player == hero).tolist():
         if game.layout.position[node] >= 0:
             game.rows(own, node, 0)[:] = True
-    found = []
+    results = []
     for p in WEIGHTS:
         for each in reach:
             solver = VectorSolver(game, "apdcfr")
             solver.restrict(other, np.float32(p) * each)
             solver.run(iterations=ITERATIONS)
             measure.arrays["sums"][:] = np.where(own, solver.arrays["sums"], reach[-1])
-            found.append(measure.game_value(hero) / sum(start.committed))
-    return found
+            results.append(measure.game_value(hero) / sum(start.committed))
+    return results
 
 
 def main(spots: int, settings: list[str]) -> dict[str, Any]:
     config = compose("evaluate", ["experiment=exploit_people_matches", *settings])
     rules: Rules = call(config.game)
     given = call(config.agent.depth_limited_exploit_held.exploit.model.given)
-    found: list[dict[str, Any]] = []
+    results: list[dict[str, Any]] = []
     for name in PLAYERS:
         player: ModelledAgent = call(config.agent[name])
         models, rng = _models(player._model, given), np.random.default_rng(1)  # type: ignore[arg-type]
@@ -99,9 +99,9 @@ def main(spots: int, settings: list[str]) -> dict[str, Any]:
             for model, column in zip(models, values.T, strict=True):
                 less = estimate((column - values[:, 0]).tolist())
                 row = {"player": name, "p": p, "model": model, "won": round(float(column.mean()), 4)}
-                found.append({**row, "more than by strength": {"mean": round(less.mean, 4), **less.interval(4)}})
-                print(found[-1], flush=True)
-    return record(spots=spots, settings=settings, rows=found)
+                results.append({**row, "more than by strength": {"mean": round(less.mean, 4), **less.interval(4)}})
+                print(results[-1], flush=True)
+    return record(spots=spots, settings=settings, rows=results)
 
 
 if __name__ == "__main__":
@@ -110,6 +110,6 @@ if __name__ == "__main__":
     parser.add_argument("output")
     parser.add_argument("settings", nargs="*", metavar="key=value")
     given = parser.parse_args()
-    found = main(given.spots, given.settings)
+    content = main(given.spots, given.settings)
     with open(given.output, "w") as file:
-        json.dump(found, file, indent=1)
+        json.dump(content, file, indent=1)

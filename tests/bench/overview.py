@@ -22,9 +22,9 @@ def main() -> None:
     """One panel an adversary, one row an agent, in big blinds per hand."""
     results = [json.loads((DOCS / "results" / "unknown_bets" / f"{name}.json").read_text()) for name in FILES]
     adversaries = [lineup["players"][0] for result in results for lineup in result["lineups"]]
-    found = {player["agent"]: _big_blinds(player["aivat"]) for player in adversaries}
+    won = {player["agent"]: _big_blinds(player["aivat"]) for player in adversaries}
     panels = {
-        words: [(agent, found[f"{adversary}@{agent}"]) for agent in AGENTS] for adversary, words in ADVERSARIES.items()
+        words: [(agent, won[f"{adversary}@{agent}"]) for agent in AGENTS] for adversary, words in ADVERSARIES.items()
     }
     figure = intervals("What a local best response wins from each agent", "big blinds per hand", panels)
     (DOCS / "overview.png").write_bytes(png(figure))

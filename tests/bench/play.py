@@ -32,18 +32,18 @@ def main(hands: int, settings: list[str]) -> dict[str, Any]:
             for _ in range(hands):
                 _play_hand(client, rng)
             client.listen(1.0)
-            found = _TIMES.search(json.dumps(list(client.elements.values())))
+            match = _TIMES.search(json.dumps(list(client.elements.values())))
         finally:
             server.kill()
-    assert found
+    assert match
     return record(
         settings=settings,
         hands=hands,
         seconds_to_server=round(serving, 2),
         seconds_to_first_card=round(first, 2),
-        decisions=int(found[1]),
-        thinking_median=float(found[2]),
-        thinking_95th_percentile=float(found[3]),
+        decisions=int(match[1]),
+        thinking_median=float(match[2]),
+        thinking_95th_percentile=float(match[3]),
     )
 
 
@@ -59,5 +59,5 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(prog="python -m tests.bench.play")
     parser.add_argument("hands", type=int)
     parser.add_argument("settings", nargs="*", metavar="key=value")
-    asked = parser.parse_args()
-    print(json.dumps(main(asked.hands, asked.settings), indent=1))
+    options = parser.parse_args()
+    print(json.dumps(main(options.hands, options.settings), indent=1))

@@ -21,23 +21,23 @@ NETS = "hand", "adaptive"
 
 def trained(rows: Path, share: float, seed: int, root: Path) -> dict[str, Any]:
     """The rows that trained and the log-loss of either net."""
-    found: dict[str, Any] = {"train_share": share, "seed": seed}
+    content: dict[str, Any] = {"train_share": share, "seed": seed}
     for net in NETS:
         chosen_net = ["model=opponent", f"net={net}", f"seed={seed}", f"runs={root / 'runs'}", f"artifacts={root}"]
         data = [f"model.data.path={rows}", f"model.data.train_share={share}"]
         epochs = round(compose("train", chosen_net).trainer.max_epochs / share**0.5)
-        found[net] = call(chosen(compose("train", [*chosen_net, *data, f"trainer.max_epochs={epochs}"]), "model"))
-        found["train_rows"] = open_artifact(root / "opponent_net" / net, "opponent_net").counts["train_rows"]
-    return found
+        content[net] = call(chosen(compose("train", [*chosen_net, *data, f"trainer.max_epochs={epochs}"]), "model"))
+        content["train_rows"] = open_artifact(root / "opponent_net" / net, "opponent_net").counts["train_rows"]
+    return content
 
 
 def main(rows: Path, seeds: int) -> dict[str, Any]:
-    found = []
+    parts = []
     for share in SHARES:
         for seed in range(1, seeds + 1):
             with tempfile.TemporaryDirectory() as root:
-                found.append(trained(rows, share, seed, Path(root)))
-    return record(rows=open_artifact(rows, "opponent_actions").fingerprint, log_loss=found)
+                parts.append(trained(rows, share, seed, Path(root)))
+    return record(rows=open_artifact(rows, "opponent_actions").fingerprint, log_loss=parts)
 
 
 if __name__ == "__main__":

@@ -49,25 +49,25 @@ def main() -> None:
         for root in roots(common, options.roots, options.seed, number):
             for name, (_, changes) in VARIANTS.items():
                 [posed] = agents[name]._solve._posed([Request(*root[1:])], 1)
-                found = _iterations(VectorSolver(posed.game, schedule("apdcfr_short", **changes)), root.betting.pot)
-                for target, iterations in zip(TARGETS, found, strict=True):
+                needed = _iterations(VectorSolver(posed.game, schedule("apdcfr_short", **changes)), root.betting.pot)
+                for target, iterations in zip(TARGETS, needed, strict=True):
                     counts.setdefault((name, target), []).append(iterations)
         for (name, target), each in counts.items():
-            told = {"street": street, "schedule": name, "precision": target, "roots": len(each)}
-            rows.append({**told, "iterations": float(np.mean(each)), "median": float(np.median(each))})
+            row = {"street": street, "schedule": name, "precision": target, "roots": len(each)}
+            rows.append({**row, "iterations": float(np.mean(each)), "median": float(np.median(each))})
             print(rows[-1], flush=True)
         write_atomically(options.out, json.dumps(record(rows=rows), indent=1).encode())
 
 
 def _iterations(solver: VectorSolver, pot: int) -> list[int]:
     """Iterations to each of `TARGETS`, at the most `MOST`."""
-    found: list[int] = []
-    while len(found) < len(TARGETS):
+    iterations: list[int] = []
+    while len(iterations) < len(TARGETS):
         solver.advance(STEP)
         exploitability = solver.exploitability() if solver.iterations < MOST else 0.0
-        while len(found) < len(TARGETS) and exploitability <= TARGETS[len(found)] * pot:
-            found.append(solver.iterations)
-    return found
+        while len(iterations) < len(TARGETS) and exploitability <= TARGETS[len(iterations)] * pot:
+            iterations.append(solver.iterations)
+    return iterations
 
 
 if __name__ == "__main__":

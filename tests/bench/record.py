@@ -6,5 +6,5 @@ from conf.arguments import command_line
 from poker.provenance import portable, provenance
 
 
-def record(**found: Any) -> dict[str, Any]:
-    return {**found, "command": portable(command_line()), **provenance()}
+def record(**content: Any) -> dict[str, Any]:
+    return {**content, "command": portable(command_line()), **provenance()}

@@ -33,7 +33,7 @@ from poker.search.settings import SearchSettings
 from poker.solvers.sampling.subgame import RolledOut, SubgameSolver
 from poker.state import HandState, public_state
 from poker.tree import BettingTree, DepthLimit, Kind, bet_menu, build_tree
-from poker.tree.history import HistoryTranslator
+from poker.tree.translation import HistoryTranslator
 from poker.types import Board, Singles
 from tests.bench.record import record
 from tests.games import load_rules
@@ -58,8 +58,8 @@ def main() -> None:
     options = parser.parse_args()
     table = _Table(options.artifacts, options.game, options.seed, options.factor)
     if not options.logs:
-        for number, found in zip(range(options.flops), table.hands(), strict=False):
-            print(number, found, flush=True)
+        for number, hand in zip(range(options.flops), table.hands(), strict=False):
+            print(number, hand, flush=True)
         return
     lines = chain.from_iterable(log.read_text().splitlines() for log in options.logs)
     played = [ast.literal_eval(line.split(maxsplit=1)[1]) for line in lines]
@@ -67,9 +67,9 @@ def main() -> None:
     rows = _rows(played, flops / table.dealt, table.rules.num_players)
     for row in rows:
         print(json.dumps(row), flush=True)
-    told = {"flops": len(played), "flops_a_hand": flops / table.dealt, "factor": options.factor}
+    content = {"flops": len(played), "flops_a_hand": flops / table.dealt, "factor": options.factor}
     if options.out:
-        write_atomically(options.out, json.dumps(record(rows=rows, game=options.game, **told), indent=1).encode())
+        write_atomically(options.out, json.dumps(record(rows=rows, game=options.game, **content), indent=1).encode())
 
 
 Gains = dict[tuple[str, str], tuple[float, float]]

@@ -68,15 +68,15 @@ def main() -> None:
         row, seeds = _row(options.style, played), sorted({hand["seed"] for hand in played})
         print(json.dumps(row), flush=True)
         if options.out:
-            found = record(rows=[row], game=options.game, seeds=seeds)
-            write_atomically(options.out, json.dumps(found, indent=1).encode())
+            results = record(rows=[row], game=options.game, seeds=seeds)
+            write_atomically(options.out, json.dumps(results, indent=1).encode())
         return
     table = _Table(options.artifacts, options.game, options.style, options.seed, options.response)
     for number in range(options.hands):
-        found = table.searched(number) if options.searched else {"all": table.blueprint(number)}
+        results = table.searched(number) if options.searched else {"all": table.blueprint(number)}
         print(
             json.dumps(
-                {"of": options.response or _BLUEPRINT, "seed": options.seed, _SEARCHED: options.searched, **found}
+                {"of": options.response or _BLUEPRINT, "seed": options.seed, _SEARCHED: options.searched, **results}
             ),
             flush=True,
         )
@@ -251,8 +251,10 @@ class _Seat:
 
     def _chances(self, state: HandState) -> Floats:
         """[H] of holding each hand, given the cards of the others and the board."""
-        known = (*self._others_cards(state), *state.board)
-        return self._rules.space.live(known) / comb(self._rules.deck_size - len(known), self._rules.num_hole_cards)
+        cards_seen = (*self._others_cards(state), *state.board)
+        return self._rules.space.live(cards_seen) / comb(
+            self._rules.deck_size - len(cards_seen), self._rules.num_hole_cards
+        )
 
     def _won(self, state: HandState, reach: Floats) -> float:
         """Chips that hands of `reach` win in a hand that is over, over completions of the board if all are all-in."""
@@ -260,9 +262,9 @@ class _Seat:
         if not left:
             return state.payoffs()[self.own] * float(self._chances(state) @ reach)
         acted = max(street for street, actions in enumerate(state.betting.actions) if actions)
-        shown, called = state.runout[: self._rules.board_sizes[acted]], state.betting.committed[self.own]
-        all_in = len(shown) < self._rules.total_board_cards
-        ends = [self.dealt_anew(state, shown) for _ in range(_RUNOUTS)] if all_in else [state]
+        board, called = state.runout[: self._rules.board_sizes[acted]], state.betting.committed[self.own]
+        all_in = len(board) < self._rules.total_board_cards
+        ends = [self.dealt_anew(state, board) for _ in range(_RUNOUTS)] if all_in else [state]
         pot, won = sum(state.betting.committed), 0.0
         for end in ends:
             ranks = hand_ranks(self._rules, end.runout)

@@ -33,12 +33,12 @@ def followed(tracker: Tracker, end: HandState, names: list[str]) -> tuple[list[f
     tracker.begin(len(names), names)
 
     def note(betting: Betting, street: int) -> None:
-        live, found = HOLDEM.live(end.runout[: end.rules.board_sizes[street]]), []
+        live, results = HOLDEM.live(end.runout[: end.rules.board_sizes[street]]), []
         players = [player for player, out in enumerate(betting.folded) if not out]
         for player, weights in zip(players, tracker.tables(players), strict=True):
             share = weights[hand_index(*end.hole_cards[player])] / weights[live].sum(dtype=np.float64)
-            found.append(float(np.log(max(share, 1e-12)) + np.log(live.sum())))
-        gains[street] = float(np.mean(found))
+            results.append(float(np.log(max(share, 1e-12)) + np.log(live.sum())))
+        gains[street] = float(np.mean(results))
 
     street = 0
     for past, _, action in end.betting.turns():
@@ -65,18 +65,18 @@ def main(hands: int, settings: list[str]) -> dict[str, Any]:
     trackers = {name: tracker_for(name, asking.net, asking.rates) for name in MODELLINGS}  # type: ignore[arg-type]
     for seed, agent in enumerate(agents.values()):
         agent.reset(seed)
-    found: dict[str, list[tuple[list[float], dict[int, float]]]] = {name: [] for name in MODELLINGS}
+    results: dict[str, list[tuple[list[float], dict[int, float]]]] = {name: [] for name in MODELLINGS}
     for number in range(hands):
         rng = np.random.default_rng([1, number])
         names = [players[i] for i in rng.permutation(len(players))]
         end = play_hand([agents[name] for name in names], HandState.deal(rules, rng))
         for name, tracker in trackers.items():
-            found[name].append(followed(tracker, end, names))
+            results[name].append(followed(tracker, end, names))
     rows: dict[str, Any] = {}
-    for name, each in found.items():
+    for name, each in results.items():
         row = rows[name] = {"log_loss": _told([loss for losses, _ in each for loss in losses])}
         for street, round_name in enumerate(STREET_NAMES):
-            pairs = [(gains, base) for (_, gains), (_, base) in zip(each, found["statistics"], strict=True)]
+            pairs = [(gains, base) for (_, gains), (_, base) in zip(each, results["statistics"], strict=True)]
             gained = [(gains[street], base[street]) for gains, base in pairs if street in gains]
             row[round_name] = _told([gain for gain, _ in gained])
             if name != "statistics":
@@ -85,8 +85,8 @@ def main(hands: int, settings: list[str]) -> dict[str, Any]:
 
 
 def _told(values: list[float]) -> dict[str, Any]:
-    found = estimate(values)
-    return {"mean": round(found.mean, 4), **found.interval(4), "n": found.n}
+    mean = estimate(values)
+    return {"mean": round(mean.mean, 4), **mean.interval(4), "n": mean.n}
 
 
 if __name__ == "__main__":

@@ -27,7 +27,7 @@ from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.solver import VectorSolver
 from poker.state import HandState
 from poker.tree import BetMenu, bet_menu, build_tree
-from poker.tree.history import HistoryTranslator
+from poker.tree.translation import HistoryTranslator
 from poker.types import Board, Ranges
 from tests.bench.record import record
 from tests.games import load_rules
@@ -48,14 +48,14 @@ def main() -> None:
         rows.append(row)
         if len(rows) == options.spots:
             break
-    found: dict[str, Estimate] = {}
+    estimates: dict[str, Estimate] = {}
     for name in ("gain", "gain_mbb", "from_blueprint", "from_solved"):
-        found[name] = estimate([row[name] for row in rows])
-        print(f"{name}: {found[name]}", flush=True)
-    told = {name: value.record() for name, value in found.items()}
+        estimates[name] = estimate([row[name] for row in rows])
+        print(f"{name}: {estimates[name]}", flush=True)
+    records = {name: value.record() for name, value in estimates.items()}
     hands = {"spots": len(rows), "hands": rows[-1]["hands"], "seed": options.seed, "game": options.game}
     if options.out:
-        write_atomically(options.out, json.dumps(record(rows=[told], **hands), indent=1).encode())
+        write_atomically(options.out, json.dumps(record(rows=[records], **hands), indent=1).encode())
 
 
 def _spots(artifacts: Path, game: str, seed: int) -> Iterator[dict[str, float]]:

@@ -31,13 +31,13 @@ def main(iterations: int) -> dict[str, Any]:
     for rounds in ROUNDS:
         alone = [_alone(seed, iterations, rounds) for seed in SEEDS]
         for parts in PARTS:
-            found = [_in_rounds(seed, iterations, rounds, parts) for seed in SEEDS]
+            results = [_in_rounds(seed, iterations, rounds, parts) for seed in SEEDS]
             row = {
                 "rounds": rounds,
                 "parts": parts,
-                "nash_conv": float(np.mean(found)),
+                "nash_conv": float(np.mean(results)),
                 "one_process": float(np.mean(alone)),
-                "ratio": float(np.mean(found) / np.mean(alone)),
+                "ratio": float(np.mean(results) / np.mean(alone)),
             }
             rows.append(row)
             print(row, file=sys.stderr)

@@ -37,17 +37,17 @@ FAILS = 2
 
 def main(repeats: int, names: list[str]) -> dict[str, Any]:
     """Time the named commands: wall and CPU seconds of all processes, medians of `repeats`."""
-    found = {}
+    seconds = {}
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "turn.json").write_text(json.dumps(SPOTS[SPOT]["config"]))
         for name in names:
             cold = name == "compile"
             runs = [_seconds(name, Path(folder)) for _ in range(1 if cold else repeats + 1)][0 if cold else 1 :]
             wall, cpu = zip(*runs, strict=True)
-            found[name] = {"wall_median": statistics.median(wall), "wall": wall, "cpu_median": statistics.median(cpu)}
-            print(name, found[name], file=sys.stderr)
+            seconds[name] = {"wall_median": statistics.median(wall), "wall": wall, "cpu_median": statistics.median(cpu)}
+            print(name, seconds[name], file=sys.stderr)
     what = f"Seconds of whole commands, warm, medians of {repeats} after one that does not count; compile: cold, once."
-    return record(what=what, commands={name: COMMANDS[name] for name in names}, found=found)
+    return record(what=what, commands={name: COMMANDS[name] for name in names}, found=seconds)
 
 
 def _seconds(name: str, folder: Path) -> tuple[float, float]:

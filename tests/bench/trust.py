@@ -33,7 +33,7 @@ def main(hands: int, population: bool, settings: list[str]) -> dict[str, Any]:
         opponents = {spec.name: spec.build(rules) for spec in call(source.agents)}
     else:
         opponents = {opponent: call(config.agent[opponent]) for opponent in OPPONENTS}
-    found, odds = {}, []
+    results, odds = {}, []
     for opponent, player in opponents.items():
         learner = call(config.agent[name])
         learner.reset(1)
@@ -45,11 +45,11 @@ def main(hands: int, population: bool, settings: list[str]) -> dict[str, Any]:
             if number in AFTER or number == hands:
                 trust = learner.trust
                 rows.append({"hands": number, "share": round(trust.share, 3), "trust": round(trust.earned, 3)})
-        found[opponent] = rows
+        results[opponent] = rows
         odds.append(learner.trust.odds())
         print(opponent, rows[-1], odds[-1], flush=True, file=sys.stderr)
     learned = {"unsound": round(_unsound(np.array(odds)), 3)} if population else {}
-    return record(settings=settings, agent=name, opponents=found, **learned)
+    return record(settings=settings, agent=name, opponents=results, **learned)
 
 
 def _unsound(odds: np.ndarray) -> float:

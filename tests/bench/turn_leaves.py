@@ -63,8 +63,8 @@ def main() -> None:
         rows += _measured(spot, leaves, options.every, options.iterations)
     if options.out:
         nets = [_told(options.nets, level) for level in LEVELS if (options.nets / level).exists()]
-        found = record(rows=[asdict(row) for row in rows], nets=nets)
-        write_atomically(options.out, json.dumps(found, indent=1).encode())
+        content = record(rows=[asdict(row) for row in rows], nets=nets)
+        write_atomically(options.out, json.dumps(content, indent=1).encode())
 
 
 def _told(nets: Path, level: str) -> dict[str, Any]:
@@ -95,8 +95,8 @@ def _measured(spot: str, leaves: dict[str, Any], every: Sequence[int], iteration
                 begun = time.process_time()
                 tree = build_tree(root, menu, DepthLimit(root.street, 1), dead=pot)
                 states = [tree.betting(node, root) for node in tree.leaves.tolist()]
-                asked = RangeNetLeaf(net=net, every=each).asked(states, board, pot)
-                solver = VectorSolver(VectorGame(tree, board, ranges, asked))
+                posed = RangeNetLeaf(net=net, every=each).asked(states, board, pot)
+                solver = VectorSolver(VectorGame(tree, board, ranges, posed))
                 solver.advance(count)
                 seconds = time.process_time() - begun
                 lost = completed(solver, whole, exact.iterations).exploitability() / pot

@@ -64,9 +64,9 @@ class Player:
 
     def _solve(self, request: Request) -> RoundSolution:
         begun = time.process_time()
-        found = self._agent._solve(request)
+        solution = self._agent._solve(request)
         self.seconds.append(time.process_time() - begun)
-        return found
+        return solution
 
     def strategies(self, root: Root, tree: BettingTree) -> dict[int, Singles]:
         """[H, A] at the agent's decisions of the turn that its own play reaches, by node of `tree`."""
@@ -79,7 +79,7 @@ class Player:
             follow=self._settings.follow,
             start=Belief(root.betting, root.ranges, None, answered=False, reach=root.ranges),
         )
-        found: dict[int, Singles] = {}
+        strategies: dict[int, Singles] = {}
         nodes = [0]
         while nodes:
             node = nodes.pop()
@@ -91,10 +91,10 @@ class Player:
                 probs = np.zeros((len(policy.probs), len(children)), np.float32)
                 for action, column in zip(policy.actions, policy.probs.T, strict=True):
                     probs[:, tree.actions(node).index(action)] = column
-                found[node] = probs
+                strategies[node] = probs
                 children = [child for child, column in zip(children, probs.T, strict=True) if column.any()]
             nodes += children
-        return found
+        return strategies
 
 
 class Yardstick:
@@ -151,18 +151,18 @@ def roots(overrides: list[str], count: int, seed: int, street: int = _TURN) -> I
     """Where a round begins in hands against the blueprint."""
     config = compose("evaluate", ["evaluate=match", "agents=[depth_limited,blueprint]", *overrides])
     agent, other, rules = call(config.agent.depth_limited), call(config.agent.blueprint), call(config.game)
-    rng, hands, found = np.random.default_rng(seed), 0, 0
+    rng, hands, met = np.random.default_rng(seed), 0, 0
     for player in (agent, other):
         player.reset(seed)
-    while found < count:
+    while met < count:
         seat, hands = hands % 2, hands + 1
         end = play_hand([other, agent] if seat else [agent, other], HandState.deal(rules, rng))
         for before, *_ in end.betting.turns():
-            if before.street == street and not before.actions[street] and found < count:
+            if before.street == street and not before.actions[street] and met < count:
                 board, _ = solved_board(end.runout[: rules.board_sizes[street]])
                 start = Betting.at_street(rules, street, before.committed) if street >= _TURN else before
                 yield Root(before.text(), start, board, agent._search[seat].belief(before, board).ranges, seat)
-                found += 1
+                met += 1
 
 
 def means(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -176,8 +176,8 @@ def means(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
         mean = {key: float(np.mean([row[key] for row in own])) for key in ("seconds", "solves")}
         mean |= {f"folds_to_{bet}": float(np.mean([each[bet] for each in folds])) for bet in folds[0]} if folds else {}
         more = estimate(np.subtract(lost[name], lost[names[1]]).tolist()).record()
-        told = {"search": name, "roots": len(own), "lost": estimate(lost[name]).record(), "more": more}
-        out.append({**told, **mean, "first_seconds": float(np.median([row["first"] for row in own]))})
+        content = {"search": name, "roots": len(own), "lost": estimate(lost[name]).record(), "more": more}
+        out.append({**content, **mean, "first_seconds": float(np.median([row["first"] for row in own]))})
         print(out[-1], flush=True)
     return out
 
@@ -200,10 +200,10 @@ def main() -> None:
         if number < options.skip:
             continue
         yardstick = Yardstick(root)
-        told = {"root": number, "betting": root.line, "pot": root.betting.pot, "searcher": root.searcher}
-        told["raises"] = root.line.partition("/")[0].count("r")
+        content = {"root": number, "betting": root.line, "pot": root.betting.pot, "searcher": root.searcher}
+        content["raises"] = root.line.partition("/")[0].count("r")
         sound = {"lost": 0.0, "seconds": 0.0, "first": 0.0, "solves": 0, "folded": yardstick.folded(yardstick.sound)}
-        rows.append({"search": "all bets", **told, **sound})
+        rows.append({"search": "all bets", **content, **sound})
         for name, player in players.items():
             player.seconds.clear()
             strategies = player.strategies(root, yardstick.tree)
@@ -212,8 +212,8 @@ def main() -> None:
                 "first": player.seconds[0],
                 "solves": len(player.seconds),
             }
-            found = {"lost": yardstick.lost(strategies), "folded": yardstick.folded(strategies)}
-            rows.append({"search": name, **told, **spent, **found})
+            losses = {"lost": yardstick.lost(strategies), "folded": yardstick.folded(strategies)}
+            rows.append({"search": name, **content, **spent, **losses})
         print(number, {row["search"]: round(row["lost"], 2) for row in rows if row["root"] == number}, flush=True)
         if options.out:
             write_atomically(options.out, json.dumps(record(means=means(rows), rows=rows), indent=1).encode())

@@ -32,12 +32,12 @@ _TABLE = re.compile(r"(<!-- table\n(.*?)-->\n).*?(<!-- end -->)", re.DOTALL)
 
 def rendered(page: Path) -> str:
     """The text of a page with its tables as the JSON has them."""
-    return _TABLE.sub(lambda found: found[1] + table(page.parent, found[2]) + found[3], page.read_text())
+    return _TABLE.sub(lambda match: match[1] + table(page.parent, match[2]) + match[3], page.read_text())
 
 
-def table(folder: Path, told: str) -> str:
+def table(folder: Path, text: str) -> str:
     """Markdown of the table that a comment describes."""
-    spec = tomllib.loads(told)
+    spec = tomllib.loads(text)
     columns: Mapping[str, str] = spec["columns"]
     rows = [row for source in spec["rows"] for row in _rows(folder, source)]
     for path, wanted in spec.get("where", {}).items():
@@ -47,20 +47,20 @@ def table(folder: Path, told: str) -> str:
     if "single" in spec:
         rows = [row for row in rows if len(_at(row, spec["single"])) == 1]
     cells = [[_cell(row, column) for column in columns.values()] for row in rows]
-    assert cells, f"{folder}: no rows for {told}"
+    assert cells, f"{folder}: no rows for {text}"
     ruler = ["---" if any(re.search("[a-z]{2}", row[i]) for row in cells) else "---:" for i in range(len(columns))]
     return "".join(f"| {' | '.join(line)} |\n" for line in ([*columns], ruler, *cells))
 
 
 def _rows(folder: Path, source: str) -> Iterator[Mapping[str, Any]]:
     file, _, path = source.partition(":")
-    found = _at(json.loads((folder / file).read_text()), path)
-    if isinstance(found, list):
-        yield from found
-    elif any(isinstance(row, dict) for row in found.values()):
-        yield from ({"@": key, **row} for key, row in found.items() if isinstance(row, dict))
+    value = _at(json.loads((folder / file).read_text()), path)
+    if isinstance(value, list):
+        yield from value
+    elif any(isinstance(row, dict) for row in value.values()):
+        yield from ({"@": key, **row} for key, row in value.items() if isinstance(row, dict))
     else:
-        yield found
+        yield value
 
 
 def _at(node: Any, path: str) -> Any:

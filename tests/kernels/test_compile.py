@@ -74,19 +74,19 @@ def test_after_it_no_command_compiles(tmp_path: Path) -> None:
     """Kernels that commands, workers included, ask numba's cache for are among those that it has put there."""
     (tmp_path / "sitecustomize.py").write_text(WATCHED)
     (tmp_path / "turn.json").write_text(json.dumps(SPOTS["t1_turn_basic"]["config"]))
-    asked = tmp_path / "asked"
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join((str(tmp_path), str(ROOT))), "ASKED": str(asked)}
+    log = tmp_path / "asked"
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join((str(tmp_path), str(ROOT))), "ASKED": str(log)}
 
     def run(*arguments: str) -> set[str]:
-        asked.write_text("")
+        log.write_text("")
         subprocess.run([sys.executable, *arguments], cwd=tmp_path, env=environment, check=True, capture_output=True)
-        return set(asked.read_text().splitlines())
+        return set(log.read_text().splitlines())
 
     compiled = run("-c", "from poker.kernels.ahead import compile_all; compile_all()")
     assert compiled
     for command in COMMANDS:
         first, *rest = command.split()
         script = [first, rest.pop(0)] if first == "-m" else [str(ROOT / first)]
-        found = run(*script, *rest)
-        assert found, command
-        assert found <= compiled, command
+        loaded = run(*script, *rest)
+        assert loaded, command
+        assert loaded <= compiled, command

@@ -119,9 +119,9 @@ _cut = njit(pipeline_class=KernelCompiler)(_first_row)
 
 def test_an_argument_that_is_returned_is_kept() -> None:
     """Nothing else refers to the array that it is part of."""
-    kept = [_made_and_cut() for _ in range(4)]
+    rows_cut = [_made_and_cut() for _ in range(4)]
     gc.collect()
-    assert [row[-1] for row in kept] == [(1 << 19) - 1] * 4
+    assert [row[-1] for row in rows_cut] == [(1 << 19) - 1] * 4
     rows = np.arange(1 << 20).reshape(2, -1)
     first = _cut(rows)
     del rows

@@ -1,12 +1,147 @@
-"""Pseudo-harmonic translation against the published vectors (tests/golden/oracles.json)."""
+"""Histories with real sizes are read in the tree, alike every time, and the tree's actions are legal in the hand.
+
+Single bets are read as in the published vectors (tests/golden/oracles.json).
+"""
 
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from poker.rules import CALL, FOLD
-from poker.tree.translation import pseudo_harmonic, translate
+from poker.state import Betting
+from poker.tree import BettingTree, Kind, bet_menu, build_tree
+from poker.tree.translation import HistoryTranslator, pseudo_harmonic, translate
+from tests.games import load_menu, load_rules
+from tests.random_play import nolimit
+
+
+@pytest.fixture(scope="module")
+def tree() -> BettingTree:
+    return build_tree(Betting.start(load_rules("holdem_nolimit_2p")), load_menu("demo"))
+
+
+def test_histories_of_the_tree_are_read_exactly(tree: BettingTree) -> None:
+    translator = HistoryTranslator(tree, seed=1)
+    rng = np.random.default_rng(0)
+    decisions = np.flatnonzero(tree.kind == Kind.DECISION)
+    for node in rng.choice(decisions, 200):
+        state = Betting.start(tree.rules)
+        for action in tree.path(int(node)):
+            state = state.apply(action)
+        assert translator.node(state) == node
+        assert translator.real_actions(int(node), state) == tree.actions(int(node))
+
+
+def test_bet_between_two_sizes_follows_the_pseudo_harmonic_mapping(tree: BettingTree) -> None:
+    state = Betting.start(tree.rules)
+    root = tree.find(())
+    small, large = [action for action in tree.actions(root) if action > 0][:2]
+    middle = (small + large) // 2
+    readings = [HistoryTranslator(tree, seed).node(state.apply(middle)) for seed in range(4000)]
+    below, above, size = ((total - 100) / 200 for total in (small, large, middle))
+    expected = (above - size) * (1 + below) / ((above - below) * (1 + size))
+    share = readings.count(tree.child(root, small)) / len(readings)
+    assert set(readings) == {tree.child(root, small), tree.child(root, large)}
+    assert share == pytest.approx(expected, abs=4 * np.sqrt(expected * (1 - expected) / len(readings)))
+
+
+@pytest.mark.parametrize("menu", ["laptop", "demo"])
+def test_random_real_histories_keep_in_step_and_give_legal_actions(menu: str) -> None:
+    """All-in is among the sizes, so many of the random overbets are read as all-in, and the tree runs ahead."""
+    tree = build_tree(Betting.start(load_rules("holdem_nolimit_2p")), load_menu(menu))
+    rng = np.random.default_rng(7)
+    translator = HistoryTranslator(tree, seed=3)
+    ran_ahead = decisions = 0
+    for _ in range(400):
+        state = Betting.start(tree.rules)
+        while not state.is_over:
+            node = translator.node(state)
+            decisions += 1
+            if node is None:
+                ran_ahead += 1
+            else:
+                assert tree.player[node] == state.to_act
+                assert tree.street[node] == state.street
+                assert all(state.legal().allows(action) for action in translator.real_actions(node, state))
+            state = state.apply(_random_action(state, rng))
+    assert decisions > 1500
+    assert ran_ahead < 0.5 * decisions
+
+
+def _random_action(state: Betting, rng: np.random.Generator) -> int:
+    legal = state.legal()
+    draw = rng.random()
+    if legal.max_raise and draw < 0.4:
+        room = legal.max_raise - legal.min_raise
+        return legal.min_raise + int(room * rng.random() ** 6)
+    return FOLD if legal.fold and draw > 0.95 else CALL
+
+
+def test_bets_over_a_short_big_blind_are_read_exactly() -> None:
+    """The whole blind is there to call, in the hand and in the tree."""
+    rules = nolimit((5000, 30, 5000))
+    tree = build_tree(Betting.start(rules), bet_menu(preflop=[[0.5, 1.0], []], flop=[[]], turn=[[]], river=[[]]))
+    root = tree.after_deal(0)
+    assert HistoryTranslator(tree, seed=1).real_actions(root, Betting.start(rules)) == tree.actions(root)
+    assert tree.actions(root) == (FOLD, CALL, 200, 280)
+    twice = Betting.start(nolimit((10000, 60, 10000), 200))
+    assert HistoryTranslator(tree, seed=1).real_actions(root, twice) == (FOLD, CALL, 400, 560)
+
+
+@pytest.fixture(scope="module")
+def six() -> BettingTree:
+    menu = bet_menu(
+        preflop=[["2.25x", "a"], ["3x", "a"], ["a"]], flop=[[0.5], ["a"]], turn=[["a"]], river=[["a"]], beyond=[2, 3, 2]
+    )
+    return build_tree(Betting.start(load_rules("holdem_nolimit_6p")), menu)
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ("ffr200", "ffr225"),  # the nearer of two readings, always
+        ("ffr550", "ffr225"),
+        ("ffr700", "ffr10000"),
+        ("cf", "r225f"),  # limps are raises, and who calls them calls a raise
+        ("ccr600ff", "r225cr675ff"),
+        ("fffcfc/", "fffr225fc/"),
+        ("ffffcc/", "ffffcc/"),
+        ("r225ccfff/cr500f", "r225ccfff/cr638f"),
+        ("r225cccf", "r225ccff"),  # one of three callers is left out
+        ("r225ccfcc/cccr725", "r225ccfff/cr638"),  # but nobody who bets later or acts now
+        ("cccccc/r200fffc", "r225ffccf/cc"),  # and a small bet was read as a check
+    ],
+)
+def test_tables_of_six_are_read_as_the_tree_has_them(six: BettingTree, text: str, read: str) -> None:
+    state = Betting.parse(six.rules, text)
+    node = HistoryTranslator(six, seed=1).node(state)
+    assert node is not None
+    assert Betting.parse(six.rules, read) == six.betting(node)
+    assert all(state.legal().allows(action) for action in HistoryTranslator(six, 1).real_actions(node, state))
+
+
+def test_too_many_who_raise_leave_the_tree(six: BettingTree) -> None:
+    raised = Betting.parse(six.rules, "r225r700r4000fffcc/")
+    assert HistoryTranslator(six, seed=1).node(raised) is None
+
+
+def test_random_tables_of_six_keep_in_step(six: BettingTree) -> None:
+    rng, translator, lost, decisions = np.random.default_rng(7), HistoryTranslator(six, seed=3), 0, 0
+    for _ in range(300):
+        state = Betting.start(six.rules)
+        while not state.is_over:
+            node, decisions = translator.node(state), decisions + 1
+            if node is None:
+                lost += 1
+            else:
+                assert (six.player[node], six.street[node]) == (state.to_act, state.street)
+                assert all(state.legal().allows(action) for action in translator.real_actions(node, state))
+            state = state.apply(_random_action(state, rng))
+    assert decisions > 3000
+    assert lost < 0.7 * decisions
+
 
 VECTORS = json.loads((Path(__file__).parents[1] / "golden" / "oracles.json").read_text())["pseudo_harmonic"]["vectors"]
 

@@ -109,7 +109,7 @@ def _flow_cost(
             size += 1
     cost = np.float32(0.0)
     for step in range(order.shape[1]):
-        kept = 0
+        left = 0
         for j in range(size):
             source, mass = sources[j], masses[j]
             target = order[source, step]
@@ -120,10 +120,10 @@ def _flow_cost(
                 room[target] = free - moved
                 mass -= moved
             if mass > 1e-6:
-                sources[kept] = source
-                masses[kept] = mass
-                kept += 1
-        size = kept
+                sources[left] = source
+                masses[left] = mass
+                left += 1
+        size = left
         if size == 0:
             break
         if cost >= limit:

@@ -56,11 +56,10 @@ _BITS: I64 = (np.arange(8192)[:, None] >> np.arange(13) & 1).sum(axis=1)
 
 
 def _highest(masks: I64, number: int) -> I64:
-    """Rank masks with only their `number` highest bits kept."""
-    kept = masks
+    """Rank masks without all but their `number` highest bits."""
     for _ in range(13):
-        kept = np.where(_BITS[kept] > number, kept & (kept - 1), kept)
-    return kept
+        masks = np.where(_BITS[masks] > number, masks & (masks - 1), masks)
+    return masks
 
 
 def _straights(masks: I64) -> I64:

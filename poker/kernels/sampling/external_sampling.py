@@ -145,8 +145,8 @@ def external_sampling(tree: Tree, table: Reals, deals: Deals, rng: U64, scratch:
     for deal in range(deals.buckets.shape[0]):
         for traverser in range(deals.buckets.shape[1]):
             buckets, ranks = deals.buckets[deal], deals.ranks[deal]
-            found, own = traverse(tree, table, buckets, ranks, traverser, rng, scratch)
-            visits += found
+            visited, own = traverse(tree, table, buckets, ranks, traverser, rng, scratch)
+            visits += visited
             decisions += own
     return visits, decisions
 

@@ -93,11 +93,11 @@ def end_values(
             _weaker_lanes(order, 0, 1, rank, cards, held, to, work)
             work[held : held + LANES * 64] = 0.0
             _weaker_lanes(order, len(order) - 1, -1, rank, cards, held, to, work)
-        found = 0 if column < folds else to
+        result = 0 if column < folds else to
         paid = load(pay, column)
         for n in range(len(order)):
             hand = np.int64(order[n])
-            store(values, hand * width + column, paid * load(work, found + LANES * hand))
+            store(values, hand * width + column, paid * load(work, result + LANES * hand))
 
 
 @entry("i1_1, i1_1, i4_1, i4_1, i8_1, i8_1, i4_1, f4_1, i8, i4_2, i4_1, f4_2, b1, f4_1")
@@ -123,30 +123,30 @@ def respond(
     The nodes are those of `end_reaches`; values [m, W] are those of the ends by column `end`, times the opponent's
     reach; buckets [S, m]. A row of `table` has one float an action: a strategy there is played as it is.
     """
-    found = np.empty(len(player), dtype=np.float32)
+    node_values = np.empty(len(player), dtype=np.float32)
     for n in range(len(order)):
         hand = order[n]
         for node in range(len(player) - 1, -1, -1):
             actions = arity[node]
             if actions == 0:
-                found[node] = values[hand, end[node]]
+                node_values[node] = values[hand, end[node]]
                 continue
             child, value = first[node], np.float32(0.0)
             if player[node] != own:
                 for a in range(actions):
-                    value += found[child + a]
-                found[node] = value
+                    value += node_values[child + a]
+                node_values[node] = value
                 continue
             at = row[node] + np.int64(buckets[street[node], hand]) * stride[node]
             total, any_action = np.float32(0.0), np.float32(0.0)
             for a in range(actions):
                 weight = max(table[at + a], np.float32(0.0))
                 total += weight
-                value += weight * found[child + a]
-                any_action += found[child + a]
+                value += weight * node_values[child + a]
+                any_action += node_values[child + a]
             value = value / total if total > 0 else any_action / np.float32(actions)
-            found[node] = value
+            node_values[node] = value
             if learn:
                 for a in range(actions):
-                    table[at + a] += found[child + a] - value
-        out[hand] = found[0]
+                    table[at + a] += node_values[child + a] - value
+        out[hand] = node_values[0]

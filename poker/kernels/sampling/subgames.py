@@ -112,12 +112,12 @@ _WORK = "SubgameScratch(i4_1, i4_2, i4_1, f4_1, f4_3, f4_2, f4_2, f4_3, f4_4)"
 
 
 @entry("f8_2, i8_1, i8, i8, i4_1, i4_2, u1_2, u8_1")
-def draw_deals(chances: F64, masks: I64, shown: int, deck: int, own: I32, held: I32, boards: U8, rng: U64) -> None:
+def draw_deals(chances: F64, masks: I64, board: int, deck: int, own: I32, held: I32, boards: U8, rng: U64) -> None:
     """Fill held [D, P] with hands of all but the traversers `own`, and `boards` with cards to come after those in the
-    mask `shown`. chances [P, H] are cumulated; of a player who is out they are 0."""
+    mask `board`. chances [P, H] are cumulated; of a player who is out they are 0."""
     last = chances.shape[1] - 1
     for deal in range(len(held)):
-        used, player, refused = shown, 0, 0
+        used, player, refused = board, 0, 0
         while player < len(chances):
             held[deal, player] = -1
             if player != own[deal] and chances[player, last] > 0.0:
@@ -130,7 +130,7 @@ def draw_deals(chances: F64, masks: I64, shown: int, deck: int, own: I32, held: 
                     else:
                         low = middle + 1
                 if masks[low] & used and refused < _PATIENCE:
-                    used, player, refused = shown, 0, refused + 1  # all anew: no range comes before another
+                    used, player, refused = board, 0, refused + 1  # all anew: no range comes before another
                     continue
                 held[deal, player] = low
                 used |= masks[low]

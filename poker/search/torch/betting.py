@@ -116,12 +116,12 @@ class TreeTables:
             if game.asked is not None:
                 leaves = [self.street(self.layout.batches.leaf_start, p, street) for street in streets]
                 table = self.layout.batches.leaves[leaves[0].start : leaves[-1].stop]
-                asked = np.stack([table[:, 1], table[:, 1], len(game.tree.gadgets) + table[:, 2]], axis=1)
-                asked_of = [
+                posed = np.stack([table[:, 1], table[:, 1], len(game.tree.gadgets) + table[:, 2]], axis=1)
+                posed_of = [
                     self._component_of(p, s, self.layout.batches.leaves[r, 1])
                     for s, r in zip(streets, leaves, strict=True)
                 ]
-                values, values_of = np.concatenate([values, asked]), np.concatenate([values_of, *asked_of])
+                values, values_of = np.concatenate([values, posed]), np.concatenate([values_of, *posed_of])
             for column, table, of in ((PRODUCTS, values, values_of), (FACTORS, reach, reach_of)):
                 order = np.argsort(of, kind="stable")
                 self._index(column, p, of[order], begin, len(of))
@@ -129,7 +129,7 @@ class TreeTables:
                 begin += len(of)
         self.products = np.concatenate(parts).astype(np.int32)
 
-    def asked_rows(self) -> tuple[Int32s, Int32s]:
+    def leaf_rows(self) -> tuple[Int32s, Int32s]:
         """Rows of reach at the leaf states of the root's street, by the player whose values are computed."""
         parts = []
         for p in range(2):

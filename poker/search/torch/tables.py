@@ -75,7 +75,7 @@ class BatchTables:
       `card_start` [B, 2, CARDS] and `cluster_starts` [boards with leaves, 2, CARDS, width + 1]: where the hands with a
       card start in `by_card`, and among these, in `by_cluster`, those of a cluster.
     - `vectors`: what a product multiplies values or reach by. `root_pairs` [G, 2]: boards and components of the roots.
-      `asked`: rows of reach at leaves that are asked, by game and by the player whose values are computed.
+      `leaf_rows`: rows of reach at leaves that are asked, by game and by the player whose values are computed.
     - `entries` [G + 1]: where the action rows of a game start. `scratch`: floats of all rows of reach and of values.
     """
 
@@ -91,7 +91,7 @@ class BatchTables:
     products: Int32s
     levels: tuple[LevelWork, ...]
     root_pairs: Int32s
-    asked: dict[int, tuple[Int32s, Int32s]]
+    leaf_rows: dict[int, tuple[Int32s, Int32s]]
     ends: tuple[Int32s, Int32s]
     card_start: Shorts
     leaves: tuple[Int32s, Int32s]
@@ -145,7 +145,7 @@ def flatten(games: Sequence[VectorGame], tile: tuple[int, int]) -> BatchTables:
         **{name: np.concatenate([getattr(tree, name) for tree in trees.values()]) for name in TREE_TABLES},
         levels=tuple(batch.level(number, most) for number in range(batch.num_levels)),
         root_pairs=batch.root_pairs(),
-        asked={n: betting.asked_rows() for n, betting in enumerate(bettings) if games[n].asked is not None},
+        leaf_rows={n: betting.leaf_rows() for n, betting in enumerate(bettings) if games[n].asked is not None},
         ends=(batch.ends(0, *tile), batch.ends(1, *tile)),
         card_start=np.concatenate([card_starts(game) for game in games]),
         leaves=(batch.leaves(0), batch.leaves(1)),

@@ -82,7 +82,7 @@ class TorchVectorSolver:
         self._weights = np.array([game.total_weight for game in games])
         self._graphs: dict[object, torch.cuda.CUDAGraph] = {}
         self._asked = [(number, game.asked) for number, game in enumerate(games) if game.asked is not None]
-        self._every = min((asked.every for _, asked in self._asked), default=0)
+        self._every = min((leaves.every for _, leaves in self._asked), default=0)
         self._ask_at = 0
         self._asked_reach, self._asked_vectors = [], []
         for q in range(2):
@@ -171,7 +171,7 @@ class TorchVectorSolver:
         """Where the range of player q [leaves, hands] at the leaves of a game lies, and where q's values go."""
         game, tables = self.games[number], self._tables
         board, hands = tables.boards[tables.root_pairs[number, 0]], np.arange(len(game.hands(q)))
-        rows = tables.asked[number][1 - q].astype(np.int64)[:, None] * board[PAD + q] + board[REACH + 1 - q]
+        rows = tables.leaf_rows[number][1 - q].astype(np.int64)[:, None] * board[PAD + q] + board[REACH + 1 - q]
         leaves = len(game.tree.gadgets) + np.arange(len(rows))[:, None]
         vectors = board[VECTORS + q] + leaves * board[PAD + q]
         return (rows + hands).ravel(), (vectors + hands).ravel()
@@ -185,15 +185,15 @@ class TorchVectorSolver:
                 self._push(p, self.rows["sums"] if average else self._source, False, self._parameters[0], level, pairs)
             ranges.append(self._reach[self._asked_reach[1 - p]].cpu().numpy())
         begin, parts = [0, 0], (list[Singles](), list[Singles]())
-        for number, asked in self._asked:
-            game, leaves = self.games[number], asked.num_leaves
-            posed = np.zeros((leaves, 2, game.rules.num_hands), np.float32)
+        for number, leaves in self._asked:
+            game = self.games[number]
+            posed = np.zeros((leaves.num_leaves, 2, game.rules.num_hands), np.float32)
             for q in range(2):
                 hands = game.hands(q)
-                end = begin[q] + leaves * len(hands)
-                posed[:, q, hands] = ranges[1 - q][begin[q] : end].reshape(leaves, -1)
+                end = begin[q] + leaves.num_leaves * len(hands)
+                posed[:, q, hands] = ranges[1 - q][begin[q] : end].reshape(leaves.num_leaves, -1)
                 begin[q] = end
-            values = asked.ask(posed)
+            values = leaves.ask(posed)
             for q in range(2):
                 parts[q].append(values[:, q, game.hands(q)].ravel())
         for q in range(2):

@@ -71,15 +71,15 @@ def learn_seat(
     for done, board in enumerate(sample_boards(blueprint.rules, (), boards, rng), 1):
         game.play(table, board, learn=True)
         if done % period == 0:
-            kept = np.float32((done // period) / (done // period + 1))
-            table += (1 - kept) * (start - table)
+            weight = np.float32((done // period) / (done // period + 1))
+            table += (1 - weight) * (start - table)
         if progress is not None:
             progress(1)
-    found = {}
+    strategies = {}
     for node in game.decisions.tolist():
         regrets = sampling.entries(table, int(sampling.index[node]))
-        found[node] = normalised(np.maximum(regrets, 0.0), np.eye(regrets.shape[1])[regrets.argmax(axis=1)])
-    return found
+        strategies[node] = normalised(np.maximum(regrets, 0.0), np.eye(regrets.shape[1])[regrets.argmax(axis=1)])
+    return strategies
 
 
 def stored_response(
@@ -100,8 +100,8 @@ def stored_response(
     config = {"response_to": blueprint.fingerprint, "boards": boards, "seed": seed}
     path = folder / f"response-{fingerprint_of(config)[:10]}"
     if fresh or find_artifact(path, KIND, config=config, made_from={"abstraction": cards.fingerprint}) is None:
-        found = learn_response(blueprint, boards=boards, seed=seed, progress=progress)
-        found.save(path, config, {"boards": 2 * boards})
+        response = learn_response(blueprint, boards=boards, seed=seed, progress=progress)
+        response.save(path, config, {"boards": 2 * boards})
     return path
 
 
@@ -124,24 +124,24 @@ class BoardGame:
     def table(self, strategy: Callable[[int], Singles]) -> Singles:
         """Table of strategy(betting node) -> [B, A] at the seat's decisions."""
         sampling = self._opponent.sampling
-        found = np.zeros(sampling.table_size // 2, np.float32)
+        table = np.zeros(sampling.table_size // 2, np.float32)
         for node in self.decisions.tolist():
-            sampling.entries(found, int(sampling.index[node]))[:] = strategy(node)
-        return found
+            sampling.entries(table, int(sampling.index[node]))[:] = strategy(node)
+        return table
 
     def play(self, table: Singles, board: Board, learn: bool = False) -> float:
         """Chips per hand on a complete board, over all pairs of hands, of regret matching on `table` (a strategy there
         is played as it is); with `learn` the regrets of every hand are added to it."""
         deal, first = _Deal(self._opponent, board), self._first
         reach, values = np.zeros((2, len(deal.rank), first.width), np.float32)
-        each = np.full(len(deal.rank), np.float32(1 / deal.pairs))
+        even = np.full(len(deal.rank), np.float32(1 / deal.pairs))
         self._reach(first, deal, reach)
         for column, piece in enumerate(self._later, first.links):
             size = len(deal.rank) * piece.width
             below, won = (scratch[:size].reshape(-1, piece.width) for scratch in self._scratch)
             self._reach(piece, deal, below)
-            values[:, column] = self._value(piece, deal, table, below, reach[:, column] * each, won, learn)
-        total = self._value(first, deal, table, reach, each, values, learn)
+            values[:, column] = self._value(piece, deal, table, below, reach[:, column] * even, won, learn)
+        total = self._value(first, deal, table, reach, even, values, learn)
         return float(total[deal.order].mean(dtype=np.float64))
 
     def _reach(self, piece: "_Piece", deal: "_Deal", out: Singles) -> None:

@@ -129,10 +129,10 @@ class RangeWalk:
 
     def _dealt_to_others(self, live: Floats) -> Floats:
         """[H, ...] product of `live` [H] over the hands of the other players."""
-        found = live
+        product = live
         for _ in range(self.tree.rules.num_players - 2):
-            found = found[..., None] * live
-        return found
+            product = product[..., None] * live
+        return product
 
     def _along(self, player: int, share: Reals) -> Reals:
         """`share` [H] along the axis of another player."""
@@ -151,18 +151,18 @@ class RangeWalk:
         return probs
 
 
-def _summed(each: Floats, others: Floats) -> Floats:
-    """[H] sum of `each` [H, H, ...], own hands first, weighted by the reach of the others' [H, ...]."""
-    return each.reshape(len(each), -1) @ others.ravel()
+def _summed(values: Floats, others: Floats) -> Floats:
+    """[H] sum of `values` [H, H, ...], own hands first, weighted by the reach of the others' [H, ...]."""
+    return values.reshape(len(values), -1) @ others.ravel()
 
 
 @lru_cache(maxsize=8)
 def _compatible(rules: Rules, player: int) -> Floats:
     """[H, H, ...] 1 where no two of P hands share a card, the hand of `player` first."""
-    found = np.ones((rules.num_hands,) * rules.num_players)
+    compatible = np.ones((rules.num_hands,) * rules.num_players)
     for i, j in itertools.combinations(range(rules.num_players), 2):
-        found *= np.expand_dims(rules.space.disjoint, [k for k in range(rules.num_players) if k not in (i, j)])
-    return found
+        compatible *= np.expand_dims(rules.space.disjoint, [k for k in range(rules.num_players) if k not in (i, j)])
+    return compatible
 
 
 @lru_cache(maxsize=100_000)
@@ -174,14 +174,14 @@ def _joint_payoffs(
     size, players = rules.num_hands, rules.num_players
     order = [player, *(other for other in range(players) if other != player)]
     ranks = np.zeros(size, np.int64) if board is None else hand_ranks(rules, board)
-    shown = [np.expand_dims(ranks, [k for k in range(players) if k != axis]) for axis in range(players)]
+    by_axis = [np.expand_dims(ranks, [k for k in range(players) if k != axis]) for axis in range(players)]
     won, below = np.full((size,) * players, -float(committed[player])), 0
     for level in sorted({committed[other] for other in order if not folded[other]}):
         pot = sum(max(0, min(chips, level) - below) for chips in committed)
         contenders = [axis for axis, other in enumerate(order) if not folded[other] and committed[other] >= level]
-        best = reduce(np.maximum, [shown[axis] for axis in contenders])
+        best = reduce(np.maximum, [by_axis[axis] for axis in contenders])
         if 0 in contenders:
-            won += np.where(shown[0] == best, pot / sum((shown[axis] == best) for axis in contenders), 0.0)
+            won += np.where(by_axis[0] == best, pot / sum((by_axis[axis] == best) for axis in contenders), 0.0)
         below = level
     return won * _compatible(rules, player)
 

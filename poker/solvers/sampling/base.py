@@ -145,10 +145,10 @@ class SamplingSolver(ABC):
                 f"solver.threads={threads}"
             )
         for name, array in mine.items():
-            kept = arrays[name]
-            if (kept.shape, kept.dtype) != (array.shape, array.dtype):
+            stored = arrays[name]
+            if (stored.shape, stored.dtype) != (array.shape, array.dtype):
                 raise PokernetsError(
-                    f"the checkpoint's {name} have {kept.size:,} numbers ({kept.dtype}), this run's {array.size:,} "
+                    f"the checkpoint's {name} have {stored.size:,} numbers ({stored.dtype}), this run's {array.size:,} "
                     f"({array.dtype}): continue with the same game, cards, bets and bits"
                 )
         for name, array in mine.items():

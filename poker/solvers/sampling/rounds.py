@@ -116,8 +116,8 @@ class Rounds:
 
     def metrics(self) -> dict[str, float]:
         """Metrics of the solver; the table holds the mean over parts, so regrets are multiplied by the parts."""
-        found = self._solver.metrics()
-        return {name: value * (self._parts if "regret" in name else 1) for name, value in found.items()}
+        metrics = self._solver.metrics()
+        return {name: value * (self._parts if "regret" in name else 1) for name, value in metrics.items()}
 
     def _round(self) -> None:
         assert self._team is not None

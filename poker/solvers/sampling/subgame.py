@@ -23,7 +23,7 @@ from poker.rules import NO_ACTION
 from poker.solvers.blueprint import CONTINUATIONS, Blueprint, action_classes, bias_of
 from poker.solvers.sampling.base import normalised
 from poker.tree import BettingTree, Kind
-from poker.tree.history import HistoryTranslator
+from poker.tree.translation import HistoryTranslator
 from poker.types import Board, Floats, Singles
 
 _DEALS = 32
@@ -66,11 +66,11 @@ class RolledOut:
         committed = np.array([state.committed for state in states], np.int32).reshape(-1, players)
         folded = np.array([state.folded for state in states], np.bool_).reshape(-1, players)
         for leaf, state in enumerate(states):
-            found = self._translator.node(state)
-            if found is not None:
-                node[leaf], base[leaf] = self._sampling.index[found], self._tree.committed[found]
-                absent[leaf] = self._tree.folded[found] & ~folded[leaf]
-                scale[leaf] = state.pot / self._tree.pot(found)
+            below = self._translator.node(state)
+            if below is not None:
+                node[leaf], base[leaf] = self._sampling.index[below], self._tree.committed[below]
+                absent[leaf] = self._tree.folded[below] & ~folded[leaf]
+                scale[leaf] = state.pot / self._tree.pot(below)
         return subgames.Ends(node, rows, committed, folded, base, absent, scale)
 
 
@@ -110,12 +110,12 @@ class SubgameSolver:
             choices += rows + forms * np.arange(choices.size, dtype=np.int32).reshape(choices.shape)
             size += forms * choices.size
             self._rollout = rolled_out.kernel
-            found = rolled_out.ends(leaves, choices)
+            at_leaves = rolled_out.ends(leaves, choices)
         else:
             assert not tree.num_leaf_states
-            self._rollout, found = _NO_ROLLOUT, _no_ends(rules.num_players)
+            self._rollout, at_leaves = _NO_ROLLOUT, _no_ends(rules.num_players)
         self._game = subgames.Subgame(
-            nodes, tree.committed[ends], tree.folded[ends], np.array(rules.stacks, np.int32), found
+            nodes, tree.committed[ends], tree.folded[ends], np.array(rules.stacks, np.int32), at_leaves
         )
         columns = rules.num_hands
         if self._cards is not None:
@@ -157,15 +157,15 @@ class SubgameSolver:
         for table, strategy in zip(tables, strategies, strict=True):
             for node, probs in strategy.items():
                 self._rows(table, node)[:] = probs.T
-        found = np.empty((deals, 1 + len(tables)))
-        for row in found:
+        sums = np.empty((deals, 1 + len(tables)))
+        for row in sums:
             deal, begun = self._dealt(player, 1), self._rng.copy()
             for number, table in enumerate(tables):
                 self._rng[:] = begun
                 count = self._traverse(table, deal, 0.0)
                 weights = self._prior[player, self._work.live[:count]].astype(np.float64)
                 row[0], row[1 + number] = weights.sum(), weights @ self._work.value[:count]
-        return found
+        return sums
 
     def _rows(self, table: Singles, node: int) -> Singles:
         """[A, H] part of a table of a decision, [A, C] after the first street."""
@@ -186,8 +186,8 @@ class SubgameSolver:
         rules, own = self._rules, np.full(deals, player, np.int32)
         held = np.empty((deals, rules.num_players), np.int32)
         boards = np.empty((deals, rules.total_board_cards - len(self._board)), np.uint8)
-        shown = card_mask(self._board)
-        subgames.draw_deals(self._chances, self._masks, shown, rules.deck_size, own, held, boards, self._rng)
+        board = card_mask(self._board)
+        subgames.draw_deals(self._chances, self._masks, board, rules.deck_size, own, held, boards, self._rng)
         return subgames.Deal(held, own, *(self._whole or self._on((*self._board, *boards[0].tolist()))))
 
     def _traverse(self, table: Singles, deal: subgames.Deal, weight: float) -> int:

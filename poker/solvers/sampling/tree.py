@@ -51,16 +51,16 @@ class SamplingTree:
 
     def origin(self) -> NDArray[np.int32]:
         """[M] the betting node of each sampling node."""
-        found = np.empty(len(self.nodes), dtype=np.int32)
-        found[self.index] = np.arange(len(self.index), dtype=np.int32)  # street nodes come before their descendants
-        return found
+        nodes = np.empty(len(self.nodes), dtype=np.int32)
+        nodes[self.index] = np.arange(len(self.index), dtype=np.int32)  # street nodes come before their descendants
+        return nodes
 
     def entries(self, values: NDArray[Any], node: int) -> NDArray[Any]:
         """[B, A] view of sampling node `node` in an array with one entry an action: `table_size` / 2 of them."""
-        found, size = self.nodes[node], values.strides[0]
-        shape = self.num_buckets[found["street"]], int(found["arity"])
-        stride = int(self.strides[found["player"], found["street"]])
-        return np.lib.stride_tricks.as_strided(values[int(found["row"]) :], shape, (stride * size, size))
+        at, size = self.nodes[node], values.strides[0]
+        shape = self.num_buckets[at["street"]], int(at["arity"])
+        stride = int(self.strides[at["player"], at["street"]])
+        return np.lib.stride_tricks.as_strided(values[int(at["row"]) :], shape, (stride * size, size))
 
     def starts(self, nodes: NDArray[np.int32]) -> NDArray[np.int64]:
         """[K, B] where the rows of K sampling nodes of one street begin: row + bucket * stride."""

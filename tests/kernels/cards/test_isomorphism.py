@@ -36,8 +36,8 @@ def test_the_index_is_constant_under_suit_permutation(num_cards: int) -> None:
     rng = np.random.default_rng(num_cards)
     for index in rng.integers(0, len(boards), 1500):
         renamed = rng.permutation(CARD_PERMUTATION[rng.integers(24), boards[index]])
-        found, permutation = canonical_board(renamed)
-        assert found == index
+        board, permutation = canonical_board(renamed)
+        assert board == index
         assert sorted(CARD_PERMUTATION[permutation, renamed]) == sorted(boards[index])
 
 
@@ -58,9 +58,9 @@ def test_deals_are_counted_by_burnsides_lemma(num_cards: int) -> None:
     flops = np.array(list(itertools.combinations(range(52), 3)))
     fixed = 0
     for cards in CARD_PERMUTATION:
-        kept = flops[(np.sort(cards[flops], axis=1) == flops).all(axis=1)]
+        fixed_flops = flops[(np.sort(cards[flops], axis=1) == flops).all(axis=1)]
         alone = cards == np.arange(52)
-        left = alone.sum() - alone[kept].sum(axis=1)
+        left = alone.sum() - alone[fixed_flops].sum(axis=1)
         fixed += int(sum(math.perm(int(n), num_cards - 3) for n in left))
     assert fixed == 24 * NUM_DEALS[num_cards]
 

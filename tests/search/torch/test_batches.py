@@ -68,13 +68,13 @@ def solver(
     return DepthLimitedSolver(MENU, MENU, leaves, settings, Safety(safety), clock)
 
 
-def assert_alike(found: RoundSolution, expected: RoundSolution, chips: float = CHIPS) -> None:
+def assert_alike(solution: RoundSolution, expected: RoundSolution, chips: float = CHIPS) -> None:
     """Assert equal strategies and equal values of hands, up to rounding."""
-    assert found.policies.keys() == expected.policies.keys()
-    for path, policy in found.policies.items():
+    assert solution.policies.keys() == expected.policies.keys()
+    for path, policy in solution.policies.items():
         assert policy.actions == expected.policies[path].actions
         np.testing.assert_allclose(policy.probs, expected.policies[path].probs, atol=SHARE)
-    for one, other in ((found.concessions, expected.concessions), (found.values, expected.values)):
+    for one, other in ((solution.concessions, expected.concessions), (solution.values, expected.values)):
         assert (one is None) == (other is None)
         if one is not None and other is not None:
             assert one.values.keys() == other.values.keys()
@@ -97,21 +97,21 @@ def test_rounds_agree_with_the_kernels(street: int, device: str) -> None:
 
 @pytest.mark.parametrize("device", DEVICES)
 def test_safe_solves_agree(device: str) -> None:
-    asked = request(3, 2, alternatives=np.random.default_rng(1).normal(0, 300, RULES.num_hands).astype(np.float32))
-    assert_alike(solver(device, "resolve")(asked), solver("cpu", "resolve")(asked))
+    posed = request(3, 2, alternatives=np.random.default_rng(1).normal(0, 300, RULES.num_hands).astype(np.float32))
+    assert_alike(solver(device, "resolve")(posed), solver("cpu", "resolve")(posed))
 
 
 @pytest.mark.parametrize("device", DEVICES)
 def test_solves_against_a_model_agree(device: str) -> None:
-    asked = request(1, 3, modelled=MODELLED)
-    assert_alike(solver(device)(asked), solver("cpu")(asked))
+    posed = request(1, 3, modelled=MODELLED)
+    assert_alike(solver(device)(posed), solver("cpu")(posed))
 
 
 @pytest.mark.parametrize("device", ["cpu", *DEVICES])
 def test_requests_are_answered_in_their_order(device: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Streets and pots of their own go together, solves against a model by themselves."""
     flops = request(1, 2), request(1, 5, 400), request(1, 3, modelled=MODELLED)
-    asked = [request(3, 1), flops[0], request(3, 3, 400), flops[2], flops[1]]
+    requests = [request(3, 1), flops[0], request(3, 3, 400), flops[2], flops[1]]
     sizes = []
 
     class Counted(TorchVectorSolver):
@@ -120,14 +120,14 @@ def test_requests_are_answered_in_their_order(device: str, monkeypatch: pytest.M
             super().__init__(games, *others, **more)
 
     monkeypatch.setattr(torch_batches, "TorchVectorSolver", Counted)
-    found = solver(device).together(asked)
-    for solution, alone in zip(found, asked, strict=True):
+    solutions = solver(device).together(requests)
+    for solution, alone in zip(solutions, requests, strict=True):
         assert_alike(solution, solver("cpu")(alone))
     assert sizes == ([] if device == "cpu" else [4, 1])
 
 
 def test_a_batch_that_does_not_fit_is_cut(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    asked = [request(3, seed) for seed in range(4)]
+    requests = [request(3, seed) for seed in range(4)]
     sizes = []
 
     class Small(TorchVectorSolver):
@@ -140,52 +140,52 @@ def test_a_batch_that_does_not_fit_is_cut(monkeypatch: pytest.MonkeyPatch, capsy
             super().__init__(games, *others, **more)
 
     monkeypatch.setattr(torch_batches, "TorchVectorSolver", Small)
-    expected = solver("cpu").together(asked)
+    expected = solver("cpu").together(requests)
     for Small.most in (1, 0):  # at 0 the CPU's kernels solve
         sizes.clear()
-        for solution, other in zip(solver("torch").together(asked), expected, strict=True):
+        for solution, other in zip(solver("torch").together(requests), expected, strict=True):
             assert_alike(solution, other)
         assert sizes == [4, 2, 1, 1, 2, 1, 1]
         assert capsys.readouterr().err.count("ran out of memory") == 1
     Small.most = 4
-    monkeypatch.setattr(torch_batches, "room", lambda device: 2.4 * torch_batches.bytes_needed(game(asked[0])))
+    monkeypatch.setattr(torch_batches, "room", lambda device: 2.4 * torch_batches.bytes_needed(game(requests[0])))
     sizes.clear()
-    solver("torch").together(asked)
+    solver("torch").together(requests)
     assert sizes == [2, 2]
 
 
-def game(asked: Request) -> VectorGame:
-    return VectorGame(build_tree(asked.root, MENU), asked.board, asked.ranges)
+def game(posed: Request) -> VectorGame:
+    return VectorGame(build_tree(posed.root, MENU), posed.board, posed.ranges)
 
 
 def test_the_memory_plan_covers_what_is_kept() -> None:
     for street, most in ((2, 15), (3, 30)):
         games = [game(request(street, seed)) for seed in range(2)]
         batch = TorchVectorSolver(games, device="cpu" if INTERPRETER else "cuda")
-        kept = sum(rows.nbytes for rows in batch.rows.values())
-        assert kept < sum(map(torch_batches.bytes_needed, games)) < most * kept
+        stored = sum(rows.nbytes for rows in batch.rows.values())
+        assert stored < sum(map(torch_batches.bytes_needed, games)) < most * stored
 
 
 def test_time_is_shared_and_precision_ends_a_solve() -> None:
-    asked = [request(3, seed) for seed in range(2)]
-    close = solver("torch", clock=Clock(per_decision=3600.0)).together(asked)
+    requests = [request(3, seed) for seed in range(2)]
+    close = solver("torch", clock=Clock(per_decision=3600.0)).together(requests)
     assert all(np.isfinite(policy.probs).all() for solution in close for policy in solution.policies.values())
-    solved = solver("torch", clock=Clock(per_decision=3600.0)).solved(asked[0])
-    assert solved.exploitability() <= 0.02 * asked[0].root.pot
+    solved = solver("torch", clock=Clock(per_decision=3600.0)).solved(requests[0])
+    assert solved.exploitability() <= 0.02 * requests[0].root.pot
     assert 1 < solved.iterations < 500
-    hurried = solver("torch", clock=Clock(per_decision=1e-6)).solved(asked[0])
+    hurried = solver("torch", clock=Clock(per_decision=1e-6)).solved(requests[0])
     assert hurried.iterations < solved.iterations
 
 
 @pytest.mark.parametrize("device", ["cpu", *DEVICES])
 def test_precision_ends_every_solve_of_a_batch_where_it_ends_alone(device: str) -> None:
-    asked, precision = [request(3, 1), request(3, 3, 9000)], 0.0002 if device == "cpu" else 0.001
+    requests, precision = [request(3, 1), request(3, 3, 9000)], 0.0002 if device == "cpu" else 0.001
     solve = solver(device, iterations=400, precision=precision)
-    alone = [solve.solved(each) for each in asked]
-    assert all(found.iterations < 400 for found in alone), [f.iterations for f in alone]
+    alone = [solve.solved(each) for each in requests]
+    assert all(one.iterations < 400 for one in alone), [f.iterations for f in alone]
     assert alone[0].iterations != alone[1].iterations
-    for found, solution, each in zip(alone, solve.together(asked), asked, strict=True):
-        assert found.exploitability() <= precision * each.root.pot
+    for one, solution, each in zip(alone, solve.together(requests), requests, strict=True):
+        assert one.exploitability() <= precision * each.root.pot
         assert_alike(solution, solve(each))
 
 

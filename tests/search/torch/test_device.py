@@ -48,14 +48,14 @@ def test_neither_imports_nor_the_cpu_ask_cuda_for_anything() -> None:
 @pytest.fixture
 def card(monkeypatch: pytest.MonkeyPatch) -> torch.device:
     """A CUDA device of which 9 GiB are free, and 1 more GiB that torch keeps."""
-    found = {
+    sizes = {
         "is_available": True,
         "mem_get_info": (9 * GIB, 80 * GIB),
         "memory_reserved": 3 * GIB,
         "memory_allocated": 2 * GIB,
         "get_device_name": "Card",
     }
-    for name, answer in found.items():
+    for name, answer in sizes.items():
         monkeypatch.setattr(torch.cuda, name, lambda *_, answer=answer: answer)
     devices._tell.cache_clear()
     return torch.device("cuda")

@@ -45,9 +45,9 @@ def value(tree: BettingTree, bets: dict[tuple[int, ...], list[float]]) -> Profil
 @pytest.mark.parametrize(("beta", "c11"), list(itertools.product([0.0, 0.1, 0.25], [0.0, 0.25])))
 def test_the_second_player_of_kuhn_passes_value_on(beta: float, c11: float) -> None:
     """All are equilibria, worth the same to the second player, who decides what the first loses to the third."""
-    found = value(build_tree(Betting.start(KUHN)), family(beta, c11))
-    assert found.nash_conv == pytest.approx(0, abs=1e-12)
-    assert found.values == pytest.approx([-(0.5 + beta) / 24, -1 / 48, (1 + beta) / 24], abs=1e-12)
+    result = value(build_tree(Betting.start(KUHN)), family(beta, c11))
+    assert result.nash_conv == pytest.approx(0, abs=1e-12)
+    assert result.values == pytest.approx([-(0.5 + beta) / 24, -1 / 48, (1 + beta) / 24], abs=1e-12)
 
 
 @pytest.mark.parametrize("changed", [{(CALL, CALL): [0.0, 0.0, 0.0, 1.0]}, {(CALL,): [0.3, 0.3, 0.0, 1.0]}])
@@ -59,21 +59,21 @@ def test_openspiel_agrees() -> None:
     openspiel = pytest.importorskip("tests.solvers.openspiel")
     tree, cards, rng = build_tree(Betting.start(KUHN)), SmallGameBuckets(KUHN), np.random.default_rng(3)
     policy = {node: rng.dirichlet([1.0, 1.0], 4).astype(np.float32) for node in tree.decision_nodes.tolist()}
-    found = strategy_value(tree, cards, policy.__getitem__)
-    assert (found.nash_conv, found.value) == pytest.approx(openspiel.measured(KUHN, policy.__getitem__), abs=1e-5)
+    result = strategy_value(tree, cards, policy.__getitem__)
+    assert (result.nash_conv, result.value) == pytest.approx(openspiel.measured(KUHN, policy.__getitem__), abs=1e-5)
 
 
 def test_uniform_play_of_leduc() -> None:
     """Figures of OpenSpiel, which takes two minutes for them."""
     tree, cards = build_tree(Betting.start(LEDUC)), SmallGameBuckets(LEDUC)
-    found = strategy_value(
+    result = strategy_value(
         tree,
         cards,
         lambda node: np.full(
             (cards.num_buckets[tree.street[node]], tree.num_children[node]), 1 / tree.num_children[node], np.float32
         ),
     )
-    assert (found.nash_conv, found.value) == pytest.approx((12.611221914570, -0.158613042353), abs=1e-6)
+    assert (result.nash_conv, result.value) == pytest.approx((12.611221914570, -0.158613042353), abs=1e-6)
 
 
 def test_side_pots_pay_as_at_a_table() -> None:
@@ -99,9 +99,9 @@ def test_external_sampling_converges(rules: Rules, iterations: int, nash_conv: t
     tree, cards, (mean, deviation) = build_tree(Betting.start(rules)), SmallGameBuckets(rules), nash_conv
     run = ExternalSampling(tree, cards, SmallGameDealer(rules), seed=1, discount_every=iterations // 100)
     run.run(iterations=iterations)
-    found = strategy_value(tree, cards, run.average)
-    assert run.metrics()["nash_conv"] == found.nash_conv
-    assert max(0.0, mean - 4 * deviation) < found.nash_conv < mean + 4 * deviation
+    result = strategy_value(tree, cards, run.average)
+    assert run.metrics()["nash_conv"] == result.nash_conv
+    assert max(0.0, mean - 4 * deviation) < result.nash_conv < mean + 4 * deviation
     if rules is KUHN:
-        assert -1.5 / 48 - 0.002 < found.values[0] < -1 / 48 + 0.002
-        assert found.values[1] == pytest.approx(-1 / 48, abs=0.003)
+        assert -1.5 / 48 - 0.002 < result.values[0] < -1 / 48 + 0.002
+        assert result.values[1] == pytest.approx(-1 / 48, abs=0.003)

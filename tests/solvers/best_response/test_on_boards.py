@@ -49,9 +49,9 @@ def test_values_are_those_of_all_pairs(game: str, seat: int) -> None:
 @pytest.mark.parametrize("seat", [0, 1])
 def test_a_learned_response_gains_on_other_boards(seat: int) -> None:
     policy = blueprint("flop_holdem_nolimit")
-    found, game = learn_seat(policy, seat, 30, seed=1), BoardGame(policy, seat)
+    strategies, game = learn_seat(policy, seat, 30, seed=1), BoardGame(policy, seat)
     boards = sample_boards(policy.rules, (), 40, np.random.default_rng(2))
-    own, response = (game.table(strategy) for strategy in (policy.probs, found.__getitem__))
+    own, response = (game.table(strategy) for strategy in (policy.probs, strategies.__getitem__))
     gains = [game.play(response, board) - game.play(own, board) for board in boards]
     assert np.mean(gains) > 4 * np.std(gains) / np.sqrt(len(gains))
     assert np.mean(gains) > policy.rules.big_blind

@@ -89,9 +89,9 @@ def test_flop_holdem_against_always_call() -> None:
     by_hand = [(counts @ value)[HAND_PERMUTATION].mean(axis=0) / math.comb(50, 3) for value in (chips, margin)]
     wanted = np.maximum(by_hand[0], push * by_hand[1])
     caller = AlwaysCall(name="caller")
-    found = response_by_hand(rules, caller.policy, 0, bet_menu(preflop="a", flop="a"))
-    assert np.allclose(found, wanted, rtol=1e-9)
-    assert found.mean() == pytest.approx(wanted.mean())
+    big_blind = response_by_hand(rules, caller.policy, 0, bet_menu(preflop="a", flop="a"))
+    assert np.allclose(big_blind, wanted, rtol=1e-9)
+    assert big_blind.mean() == pytest.approx(wanted.mean())
     button = response_by_hand(rules, caller.policy, 1, bet_menu(preflop="a", flop="a"))
     assert button.mean() == pytest.approx(np.maximum(wanted, -rules.blinds[1]).mean())
 

@@ -9,8 +9,8 @@ from poker.types import Reals
 
 def rows(tree: SamplingTree, table: Reals, node: int) -> Reals:
     """[B, 2, A] view of sampling node `node`: regrets, then strategy sums, per bucket."""
-    found, size = tree.nodes[node], table.itemsize
-    arity, stride = int(found["arity"]), int(tree.strides[found["player"], found["street"]])
+    record, size = tree.nodes[node], table.itemsize
+    arity, stride = int(record["arity"]), int(tree.strides[record["player"], record["street"]])
     strides = (ROW_UNIT * stride * size, arity * size, size)
-    shape = tree.num_buckets[found["street"]], 2, arity
-    return np.asarray(as_strided(table[ROW_UNIT * int(found["row"]) :], shape, strides))
+    shape = tree.num_buckets[record["street"]], 2, arity
+    return np.asarray(as_strided(table[ROW_UNIT * int(record["row"]) :], shape, strides))

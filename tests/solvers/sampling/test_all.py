@@ -72,25 +72,25 @@ MEASURED = [
 ]
 
 
-@pytest.mark.parametrize("known", MEASURED, ids=lambda known: f"{known.solver}-{known.game}")
-def test_converges(known: Converged) -> None:
+@pytest.mark.parametrize("case", MEASURED, ids=lambda case: f"{case.solver}-{case.game}")
+def test_converges(case: Converged) -> None:
     """Results lie within four standard deviations of 20 seeds' by OpenSpiel's best responses, which ours agree with.
 
     UCT levels off away from equilibrium: its error has a lower bound too.
     """
-    weighted = known.solver == "external_sampling"
-    run = solver(known.solver, known.game, **({"discount_every": known.iterations // 100} if weighted else {}))
-    run.run(iterations=known.iterations)
+    weighted = case.solver == "external_sampling"
+    run = solver(case.solver, case.game, **({"discount_every": case.iterations // 100} if weighted else {}))
+    run.run(iterations=case.iterations)
     metrics = run.metrics()
-    nash_conv, value = measured(load_rules(known.game), run.average)
+    nash_conv, value = measured(load_rules(case.game), run.average)
     assert metrics["nash_conv"] == pytest.approx(nash_conv, abs=1e-5)
     assert metrics["game_value"] == pytest.approx(value, abs=1e-5)
-    mean, deviation = known.nash_conv
+    mean, deviation = case.nash_conv
     assert max(0, mean - 4 * deviation) < nash_conv < mean + 4 * deviation
-    mean, deviation = known.value
-    assert value == pytest.approx(VALUES[known.game], abs=abs(mean - VALUES[known.game]) + 4 * deviation)
-    if known.game == "kuhn":
-        assert 0 < metrics["mse"] < known.mse[0] + 4 * known.mse[1]
+    mean, deviation = case.value
+    assert value == pytest.approx(VALUES[case.game], abs=abs(mean - VALUES[case.game]) + 4 * deviation)
+    if case.game == "kuhn":
+        assert 0 < metrics["mse"] < case.mse[0] + 4 * case.mse[1]
 
 
 @pytest.mark.parametrize("name", SOLVERS)
@@ -105,10 +105,10 @@ def test_resumed_equals_uninterrupted(name: str, game: str, monkeypatch: pytest.
     arrays, counters = first.state()
     second.restore({key: array.copy() for key, array in arrays.items()}, dict(counters))
     second.run(iterations=2000)
-    (wanted, wanted_counters), (found, found_counters) = whole.state(), second.state()
+    (wanted, wanted_counters), (state, found_counters) = whole.state(), second.state()
     assert found_counters == wanted_counters
     for key, array in wanted.items():
-        assert found[key].tobytes() == array.tobytes()
+        assert state[key].tobytes() == array.tobytes()
     assert any(array.tobytes() != wanted[key].tobytes() for key, array in other.state()[0].items() if key != "streams")
 
 

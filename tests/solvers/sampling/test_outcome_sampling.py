@@ -66,10 +66,10 @@ class Increments:
 
     def check(self, play: Play) -> None:
         """Assert that `play` adds the same to regrets as external sampling does, in the mean."""
-        (expected, error), (found, other_error) = self.of(self.external), self.of(play)
+        (expected, error), (values, other_error) = self.of(self.external), self.of(play)
         spread = np.hypot(error, other_error)
         seen = spread > 0
-        deviation = (found - expected)[seen] / spread[seen]
+        deviation = (values - expected)[seen] / spread[seen]
         assert seen.sum() >= 12
         assert np.mean(np.abs(deviation) > 4) < 0.02  # rare infosets have errors that are themselves uncertain
         assert 0.6 < np.sqrt(np.mean(deviation**2)) < 1.4

@@ -16,7 +16,7 @@ from poker.solvers.sampling.subgame import RolledOut, SubgameSolver
 from poker.solvers.small_games import strategy_value
 from poker.state import Betting
 from poker.tree import BettingTree, DepthLimit, build_tree
-from poker.tree.history import HistoryTranslator
+from poker.tree.translation import HistoryTranslator
 from poker.types import Board, Floats, Singles
 from tests.blueprints import random_blueprint
 from tests.games import load_rules
@@ -57,13 +57,13 @@ def played(solver: SubgameSolver, tree: BettingTree, rest: Callable[[int], Singl
 def test_a_whole_game_is_solved_as_by_a_trainer_of_blueprints(rules: Rules, iterations: int, most: float) -> None:
     solver = whole(rules)
     solver.run(iterations)
-    found = evaluate_policy(solver.tree, played(solver, solver.tree)).nash_conv
+    nash_conv = evaluate_policy(solver.tree, played(solver, solver.tree)).nash_conv
     cards, dealer = SmallGameBuckets(rules), SmallGameDealer(rules)
     trained = ExternalSampling(solver.tree, cards, dealer, seed=1, discount_every=iterations // 100, batch=100)
     trained.run(iterations=iterations)
     wanted = strategy_value(solver.tree, cards, trained.average).nash_conv
-    assert found < most
-    assert found < wanted + 0.002
+    assert nash_conv < most
+    assert nash_conv < wanted + 0.002
 
 
 def test_values_are_exact_in_the_mean() -> None:

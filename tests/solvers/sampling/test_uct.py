@@ -59,12 +59,12 @@ def test_episodes_in_turns_learn_the_same() -> None:
     together, alone = (
         [solver("leduc", SMOOTH, ceiling=18.0, seed=seed, together=n) for seed in range(4)] for n in (8, 1)
     )
-    found = []
+    nash_convs = []
     for runs in (together, alone):
         for run in runs:
             run.run(iterations=300_000)
-        found.append([run.metrics()["nash_conv"] for run in runs])
-    assert np.mean(found[0]) == pytest.approx(np.mean(found[1]), abs=4 * np.std(found, axis=1).max() / 2)
+        nash_convs.append([run.metrics()["nash_conv"] for run in runs])
+    assert np.mean(nash_convs[0]) == pytest.approx(np.mean(nash_convs[1]), abs=4 * np.std(nash_convs, axis=1).max() / 2)
     with pytest.raises(PokernetsError, match=r"give solver\.together as 1 or more"):
         solver("leduc", SMOOTH, together=0)
 
