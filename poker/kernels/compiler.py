@@ -1,23 +1,31 @@
-"""The compiler of kernels: numba's, which makes better code of them and takes half the time.
+"""The compiler of kernels: numba's, which makes better code of them and takes half the time; and all patches of numba.
+
+Gains are of CPU time on an EPYC core with and without, in turn: speeds are medians of three runs, seconds to compile of
+one.
 
 Numba copies the arguments of each call that it inlines, and all of a named tuple where one field is read. LLVM takes
 these copies apart field by field, which costs the square of their number and is not always done to the end. Here,
-before types are inferred, copies of an argument are replaced by the argument, and fields are read at the entry, once.
+before types are inferred, copies of an argument are replaced by the argument, and fields are read at the entry, once:
+`vector.sweep` compiles in 17.5 s, without it in 37.2.
 
 Numba counts references to arrays, and where a loop takes a row of an array or passes it on, each time anew: an atomic
-operation there and back, a sixth of the time to deal hands and play them. The caller of a kernel keeps what it passes
-until the kernel returns, so arguments and all that is taken from them are not counted here.
+operation there and back. The caller of a kernel keeps what it passes until the kernel returns, so arguments and all
+that is taken from them are not counted here: external sampling does 2.31 million iterations of Leduc a second, with
+counts 1.48.
 
-Numba lets indices count from the end, and looks at each for its sign: a sixth of the time of sampling solvers. Here
-only constants do, as in `row[-1]`; a variable is never negative, or memory of others is read and written. `make bounds`
-runs the tests of all kernels with NUMBA_BOUNDSCHECK=1, where such an index is an error.
+Numba lets indices count from the end, and looks at each for its sign. Here only constants do, as in `row[-1]`; a
+variable is never negative, or memory of others is read and written: 2.31 million iterations a second against 1.84, and
+8.2 million episodes of UCT against 6.7. `make bounds` runs the tests of all kernels with NUMBA_BOUNDSCHECK=1, where
+such an index is an error.
 """
 
+import importlib
 from collections import Counter
 from typing import Any
 
 from llvmlite import ir as llvm
 from numba.core import cgutils, ir, types
+from numba.core.caching import IndexDataCacheFile
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import FunctionPass, register_pass
 from numba.core.ir_utils import build_definitions, replace_vars
@@ -25,6 +33,13 @@ from numba.core.lowering import Lower
 from numba.core.typed_passes import NativeLowering
 from numba.core.untyped_passes import InlineInlinables
 from numba.np import arrayobj
+
+from poker.optional import not_installed
+
+with not_installed("scipy.linalg"):
+    importlib.import_module("numba.np.arraymath")
+"""Numba loads scipy's linear algebra there, for products of matrices: no kernel has any, and importing the registry of
+kernels takes 0.30 s, with it 0.42."""
 
 _pass: Any = register_pass
 _numbas_index: Any = arrayobj.fix_integer_index
@@ -81,14 +96,13 @@ class _Names:
         self.reads: list[Any] = []
         self.fields: dict[tuple[str, str], Any] = {}
         self.replaced: set[Any] = set()
-        found = True
-        while found:
-            found = False
+        replaced = -1
+        while replaced < len(self.replaced):
+            replaced = len(self.replaced)
             for x in [x for x in left if x not in self.replaced]:
                 if (origin := self._origin(x)) is not None:
                     self.original[x.target.name] = origin
                     self.replaced.add(x)
-                    found = True
 
     def _origin(self, x: Any) -> Any:
         """The argument or field that is assigned, or None."""
@@ -154,6 +168,25 @@ def _index(context: Any, builder: Any, kind: Any, value: Any, size: Any) -> Any:
 
 
 arrayobj.fix_integer_index = _index
+
+setattr(ir.Scope, "__deepcopy__", lambda scope, memo: scope)  # noqa: B010
+"""Numba copies an inlined kernel block by block, and each time all its variables: `vector.sweep` compiles in 17.5 s,
+with that in 22.7."""
+
+_load_index: Any = IndexDataCacheFile._load_index
+
+
+def _index_or_none(file: Any) -> dict[Any, Any]:
+    """A cache's index; none, so that all is compiled anew, if it names a class that was renamed in another file, where
+    numba's own ends the program with an AttributeError."""
+    try:
+        index: dict[Any, Any] = _load_index(file)
+    except (AttributeError, ImportError):
+        return {}
+    return index
+
+
+setattr(IndexDataCacheFile, "_load_index", _index_or_none)  # noqa: B010
 
 
 def _is(statement: Any, kind: type) -> bool:
