@@ -10,7 +10,7 @@ The average strategy weighs iteration k <= t by (k / t)^gamma times the player's
 - apdcfr: DCFR that predicts with a short step. With the parameters here it needs 0.71 to 0.90 of DCFR's iterations on
   ten spots, for half as much memory again.
 - apdcfr_short: for real-time solves (`search=demo`), which end at 1% of the pot: there it needs 0.8 to 0.9 of the
-  iterations that alpha 1.35 and prediction 0.15 do with the same beta (`tests.bench.real_time`).
+  iterations that alpha 1.35 and prediction 0.15 do with the same beta (docs/results/turns).
 
 Linear CFR, PCFR+, PDCFR+, the CFR+ of Modicum and hyperparameter schedules were compared with these and lost
 (docs/vector_engine.md).
