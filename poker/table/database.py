@@ -301,16 +301,13 @@ def _profiles_html(profiles: Mapping[str, Profile]) -> str:
         text = "-" if share is None else f"{share:.2f}" if measure == AF else f"{share:.0%}"
         return f"<td>{text}<br><span class=quiet>{did:,}/{of:,}</span></td>"
 
-    heads = "".join(f"<th scope=col>{name}</th>" for name in ("player", "hands", *MEASURES))
-    rows = "".join(
+    rows = (
         f"<tr><th scope=row>{escape(words.seat_name(name))}</th><td>{profile.hands:,}</td>"
         f"{''.join(cell(profile, measure) for measure in MEASURES)}</tr>"
         for name, profile in profiles.items()
     )
-    return (
-        f"<div class=scroll><table class=actions><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table></div>"
-        f"<p class=quiet>{_MEASURED}</p>"
-    )
+    table = words.table_html(("player", "hands", *MEASURES), rows)
+    return f"<div class=scroll>{table}</div><p class=quiet>{_MEASURED}</p>"
 
 
 def _results_html(results: list[tuple[str, float]]) -> str:
@@ -327,5 +324,4 @@ def _results_html(results: list[tuple[str, float]]) -> str:
         rows.append(
             f"<tr><th scope=row>{name}</th><td>{len(nets):,}</td><td>{sum(nets):+,.1f}</td><td>{per_hundred}</td></tr>"
         )
-    head = "<tr><th>position</th><th>hands</th><th>bb</th><th>bb per 100 hands</th></tr>"
-    return f"{won_graph(every['all'])}<table class=actions><thead>{head}</thead><tbody>{''.join(rows)}</tbody></table>"
+    return won_graph(every["all"]) + words.table_html(("position", "hands", "bb", "bb per 100 hands"), rows)

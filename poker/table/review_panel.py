@@ -247,9 +247,9 @@ def decision_html(one: DecisionReview, note: str, big_blind: int | None = None) 
     note; amounts in chips, or in big blinds of `big_blind` chips."""
     names, held = _names(one, big_blind), int(PREFLOP_CLASS[hand_index(*one.cards)])
     evs = [_ev(*pair, one.exploitability, big_blind) for pair in zip(one.evs, one.best_evs, strict=True)]
+    actions = words.table_html(("action", "solver", _in(big_blind)), _action_rows(one, names, evs))
     return (
-        f"{_board_html(one, big_blind)}{_table(('action', 'solver', _in(big_blind)), _action_rows(one, names, evs))}"
-        f"{_weight_html(one)}"
+        f"{_board_html(one, big_blind)}{actions}{_weight_html(one)}"
         f"{_lost_html(one, big_blind)}{_beliefs_html(one, big_blind)}{_parts_html(one, names, big_blind)}"
         f"{_strategy_html('What sound play does with your hands', one, names, held)}"
         "<h3>What the agent takes you to hold</h3>"
@@ -262,7 +262,7 @@ def advice_html(one: Advice, big_blind: int | None = None) -> str:
     """HTML of what the agent would do: actions with frequency, the grid, and why there are no EVs."""
     names, held = _names(one, big_blind), int(PREFLOP_CLASS[hand_index(*one.cards)])
     return (
-        f"{_board_html(one, big_blind)}{_table(('action', 'agent'), _action_rows(one, names))}"
+        f"{_board_html(one, big_blind)}{words.table_html(('action', 'agent'), _action_rows(one, names))}"
         f"{_weight_html(one)}<p class=quiet>{escape(one.why)}</p>"
         f"{_strategy_html('What the agent would do with your hands', one, names, held)}"
     )
@@ -298,11 +298,6 @@ def _strategy_html(title: str, one: PlayedDecision, names: Sequence[str], held: 
         f'<h3>{title}</h3><p class="legend">{legend}</p>'
         f"{class_grid(strategy_cells(names, one.grid, held), 'Strategy by class of hand')}"
     )
-
-
-def _table(heads: Sequence[str], rows: Sequence[str]) -> str:
-    head = "".join(f"<th>{head}</th>" for head in heads)
-    return f"<table class=actions><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
 
 
 def _in(big_blind: int | None) -> str:
@@ -411,7 +406,7 @@ def _parts_html(one: DecisionReview, names: Sequence[str], big_blind: int | None
     return (
         "<details><summary>How the EVs add up</summary><p class=quiet>The EV of an action is the mean of those of the"
         f" answers below it, weighted by how often they come.{limit if limited else ''}</p>"
-        f"{_table(('then', 'how often', _in(big_blind)), lines)}</details>"
+        f"{words.table_html(('then', 'how often', _in(big_blind)), lines)}</details>"
     )
 
 

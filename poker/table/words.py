@@ -136,6 +136,12 @@ def outcome(seen: Seen, big_blind: int | None = None) -> str:
     return f"{lost}; {', '.join(won)}."
 
 
+def table_html(heads: Iterable[str], rows: Iterable[str]) -> str:
+    """HTML of a table with `rows` of HTML."""
+    head = "".join(f"<th scope=col>{head}</th>" for head in heads)
+    return f"<table class=actions><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
+
+
 def reasons(left_out: Mapping[str, int], most: int = 6) -> str:
     """Reasons why something is left out, in short, with counts: `The stacks differ (3), limit betting (1)`."""
     counts = Counter[str]()
