@@ -144,13 +144,13 @@ def message_of(error: BaseException) -> str:
         return f"there is no {group}={option}{nearest(option, options)} It can be: {', '.join(options)}"
     cause = error.__cause__
     if isinstance(cause, ConfigAttributeError | ConfigKeyError) and cause.parent_node is not None:
-        key, known = str(cause.key), [str(key) for key in cause.parent_node]
-        misspelt = difflib.get_close_matches(key, known, cutoff=0.9)  # told without importing what takes the settings
+        key, names = str(cause.key), [str(key) for key in cause.parent_node]
+        misspelt = difflib.get_close_matches(key, names, cutoff=0.9)  # found without importing what takes the settings
         if not misspelt and key in _parameters(cause.parent_node):
             return f"there is no setting '{cause.full_key}' to change; +{cause.full_key}=VALUE adds it"
         if key == cause.full_key:
-            known += [folder.name for folder in CONF.iterdir() if folder.is_dir()]
-        return f"there is no setting '{cause.full_key}'{nearest(key, known)} --help lists all settings"
+            names += [folder.name for folder in CONF.iterdir() if folder.is_dir()]
+        return f"there is no setting '{cause.full_key}'{nearest(key, names)} --help lists all settings"
     if isinstance(error, MissingMandatoryValue):
         return f"give {error.full_key}=VALUE"
     return " ".join(f"{error} {cause or ''}".split())

@@ -88,9 +88,9 @@ def listed(root: str, *groups: str) -> str:
     if "net" in groups:
         options["net"] = "; ".join(f"{', '.join(its)} for model={model}" for model, its in nets().items())
     for group in set(groups) & set(ROOTS):
-        told = purposes(group)
-        width = max(map(len, told))
-        options[group] = "".join(f"\n  {name:{width}}  {what}".rstrip(" ") for name, what in told.items())
+        lines = purposes(group)
+        width = max(map(len, lines))
+        options[group] = "".join(f"\n  {name:{width}}  {what}".rstrip(" ") for name, what in lines.items())
     return "\n".join(f"{group}: {options[group]}".replace(": \n", ":\n") for group in sorted(options))
 
 

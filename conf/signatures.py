@@ -85,12 +85,12 @@ def arguments_of(target: Any) -> Arguments:
     """Arguments of `target`. The type of `**` says what it takes: `Unpack` of names and types, or `Annotated` with the
     class or function that is given them."""
     hints = _hints(target.__init__ if inspect.isclass(target) else target)
-    found = Arguments({}, [], any_others=False)
+    arguments = Arguments({}, [], any_others=False)
     for key, parameter in inspect.signature(target).parameters.items():
         hint = hints.get(key, Any)
         if parameter.kind is not parameter.VAR_KEYWORD:
-            found.types[key] = hint
-            found.needed.extend([key] if parameter.default is parameter.empty else [])
+            arguments.types[key] = hint
+            arguments.needed.extend([key] if parameter.default is parameter.empty else [])
             continue
         if get_origin(hint) is Unpack:
             [named] = get_args(hint)
@@ -98,9 +98,9 @@ def arguments_of(target: Any) -> Arguments:
         elif get_origin(hint) is Annotated:
             passed, needed = arguments_of(hint.__metadata__[0]).types, []
         else:
-            return found._replace(any_others=True)
-        found = found._replace(types={**passed, **found.types}, needed=found.needed + needed)
-    return found
+            return arguments._replace(any_others=True)
+        arguments = arguments._replace(types={**passed, **arguments.types}, needed=arguments.needed + needed)
+    return arguments
 
 
 def _hints(function: Any) -> dict[str, Any]:
@@ -130,6 +130,6 @@ def _check_plain_value(name: str, key: str, value: Any, hint: Any) -> None:
         raise ConfigurationError(f"{name}: '{key}' must be at least 0, not {value}")
 
 
-def nearest(word: str, known: Iterable[str]) -> str:
-    close = difflib.get_close_matches(word, known, n=1)
+def nearest(word: str, words: Iterable[str]) -> str:
+    close = difflib.get_close_matches(word, words, n=1)
     return f"; did you mean '{close[0]}'?" if close else "."

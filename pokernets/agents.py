@@ -45,10 +45,10 @@ class LoadedAgent:
         """The state after `betting` in the letters of ACPC logs (`cr300c/cc`), with the cards of the `board`, as in
         `Ks9d4c`, and the `hand` of the player to act. IllegalAction or DealError names what is not possible."""
         after = Betting.parse(self.game, betting)
-        known = [
+        hole_cards = [
             self.game.parse_cards(hand) if player == after.to_act else () for player in range(self.game.num_players)
         ]
-        return HandState.at(after, known, self.game.parse_cards(board))
+        return HandState.at(after, hole_cards, self.game.parse_cards(board))
 
     def strategy(self, state: HandState) -> Columns:
         """A row for each `hand` that the player to act can have: its `weight`, how likely the agent would have acted as
@@ -58,12 +58,12 @@ class LoadedAgent:
         the likeliest or left out of the solve; the hand that the player has in `state` is solved for even then.
         PokernetsError if the agent has no policy for all hands.
         """
-        found = ranged_policy(require_policy(self.agent, "strategy"), state)
+        policy = ranged_policy(require_policy(self.agent, "strategy"), state)
         live = np.flatnonzero(self.game.space.live(state.board))
         hands = np.array([self._hand(index) for index in live.tolist()])
-        names = [action_name(state, action) for action in found.actions]
-        by_action = dict(zip(names, found.probs[live].T, strict=True))
-        return {"hand": hands, "weight": found.weights[live], **by_action}
+        names = [action_name(state, action) for action in policy.actions]
+        by_action = dict(zip(names, policy.probs[live].T, strict=True))
+        return {"hand": hands, "weight": policy.weights[live], **by_action}
 
     def act(self, state: HandState) -> int:
         """The agent's action for the player to act, who must have cards. A state that does not follow from that of the
@@ -87,7 +87,7 @@ class LoadedAgent:
         reviews, state, seat = self._to_review(hand, player)
         unit, rows = self.game.big_blind, list[dict[str, Any]]()
         for view, taken in reviews.reviewed(state, seat):
-            found = reviews.decision(view, taken)
+            decision = reviews.decision(view, taken)
             rows += [
                 {
                     "betting": view.betting.text(),
@@ -95,12 +95,12 @@ class LoadedAgent:
                     "taken": action == taken,
                     "frequency": frequency,
                     "ev": ev / unit,
-                    "loss": (found.evs.max() - ev) / unit,
-                    "error": found.error / unit,
-                    "weight": found.weight,
-                    "likelihood": min(found.likelihoods, default=1.0),
+                    "loss": (decision.evs.max() - ev) / unit,
+                    "error": decision.error / unit,
+                    "weight": decision.weight,
+                    "likelihood": min(decision.likelihoods, default=1.0),
                 }
-                for action, frequency, ev in zip(found.actions, found.frequencies, found.evs, strict=True)
+                for action, frequency, ev in zip(decision.actions, decision.frequencies, decision.evs, strict=True)
             ]
         if not rows:
             refused = (why for _, why in reviews.refused(state, seat))

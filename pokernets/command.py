@@ -95,8 +95,8 @@ def overrides(verb: Verb, arguments: list[str]) -> list[str]:
 
 
 def _usage() -> str:
-    told = {name: verb.purpose for name, verb in VERBS.items()} | {_KERNELS: _COMPILES}
-    verbs = "".join(f"  {name:10}{purpose}\n" for name, purpose in told.items())
+    purposes = {name: verb.purpose for name, verb in VERBS.items()} | {_KERNELS: _COMPILES}
+    verbs = "".join(f"  {name:10}{purpose}\n" for name, purpose in purposes.items())
     return f"""pokernets VERB [KEY=VALUE ...]
 {verbs}`pokernets VERB --help` lists all settings, `pokernets --version` prints the version.
 What is made and measured goes to artifacts/ and runs/ in the current folder."""

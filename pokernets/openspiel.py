@@ -40,9 +40,9 @@ class AgentBot(pyspiel.Bot):  # type: ignore[misc]
         """Probabilities of actions with the hand held."""
         hand = self._poker.from_openspiel(state)
         view = hand.view(self._player)
-        found = ranged_policy(require_policy(self._agent, "get_policy"), view)
-        row = found.probs[hand_number(view, self._player)]
-        named = (self._poker.action_to_openspiel(hand.betting, action) for action in found.actions)
+        policy = ranged_policy(require_policy(self._agent, "get_policy"), view)
+        row = policy.probs[hand_number(view, self._player)]
+        named = (self._poker.action_to_openspiel(hand.betting, action) for action in policy.actions)
         return list(zip(named, map(float, row), strict=True))
 
     def step_with_policy(self, state: Any) -> tuple[list[tuple[int, float]], int]:

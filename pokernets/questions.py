@@ -163,8 +163,8 @@ class Desk:
             file: HandFile | None = None
             if isinstance(question, HandQuestion):
                 file = read_apart("the text", question.text.encode(), self._game, read=HandFile.read)
-            found: dict[str, Any] = self._pool.ask(asker, Call("", "to", (question, file)))
-            return found
+            answer: dict[str, Any] = self._pool.ask(asker, Call("", "to", (question, file)))
+            return answer
 
     @contextmanager
     def _place(self, asker: str) -> Iterator[None]:
@@ -208,9 +208,9 @@ class _Answers:
         return self._built[name]
 
     def _solve(self, question: SpotQuestion) -> dict[str, Any]:
-        asked = question.model_dump(exclude={"bets", "words", "precision"})
+        spot = question.model_dump(exclude={"bets", "words", "precision"})
         solved = solve(
-            {**question.bets, **asked},
+            {**question.bets, **spot},
             precision=question.precision,
             threads=self._threads,
             memory_gib=MEMORY_GIB,
@@ -231,24 +231,24 @@ class _Answers:
         state = loaded.state(question.betting, question.board, question.hand)
         if state.is_over:
             raise PokernetsError(f"nobody acts after `{question.betting}`: the hand is over")
-        told = {"agent": loaded.agent.name, "player": state.to_act, "pot": state.betting.pot}
+        facts = {"agent": loaded.agent.name, "player": state.to_act, "pot": state.betting.pot}
         if not isinstance(loaded.agent, PolicyAgent):
             if not question.hand:
                 raise PokernetsError(f"`{loaded.agent.name}` is asked with a `hand`: it has no policy for all of them")
-            return {**told, "action": action_name(state, loaded.act(state))}
+            return {**facts, "action": action_name(state, loaded.act(state))}
         table = loaded.strategy(state)
         if question.hand:
             cards = state.hole_cards[state.to_act]
             name = hand_text(hand_index(*cards)) if len(cards) == 2 else self._game.cards_text(cards)
             table = {key: column[table["hand"] == name] for key, column in table.items()}
-        return {**told, **_note(table), "hands": _json(table)}
+        return {**facts, **_note(table), "hands": _json(table)}
 
     def _review(self, question: HandQuestion, file: HandFile) -> dict[str, Any]:
         player = question.player or next(iter(file.players()), "")
         hands, left_out = file.of(player) if file.hands else ({}, file.left_out)
         if not hands:
-            told = [f"{reason} ({count})" for reason, count in left_out.items()] + [str(one) for one in file.errors]
-            raise PokernetsError(f"no hand can be reviewed: {'; '.join(told[:5])}")
+            reasons_given = [*(f"{reason} ({count})" for reason, count in left_out.items()), *map(str, file.errors)]
+            raise PokernetsError(f"no hand can be reviewed: {'; '.join(reasons_given[:5])}")
         hand = next(iter(hands.values()))
         names = [*self._specs, *([] if self._reviewer is None else [_REVIEWER])]
         solvers = (self._agent(name) for name in names)
@@ -281,12 +281,12 @@ def _note(table: Columns) -> dict[str, str]:
 
 
 def _profile(question: ProfileQuestion, game: Rules) -> dict[str, Any]:
-    found, unreadable = read_apart("the text", question.text.encode(), game, read=profiles_in)
-    if question.player and question.player not in found:
-        raise PokernetsError(f"{question.player} is in none of the hands; {', '.join(list(found)[:10])} are")
-    names = [question.player] if question.player else list(found)[:_MOST_PROFILES]
-    told = [profile_record(name, found[name]) for name in names]
-    return {"unreadable": unreadable, "others": len(found) - len(names), "profiles": told}
+    profiles, unreadable = read_apart("the text", question.text.encode(), game, read=profiles_in)
+    if question.player and question.player not in profiles:
+        raise PokernetsError(f"{question.player} is in none of the hands; {', '.join(list(profiles)[:10])} are")
+    names = [question.player] if question.player else list(profiles)[:_MOST_PROFILES]
+    records = [profile_record(name, profiles[name]) for name in names]
+    return {"unreadable": unreadable, "others": len(profiles) - len(names), "profiles": records}
 
 
 def profile_record(name: str, profile: Profile) -> dict[str, Any]:

@@ -36,18 +36,18 @@ class SolvedSpot:
         """A row for each `hand` with which the player to act after `words` comes there: its `weight`, `ev` in chips,
         `equity` as a share, for each action its probability and, as `ACTION ev`, its value. Hands whose weight is less
         than 1e-4 of the largest are left out; empty if nobody acts."""
-        found = self.view(words)
-        if found.player is None:
+        view = self.view(words)
+        if view.player is None:
             return {}
-        player, here = found.player, np.flatnonzero(found.listed(found.player))
+        player, here = view.player, np.flatnonzero(view.listed(view.player))
         columns = {
             "hand": np.array([hand_text(hand) for hand in here.tolist()]),
-            "weight": found.ranges[player, here],
-            "ev": found.ev[player, here],
-            "equity": found.equity[player, here],
+            "weight": view.ranges[player, here],
+            "ev": view.ev[player, here],
+            "equity": view.equity[player, here],
         }
-        for place, action in enumerate(found.actions):
-            columns |= {action: found.strategy[here, place], f"{action} ev": found.action_ev[here, place]}
+        for place, action in enumerate(view.actions):
+            columns |= {action: view.strategy[here, place], f"{action} ev": view.action_ev[here, place]}
         return columns
 
 

@@ -102,24 +102,24 @@ def _show(document: dict[str, Any], desk: Desk, visitor: str) -> None:
                 for name, field in schemas[kind.__name__]["properties"].items()
                 if "examples" in field
             }
-            asked = ui.textarea(value=json.dumps(example, indent=1)).props(
+            field = ui.textarea(value=json.dumps(example, indent=1)).props(
                 f'outlined dense autogrow aria-label="Question to {path}"'
             )
             button = ui.button("Send").props("no-caps dense")
-            shown = html().props("role=status")
-            button.on_click(partial(_send, desk, visitor, kind, asked, shown))
+            output = html().props("role=status")
+            button.on_click(partial(_send, desk, visitor, kind, field, output))
 
 
-async def _send(desk: Desk, visitor: str, kind: type[Question], asked: ui.textarea, shown: ui.html) -> None:
-    shown.set_content("Asking …")
+async def _send(desk: Desk, visitor: str, kind: type[Question], field: ui.textarea, output: ui.html) -> None:
+    output.set_content("Asking …")
     try:
-        question = kind.model_validate_json(str(asked.value))
-        found = json.dumps(await run.io_bound(desk.answer, visitor, question))
+        question = kind.model_validate_json(str(field.value))
+        text = json.dumps(await run.io_bound(desk.answer, visitor, question))
     except ValidationError as error:
-        found = reasons(error.errors())
+        text = reasons(error.errors())
     except (PokernetsError, AgentFailure) as error:
-        found = str(error)
-    shown.set_content(f"<pre>{escape(found)}</pre>")
+        text = str(error)
+    output.set_content(f"<pre>{escape(text)}</pre>")
 
 
 def _marked_up(text: str) -> str:
@@ -135,7 +135,7 @@ def _described(path: str, operation: dict[str, Any], schema: dict[str, Any], ans
         f"<td>{_marked_up(field.get('description', ''))}</td></tr>"
         for name, field in schema["properties"].items()
     )
-    told = "".join(
+    answer_rows = "".join(
         f"<tr><th scope=row>{name}</th><td>{_marked_up(field.get('description', ''))}</td></tr>"
         for name, field in answer["properties"].items()
     )
@@ -143,5 +143,5 @@ def _described(path: str, operation: dict[str, Any], schema: dict[str, Any], ans
         f"<h2>{operation['summary']}: POST {PLACE}{path}</h2><p>{_marked_up(operation['description'])}</p>"
         f"<table><thead><tr><th>field</th><th>type</th><th>what it is</th></tr></thead><tbody>{rows}</tbody></table>"
         f"<details><summary>The answer</summary><p>{_marked_up(answer['description'])}</p>"
-        f"<table><tbody>{told}</tbody></table></details>"
+        f"<table><tbody>{answer_rows}</tbody></table></details>"
     )

@@ -52,8 +52,8 @@ def test_misspelt_settings_are_named(overrides: list[str], named: str) -> None:
 
 
 def test_a_parameter_that_no_file_sets_is_told_with_the_way_to_add_it() -> None:
-    told = r"'trainer\.barebones' to change; \+trainer\.barebones=VALUE adds it"
-    with pytest.raises(ConfigurationError, match=told):
+    message = r"'trainer\.barebones' to change; \+trainer\.barebones=VALUE adds it"
+    with pytest.raises(ConfigurationError, match=message):
         compose("train", ["model=leaf", "trainer.barebones=true"])
 
 
@@ -70,20 +70,20 @@ def test_types_that_are_imported_for_type_checkers_alone_are_no_error() -> None:
 
 
 @pytest.mark.parametrize(
-    ("overrides", "told"),
+    ("overrides", "message"),
     [
         (["solver.threads=two"], "'threads' must be int or null, not 'two'"),
         (["+solver.fo=1"], "ExternalSampling has no parameter 'fo'"),
         (["solver=dcfr", "+solver.gamma=2"], "ExactSolver has no parameter 'gamma'"),
     ],
 )
-def test_settings_that_a_part_passes_on_are_checked_as_its_own(overrides: list[str], told: str) -> None:
-    with pytest.raises(ConfigurationError, match=told):
+def test_settings_that_a_part_passes_on_are_checked_as_its_own(overrides: list[str], message: str) -> None:
+    with pytest.raises(ConfigurationError, match=message):
         call(compose("data_gen", ["job=blueprint", "game=kuhn", *overrides]).job)
 
 
 @pytest.mark.parametrize(
-    ("overrides", "told"),
+    ("overrides", "message"),
     [
         (["evaluate=scripted_players", "hands=many"], "MatchSettings: 'hands' must be int, not 'many'"),
         (["evaluate=scripted_players", "+evaluate.colour=1"], "scripted_players.run has no parameter 'colour'"),
@@ -93,18 +93,18 @@ def test_settings_that_a_part_passes_on_are_checked_as_its_own(overrides: list[s
         ),
     ],
 )
-def test_settings_of_agents_and_matches_that_are_passed_on_are_checked(overrides: list[str], told: str) -> None:
-    with pytest.raises(ConfigurationError, match=told):
+def test_settings_of_agents_and_matches_that_are_passed_on_are_checked(overrides: list[str], message: str) -> None:
+    with pytest.raises(ConfigurationError, match=message):
         check(resolve(compose("evaluate", overrides).evaluate))
 
 
 def test_parameters_that_a_command_does_not_set_are_the_settings_of_their_names() -> None:
-    told = resolve(compose("data_gen", ["job=leaf_states", "seed=7", "game=kuhn"]).job)
-    assert (told["game"]["name"], told["dry"], told["settings"]["seed"]) == ("kuhn", False, 7)
-    assert told["blueprint"] == "artifacts/demo/blueprint"
-    told = resolve(compose("evaluate", ["evaluate=match", "agents=[random]", "hands=6"]).evaluate)
-    assert (told["settings"]["hands"], told["fallback"]["settings"]["name"]) == (6, "blueprint")
-    assert set(told["agents"]) == {"_target_", "_recursive_", "random"}
+    node = resolve(compose("data_gen", ["job=leaf_states", "seed=7", "game=kuhn"]).job)
+    assert (node["game"]["name"], node["dry"], node["settings"]["seed"]) == ("kuhn", False, 7)
+    assert node["blueprint"] == "artifacts/demo/blueprint"
+    node = resolve(compose("evaluate", ["evaluate=match", "agents=[random]", "hands=6"]).evaluate)
+    assert (node["settings"]["hands"], node["fallback"]["settings"]["name"]) == (6, "blueprint")
+    assert set(node["agents"]) == {"_target_", "_recursive_", "random"}
 
 
 def test_unknown_and_missing_parameters_are_named() -> None:
@@ -183,8 +183,8 @@ def test_what_to_run_first_is_told_for_the_scale_the_game_and_the_place_of_the_c
 
 def test_an_experiment_of_another_command_is_told_with_it() -> None:
     done = evaluate("experiment=leduc_training")
-    told = "error: experiment=leduc_training is run by: python -m data_gen experiment=leduc_training"
-    assert (done.returncode, done.stderr.strip()) == (2, told)
+    message = "error: experiment=leduc_training is run by: python -m data_gen experiment=leduc_training"
+    assert (done.returncode, done.stderr.strip()) == (2, message)
 
 
 @pytest.mark.parametrize(("model", "net", "other"), [("leaf", "hand", "opponent"), ("opponent", "mlp", "leaf")])
@@ -195,15 +195,15 @@ def test_a_net_of_another_model_is_refused(model: str, net: str, other: str, tmp
 
 
 @pytest.mark.parametrize(
-    ("overrides", "told"),
+    ("overrides", "message"),
     [
         (["model.data.streets=1"], "'streets' must be list or null, not 1"),
         (["model.net.hidden=64"], "'hidden' must be list, not 64"),
         (["model.data.seed=-1"], "'seed' must be at least 0, not -1"),
     ],
 )
-def test_lists_and_seeds_of_nets_are_checked(overrides: list[str], told: str) -> None:
-    with pytest.raises(ConfigurationError, match=told):
+def test_lists_and_seeds_of_nets_are_checked(overrides: list[str], message: str) -> None:
+    with pytest.raises(ConfigurationError, match=message):
         check(resolve(compose("train", ["model=leaf", *overrides]).model))
 
 
@@ -232,13 +232,13 @@ def test_help_lists_groups_and_settings() -> None:
 @pytest.mark.parametrize(("root", "group"), [("evaluate", "evaluate"), ("data_gen", "job"), ("train", "model")])
 def test_help_says_in_a_line_what_each_option_is_for(root: str, group: str) -> None:
     """Each option's file has the line (`_help_`), which is not passed to anything built from it."""
-    told = purposes(group)
-    assert list(told) == choices(group)
+    lines = purposes(group)
+    assert list(lines) == choices(group)
     text = run_here(root, "--help").stdout
-    for option, purpose in told.items():
+    for option, purpose in lines.items():
         assert re.search(rf"^  {option} +{re.escape(purpose)}$", text, re.MULTILINE)
         assert len(purpose) < 95
-    assert len(set(told.values())) == len(told)
+    assert len(set(lines.values())) == len(lines)
     overrides = [f"{group}={'ring' if group == 'evaluate' else choices(group)[0]}"]
     assert "_help_" not in resolve(compose(root, overrides)[group])
 
@@ -317,7 +317,7 @@ def test_help_lists_what_the_command_takes_and_all_of_it_somewhere() -> None:
     lists = {root: listed_by(CONF / f"{root}.yaml") for root in ("evaluate", "data_gen", "train")}
     assert not {"job", "model", "net", "source"} & set(lists["evaluate"])
     assert not {"evaluate", "agents", "experiment"} & set(lists["train"])
-    experiments = [name for known in lists.values() for name in known.get("experiment", "").split(", ") if name]
+    experiments = [name for groups in lists.values() for name in groups.get("experiment", "").split(", ") if name]
     assert sorted(experiments) == choices("experiment")
     groups = {folder.name for folder in CONF.iterdir() if any(folder.glob("*.yaml"))}
     assert groups == set().union(*lists.values())

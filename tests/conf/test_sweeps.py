@@ -33,9 +33,9 @@ def records(folder: Path) -> dict[str, Any]:
 
 def test_matches_are_kept_apart_and_fail_alone(tmp_path: Path) -> None:
     done = sweep(*MATCH, "aivat=false", "hands=0,20", "seed=1,2", f"runs={tmp_path}")
-    found = records(tmp_path)
-    assert sorted(record["seed"] for record in found.values()) == [1, 2]
-    assert all(f"seed-{record['seed']}" in folder for folder, record in found.items())
+    results = records(tmp_path)
+    assert sorted(record["seed"] for record in results.values()) == [1, 2]
+    assert all(f"seed-{record['seed']}" in folder for folder, record in results.items())
     assert done.returncode == 2
     assert "Traceback" not in done.stderr
     table = done.stderr[done.stderr.index("settings  ") :].splitlines()[:3]
@@ -45,9 +45,9 @@ def test_matches_are_kept_apart_and_fail_alone(tmp_path: Path) -> None:
         [file] = Path(folder).rglob("results.json")
         mean = json.loads(file.read_text())["lineups"][0]["players"][0]["mean"]
         assert float(metric) == pytest.approx(mean, rel=1e-5)
-    told = done.stderr[done.stderr.rindex("error: ") :].splitlines()
-    assert "`hands` and `session` must be at least 1" in told[0]
-    assert ["hands=0 seed=1" in told[1], "hands=0 seed=2" in told[2], len(told)] == [True, True, 3]
+    errors = done.stderr[done.stderr.rindex("error: ") :].splitlines()
+    assert "`hands` and `session` must be at least 1" in errors[0]
+    assert ["hands=0 seed=1" in errors[1], "hands=0 seed=2" in errors[2], len(errors)] == [True, True, 3]
 
 
 def test_blueprints_of_a_sweep_are_kept_apart(tmp_path: Path) -> None:
@@ -73,8 +73,8 @@ class Kept(Callback):
 def test_sweepers_get_a_number(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, result: object, metric: float | None
 ) -> None:
-    kept = f"+hydra.callbacks.kept._target_={__name__}.Kept"
-    monkeypatch.setattr(sys, "argv", ["train.py", "-m", "model=leaf", "seed=1,2", f"runs={tmp_path}", kept])
+    callback = f"+hydra.callbacks.kept._target_={__name__}.Kept"
+    monkeypatch.setattr(sys, "argv", ["train.py", "-m", "model=leaf", "seed=1,2", f"runs={tmp_path}", callback])
     Kept.metrics.clear()
     launch("train", lambda config: result)
     assert Kept.metrics == [metric, metric]
@@ -94,14 +94,14 @@ def test_sweepers_get_a_number(
 def test_sweepers_get_the_metric_of_an_evaluation(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, evaluation: list[str], metric: Callable[[Any], float]
 ) -> None:
-    kept = f"+hydra.callbacks.kept._target_={__name__}.Kept"
+    callback = f"+hydra.callbacks.kept._target_={__name__}.Kept"
     monkeypatch.setattr(
-        sys, "argv", ["evaluate.py", "-m", "game=kuhn", "seed=1,2", *evaluation, f"runs={tmp_path}", kept]
+        sys, "argv", ["evaluate.py", "-m", "game=kuhn", "seed=1,2", *evaluation, f"runs={tmp_path}", callback]
     )
     Kept.metrics.clear()
     launch("evaluate", task_of("evaluate"))
-    found = records(tmp_path)
-    assert Kept.metrics == pytest.approx([metric(found[folder]) for folder in sorted(found)])
+    results = records(tmp_path)
+    assert Kept.metrics == pytest.approx([metric(results[folder]) for folder in sorted(results)])
 
 
 def test_nets_of_a_sweep_are_kept_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -122,15 +122,15 @@ def test_nets_of_a_sweep_are_kept_apart(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 def test_jobs_with_long_overrides_have_folders_of_their_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = []
+    places = []
     long = f"+note={'very_' * 60}long"
     arguments = ["-m", "model=leaf", long, "model.learning_rate=0.001,0.002", "seed=1,2", f"runs={tmp_path}"]
     monkeypatch.setattr(sys, "argv", ["train.py", *arguments])
-    launch("train", lambda config: found.append((config.outputs, config.runs, config.artifacts)))
-    assert len({outputs for outputs, _, _ in found}) == len({runs for _, runs, _ in found}) == 4
-    assert {artifacts for _, _, artifacts in found} == {"artifacts/demo"}
-    assert all(len(part) < 150 for outputs, _, _ in found for part in Path(outputs).parts)
-    names = [re.sub("-[0-9a-f]{8}$", "", Path(outputs).name) for outputs, _, _ in found]
+    launch("train", lambda config: places.append((config.outputs, config.runs, config.artifacts)))
+    assert len({outputs for outputs, _, _ in places}) == len({runs for _, runs, _ in places}) == 4
+    assert {artifacts for _, _, artifacts in places} == {"artifacts/demo"}
+    assert all(len(part) < 150 for outputs, _, _ in places for part in Path(outputs).parts)
+    names = [re.sub("-[0-9a-f]{8}$", "", Path(outputs).name) for outputs, _, _ in places]
     assert names == [f"model.learning_rate-{rate}+seed-{seed}" for rate in (0.001, 0.002) for seed in (1, 2)]
     assert sys.argv[1:] == arguments
 
