@@ -1,5 +1,8 @@
 """Deals against cards drawn again with the same generator, and against the chances of the game."""
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -14,43 +17,18 @@ from poker.kernels.cards.ranks import rank_board_hands
 from poker.kernels.rng import streams
 from poker.kernels.sampling.deals import draw_cards
 from poker.rules import Rules
+from tests.games import load_rules
+from tests.random_play import nolimit
+
+KUHN, LEDUC = load_rules("kuhn"), load_rules("leduc")
+TWICE: dict[str, Any] = {"raise_sizes": (2,) * 3, "max_raises": (2,) * 3, "first_player": (0,) * 3}
+THREE_STREETS = replace(LEDUC, num_ranks=4, num_suits=3, board_cards=(0, 2, 1), **TWICE)
 
 
 def holdem(num_players: int = 2, num_streets: int = 4) -> Rules:
-    return Rules(
-        name=f"holdem_{num_players}p",
-        num_players=num_players,
-        betting="nolimit",
-        blinds=(50, 100) + (0,) * (num_players - 2),
-        stacks=(20000,) * num_players,
-        raise_sizes=(),
-        max_raises=(),
-        first_player=(0,) * num_streets,
-        num_suits=4,
-        num_ranks=13,
-        num_hole_cards=2,
-        board_cards=(0, 3, 1, 1)[:num_streets],
-    )
-
-
-def small(num_ranks: int, num_suits: int, board_cards: tuple[int, ...]) -> Rules:
-    return Rules(
-        name="small",
-        num_players=2,
-        betting="limit",
-        blinds=(1, 1),
-        stacks=(13, 13),
-        raise_sizes=(2,) * len(board_cards),
-        max_raises=(2,) * len(board_cards),
-        first_player=(0,) * len(board_cards),
-        num_suits=num_suits,
-        num_ranks=num_ranks,
-        num_hole_cards=1,
-        board_cards=board_cards,
-    )
-
-
-KUHN, LEDUC = small(3, 1, (0,)), small(3, 2, (0, 1))
+    rules = nolimit((20000,) * num_players)
+    by_street = ("first_player", "board_cards", "max_raises")
+    return replace(rules, **{name: getattr(rules, name)[:num_streets] for name in by_street})
 
 
 @pytest.fixture(scope="module")
@@ -127,7 +105,7 @@ def test_a_stored_abstraction_is_the_same(cards: CardAbstraction, tmp_path_facto
         game_cards(holdem(), path)
 
 
-@pytest.mark.parametrize("rules", [KUHN, LEDUC, small(4, 3, (0, 2, 1))])
+@pytest.mark.parametrize("rules", [KUHN, LEDUC, THREE_STREETS])
 def test_small_deals_are_lossless(rules: Rules) -> None:
     """Buckets of the cards drawn, and a showdown that pairs beat high cards."""
     buckets, dealer = SmallGameBuckets(rules), SmallGameDealer(rules)

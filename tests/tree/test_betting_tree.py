@@ -1,9 +1,6 @@
 """Trees of whole games: counts, order, depth limits, extra actions."""
 
-from collections import Counter
-from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -112,33 +109,10 @@ def test_a_missing_menu_is_refused() -> None:
         build_tree(Betting.start(holdem()))
 
 
-def test_building_asks_the_rules_once_or_twice_a_node(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Asking the rules takes nearly all the time of building a tree."""
-    calls: Counter[str] = Counter()
-
-    def counted(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
-        def call(*arguments: Any) -> Any:
-            calls[name] += 1
-            return method(*arguments)
-
-        return call
-
-    for name in ("apply", "legal"):
-        monkeypatch.setattr(Betting, name, counted(name, getattr(Betting, name)))
-    street = [[0.5, 1.0, "a"], [1.0, "a"]]
-    menu = bet_menu(preflop=street, flop=street, turn=street, river=street)
-    tree = build_tree(Betting.start(holdem(20000)), menu)
-    assert len(tree) > 30_000
-    assert 0 < calls["apply"] <= len(tree)
-    assert 0 < calls["legal"] <= 2 * len(tree)
-
-
 def limit_games() -> list[Rules]:
-    two = Rules("limit", 2, "limit", (10, 5), (240, 240), (10, 10, 20, 20), (3, 4, 4, 4), (1, 0, 0, 0), 4, 13, 2,
-                (0, 3, 1, 1))  # fmt: skip
     three = Rules("three", 3, "limit", (5, 10, 0), (90, 80, 70), (10, 20), (2, 2), (2, 0), 4, 13, 1, (0, 1))
     four = Rules("four", 4, "limit", (1, 2, 0, 0), (9, 9, 9, 9), (1, 2), (1, 1), (2, 3), 4, 13, 1, (0, 1))
-    return [load_rules("kuhn"), load_rules("leduc"), two, three, four]
+    return [*map(load_rules, ("kuhn", "leduc", "holdem_limit_2p")), three, four]
 
 
 @pytest.mark.parametrize("rules", limit_games(), ids=lambda rules: rules.name)

@@ -30,8 +30,6 @@ from poker.kernels.types import I16, I32, I64, U8
 
 NUM_BOARDS = {0: 1, 3: 1755, 4: 16432, 5: 134459}
 """Canonical boards by number of cards."""
-NUM_DEALS = {3: 1755, 4: 63193, 5: 2554656}
-"""Classes of boards whose turn and river are told apart from the flop, by number of cards."""
 
 _COLEX: I16 = np.array(
     [sum(math.comb(bit, i + 1) for i, bit in enumerate(b for b in range(13) if mask >> b & 1)) for mask in range(8192)],
