@@ -8,7 +8,7 @@ from pathlib import Path
 from poker import kernels
 from poker.bundle import SUFFIX, open_bundle
 from poker.errors import PokernetsError
-from poker.kernels.ahead import is_wanting
+from poker.kernels.ahead import needs_compiling
 from pokernets import TRAINED
 
 
@@ -32,5 +32,5 @@ def artifacts_of(source: str | Path) -> Path:
 def compile_kernels() -> None:
     """Compile the kernels where an installation lacks them, with a bar on stderr, in a process of its own: those that
     it starts must not run the user's script again."""
-    if is_wanting():
+    if needs_compiling():
         subprocess.run([sys.executable, "-m", kernels.__name__], check=False)

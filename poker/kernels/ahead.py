@@ -31,7 +31,7 @@ _CPU_SECONDS = 100
 
 
 def is_compiled() -> bool:
-    """Whether the stamp says that there is nothing to compile, and is still right."""
+    """Whether the stamp says that there is nothing to compile, and nothing has changed since."""
     try:
         stamp = json.loads(_stamp_file().read_text())
         return bool(stamp["depends_on"] == _dependencies() and stamp["cache"] == _states(stamp["cache"]))
@@ -47,15 +47,15 @@ def compile_missing() -> None:
         compile_all()
 
 
-def is_wanting() -> bool:
-    """Whether compiling was never begun in a clone, whose owner edits kernels, or is not done or not up to date in an
-    installation."""
+def needs_compiling() -> bool:
+    """Whether a command compiles all kernels before it starts: in a clone, whose owner edits kernels, if that was never
+    begun; in an installation, if anything is missing or out of date."""
     return not (_stamp_file().exists() and (IN_CLONE or is_compiled()))
 
 
 def compile_at_first_use() -> None:
-    """Compile all where that is wanting and can be noted."""
-    if is_wanting():
+    """Compile all kernels if that `needs_compiling` and a stamp can be written."""
+    if needs_compiling():
         with suppress(OSError):
             _stamp_file().parent.mkdir(parents=True, exist_ok=True)
             _stamp_file().touch()

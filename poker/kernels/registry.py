@@ -33,7 +33,7 @@ class Entry(NamedTuple):
         return f"{self.dispatcher.py_func.__module__}.{self.dispatcher.py_func.__name__}"
 
     def compile(self, signature: str) -> None:
-        """From the cache, or into it."""
+        """Compile for a signature: from the cache, or into it."""
         self.dispatcher.compile(eval(f"({signature},)", {}, _Types()))
 
 

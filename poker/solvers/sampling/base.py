@@ -29,8 +29,8 @@ _SPARSE_BYTES = 1 << 30
 _HUGE_PAGE = 1 << 21
 _COPIED = 1 << 20
 _STEP_SECONDS = 0.02
-"""Threads wait for one another after so long or after a batch, if that is longer: a batch of UCT takes a millisecond,
-of which handing it over took a third."""
+"""Threads play so long, or one batch if that takes longer, before they wait for one another. A batch of UCT takes a
+millisecond: handed over one by one, batches spent a third of their time on that."""
 
 
 class SamplingOptions(TypedDict, total=False):
