@@ -6,8 +6,6 @@ from collections.abc import Iterable
 from typing import Any, NoReturn
 
 import hydra
-from hydra._internal.instantiate import _instantiate2
-from hydra._internal.utils import _locate
 from hydra.core.global_hydra import GlobalHydra
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import ChoiceSweep, QuotedString
@@ -16,12 +14,11 @@ from omegaconf import DictConfig, OmegaConf, open_dict
 from omegaconf.errors import ConfigAttributeError, ConfigKeyError, MissingMandatoryValue, OmegaConfBaseException
 
 from conf.help import CONF, ROOTS, choices, without_help
+from conf.patches import apply
 from conf.signatures import ConfigurationError, arguments_of, check, check_ranges, nearest
 from poker.errors import PokernetsError
-from poker.naming import importable
 
-for _module in (hydra.utils, _instantiate2):  # a `_target_` is looked up by the name that it has here
-    setattr(_module, "_locate", lambda path: _locate(importable(path)))  # noqa: B010
+apply()
 
 
 def compose(root: str, overrides: list[str]) -> DictConfig:

@@ -19,7 +19,6 @@ _HELP, _SETTINGS = "_help_", "_settings_"
 ROOTS = {"evaluate": "evaluate", "job": "data_gen", "model": "train"}
 """Root that runs an option of a group; these options say their purpose."""
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-setattr(yaml, "SafeLoader", _Loader)  # noqa: B010  OmegaConf reads files with it, in half the time
 
 
 _VARIANTS: dict[str, dict[str, dict[str, Any]]] = yaml.load((CONF / "variants.yaml").read_text(), _Loader)

@@ -13,8 +13,6 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import hydra
-from hydra._internal.hydra import Hydra
-from hydra.core.config_store import ConfigStore
 from hydra.core.hydra_config import HydraConfig
 from hydra.core.override_parser.types import Quote, QuotedString
 from hydra.errors import HydraException, InstantiationException
@@ -38,19 +36,6 @@ _ALL_HELP = "--help-all"
 _KEPT = "what was written is kept, and the same command continues where it can"
 _UNQUOTED = re.compile(r"[a-zA-Z0-9_./+-]*")
 """File names that Hydra's grammar takes as they are."""
-
-
-setattr(ConfigStore, "__deepcopy__", lambda store, memo: store)  # noqa: B010  copies of it are half of --help's time
-_hydras_mode: Any = Hydra.get_mode
-
-
-def _mode(its: Hydra, config_name: str | None, overrides: list[str]) -> Any:
-    """Hydra's run mode; None, without composing the configuration once more, where no override can set it."""
-    chooses = any(override.lstrip("+").startswith(("experiment=", "hydra.")) for override in overrides)
-    return _hydras_mode(its, config_name, overrides) if chooses else None
-
-
-setattr(Hydra, "get_mode", _mode)  # noqa: B010
 
 
 def launch(root: str, task: Callable[[DictConfig], Any]) -> None:

@@ -14,8 +14,8 @@ from tests.solvers.games import SPOTS
 
 ROOT = Path(__file__).parents[1]
 NUMBERS = ("numpy", "numba", "rich")
-ALWAYS_LATER = ("torch", "lightning", "matplotlib", "scipy.linalg", "pandas", "fsspec.core")
-"""Torch, pictures of curves and linear algebra; fsspec looks through all that is installed."""
+ALWAYS_LATER = ("torch", "lightning", "matplotlib", "scipy.linalg", "pandas")
+"""Torch, pictures of curves and linear algebra."""
 
 
 @pytest.mark.parametrize(

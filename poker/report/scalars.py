@@ -11,7 +11,6 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from poker.optional import not_installed
 from poker.report.estimates import Estimate
 
 Scalar = float | Estimate | Sequence[tuple[int, float | Estimate]] | None
@@ -36,10 +35,9 @@ class ScalarLog:
             self._first[tag] = point
             return
         if self._writer is None:
-            with not_installed("fsspec"):  # which looks through all that is installed
-                from tensorboard.summary import Writer  # noqa: PLC0415 (a fifth of a second)
+            from tensorboard.summary import Writer  # noqa: PLC0415 (a fifth of a second)
 
-                self._writer = Writer(self._folder)
+            self._writer = Writer(self._folder)
         first, self._first[tag] = self._first[tag], None
         for number, at, seconds in (point,) if first is None else (first, point):
             self._writer.add_scalar(tag, number, step=at, wall_time=seconds)
