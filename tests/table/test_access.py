@@ -26,16 +26,17 @@ def ask(
 ) -> tuple[int, dict[str, str], str]:
     """Status (0: the socket was closed), new cookies and the visitor."""
     headers = {"host": host, "cookie": cookie, **more}
-    scope = {
-        "type": kind,
-        "headers": [(name.encode(), value.encode("latin-1")) for name, value in headers.items() if value],
-        "query_string": query.encode(),
-    }
-    sent = answered(Access(_inner, token), scope)
+    sent = answered(Access(_inner, token), request(headers, type=kind, query_string=query.encode()))
     if sent[0]["type"] == "websocket.close":
         return 0, {}, ""
     cookies = [value.decode().split(";")[0] for name, value in sent[0]["headers"] if name == b"set-cookie"]
     return sent[0]["status"], dict(one.split("=", 1) for one in cookies), sent[1]["body"].decode()
+
+
+def request(headers: dict[str, str], **more: Any) -> Scope:
+    """The scope of a request, by default to this machine over HTTP; empty headers are left out."""
+    lines = [(name.encode(), value.encode("latin-1")) for name, value in headers.items() if value]
+    return {"type": "http", "headers": lines, "query_string": b"", **more}
 
 
 def answered(access: Access, scope: Scope) -> list[Any]:
@@ -92,9 +93,7 @@ def test_tokens_that_open_the_server_or_break_a_cookie_are_refused(token: str) -
 
 def test_no_page_of_others_shows_ours_in_a_frame() -> None:
     for host, status in (("localhost", 200), ("evil.example", 403)):
-        [start, _] = answered(
-            Access(_inner, None), {"type": "http", "headers": [(b"host", host.encode())], "query_string": b""}
-        )
+        [start, _] = answered(Access(_inner, None), request({"host": host}))
         headers = {name.decode(): value.decode() for name, value in start["headers"]}
         assert start["status"] == status
         assert "frame-ancestors 'none'" in headers["content-security-policy"]
@@ -105,10 +104,8 @@ def test_no_page_of_others_shows_ours_in_a_frame() -> None:
 
 def test_what_belongs_to_another_visitor_is_refused() -> None:
     _, cookies, mine = ask(None)
-    cookie = f"{VISITOR}={cookies[VISITOR]}"
     for kind, refused in (("http", 403), ("websocket", None)):
-        headers = [(b"host", b"localhost"), (b"cookie", cookie.encode())]
-        scope = {"type": kind, "headers": headers, "query_string": b""}
+        scope = request({"host": "localhost", "cookie": f"{VISITOR}={cookies[VISITOR]}"}, type=kind)
         for whose, status in (({mine}, 200), ({"x"}, refused), ({mine, "x"}, refused), (set(), 200)):
             sent = answered(Access(_inner, None, lambda scope, whose=whose: whose), dict(scope))  # type: ignore[misc]
             assert sent[0].get("status") == status
@@ -130,14 +127,12 @@ UPLOAD = "/_nicegui/client/1234/upload/5"
     ],
 )
 def test_bodies_are_refused_by_their_declared_size(path: str, length: str, status: int) -> None:
-    headers = [(b"host", b"localhost"), (b"content-length", length.encode("latin-1"))]
-    scope = {"type": "http", "method": "POST", "path": path, "headers": headers, "query_string": b""}
+    scope = request({"host": "localhost", "content-length": length}, method="POST", path=path)
     assert answered(Access(_inner, None), scope)[0]["status"] == status
 
 
 def test_a_body_without_a_declared_size_is_refused() -> None:
-    headers = [(b"host", b"localhost"), (b"transfer-encoding", b"chunked")]
-    scope = {"type": "http", "method": "POST", "path": UPLOAD, "headers": headers, "query_string": b""}
+    scope = request({"host": "localhost", "transfer-encoding": "chunked"}, method="POST", path=UPLOAD)
     assert answered(Access(_inner, None), scope)[0]["status"] == 411
 
 
