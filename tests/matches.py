@@ -1,10 +1,12 @@
-"""A match with the settings that most tests take."""
+"""A match with the agents and the settings that most tests take."""
 
 from collections.abc import Sequence
 from dataclasses import fields
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from poker.agents.simple import AlwaysCall, AlwaysRaise, RandomAgent
 from poker.evaluation.histories import replay
 from poker.evaluation.matches.match import MatchSettings, run
 from poker.evaluation.matches.match_results import MatchResults
@@ -12,6 +14,12 @@ from poker.evaluation.matches.results import Results
 from poker.parallel import LocalCluster
 from poker.play.lineup import AgentSpec
 from poker.rules import Rules
+
+SPECS = [
+    AgentSpec("call", partial(AlwaysCall, name="call"), {}),
+    AgentSpec("raise", partial(AlwaysRaise, name="raise", raises=[1]), {}),
+    AgentSpec("random", partial(RandomAgent, name="random", raises=[1]), {}),
+]
 
 
 def play_match(out: str | Path, game: Rules, agents: Sequence[AgentSpec], **changes: Any) -> MatchResults:

@@ -18,7 +18,7 @@ from poker.agents.all_in import AllInPlayer
 from poker.agents.base import Agent
 from poker.agents.blueprint import BlueprintAgent
 from poker.agents.local_best_response import LbrActions
-from poker.agents.simple import AlwaysCall, AlwaysRaise, RandomAgent
+from poker.agents.simple import AlwaysCall
 from poker.errors import PokernetsError
 from poker.evaluation.matches.match_results import MatchResults
 from poker.formats.acpc.log import read_log
@@ -35,17 +35,11 @@ from tests.agents.test_remote import Troublemaker
 from tests.blueprints import random_blueprint
 from tests.games import load_rules
 from tests.killed import ROOT, run_killed
-from tests.matches import play_match
+from tests.matches import SPECS, play_match
 from tests.report.test_report import check
 from tests.test_lock import held
 
 LEDUC = load_rules("leduc")
-SPECS = [
-    AgentSpec("call", partial(AlwaysCall, name="call"), {}),
-    AgentSpec("raise", partial(AlwaysRaise, name="raise", raises=[1]), {}),
-    AgentSpec("random", partial(RandomAgent, name="random", raises=[1]), {}),
-]
-
 SEVEN = [AgentSpec(str(number), partial(AlwaysCall, name="call"), {}) for number in range(7)]
 
 

@@ -8,17 +8,16 @@ import pytest
 from numpy.typing import NDArray
 from rich.console import Console
 
-from poker.agents.simple import AlwaysCall, AlwaysRaise, RandomAgent
 from poker.evaluation.matches.match import WIDTH
 from poker.evaluation.matches.match_report import match_report
 from poker.evaluation.matches.match_results import MatchResults
 from poker.evaluation.matches.results import Independent, Results, chip_value
-from poker.play.lineup import AgentSpec, LineUp
+from poker.play.lineup import LineUp
 from poker.report import Figure
 from poker.report.estimates import FEW_UNITS, Estimate, estimate
 from tests.evaluation.coverage import stored_deals
 from tests.games import load_rules
-from tests.matches import play_match
+from tests.matches import SPECS, play_match
 from tests.report.skewed import SKEWED_MEAN, skewed_results
 
 LEDUC = load_rules("leduc")
@@ -124,12 +123,7 @@ def test_short_matches_are_named() -> None:
 
 
 def test_a_round_robin_is_reported_whole(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    agents = [
-        AgentSpec("call", lambda: AlwaysCall(name="call"), {}),
-        AgentSpec("raise", lambda: AlwaysRaise(name="raise", raises=[1]), {}),
-        AgentSpec("random", lambda: RandomAgent(name="random", raises=[1]), {}),
-    ]
-    results = play_match(tmp_path, LEDUC, agents, hands=60, aivat=True)
+    results = play_match(tmp_path, LEDUC, SPECS, hands=60, aivat=True)
     out = capsys.readouterr().out
     for text in ("row against column", "call less raise", "Standings", "its intervals may be too narrow"):
         assert text in out

@@ -1,5 +1,6 @@
 import json
 import re
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,23 +18,10 @@ from tests.games import load_rules
 from tests.matches import play_match
 from tests.report.scalars import read_scalars
 
-
-def build_random() -> RandomAgent:
-    return RandomAgent(name="random", raises=(1,))
-
-
-def build_caller() -> AlwaysCall:
-    return AlwaysCall(name="caller")
-
-
-def build_raiser() -> AlwaysRaise:
-    return AlwaysRaise(name="raiser", raises=[1])
-
-
 SPECS = [
-    AgentSpec("random", build_random, {"tightness": 0.2, "aggressiveness": 0.5}),
-    AgentSpec("caller", build_caller, {"tightness": 0.6, "aggressiveness": 0.1}),
-    AgentSpec("raiser", build_raiser, {}),
+    AgentSpec("random", partial(RandomAgent, name="random", raises=(1,)), {"tightness": 0.2, "aggressiveness": 0.5}),
+    AgentSpec("caller", partial(AlwaysCall, name="caller"), {"tightness": 0.6, "aggressiveness": 0.1}),
+    AgentSpec("raiser", partial(AlwaysRaise, name="raiser", raises=[1]), {}),
 ]
 
 
@@ -164,8 +152,7 @@ def test_tables_of_any_size_are_resized(game: str) -> None:
 def test_by_deal_and_by_seating_give_the_same_hands() -> None:
     rules: Rules = load_rules("holdem_limit_3p")
     rotation, table = Rotation(rules, 3, 4), LineUp(("random", "raiser", "random"))
-    agents = [build_random(), build_raiser(), build_random()]
-    copies = [[build_random(), build_raiser(), build_random()] for _ in rotation.seatings]
+    agents, *copies = [[SPECS[n].build(rules) for n in (0, 2, 0)] for _ in (0, *rotation.seatings)]
     by_seating = play_session(rotation, table, [agents], 1)
     by_deal = play_session(rotation, table, copies, 1)
     assert by_deal.lines == by_seating.lines
