@@ -6,7 +6,7 @@ from decimal import Decimal
 import pytest
 
 from poker.formats.histories import BOVADA, format_of, hands_of
-from tests.formats.samples import archived, assert_refused, read, sample
+from tests.formats.samples import archived, read, sample
 
 CASH = sample("bovada_cash")
 WALK = sample("bovada_walk")
@@ -66,25 +66,6 @@ def test_tournaments_have_chips_antes_and_stakes_of_their_level() -> None:
 def test_pot_limit_has_its_name() -> None:
     hand = read(CASH.replace("No Limit", "Pot Limit"))
     assert hand.rules.name == "pot-limit hold'em"
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "why"),
-    [
-        ("HOLDEM", "OMAHA", "1: a game that is not hold'em"),
-        ("Calls $0.45", "Calls $0.40", "19: Hero calls 40 chips where a call costs 45"),
-        ("to $1.20", "to $1.15", "17: 110 more chips make 120, not 115"),
-        ("Small Blind : All-in", "UTG+1 : All-in", "17: .* no action of a player with a seat"),
-        ("Folds (timeout)", "Folds away", "18: `Folds away` is no action"),
-        ("result $2.53", "result $2.00", "28: 200 chips of a pot of 265 are won: the rest is no rake"),
-        ("result $2.53", "result $2.70", "28: 270 chips of a pot of 265 are won: the rest is no rake"),
-        ("Pot($2.65)", "Pot($2.66)", "28: a total pot of 266 chips, but 265 were bet"),
-        ("Kd]\nSeat", "Kh]\nSeat", "the board of the summary is not the one dealt"),
-        ("*** SUMMARY ***", "", "31: the hand ends without a summary"),
-    ],
-)
-def test_what_is_wrong_is_told_by_line(old: str, new: str, why: str) -> None:
-    assert_refused(CASH, old, new, why)
 
 
 _PUT = re.compile(

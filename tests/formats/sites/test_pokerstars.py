@@ -11,7 +11,7 @@ from poker.formats.played import LineError, payoffs_by_rules
 from poker.formats.sites.pokerstars import hand_text
 from poker.state import Legal
 from tests.formats.pokerkit_hands import assert_same_hand
-from tests.formats.samples import assert_refused, read, refused, sample
+from tests.formats.samples import read, refused, sample
 
 CASH = sample("pokerstars_cash")
 
@@ -130,43 +130,6 @@ def test_a_river_may_repeat_the_cards_street_by_street() -> None:
     text = CASH.replace("[2c 7d Kh 7s] [3h]", "[2c 7d Kh] [7s] [3h]")
     assert text != CASH
     assert read(text) == read(CASH)
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "why"),
-    [
-        ("Hold'em No Limit", "Omaha Pot Limit", "1: Omaha is not read"),
-        ("Hold'em No Limit", "Hold'em Half Limit", "1: the header does not say whether"),
-        ("Hold'em No Limit", "6+ Hold'em No Limit", r"1: 6\+ Hold'em is not read"),
-        ("($0.50/$1.00 USD)", "($0.50 USD)", "1: the header has no stakes"),
-        ("*** FLOP ***", "*** SECOND FLOP ***", "19: a second board while there is betting is not read"),
-        ("Board [", "Board [2c 7d Kh 7s 3h]\nSECOND Board [", "36: the board of the summary is not the one dealt"),
-        ("Seat #6 is the button", "", "2: the line of the table does not say"),
-        ("Seat 2: Ben C ($20.50", "Seat 1: Ben C ($20.50", "4: seat 1 or player Ben C is there twice"),
-        ("posts big blind $1", "posts big blind $1.10", "9: a big blind of 110 chips where the header says 100"),
-        ("Ben C: posts big", "Ben D: posts big", "9: `Ben D: posts big blind .1` is no action of a player with a seat"),
-        ("calls $2.50", "calls $2.40", "16: Ann calls 240 chips where a call costs 250"),
-        ("raises $2 to $3", "raises $2 to $4", "14: a raise by 200 to 400 of a bet of 100"),
-        ("raises $2 to $3", "raises $0.50 to $1.50", "14: illegal action"),
-        ("Eve has timed out", "Dan: shows [2s 2h]", "24: Dan neither posts nor acts in this hand"),
-        ("Seat 6: Eve (b", "Seat 5: Dan folded before Flop\nSeat 6: Eve (b", "41: Dan neither posts nor acts"),
-        ("Seat 6: Eve (b", "Seat 5: Dan mucked [2s 2h]\nSeat 6: Eve (b", "41: Dan neither posts nor acts"),
-        ("calls $4", "calls $4 and is all-in", "21: Eve is not all-in: 9300 chips are left"),
-        ("Eve: checks", "Ann: checks", "25: Ann acts where it is the turn of Eve"),
-        ("Ann: bets $4", "Ann: bet $4", "21: Eve acts where it is the turn of Ann"),
-        ("Ann: bets $4", "Ann: bets four", "20: `bets four` is no action"),
-        ("[2c 7d Kh] [7s]", "[2c 7d Kd] [7s]", "22: the cards of the turn do not continue"),
-        ("[7s]", "[Kh]", "26: the cards of the river do not continue"),
-        ("Uncalled bet ($10)", "Uncalled bet ($9)", "29: the bet that nobody called is one of 1000 chips"),
-        ("Total pot $18.50", "Total pot $18.60", "36: a total pot of 1860 chips, but 1850 were bet"),
-        ("Rake $0.90", "Rake $0.80", "36: 1760 chips collected and a rake of 80"),
-        ("Ann collected $7.60", "Eve collected $7.60", "36: Ann collected 0 chips, but won 800 before the rake"),
-        ("shows [Ah Kd]", "shows [Ah Kc]", "31: Ann has other cards than before"),
-        ("Board [2c 7d Kh 7s 3h]", "Board [2c 7d Kh 7s 4h]", "36: the board of the summary is not the one dealt"),
-    ],
-)
-def test_what_does_not_fit_is_refused_by_line(old: str, new: str, why: str) -> None:
-    assert_refused(CASH, old, new, why)
 
 
 @pytest.mark.parametrize(

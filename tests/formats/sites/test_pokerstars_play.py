@@ -9,7 +9,7 @@ from poker.errors import PokernetsError
 from poker.formats.histories import ACPC, OHH, PHH, POKERSTARS, hand_texts, why_unwritable, write_hands
 from poker.formats.sites.pokerstars import hand_text
 from tests.formats.pokerkit_hands import assert_same_hand
-from tests.formats.samples import assert_refused, read, refused, sample, won
+from tests.formats.samples import read, refused, sample, won
 
 WALK = sample("pokerstars_walk")
 CALLED = sample("pokerstars_called")
@@ -134,24 +134,6 @@ def test_a_hand_that_was_run_three_times_before_the_flop() -> None:
     assert won(hand) == {"Ann": -2, "Bob": 2}
     assert len(hand.boards) == 2
     assert_same_hand(read(hand_text(hand)), hand)
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "why"),
-    [
-        ("*** SECOND TURN *** [2s 8s 3d] [Ah]\n", "", "cards of the river do not continue|20: "),
-        ("*** SECOND RIVER *** [2s 8s 3d Ah] [Th]\n", "", "are not all there"),
-        ("[2s 8s 3d Ah] [Th]", "[2s 8s 3d Ah] [Kc]", "dealt twice"),
-        ("[2s 8s 3d Ah] [Th]", "[2s 8s 3d Ah] [Qc]", "dealt twice"),
-        ("SECOND Board [2s 8s 3d Ah Th]", "SECOND Board [2s 8s 3d Ah Td]", "the board of the summary"),
-        ("FIRST Board [2s 8s 3d Jd Kc]", "FIRST Board [Jd Kc]", "the board of the summary"),
-        ("Cy collected $29", "Bob collected $29", "Cy collected|Bob collected"),
-        ("*** FLOP ***", "*** SECOND FLOP ***", "12: a second board while there is betting"),
-        ("[2s 8s 3d] [Ah]", "", "19: no cards of the second turn"),
-    ],
-)
-def test_boards_that_do_not_fit(old: str, new: str, why: str) -> None:
-    assert_refused(TWICE, old, new, why)
 
 
 HIDDEN = WALK.replace("Ben collected", "*** SHOW DOWN ***\nBen: shows [XX Qs] ()\nBen collected").replace(

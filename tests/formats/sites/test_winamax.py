@@ -1,9 +1,7 @@
 """Hand histories in the text of Winamax: invented hands in the shapes of public samples."""
 
-import pytest
-
 from poker.formats.histories import WINAMAX, format_of
-from tests.formats.samples import assert_refused, read, read_all, sample
+from tests.formats.samples import read, read_all, sample
 
 CASH = sample("winamax_cash")
 BET = sample("winamax_bet")
@@ -34,18 +32,3 @@ def test_raises_over_an_all_in_blind_count_from_it() -> None:
     text = text.replace("Cy collected 540 from side pot 1", "Cy collected 1241 from side pot 1").replace("1790", "388")
     hand = read(text.replace("Total pot 2330", "Total pot 1629"))
     assert hand.payoffs == (-169, 219, -50)
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "why"),
-    [
-        ("Holdem no", "Omaha pot", "1: `Omaha pot limit` is not read"),
-        ("(0.02€/0.05€)", "()", "1: the header has no stakes"),
-        ("calls 1.30€", "calls 1.29€", "25: Ed calls 129 chips where a call costs 130"),
-        ("raises 0.90€ to", "raises 0.91€ to", "24: a raise by 91 to 130"),
-        ("Total pot 6.10€", "Total pot 6.11€", "36: a total pot of 653 chips, but 652 were bet"),
-        ("Total pot 6.10€ | Rake 0.42€", "", "the hand ends without a summary of the total pot"),
-    ],
-)
-def test_what_is_wrong_is_told_by_line(old: str, new: str, why: str) -> None:
-    assert_refused(CASH, old, new, why)
