@@ -30,7 +30,7 @@ from poker.evaluation.matches.noted import NotedAivat
 from poker.evaluation.matches.results import Results, Unit
 from poker.formats.acpc.log import LoggedHand, read_log
 from poker.formats.acpc.tables import has_definition
-from poker.formats.histories import ACPC, SUFFIXES, format_of, read_hands, read_text, why_unwritable, write_hands
+from poker.formats.histories import ACPC, PHH, SUFFIXES, format_of, read_hands, read_text, why_unwritable, write_hands
 from poker.formats.phh import write_phhs
 from poker.formats.played import HistoryError, PlayedHand
 from poker.play.hand_store import counted_in
@@ -54,7 +54,6 @@ def run(
     out: str,
     hands: int | None = None,
     session: int | None = None,
-    phh: str | None = None,
     convert: Format | None = None,
     to: str | None = None,
     skip: bool = False,
@@ -62,14 +61,16 @@ def run(
     notes: Sequence[str] = (),
     values: Callable[[], ValueFunctionFactory] = CheckDownValues,
 ) -> MatchResults | dict[str, Any]:
-    """Results by name, with a report in `out`; with `phh` the hands that count are also written to that file, with
-    `convert` in that format, to the file `to` or beside the report.
+    """Results by name, with a report in `out`; with `convert` the hands that count are also written in that format, to
+    the file `to` or beside the report.
 
     The first `hands` hands by number count, 0: all, None: those that the match counted, or all. `session` deals are one
     unit, None: as many as in the match. With `notes` (`poker.play.notes`; with several logs as many of each, in their
     order) hands are estimated by AIVAT too, by the value function `values`. With `skip` hands of a file that cannot be
     read, or not be written, are left out and counted; otherwise the first of them is an error.
     """
+    if convert not in (None, *get_args(Format)):
+        raise PokernetsError(f"`convert` must be one of {', '.join(get_args(Format))}, not {convert}")
     paths = [Path(log)] if isinstance(log, str) else list(map(Path, log))
     path = paths[0]
     text = read_text(path, _HEAD) if path.is_file() else ""
@@ -78,21 +79,20 @@ def run(
         raise PokernetsError(
             "several logs are the legs of a duplicate match, without definitions of games in them and `convert`"
         )
-    if is_match and convert is None:
-        _check_logs(game, paths, phh)
+    is_played = is_match and convert in (None, PHH)
+    folder = report_folder(Path(out) / game.name if is_played else Path(out), *paths)
+    target = None if convert is None else Path(to) if to else folder / f"{path.stem}{SUFFIXES[convert]}"
+    if target is not None and target.resolve() == path.resolve():
+        raise PokernetsError(f"{path} would be overwritten: give another file as `to`")
+    if is_played:
+        _check_logs(game, paths)
         if (hands or 0) < 0 or (session is not None and session < 1):
             raise PokernetsError("`hands` must be 0 (all) or more and `session` at least 1")
-        return _replay_match(game, paths, hands, session, phh, Path(out), unit, _aivat(game, paths, notes, values))
+        return _replay_match(game, paths, hands, session, target, folder, unit, _aivat(game, paths, notes, values))
     if notes:
         raise PokernetsError("`notes` go with the log of a match, whose hands have numbers: leave them out here")
-    if convert not in (None, *get_args(Format)):
-        raise PokernetsError(f"`convert` must be one of {', '.join(get_args(Format))}, not {convert}")
     if session is not None or (hands or 0) < 0:
         raise PokernetsError("hands of a file are units by themselves: leave `session` out, `hands` is 0 (all) or more")
-    if phh is not None:
-        convert, to = "phh", phh
-    folder = report_folder(Path(out), path)
-    target = None if convert is None else Path(to) if to else folder / f"{path.stem}{SUFFIXES[convert]}"
     return _replay_file(FileTally(game, unit), path, game, hands, convert, target, skip, folder)
 
 
@@ -111,8 +111,6 @@ def _replay_file(
         for hand in read:
             tally.add(hand)
     else:
-        if target.resolve() == path.resolve():
-            raise PokernetsError(f"{path} would be overwritten: give another file as `to`")
         write_hands(target, kind, _written(read, kind, path, tally, skip))
     if not tally.hands:
         why_not = f"; {tally.refused[0]}" if tally.refused else ""
@@ -127,8 +125,8 @@ def _replay_match(
     paths: Sequence[Path],
     hands: int | None,
     session: int | None,
-    phh: str | None,
-    out: Path,
+    phh: Path | None,
+    folder: Path,
     unit: Unit,
     aivat: list[NotedAivat] | None,
 ) -> MatchResults:
@@ -147,7 +145,7 @@ def _replay_match(
         seatings = seatings[:1]
     if phh is not None:
         wanted = set(units.ravel().tolist())
-        write_phhs(Path(phh), (hand for place, hand in enumerate(read_log(game, path)) if place in wanted))
+        write_phhs(phh, (hand for place, hand in enumerate(read_log(game, path)) if place in wanted))
     deals = units.shape[1] // len(seatings)
     names = sorted(played.chips)
     result = Results(game, LineUp(tuple(names)), seatings, deals, unit=unit, log=path)
@@ -167,14 +165,17 @@ def _replay_match(
         else f"{units.size:,} of {len(played.numbers):,} hands"
     )
     title = f"{' and '.join(each.name for each in paths)}: {some} of {game.name}, all legal, payoffs as logged"
-    settings = {"hands": units.size, "hands_in_log": len(played.numbers), "hands_in_unit": units.shape[1], "phh": phh}
-    match_report(results, title=title, record={"settings": settings}).write(
-        report_folder(out / game.name, *paths), Console()
-    )
+    settings = {
+        "hands": units.size,
+        "hands_in_log": len(played.numbers),
+        "hands_in_unit": units.shape[1],
+        "phh": phh and str(phh),
+    }
+    match_report(results, title=title, record={"settings": settings}).write(folder, Console())
     return results
 
 
-def _check_logs(game: Rules, paths: Sequence[Path], phh: str | None) -> None:
+def _check_logs(game: Rules, paths: Sequence[Path]) -> None:
     for path in paths:
         if not path.is_file():
             missing = f"{path} is a directory, no log" if path.is_dir() else f"there is no log {path}"
@@ -183,8 +184,6 @@ def _check_logs(game: Rules, paths: Sequence[Path], phh: str | None) -> None:
         raise PokernetsError(
             f"{len(paths)} logs: the legs of a duplicate match of `{game.name}` are {game.num_players} different ones"
         )
-    if len(paths) > 1 and phh is not None:
-        raise PokernetsError("`phh` is for one log at a time")
 
 
 def _aivat(

@@ -41,7 +41,7 @@ def has_the_result_of(estimates: dict[str, Estimate], played: Results) -> None:
 
 def test_a_replayed_log_has_the_result_of_the_match(tmp_path: Path) -> None:
     played = match(tmp_path, game=GAME, agents=SPECS, hands=100).lineups[0]
-    estimates = replay(GAME, played.log, tmp_path / "replay", phh=str(tmp_path / "hands.phhs"))
+    estimates = replay(GAME, played.log, tmp_path / "replay", convert="phh", to=str(tmp_path / "hands.phhs"))
     has_the_result_of(estimates, played)
     report = next((tmp_path / "replay" / GAME.name).glob("*/report.html"))
     assert check(report.read_text()).count["svg"] == 2
@@ -60,7 +60,7 @@ def test_hands_that_a_longer_match_left_do_not_count(tmp_path: Path) -> None:
     assert longer.estimates() != shorter.estimates()
     phh = tmp_path / "some.phhs"
     with pytest.raises(PokernetsError, match="are of Texas hold'em, not of `leduc`"):
-        replay(LEDUC, shorter.log, tmp_path, phh=str(phh))
+        replay(LEDUC, shorter.log, tmp_path, convert="phh", to=str(phh))
     has_the_result_of(replay(LEDUC, shorter.log, tmp_path), shorter)
     has_the_result_of(replay(LEDUC, shorter.log, tmp_path, hands=0), longer)
     has_the_result_of(replay(LEDUC, shorter.log, tmp_path, hands=400), longer)
