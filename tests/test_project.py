@@ -81,6 +81,11 @@ def _defined(node: ast.stmt) -> str:
     return next((name for name in names if name[0].isupper() and not name.isupper()), "_")
 
 
+def test_entry_points_alone_read_the_command_line() -> None:
+    below = [file for file in SOURCES if file.relative_to(ROOT).parts[0] in ("poker", "models", "data_gen")]
+    assert [file for file in below if "argv" in file.read_text()] == []
+
+
 def test_configuration_files_are_read_by_a_loader_of_yaml() -> None:
     """Nothing in conf/ searches their text, say by regular expressions: it goes into `yaml.load` at once."""
     for file in sorted((ROOT / "conf").glob("*.py")):
