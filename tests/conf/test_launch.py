@@ -17,7 +17,6 @@ from omegaconf import DictConfig, OmegaConf
 from conf.arguments import flags_and_settings, without_guesses
 from conf.compose import call, chosen, compose, resolve
 from conf.help import CONF, choices, experiments, nets, purposes
-from conf.launch import task_of
 from conf.signatures import ConfigurationError, check
 from poker.commands import COMMANDS
 from poker.rules import Rules
@@ -215,11 +214,6 @@ def test_constants_of_a_game_that_has_none_are_asked_for() -> None:
         resolve(config.job)
     given = ["solver.ceiling=5.0", "solver.potential=null"]
     resolve(compose("data_gen", ["job=blueprint", "solver=uct", "game=flop_holdem_nolimit", *given]).job)
-
-
-def test_a_negative_seed_is_refused() -> None:
-    with pytest.raises(ConfigurationError, match="'seed' must be at least 0, not -1"):
-        task_of("job")(compose("data_gen", ["job=abstraction", "seed=-1"]))
 
 
 def test_help_lists_groups_and_settings() -> None:

@@ -64,6 +64,43 @@ def test_numbers_and_devices_out_of_range(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
+        (["evaluate=match", "hand=10"], "there is no setting 'hand'; did you mean 'hands'?"),
+        (["evaluate=matsch"], "there is no evaluate=matsch; did you mean 'match'?"),
+        (["evaluate=match", "agents=[equity,nobody]"], "there is no agents=nobody"),
+        (["evaluate=match", "agents=[equity,random]", "~game.blinds"], "needs a value for 'blinds'"),
+        (["evaluate=match", "agents=[equity,random]", "game.blinds=[100]"], "field `blinds` must be 2 amounts"),
+        (["evaluate=match", "agents=[random,always_call]", "+agent.random.x=3"], "no parameter 'x'"),
+        (["evaluate=match", "agents=[equity]"], "`agents` are 1"),
+        ([], "choose what to run: evaluate=NAME"),
+    ],
+)
+def test_settings_that_do_not_exist_or_fit(
+    refused: Refused, tmp_path: Path, arguments: list[str], message: str
+) -> None:
+    assert message in refused("evaluate", *arguments)
+    assert not list(tmp_path.glob("runs/matches/**/*.log"))
+
+
+def test_game_definition_with_a_missing_field(refused: Refused, tmp_path: Path) -> None:
+    path = tmp_path / "half.game"
+    path.write_text(load_rules("leduc").to_acpc().replace("numHoleCards = 1\n", ""))
+    line = refused("evaluate", "evaluate=match", "agents=[random,always_call]", "game=acpc", f"game.path={path}")
+    assert "game definition `half`: missing field `numHoleCards`" in line
+    line = refused("evaluate", "evaluate=match", "agents=[random,always_call]", "game=acpc", "game.path=none.game")
+    assert "game definition none.game cannot be read" in line
+
+
+def test_a_game_definition_file_is_played(tmp_path: Path) -> None:
+    path = tmp_path / "mine.game"
+    path.write_text(load_rules("leduc").to_acpc())
+    command = ["evaluate", "evaluate=match", "agents=[random,always_call]", "game=acpc", f"game.path={path}"]
+    assert run_here(*command, "hands=20", "cluster.processes=1", f"runs={tmp_path}/runs").returncode == 0
+    assert list(tmp_path.glob("runs/matches/mine/hands/*.log"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
         (("trainer.max_epochs=-7",), "trainer: `max_epochs` must be"),
         (("trainer.precision=7",), "trainer: Precision 7 is invalid"),
         (("model.net.inputs=20",), "a leaf net takes [n, 34] and gives [n, 4]"),
