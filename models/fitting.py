@@ -28,7 +28,7 @@ from torch import distributed, nn
 
 from models.checkpoints import AtomicCheckpoints, read_checkpoint
 from models.export import Architecture, describe, export_net
-from models.leaf_data import ShardData
+from models.shard_data import ShardData
 from poker.artifacts import file_sha256, find_artifact, fingerprint_of
 from poker.errors import PokernetsError
 from poker.naming import stable_name

@@ -9,8 +9,8 @@ from torch.nn.functional import huber_loss
 
 from models.export import Architecture
 from models.fitting import Goal, TrainerSettings, TrainingOptions, cosine_adam, train_on_shards
-from models.leaf_data import ShardColumns, ShardData
 from models.range_net import RANGE_NET, STACKS_COUNT, hand_values
+from models.shard_data import ShardColumns, ShardData
 from poker.cards import HOLDEM
 from poker.features.ranges import CLASSES, COLUMNS, STACKS, open_states, stamp
 from poker.report import Table

@@ -10,7 +10,8 @@ import pytest
 import torch
 from lightning import Trainer
 
-from models.leaf_data import LeafColumns, LeafData, held_out
+from models.leaf_data import LeafColumns, LeafData
+from models.shard_data import held_out
 from poker.artifacts import CorruptArtifactError, MismatchedArtifactError, MissingArtifactError, write_artifact
 from poker.errors import PokernetsError
 from poker.features import leaf, shards

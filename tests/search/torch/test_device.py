@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from models.leaf_data import DeviceColumns, LeafColumns
+from models.leaf_data import LeafColumns
+from models.shard_data import DeviceColumns
 from poker.errors import PokernetsError
 from poker.search.torch import device as devices
 from poker.search.torch.device import free_bytes, ran_out, room, torch_device
