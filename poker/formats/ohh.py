@@ -114,8 +114,8 @@ class _Fields(HandWriter):
     ) -> dict[str, object]:
         action: dict[str, object] = {"action_number": next(self._numbers), "player_id": place, "action": kind}
         action |= {"amount": self._amount(chips), "is_allin": all_in}
-        held = self._state.hole_cards[place]
-        return action | ({"cards": [self._rules.card_text(card) for card in held]} if cards and held else {})
+        hand = self._state.hole_cards[place]
+        return action | ({"cards": [self._rules.card_text(card) for card in hand]} if cards and hand else {})
 
     def _pots(self) -> list[dict[str, object]]:
         """Winnings of each pot; the main one has the rake and the odd chips."""

@@ -204,17 +204,17 @@ class _OpenHand(StatedHand):
 
     def _rounds(self) -> None:
         board, lines = tuple[int, ...](), [*self._lines]
-        for each in self._list(self._fields, "rounds"):
+        for fields in self._list(self._fields, "rounds"):
             self.at = self.line
-            street = each.get("street")
+            street = fields.get("street")
             if not isinstance(street, str) or street.title() not in STREETS:
                 raise PokernetsError(f"field `street`: {_short(street)} is none of {', '.join(STREETS).lower()}")
             if street.title() in STREETS[1:-1]:
-                board = (*board, *_cards(each.get("cards")))
+                board = (*board, *_cards(fields.get("cards")))
                 self.at = lines[0] if lines else self.line
                 self.add(street.upper(), cards=board)
                 self._street = {}
-            for action in self._list(each, "actions") if each.get("actions") else ():
+            for action in self._list(fields, "actions") if fields.get("actions") else ():
                 self.at = lines.pop(0) if lines else self.line
                 self._action(action)
         self.at = self.line

@@ -173,7 +173,7 @@ def amount(chips: int, scale: int) -> int | Decimal:
 
 
 def amounts(chips: Iterable[int], scale: int) -> list[int | Decimal]:
-    return [amount(each, scale) for each in chips]
+    return [amount(count, scale) for count in chips]
 
 
 def _key(name: str) -> str:

@@ -244,8 +244,8 @@ class _Table:
             straddles = [event for event in events if event.kind == "straddle"]  # each says the total
             beside = [event for event in events if event.kind in ("ante", "dead")]
             chips = sum(event.chips[0] for event in ([*beside, straddles[-1]] if straddles else events))
-            held = forced.antes[place] + forced.dead[place] + min(rules.blinds[place], rules.stacks[place])
-            if chips != held:
+            taken = forced.antes[place] + forced.dead[place] + min(rules.blinds[place], rules.stacks[place])
+            if chips != taken:
                 raise LineError(events[-1].line, f"{name} posts {chips} chips, but has {rules.starting_stacks[place]}")
 
     def _opening(self, blinds: list[int], big_blind: int) -> int:

@@ -174,7 +174,7 @@ class ServiceTable:
         return self._slumbot(hand)
 
     def _slumbot(self, hand: ServedHand) -> dict[str, Any]:
-        cards = [[self._game.cards_text((card,)) for card in held] for held in hand.state.hole_cards]
+        cards = [[self._game.cards_text((card,)) for card in hole] for hole in hand.state.hole_cards]
         answer = {
             "token": hand.session,
             "client_pos": hand.player,

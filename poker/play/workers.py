@@ -143,8 +143,8 @@ def play_all(
             yield played
     finally:
         worker.close()
-    each = seconds / max(1, len(tasks) - len(waiting))
-    chunks = _Chunks(_units(waiting, cluster.workers, each), cluster.workers, wanted, worker.tables)
+    per_task = seconds / max(1, len(tasks) - len(waiting))
+    chunks = _Chunks(_units(waiting, cluster.workers, per_task), cluster.workers, wanted, worker.tables)
     for records, taken in cluster.run(Work(Given(partial(_played, worker)), share_cores=True), chunks):
         chunks.seen(len(records), taken)
         yield from records

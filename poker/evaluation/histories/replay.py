@@ -164,7 +164,7 @@ def _replay_match(
         if units.size == len(played.numbers)
         else f"{units.size:,} of {len(played.numbers):,} hands"
     )
-    title = f"{' and '.join(each.name for each in paths)}: {some} of {game.name}, all legal, payoffs as logged"
+    title = f"{' and '.join(log.name for log in paths)}: {some} of {game.name}, all legal, payoffs as logged"
     settings = {
         "hands": units.size,
         "hands_in_log": len(played.numbers),
@@ -192,12 +192,12 @@ def _aivat(
     """Estimators from the notes, one for each log; None without notes."""
     if not notes:
         return None
-    each, over = divmod(len(notes), len(paths))
+    per_log, over = divmod(len(notes), len(paths))
     if over:
         raise PokernetsError(
             f"{len(notes)} `notes` for {len(paths)} logs: give as many of each, in the order of the logs"
         )
-    parts = [notes[i * each : (i + 1) * each] for i in range(len(paths))]
+    parts = [notes[i * per_log : (i + 1) * per_log] for i in range(len(paths))]
     function = values()
     return [NotedAivat(game, part, read_log(game, path), function) for path, part in zip(paths, parts, strict=True)]
 
