@@ -46,11 +46,6 @@ class BlueprintAgent(SamplingAgent):
         return blueprint_policy(self.blueprint, self._translator, state.betting, state.board)
 
 
-def response_agent(*, name: str, path: str, game: Rules, abstraction: str) -> BlueprintAgent:
-    """The agent that plays the abstract best response at `path`."""
-    return BlueprintAgent(name=name, blueprint=Blueprint.load(path, game_cards(game, abstraction)), translation_seed=0)
-
-
 def blueprint_policy(
     blueprint: Blueprint, translator: HistoryTranslator, betting: Betting, board: tuple[int, ...]
 ) -> Policy:

@@ -17,18 +17,15 @@ Symbols: H hands, B buckets, A actions, S streets, W columns for the ends of a p
 
 from collections.abc import Callable
 from math import comb
-from pathlib import Path
 
 import numpy as np
 
-from poker.abstraction.buckets import game_cards
 from poker.abstraction.dealers import sample_boards
 from poker.abstraction.equities import hand_ranks
-from poker.artifacts import find_artifact, fingerprint_of
 from poker.kernels.sampling.continuation import BLOCK, end_reaches
 from poker.kernels.sampling.responses import end_values, respond
 from poker.kernels.simd import LANES
-from poker.solvers.blueprint import KIND, Blueprint, blueprint_from
+from poker.solvers.blueprint import Blueprint
 from poker.solvers.sampling.base import normalised
 from poker.solvers.subtree import Subtree, subtree
 from poker.tree import Kind
@@ -40,24 +37,12 @@ _PERIODS = 20
 _NO_BIAS = np.ones((3, 1), np.float32)
 _CARDS = 64
 
-ByBoard = Callable[[int], None]
-"""Boards played since the last call."""
-
-
-def learn_response(
-    blueprint: Blueprint, *, boards: int, seed: int, progress: ByBoard | None = None, trust: float = TRUST
-) -> Blueprint:
-    """A strategy for both seats, learned on `boards` boards in each."""
-    first, second = (learn_seat(blueprint, seat, boards, seed, progress, trust) for seat in range(2))
-    return blueprint_from(blueprint.tree, blueprint.cards, (first | second).__getitem__)
-
 
 def learn_seat(
     blueprint: Blueprint,
     player: int,
     boards: int,
     seed: int,
-    progress: ByBoard | None = None,
     trust: float = TRUST,
 ) -> dict[int, Singles]:
     """[B, A] of every decision of `player`, whose regrets start from what `blueprint` plays there."""
@@ -73,36 +58,11 @@ def learn_seat(
         if done % period == 0:
             weight = np.float32((done // period) / (done // period + 1))
             table += (1 - weight) * (start - table)
-        if progress is not None:
-            progress(1)
     strategies = {}
     for node in game.decisions.tolist():
         regrets = sampling.entries(table, int(sampling.index[node]))
         strategies[node] = normalised(np.maximum(regrets, 0.0), np.eye(regrets.shape[1])[regrets.argmax(axis=1)])
     return strategies
-
-
-def stored_response(
-    folder: Path,
-    blueprint: Blueprint,
-    abstraction: str,
-    *,
-    boards: int,
-    seed: int,
-    fresh: bool = False,
-    progress: ByBoard | None = None,
-) -> Path:
-    """Path in `folder` of the response, an artifact that loads like a blueprint.
-
-    It is learned if it is not there, and with `fresh` anew.
-    """
-    cards = game_cards(blueprint.rules, abstraction)
-    config = {"response_to": blueprint.fingerprint, "boards": boards, "seed": seed}
-    path = folder / f"response-{fingerprint_of(config)[:10]}"
-    if fresh or find_artifact(path, KIND, config=config, made_from={"abstraction": cards.fingerprint}) is None:
-        response = learn_response(blueprint, boards=boards, seed=seed, progress=progress)
-        response.save(path, config, {"boards": 2 * boards})
-    return path
 
 
 class BoardGame:

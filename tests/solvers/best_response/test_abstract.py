@@ -1,15 +1,13 @@
 """Responses learned against blueprints: near the exact best response in Leduc, in matches never above it."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 from poker.abstraction.buckets import game_cards
 from poker.agents.blueprint import BlueprintAgent
-from poker.solvers.best_response.abstract import learn_response, stored_response
+from poker.solvers.best_response.abstract import TRUST, learn_seat
 from poker.solvers.best_response.public import best_response
-from poker.solvers.blueprint import Blueprint
+from poker.solvers.blueprint import Blueprint, blueprint_from
 from poker.state import Betting
 from poker.tree import BetMenu, Kind, build_tree
 from tests.blueprints import random_blueprint
@@ -21,6 +19,11 @@ CARDS = game_cards(LEDUC, "none")
 TREE = build_tree(Betting.start(LEDUC), BetMenu(()))
 
 
+def learned(blueprint: Blueprint, boards: int, seed: int, trust: float = TRUST) -> Blueprint:
+    first, second = (learn_seat(blueprint, seat, boards, seed, trust) for seat in range(2))
+    return blueprint_from(TREE, CARDS, (first | second).__getitem__)
+
+
 def player(blueprint: Blueprint) -> BlueprintAgent:
     return BlueprintAgent(name="player", blueprint=blueprint, translation_seed=0)
 
@@ -29,7 +32,7 @@ def player(blueprint: Blueprint) -> BlueprintAgent:
 def test_close_to_the_exact_best_response_in_leduc(seed: int) -> None:
     blueprint = random_blueprint(TREE, CARDS, seed)
     opponent = player(blueprint).policy
-    response = player(learn_response(blueprint, boards=2000, seed=seed, trust=5.0)).policy
+    response = player(learned(blueprint, 2000, seed, trust=5.0)).policy
     won = (
         profile_values(LEDUC, [response, opponent]).value,
         -profile_values(LEDUC, [opponent, response]).value,
@@ -41,19 +44,7 @@ def test_close_to_the_exact_best_response_in_leduc(seed: int) -> None:
 
 def test_what_was_not_seen_is_played_as_the_blueprint_does() -> None:
     blueprint = random_blueprint(TREE, CARDS, 4)
-    response = learn_response(blueprint, boards=0, seed=1)
+    response = learned(blueprint, 0, seed=1)
     for node in range(len(TREE)):
         if TREE.kind[node] == Kind.DECISION:
             assert np.abs(response.probs(node) - blueprint.probs(node)).max() < 0.01
-
-
-def test_a_response_is_kept_and_loads_as_an_agent(tmp_path: Path) -> None:
-    random_blueprint(TREE, CARDS, 3).save(tmp_path / "blueprint", {}, {})
-    blueprint = Blueprint.load(tmp_path / "blueprint", CARDS)
-    played: list[int] = []
-    path = stored_response(tmp_path, blueprint, "none", boards=20, seed=1, progress=played.append)
-    assert sum(played) == 40
-    assert stored_response(tmp_path, blueprint, "none", boards=20, seed=1, progress=played.append) == path
-    assert sum(played) == 40
-    assert stored_response(tmp_path, blueprint, "none", boards=20, seed=2) != path
-    assert Blueprint.load(path, CARDS).rules == LEDUC
