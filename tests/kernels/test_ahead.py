@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -33,35 +34,24 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def test_without_a_stamp_nothing_is_compiled(cache: Path) -> None:
-    ahead._stamp_file().unlink()
+@pytest.mark.parametrize(
+    "change",
+    [
+        pytest.param(lambda cache: ahead._stamp_file().unlink(), id="no stamp"),
+        pytest.param(lambda cache: (cache / "kernel.1.nbc").unlink(), id="a file of the cache is gone"),
+        pytest.param(lambda cache: os.utime(cache / "kernel.nbi", ns=(1, 1)), id="another time of a file, older too"),
+        pytest.param(lambda cache: (cache.parent / "sources/kernel.py").write_text("another"), id="an edited source"),
+        pytest.param(lambda cache: (cache.parent / "sources/new.py").write_text(""), id="a new source"),
+    ],
+)
+def test_what_has_changed_is_noticed(cache: Path, change: Callable[[Path], object]) -> None:
+    change(cache)
     assert not ahead.is_compiled()
 
 
 @pytest.mark.parametrize("damaged", ["", "{", "[]", "{}", '{"depends_on": {}, "cache": {}}'])
 def test_a_damaged_stamp_is_none(cache: Path, damaged: str) -> None:
     ahead._stamp_file().write_text(damaged)
-    assert not ahead.is_compiled()
-
-
-def test_a_file_of_the_cache_that_is_gone_is_missed(cache: Path) -> None:
-    (cache / "kernel.1.nbc").unlink()
-    assert not ahead.is_compiled()
-
-
-def test_a_file_of_the_cache_that_was_written_since_is_noticed(cache: Path) -> None:
-    """A newer or older time alone is noticed, too."""
-    os.utime(cache / "kernel.nbi", ns=(1, 1))
-    assert not ahead.is_compiled()
-
-
-def test_a_source_that_was_edited_is_noticed(cache: Path, tmp_path: Path) -> None:
-    (tmp_path / "sources" / "kernel.py").write_text("another")
-    assert not ahead.is_compiled()
-
-
-def test_a_new_source_is_noticed(cache: Path, tmp_path: Path) -> None:
-    (tmp_path / "sources" / "new.py").write_text("")
     assert not ahead.is_compiled()
 
 
