@@ -4,8 +4,6 @@ Log-loss of the next action, over the hands that the player may hold and with th
 against `equity`; of habits from nothing and of habits from a net, on the same hands. Players are those of matches.
 """
 
-import argparse
-import json
 from typing import Any
 
 import numpy as np
@@ -17,7 +15,7 @@ from poker.play.hand import play_hand
 from poker.report.estimates import estimate
 from poker.rules import CALL, FOLD, Rules
 from poker.state import HandState
-from tests.bench.record import record
+from tests.bench.record import record, run_into_file
 
 PLAYERS = "always_call", "always_raise", "equity", "loose_passive", "tight_weak", "all_in_5"
 PARTS = {"hands 1-5": (0, 5), "hands 6-15": (5, 15), "hands 16-50": (15, 50)}
@@ -78,11 +76,4 @@ def main(sessions: int, settings: list[str]) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(prog="python -m tests.bench.first_hands")
-    parser.add_argument("sessions", type=int)
-    parser.add_argument("output")
-    parser.add_argument("settings", nargs="*", metavar="key=value")
-    given = parser.parse_args()
-    content = main(given.sessions, given.settings)
-    with open(given.output, "w") as file:
-        json.dump(content, file, indent=1)
+    run_into_file("first_hands", "sessions", main)

@@ -7,8 +7,6 @@ the player acts in each way; they differ in the hands with which they think it i
 river, and more than by the first model.
 """
 
-import argparse
-import json
 from dataclasses import replace
 from typing import Any
 
@@ -28,7 +26,7 @@ from poker.solvers.vector.solver import VectorSolver
 from poker.state import HandState
 from poker.tree import bet_menu, build_tree
 from poker.types import Board, Singles
-from tests.bench.record import record
+from tests.bench.record import record, run_into_file
 
 PLAYERS = "people_loose", "people_tight", "pluribus"
 MENU = bet_menu(river=[[0.5, 1.0, "a"], [1.0, "a"], ["a"]])
@@ -105,11 +103,4 @@ def main(spots: int, settings: list[str]) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(prog="python -m tests.bench.known_hands")
-    parser.add_argument("spots", type=int)
-    parser.add_argument("output")
-    parser.add_argument("settings", nargs="*", metavar="key=value")
-    given = parser.parse_args()
-    content = main(given.spots, given.settings)
-    with open(given.output, "w") as file:
-        json.dump(content, file, indent=1)
+    run_into_file("known_hands", "spots", main)

@@ -5,8 +5,6 @@ of their actions after the flop, and what the tables of those still in say of th
 alike.
 """
 
-import argparse
-import json
 from typing import Any
 
 import numpy as np
@@ -21,7 +19,7 @@ from poker.play.hand import play_hand
 from poker.report.estimates import estimate
 from poker.rules import STREET_NAMES
 from poker.state import HandState
-from tests.bench.record import record
+from tests.bench.record import record, run_into_file
 
 MODELLINGS = "generic", "statistics", "net"
 
@@ -90,12 +88,4 @@ def _told(values: list[float]) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(prog="python -m tests.bench.ring_tables")
-    parser.add_argument("hands", type=int)
-    parser.add_argument("output")
-    parser.add_argument("settings", nargs="*", metavar="key=value")
-    given = parser.parse_args()
-    measured = main(given.hands, given.settings)
-    with open(given.output, "w") as file:
-        json.dump(measured, file, indent=1)
-    print(json.dumps(measured["modelling"]))
+    run_into_file("ring_tables", "hands", main)
