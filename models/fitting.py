@@ -335,8 +335,10 @@ def console() -> Console:
 
 
 def quiet() -> None:
-    """Keep Lightning's tips and its advice on data loader workers, of which ours needs none, off the screen."""
+    """Keep Lightning's tips, its advice on data loader workers (ours needs none) and the news that a class of actions
+    never happened off the screen."""
     for name in ("lightning", "lightning.pytorch", "lightning.fabric"):
         logging.getLogger(name).setLevel(logging.ERROR)
     logging.getLogger("lightning.pytorch.profilers").setLevel(logging.INFO)
     warnings.filterwarnings("ignore", module="lightning")
+    warnings.filterwarnings("ignore", "\\d+ NaN values found in confusion matrix")

@@ -10,9 +10,12 @@ from torch import Tensor, nn
 from torch.nn.functional import huber_loss
 from torchmetrics import R2Score
 
+from models.figures import add_scatter
 from models.fitting import cosine_adam
 from models.leaf_data import LeafBatch
 from poker.rules import STREET_NAMES
+
+SCATTER_ROWS = 20_000
 
 
 def loss_of_noise(deviation: Tensor, delta: float) -> Tensor:
@@ -30,7 +33,7 @@ class LeafModule(lightning.LightningModule):
     The loss is quadratic up to `huber_delta` pots, linear beyond. Logged: in training per continuation; in validation
     and tests in all, per continuation and per street with continuation; `huber_of_mean`, the loss of the best constant
     `label_mean` [K]; `label_noise`, the loss that a perfect net would still be charged because labels are sampled
-    (`loss_of_noise`); R^2.
+    (`loss_of_noise`); R^2; a scatter of some validation rows.
     """
 
     def __init__(
@@ -48,6 +51,7 @@ class LeafModule(lightning.LightningModule):
         self.register_buffer("label_mean", label_mean)
         self.r2 = R2Score(multioutput="raw_values")
         self._delta, self.learning_rate = huber_delta, learning_rate
+        self._points: list[tuple[Tensor, Tensor]] = []
 
     def forward(self, features: Tensor) -> Tensor:
         predicted: Tensor = self.net(features)
@@ -66,7 +70,10 @@ class LeafModule(lightning.LightningModule):
         return loss
 
     def validation_step(self, batch: LeafBatch, index: int) -> None:
-        self._log_means("validation", self(batch.features).float(), batch)
+        predicted = self(batch.features).float()
+        self._log_means("validation", predicted, batch)
+        stride = max(1, sum(self.trainer.num_val_batches) * len(predicted) // SCATTER_ROWS)
+        self._points.append((predicted[::stride].cpu(), batch.labels[::stride].cpu()))
 
     def test_step(self, batch: LeafBatch, index: int) -> None:
         self._log_means("test", self(batch.features).float(), batch)
@@ -101,6 +108,7 @@ class LeafModule(lightning.LightningModule):
 
     def on_validation_epoch_end(self) -> None:
         self._log_r2("validation")
+        add_scatter(self, self._points, self._names)
 
     def on_test_epoch_end(self) -> None:
         self._log_r2("test")

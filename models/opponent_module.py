@@ -1,5 +1,6 @@
 """Training of an opponent net as Lightning sees it, and how good predicted probabilities are."""
 
+from functools import partial
 from typing import Any
 
 import lightning
@@ -9,10 +10,13 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.functional import one_hot
 from torchmetrics import MetricCollection
-from torchmetrics.classification import MulticlassAccuracy, MulticlassCalibrationError
+from torchmetrics.classification import MulticlassAccuracy, MulticlassCalibrationError, MulticlassConfusionMatrix
 
+from models.figures import add_figures, connections, reliability
 from models.opponent_data import OpponentBatch
-from models.opponent_nets import CLASSES, ActionNet
+from models.opponent_nets import CLASSES, ActionNet, SmallNet
+from poker.features.opponent import NAMES
+from poker.opponents.model import CLASS_NAMES
 
 DECAYED_FROM_DIMENSIONS = 2
 """Weights of matrices decay, biases do not."""
@@ -46,10 +50,16 @@ def score(probs: Tensor | NDArray[np.float64], action: Tensor | NDArray[np.int64
     return {"rows": len(action), **{name: float(value) for name, value in scores.items()}}
 
 
+def class_names(classes: int) -> list[str]:
+    """[C] names of classes; in no-limit raises are numbered by size."""
+    return [*CLASS_NAMES, *(f"{CLASS_NAMES[-1]} {size}" for size in range(2, classes - 1))]
+
+
 class OpponentModule(lightning.LightningModule):
     """AdamW with a rate that rises and falls once over the planned steps; the loss is the log-loss.
 
-    After each epoch, on the part that is not trained on: accuracy, log-loss, Brier score and calibration error.
+    After each epoch, on the part that is not trained on: accuracy, log-loss, Brier score and calibration error. After
+    the last: confusion matrix and reliability as images; for the small net its connection strengths.
     """
 
     def __init__(self, net: ActionNet, learning_rate: float, weight_decay: float, classes: int = CLASSES) -> None:
@@ -57,6 +67,7 @@ class OpponentModule(lightning.LightningModule):
         self.net = net
         self.shares = shares(classes)
         self.learning_rate, self._decay = learning_rate, weight_decay
+        self._seen: list[tuple[Tensor, Tensor]] = []
 
     def configure_optimizers(self) -> Any:
         parameters = list(self.net.parameters())
@@ -79,17 +90,19 @@ class OpponentModule(lightning.LightningModule):
         return loss
 
     def validation_step(self, batch: OpponentBatch, index: int) -> None:
-        self._log_scores("validation", batch)
+        self._seen.append(self._measured("validation", batch))
 
     def test_step(self, batch: OpponentBatch, index: int) -> None:
-        self._log_scores("test", batch)
+        self._measured("test", batch)
 
-    def _log_scores(self, stage: str, batch: OpponentBatch) -> None:
+    def _measured(self, stage: str, batch: OpponentBatch) -> tuple[Tensor, Tensor]:
+        """Log the scores of a batch; its probabilities and classes."""
         probs = self(batch).softmax(dim=1).float()
         for name, value in proper_scores(probs, batch.action).items():
             prog_bar = name == "log_loss"
             self.log(f"{stage}/{name}", value, prog_bar=prog_bar, batch_size=len(probs), sync_dist=True)
         self.shares.update(probs, batch.action)
+        return probs.cpu(), batch.action.cpu()
 
     def _log_shares(self, stage: str) -> None:
         self.log_dict({f"{stage}/{name}": value for name, value in self.shares.compute().items()})
@@ -97,6 +110,23 @@ class OpponentModule(lightning.LightningModule):
 
     def on_validation_epoch_end(self) -> None:
         self._log_shares("validation")
+        probs, action = (torch.cat(part) for part in zip(*self._seen, strict=True))
+        self._seen.clear()
+        if self.trainer.current_epoch + 1 == self.trainer.max_epochs:
+            add_figures(self, partial(self._figures, probs, action))
 
     def on_test_epoch_end(self) -> None:
         self._log_shares("test")
+
+    def _figures(self, probs: Tensor, action: Tensor) -> dict[str, Any]:
+        names = class_names(probs.shape[1])
+        confusion = MulticlassConfusionMatrix(len(names), normalize="true")
+        confusion.update(probs, action)
+        drawn = {
+            "validation/confusion": confusion.plot(labels=names)[0],
+            "validation/reliability": reliability(probs.numpy(), action.numpy(), names),
+        }
+        if isinstance(self.net, SmallNet):
+            first, second = (layer.weight.detach().cpu().numpy() for layer in (self.net.first, self.net.second))
+            drawn["validation/connections"] = connections(first, second, NAMES, names)
+        return drawn

@@ -8,12 +8,15 @@ from torch import Tensor, nn
 from torch.nn.functional import huber_loss
 
 from models.export import Architecture
+from models.figures import add_scatter
 from models.fitting import Goal, TrainerSettings, TrainingOptions, cosine_adam, train_on_shards
 from models.range_net import RANGE_NET, STACKS_COUNT, hand_values
 from models.shard_data import ShardColumns, ShardData
 from poker.cards import HOLDEM
 from poker.features.ranges import CLASSES, COLUMNS, STACKS, open_states, stamp
 from poker.report import Table
+
+_SCATTER_STATES = 8
 
 
 class RangeBatch(NamedTuple):
@@ -78,6 +81,7 @@ class RangeModule(lightning.LightningModule):
         super().__init__()
         self.net, self._share = net, range_share
         self._delta, self.learning_rate, self._decay = huber_delta, learning_rate, weight_decay
+        self._points: list[tuple[Tensor, Tensor]] = []
         self._held: Tensor
         held = torch.from_numpy(HOLDEM.hand_cards.astype("int64"))
         self.register_buffer("_held", torch.zeros(len(held), 52).scatter_(1, held, 1.0), persistent=False)
@@ -97,7 +101,12 @@ class RangeModule(lightning.LightningModule):
         return loss
 
     def validation_step(self, batch: RangeBatch, index: int) -> None:
-        self._log_means("validation", self(batch).float(), batch)
+        predicted = self(batch).float()
+        self._log_means("validation", predicted, batch)
+        if index == 0:
+            live = (batch.classes < CLASSES)[:_SCATTER_STATES, None].expand(-1, 2, -1)
+            few, labels = predicted[:_SCATTER_STATES][live], batch.values[:_SCATTER_STATES][live]
+            self._points.append((few[:, None].cpu(), labels[:, None].cpu()))
 
     def test_step(self, batch: RangeBatch, index: int) -> None:
         self._log_means("test", self(batch).float(), batch)
@@ -129,6 +138,9 @@ class RangeModule(lightning.LightningModule):
         blocked = (opponent @ self._held) @ self._held.T - opponent
         joint = batch.ranges * (opponent.sum(dim=2, keepdim=True) - blocked)
         return live / live.sum(dim=2, keepdim=True), joint / joint.sum(dim=2, keepdim=True)
+
+    def on_validation_epoch_end(self) -> None:
+        add_scatter(self, self._points, ["value"])
 
 
 def _values(batch: RangeBatch, by_class: Tensor) -> Tensor:

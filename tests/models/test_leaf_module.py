@@ -9,6 +9,7 @@ import pytest
 import torch
 from torch.utils.data import DataLoader
 
+from models.figures import scatter
 from models.fitting import metrics_of_test
 from models.leaf_data import LeafBatch, LeafData
 from models.leaf_module import LeafModule, loss_of_noise
@@ -77,6 +78,16 @@ def test_metrics_are_those_of_all_rows_at_once(columns: dict[str, np.ndarray], t
             rows = columns["street"] == street
             assert metrics[f"huber/{street_name}/{name}"] == approx(huber(error[rows, k], 0.7).mean())
     assert not any("turn" in name for name in metrics)
+
+
+def test_scatter_has_a_panel_a_column(columns: dict[str, np.ndarray]) -> None:
+    labels = columns["labels"].astype(np.float32)
+    axes = scatter(labels, labels, CONTINUATIONS).axes
+    assert [panel.get_title() for panel in axes] == list(CONTINUATIONS)
+    for panel in axes:
+        (cells,) = panel.collections
+        counts = np.asarray(cells.get_array())
+        assert counts.sum() > 0
 
 
 @pytest.mark.parametrize("device", ["cpu", CUDA])

@@ -140,11 +140,16 @@ def test_interrupted_dropout_is_the_same(
     assert all(torch.equal(resumed[name], tensor) for name, tensor in whole.items())
 
 
-def test_validation_is_logged_as_such(work: Path, tmp_path: Path, train: Callable[..., None]) -> None:
+def test_validation_is_logged_as_such_and_a_class_that_never_happens_is_no_warning(
+    work: Path, tmp_path: Path, train: Callable[..., None], recwarn: pytest.WarningsRecorder
+) -> None:
     train("opponent", "trainer.max_epochs=2", f"model.output={tmp_path}/net", f"runs={tmp_path}/runs", "logger=csv")
     [metrics] = tmp_path.rglob("metrics.csv")
     names = metrics.read_text().splitlines()[0].split(",")
     assert {"validation/log_loss", "validation/accuracy", "test/log_loss"} <= set(names)
+    module = OpponentModule(SmallNet(), 0.1, 0.0)
+    assert "validation/confusion" in module._figures(torch.full((4, 3), 1 / 3), torch.zeros(4, dtype=torch.long))
+    assert not [warning for warning in recwarn if "confusion" in str(warning.message)]
 
 
 def test_the_split_is_by_time(work: Path) -> None:
