@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from omegaconf import DictConfig, OmegaConf
 
-from poker.commands import COMMANDS
+from poker.artifacts import MissingArtifactError
+from poker.commands import COMMANDS, how_to_make, maker
 from poker.errors import PokernetsError
 
 if TYPE_CHECKING:
@@ -82,3 +83,10 @@ def needs(node: Any) -> Iterator[Path]:
         yield Path(WHOLE_BLUEPRINT)
     elif isinstance(node, str) and "/" in node:
         yield Path(node)
+
+
+def check_needs(node: Any) -> None:
+    """Raise MissingArtifactError for what plain settings name and is not there: that which is to be made first."""
+    if missing := [path for path in needs(node) if maker(path) and not path.exists()]:
+        first = min(missing, key=lambda path: (path.name != "abstraction", path.name != "blueprint"))
+        raise MissingArtifactError(f"no {first.name} at {first}", how_to_make("", first))

@@ -15,7 +15,7 @@ from omegaconf.errors import ConfigAttributeError, ConfigKeyError, MissingMandat
 
 from conf.help import CONF, ROOTS, choices, without_help
 from conf.patches import apply
-from conf.signatures import ConfigurationError, arguments_of, check, check_ranges, nearest
+from conf.signatures import ConfigurationError, arguments_of, check, nearest
 from poker.errors import PokernetsError
 
 apply()
@@ -91,7 +91,6 @@ def resolve(node: Any) -> Any:
     else those at the top. So are those of its `settings`, and parameters that parts which stand in it must be given.
     """
     try:
-        check_ranges(without_help(OmegaConf.to_container(node, resolve=True)))  # before anything is imported
         if node._key() in ROOTS:
             _give(node, node._get_root())
         return without_help(OmegaConf.to_container(node, resolve=True, throw_on_missing=True))

@@ -17,16 +17,16 @@ from hydra.core.hydra_config import HydraConfig
 from hydra.core.override_parser.types import Quote, QuotedString
 from hydra.errors import HydraException, InstantiationException
 from hydra.types import RunMode
-from omegaconf import DictConfig
+from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from conf import sweeps
 from conf.arguments import command_line, flags_and_settings, without_guesses
-from conf.bundles import unbundle
+from conf.bundles import check_needs, unbundle
 from conf.compose import call, chosen, composed, message_of, refuse_unnamed_options, resolve
 from conf.help import CONF, experiments, help_of, nets
 from conf.remedies import completed, places
-from conf.signatures import ConfigurationError, check
+from conf.signatures import ConfigurationError, check, check_ranges
 from poker.commands import COMMANDS
 from poker.errors import PokernetsError
 from poker.lock import Claims
@@ -121,6 +121,8 @@ def task_of(group: str) -> Callable[[DictConfig], Any]:
         node = chosen(config, group)
         if group == "model":
             _check_net(config)
+            check_ranges(OmegaConf.to_container(node, resolve=True))  # before torch is imported, which takes seconds
+            check_needs(OmegaConf.select(node, "data.path"))
         node = resolve(node)
         check(node)
         if group != "model" and not node.get("dry"):

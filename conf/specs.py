@@ -6,13 +6,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from conf.bundles import WHOLE_BLUEPRINT, needs
+from conf.bundles import WHOLE_BLUEPRINT, check_needs, needs
 from conf.compose import call, compose, resolve
 from conf.help import choices
 from conf.remedies import completed, places
 from conf.signatures import ConfigurationError
 from poker.artifacts import MissingArtifactError
-from poker.commands import how_to_make, maker
+from poker.commands import how_to_make
 from poker.errors import PokernetsError
 from poker.evaluation.aivat.value_functions import ValueFunctionSpec
 from poker.play.lineup import AgentSpec
@@ -22,12 +22,8 @@ _UNBUNDLED = (WHOLE_BLUEPRINT, "opponent_actions", "bundle.json")
 
 
 def agents(**settings: Mapping[str, Any]) -> list[AgentSpec]:
-    """The agents of a line-up, by name. MissingArtifactError names the artifact that is to be made first of those which
-    they need and which are not there."""
-    paths = [path for node in settings.values() for path in needs(node)]
-    if missing := [path for path in paths if maker(path) and not path.exists()]:
-        first = min(missing, key=lambda path: (path.name != "abstraction", path.name != "blueprint"))
-        raise MissingArtifactError(f"no {first.name} at {first}", how_to_make("", first))
+    """The agents of a line-up, by name, once what they need is there."""
+    check_needs(settings)
     return [AgentSpec(name, partial(call, node), node) for name, node in settings.items()]
 
 
