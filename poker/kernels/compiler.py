@@ -20,6 +20,7 @@ such an index is an error.
 """
 
 import importlib
+import sys
 from collections import Counter
 from typing import Any
 
@@ -34,12 +35,15 @@ from numba.core.typed_passes import NativeLowering
 from numba.core.untyped_passes import InlineInlinables
 from numba.np import arrayobj
 
-from poker.optional import not_installed
-
-with not_installed("scipy.linalg"):
-    importlib.import_module("numba.np.arraymath")
-"""Numba loads scipy's linear algebra there, for products of matrices: no kernel has any, and importing the registry of
-kernels takes 0.30 s, with it 0.42."""
+_SCIPY = "scipy.linalg"
+"""What `numba.np.arraymath` loads for products of matrices. No kernel has any, and importing the registry of kernels takes
+0.30 s, with it 0.42: so it counts as not installed there, unless it is loaded already."""
+if _SCIPY not in sys.modules:
+    sys.modules[_SCIPY] = None  # type: ignore[assignment]
+    try:
+        importlib.import_module("numba.np.arraymath")
+    finally:
+        del sys.modules[_SCIPY]
 
 _pass: Any = register_pass
 _numbas_index: Any = arrayobj.fix_integer_index
