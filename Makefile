@@ -77,7 +77,7 @@ fast: $(INSTALLED) $(VENV)/.triton
 bounds: $(INSTALLED) $(VENV)/.triton
 	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(CURDIR)/build/bounds $(BIN)/python -m pytest -n 2 --dist loadfile \
 		-m "not slow and not gpu" --ignore=tests/kernels/test_compile.py \
-		$(addprefix tests/,kernels solvers search abstraction opponents features models agents)
+		$(addprefix tests/,kernels solvers depth_limit search abstraction opponents models agents)
 
 bench: $(INSTALLED)
 	$(BIN)/python -m tests.bench

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from hydra._internal.utils import get_args_parser
 
-from poker.commands import PROGRAM, RUNS_PROGRAM
-from poker.provenance import SECRETS
+from poker.run.commands import PROGRAM, RUNS_PROGRAM
+from poker.store.provenance import SECRETS
 
 
 def flags_and_settings(arguments: list[str]) -> tuple[list[str], list[str]]:

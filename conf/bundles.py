@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from omegaconf import DictConfig, OmegaConf
 
-from poker.artifacts import MissingArtifactError
-from poker.commands import COMMANDS, how_to_make, maker
-from poker.errors import PokernetsError
+from poker.run.commands import COMMANDS, how_to_make, maker
+from poker.run.errors import PokernetsError
+from poker.store.artifacts import MissingArtifactError
 
 if TYPE_CHECKING:
-    from poker.bundle import Bundle
+    from poker.store.bundle import Bundle
 
 WHOLE_BLUEPRINT = "the whole blueprint"
 _LOADER = "poker.agents.blueprint.load_blueprint"
@@ -27,7 +27,7 @@ def unbundle(config: DictConfig, *, writes: bool) -> None:
     file = Path(config.artifacts)
     if file.is_dir() or not (file.suffix or file.is_file()):
         return
-    from poker.bundle import SUFFIX, open_bundle  # noqa: PLC0415 (what --help and errors do without)
+    from poker.store.bundle import SUFFIX, open_bundle  # noqa: PLC0415 (what --help and errors do without)
 
     if not file.is_file() and file.suffix != SUFFIX:
         return

@@ -16,7 +16,7 @@ from omegaconf.errors import ConfigAttributeError, ConfigKeyError, MissingMandat
 from conf.help import CONF, ROOTS, choices, without_help
 from conf.patches import apply
 from conf.signatures import ConfigurationError, arguments_of, check, nearest
-from poker.errors import PokernetsError
+from poker.run.errors import PokernetsError
 
 apply()
 

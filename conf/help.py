@@ -12,7 +12,7 @@ import yaml
 from hydra.core.config_store import ConfigStore
 from omegaconf import DictConfig, OmegaConf, open_dict
 
-from poker.commands import COMMANDS, RUNS_PROGRAM
+from poker.run.commands import COMMANDS, RUNS_PROGRAM
 
 CONF = Path(__file__).resolve().parent
 _HELP, _SETTINGS = "_help_", "_settings_"

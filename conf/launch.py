@@ -27,10 +27,10 @@ from conf.compose import call, chosen, composed, message_of, refuse_unnamed_opti
 from conf.help import CONF, experiments, help_of, nets
 from conf.remedies import completed, places
 from conf.signatures import ConfigurationError, check, check_ranges
-from poker.commands import COMMANDS
-from poker.errors import PokernetsError
-from poker.lock import Claims
-from poker.provenance import configured
+from poker.run.commands import COMMANDS
+from poker.run.errors import PokernetsError
+from poker.run.lock import Claims
+from poker.store.provenance import configured
 
 _ALL_HELP = "--help-all"
 _KEPT = "what was written is kept, and the same command continues where it can"

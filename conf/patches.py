@@ -7,7 +7,7 @@ from hydra._internal.hydra import Hydra
 from hydra._internal.instantiate import _instantiate2
 from hydra._internal.utils import _locate
 
-from poker.naming import importable
+from poker.store.naming import importable
 
 _hydras_mode: Any = Hydra.get_mode
 

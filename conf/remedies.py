@@ -8,8 +8,8 @@ from hydra.core.hydra_config import HydraConfig
 from omegaconf import OmegaConf
 
 from conf.help import CONF, experiments
-from poker.commands import Remedy
-from poker.errors import PokernetsError
+from poker.run.commands import Remedy
+from poker.run.errors import PokernetsError
 
 _IN_A_SHELL = re.compile(r"[a-zA-Z0-9_.,/+~@:=\[\]-]*")
 

@@ -10,7 +10,7 @@ from typing import Annotated, Any, NamedTuple, Union, Unpack, get_args, get_orig
 
 import hydra
 
-from poker.errors import PokernetsError
+from poker.run.errors import PokernetsError
 
 _PLAIN = (int, float, str, bool, NoneType)
 _LISTS = (list, tuple, Sequence)

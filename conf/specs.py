@@ -11,11 +11,11 @@ from conf.compose import call, compose, resolve
 from conf.help import choices
 from conf.remedies import completed, places
 from conf.signatures import ConfigurationError
-from poker.artifacts import MissingArtifactError
-from poker.commands import how_to_make
-from poker.errors import PokernetsError
 from poker.evaluation.aivat.value_functions import ValueFunctionSpec
 from poker.play.lineup import AgentSpec
+from poker.run.commands import how_to_make
+from poker.run.errors import PokernetsError
+from poker.store.artifacts import MissingArtifactError
 
 _UNBUNDLED = (WHOLE_BLUEPRINT, "opponent_actions", "bundle.json")
 """Last parts of what agents need that no bundle holds."""

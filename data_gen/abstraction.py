@@ -16,13 +16,13 @@ from typing import Any
 
 from rich.progress import Progress
 
-from data_gen.costs import Cost, print_cost
+from data_gen.support.costs import Cost, print_cost
 from poker.abstraction.buckets import KIND, make_abstraction, street_table
 from poker.abstraction.methods import Building, Method, StreetTable, table_bytes
-from poker.artifacts import Artifact, ArtifactError, find_artifact, open_artifact, write_artifact
-from poker.parallel import Cluster
-from poker.progress import progress_bars
-from poker.rules import STREET_NAMES
+from poker.game.rules import STREET_NAMES
+from poker.run.parallel import Cluster
+from poker.run.progress import progress_bars
+from poker.store.artifacts import Artifact, ArtifactError, find_artifact, open_artifact, write_artifact
 
 STREET_KIND = "abstraction_street"
 

@@ -18,20 +18,20 @@ from typing import Any
 
 import numpy as np
 
-from data_gen.progress import JobProgress
+from data_gen.support.progress import JobProgress
 from poker.abstraction.buckets import Buckets, game_cards
 from poker.abstraction.dealers import dealer_of
-from poker.artifacts import Artifact, find_artifact, write_artifact
-from poker.errors import PokernetsError
-from poker.parallel import Cluster
-from poker.rules import Rules
+from poker.game.rules import Rules
+from poker.game.state import Betting
+from poker.run.errors import PokernetsError
+from poker.run.parallel import Cluster
 from poker.solvers.blueprint import KIND, check_bits, save_strategy, strategy_table, tree_fingerprint
 from poker.solvers.curve import CurveLog, CurvePlan
+from poker.solvers.exact import ExactSolver
 from poker.solvers.sampling.base import SamplingSolver
 from poker.solvers.sampling.mccfr import RegretSolver
 from poker.solvers.sampling.rounds import RoundPlan, Rounds
-from poker.solvers.vector.exact import ExactSolver
-from poker.state import Betting
+from poker.store.artifacts import Artifact, find_artifact, write_artifact
 from poker.tree import BetMenu, BettingTree, Kind, build_tree
 
 CHECKPOINT = "blueprint_checkpoint"

@@ -1,4 +1,4 @@
-"""`job=bundle`: one file with what agents play with (`poker.bundle`), made from the artifacts of a directory.
+"""`job=bundle`: one file with what agents play with (`poker.store.bundle`), made from the artifacts of a directory.
 
 Agents that solve need little of a blueprint: its betting tree, which says what each entry of the leaf table stands for,
 and not its strategy. Packed are
@@ -22,13 +22,13 @@ from typing import Any
 
 import numpy as np
 
-from poker.artifacts import Artifact, open_artifact, write_artifact
-from poker.atomic import MANIFEST
-from poker.bundle import CONTENTS, write_bundle
-from poker.errors import PokernetsError
-from poker.provenance import provenance
+from poker.depth_limit.leaves import leaf_table
+from poker.run.atomic import MANIFEST
+from poker.run.errors import PokernetsError
 from poker.solvers import blueprint
-from poker.solvers.rollout import leaf_table
+from poker.store.artifacts import Artifact, open_artifact, write_artifact
+from poker.store.bundle import CONTENTS, write_bundle
+from poker.store.provenance import provenance
 
 
 def run(

@@ -1,7 +1,7 @@
 """`job=continuations`: strategies that the opponent may change to after the first round, generated from a blueprint.
 
 Step k solves the first round for either seat with the continuations so far, learns both seats' responses and values
-them at every preflop leaf (`poker.search.leaves.self_generated`), in the bets and buckets of the blueprint. Each step
+them at every preflop leaf (`poker.search.self_generated`), in the bets and buckets of the blueprint. Each step
 leaves a part on disk.
 """
 
@@ -16,23 +16,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from data_gen.costs import Cost, cost, print_cost
-from data_gen.progress import JobProgress
-from data_gen.valuation import StoredBlueprint, trial_values
+from data_gen.support.costs import Cost, cost, print_cost
+from data_gen.support.progress import JobProgress
+from data_gen.support.valuation import StoredBlueprint, trial_values
 from poker.abstraction.buckets import is_holdem
 from poker.abstraction.dealers import sample_boards
-from poker.artifacts import Artifact, find_artifact, open_artifact, write_artifact
-from poker.errors import PokernetsError
-from poker.parallel import Cluster, Given, Work
-from poker.report.estimates import estimate
-from poker.rules import Rules
-from poker.search.leaves.self_generated import Response, respond
-from poker.solvers.best_response.abstract import BoardGame
-from poker.solvers.blueprint import Blueprint, blueprint_from
-from poker.solvers.continuations.generation import Solving
-from poker.solvers.rollout.continuation import Continuations
-from poker.solvers.rollout.forms import KIND, save_forms
-from poker.solvers.rollout.leaf_table import (
+from poker.depth_limit.continuations.forms import KIND, save_forms
+from poker.depth_limit.continuations.generation import Solving
+from poker.depth_limit.continuations.rollout import Continuations
+from poker.depth_limit.leaves.leaf_table import (
     LeafTable,
     TableEstimate,
     blueprint_values,
@@ -40,6 +32,14 @@ from poker.solvers.rollout.leaf_table import (
     preflop_leaves,
     table_bytes,
 )
+from poker.game.rules import Rules
+from poker.report.estimates import estimate
+from poker.run.errors import PokernetsError
+from poker.run.parallel import Cluster, Given, Work
+from poker.search.self_generated import Response, respond
+from poker.solvers.best_response.abstract import BoardGame
+from poker.solvers.blueprint import Blueprint, blueprint_from
+from poker.store.artifacts import Artifact, find_artifact, open_artifact, write_artifact
 from poker.tree import BetMenu
 
 _KINDS = {"form": "continuation_form", "values": "continuation_values"}

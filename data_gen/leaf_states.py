@@ -1,9 +1,9 @@
 """`job=leaf_states`: depth-limit states of heads-up play and what they are worth, to train the leaf net on.
 
 Boards are drawn at random; on each, `states_per_board` betting states come from play with exploration
-(`poker.solvers.rollout.leaf_states`), each with `hands` hands a player. Labels are exact expectations over the betting
-that can follow, averaged over `runouts` complete boards (`poker.solvers.rollout.continuation`). `pairs_per_state` pairs
-of hands of a state become rows, two a pair: one with either player as `own`.
+(`poker.depth_limit.continuations.leaf_states`), each with `hands` hands a player. Labels are exact expectations over
+the betting that can follow, averaged over `runouts` complete boards (`poker.depth_limit.continuations.rollout`).
+`pairs_per_state` pairs of hands of a state become rows, two a pair: one with either player as `own`.
 
 Shard i depends on the seed, i and the settings of a shard alone: killed and continued, the job writes the same bytes.
 """
@@ -15,26 +15,26 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from data_gen.costs import cost, print_cost
-from data_gen.shards import make_shards
-from data_gen.valuation import StoredBlueprint, Valuation
+from data_gen.support.costs import cost, print_cost
+from data_gen.support.shards import make_shards
+from data_gen.support.valuation import StoredBlueprint, Valuation
 from poker.abstraction.dealers import sample_boards
 from poker.abstraction.equities import showdown_equity
-from poker.artifacts import find_artifact
-from poker.cards import ordered_board
-from poker.errors import PokernetsError
-from poker.features.leaf import encode_pairs
-from poker.features.leaf_shards import KIND, columns_of, write_shard
-from poker.features.shards import shard_path
+from poker.depth_limit.continuations.forms import FormsOf
+from poker.depth_limit.continuations.leaf_states import LeafSampler
+from poker.depth_limit.continuations.rollout import Continuations
+from poker.depth_limit.inputs import encode_pairs
+from poker.depth_limit.leaves.off_tree import OffTreeStates
+from poker.depth_limit.shards import KIND, columns_of, write_shard
+from poker.game.cards import ordered_board
+from poker.game.rules import Rules
 from poker.kernels.cards.isomorphism import NUM_BOARDS, canonical_board
-from poker.parallel import Cluster
-from poker.rules import Rules
-from poker.search.leaves.off_tree import OffTreeStates
-from poker.solvers.rollout.continuation import Continuations
-from poker.solvers.rollout.forms import FormsOf
-from poker.solvers.rollout.leaf_states import LeafSampler
+from poker.kernels.types import Board, Columns
+from poker.run.errors import PokernetsError
+from poker.run.parallel import Cluster
+from poker.store.artifacts import find_artifact
+from poker.store.shards import shard_path
 from poker.tree import BettingTree
-from poker.types import Board, Columns
 
 
 @dataclass(frozen=True)

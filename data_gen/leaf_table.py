@@ -10,23 +10,23 @@ from typing import Any
 
 import numpy as np
 
-from data_gen.costs import cost, print_cost
-from data_gen.progress import JobProgress
-from data_gen.valuation import StoredBlueprint, Valuation, trial_values
-from poker.artifacts import find_artifact, open_artifact, write_artifact
-from poker.errors import PokernetsError
-from poker.features.leaf import TARGET
-from poker.parallel import Cluster, Given, Work
-from poker.rules import Rules
-from poker.solvers.rollout.forms import FormsOf
-from poker.solvers.rollout.leaf_table import (
+from data_gen.support.costs import cost, print_cost
+from data_gen.support.progress import JobProgress
+from data_gen.support.valuation import StoredBlueprint, Valuation, trial_values
+from poker.depth_limit.continuations.forms import FormsOf
+from poker.depth_limit.inputs import TARGET
+from poker.depth_limit.leaves.leaf_table import (
     KIND,
     blueprint_values,
     class_values,
     preflop_leaves,
     table_bytes,
 )
+from poker.game.rules import Rules
+from poker.run.errors import PokernetsError
+from poker.run.parallel import Cluster, Given, Work
 from poker.solvers.subtree import subtree
+from poker.store.artifacts import find_artifact, open_artifact, write_artifact
 
 PART = "leaf_table_part"
 _TRIAL_LEAVES = 16

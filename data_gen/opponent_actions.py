@@ -17,18 +17,18 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.console import Console
 
-from data_gen.costs import Cost, clocks, print_cost
-from data_gen.opponent_sources import HandSource, Observe, ObservedHand
-from data_gen.progress import JobProgress
-from poker.artifacts import find_artifact
-from poker.cards import NO_CARD
-from poker.features.action_rows import COLUMNS, KIND, MAX_BOARD, STAMP, write_rows
-from poker.features.nolimit import spot_index, spot_of
-from poker.features.opponent import bets_to_call, encode
-from poker.formats.irc import Problems
+from data_gen.support.costs import Cost, clocks, print_cost
+from data_gen.support.progress import JobProgress
+from data_gen.support.sources import HandSource, Observe, ObservedHand
+from poker.formats.irc.archive import Problems
+from poker.game.cards import NO_CARD
+from poker.opponents.inputs.limit import bets_to_call, encode
+from poker.opponents.inputs.no_limit import spot_index, spot_of
+from poker.opponents.inputs.rows import COLUMNS, KIND, MAX_BOARD, STAMP, write_rows
 from poker.opponents.model import CLASS_NAMES, RAISE_CLASS, sized_class
-from poker.parallel import Cluster, Given, Work
 from poker.report import Table
+from poker.run.parallel import Cluster, Given, Work
+from poker.store.artifacts import find_artifact
 
 
 @dataclass(frozen=True)

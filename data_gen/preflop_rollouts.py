@@ -7,11 +7,11 @@ import sys
 from dataclasses import asdict, replace
 from functools import partial
 
-from data_gen.costs import cost, print_cost
-from data_gen.progress import JobProgress
-from poker.artifacts import find_artifact
-from poker.opponents.preflop import KIND, MAX_PLAYERS, MIN_PLAYERS, IncomeRates, IncomeRow, RollOuts
-from poker.parallel import Cluster, Given, Work
+from data_gen.support.costs import cost, print_cost
+from data_gen.support.progress import JobProgress
+from poker.opponents.limit.preflop import KIND, MAX_PLAYERS, MIN_PLAYERS, IncomeRates, IncomeRow, RollOuts
+from poker.run.parallel import Cluster, Given, Work
+from poker.store.artifacts import find_artifact
 
 _UNITS = 1000
 """Units that the deals are divided into for trials."""

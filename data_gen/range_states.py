@@ -17,21 +17,21 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from data_gen.costs import cost, print_cost
-from data_gen.shards import make_shards
-from poker.artifacts import find_artifact, open_artifact
-from poker.cards import HAND_CARDS, HOLDEM, NO_CARD, NUM_HANDS, NUM_SUITS, PREFLOP_CLASS, ordered_board
-from poker.errors import PokernetsError
-from poker.features.ranges import COLUMNS, KIND, LEVELS, encode, stamp, strengths, write_states
-from poker.features.shards import shard_path
+from data_gen.support.costs import cost, print_cost
+from data_gen.support.shards import make_shards
+from poker.depth_limit.leaves.range_net import MeanOverDeals, RangeNetLeaf, RangeValues
+from poker.depth_limit.range_inputs import COLUMNS, KIND, LEVELS, encode, stamp, strengths, write_states
+from poker.game.cards import HAND_CARDS, HOLDEM, NO_CARD, NUM_HANDS, NUM_SUITS, PREFLOP_CLASS, ordered_board
 from poker.kernels.cards.isomorphism import canonical_board
-from poker.parallel import Cluster
-from poker.search.leaves.range_net import MeanOverDeals, RangeNetLeaf, RangeValues
+from poker.kernels.types import Board, Columns, Floats, Singles
+from poker.run.errors import PokernetsError
+from poker.run.parallel import Cluster
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.solver import VectorSolver
+from poker.store.artifacts import find_artifact, open_artifact
+from poker.store.shards import shard_path
 from poker.tree import BetMenu, DepthLimit, bet_menu, build_tree
 from poker.tree.spots import spot_root
-from poker.types import Board, Columns, Floats, Singles
 
 Bets = Sequence[Sequence[float | str]]
 """Sizes in pots by raise depth, the last repeats."""
@@ -51,8 +51,9 @@ _SPLITS = 11
 @dataclass(frozen=True)
 class RangeSettings:
     """All that the content of a shard depends on, besides its index and the net. `level` is one of
-    `poker.features.ranges.LEVELS`. `bets` are sizes by raise depth, of every street; the net is asked after `every`
-    iterations; stacks are those behind in pots, log-uniform; `kinds` are shares of ranges by the names of `KINDS`."""
+    `poker.depth_limit.range_inputs.LEVELS`. `bets` are sizes by raise depth, of every street; the net is asked after
+    `every` iterations; stacks are those behind in pots, log-uniform; `kinds` are shares of ranges by the names of
+    `KINDS`."""
 
     seed: int
     level: str

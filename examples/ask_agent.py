@@ -10,10 +10,10 @@ import sys
 import numpy as np
 
 import pokernets
-from poker.agents.depth_limited import DepthLimitedAgent
-from poker.cards import hand_index
-from poker.rules import CALL
-from poker.state import HandState
+from poker.agents.searching.heads_up import DepthLimitedAgent
+from poker.game.cards import hand_index
+from poker.game.rules import CALL
+from poker.game.state import HandState
 
 YOU = 1
 """Heads-up, player 1 is the button."""

@@ -4,8 +4,8 @@ python examples/solve_spot.py
 """
 
 from poker.solvers.vector.solver import VectorSolver
-from poker.solvers.vector.spot.spots import Spot
-from poker.solvers.vector.walk import Walk
+from poker.study.spots.spots import Spot
+from poker.study.spots.walk import Walk
 
 SPOT = Spot(
     {

@@ -12,13 +12,13 @@ import torch
 from numpy.typing import NDArray
 
 from conf.compose import call, compose
-from models.fitting import quiet
-from models.leaf_data import LeafData
-from models.leaf_module import LeafModule
-from models.mlp import Mlp
-from poker.betting import Betting
-from poker.cards import hand_index, parse_cards
-from poker.features.leaf import SIZE, encode_pairs
+from models.leaf.data import LeafData
+from models.leaf.module import LeafModule
+from models.training.fitting import quiet
+from models.training.mlp import Mlp
+from poker.depth_limit.inputs import SIZE, encode_pairs
+from poker.game.betting import Betting
+from poker.game.cards import hand_index, parse_cards
 
 
 def main(path: str = "artifacts/demo/leaf_states", epochs: str = "2") -> None:

@@ -12,17 +12,18 @@ import torch
 from rich.console import Console
 from torch import Tensor, nn
 
-from models.export import load_net
-from models.inference import LEAF_NET, leaf_stamp
-from models.opponent_data import INPUT_SIZES, OpponentBatch
-from models.opponent_inference import OPPONENT_NET, STAMP
-from models.opponent_nets import ActionNet
-from models.range_net import RANGE_NET
-from poker.artifacts import Artifact, MismatchedArtifactError, canonical_json, open_artifact
-from poker.atomic import write_atomically
-from poker.commands import how_to_install
-from poker.errors import PokernetsError
-from poker.features import leaf, ranges
+from models.leaf.range_net import RANGE_NET
+from models.opponent.data import INPUT_SIZES, OpponentBatch
+from models.opponent.inference import OPPONENT_NET, STAMP
+from models.opponent.nets import ActionNet
+from models.training.export import load_net
+from models.training.inference import LEAF_NET, leaf_stamp
+from poker.depth_limit import inputs as leaf
+from poker.depth_limit import range_inputs
+from poker.run.atomic import write_atomically
+from poker.run.commands import how_to_install
+from poker.run.errors import PokernetsError
+from poker.store.artifacts import Artifact, MismatchedArtifactError, canonical_json, open_artifact
 
 _EXTRA = "onnx"
 _ROWS = 3
@@ -75,7 +76,7 @@ def _stamp_of(artifact: Artifact) -> dict[str, Any]:
     if artifact.kind == OPPONENT_NET:
         return STAMP
     if artifact.kind == RANGE_NET:
-        return ranges.stamp(artifact.config["level"])
+        return range_inputs.stamp(artifact.config["level"])
     return leaf_stamp(artifact.config["continuations"])
 
 
@@ -83,8 +84,10 @@ def _graph_of(net: nn.Module, kind: str) -> _Graph:
     if kind == LEAF_NET:
         return _Graph(_Columns(net), {"features": torch.zeros(_ROWS, leaf.SIZE)}, "values")
     if kind == RANGE_NET:
-        rows = torch.zeros(_ROWS, 2, ranges.CLASSES, len(ranges.ROW_NAMES))
-        return _Graph(_Columns(net), {"rows": rows, "public": torch.zeros(_ROWS, len(ranges.PUBLIC_NAMES))}, "values")
+        rows = torch.zeros(_ROWS, 2, range_inputs.CLASSES, len(range_inputs.ROW_NAMES))
+        return _Graph(
+            _Columns(net), {"rows": rows, "public": torch.zeros(_ROWS, len(range_inputs.PUBLIC_NAMES))}, "values"
+        )
     assert isinstance(net, ActionNet)
     names = ["features", *net.needs]
     inputs = {name: torch.zeros(_ROWS, INPUT_SIZES[name]) for name in names}

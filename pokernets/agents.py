@@ -12,16 +12,16 @@ from conf.bundles import unbundle
 from conf.compose import call, compose
 from conf.launch import task_of
 from poker.agents.base import Agent, ranged_policy, require_policy
-from poker.betting import Betting
-from poker.cards import hand_text
-from poker.errors import PokernetsError
-from poker.evaluation.histories.hand_file import FileReviews, in_chips_of, why_not
 from poker.formats.acpc.log import LoggedHand
 from poker.formats.played import PlayedHand
-from poker.rules import FOLD, Rules
+from poker.game.betting import Betting
+from poker.game.cards import hand_text
+from poker.game.rules import FOLD, Rules
+from poker.game.state import HandState
+from poker.kernels.types import Columns
+from poker.run.errors import PokernetsError
 from poker.search.opponent_decision import DecisionSolver
-from poker.state import HandState
-from poker.types import Columns
+from poker.study.hands.hand_file import FileReviews, in_chips_of, why_not
 from pokernets.places import compile_kernels, source_path
 
 _LAPTOP = "laptop"

@@ -62,7 +62,7 @@ def main() -> None:
 
         compile_missing()
     elif verb is not None:
-        os.environ["POKERNETS_STARTED_BY"] = "pokernets"  # before `poker.commands` is imported
+        os.environ["POKERNETS_STARTED_BY"] = "pokernets"  # before `poker.run.commands` is imported
         from conf.launch import launch, task_of  # noqa: PLC0415
 
         sys.argv[1:] = overrides(verb, arguments) if name in VERBS else sys.argv[1:]

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from poker.cards import cards_text
 from poker.formats import histories
 from poker.formats.played import HistoryError, PlayedHand
+from poker.game.cards import cards_text
+from poker.kernels.types import Columns
 from poker.opponents.profiles import KEYS, profiles
-from poker.types import Columns
 
 
 def read_hands(file: str | Path, refused: Callable[[HistoryError], None] | None = None) -> Iterator[PlayedHand]:

@@ -7,7 +7,7 @@ import pyspiel
 
 from poker.agents.base import Agent, PolicyAgent, hand_number, ranged_policy, require_policy
 from poker.agents.foreign.openspiel import UniversalPoker
-from poker.rules import Rules
+from poker.game.rules import Rules
 
 
 class AgentBot(pyspiel.Bot):  # type: ignore[misc]

@@ -6,9 +6,9 @@ from functools import cache
 from pathlib import Path
 
 from poker import kernels
-from poker.bundle import SUFFIX, open_bundle
-from poker.errors import PokernetsError
 from poker.kernels.ahead import needs_compiling
+from poker.run.errors import PokernetsError
+from poker.store.bundle import SUFFIX, open_bundle
 from pokernets import TRAINED
 
 

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import numpy as np
 
-from models.inference import LeafNet, open_leaf_net
-from poker.cards import hand_index, parse_cards
-from poker.errors import PokernetsError
-from poker.features.leaf import encode_pairs
+from models.training.inference import LeafNet, open_leaf_net
+from poker.depth_limit.inputs import encode_pairs
+from poker.game.cards import hand_index, parse_cards
+from poker.game.state import HandState
+from poker.kernels.types import Columns
 from poker.opponents.model import CLASS_NAMES, RAISE_CLASS, context_of
-from poker.state import HandState
-from poker.types import Columns
+from poker.run.errors import PokernetsError
 from pokernets.places import artifacts_of, compile_kernels
 
 
@@ -49,7 +49,7 @@ def opponent_probabilities(
     They do not see the cards held. Before the flop those of limit nets are frequencies of the players in training.
     `base` is the net that one with memory rests on, `player` a name that the net may know.
     """
-    from models.opponent_inference import OpponentNet  # noqa: PLC0415 (lightning, which takes seconds)
+    from models.opponent.inference import OpponentNet  # noqa: PLC0415 (lightning, which takes seconds)
 
     compile_kernels()
     predictor = OpponentNet(net, base)

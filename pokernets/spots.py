@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from poker.cards import hand_text
-from poker.errors import PokernetsError
-from poker.evaluation.measures.spot import Settings, prepare
-from poker.machine import cores
+from poker.game.cards import hand_text
+from poker.kernels.types import Columns
+from poker.run.errors import PokernetsError
+from poker.run.machine import cores
 from poker.solvers.vector.solver import VectorSolver
-from poker.solvers.vector.spot.spots import Spot, read_spot, spot_of
-from poker.solvers.vector.walk import View, Walk
-from poker.types import Columns
+from poker.study.spots.report import Settings, prepare
+from poker.study.spots.spots import Spot, read_spot, spot_of
+from poker.study.spots.walk import View, Walk
 from pokernets.places import compile_kernels
 
 
@@ -62,7 +62,7 @@ def solve(
 ) -> SolvedSpot:
     """Solve a spot until its exploitability is `precision` pots, or for so many `iterations` or `seconds`.
 
-    `spot` is a file, or its keys (`poker.solvers.vector.spot.spots`): board, oop_range, ip_range, pot, stack and bet
+    `spot` is a file, or its keys (`poker.study.spots.spots`): board, oop_range, ip_range, pot, stack and bet
     sizes. PokernetsError says what is wrong with it, or that the solve needs more memory than `memory_gib`, or as a
     rule more than `seconds`.
     """

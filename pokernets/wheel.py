@@ -1,7 +1,7 @@
 """The build step of the wheel: the packages of a clone move into `pokernets`.
 
 So an installation takes one name. Imports are rewritten; names in strings, as `_target_` in conf/, stay and are
-resolved by `poker.naming`. Editable installations keep the folders of the clone.
+resolved by `poker.store.naming`. Editable installations keep the folders of the clone.
 """
 
 import re

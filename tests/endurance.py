@@ -26,10 +26,10 @@ from typing import Any
 
 import numpy as np
 
-from poker.errors import PokernetsError
 from poker.formats.acpc.log import cards_text, log_line, match_state_text, parse_log_line, parse_match_state
-from poker.rules import Rules
-from poker.state import HandState
+from poker.game.rules import Rules
+from poker.game.state import HandState
+from poker.run.errors import PokernetsError
 from tests.bench.record import record
 from tests.evaluation import coverage
 from tests.evaluation.matches.acpc import c_dealer

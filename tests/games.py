@@ -3,7 +3,7 @@
 from hydra.utils import instantiate
 
 from conf.help import CONF, values_of
-from poker.rules import Rules
+from poker.game.rules import Rules
 from poker.tree import BetMenu
 
 __all__ = ["CONF", "load_menu", "load_rules"]

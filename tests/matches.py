@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from poker.agents.simple import AlwaysCall, AlwaysRaise, RandomAgent
-from poker.evaluation.histories import replay
+from poker.evaluation import replay
 from poker.evaluation.matches.match import MatchSettings, run
 from poker.evaluation.matches.match_results import MatchResults
 from poker.evaluation.matches.results import Results
-from poker.parallel import LocalCluster
+from poker.game.rules import Rules
 from poker.play.lineup import AgentSpec
-from poker.rules import Rules
+from poker.run.parallel import LocalCluster
 
 SPECS = [
     AgentSpec("call", partial(AlwaysCall, name="call"), {}),

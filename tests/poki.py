@@ -6,10 +6,10 @@ from pathlib import Path
 
 import numpy as np
 
-from poker.agents.poki_formula import PokiFormula
-from poker.agents.poki_simulation import PokiSimulation
-from poker.opponents.modelling import Modelling
-from poker.opponents.preflop import IncomeRates, RollOuts
+from poker.agents.poki.formula import PokiFormula
+from poker.agents.poki.simulation import PokiSimulation
+from poker.opponents.limit.modelling import Modelling
+from poker.opponents.limit.preflop import IncomeRates, RollOuts
 
 
 @cache

@@ -16,10 +16,10 @@ import pytest
 from conf.compose import compose
 from conf.launch import task_of
 from conf.signatures import ConfigurationError
-from models.inference import LeafNet
-from models.opponent_inference import load_opponent_net
-from poker.artifacts import MismatchedArtifactError, open_artifact
-from poker.features import leaf
+from models.opponent.inference import load_opponent_net
+from models.training.inference import LeafNet
+from poker.depth_limit import inputs
+from poker.store.artifacts import MismatchedArtifactError, open_artifact
 from tests.games import CONF
 from tests.models.shards import write_leaf_states
 
@@ -65,7 +65,7 @@ def importable(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 AGENT = {
     "shy.py": """
-from poker.rules import CALL, FOLD
+from poker.game.rules import CALL, FOLD
 
 
 class Shy:
@@ -196,7 +196,7 @@ LEAF = {
     "leaf.py": """
 import numpy as np
 
-from poker.search.leaves.evaluator import LeafEvaluator, cluster_equity, leaf_values
+from poker.depth_limit.evaluator import LeafEvaluator, cluster_equity, leaf_values
 
 
 class EquityLeaf(LeafEvaluator):
@@ -271,12 +271,12 @@ def test_a_leaf_net_is_a_class_and_a_file(
     run(*TRAINING, "model=leaf", "net=plain", "model.net.width=8", "model.data.epoch_rows=2000")
     importable(tmp_path, monkeypatch)
     net = LeafNet(tmp_path / "made" / "leaf_net", architectures=["mine.nets.Plain"])
-    assert net.values(np.zeros((3, leaf.SIZE), dtype=np.float32)).shape == (3, 4)
+    assert net.values(np.zeros((3, inputs.SIZE), dtype=np.float32)).shape == (3, 4)
 
 
 OPPONENT_NET = {
     "nets.py": """
-from models.opponent_nets import ActionNet
+from models.opponent.nets import ActionNet
 from torch import nn
 
 
@@ -312,10 +312,10 @@ def test_an_opponent_net_is_a_class_and_a_file(
 
 RUNNER = """
 import importlib.util, runpy, sys
-spec = importlib.util.spec_from_file_location("poker.features.leaf", sys.argv[1])
+spec = importlib.util.spec_from_file_location("poker.depth_limit.inputs", sys.argv[1])
 edited = importlib.util.module_from_spec(spec)
-import poker.features
-poker.features.leaf = sys.modules["poker.features.leaf"] = edited
+import poker.depth_limit
+poker.depth_limit.inputs = sys.modules["poker.depth_limit.inputs"] = edited
 spec.loader.exec_module(edited)
 from tests.models.shards import write_leaf_states
 write_leaf_states(sys.argv[2], rows=2000)
@@ -328,7 +328,7 @@ runpy.run_path("train.py", run_name="__main__")
 def test_a_leaf_feature_is_a_name_and_a_value_in_one_file_and_the_number_of_inputs(
     tmp_path: Path, extension: Extension
 ) -> None:
-    source = Path(leaf.__file__).read_text()
+    source = Path(inputs.__file__).read_text()
     for old, new in (
         ('"earlier_bets",', '"earlier_bets",\n    "even_pot",'),
         ("sum(raises[:ended]) / 8,\n", "sum(raises[:ended]) / 8,\n            pot % 200 == 0,\n"),

@@ -11,28 +11,29 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from models.export import Architecture, export_net
-from models.inference import LeafNet
-from models.leaf_data import LeafColumns
-from models.opponent_inference import OPPONENT_NET, PLAYERS, POPULATION, STAMP, OpponentNet
-from models.opponent_nets import SmallNet
-from models.opponent_record import TRAINED, NetRecord
-from models.range_net import RangeNet
+from models.leaf.data import LeafColumns
+from models.leaf.range_net import RangeNet
+from models.opponent.inference import OPPONENT_NET, PLAYERS, POPULATION, STAMP, OpponentNet
+from models.opponent.nets import SmallNet
+from models.opponent.record import TRAINED, NetRecord
+from models.training.export import Architecture, export_net
+from models.training.inference import LeafNet
 from poker.abstraction.buckets import CardAbstraction, SmallGameBuckets, make_abstraction
-from poker.artifacts import file_sha256, fingerprint_of, fingerprint_of_settings, write_artifact
-from poker.atomic import MANIFEST
-from poker.betting import Betting
-from poker.bundle import open_bundle
-from poker.errors import PokernetsError
-from poker.features import action_rows, ranges
-from poker.features.shards import shard_path
+from poker.depth_limit import range_inputs
+from poker.depth_limit.continuations.forms import SelfGenerated, save_forms
+from poker.depth_limit.leaves.leaf_table import LeafTable
+from poker.game.betting import Betting
 from poker.kernels.cards.isomorphism import NUM_BOARDS
-from poker.opponents.preflop import IncomeRates
+from poker.opponents.inputs import rows as action_rows
+from poker.opponents.limit.preflop import IncomeRates
+from poker.run.atomic import MANIFEST
+from poker.run.errors import PokernetsError
 from poker.solvers.blueprint import Blueprint, FirstRound
-from poker.solvers.rollout.forms import SelfGenerated, save_forms
-from poker.solvers.rollout.leaf_table import LeafTable
-from poker.solvers.vector.spot.solution import load_solution
-from poker.solvers.vector.spot.spots import spot_of
+from poker.store.artifacts import file_sha256, fingerprint_of, fingerprint_of_settings, write_artifact
+from poker.store.bundle import open_bundle
+from poker.store.shards import shard_path
+from poker.study.spots.solution import load_solution
+from poker.study.spots.spots import spot_of
 from poker.tree import build_tree
 from tests.blueprints import random_blueprint
 from tests.games import CONF, load_rules
@@ -70,8 +71,8 @@ def _write_others(folder: Path) -> None:
     """Artifacts that commands read and agents do not: rows of training, continuations, a solved spot."""
     rows = {name: np.zeros((20, *shape), dtype) for name, (dtype, shape, *_) in action_rows.COLUMNS.items()}
     action_rows.write_rows(folder / "opponent_actions", rows, ["ann", "bob"], config={}, made_from={}, counts={})
-    states = {name: np.zeros((3, *shape), dtype) for name, (dtype, shape, *_) in ranges.COLUMNS.items()}
-    ranges.write_states(shard_path(folder / "range_states", 0), "river", states, config={})
+    states = {name: np.zeros((3, *shape), dtype) for name, (dtype, shape, *_) in range_inputs.COLUMNS.items()}
+    range_inputs.write_states(shard_path(folder / "range_states", 0), "river", states, config={})
     kuhn = load_rules("kuhn")
     policy = random_blueprint(build_tree(Betting.start(kuhn)), SmallGameBuckets(kuhn))
     policy.save(folder / "kuhn", {}, {})
@@ -99,7 +100,7 @@ READERS: dict[str, Reader] = {
     "preflop_rollouts": IncomeRates.load,
     "range_net/end_of_turn": lambda path: RangeNet(path, "end_of_turn"),
     "opponent_actions": action_rows.open_rows,
-    "range_states/shard-00000": lambda path: ranges.open_states(path.parent, "river"),
+    "range_states/shard-00000": lambda path: range_inputs.open_states(path.parent, "river"),
     "continuation_forms": _forms,
     "kuhn": lambda path: Blueprint.load(path, SmallGameBuckets(load_rules("kuhn"))),
     "spot_solution": load_solution,

@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 import pokernets
-from models.export import Architecture, export_net
-from models.opponent_inference import OPPONENT_NET, POPULATION, STAMP
-from models.opponent_nets import WideNet
-from poker.errors import PokernetsError
-from poker.rules import CALL
-from poker.state import HandState
+from models.opponent.inference import OPPONENT_NET, POPULATION, STAMP
+from models.opponent.nets import WideNet
+from models.training.export import Architecture, export_net
+from poker.game.rules import CALL
+from poker.game.state import HandState
+from poker.run.errors import PokernetsError
 from tests.killed import ROOT
 
 NOTEBOOK = ROOT / "docs" / "agent.ipynb"

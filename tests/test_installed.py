@@ -18,15 +18,15 @@ from typing import NamedTuple
 import numpy
 import pytest
 
-from models.inference import LEAF_NET
-from poker.artifacts import open_artifact
+from models.training.inference import LEAF_NET
+from poker.store.artifacts import open_artifact
 from pokernets import TRAINED, __version__
 from pokernets.command import VERBS, overrides
 from tests.compiled import copy_compiled
 from tests.killed import ROOT
 from tests.models.shards import write_leaf_states
 from tests.solvers.games import SPOTS
-from tests.table.server import Client, Server
+from tests.table.serving import Client, Server
 
 pytestmark = pytest.mark.slow
 _PACKED = ("pokernets", "poker", "data_gen", "models", "conf", "pyproject.toml", "README.md", "LICENSE")
@@ -185,7 +185,7 @@ def test_a_net_of_the_project_is_trained_by_two_processes(project: Installed) ->
     project._replace(variables=variables).run("train", "leaf", "artifacts=made", *few, *net)
     config = open_artifact(project.folder / "made" / "leaf_net", LEAF_NET).config
     assert config["net"]["_target_"] == "models.nets.Plain"
-    assert {each["class"] for each in config["trainer"]["callbacks"]} >= {"models.fitting.EarlyStopping"}
+    assert {each["class"] for each in config["trainer"]["callbacks"]} >= {"models.training.fitting.EarlyStopping"}
 
 
 def test_messages_name_the_command(installed: Installed) -> None:

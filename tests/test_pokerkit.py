@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from pokerkit import Automation, FixedLimitTexasHoldem, Mode, NoLimitTexasHoldem, State
 
-from poker.rules import CALL, FOLD, Rules
-from poker.state import Betting, HandState, Legal
+from poker.game.rules import CALL, FOLD, Rules
+from poker.game.state import Betting, HandState, Legal
 from tests.games import load_rules
 from tests.random_play import nolimit, pokerkit_pays, posted_is_called, random_action, random_hand
 

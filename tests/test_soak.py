@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from poker.agents.simple import AlwaysCall, RandomAgent
-from poker.parallel import LocalCluster
 from poker.play import workers
 from poker.play.lineup import AgentSpec
+from poker.run.parallel import LocalCluster
 from tests.endurance import GAMES, fuzz
 from tests.games import load_rules
 from tests.matches import play_match

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from poker.agents.foreign.openspiel import UniversalPoker
-from poker.rules import Rules
-from poker.state import HandState
+from poker.game.rules import Rules
+from poker.game.state import HandState
 from tests.games import load_rules as game
 from tests.random_play import nolimit, random_action
 
@@ -16,7 +16,7 @@ NOLIMIT_GAMES = ["holdem_nolimit_2p", "flop_holdem_nolimit"]
 
 
 def play_one_hand(poker: UniversalPoker, rng: random.Random, cards: np.random.Generator) -> None:
-    rules, other = poker.rules, poker.game.new_initial_state()
+    rules, other = poker.game.rules, poker.game.new_initial_state()
     state = HandState.deal(rules, cards)
     assert len(other.legal_actions()) == rules.deck_size
     pending = poker.chance_actions(state)

@@ -1,1 +1,4 @@
-"""Values of hands on a board, and buckets of hands that are played alike."""
+"""Hand strength and buckets: hands that a blueprint plays alike.
+
+`buckets.py` first; `methods.py` makes them, from the features in `features.py`.
+"""

@@ -13,18 +13,18 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from poker.artifacts import (
+from poker.game.cards import NUM_HANDS, CardError
+from poker.game.rules import Rules
+from poker.kernels.cards.isomorphism import NUM_BOARDS, gather_board
+from poker.run.commands import COMMANDS
+from poker.run.errors import PokernetsError
+from poker.store.artifacts import (
     Artifact,
     fingerprint_of,
     open_artifact,
     refuses_by_name,
     write_artifact,
 )
-from poker.cards import NUM_HANDS, CardError
-from poker.commands import COMMANDS
-from poker.errors import PokernetsError
-from poker.kernels.cards.isomorphism import NUM_BOARDS, gather_board
-from poker.rules import Rules
 
 KIND = "abstraction"
 BOARD_SIZES = (0, 3, 4, 5)

@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poker.abstraction.buckets import Buckets, CardAbstraction, SmallGameBuckets, is_holdem
-from poker.errors import PokernetsError
+from poker.game.rules import Rules
+from poker.game.state import showdown_ranks
 from poker.kernels.cards.ranks import RANKS
 from poker.kernels.sampling import deals as kernel
 from poker.kernels.sampling.nodes import Deals
-from poker.rules import Rules
-from poker.state import showdown_ranks
-from poker.types import Board
+from poker.kernels.types import Board
+from poker.run.errors import PokernetsError
 
 
 class Dealer(Protocol):

@@ -11,17 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poker.abstraction.features import PAIR_COMPLETIONS, all_in_equity, preflop_wins
-from poker.betting import Betting
-from poker.cards import HOLDEM, NUM_HANDS, ordered_board
+from poker.game.betting import Betting
+from poker.game.cards import HOLDEM, NUM_HANDS, ordered_board
+from poker.game.rules import Rules
+from poker.game.state import showdown_ranks
 from poker.kernels.cards.hands import CARD_PERMUTATION, HAND_PERMUTATION
 from poker.kernels.cards.isomorphism import canonical_board
 from poker.kernels.cards.ranks import rank_board_hands
 from poker.kernels.cards.runouts import runout_ranks, showdown_margins
 from poker.kernels.cards.strength import boards_moments, completion_ranks, hand_margins, live_hand_list
-from poker.machine import cores, memory
-from poker.rules import Rules
-from poker.state import showdown_ranks
-from poker.types import Board, Floats
+from poker.kernels.types import Board, Floats
+from poker.run.machine import cores, memory
 
 _FEW_MISSING = 2
 _FEW_HANDS = 4

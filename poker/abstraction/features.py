@@ -22,14 +22,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from poker.atomic import write_atomically
-from poker.cards import HOLDEM, NUM_HANDS, PREFLOP_CLASS, PREFLOP_CLASS_SIZE, CardError
+from poker.game.cards import HOLDEM, NUM_HANDS, PREFLOP_CLASS, PREFLOP_CLASS_SIZE, CardError
 from poker.kernels.cards import strength as kernel
 from poker.kernels.cards.hands import HAND_PERMUTATION
 from poker.kernels.cards.isomorphism import board_multiplicities, canonical_boards
 from poker.kernels.cards.ranks import rank_board_hands
 from poker.kernels.opponents.weights import measures
-from poker.types import Floats
+from poker.kernels.types import Floats
+from poker.run.atomic import write_atomically
 
 PAIR_COMPLETIONS = {0: 1712304, 3: 990, 4: 44, 5: 1}
 """Boards to come that are compatible with two given hands, by the number of board cards."""

@@ -16,11 +16,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from poker.cards import NUM_RANKS, NUM_SUITS, PREFLOP_CLASS, PREFLOP_CLASS_SIZE
-from poker.errors import PokernetsError
+from poker.game.cards import NUM_RANKS, NUM_SUITS, PREFLOP_CLASS, PREFLOP_CLASS_SIZE
 from poker.kernels.cards.isomorphism import NUM_BOARDS, board_multiplicities, canonical_boards
 from poker.kernels.cards.strength import boards_strength
-from poker.types import Floats
+from poker.kernels.types import Floats
+from poker.run.errors import PokernetsError
 
 NUM_FLOPS = NUM_BOARDS[3]
 _MOST_ROUNDS = 50

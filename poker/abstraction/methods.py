@@ -32,11 +32,11 @@ from poker.abstraction.kmeans import (
     Vectors,
     find_centers,
 )
-from poker.cards import HOLDEM, NUM_HANDS, PREFLOP_CLASS
-from poker.errors import PokernetsError
+from poker.game.cards import HOLDEM, NUM_HANDS, PREFLOP_CLASS
 from poker.kernels.cards import clustering, strength
 from poker.kernels.cards.isomorphism import board_multiplicities, canonical_boards
-from poker.parallel import Cluster, Given, Work
+from poker.run.errors import PokernetsError
+from poker.run.parallel import Cluster, Given, Work
 
 PREFLOP, FLOP, TURN, RIVER = range(4)
 _STREETS = ("preflop", "flop", "turn", "river")
@@ -250,7 +250,7 @@ def _strength_cells(num_buckets: int, boards: BoardRows) -> NDArray[np.int32]:
 
 
 def lossless_preflop(progress: Progress) -> StreetTable:
-    """The 169 classes of `poker.cards.PREFLOP_CLASS`; also fills the cache of exact preflop equities."""
+    """The 169 classes of `poker.game.cards.PREFLOP_CLASS`; also fills the cache of exact preflop equities."""
     progress("preflop: exact equities", 0, 1)
     hand_features(())
     progress("preflop: exact equities", 1, 1)

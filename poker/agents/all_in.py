@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from poker.abstraction.equities import showdown_equity
 from poker.abstraction.features import hand_features
 from poker.agents.base import SamplingAgent
-from poker.errors import PokernetsError
-from poker.rules import CALL, FOLD, Rules
-from poker.state import HandState, Policy
+from poker.game.rules import CALL, FOLD, Rules
+from poker.game.state import HandState, Policy
+from poker.run.errors import PokernetsError
 
 
 def check_heads_up_nolimit(name: str, game: Rules) -> None:

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
 
-from poker.betting import Betting
-from poker.cards import hand_index, updated_range
-from poker.errors import PokernetsError
-from poker.state import HandState, Policy, RangedPolicy, public_state
-from poker.types import Singles
+from poker.game.betting import Betting
+from poker.game.cards import hand_index, updated_range
+from poker.game.state import HandState, Policy, RangedPolicy, public_state
+from poker.kernels.types import Singles
+from poker.run.errors import PokernetsError
 
 if TYPE_CHECKING:
     from poker.search.solved_values import DecisionValues
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 class Agent(Protocol):
     """A player whose actions are a function of the seed of the last `reset` and of what it has been shown since.
 
-    An agent that does not play every game raises PokernetsError in `check_game(game)` (`poker.rules`).
+    An agent that does not play every game raises PokernetsError in `check_game(game)` (`poker.game.rules`).
     """
 
     name: str

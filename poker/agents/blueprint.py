@@ -7,11 +7,11 @@ import numpy as np
 from poker.abstraction.buckets import game_cards
 from poker.abstraction.features import hand_features
 from poker.agents.base import SamplingAgent
-from poker.artifacts import open_artifact, refuses_by_name
-from poker.betting import Betting
-from poker.rules import CALL, FOLD, Rules, rules_from
+from poker.game.betting import Betting
+from poker.game.rules import CALL, FOLD, Rules, rules_from
+from poker.game.state import HandState, Policy
 from poker.solvers.blueprint import KIND, Blueprint
-from poker.state import HandState, Policy
+from poker.store.artifacts import open_artifact, refuses_by_name
 from poker.tree.translation import HistoryTranslator
 
 _UNMET_RAISES = 3

@@ -21,16 +21,16 @@ from poker.abstraction.equities import check_down_chances
 from poker.abstraction.features import hand_features
 from poker.agents.base import sample_action
 from poker.agents.simple import raise_menu
-from poker.cards import HAND_CARDS
-from poker.errors import PokernetsError
+from poker.game.cards import HAND_CARDS
+from poker.game.rules import CALL, FOLD, Rules
+from poker.game.state import Betting, HandState, Policy, showdown_ranks
 from poker.kernels.cards.equity import sampled_equity
 from poker.kernels.cards.ranks import rank_board_hands
 from poker.kernels.cards.runouts import showdown_margins
 from poker.kernels.cards.strength import completions
 from poker.kernels.rng import streams
-from poker.rules import CALL, FOLD, Rules
-from poker.state import Betting, HandState, Policy, showdown_ranks
-from poker.types import Floats
+from poker.kernels.types import Floats
+from poker.run.errors import PokernetsError
 
 _REMEMBERED = 8192
 """Equities of all hands, 11 kB each."""

@@ -34,14 +34,14 @@ from poker.agents.base import (
     require_policy,
 )
 from poker.agents.simple import raise_menu
-from poker.betting import Betting
-from poker.cards import updated_range
-from poker.errors import PokernetsError
-from poker.rules import CALL, FOLD, Rules
-from poker.search.lru_cache import LRUCache
-from poker.state import HandState, Policy, public_state
+from poker.game.betting import Betting
+from poker.game.cards import updated_range
+from poker.game.rules import CALL, FOLD, Rules
+from poker.game.state import HandState, Policy, public_state
+from poker.kernels.types import Board, Floats
+from poker.run.errors import PokernetsError
+from poker.run.lru_cache import LRUCache
 from poker.tree import BetMenu
-from poker.types import Board, Floats
 
 _REMEMBERED = 4096
 """States whose ranges and choices are cached, 11 kB each: those without public cards come up in every hand."""

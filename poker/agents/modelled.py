@@ -8,11 +8,11 @@ import numpy as np
 from poker.agents.all_in import check_heads_up_nolimit
 from poker.agents.base import SamplingAgent
 from poker.agents.simple import raise_menu
-from poker.betting import Betting
+from poker.game.betting import Betting
+from poker.game.rules import CALL, FOLD, Rules
+from poker.game.state import HandState, Policy
+from poker.kernels.types import Board, Floats
 from poker.opponents.model import OpponentModel
-from poker.rules import CALL, FOLD, Rules
-from poker.state import HandState, Policy
-from poker.types import Board, Floats
 
 _REMEMBERED = 2048
 """Decisions of all hands, 40 kB each."""

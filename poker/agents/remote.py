@@ -13,9 +13,9 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from poker.agents.base import Agent, is_repeatable
-from poker.errors import PokernetsError
-from poker.parallel import Child
-from poker.state import HandState, Policy
+from poker.game.state import HandState, Policy
+from poker.run.errors import PokernetsError
+from poker.run.parallel import Child
 
 _MAX_RESTARTS = 5
 _START_SECONDS = 600.0

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from poker.agents.base import SamplingAgent
-from poker.rules import CALL, FOLD
-from poker.state import HandState, Policy
+from poker.game.rules import CALL, FOLD
+from poker.game.state import HandState, Policy
 from poker.tree import BetMenu, Size, StreetMenu
 
 

@@ -17,21 +17,21 @@ import numpy as np
 from rich.console import Console
 
 from poker.agents.base import PolicyAgent, hand_number, require_policy
-from poker.artifacts import fingerprint_of
-from poker.betting import Betting
-from poker.cards import NUM_HANDS, PREFLOP_CLASS, PREFLOP_CLASS_SIZE
-from poker.errors import PokernetsError
 from poker.evaluation.matches.match import WIDTH
 from poker.formats.histories import read_hands
 from poker.formats.played import HistoryError, PlayedHand
+from poker.game.betting import Betting
+from poker.game.cards import NUM_HANDS, PREFLOP_CLASS, PREFLOP_CLASS_SIZE
+from poker.game.rules import CALL, FOLD, STREET_NAMES, Rules
+from poker.game.state import HandState, public_state
+from poker.kernels.types import Floats
 from poker.opponents.profiles import C_BET, FOLD_TO_C_BET, PFR, THREE_BET, VPIP, Profile, choices
 from poker.play.hand import play_hand
 from poker.play.lineup import AgentSpec
 from poker.report import RangeGrids, Report, Section, Table
 from poker.report.estimates import difference, estimate
-from poker.rules import CALL, FOLD, STREET_NAMES, Rules
-from poker.state import HandState, public_state
-from poker.types import Floats
+from poker.run.errors import PokernetsError
+from poker.store.artifacts import fingerprint_of
 
 MEASURES = (VPIP, PFR, THREE_BET, C_BET, FOLD_TO_C_BET)
 _CHANCE = 0.01

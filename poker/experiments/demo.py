@@ -15,13 +15,13 @@ from typing import Annotated, Any
 from rich.console import Console
 
 from poker.agents.local_best_response import LbrActions
-from poker.artifacts import fingerprint_of, open_artifact
 from poker.evaluation.matches.match import WIDTH, MatchSettings
 from poker.evaluation.matches.match import run as run_match
 from poker.evaluation.matches.match_results import MatchResults
 from poker.evaluation.matches.results import SHORT
 from poker.play.lineup import AgentSpec
 from poker.report import Report, Section, Table, Text
+from poker.store.artifacts import fingerprint_of, open_artifact
 
 
 def run(

@@ -20,18 +20,18 @@ from rich.progress import Progress
 
 from poker.abstraction.buckets import game_cards
 from poker.abstraction.dealers import dealer_of
-from poker.artifacts import fingerprint_of
-from poker.errors import PokernetsError
-from poker.lines import JsonLines
-from poker.progress import progress_bars
+from poker.game.rules import Rules
 from poker.report import Figure, Report, Section, Table, charts
 from poker.report.charts import Curve
 from poker.report.estimates import Estimate, estimate
-from poker.rules import Rules
+from poker.run.errors import PokernetsError
+from poker.run.progress import progress_bars
 from poker.solvers.blueprint import Blueprint, always_call
 from poker.solvers.curve import Run, RunGroup, common_points, finished, read_runs, shared_settings
 from poker.solvers.kuhn import is_kuhn
 from poker.solvers.policy_match import play_match
+from poker.store.artifacts import fingerprint_of
+from poker.store.lines import JsonLines
 
 CurvePoints = dict[int, tuple[float, Estimate]]
 """Iterations -> CPU seconds and the value measured, means over runs."""

@@ -8,7 +8,7 @@ continuations at the limit (always rock, always paper, always scissors), player 
 
 import numpy as np
 
-from poker.types import Floats
+from poker.kernels.types import Floats
 
 MOVES = ("rock", "paper", "scissors")
 PAYOFF: Floats = np.array([[0, -1, 2], [1, 0, -2], [-2, 2, 0]], np.float64)

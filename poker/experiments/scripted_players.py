@@ -17,15 +17,15 @@ from numpy.typing import NDArray
 from rich.console import Console
 
 from poker.agents.all_in import AllInPlayer
-from poker.artifacts import fingerprint_of
-from poker.errors import PokernetsError
 from poker.evaluation.matches.match import WIDTH, MatchSettings
 from poker.evaluation.matches.match import run as run_match
 from poker.evaluation.matches.match_results import MatchResults
 from poker.evaluation.matches.results import chip_value
+from poker.game.rules import Rules
 from poker.play.lineup import AgentSpec
 from poker.report import Report, Table
-from poker.rules import Rules
+from poker.run.errors import PokernetsError
+from poker.store.artifacts import fingerprint_of
 
 _STEPS = 2000
 _RATE = 16.0

@@ -13,20 +13,20 @@ from pathlib import Path
 
 import numpy as np
 
-from poker.cards import HOLDEM, hand_index
-from poker.errors import PokernetsError
-from poker.formats.irc import Problems, read_hands
-from poker.formats.irc_replay import IrcHand, replay_all
+from poker.formats.irc.archive import Problems, read_hands
+from poker.formats.irc.replay import IrcHand, replay_all
+from poker.game.cards import HOLDEM, hand_index
+from poker.game.rules import STREET_NAMES
+from poker.kernels.types import Board, Singles
+from poker.opponents.limit.modelling import Modelling, tracker_for
+from poker.opponents.limit.preflop import IncomeRates
+from poker.opponents.limit.tracker import Tracker
 from poker.opponents.model import NUM_STREETS, Predictor
-from poker.opponents.modelling import Modelling, tracker_for
-from poker.opponents.preflop import IncomeRates
-from poker.opponents.tracker import Tracker
-from poker.progress import progress_bars
 from poker.report import Figure, Report, Section, Table
 from poker.report.charts import intervals
 from poker.report.estimates import Estimate, estimate
-from poker.rules import STREET_NAMES
-from poker.types import Board, Singles
+from poker.run.errors import PokernetsError
+from poker.run.progress import progress_bars
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,1 +1,5 @@
-"""Files and protocols of other programs: reading and writing hands."""
+"""Files and protocols of other programs, read and written.
+
+`histories.py` first: hand histories of any format, told apart by their text. A hand of a site is a `PlayedHand`
+(`played.py`).
+"""

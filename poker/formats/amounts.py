@@ -4,7 +4,7 @@ import re
 from collections.abc import Container, Iterable, Iterator
 from decimal import Decimal
 
-from poker.errors import PokernetsError
+from poker.run.errors import PokernetsError
 
 MOST_DECIMALS = 6
 MOST_DIGITS = 15

@@ -12,15 +12,15 @@ from fractions import Fraction
 from functools import partial
 from pathlib import Path
 
-from poker.atomic import written_atomically
-from poker.errors import PokernetsError
 from poker.formats import ohh, ohh_read, phh, phh_read
 from poker.formats.acpc import tables as acpc_tables
 from poker.formats.played import HistoryError, LineError, PlayedHand
 from poker.formats.sites import bovada, partypoker, pokerstars, pokerstars_read, winamax
 from poker.formats.sites.lines import SiteLines
-from poker.limits import MOST_FILE_BYTES, LimitError, check_length
-from poker.rules import Rules
+from poker.game.rules import Rules
+from poker.run.atomic import written_atomically
+from poker.run.errors import PokernetsError
+from poker.run.limits import MOST_FILE_BYTES, LimitError, check_length
 
 ACPC, PHH, POKERSTARS, BOVADA, WINAMAX, PARTY, OHH = (
     *("acpc", "phh", "pokerstars", "bovada"),

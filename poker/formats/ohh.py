@@ -8,13 +8,13 @@ import json
 from collections.abc import Iterator
 from itertools import count
 
-from poker.betting import Betting
-from poker.errors import PokernetsError
 from poker.formats.ohh_read import KINDS, STREETS
 from poker.formats.phh import showing
 from poker.formats.played import PlayedHand, check_raises, only_check_left
 from poker.formats.sites.pokerstars import HandWriter
-from poker.rules import FOLD
+from poker.game.betting import Betting
+from poker.game.rules import FOLD
+from poker.run.errors import PokernetsError
 
 _NAMES = {kind: name for name, kind in KINDS.items()}
 _CURRENCIES = {"$": "USD", "€": "EUR", "£": "GBP"}

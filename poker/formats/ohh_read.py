@@ -16,12 +16,12 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from poker.cards import parse_cards
-from poker.errors import PokernetsError
 from poker.formats.amounts import decimals_in, scale_of
 from poker.formats.played import MOST_CHIPS, MOST_HANDS, LineError, PlayedHand
 from poker.formats.stated import Event, StatedHand, played
-from poker.limits import MOST_HAND_CHARACTERS, check_length, parse_json
+from poker.game.cards import parse_cards
+from poker.run.errors import PokernetsError
+from poker.run.limits import MOST_HAND_CHARACTERS, check_length, parse_json
 
 _TOKEN = re.compile(r'^\{\s*"ohh"|"(?:[^"\\\n]|\\.)*+"?|[{}]', re.MULTILINE)
 _CURRENCY = re.compile("[A-Z]{3}")

@@ -13,8 +13,6 @@ from decimal import Decimal
 from itertools import pairwise
 from pathlib import Path
 
-from poker.atomic import written_atomically
-from poker.errors import PokernetsError
 from poker.formats.acpc.log import LoggedHand
 from poker.formats.played import (
     PlayedHand,
@@ -25,8 +23,10 @@ from poker.formats.played import (
     replay,
     why_not_a_table,
 )
-from poker.rules import CALL, FOLD, UNLIMITED, Rules
-from poker.state import NOBODY, Betting, HandState
+from poker.game.rules import CALL, FOLD, UNLIMITED, Rules
+from poker.game.state import NOBODY, Betting, HandState
+from poker.run.atomic import written_atomically
+from poker.run.errors import PokernetsError
 
 _MOST_RAISES = 4
 """Raises of a street in PokerKit's limit games."""

@@ -27,8 +27,6 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
-from poker.cards import parse_card
-from poker.errors import PokernetsError
 from poker.formats.amounts import MOST_DECIMALS, MOST_DIGITS, decimal_of, decimals_in, places, scale_of
 from poker.formats.phh import GAME_FIELDS, opener
 from poker.formats.played import (
@@ -44,9 +42,11 @@ from poker.formats.played import (
     settled,
     table_rules,
 )
-from poker.limits import LimitError, check_toml
-from poker.rules import CALL, FOLD
-from poker.state import HandState
+from poker.game.cards import parse_card
+from poker.game.rules import CALL, FOLD
+from poker.game.state import HandState
+from poker.run.errors import PokernetsError
+from poker.run.limits import LimitError, check_toml
 
 _TABLE = re.compile(r"\[\s*+(?!_)[\w\"' -]++\s*+\]\s*(#.*)?")
 _FIELD = re.compile(r"\s*([\w-]+|\"[^\"]*\"|'[^']*')\s*=")

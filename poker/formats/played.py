@@ -10,11 +10,11 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
-from poker.betting import Betting, IllegalAction
-from poker.errors import PokernetsError, printable
 from poker.formats.acpc.log import LoggedHand
-from poker.rules import CALL, FOLD, LIMIT, NOLIMIT, UNCAPPED, UNLIMITED, AcpcRules, ForcedChips, Rules
-from poker.state import DealError, HandState
+from poker.game.betting import Betting, IllegalAction
+from poker.game.rules import CALL, FOLD, LIMIT, NOLIMIT, UNCAPPED, UNLIMITED, AcpcRules, ForcedChips, Rules
+from poker.game.state import DealError, HandState
+from poker.run.errors import PokernetsError, printable
 
 MOST_CHIPS = UNLIMITED
 MOST_HANDS = 10**18

@@ -16,9 +16,9 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from poker.cards import NUM_HANDS, PREFLOP_CLASS, RANKS, class_text, hand_index, hand_text, parse_card
-from poker.errors import PokernetsError
-from poker.limits import MOST_RANGE_CHARACTERS
+from poker.game.cards import NUM_HANDS, PREFLOP_CLASS, RANKS, class_text, hand_index, hand_text, parse_card
+from poker.run.errors import PokernetsError
+from poker.run.limits import MOST_RANGE_CHARACTERS
 
 Weights = NDArray[np.float32]
 

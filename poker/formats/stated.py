@@ -1,8 +1,8 @@
 """Hands as the files of sites state them, event by event, played by the rules of the table.
 
-The hand is played by the rules of `poker.betting` with the stacks and posts that the file gives, and every amount of it
-is checked: calls, raises, bets returned, the total pot, the rake, and what each player collected. How the posts are
-played:
+The hand is played by the rules of `poker.game.betting` with the stacks and posts that the file gives, and every amount
+of it is checked: calls, raises, bets returned, the total pot, the rake, and what each player collected. How the posts
+are played:
 
 - The blinds of the hand are the first after the button. Further big blinds of players who come back are live bets;
   a further small blind, and the small part of `posts small & big blinds`, is dead: it is in the main pot and no bet.
@@ -23,7 +23,6 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, NamedTuple
 
-from poker.errors import PokernetsError
 from poker.formats.played import (
     LineError,
     PlayedHand,
@@ -34,7 +33,8 @@ from poker.formats.played import (
     payoffs_collected,
     table_rules,
 )
-from poker.state import HandState
+from poker.game.state import HandState
+from poker.run.errors import PokernetsError
 
 POSTS = ("small blind", "big blind", "both blinds", "dead", "ante", "straddle")
 MOVES = ("fold", "check", "bet", "call", "raise", "raise to", "put")

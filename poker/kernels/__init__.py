@@ -1,1 +1,5 @@
-"""Numba kernels: arrays in, arrays out. Everything that knows about names, units or files lives above."""
+"""Inner loops in numba: arrays in, arrays out, no poker objects.
+
+`registry.py` declares a kernel; all are compiled ahead (`python -m poker.kernels`). A kernel and what it calls are in
+one file where they can be, since numba notices no edits elsewhere.
+"""

@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from poker import kernels
-from poker.commands import IN_CLONE
-from poker.machine import cores
+from poker.run.commands import IN_CLONE
+from poker.run.machine import cores
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -64,7 +64,7 @@ def compile_at_first_use() -> None:
 
 def compile_all() -> None:
     """Compile what numba's cache lacks, with a bar on stderr; write the stamp once all was read from there."""
-    from poker.progress import progress_bars  # noqa: PLC0415 (what a look at the stamp does without)
+    from poker.run.progress import progress_bars  # noqa: PLC0415 (what a look at the stamp does without)
 
     depends_on = _dependencies()
     todo = groups()

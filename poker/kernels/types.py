@@ -1,9 +1,9 @@
-"""Short names of array types, for the many arrays that a kernel takes."""
+"""Short names of types: of arrays, for the many that a kernel takes, and of boards and paths."""
+
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-
-from poker.types import Reals as Reals  # noqa: PLC0414 (kernels take it from here)
 
 U8 = NDArray[np.uint8]
 U16 = NDArray[np.uint16]
@@ -16,3 +16,15 @@ F32 = NDArray[np.float32]
 F64 = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 Records = NDArray[np.void]
+Floats = NDArray[np.float64]
+Singles = NDArray[np.float32]
+Reals = NDArray[np.floating]
+"""Of either precision."""
+Columns = dict[str, NDArray[Any]]
+"""A table: arrays of one length by name."""
+Ranges = Singles
+"""[P, H] weights of the hands of each player; rows sum to 1 where nothing else is said."""
+Board = tuple[int, ...]
+"""Community cards in the order of the streets, as numbers 0 to 51 (`poker.game.cards`)."""
+Path = tuple[int, ...]
+"""Actions from the root of a tree to a node."""

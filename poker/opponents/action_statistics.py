@@ -1,8 +1,8 @@
 """Predictors that count, and a choice of the best predictor.
 
 Whatever is counted apart, all actions, those of a context or those of a player in a context, has for a prior what is
-said with less detail (`poker.features.frequencies`), so that an unseen player is average and twenty hands already tell
-something.
+said with less detail (`poker.opponents.inputs.frequencies`), so that an unseen player is average and twenty hands
+already tell something.
 """
 
 from collections.abc import Callable, Mapping
@@ -10,11 +10,11 @@ from functools import partial
 
 import numpy as np
 
-from poker.errors import PokernetsError
-from poker.features.frequencies import mixed
-from poker.features.nolimit import LEVELS
+from poker.kernels.types import Floats
+from poker.opponents.inputs.frequencies import mixed
+from poker.opponents.inputs.no_limit import LEVELS
 from poker.opponents.model import NUM_CLASSES, NUM_CONTEXTS, Context, Predictor
-from poker.types import Floats
+from poker.run.errors import PokernetsError
 
 _RULE = np.array(
     [

@@ -1,11 +1,11 @@
 """A heads-up opponent learned from hands: how often they fold, call and raise by public context, and with which hands.
 
 Every action counts in one of 360 contexts: street, size of the bet faced, raises of the round, seat, who raised last.
-Their frequencies are estimated from coarse to fine (`poker.features.nolimit.LEVELS`); each level is the prior of the
-next with a weight of `half` observations (`poker.features.frequencies`). The confidence starts from 0, for the
-frequencies of nobody in particular. Raises are told apart by size, in pots, alike in all contexts of a street.
+Their frequencies are estimated from coarse to fine (`poker.opponents.inputs.no_limit.LEVELS`); each level is the prior
+of the next with a weight of `half` observations (`poker.opponents.inputs.frequencies`). The confidence starts from 0,
+for the frequencies of nobody in particular. Raises are told apart by size, in pots, alike in all contexts of a street.
 
-With a prior, such as a net that knows how players of a population go on (`models.opponent_inference.NetPrior`), the
+With a prior, such as a net that knows how players of a population go on (`models.opponent.inference.NetPrior`), the
 frequencies of a decision are the prior's, to which what was seen in the context is added; how many actions the prior
 counts like, in the confidence too, is learned where it was trained and from how it predicted the player.
 
@@ -26,23 +26,23 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from poker.betting import Betting
-from poker.cards import hand_index
-from poker.errors import PokernetsError
-from poker.features.action_rows import COLUMNS, NAMES, open_rows
-from poker.features.frequencies import WEIGHTS, by_levels, by_weight, confidence, mixed, share_of_weights
-from poker.features.nolimit import ALL_IN, LEVELS, NOTHING, NUM_SIZES, SPOTS, SpotKey, size_class, spot_of
-from poker.features.opponent_history import by_class
 from poker.formats.histories import read_hands
+from poker.game.betting import Betting
+from poker.game.cards import hand_index
+from poker.game.rules import CALL, FOLD, NOLIMIT, Rules
+from poker.game.state import HandState
 from poker.kernels.opponents.conditional import conditional, graded
+from poker.kernels.types import Board, Floats, Reals, Singles
 from poker.opponents.action_statistics import ANYBODY
 from poker.opponents.hand_classes import HandClasses, by_inputs, by_mean_inputs, by_strength
+from poker.opponents.inputs.frequencies import WEIGHTS, by_levels, by_weight, confidence, mixed, share_of_weights
+from poker.opponents.inputs.history import by_class
+from poker.opponents.inputs.no_limit import ALL_IN, LEVELS, NOTHING, NUM_SIZES, SPOTS, SpotKey, size_class, spot_of
+from poker.opponents.inputs.rows import COLUMNS, NAMES, open_rows
 from poker.opponents.model import CALL_CLASS, FOLD_CLASS, RAISE_CLASS, GivenHand, Prior, action_class
 from poker.opponents.responses import FOLD_SLOPE, RAISE_SLOPE, odds_by_strength
 from poker.opponents.shown import BLUFFS, STEEPNESS, TILTS, Shape, ShownHands, group_of
-from poker.rules import CALL, FOLD, NOLIMIT, Rules
-from poker.state import HandState
-from poker.types import Board, Floats, Reals, Singles
+from poker.run.errors import PokernetsError
 
 _REMEMBERED = 10_000
 """Decisions that are not worked out again."""

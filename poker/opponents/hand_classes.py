@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poker.abstraction.equities import showdown_chances
-from poker.cards import HOLDEM
-from poker.features.held import NAMES, held_inputs, shares_below
+from poker.game.cards import HOLDEM
+from poker.game.rules import Rules
 from poker.kernels.cards.strength import board_strength_into
+from poker.kernels.types import Board, Floats, Singles
+from poker.opponents.inputs.held import NAMES, held_inputs, shares_below
 from poker.opponents.responses import BINS, Z
-from poker.rules import Rules
-from poker.types import Board, Floats, Singles
 
 _WEAKER = NAMES.index("share_weaker")
 _FEARED_PREFLOP, _FEARED = 0.1, 0.25

@@ -13,12 +13,12 @@ from typing import Protocol, Self, runtime_checkable
 
 import numpy as np
 
-from poker.betting import Betting
-from poker.features.nolimit import SpotKey, size_class, spot_of
-from poker.features.opponent import NUM_BET_LEVELS, bets_to_call
-from poker.rules import CALL, FOLD, Rules
-from poker.state import HandState
-from poker.types import Board, Floats, Reals, Singles
+from poker.game.betting import Betting
+from poker.game.rules import CALL, FOLD, Rules
+from poker.game.state import HandState
+from poker.kernels.types import Board, Floats, Reals, Singles
+from poker.opponents.inputs.limit import NUM_BET_LEVELS, bets_to_call
+from poker.opponents.inputs.no_limit import SpotKey, size_class, spot_of
 
 FOLD_CLASS, CALL_CLASS, RAISE_CLASS = range(3)
 CLASS_NAMES = ("fold", "check/call", "bet/raise")
@@ -73,7 +73,7 @@ class Predictor(Protocol):
 class Prior:
     """Frequencies of one player by a `predictor`, given what was seen of them; never changed in place.
 
-    `weights` [W] are shares of players in whom it counts like each of `poker.features.frequencies.WEIGHTS`;
+    `weights` [W] are shares of players in whom it counts like each of `poker.opponents.inputs.frequencies.WEIGHTS`;
     `fingerprint` is equal for equal priors that have seen the same.
     """
 
@@ -97,7 +97,8 @@ class Prior:
 
 GivenHand = Callable[[Betting, Sequence[Board], Singles], Reals]
 """What players of a population do with each hand, such as a net that reads the cards held: [B, n, C] of the player to
-act, as of a `Predictor`, with n hands on each of B boards, by the inputs [B, n, 10] of `poker.features.held`."""
+act, as of a `Predictor`, with n hands on each of B boards, by the inputs [B, n, 10] of
+`poker.opponents.inputs.held`."""
 
 
 @runtime_checkable

@@ -10,10 +10,10 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from poker.betting import NOBODY, Betting
 from poker.formats.histories import hands_of, text_of
 from poker.formats.played import HistoryError, PlayedHand
-from poker.rules import CALL, FOLD, Rules
+from poker.game.betting import NOBODY, Betting
+from poker.game.rules import CALL, FOLD, Rules
 
 VPIP, PFR, THREE_BET, C_BET, FOLD_TO_C_BET, WTSD, AF = MEASURES = (
     *("VPIP", "PFR", "three-bet", "c-bet", "fold to c-bet", "WTSD", "AF"),

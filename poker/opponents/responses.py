@@ -16,11 +16,11 @@ from statistics import NormalDist
 
 import numpy as np
 
-from poker.features.opponent import NUM_BET_LEVELS
 from poker.kernels.opponents import weights as kernel
 from poker.kernels.opponents.conditional import conditional
+from poker.kernels.types import Floats, Singles
+from poker.opponents.inputs.limit import NUM_BET_LEVELS
 from poker.opponents.model import NUM_STREETS
-from poker.types import Floats, Singles
 
 BINS = 64
 """Strengths told apart: a hand with a share q of weaker hands is in bin floor(q * BINS)."""

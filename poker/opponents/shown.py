@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from poker.types import Floats
+from poker.kernels.types import Floats
 
 STEEPNESS = 2.0 ** np.arange(-2, 5)
 """[M]; each octave from the slopes of everybody is half as likely."""

@@ -16,8 +16,8 @@ import numpy as np
 
 from poker.agents.base import Agent, PolicyAgent, SamplingAgent, is_repeatable
 from poker.agents.remote import AgentGivenUp
-from poker.rules import CALL, FOLD
-from poker.state import HandState, Policy
+from poker.game.rules import CALL, FOLD
+from poker.game.state import HandState, Policy
 
 P = TypeVar("P", bound="Player")
 T = TypeVar("T")

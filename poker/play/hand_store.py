@@ -21,18 +21,18 @@ from typing import Any
 
 from rich.console import Console
 
-from poker.artifacts import artifacts_in, fingerprint_of, fingerprint_of_settings
-from poker.atomic import write_atomically
-from poker.errors import PokernetsError
 from poker.formats.acpc.log import read_log
 from poker.formats.phh import unwritable, write_phhs
-from poker.lines import JsonLines, append_lines
-from poker.lock import Claims
+from poker.game.rules import Rules
 from poker.play.hand import Incident
 from poker.play.lineup import LineUp, Rotation
 from poker.play.session import SessionRecord
-from poker.provenance import commit
-from poker.rules import Rules
+from poker.run.atomic import write_atomically
+from poker.run.errors import PokernetsError
+from poker.run.lock import Claims
+from poker.store.artifacts import artifacts_in, fingerprint_of, fingerprint_of_settings
+from poker.store.lines import JsonLines, append_lines
+from poker.store.provenance import commit
 
 UNKNOWN = "unknown"
 """Commit of hands that were played outside git."""

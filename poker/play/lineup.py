@@ -15,10 +15,10 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from poker.agents.base import Agent
-from poker.errors import PokernetsError
 from poker.formats.acpc.log import check_names
-from poker.rules import Rules, check_game
-from poker.state import HandState
+from poker.game.rules import Rules, check_game
+from poker.game.state import HandState
+from poker.run.errors import PokernetsError
 
 T = TypeVar("T")
 

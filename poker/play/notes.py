@@ -12,10 +12,10 @@ from pathlib import Path
 
 import numpy as np
 
-from poker.errors import PokernetsError
-from poker.limits import MOST_NOTE_BYTES, LimitError, decompressed, parse_json
-from poker.lines import JsonLines
-from poker.state import Policy
+from poker.game.state import Policy
+from poker.run.errors import PokernetsError
+from poker.run.limits import MOST_NOTE_BYTES, LimitError, decompressed, parse_json
+from poker.store.lines import JsonLines
 
 Decision = tuple[int, int, str]
 """Hand, player and betting so far."""

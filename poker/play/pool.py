@@ -17,11 +17,11 @@ from typing import Any
 
 from poker.agents.base import ObservingAgent, PolicyAgent
 from poker.agents.remote import AgentFailure
-from poker.errors import PokernetsError
-from poker.machine import cores
-from poker.parallel import Child
 from poker.play.hand import AbsentAgent, described
-from poker.search.lru_cache import LRUCache
+from poker.run.errors import PokernetsError
+from poker.run.lru_cache import LRUCache
+from poker.run.machine import cores
+from poker.run.parallel import Child
 from poker.search.opponent_decision import DecisionSolver
 
 Builders = Mapping[str, Callable[[], Any]]

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 
 from poker.agents.base import Agent, SamplingAgent
 from poker.formats.acpc.log import log_line
+from poker.game.state import HandState, Policy
 from poker.play.hand import AbsentAgent, Guarded, Incident, Policies, finish, hand_steps
 from poker.play.lineup import LineUp, Rotation, Task
-from poker.state import HandState, Policy
 
 _Asked = tuple[Guarded, HandState]
 

@@ -13,15 +13,15 @@ from types import MappingProxyType
 
 import numpy as np
 
-from poker.atomic import write_atomically
-from poker.betting import Betting
-from poker.entropy import stored_seed
-from poker.errors import PokernetsError
 from poker.formats.acpc.log import LoggedHand, log_line, read_log
 from poker.formats.phh import hand_text, phhs_texts, unwritable
-from poker.lines import JsonLines, append_lines
-from poker.rules import Rules
-from poker.state import HandState
+from poker.game.betting import Betting
+from poker.game.rules import Rules
+from poker.game.state import HandState
+from poker.run.atomic import write_atomically
+from poker.run.errors import PokernetsError
+from poker.store.entropy import stored_seed
+from poker.store.lines import JsonLines, append_lines
 
 _CARDS, _AGENTS = range(2)
 """First word of the seed sequences of cards and of agents."""

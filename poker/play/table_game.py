@@ -18,16 +18,16 @@ from functools import partial
 from typing import Any
 
 from poker.agents.base import sample_action
-from poker.betting import NOBODY
-from poker.errors import PokernetsError
 from poker.formats.acpc.log import LoggedHand, check_names
+from poker.game.betting import NOBODY
+from poker.game.rules import Rules
+from poker.game.state import HandState, IllegalAction, Policy, public_state
 from poker.play.hand import Incident, checked, described, passive
 from poker.play.lineup import AgentSpec, LineUp
 from poker.play.notes import append_note
 from poker.play.pool import Call, Pool
 from poker.play.table_files import HandProgress, TableFiles
-from poker.rules import Rules
-from poker.state import HandState, IllegalAction, Policy, public_state
+from poker.run.errors import PokernetsError
 
 PERSON = "you"
 

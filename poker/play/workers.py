@@ -11,11 +11,11 @@ from functools import partial
 
 from poker.agents.base import Agent, ObservingAgent, PolicyAgent, SamplingAgent
 from poker.agents.remote import RemoteAgent
-from poker.errors import PokernetsError
-from poker.parallel import Cluster, Given, Work
 from poker.play.hand import AbsentAgent
 from poker.play.lineup import AgentSpec, LineUp, Rotation, Task
 from poker.play.session import SessionRecord, play_at_tables, play_session, shares_tables
+from poker.run.errors import PokernetsError
+from poker.run.parallel import Cluster, Given, Work
 
 Estimator = Callable[[Rotation, Sequence[Sequence[Agent]], SessionRecord], None]
 """Fills `record.aivat` of a session that the agents, as `play_session` takes them, have played; picklable."""

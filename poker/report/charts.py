@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from poker.kernels.types import Floats
 from poker.report.estimates import Estimate, estimate, settling
-from poker.types import Floats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

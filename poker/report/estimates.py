@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from poker.types import Floats
+from poker.kernels.types import Floats
 
 FEW_UNITS = 400
 """Deals below which intervals of matches may be too narrow, and before which none stops.

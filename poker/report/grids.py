@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from poker.cards import NUM_RANKS, PREFLOP_CLASS, class_text
-from poker.types import Floats
+from poker.game.cards import NUM_RANKS, PREFLOP_CLASS, class_text
+from poker.kernels.types import Floats
 
 if TYPE_CHECKING:
     from PIL.Image import Image

@@ -17,12 +17,12 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table as ConsoleTable
 
-from poker.atomic import write_atomically
-from poker.cards import NUM_RANKS, class_text
-from poker.provenance import portable, provenance
+from poker.game.cards import NUM_RANKS, class_text
 from poker.report.charts import png
 from poker.report.estimates import number_text
 from poker.report.scalars import Scalar, write_scalars
+from poker.run.atomic import write_atomically
+from poker.store.provenance import portable, provenance
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Chart

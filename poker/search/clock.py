@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
 
-from poker.errors import PokernetsError
+from poker.run.errors import PokernetsError
 from poker.solvers.vector.solver import VectorSolver
 
 _OF_ACCOUNT = 1 / 3

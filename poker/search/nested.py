@@ -29,22 +29,22 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from poker.betting import Betting
-from poker.cards import RARE
-from poker.rules import Rules
-from poker.search.beliefs import (
+from poker.game.beliefs import (
     likelihood,
     observe_action,
     observe_board,
     relative,
     start_ranges,
 )
+from poker.game.betting import Betting
+from poker.game.cards import RARE
+from poker.game.rules import Rules
+from poker.kernels.types import Board, Ranges, Singles
+from poker.run.lru_cache import LRUCache
 from poker.search.exploit.exploiting import Exploit, Modelled
 from poker.search.exploit.trust import Explained
-from poker.search.lru_cache import LRUCache
 from poker.search.round_solver import NodePolicy, Request, RoundSolution, on_actions, with_hand
 from poker.search.safety import OpponentValues
-from poker.types import Board, Ranges, Singles
 
 RoundSolver = Callable[[Request], RoundSolution]
 

@@ -14,18 +14,18 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 
 from poker.abstraction.equities import check_down_chances
-from poker.betting import Betting
-from poker.cards import HOLDEM
+from poker.game.beliefs import relative
+from poker.game.betting import Betting
+from poker.game.cards import HOLDEM
+from poker.game.rules import Rules
+from poker.game.state import HandState, RangedPolicy
 from poker.kernels.cards.hands import HAND_PERMUTATION
-from poker.rules import Rules
-from poker.search.beliefs import relative
+from poker.kernels.types import Board, Path, Ranges, Singles
 from poker.search.nested import NestedSearch
 from poker.search.round_solver import DepthLimitedSolver, Request
 from poker.solvers.vector.response_values import ResponseValues
 from poker.solvers.vector.solver import VectorSolver
-from poker.state import HandState, RangedPolicy
 from poker.tree import Kind
-from poker.types import Board, Path, Ranges, Singles
 
 _PATIENCE = 20
 """Factor on the iterations of a solve for play that a solve of another player's decision may take to its precision."""

@@ -12,23 +12,23 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from poker.betting import Betting
-from poker.cards import HOLDEM
-from poker.errors import PokernetsError
+from poker.depth_limit.evaluator import LeafEvaluator, LeafQuery, leaf_states
+from poker.game.betting import Betting
+from poker.game.cards import HOLDEM
+from poker.game.state import Policy
 from poker.kernels.cards.hands import CARD_PERMUTATION, HAND_PERMUTATION
+from poker.kernels.types import Board, Path, Ranges, Singles
+from poker.run.errors import PokernetsError
 from poker.search.clock import Clock, Effort
 from poker.search.engines import engine
 from poker.search.exploit.exploiting import Modelled
-from poker.search.leaves.evaluator import LeafEvaluator, LeafQuery, leaf_states
 from poker.search.safety import Concessions, OpponentValues, Safety, round_values
 from poker.search.solved_values import SolvedValues
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.leaves import AskedLeaves, LeafValues
 from poker.solvers.vector.schedules import schedule
 from poker.solvers.vector.solver import VectorSolver
-from poker.state import Policy
 from poker.tree import BetMenu, BettingTree, DepthLimit, Kind, build_tree
-from poker.types import Board, Path, Ranges, Singles
 
 _HARDLY = 0.05
 """Frequency of entering a subgame below which a hand's average strategy in it is not used."""

@@ -27,16 +27,16 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from poker.betting import Betting
-from poker.errors import PokernetsError
+from poker.depth_limit.leaves.rollout import RolloutLeaf
+from poker.game.betting import Betting
+from poker.game.rules import Rules
+from poker.kernels.types import Board, Path, Ranges, Singles
 from poker.kernels.vector.arrays import PASS
-from poker.rules import Rules
-from poker.search.leaves.rollout import RolloutLeaf
+from poker.run.errors import PokernetsError
 from poker.solvers.vector.boards import deck_of
 from poker.solvers.vector.response_values import ResponseValues
 from poker.solvers.vector.solver import VectorSolver
 from poker.tree import Gadget, Kind
-from poker.types import Board, Path, Ranges, Singles
 
 OpponentValues = Singles
 """float32[H] of the opponent's hands, chips of the whole hand, NaN where nothing is known."""

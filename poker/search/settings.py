@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass, field
 
-from poker.errors import PokernetsError
+from poker.depth_limit.leaves.rollout import RolloutLeaf
+from poker.run.errors import PokernetsError
 from poker.search.exploit.exploiting import Exploit
-from poker.search.leaves.rollout import RolloutLeaf
 from poker.search.round_solver import SolverSettings
 from poker.tree import BetMenu
 

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from poker.game.rules import Rules
+from poker.game.state import HandState
 from poker.kernels.cards.hands import CARD_PERMUTATION, HAND_PERMUTATION
-from poker.rules import Rules
-from poker.state import HandState
-from poker.types import Floats, Path, Reals, Singles
+from poker.kernels.types import Floats, Path, Reals, Singles
 
 if TYPE_CHECKING:
     from poker.search.safety import Starts

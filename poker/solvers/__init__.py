@@ -1,1 +1,5 @@
-"""Solvers of betting trees: CFR over whole ranges and over samples, best response, and the policies they leave."""
+"""Solvers of whole games and of subgames: CFR over ranges, sampling CFR, UCT, best responses, the blueprint.
+
+Read `vector/solver.py` for subgames, `sampling/mccfr.py` for blueprints and `blueprint.py` for what they leave on
+disk.
+"""

@@ -18,7 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poker.abstraction.buckets import Buckets
-from poker.artifacts import (
+from poker.game.rules import CALL, FOLD, NO_ACTION, Rules, rules_from
+from poker.game.state import Betting
+from poker.kernels.types import Singles
+from poker.run.errors import PokernetsError
+from poker.solvers.sampling.tree import SamplingTree, sampling_tree
+from poker.store.artifacts import (
     Artifact,
     CorruptArtifactError,
     canonical_json,
@@ -26,12 +31,7 @@ from poker.artifacts import (
     refuses_by_name,
     write_artifact,
 )
-from poker.errors import PokernetsError
-from poker.rules import CALL, FOLD, NO_ACTION, Rules, rules_from
-from poker.solvers.sampling.tree import SamplingTree, sampling_tree
-from poker.state import Betting
 from poker.tree import BettingTree, Kind, build_tree
-from poker.types import Singles
 
 KIND = "blueprint"
 CONTINUATIONS = ("blueprint", "fold", "call", "raise")

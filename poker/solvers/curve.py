@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from poker.artifacts import Artifact, canonical_json, fingerprint_of
-from poker.errors import PokernetsError
-from poker.lines import JsonLines
-from poker.provenance import provenance
-from poker.rules import Rules
+from poker.game.rules import Rules
+from poker.run.errors import PokernetsError
+from poker.store.artifacts import Artifact, canonical_json, fingerprint_of
+from poker.store.lines import JsonLines
+from poker.store.provenance import provenance
 
 _OF_RUN = ("seed", "command", "configuration", "time", "commit", "machine", "versions")
 """Keys of a curve's first line in which runs of one solver may differ."""

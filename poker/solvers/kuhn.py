@@ -9,9 +9,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from poker.rules import CALL, Rules
+from poker.game.rules import CALL, Rules
+from poker.kernels.types import Floats, Reals, Singles
 from poker.tree import BettingTree
-from poker.types import Floats, Reals, Singles
 
 _RULES = Rules(
     name="kuhn", num_players=2, betting="limit", blinds=(1, 1), stacks=(2, 2), raise_sizes=(1,), max_raises=(1,),

@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poker.abstraction.dealers import Dealer
-from poker.errors import PokernetsError
 from poker.kernels.rng import streams
 from poker.kernels.sampling.policy_match import play_policies
-from poker.machine import cores
+from poker.kernels.types import Floats
+from poker.run.errors import PokernetsError
+from poker.run.machine import cores
 from poker.solvers.blueprint import Blueprint, tree_fingerprint
-from poker.types import Floats
 
 _BATCH = 10_000
 _PARTS = 8

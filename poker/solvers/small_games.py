@@ -8,10 +8,10 @@ from typing import Any, Protocol
 
 from poker.abstraction.buckets import Buckets, SmallGameBuckets
 from poker.abstraction.dealers import Dealer
+from poker.kernels.types import Singles
 from poker.solvers.best_response.ranges import ProfileValue, evaluate_policy
 from poker.solvers.kuhn import is_kuhn, mean_squared_error
 from poker.tree import BettingTree
-from poker.types import Singles
 
 _MOST_DEALS = 1000
 """Combinations of hands up to which a game is small: six-card Leduc with three players has 512."""

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poker.kernels.sampling import nodes as kernel
+from poker.kernels.types import Singles
 from poker.solvers.blueprint import Blueprint, action_classes
 from poker.tree import Kind
-from poker.types import Singles
 
 
 @dataclass(frozen=True)

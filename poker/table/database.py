@@ -13,25 +13,25 @@ import numpy as np
 from nicegui import run, ui
 from nicegui.events import UploadEventArguments
 
-from poker.errors import PokernetsError
-from poker.evaluation.histories.drill import review_hand
-from poker.evaluation.histories.hand_base import HandBase, HandSearch, Leak, ListedHand, rows_in, rows_of
-from poker.evaluation.histories.hand_file import FileReviews
-from poker.evaluation.histories.review import Mistake
 from poker.formats.histories import hands_of, read_hands
 from poker.formats.played import PlayedHand
-from poker.lines import JsonLines
+from poker.game.rules import Rules
 from poker.opponents.profiles import AF, MEASURES, Profile
 from poker.play.lineup import AgentSpec
 from poker.play.pool import Pool
 from poker.play.table_game import PERSON, Seen
 from poker.report.estimates import estimate
-from poker.rules import Rules
+from poker.run.errors import PokernetsError
+from poker.store.lines import JsonLines
+from poker.study.hands.drill import review_hand
+from poker.study.hands.hand_base import HandBase, HandSearch, Leak, ListedHand, rows_in, rows_of
+from poker.study.hands.hand_file import FileReviews
+from poker.study.hands.review import Mistake
 from poker.table import words
-from poker.table.drill_panel import DrillPanel
 from poker.table.elements import Fill, Needs, html, row, tabs
 from poker.table.graph import won_graph
 from poker.table.hands import UPLOAD
+from poker.table.panels.drill import DrillPanel
 from poker.table.server.access import MOST_UPLOADED
 from poker.table.server.uploads import read_apart
 from poker.table.server.visitors import REVIEWER, PooledSolver, reviewing

@@ -11,20 +11,20 @@ from pathlib import Path
 from nicegui import run, ui
 from nicegui.events import UploadEventArguments
 
-from poker.artifacts import fingerprint_of_settings
-from poker.errors import PokernetsError
-from poker.evaluation.histories.hand_file import FileReviews, HandFile
-from poker.evaluation.histories.review import decisions_of
 from poker.formats.acpc.log import LoggedHand
 from poker.formats.histories import KNOWN
+from poker.game.rules import Rules
 from poker.play.lineup import AgentSpec
 from poker.play.pool import Pool
 from poker.play.table_game import Seen
-from poker.rules import Rules
-from poker.search.lru_cache import LRUCache
+from poker.run.errors import PokernetsError
+from poker.run.lru_cache import LRUCache
+from poker.store.artifacts import fingerprint_of_settings
+from poker.study.hands.hand_file import FileReviews, HandFile
+from poker.study.hands.review import decisions_of
 from poker.table import words
 from poker.table.elements import Fill, Needs, UnitSwitch, html, tabs
-from poker.table.review_panel import MistakesPanel, ReviewPanel, ReviewStore
+from poker.table.panels.review import MistakesPanel, ReviewPanel, ReviewStore
 from poker.table.server.access import MOST_UPLOADED
 from poker.table.server.uploads import read_apart
 from poker.table.server.visitors import REVIEWER, PooledSolver, reviewing

@@ -5,8 +5,8 @@ import secrets
 import socket
 from collections.abc import Sequence
 
-from poker.commands import how_to_install
-from poker.errors import PokernetsError
+from poker.run.commands import how_to_install
+from poker.run.errors import PokernetsError
 from poker.table.pages import Page
 
 

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
-from poker.errors import PokernetsError
-from poker.machine import memory
+from poker.game.rules import Rules
 from poker.play.lineup import AgentSpec
-from poker.rules import Rules
+from poker.run.errors import PokernetsError
+from poker.run.machine import memory
 
 MOST_GIB = 8.0
 """Memory that solves take together by default, on a machine that has twice as much."""
@@ -76,7 +76,7 @@ def explorer(
     no_blueprint: PokernetsError,
     out: str,
 ) -> Page:
-    """The page for spots to solve, by the settings of `poker.evaluation.measures.spot`, and to walk through, with
+    """The page for spots to solve, by the settings of `poker.study.spots.report`, and to walk through, with
     preflop charts of the `blueprint`, or the error `no_blueprint`; solutions are written below `out` when asked. Solves
     have `memory_limit_gib` together; None: half of the machine's memory, up to `MOST_GIB`."""
     most = min(MOST_GIB, memory() / 2 / 2**30) if memory_limit_gib is None else memory_limit_gib

@@ -11,15 +11,15 @@ from nicegui import run, ui
 from nicegui.events import KeyEventArguments
 
 from poker.agents.simple import raise_menu
-from poker.errors import PokernetsError
+from poker.game.rules import CALL, FOLD, Rules
+from poker.game.state import HandState
 from poker.play.lineup import AgentSpec
 from poker.play.table_game import PERSON, Seen
-from poker.rules import CALL, FOLD, Rules
-from poker.state import HandState
+from poker.run.errors import PokernetsError
 from poker.table import words
 from poker.table.elements import Fill, Needs, UnitSwitch, html, row, tabs
-from poker.table.odds import OddsSwitch
-from poker.table.review_panel import AT_THE_TABLE, MistakesPanel, ReviewPanel, ReviewStore
+from poker.table.panels.odds import OddsSwitch
+from poker.table.panels.review import AT_THE_TABLE, MistakesPanel, ReviewPanel, ReviewStore
 from poker.table.server.app import loaded
 from poker.table.server.visitors import Visit, Visitors
 

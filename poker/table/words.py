@@ -5,11 +5,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
 from itertools import islice
 
-from poker.betting import Betting
-from poker.cards import RANKS, SUITS
+from poker.game.betting import Betting
+from poker.game.cards import RANKS, SUITS
+from poker.game.rules import CALL, Rules
+from poker.game.state import HandState
 from poker.play.table_game import PERSON, Seen
-from poker.rules import CALL, Rules
-from poker.state import HandState
 
 _RANK_NAMES = ("2", "3", "4", "5", "6", "7", "8", "9", "10", "jack", "queen", "king", "ace")
 _SUIT_NAMES = ("clubs", "diamonds", "hearts", "spades")

@@ -1,4 +1,8 @@
-"""The public betting tree, the bet menus it is built from, and the mapping of real bets onto it."""
+"""Betting trees: nodes as arrays, bet sizes, the reading of real bets as a tree's.
+
+`betting_tree.py` first, the arrays; `menus.py` says which bet sizes a tree has, `build.py` makes it, `history.py`
+finds a real hand in it.
+"""
 
 from poker.tree.betting_tree import BettingTree, Kind
 from poker.tree.build import DepthLimit, build_tree

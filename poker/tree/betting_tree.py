@@ -12,9 +12,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from poker.betting import Betting
-from poker.errors import PokernetsError
-from poker.rules import CALL, FOLD, NO_ACTION, Rules
+from poker.game.betting import Betting
+from poker.game.rules import CALL, FOLD, NO_ACTION, Rules
+from poker.run.errors import PokernetsError
 from poker.tree.gadget import Gadget
 
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from poker.errors import PokernetsError
-from poker.rules import CALL, FOLD, NO_ACTION
-from poker.state import Betting
+from poker.game.rules import CALL, FOLD, NO_ACTION
+from poker.game.state import Betting
+from poker.run.errors import PokernetsError
 from poker.tree.betting_tree import BettingTree, Kind, children_of
 from poker.tree.gadget import Gadget
 from poker.tree.limit import build_limit_tree, is_covered

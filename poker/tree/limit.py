@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from poker.errors import PokernetsError
-from poker.rules import CALL, FOLD, NO_ACTION, Rules
+from poker.game.rules import CALL, FOLD, NO_ACTION, Rules
+from poker.kernels.types import Columns
+from poker.run.errors import PokernetsError
 from poker.tree.betting_tree import BettingTree, Kind, children_of
-from poker.types import Columns
 
 _Level = Columns
 """Nodes of one depth, by the fields of BettingTree. Bit i of `waiting` and `folded` is player i; `raises` counts

@@ -18,9 +18,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from poker.errors import PokernetsError
-from poker.rules import STREET_NAMES
-from poker.state import NOBODY, Betting
+from poker.game.rules import STREET_NAMES
+from poker.game.state import NOBODY, Betting
+from poker.run.errors import PokernetsError
 
 _MOST_POTS = 10
 """Pots above which text without a unit is taken for a percentage that lacks its sign; a number, as in files, is not."""

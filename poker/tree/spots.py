@@ -3,9 +3,9 @@
 import math
 from collections.abc import Mapping
 
-from poker.errors import PokernetsError
-from poker.rules import NOLIMIT, STREET_NAMES, Rules
-from poker.state import Betting
+from poker.game.rules import NOLIMIT, STREET_NAMES, Rules
+from poker.game.state import Betting
+from poker.run.errors import PokernetsError
 from poker.tree.betting_tree import BettingTree
 from poker.tree.build import Watch, build_tree
 from poker.tree.gadget import Gadget

@@ -12,8 +12,8 @@ taken, a limp that the tree lacks is read as its smallest raise, and a caller to
 import hashlib
 from collections.abc import Sequence
 
-from poker.betting import Betting
-from poker.rules import CALL, FOLD
+from poker.game.betting import Betting
+from poker.game.rules import CALL, FOLD
 from poker.tree.betting_tree import BettingTree, Kind
 
 

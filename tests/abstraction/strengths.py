@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from poker.cards import HOLDEM, NUM_CARDS, NUM_HANDS
+from poker.game.cards import HOLDEM, NUM_CARDS, NUM_HANDS
 from poker.kernels.cards import strength
 
 FULL = 1980

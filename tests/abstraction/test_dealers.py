@@ -9,14 +9,14 @@ from numpy.typing import NDArray
 
 from poker.abstraction.buckets import BOARD_SIZES, CardAbstraction, SmallGameBuckets, game_cards, make_abstraction
 from poker.abstraction.dealers import HoldemDealer, SmallGameDealer, dealer_of
-from poker.cards import HOLDEM, NUM_HANDS, PREFLOP_CLASS, PREFLOP_CLASS_SIZE, CardError, hand_index
-from poker.errors import PokernetsError
+from poker.game.cards import HOLDEM, NUM_HANDS, PREFLOP_CLASS, PREFLOP_CLASS_SIZE, CardError, hand_index
+from poker.game.rules import Rules
 from poker.kernels.cards.hands import HAND_PERMUTATION
 from poker.kernels.cards.isomorphism import NUM_BOARDS, canonical_board
 from poker.kernels.cards.ranks import rank_board_hands
 from poker.kernels.rng import streams
 from poker.kernels.sampling.deals import draw_cards
-from poker.rules import Rules
+from poker.run.errors import PokernetsError
 from tests.games import load_rules
 from tests.random_play import nolimit
 

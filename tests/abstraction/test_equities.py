@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from poker.abstraction.equities import margins, showdown_totals
-from poker.cards import HOLDEM, hand_index, parse_cards
+from poker.game.cards import HOLDEM, hand_index, parse_cards
 from tests.games import load_rules
 
 RULES = load_rules("holdem_nolimit_2p")

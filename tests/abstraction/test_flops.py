@@ -7,10 +7,10 @@ import pytest
 from numpy.typing import NDArray
 
 from poker.abstraction.flops import NUM_FLOPS, representative_flops
-from poker.cards import PREFLOP_CLASS
-from poker.errors import PokernetsError
+from poker.game.cards import PREFLOP_CLASS
 from poker.kernels.cards.isomorphism import board_multiplicities, canonical_boards
 from poker.kernels.cards.strength import boards_strength
+from poker.run.errors import PokernetsError
 
 DEALS = board_multiplicities(3)
 

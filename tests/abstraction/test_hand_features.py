@@ -8,7 +8,7 @@ import pytest
 from numpy.typing import NDArray
 
 from poker.abstraction import features
-from poker.cards import HAND_CARDS, HOLDEM, NUM_HANDS, CardError, hand_index, parse_cards
+from poker.game.cards import HAND_CARDS, HOLDEM, NUM_HANDS, CardError, hand_index, parse_cards
 from poker.kernels.cards import strength
 from poker.kernels.cards.hands import CARD_PERMUTATION, HAND_PERMUTATION
 from poker.kernels.cards.ranks import rank_hands

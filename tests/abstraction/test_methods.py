@@ -22,11 +22,11 @@ from poker.abstraction.methods import (
     PotentialAware,
     StreetTable,
 )
-from poker.cards import HOLDEM, NUM_HANDS, PREFLOP_CLASS, parse_cards
-from poker.errors import PokernetsError
+from poker.game.cards import HOLDEM, NUM_HANDS, PREFLOP_CLASS, parse_cards
 from poker.kernels.cards import clustering, strength
 from poker.kernels.cards.isomorphism import NUM_BOARDS, canonical_boards
 from poker.kernels.cards.ranks import rank_board_hands
+from poker.run.errors import PokernetsError
 from tests.abstraction.strengths import FULL, river_counts
 
 FEW = 24

@@ -1,7 +1,7 @@
 """The least that can sit at a table."""
 
-from poker.rules import CALL
-from poker.state import HandState
+from poker.game.rules import CALL
+from poker.game.state import HandState
 
 
 class Opaque:

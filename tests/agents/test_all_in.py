@@ -7,11 +7,11 @@ from poker.abstraction.equities import showdown_equity
 from poker.abstraction.features import hand_features
 from poker.agents.all_in import AllInPlayer, best_hands
 from poker.agents.base import hand_number
-from poker.cards import HOLDEM, hand_index
-from poker.errors import PokernetsError
+from poker.game.cards import HOLDEM, hand_index
+from poker.game.rules import CALL, FOLD
+from poker.game.state import HandState
 from poker.report.estimates import estimate
-from poker.rules import CALL, FOLD
-from poker.state import HandState
+from poker.run.errors import PokernetsError
 from tests.games import load_rules
 
 NOLIMIT = load_rules("holdem_nolimit_2p")

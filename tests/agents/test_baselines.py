@@ -7,11 +7,11 @@ from omegaconf import OmegaConf
 
 from poker.agents.base import Agent, PolicyAgent, sample_action
 from poker.agents.equity import EquityAgent
-from poker.betting import Betting
-from poker.errors import PokernetsError
+from poker.game.betting import Betting
+from poker.game.rules import CALL, FOLD, Rules
+from poker.game.state import HandState
 from poker.play.hand import play_hand
-from poker.rules import CALL, FOLD, Rules
-from poker.state import HandState
+from poker.run.errors import PokernetsError
 from tests.games import CONF, load_rules
 from tests.random_play import nolimit
 

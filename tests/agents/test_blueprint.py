@@ -5,10 +5,10 @@ import pytest
 
 from poker.abstraction.buckets import make_abstraction
 from poker.agents.blueprint import BlueprintAgent, pot_odds_policy
-from poker.cards import NUM_HANDS, PREFLOP_CLASS, hand_index, parse_cards
+from poker.game.cards import NUM_HANDS, PREFLOP_CLASS, hand_index, parse_cards
+from poker.game.rules import CALL, FOLD
+from poker.game.state import Betting, HandState
 from poker.kernels.cards.isomorphism import NUM_BOARDS
-from poker.rules import CALL, FOLD
-from poker.state import Betting, HandState
 from poker.tree import bet_menu, build_tree
 from tests.blueprints import random_blueprint
 from tests.games import load_rules

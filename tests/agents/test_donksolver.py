@@ -7,11 +7,11 @@ import pytest
 
 from poker.agents.blueprint import pot_odds_policy
 from poker.agents.foreign.donksolver import DonksolverAgent, load_bundle
-from poker.betting import Betting
-from poker.cards import HOLDEM, NUM_HANDS, hand_index, parse_cards
-from poker.errors import PokernetsError
-from poker.rules import CALL, FOLD
-from poker.state import HandState
+from poker.game.betting import Betting
+from poker.game.cards import HOLDEM, NUM_HANDS, hand_index, parse_cards
+from poker.game.rules import CALL, FOLD
+from poker.game.state import HandState
+from poker.run.errors import PokernetsError
 from tests.games import load_rules
 
 SIX = load_rules("holdem_nolimit_6p")

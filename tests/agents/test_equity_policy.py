@@ -5,10 +5,10 @@ import pytest
 
 from poker.agents.base import PolicyAgent, hand_number
 from poker.agents.equity import EquityAgent, EquityPolicyAgent
-from poker.betting import Betting
-from poker.cards import HOLDEM, hand_index, parse_cards
-from poker.rules import CALL, FOLD
-from poker.state import HandState, public_state
+from poker.game.betting import Betting
+from poker.game.cards import HOLDEM, hand_index, parse_cards
+from poker.game.rules import CALL, FOLD
+from poker.game.state import HandState, public_state
 from tests.games import load_rules
 
 RULES = load_rules("holdem_nolimit_2p")

@@ -8,10 +8,10 @@ import pytest
 from poker.agents.base import Agent
 from poker.agents.local_best_response import LbrActions, LbrStreet, LocalBestResponse
 from poker.agents.simple import AlwaysCall, RandomAgent
+from poker.game.rules import CALL, FOLD, Rules
+from poker.game.state import HandState, Policy
 from poker.play.hand import play_hand
-from poker.rules import CALL, FOLD, Rules
 from poker.solvers.best_response.public import best_response
-from poker.state import HandState, Policy
 from poker.tree import bet_menu
 from tests.evaluation.profiles import profile_values
 from tests.evaluation.small_games import RandomPolicy, best_response_value

@@ -4,17 +4,17 @@ import numpy as np
 import pytest
 
 from data_gen.opponent_actions import ActionRows
-from data_gen.opponent_sources import ObservedHand
+from data_gen.support.sources import ObservedHand
 from poker.agents.modelled import ModelledAgent
 from poker.agents.simple import RandomAgent
-from poker.cards import HOLDEM
-from poker.errors import PokernetsError
-from poker.features.action_rows import write_rows
-from poker.features.nolimit import spot_of
+from poker.game.cards import HOLDEM
+from poker.game.rules import CALL, FOLD
+from poker.game.state import HandState
 from poker.opponents.habits import of_rows
+from poker.opponents.inputs.no_limit import spot_of
+from poker.opponents.inputs.rows import write_rows
 from poker.play.hand import play_hand
-from poker.rules import CALL, FOLD
-from poker.state import HandState
+from poker.run.errors import PokernetsError
 from tests.games import load_rules
 
 RULES = load_rules("holdem_nolimit_2p")

@@ -15,11 +15,11 @@ from poker.agents.base import Agent
 from poker.agents.blueprint import BlueprintAgent
 from poker.agents.foreign.openspiel import OpenSpielAgent, UniversalPoker
 from poker.agents.simple import RandomAgent
-from poker.betting import Betting
-from poker.errors import PokernetsError
+from poker.game.betting import Betting
+from poker.game.rules import Rules
+from poker.game.state import HandState
 from poker.play.hand import play_hand
-from poker.rules import Rules
-from poker.state import HandState
+from poker.run.errors import PokernetsError
 from poker.tree import build_tree
 from pokernets.openspiel import AgentBot
 from tests.blueprints import random_blueprint

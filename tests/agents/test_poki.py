@@ -6,23 +6,23 @@ import pytest
 from numpy.typing import NDArray
 
 from poker.agents.base import Agent, ObservingAgent
-from poker.agents.poki_formula import PokiFormula, postflop_triple, preflop_triple
+from poker.agents.poki.formula import PokiFormula, postflop_triple, preflop_triple
 from poker.agents.simple import AlwaysCall, AlwaysRaise
-from poker.betting import Betting
-from poker.cards import hand_index, parse_cards
-from poker.errors import PokernetsError
+from poker.game.betting import Betting
+from poker.game.cards import hand_index, parse_cards
+from poker.game.rules import FOLD
+from poker.game.state import HandState
 from poker.kernels.opponents.playout import Style
+from poker.opponents.limit.modelling import Modelling
+from poker.opponents.limit.playout import LineValues, line_values
+from poker.opponents.limit.strength import Strength, board_strength
 from poker.opponents.model import RAISE_CLASS
-from poker.opponents.modelling import Modelling
-from poker.opponents.playout import LineValues, line_values
-from poker.opponents.strength import Strength, board_strength
 from poker.play.hand import play_hand
 from poker.play.lineup import LineUp, Rotation
 from poker.play.session import SessionRecord, play_session
-from poker.rules import FOLD
-from poker.state import HandState
+from poker.run.errors import PokernetsError
 from tests.games import load_rules
-from tests.opponents.test_tracker import deal
+from tests.opponents.limit.test_tracker import deal
 from tests.poki import formula, rates, simulation
 
 RULES = load_rules("holdem_limit_10p")
@@ -151,7 +151,7 @@ def test_neighbours_are_told_apart_while_seats_rotate(monkeypatch: pytest.Monkey
         raises.append(arguments[4][[seated.index(player) for player in others], :, RAISE_CLASS].mean(axis=1))
         return line_values(*arguments)
 
-    monkeypatch.setattr("poker.agents.poki_simulation.line_values", sampled)
+    monkeypatch.setattr("poker.agents.poki.simulation.line_values", sampled)
     for number in range(12):
         seated = [table[(seat - number) % 3] for seat in range(3)]
         play_hand(seated, HandState.deal(rules, np.random.default_rng([4, number])))

@@ -10,14 +10,14 @@ import pytest
 from poker.agents.base import Agent, ObservingAgent, PolicyAgent
 from poker.agents.remote import AgentFailure, AgentGivenUp, PolicyUnavailable, RemoteAgent
 from poker.agents.simple import AlwaysCall, RandomAgent
-from poker.errors import PokernetsError
-from poker.lines import append_lines
-from poker.parallel import LocalCluster
+from poker.game.rules import CALL
+from poker.game.state import HandState, Policy
 from poker.play.lineup import AgentSpec, LineUp, Rotation
 from poker.play.session import play_session
 from poker.play.workers import Worker, play_all
-from poker.rules import CALL
-from poker.state import HandState, Policy
+from poker.run.errors import PokernetsError
+from poker.run.parallel import LocalCluster
+from poker.store.lines import append_lines
 from tests.agents.opaque import Opaque
 from tests.games import load_rules
 

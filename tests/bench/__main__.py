@@ -5,7 +5,7 @@ import json
 import sys
 from pathlib import Path
 
-from poker.provenance import provenance
+from poker.store.provenance import provenance
 
 
 def main(names: list[str]) -> int:

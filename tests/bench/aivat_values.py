@@ -19,11 +19,11 @@ from typing import Any
 import numpy as np
 
 from conf.compose import call, compose
-from poker.atomic import write_atomically
 from poker.evaluation.aivat.value_functions import ValueFunctionFactory
 from poker.evaluation.matches.match_aivat import MatchAivat
 from poker.play.lineup import LineUp, Rotation
 from poker.play.session import SessionRecord, play_session
+from poker.run.atomic import write_atomically
 from tests.bench.record import record
 
 KINDS = ("fold_equity", "check_down", "search")

@@ -7,9 +7,9 @@ import numpy as np
 
 from conf.compose import call, compose
 from poker.agents.base import PolicyAgent
-from poker.artifacts import MissingArtifactError
-from poker.rules import CALL
-from poker.state import HandState
+from poker.game.rules import CALL
+from poker.game.state import HandState
+from poker.store.artifacts import MissingArtifactError
 
 AGENTS = ("depth_limited", "depth_limited_rollout", "naive", "depth_limited_range_turn", "depth_limited_range_net")
 LINES = {

@@ -20,12 +20,12 @@ import numpy as np
 import torch
 
 from conf.compose import compose
-from models.fitting import quiet
-from models.leaf_data import LeafData
-from models.leaf_module import LeafModule
-from models.leaf_runner import CHUNK_ROWS, LeafRunner
-from models.mlp import Mlp
-from poker.features import leaf
+from models.leaf.data import LeafData
+from models.leaf.module import LeafModule
+from models.leaf.runner import CHUNK_ROWS, LeafRunner
+from models.training.fitting import quiet
+from models.training.mlp import Mlp
+from poker.depth_limit import inputs
 from tests.models.shards import write_leaf_states
 
 HIDDEN = [256, 128, 128, 128]
@@ -56,8 +56,8 @@ def busy_machine() -> Iterator[None]:
 
 def inference() -> list[dict[str, Any]]:
     rows = 16 * CHUNK_ROWS
-    features = np.random.default_rng(0).random((rows, leaf.SIZE), dtype=np.float32)
-    net = Mlp(leaf.SIZE, HIDDEN, 4)
+    features = np.random.default_rng(0).random((rows, inputs.SIZE), dtype=np.float32)
+    net = Mlp(inputs.SIZE, HIDDEN, 4)
     results = []
     for backend, packs in (("auto", True), ("torch", False)):
         rate = rows / best(partial(LeafRunner(net, packs=packs).values, features), 10)
@@ -67,7 +67,7 @@ def inference() -> list[dict[str, Any]]:
 
 def epoch(data: LeafData, accelerator: str = "cpu", precision: Any = None) -> None:
     """Train a new net for one epoch."""
-    module = LeafModule(Mlp(leaf.SIZE, HIDDEN, 4), 1.0, 1e-3, data.label_mean(), data.continuations)
+    module = LeafModule(Mlp(inputs.SIZE, HIDDEN, 4), 1.0, 1e-3, data.label_mean(), data.continuations)
     trainer = lightning.Trainer(
         accelerator=accelerator,
         devices=1,

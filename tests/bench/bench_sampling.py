@@ -15,13 +15,13 @@ import pyspiel
 
 from poker.abstraction.buckets import BOARD_SIZES, SmallGameBuckets, make_abstraction
 from poker.abstraction.dealers import HoldemDealer, SmallGameDealer
-from poker.cards import NUM_HANDS, PREFLOP_CLASS
+from poker.game.cards import NUM_HANDS, PREFLOP_CLASS
+from poker.game.state import Betting
 from poker.kernels.cards.isomorphism import NUM_BOARDS
 from poker.kernels.rng import streams
 from poker.solvers.sampling.base import SamplingSolver
 from poker.solvers.sampling.mccfr import ExternalSampling, OutcomeSampling
 from poker.solvers.sampling.uct import Uct
-from poker.state import Betting
 from poker.tree import build_tree
 from tests.games import load_rules
 

@@ -11,14 +11,14 @@ import time
 from pathlib import Path
 from typing import Any
 
-from poker.betting import Betting
-from poker.evaluation.measures.explorer import Solve
-from poker.evaluation.measures.spot import Settings
-from poker.machine import peak_memory
-from poker.rules import Rules
+from poker.game.betting import Betting
+from poker.game.rules import Rules
+from poker.run.machine import peak_memory
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.solver import VectorSolver
-from poker.solvers.vector.spot.spots import spot_of
+from poker.study.spots.explorer import Solve
+from poker.study.spots.report import Settings
+from poker.study.spots.spots import spot_of
 from poker.tree import bet_menu, build_tree
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "spots.json").read_text())

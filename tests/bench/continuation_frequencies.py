@@ -10,11 +10,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from poker.agents.blueprint import load_blueprint
-from poker.cards import hand_index
+from poker.depth_limit.continuations.forms import Biased
+from poker.game.cards import hand_index
+from poker.game.state import HandState
 from poker.search.exploit.mixture import ContinuationMixture
 from poker.solvers.blueprint import Blueprint, action_classes
-from poker.solvers.rollout.forms import Biased
-from poker.state import HandState
 from poker.tree import Kind
 from tests.bench.record import record
 

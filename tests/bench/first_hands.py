@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from conf.compose import call, compose
-from poker.cards import hand_index
+from poker.game.cards import hand_index
+from poker.game.rules import CALL, FOLD, Rules
+from poker.game.state import HandState
 from poker.opponents.habits import Habits
 from poker.play.hand import play_hand
 from poker.report.estimates import estimate
-from poker.rules import CALL, FOLD, Rules
-from poker.state import HandState
 from tests.bench.record import record, run_into_file
 
 PLAYERS = "always_call", "always_raise", "equity", "loose_passive", "tight_weak", "all_in_5"

@@ -11,10 +11,10 @@ import numpy as np
 
 from poker.abstraction.features import all_in_equity
 from poker.abstraction.flops import NUM_FLOPS, representative_flops
-from poker.cards import HOLDEM
 from poker.formats.ranges import parse_range
+from poker.game.cards import HOLDEM
 from poker.kernels.cards.isomorphism import board_multiplicities, canonical_boards
-from poker.types import Floats
+from poker.kernels.types import Floats
 from tests.bench.record import record
 
 RANGES = {

@@ -28,18 +28,18 @@ import torch
 
 from conf.bundles import unbundle
 from conf.compose import call, compose
-from models.fitting import quiet
-from models.leaf_data import LeafData
-from models.leaf_runner import LeafRunner
-from models.mlp import Mlp
-from poker.atomic import write_atomically
-from poker.betting import Betting
-from poker.features import leaf
-from poker.features.leaf import GridParts
+from models.leaf.data import LeafData
+from models.leaf.runner import LeafRunner
+from models.training.fitting import quiet
+from models.training.mlp import Mlp
+from poker.depth_limit import inputs
+from poker.depth_limit.inputs import GridParts
+from poker.game.beliefs import observe_board
+from poker.game.betting import Betting
+from poker.game.rules import CALL
 from poker.play.lineup import LineUp, Rotation
 from poker.play.workers import Worker
-from poker.rules import CALL
-from poker.search.beliefs import observe_board
+from poker.run.atomic import write_atomically
 from poker.search.round_solver import Request
 from poker.search.torch.batches import batch_of, solve_on_device
 from poker.search.torch.device import torch_device
@@ -239,8 +239,8 @@ def tables(device: str, sizes: Sizes, artifacts: Path = BUNDLE) -> list[Found]:
 
 def inference(device: str, sizes: Sizes) -> list[Found]:
     """Leaf values of many boards, with rows made on the device and values brought back, and of rows already there."""
-    runner, rng = LeafRunner(Mlp(leaf.SIZE, HIDDEN, 4), device=device), np.random.default_rng(1)
-    hands, number = (sizes.clusters, len(leaf.HAND_NAMES)), sizes.clusters
+    runner, rng = LeafRunner(Mlp(inputs.SIZE, HIDDEN, 4), device=device), np.random.default_rng(1)
+    hands, number = (sizes.clusters, len(inputs.HAND_NAMES)), sizes.clusters
     shapes = hands, hands, (number, number, 2), (4,)
     parts = [GridParts(*(rng.random(shape, np.float32) for shape in shapes)) for _ in range(sizes.grids)]
     grids = [(each, rng.random((sizes.leaves, 6), np.float32)) for each in parts]
@@ -248,8 +248,8 @@ def inference(device: str, sizes: Sizes) -> list[Found]:
     results = [
         {"name": "leaf rows, from grids", "value": rows / _least(partial(runner.grid_values, grids)), "unit": "rows/s"}
     ]
-    there = torch.rand((min(rows, 1 << 18), leaf.SIZE), device=torch_device(device))
-    net = Mlp(leaf.SIZE, HIDDEN, 4).to(there.device)
+    there = torch.rand((min(rows, 1 << 18), inputs.SIZE), device=torch_device(device))
+    net = Mlp(inputs.SIZE, HIDDEN, 4).to(there.device)
 
     def forward() -> None:
         with torch.inference_mode():

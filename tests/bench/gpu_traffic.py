@@ -19,7 +19,7 @@ import torch
 from numpy.typing import NDArray
 from triton.runtime import interpreter
 
-from poker.atomic import write_atomically
+from poker.run.atomic import write_atomically
 from poker.search.torch.vector import TorchVectorSolver
 from poker.solvers.vector.game import VectorGame
 from tests.bench.bench_vector import flop_holdem

@@ -14,18 +14,18 @@ import numpy as np
 
 from conf.compose import call, compose
 from poker.agents.modelled import ModelledAgent
-from poker.betting import Betting
+from poker.game.betting import Betting
+from poker.game.rules import Rules
+from poker.game.state import HandState
+from poker.kernels.types import Board, Singles
 from poker.opponents.habits import Habits
 from poker.opponents.shown import ShownHands
 from poker.play.hand import play_hand
 from poker.report.estimates import estimate
-from poker.rules import Rules
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.realization import Rows, played
 from poker.solvers.vector.solver import VectorSolver
-from poker.state import HandState
 from poker.tree import bet_menu, build_tree
-from poker.types import Board, Singles
 from tests.bench.record import record, run_into_file
 
 PLAYERS = "people_loose", "people_tight", "pluribus"

@@ -14,7 +14,7 @@ import time
 from typing import Any
 
 from tests.bench.record import record
-from tests.table.server import Client, Server
+from tests.table.serving import Client, Server
 
 _TIMES = re.compile(r"(\d+) decisions, median ([\d.]+) s, 95th percentile ([\d.]+) s")
 

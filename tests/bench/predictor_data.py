@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from conf.compose import call, chosen, compose
-from poker.artifacts import open_artifact
+from poker.store.artifacts import open_artifact
 from tests.bench.record import record
 
 SHARES = 0.125, 0.25, 0.5, 1.0

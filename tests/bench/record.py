@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from conf.arguments import command_line
-from poker.provenance import portable, provenance
+from poker.store.provenance import portable, provenance
 
 
 def record(**content: Any) -> dict[str, Any]:

@@ -22,19 +22,19 @@ import numpy as np
 from conf.help import values_of
 from poker.agents.base import sample_action
 from poker.agents.blueprint import BlueprintAgent, load_blueprint
-from poker.agents.depth_limited_ring import DepthLimitedRingAgent
-from poker.atomic import write_atomically
-from poker.betting import Betting
+from poker.agents.searching.ring import DepthLimitedRingAgent
+from poker.depth_limit.evaluator import leaf_states
+from poker.game.beliefs import observe_action, observe_board, start_ranges
+from poker.game.betting import Betting
+from poker.game.state import HandState, public_state
+from poker.kernels.types import Board, Singles
 from poker.report.estimates import estimate
-from poker.search.beliefs import observe_action, observe_board, start_ranges
-from poker.search.leaves.evaluator import leaf_states
+from poker.run.atomic import write_atomically
 from poker.search.round_solver import SolverSettings, on_actions
 from poker.search.settings import SearchSettings
 from poker.solvers.sampling.subgame import RolledOut, SubgameSolver
-from poker.state import HandState, public_state
 from poker.tree import BettingTree, DepthLimit, Kind, bet_menu, build_tree
 from poker.tree.translation import HistoryTranslator
-from poker.types import Board, Singles
 from tests.bench.record import record
 from tests.games import load_rules
 

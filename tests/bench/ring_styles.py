@@ -30,14 +30,14 @@ from conf.compose import call
 from conf.help import choices, values_of
 from poker.abstraction.equities import hand_ranks
 from poker.agents.base import Agent, PolicyAgent, require_policy
-from poker.agents.depth_limited_ring import DepthLimitedRingAgent
 from poker.agents.local_best_response import LocalBestResponse
-from poker.atomic import write_atomically
-from poker.cards import hand_index
+from poker.agents.searching.ring import DepthLimitedRingAgent
+from poker.game.cards import hand_index
+from poker.game.rules import FOLD
+from poker.game.state import HandState
+from poker.kernels.types import Board, Floats
 from poker.report.estimates import Estimate, estimate
-from poker.rules import FOLD
-from poker.state import HandState
-from poker.types import Board, Floats
+from poker.run.atomic import write_atomically
 from pokernets.agents import load_agent
 from tests.bench.record import record
 from tests.games import load_rules

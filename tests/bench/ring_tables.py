@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 
 from conf.compose import call, compose
-from poker.betting import Betting
-from poker.cards import HOLDEM, hand_index
+from poker.game.betting import Betting
+from poker.game.cards import HOLDEM, hand_index
+from poker.game.rules import STREET_NAMES
+from poker.game.state import HandState
+from poker.opponents.limit.modelling import tracker_for
+from poker.opponents.limit.tracker import Tracker
 from poker.opponents.model import action_class, context_of
-from poker.opponents.modelling import tracker_for
-from poker.opponents.tracker import Tracker
 from poker.play.hand import play_hand
 from poker.report.estimates import estimate
-from poker.rules import STREET_NAMES
-from poker.state import HandState
 from tests.bench.record import record, run_into_file
 
 MODELLINGS = "generic", "statistics", "net"

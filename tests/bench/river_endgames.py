@@ -15,20 +15,20 @@ import numpy as np
 
 from conf.help import values_of
 from poker.agents.blueprint import BlueprintAgent, blueprint_policy, load_blueprint
-from poker.agents.depth_limited_ring import DepthLimitedRingAgent
-from poker.atomic import write_atomically
+from poker.agents.searching.ring import DepthLimitedRingAgent
+from poker.game.state import HandState
+from poker.kernels.types import Board, Ranges
 from poker.play.hand import play_hand
 from poker.report.estimates import Estimate, estimate
-from poker.search.heads_up_rest import HeadsUpRest
+from poker.run.atomic import write_atomically
+from poker.search.multiplayer.heads_up_rest import HeadsUpRest
 from poker.search.round_solver import SolverSettings
 from poker.search.settings import SearchSettings
 from poker.solvers.best_response.ranges import RangePolicy, RangeWalk
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.solver import VectorSolver
-from poker.state import HandState
 from poker.tree import BetMenu, bet_menu, build_tree
 from poker.tree.translation import HistoryTranslator
-from poker.types import Board, Ranges
 from tests.bench.record import record
 from tests.games import load_rules
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from poker.parallel import Cluster, R, SharedArray, T, Team, Work
+from poker.run.parallel import Cluster, R, SharedArray, T, Team, Work
 from poker.solvers.sampling.rounds import RoundPlan, Rounds
 from tests.bench.record import record
 from tests.solvers.sampling.test_rounds import leduc

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from conf.compose import call, compose
+from poker.game.rules import Rules
+from poker.game.state import HandState
 from poker.play.hand import play_hand
-from poker.rules import Rules
-from poker.state import HandState
 from tests.bench.record import record
 
 LEARNER = "depth_limited_exploit"

@@ -17,15 +17,15 @@ from typing import Any
 
 import numpy as np
 
-from models.range_net import RANGE_NET, RangeNet
-from poker.artifacts import open_artifact
-from poker.atomic import write_atomically
-from poker.cards import parse_cards
-from poker.features.ranges import LEVELS
+from models.leaf.range_net import RANGE_NET, RangeNet
+from poker.depth_limit.leaves.range_net import MeanOverDeals, RangeNetLeaf
+from poker.depth_limit.range_inputs import LEVELS
 from poker.formats.ranges import parse_range
-from poker.search.leaves.range_net import MeanOverDeals, RangeNetLeaf
+from poker.game.cards import parse_cards
+from poker.run.atomic import write_atomically
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.solver import VectorSolver
+from poker.store.artifacts import open_artifact
 from poker.tree import DepthLimit, build_tree
 from poker.tree.spots import spot_bets, spot_root
 from tests.bench.record import record

@@ -18,8 +18,8 @@ from conf.arguments import flags_and_settings, without_guesses
 from conf.compose import call, chosen, compose, resolve
 from conf.help import CONF, choices, experiments, nets, purposes
 from conf.signatures import ConfigurationError, check
-from poker.commands import COMMANDS
-from poker.rules import Rules
+from poker.game.rules import Rules
+from poker.run.commands import COMMANDS
 from tests.commands import run_here
 from tests.killed import ROOT
 

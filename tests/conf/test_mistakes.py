@@ -11,8 +11,8 @@ import torch
 
 from conf import launch
 from conf.compose import call, compose, resolve
-from poker.artifacts import write_artifact
-from poker.errors import PokernetsError
+from poker.run.errors import PokernetsError
+from poker.store.artifacts import write_artifact
 from tests.commands import run_here
 from tests.games import CONF, load_rules
 from tests.models.shards import write_leaf_states

@@ -14,7 +14,7 @@ from hydra.core.utils import JobReturn
 from hydra.experimental.callback import Callback
 
 from conf.launch import launch, task_of
-from poker.artifacts import open_artifact
+from poker.store.artifacts import open_artifact
 from tests.games import CONF
 from tests.models.shards import write_leaf_states
 

@@ -11,10 +11,10 @@ import pytest
 from data_gen.abstraction import run
 from poker.abstraction.buckets import CardAbstraction
 from poker.abstraction.methods import Building, Method, StreetTable
-from poker.artifacts import MismatchedArtifactError
-from poker.cards import NUM_HANDS, PREFLOP_CLASS
+from poker.game.cards import NUM_HANDS, PREFLOP_CLASS
 from poker.kernels.cards.isomorphism import NUM_BOARDS
-from poker.parallel import LocalCluster
+from poker.run.parallel import LocalCluster
+from poker.store.artifacts import MismatchedArtifactError
 
 
 @dataclass

@@ -11,13 +11,13 @@ import pytest
 
 from data_gen.blueprint import CHECKPOINT, _with_regrets
 from poker.abstraction.buckets import SmallGameBuckets
-from poker.artifacts import open_artifact
-from poker.errors import PokernetsError
+from poker.run.errors import PokernetsError
 from poker.solvers.best_response.ranges import evaluate_policy
 from poker.solvers.blueprint import Blueprint
 from poker.solvers.curve import read_points
 from poker.solvers.sampling.mccfr import ExternalSampling
 from poker.solvers.sampling.uct import Uct
+from poker.store.artifacts import open_artifact
 from poker.tree import BetMenu
 from tests.commands import call_here
 from tests.data_gen.commands import data_gen, data_gen_fails, data_gen_killed, digests

@@ -12,20 +12,20 @@ from conf.bundles import unbundle
 from conf.compose import call, compose
 from conf.launch import task_of
 from conf.specs import bundled
-from models.export import export_net
-from models.inference import LEAF_NET, leaf_stamp
-from models.mlp import Mlp
+from models.training.export import export_net
+from models.training.inference import LEAF_NET, leaf_stamp
+from models.training.mlp import Mlp
 from poker.abstraction.buckets import CardAbstraction, make_abstraction
 from poker.agents.base import PolicyAgent
-from poker.artifacts import open_artifact, write_artifact
-from poker.bundle import open_bundle
-from poker.cards import NUM_HANDS, PREFLOP_CLASS
-from poker.errors import PokernetsError
-from poker.features.leaf import TARGET
-from poker.search.leaves.table import TableLeaf
+from poker.depth_limit.inputs import TARGET
+from poker.depth_limit.leaves.leaf_table import preflop_leaves
+from poker.depth_limit.leaves.table import TableLeaf
+from poker.game.cards import NUM_HANDS, PREFLOP_CLASS
+from poker.game.state import Betting, HandState
+from poker.run.errors import PokernetsError
 from poker.solvers.blueprint import CONTINUATIONS, FirstRound, always_call
-from poker.solvers.rollout.leaf_table import preflop_leaves
-from poker.state import Betting, HandState
+from poker.store.artifacts import open_artifact, write_artifact
+from poker.store.bundle import open_bundle
 from poker.tree import build_tree
 from poker.tree.menus import bet_menu
 

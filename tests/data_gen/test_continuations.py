@@ -7,14 +7,14 @@ import pytest
 
 from data_gen.continuations import Sampled, shortfall
 from poker.abstraction.buckets import CardAbstraction
-from poker.artifacts import open_artifact
-from poker.errors import PokernetsError
-from poker.features.leaf_shards import open_shards
-from poker.search.leaves.table import TableLeaf
+from poker.depth_limit.continuations.forms import KIND as FORMS
+from poker.depth_limit.continuations.forms import SelfGenerated, save_forms
+from poker.depth_limit.leaves.leaf_table import LeafTable
+from poker.depth_limit.leaves.table import TableLeaf
+from poker.depth_limit.shards import open_shards
+from poker.run.errors import PokernetsError
 from poker.solvers.blueprint import Blueprint, FirstRound
-from poker.solvers.rollout.forms import KIND as FORMS
-from poker.solvers.rollout.forms import SelfGenerated, save_forms
-from poker.solvers.rollout.leaf_table import LeafTable
+from poker.store.artifacts import open_artifact
 from tests.data_gen.commands import data_gen, data_gen_fails
 from tests.data_gen.tiny import tiny_blueprint
 

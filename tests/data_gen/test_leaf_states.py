@@ -12,18 +12,18 @@ from data_gen.leaf_states import ShardSettings, shard_rows
 from poker.abstraction.buckets import SmallGameBuckets
 from poker.abstraction.dealers import sample_boards
 from poker.abstraction.features import all_in_equity
-from poker.cards import HOLDEM, PREFLOP_CLASS
-from poker.errors import PokernetsError
-from poker.features import leaf
-from poker.features.leaf_shards import open_shards
-from poker.rules import CALL
+from poker.depth_limit import inputs
+from poker.depth_limit.continuations.forms import Biased
+from poker.depth_limit.continuations.leaf_states import LeafSampler
+from poker.depth_limit.continuations.rollout import Continuations
+from poker.depth_limit.shards import open_shards
+from poker.game.cards import HOLDEM, PREFLOP_CLASS
+from poker.game.rules import CALL
+from poker.game.state import Betting
+from poker.kernels.types import Singles
+from poker.run.errors import PokernetsError
 from poker.solvers.blueprint import Blueprint, blueprint_from
-from poker.solvers.rollout.continuation import Continuations
-from poker.solvers.rollout.forms import Biased
-from poker.solvers.rollout.leaf_states import LeafSampler
-from poker.state import Betting
 from poker.tree import bet_menu, build_tree
-from poker.types import Singles
 from tests.blueprints import random_blueprint
 from tests.data_gen.commands import data_gen, data_gen_fails, data_gen_killed, digests
 from tests.data_gen.tiny import tiny_blueprint
@@ -46,7 +46,9 @@ def test_killed_and_continued_is_byte_identical(tmp_path: Path) -> None:
     assert not whole.exists()
     said = data_gen(*SMALL, "job.shards=12", *common, f"job.output={whole}")
     assert "0 of 12 shards are there, 12 to make" in said
-    data_gen_killed("data_gen.progress:JobProgress.update", *SMALL, "job.shards=12", *common, f"job.output={broken}")
+    data_gen_killed(
+        "data_gen.support.progress:JobProgress.update", *SMALL, "job.shards=12", *common, f"job.output={broken}"
+    )
     assert 0 < len(list(broken.glob("shard-*"))) < 12
     data_gen(*SMALL, "job.shards=12", *common, f"job.output={broken}")
     assert digests(broken) == digests(whole)
@@ -97,7 +99,7 @@ def test_rows_of_flop_states(continuations: Continuations) -> None:
     rows = shard_rows(continuations, settings(), 0)
     count = len(rows["group"])
     assert count == 2 * 2 * 2 * 40
-    assert rows["features"].shape == (count, leaf.SIZE)
+    assert rows["features"].shape == (count, inputs.SIZE)
     assert rows["labels"].shape == rows["label_sem"].shape == (count, 4)
     assert np.bincount(rows["seat"]).tolist() == [count // 2, count // 2]
     assert (rows["street"] == 1).all()
@@ -112,9 +114,9 @@ def test_rows_of_flop_states(continuations: Continuations) -> None:
 def test_seats_mirror_each_other(continuations: Continuations) -> None:
     """A pair has a row for either seat: features swapped, values under the unbiased continuation opposite."""
     rows = shard_rows(continuations, settings(), 0)
-    hands = len(leaf.HAND_NAMES)
+    hands = len(inputs.HAND_NAMES)
     own, opp = rows["features"][:, :hands], rows["features"][:, hands : 2 * hands]
-    public = rows["features"][:, [leaf.NAMES.index("stack_to_pot"), leaf.NAMES.index("board_windows")]]
+    public = rows["features"][:, [inputs.NAMES.index("stack_to_pot"), inputs.NAMES.index("board_windows")]]
     first, second = np.flatnonzero(rows["seat"] == 0), np.flatnonzero(rows["seat"] == 1)
     seen = {np.concatenate([own[i], opp[i], public[i]]).tobytes(): rows["labels"][i, 0] for i in first}
     mirrored = [seen[np.concatenate([opp[i], own[i], public[i]]).tobytes()] for i in second]

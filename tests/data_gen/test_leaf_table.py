@@ -7,12 +7,12 @@ import pytest
 
 from data_gen.leaf_table import TableSettings
 from poker.abstraction.buckets import CardAbstraction
-from poker.artifacts import MismatchedArtifactError
-from poker.errors import PokernetsError
+from poker.depth_limit.continuations.forms import Biased
+from poker.depth_limit.continuations.rollout import Continuations
+from poker.depth_limit.leaves.leaf_table import LeafTable, preflop_leaves
+from poker.run.errors import PokernetsError
 from poker.solvers.blueprint import Blueprint
-from poker.solvers.rollout.continuation import Continuations
-from poker.solvers.rollout.forms import Biased
-from poker.solvers.rollout.leaf_table import LeafTable, preflop_leaves
+from poker.store.artifacts import MismatchedArtifactError
 from tests.data_gen.commands import data_gen, digests
 from tests.data_gen.tiny import tiny_blueprint
 

@@ -8,29 +8,29 @@ import numpy as np
 import pytest
 
 from conf.compose import compose
-from data_gen import opponent_sources
 from data_gen.opponent_actions import ActionRows
-from data_gen.opponent_sources import ObservedHand, SelfPlay
+from data_gen.support import sources as opponent_sources
+from data_gen.support.sources import ObservedHand, SelfPlay
 from poker.agents.simple import AlwaysCall, RandomAgent
-from poker.artifacts import MismatchedArtifactError, write_artifact
-from poker.betting import Betting
-from poker.features import opponent
-from poker.features.action_rows import COLUMNS, NAMES, open_rows
-from poker.features.nolimit import NUM_SIZES, spot_index, spot_of
-from poker.features.opponent import bets_to_call
 from poker.formats.acpc.log import LoggedHand
 from poker.formats.histories import POKERSTARS, write_hands
-from poker.formats.irc import Problems, read_hands
-from poker.formats.irc_replay import replay_all
+from poker.formats.irc.archive import Problems, read_hands
+from poker.formats.irc.replay import replay_all
 from poker.formats.played import as_played
+from poker.game.betting import Betting
+from poker.game.rules import CALL, FOLD
+from poker.game.state import HandState
+from poker.opponents.inputs import limit
+from poker.opponents.inputs.limit import bets_to_call
+from poker.opponents.inputs.no_limit import NUM_SIZES, spot_index, spot_of
+from poker.opponents.inputs.rows import COLUMNS, NAMES, open_rows
 from poker.opponents.model import RAISE_CLASS, action_class, sized_class
 from poker.play.hand import play_hand
 from poker.play.lineup import AgentSpec
-from poker.rules import CALL, FOLD
-from poker.state import HandState
+from poker.store.artifacts import MismatchedArtifactError, write_artifact
 from tests.commands import call_here
 from tests.data_gen.commands import data_gen_fails, digests
-from tests.formats.test_irc import played
+from tests.formats.irc.test_archive import played
 from tests.games import load_rules
 
 GAMES = ("holdem_nolimit_2p", "holdem_limit_2p")
@@ -56,7 +56,7 @@ def test_rows_are_the_decisions_in_turn(work: Path) -> None:
         for state, move in hand.states():
             betting = state.betting
             assert move.player == betting.to_act
-            np.testing.assert_array_equal(columns["features"][row], opponent.encode(betting, state.board))
+            np.testing.assert_array_equal(columns["features"][row], limit.encode(betting, state.board))
             assert artifact.arrays[NAMES][columns["player"][row]] == hand.names[move.player]
             columns_of_row = [int(columns[name][row]) for name in ("action", "street", "bets", "seat", "hand", "time")]
             wanted = [action_class(move.action), betting.street, bets_to_call(betting), move.player, number, hand.stamp]

@@ -1,7 +1,7 @@
 from pathlib import Path
 
 from tests.data_gen.commands import data_gen, data_gen_fails, digests
-from tests.test_lock import held
+from tests.run.test_lock import held
 
 SMALL = ("job=preflop_rollouts", "job.deals=2000", "job.iterations=2", "job.iteration_deals=1000")
 

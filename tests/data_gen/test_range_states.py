@@ -8,14 +8,14 @@ import pytest
 
 from data_gen.range_states import KINDS, RangeSettings, posed, random_range, shard_rows, solve_all
 from poker.abstraction.features import all_in_equity
-from poker.artifacts import MissingArtifactError
-from poker.cards import HOLDEM, NUM_HANDS, hand_index, parse_cards
-from poker.errors import PokernetsError
-from poker.features.ranges import LEVELS, encode, equities_against, joint_weights, open_states
-from poker.search.leaves.range_net import MeanOverDeals
+from poker.depth_limit.leaves.range_net import MeanOverDeals
+from poker.depth_limit.range_inputs import LEVELS, encode, equities_against, joint_weights, open_states
+from poker.game.cards import HOLDEM, NUM_HANDS, hand_index, parse_cards
+from poker.run.errors import PokernetsError
+from poker.store.artifacts import MissingArtifactError
 from tests.data_gen.commands import data_gen, data_gen_fails, data_gen_killed, digests
+from tests.depth_limit.leaves.range_values import Equities
 from tests.devices import CUDA, INTERPRETER
-from tests.search.leaves.range_values import Equities
 
 SMALL = ("job=range_states", "job.settings.states_per_shard=2", "job.settings.iterations=20", "cluster.processes=2")
 BOARD = parse_cards("AsKd8c7h2s")
@@ -36,7 +36,7 @@ def test_killed_and_continued_is_byte_identical(tmp_path: Path) -> None:
     assert "6 to make, 12 states; about" in data_gen(*SMALL, *common, f"job.output={whole}", "--dry")
     assert not whole.exists()
     data_gen(*SMALL, *common, f"job.output={whole}")
-    data_gen_killed("data_gen.progress:JobProgress.update", *SMALL, *common, f"job.output={broken}")
+    data_gen_killed("data_gen.support.progress:JobProgress.update", *SMALL, *common, f"job.output={broken}")
     assert 0 < len(list(broken.glob("shard-*"))) < 6
     data_gen(*SMALL, *common, f"job.output={broken}")
     assert digests(broken) == digests(whole)

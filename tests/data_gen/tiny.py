@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 
 from poker.abstraction.buckets import make_abstraction
-from poker.cards import NUM_HANDS, PREFLOP_CLASS
+from poker.game.cards import NUM_HANDS, PREFLOP_CLASS
 from tests.data_gen.commands import data_gen
 
 FLOP_BUCKETS = 3

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from poker.abstraction.equities import awaits_cards, next_board_size, showdown_chances
-from poker.betting import Betting
+from poker.game.betting import Betting
+from poker.game.rules import Rules
+from poker.game.state import PolicyFunction, public_state
 from poker.kernels.cards.hands import HAND_PERMUTATION
 from poker.kernels.cards.isomorphism import board_multiplicities, canonical_boards
-from poker.rules import Rules
-from poker.state import PolicyFunction, public_state
-from poker.types import Board, Floats
+from poker.kernels.types import Board, Floats
 
 
 @dataclass(frozen=True)

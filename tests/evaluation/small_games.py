@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from poker.betting import Betting
-from poker.rules import CALL, FOLD, Rules
-from poker.state import HandState, Policy
+from poker.game.betting import Betting
+from poker.game.rules import CALL, FOLD, Rules
+from poker.game.state import HandState, Policy
 
 
 class RandomPolicy:

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from poker.agents.base import SamplingAgent
-from poker.errors import PokernetsError
 from poker.experiments import beside_people
+from poker.game.state import HandState, Policy
 from poker.opponents.profiles import PFR, VPIP
 from poker.play.lineup import AgentSpec
-from poker.state import HandState, Policy
+from poker.run.errors import PokernetsError
 from tests.games import load_rules
 
 SIX = load_rules("holdem_nolimit_6p")

@@ -9,10 +9,10 @@ import pytest
 
 from poker.agents.local_best_response import LbrActions, LbrStreet
 from poker.agents.simple import AlwaysCall, AlwaysRaise, RandomAgent
-from poker.artifacts import MissingArtifactError, write_artifact
 from poker.experiments.demo import run
-from poker.parallel import LocalCluster
 from poker.play.lineup import AgentSpec
+from poker.run.parallel import LocalCluster
+from poker.store.artifacts import MissingArtifactError, write_artifact
 from tests.games import load_rules
 
 LEAF = {"validation": {"huber": 0.1, "huber_of_mean": 0.2, "label_noise": 0.05}}

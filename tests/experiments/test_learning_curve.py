@@ -10,13 +10,13 @@ import pytest
 
 from poker.abstraction.buckets import SmallGameBuckets
 from poker.abstraction.dealers import Dealer
-from poker.artifacts import open_artifact
-from poker.errors import PokernetsError
 from poker.experiments import learning_curve
+from poker.game.state import Betting
 from poker.report.estimates import t_quantile
+from poker.run.errors import PokernetsError
 from poker.solvers.blueprint import KIND, Blueprint, always_call
 from poker.solvers.policy_match import Seed, Units, play_match
-from poker.state import Betting
+from poker.store.artifacts import open_artifact
 from poker.tree import build_tree
 from tests.games import load_rules
 from tests.report.scalars import read_scalars

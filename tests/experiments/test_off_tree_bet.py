@@ -7,21 +7,21 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from poker.errors import PokernetsError
+from poker.depth_limit.continuations.generation import ContinuationSet, Solving, biased, limited_game, self_generated
+from poker.depth_limit.evaluator import LeafEvaluator
 from poker.experiments.off_tree_bet.experiment import IN_TREE, TO_THE_END, TRANSLATION, Measure, run
 from poker.experiments.off_tree_bet.search import Depth, SearchedAnswers, predicted
 from poker.experiments.off_tree_bet.solutions import GameEffort, SolvedGame, by_suits, line_rows, solved, translated
 from poker.experiments.off_tree_bet.spot import OffTreeBet, twins
-from poker.rules import Rules
-from poker.search.leaves.evaluator import LeafEvaluator
-from poker.solvers.continuations.generation import ContinuationSet, Solving, biased, limited_game, self_generated
+from poker.game.rules import Rules
+from poker.game.state import Betting
+from poker.kernels.types import Ranges
+from poker.run.errors import PokernetsError
 from poker.solvers.vector.boards import deck_of
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.leaves import LeafValues
 from poker.solvers.vector.solver import VectorSolver
-from poker.state import Betting
 from poker.tree import bet_menu
-from poker.types import Ranges
 
 MENU = bet_menu(preflop=[[0.5, 1], [1], ["a"]], flop=[[0.5, 1], [1], ["a"]])
 QUIET = Console(quiet=True)

@@ -8,12 +8,12 @@ import pytest
 
 from poker.agents.all_in import AllInPlayer
 from poker.agents.simple import AlwaysCall, AlwaysRaise
-from poker.errors import PokernetsError
 from poker.evaluation.matches.match import MatchSettings
 from poker.evaluation.matches.match_results import MatchResults
 from poker.experiments.scripted_players import least_shortfall, run
-from poker.parallel import LocalCluster
 from poker.play.lineup import AgentSpec
+from poker.run.errors import PokernetsError
+from poker.run.parallel import LocalCluster
 from tests.games import load_rules
 
 AGENTS = [

@@ -6,14 +6,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from poker.betting import Betting
-from poker.cards import parse_cards
-from poker.errors import PokernetsError
 from poker.experiments.weight_tables import Gains, evenly, replay_hand, run
-from poker.formats.irc_replay import IrcHand, Move
+from poker.formats.irc.replay import IrcHand, Move
+from poker.game.betting import Betting
+from poker.game.cards import parse_cards
+from poker.opponents.limit.modelling import Modelling, tracker_for
+from poker.opponents.limit.tracker import Tracker
 from poker.opponents.model import Context
-from poker.opponents.modelling import Modelling, tracker_for
-from poker.opponents.tracker import Tracker
+from poker.run.errors import PokernetsError
 from tests.formats.irc_files import Files, irc_rules, play_hand, write_hand
 from tests.games import load_rules
 from tests.poki import rates, rates_path

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from poker.cards import cards_text
-from poker.rules import CALL, FOLD, Rules
-from poker.state import HandState
+from poker.game.cards import cards_text
+from poker.game.rules import CALL, FOLD, Rules
+from poker.game.state import HandState
 
 
 def irc_rules(players: int, single_blind: bool = False, bankroll: int = 1000) -> Rules:

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from poker.errors import PokernetsError
 from poker.formats import histories, phh, phh_read
 from poker.formats.histories import ACPC, FORMATS, OHH, PHH, POKERSTARS, SUFFIXES, format_of, read_hands, write_hands
 from poker.formats.played import HistoryError, PlayedHand, difference, settled
 from poker.formats.sites import pokerstars, pokerstars_read
+from poker.run.errors import PokernetsError
 from tests.formats.pokerkit_hands import Antes, assert_same_hand, dumped, pokerkit_payoffs, simulated
 from tests.formats.samples import assert_refused, sample
 from tests.games import load_rules

@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from poker.errors import PokernetsError
 from poker.formats.histories import (
     ACPC,
     BOVADA,
@@ -29,8 +28,9 @@ from poker.formats.histories import (
 from poker.formats.played import HistoryError, PlayedHand
 from poker.formats.ranges import parse_range
 from poker.formats.sites.winamax import WinamaxLines
-from poker.rules import Rules
-from poker.solvers.vector.spot.spots import read_spot
+from poker.game.rules import Rules
+from poker.run.errors import PokernetsError
+from poker.study.spots.spots import read_spot
 from tests.formats import test_ohh, test_phh_read
 from tests.formats.samples import broken, sample
 from tests.games import load_rules

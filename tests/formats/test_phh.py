@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 from pokerkit import HandHistory
 
-from poker.errors import PokernetsError
 from poker.formats import histories
 from poker.formats.acpc.log import LoggedHand
 from poker.formats.phh import hand_text, phhs_texts, unwritable, write_phhs
 from poker.formats.played import as_played
-from poker.rules import CALL, Rules
-from poker.state import Betting, HandState
+from poker.game.rules import CALL, Rules
+from poker.game.state import Betting, HandState
+from poker.run.errors import PokernetsError
 from tests.games import load_rules
 from tests.random_play import nolimit, pokerkit_pays, posted_is_called, random_hand
 

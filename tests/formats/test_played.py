@@ -2,12 +2,12 @@
 
 import pytest
 
-from poker.errors import PokernetsError
-from poker.evaluation.histories.tally import BEYOND_THE_POT, irregularities
+from poker.evaluation.tally import BEYOND_THE_POT, irregularities
 from poker.formats.phh_read import parse_hand
 from poker.formats.played import LineError, PlayedHand, Replayer, payoffs_by_rules, table_rules
-from poker.rules import CALL, FOLD
-from poker.state import Betting, HandState, IllegalAction, Pot
+from poker.game.rules import CALL, FOLD
+from poker.game.state import Betting, HandState, IllegalAction, Pot
+from poker.run.errors import PokernetsError
 from tests.formats.samples import sample
 
 

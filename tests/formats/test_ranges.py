@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from poker.cards import HAND_CARDS, HOLDEM, PREFLOP_CLASS, hand_text, parse_cards
 from poker.formats.ranges import RangeError, parse_range, range_text
+from poker.game.cards import HAND_CARDS, HOLDEM, PREFLOP_CLASS, hand_text, parse_cards
 
 SPOTS = json.loads((Path(__file__).parents[1] / "golden" / "spots.json").read_text())["spots"]
 

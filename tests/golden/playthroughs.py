@@ -5,8 +5,8 @@ from pathlib import Path
 
 import numpy as np
 
-from poker.rules import Rules
-from poker.state import HandState
+from poker.game.rules import Rules
+from poker.game.state import HandState
 from tests.games import load_rules
 from tests.random_play import random_action
 

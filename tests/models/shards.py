@@ -6,17 +6,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from poker.features import leaf
-from poker.features.leaf_shards import write_shard
-from poker.features.shards import shard_path
+from poker.depth_limit import inputs
+from poker.depth_limit.shards import write_shard
 from poker.solvers.blueprint import CONTINUATIONS
+from poker.store.shards import shard_path
 
 NOISE = 0.05
 
 
 def truth(features: NDArray[np.float32]) -> NDArray[np.float32]:
     """[n, 34] -> [n, 4]: smooth, bounded, not linear."""
-    weights = np.random.default_rng(7).normal(size=(leaf.SIZE, 4)).astype(np.float32) / 6
+    weights = np.random.default_rng(7).normal(size=(inputs.SIZE, 4)).astype(np.float32) / 6
     return (np.tanh(features @ weights) + 0.3 * np.sin(3 * features[:, :4])).astype(np.float32)
 
 
@@ -27,7 +27,7 @@ def write_leaf_states(
     column and the row of it that is no number."""
     generator = np.random.default_rng(seed)
     for index in range(shards):
-        features = generator.random((rows, leaf.SIZE), dtype=np.float32).astype(np.float16)
+        features = generator.random((rows, inputs.SIZE), dtype=np.float32).astype(np.float16)
         noise = generator.normal(scale=NOISE, size=(rows, 4))
         columns: dict[str, NDArray[Any]] = {
             "features": features,

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from models.export import load_net
-from models.inference import LEAF_NET, leaf_stamp
+from models.training.export import load_net
+from models.training.inference import LEAF_NET, leaf_stamp
 from poker.solvers.blueprint import CONTINUATIONS
 from tests.killed import run_killed
 from tests.models.shards import write_leaf_states

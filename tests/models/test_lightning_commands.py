@@ -11,10 +11,10 @@ import pytest
 import yaml
 from torch import nn
 
-from models.inference import LEAF_NET, LeafNet
-from models.leaf_module import LeafModule
-from poker.artifacts import open_artifact
-from poker.atomic import MANIFEST
+from models.leaf.module import LeafModule
+from models.training.inference import LEAF_NET, LeafNet
+from poker.run.atomic import MANIFEST
+from poker.store.artifacts import open_artifact
 from tests.commands import Done, run_here
 from tests.models.shards import write_leaf_states
 

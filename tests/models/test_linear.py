@@ -4,8 +4,8 @@ import pytest
 import torch
 from torch.nn import functional
 
-from models import mlp
-from models.mlp import FusedLinear, Linear, has_onednn
+from models.training import mlp
+from models.training.mlp import FusedLinear, Linear, has_onednn
 
 needs_onednn = pytest.mark.skipif(not has_onednn(), reason="this torch has no oneDNN products")
 

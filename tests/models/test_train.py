@@ -14,15 +14,15 @@ from lightning.pytorch import callbacks
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from conf.compose import compose, resolve
-from models.fitting import EarlyStopping, recipe
-from models.inference import LEAF_NET, LeafNet
-from poker.artifacts import canonical_json, open_artifact
+from models.training.fitting import EarlyStopping, recipe
+from models.training.inference import LEAF_NET, LeafNet
 from poker.solvers.blueprint import CONTINUATIONS
+from poker.store.artifacts import canonical_json, open_artifact
 from tests.commands import Done, run_here
 from tests.killed import ROOT, run_killed
 from tests.models.shards import NOISE, truth, write_leaf_states
 
-TRAINING_STEP = "models.leaf_module:LeafModule.training_step"
+TRAINING_STEP = "models.leaf.module:LeafModule.training_step"
 
 
 def command(work: Path, *overrides: str) -> list[str]:

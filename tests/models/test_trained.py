@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from poker.bundle import open_bundle
+from poker.store.bundle import open_bundle
 
 ROOT = Path(__file__).parents[2]
 TRAINED = ROOT / "models" / "trained" / "laptop.bundle"

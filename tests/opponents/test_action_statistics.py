@@ -1,10 +1,9 @@
 import numpy as np
 import pytest
 
-from poker.betting import Betting
-from poker.errors import PokernetsError
-from poker.features.opponent import bets_to_call
+from poker.game.betting import Betting
 from poker.opponents.action_statistics import GENERIC_TABLE, BestOf, Constant, ContextCounts, majority, of_players
+from poker.opponents.inputs.limit import bets_to_call
 from poker.opponents.model import (
     CALL_CLASS,
     FOLD_CLASS,
@@ -15,6 +14,7 @@ from poker.opponents.model import (
     action_class,
     context_of,
 )
+from poker.run.errors import PokernetsError
 from tests.games import load_rules
 
 FLOP_BET = Context("ann", 1, 1)

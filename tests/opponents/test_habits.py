@@ -10,22 +10,22 @@ import pytest
 
 from poker.abstraction.equities import showdown_chances
 from poker.agents.simple import AlwaysCall, AlwaysRaise, RandomAgent
-from poker.betting import Betting
-from poker.cards import HOLDEM, hand_index, parse_cards
-from poker.errors import PokernetsError
-from poker.features.held import NAMES
-from poker.features.nolimit import spot_of
 from poker.formats.acpc.log import log_line
 from poker.formats.played import table_rules
+from poker.game.betting import Betting
+from poker.game.cards import HOLDEM, hand_index, parse_cards
+from poker.game.rules import CALL, FOLD
+from poker.game.state import HandState
+from poker.kernels.types import Board, Reals, Singles
 from poker.opponents.action_statistics import no_limit
 from poker.opponents.habits import Habits, habits
 from poker.opponents.hand_classes import by_strength, weaker_hands
+from poker.opponents.inputs.held import NAMES
+from poker.opponents.inputs.no_limit import spot_of
 from poker.opponents.model import action_class, context_of
 from poker.opponents.shown import ShownHands
 from poker.play.hand import Player, play_hand
-from poker.rules import CALL, FOLD
-from poker.state import HandState
-from poker.types import Board, Reals, Singles
+from poker.run.errors import PokernetsError
 from tests.agents.opaque import Opaque
 from tests.games import load_rules
 

@@ -3,8 +3,8 @@
 import numpy as np
 
 import pokernets
-from poker.betting import Betting
 from poker.formats.histories import hands_of
+from poker.game.betting import Betting
 from poker.opponents.profiles import (
     AF,
     C_BET,

@@ -3,9 +3,9 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 
-from poker.cards import HOLDEM, parse_cards
+from poker.game.cards import HOLDEM, parse_cards
+from poker.opponents.limit.strength import board_strength
 from poker.opponents.responses import BINS, all_responses, likelihood, responses
-from poker.opponents.strength import board_strength
 from tests.poki import same_habits
 
 HABITS = np.array([0.3, 0.5, 0.2])

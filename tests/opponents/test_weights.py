@@ -1,11 +1,11 @@
 import numpy as np
 import pytest
 
-from poker.cards import HOLDEM, NUM_HANDS, hand_index, parse_cards
+from poker.game.cards import HOLDEM, NUM_HANDS, hand_index, parse_cards
 from poker.kernels.opponents.weights import reweight
+from poker.opponents.limit.strength import board_strength
+from poker.opponents.limit.tracker import Calibration
 from poker.opponents.responses import likelihood
-from poker.opponents.strength import board_strength
-from poker.opponents.tracker import Calibration
 
 FLOP = parse_cards("Kh9h4c")
 PROBS = np.array([0.3, 0.5, 0.2])

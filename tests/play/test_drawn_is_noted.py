@@ -10,10 +10,10 @@ from poker.abstraction.buckets import game_cards
 from poker.agents.base import PolicyAgent, hand_number
 from poker.agents.blueprint import BlueprintAgent
 from poker.formats.acpc.log import match_state_text
-from poker.play.client import DealerSeat
+from poker.game.rules import Rules
+from poker.game.state import HandState
+from poker.play.network.client import DealerSeat
 from poker.play.notes import Notes
-from poker.rules import Rules
-from poker.state import HandState
 from poker.tree import build_tree
 from tests.blueprints import random_blueprint
 from tests.games import load_rules

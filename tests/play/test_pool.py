@@ -7,8 +7,8 @@ import time
 import pytest
 
 from poker.agents.remote import AgentFailure
-from poker.errors import PokernetsError
 from poker.play.pool import Call, Pool
+from poker.run.errors import PokernetsError
 
 
 class Slow:

@@ -7,16 +7,16 @@ from pathlib import Path
 import pytest
 
 from poker.agents.base import Agent, SamplingAgent
-from poker.agents.depth_limited import DepthLimitedAgent
+from poker.agents.searching.heads_up import DepthLimitedAgent
 from poker.agents.simple import AlwaysCall, AlwaysRaise, RandomAgent
-from poker.errors import PokernetsError
+from poker.game.rules import CALL, FOLD
+from poker.game.state import HandState, Policy
 from poker.play.lineup import AgentSpec, LineUp, Rotation
 from poker.play.session import SessionRecord, shares_tables
 from poker.play.workers import Worker
-from poker.rules import CALL, FOLD
+from poker.run.errors import PokernetsError
 from poker.search.round_solver import SolverSettings
 from poker.search.settings import SearchSettings
-from poker.state import HandState, Policy
 from poker.tree import bet_menu
 from tests.devices import CUDA
 from tests.games import load_rules

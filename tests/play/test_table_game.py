@@ -10,19 +10,19 @@ from typing import Any
 import numpy as np
 import pytest
 
-from poker import lines
 from poker.agents.base import Agent
 from poker.agents.simple import AlwaysCall, RandomAgent
-from poker.errors import PokernetsError
 from poker.formats.acpc.log import LoggedHand
 from poker.formats.histories import read_hands
+from poker.game.rules import CALL, FOLD, Rules
+from poker.game.state import HandState, IllegalAction, Policy
 from poker.play import table_files
 from poker.play.lineup import AgentSpec
 from poker.play.notes import Notes
 from poker.play.table_files import TableFiles
 from poker.play.table_game import Opponents, Seen, StalePageError, TableGame
-from poker.rules import CALL, FOLD, Rules
-from poker.state import HandState, IllegalAction, Policy
+from poker.run.errors import PokernetsError
+from poker.store import lines
 from tests.games import load_rules
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from poker.cards import NUM_HANDS, PREFLOP_CLASS, hand_index, parse_cards
+from poker.game.cards import NUM_HANDS, PREFLOP_CLASS, hand_index, parse_cards
 from poker.report.charts import png
 from poker.report.grids import class_shares, strategy_grids
 

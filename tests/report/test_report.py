@@ -11,13 +11,13 @@ import pytest
 from matplotlib.figure import Figure as Drawing
 from rich.console import Console
 
-from poker.cards import PREFLOP_CLASS, RANKS, hand_index
-from poker.provenance import configured
+from poker.game.cards import PREFLOP_CLASS, RANKS, hand_index
 from poker.report import Figure, RangeGrids, Report, Section, Table, Text
 from poker.report.charts import intervals
 from poker.report.estimates import Estimate
 from poker.report.report import cell_text
 from poker.report.scalars import Scalar
+from poker.store.provenance import configured
 from tests.report.scalars import read_scalars
 
 VOID = {"meta", "img"}

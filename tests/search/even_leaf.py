@@ -4,15 +4,15 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from poker.agents.depth_limited import DepthLimitedAgent
-from poker.betting import Betting
-from poker.cards import HOLDEM
-from poker.search.leaves.evaluator import LeafEvaluator
+from poker.agents.searching.heads_up import DepthLimitedAgent
+from poker.depth_limit.evaluator import LeafEvaluator
+from poker.game.betting import Betting
+from poker.game.cards import HOLDEM
+from poker.kernels.types import Ranges
 from poker.search.round_solver import SolverSettings
 from poker.search.settings import SearchSettings
 from poker.solvers.vector.leaves import LeafValues
 from poker.tree import bet_menu
-from poker.types import Ranges
 from tests.games import load_rules
 
 

@@ -14,15 +14,15 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
-from poker.rules import Rules
-from poker.search.leaves.evaluator import LeafEvaluator
+from poker.depth_limit.evaluator import LeafEvaluator
+from poker.game.rules import Rules
+from poker.game.state import Betting
+from poker.kernels.types import Ranges
 from poker.solvers.best_response.ranges import RangePolicy
 from poker.solvers.vector.boards import final_ranks
 from poker.solvers.vector.leaves import LeafValues
 from poker.solvers.vector.solver import VectorSolver
-from poker.state import Betting
 from poker.tree import BettingTree, Kind
-from poker.types import Ranges
 
 Board = tuple[int, ...]
 Pairs = NDArray[np.float64]

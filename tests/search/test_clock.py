@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from poker.betting import Betting
-from poker.cards import parse_cards
-from poker.errors import PokernetsError
-from poker.search.beliefs import observe_board, start_ranges
+from poker.game.beliefs import observe_board, start_ranges
+from poker.game.betting import Betting
+from poker.game.cards import parse_cards
+from poker.run.errors import PokernetsError
 from poker.search.clock import Clock
 from poker.search.round_solver import DepthLimitedSolver, Request, SolverSettings
 from poker.search.safety import Safety

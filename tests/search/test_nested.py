@@ -8,17 +8,17 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 import pytest
 
-from poker.betting import Betting
-from poker.cards import parse_cards
+from poker.game.beliefs import observe_action, observe_board, start_ranges
+from poker.game.betting import Betting
+from poker.game.cards import parse_cards
+from poker.game.rules import CALL, FOLD, Rules
+from poker.kernels.types import Ranges
 from poker.opponents.model import FixedFrequencies
-from poker.rules import CALL, FOLD, Rules
-from poker.search.beliefs import observe_action, observe_board, start_ranges
 from poker.search.exploit.exploiting import Exploit, Modelled
 from poker.search.nested import NestedSearch, together
 from poker.search.round_solver import NodePolicy, Request, RoundSolution
 from poker.search.safety import Concessions, OpponentValues
 from poker.tree import BetMenu, DepthLimit, Kind, build_tree
-from poker.types import Ranges
 from tests.games import load_menu, load_rules
 
 BOARD = parse_cards("2cKdAh7s9h")

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from poker.betting import Betting
-from poker.cards import parse_cards
+from poker.depth_limit.evaluator import leaf_states
 from poker.experiments.rps_plus import CONTINUATIONS, EQUILIBRIUM, depth_limited, exploitability
 from poker.formats.ranges import parse_range
-from poker.search.leaves.evaluator import leaf_states
+from poker.game.betting import Betting
+from poker.game.cards import parse_cards
 from poker.solvers.best_response.ranges import RangePolicy
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.solver import VectorSolver

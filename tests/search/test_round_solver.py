@@ -3,17 +3,17 @@
 import numpy as np
 import pytest
 
-from poker.betting import Betting
-from poker.cards import HOLDEM, hand_index, parse_cards
-from poker.search.beliefs import observe_board, start_ranges
-from poker.search.leaves.evaluator import leaf_states
+from poker.depth_limit.evaluator import leaf_states
+from poker.game.beliefs import observe_board, start_ranges
+from poker.game.betting import Betting
+from poker.game.cards import HOLDEM, hand_index, parse_cards
+from poker.kernels.types import Ranges
 from poker.search.round_solver import DepthLimitedSolver, Request, SolverSettings, evened, without_unlikely
 from poker.search.safety import OpponentValues, Safety
 from poker.solvers.vector.boards import symmetries
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.solver import VectorSolver
 from poker.tree import DepthLimit, bet_menu, build_tree
-from poker.types import Ranges
 from tests.games import load_rules
 
 RULES = load_rules("holdem_nolimit_2p")

@@ -5,15 +5,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from poker.betting import Betting
-from poker.cards import parse_cards
-from poker.errors import PokernetsError
-from poker.rules import CALL
-from poker.search.beliefs import observe_action, observe_board
+from poker.game.beliefs import observe_action, observe_board
+from poker.game.betting import Betting
+from poker.game.cards import parse_cards
+from poker.game.rules import CALL
+from poker.kernels.types import Ranges
+from poker.run.errors import PokernetsError
 from poker.search.round_solver import DepthLimitedSolver, Request, RoundSolution, SolverSettings
 from poker.search.safety import Safety
 from poker.tree import bet_menu
-from poker.types import Ranges
 from tests.games import load_rules
 
 RULES = load_rules("holdem_nolimit_2p")

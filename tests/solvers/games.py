@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from poker.cards import parse_cards
 from poker.formats.ranges import parse_range
-from poker.rules import Rules
+from poker.game.cards import parse_cards
+from poker.game.rules import Rules
 from poker.solvers.best_response.ranges import RangePolicy
 from poker.solvers.vector.game import VectorGame
 from poker.tree import BettingTree

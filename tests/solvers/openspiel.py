@@ -7,8 +7,8 @@ import pyspiel
 from numpy.typing import NDArray
 
 from poker.abstraction.buckets import SmallGameBuckets
-from poker.rules import Rules
-from poker.state import Betting
+from poker.game.rules import Rules
+from poker.game.state import Betting
 from poker.tree import BettingTree, build_tree
 
 Average = Callable[[int], NDArray[np.float32]]

@@ -6,9 +6,9 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
-from poker.rules import Rules
+from poker.game.rules import Rules
+from poker.game.state import showdown_ranks
 from poker.solvers.vector.leaves import LeafValues
-from poker.state import showdown_ranks
 from poker.tree import BettingTree, Kind
 
 Key = tuple[int, tuple[int, ...]]

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from poker.rules import Rules
+from poker.game.rules import Rules
+from poker.game.state import Betting
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.solver import VectorSolver
-from poker.state import Betting
 from poker.tree import BettingTree, Gadget, Kind, bet_menu, build_tree
 from tests.solvers.reference import Profile, Reference
 

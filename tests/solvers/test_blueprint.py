@@ -8,11 +8,11 @@ import pytest
 from numpy.typing import NDArray
 
 from poker.abstraction.buckets import SmallGameBuckets
-from poker.artifacts import CorruptArtifactError, MismatchedArtifactError, MissingArtifactError, fingerprint_of
-from poker.errors import PokernetsError
-from poker.rules import CALL, FOLD
+from poker.game.rules import CALL, FOLD
+from poker.game.state import Betting
+from poker.run.errors import PokernetsError
 from poker.solvers.blueprint import Blueprint, blueprint_from, quantise, tree_fingerprint
-from poker.state import Betting
+from poker.store.artifacts import CorruptArtifactError, MismatchedArtifactError, MissingArtifactError, fingerprint_of
 from poker.tree import build_tree
 from tests.games import load_rules
 

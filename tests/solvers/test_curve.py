@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from poker.errors import PokernetsError
+from poker.run.errors import PokernetsError
 from poker.solvers.curve import CurveLog, CurvePlan, read_points, read_runs
 from tests.games import load_rules
 

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from poker.rules import Rules
+from poker.game.rules import Rules
+from poker.game.state import Betting
 from poker.solvers.best_response.ranges import evaluate_policy
 from poker.solvers.kuhn import DECISIONS, equilibrium, is_kuhn, mean_squared_error, nearest_equilibrium
-from poker.state import Betting
 from poker.tree import BettingTree, build_tree
 from tests.games import load_rules
 

@@ -7,13 +7,13 @@ import pytest
 
 from poker.abstraction.buckets import SmallGameBuckets
 from poker.abstraction.dealers import SmallGameDealer
-from poker.errors import PokernetsError
+from poker.game.rules import Rules
+from poker.game.state import Betting
 from poker.report.estimates import estimate
-from poker.rules import Rules
+from poker.run.errors import PokernetsError
 from poker.solvers.best_response.ranges import evaluate_policy
 from poker.solvers.blueprint import Blueprint, always_call
 from poker.solvers.policy_match import play_match
-from poker.state import Betting
 from poker.tree import build_tree
 from tests.blueprints import random_blueprint
 from tests.games import load_rules

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.table.server import Server, serving
+from tests.table.serving import Server, serving
 
 
 @pytest.fixture(scope="module")

@@ -24,7 +24,7 @@ import numpy as np
 import websocket
 
 from tests.bench.record import record
-from tests.table.server import Client, Server
+from tests.table.serving import Client, Server
 from tests.table.test_attacks import ask, form, upload
 
 _PLACE = re.compile(r"\d+(st|nd|rd|th) in line")

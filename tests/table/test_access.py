@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from starlette.types import Message, Receive, Scope, Send
 
-from poker.errors import PokernetsError
+from poker.run.errors import PokernetsError
 from poker.table.server.access import MOST_UPLOADED, TOKEN, VISITOR, Access
 
 

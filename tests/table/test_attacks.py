@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from tests.table.server import Client, Server, serving
+from tests.table.serving import Client, Server, serving
 
 
 def ask(

@@ -6,7 +6,7 @@ import pytest
 from selenium.webdriver.common.by import By
 
 from tests.table.browser import Browser, open_browser
-from tests.table.server import serving
+from tests.table.serving import serving
 
 LEAF = "{_target_:tests.search.even_leaf.EvenLeaf}"
 HANDS = 8

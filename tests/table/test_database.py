@@ -13,14 +13,14 @@ import pytest
 from nicegui import Client
 from nicegui.page import page
 
-from poker.evaluation.histories.hand_base import HandBase, HandSearch, rows_of
 from poker.formats.phh import phhs_texts
 from poker.play.table_game import PERSON
+from poker.study.hands.hand_base import HandBase, HandSearch, rows_of
 from poker.table.database import _Database, _reviewed_text, _Shared
-from tests.evaluation.histories.test_hand_base import session
-from tests.evaluation.histories.test_hand_file import HEADS_UP, RULES
+from tests.study.hands.test_hand_base import session
+from tests.study.hands.test_hand_file import HEADS_UP, RULES
 from tests.table.browser import Browser, open_browser
-from tests.table.server import serving
+from tests.table.serving import serving
 
 LEAF = "{_target_:tests.search.even_leaf.EvenLeaf}"
 

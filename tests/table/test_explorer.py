@@ -16,10 +16,10 @@ from selenium.webdriver import ActionChains
 
 from conf.compose import compose
 from poker.abstraction.buckets import CardAbstraction
-from poker.betting import Betting
-from poker.errors import PokernetsError
+from poker.game.betting import Betting
+from poker.run.errors import PokernetsError
 from poker.solvers.blueprint import always_call
-from poker.solvers.vector.spot.solution import load_solution
+from poker.study.spots.solution import load_solution
 from poker.table import pages
 from poker.table.explorer.cells import Cell, action_colours, card_sheet, class_grid, mixed
 from poker.table.explorer.charts import _Charts
@@ -27,7 +27,7 @@ from poker.table.explorer.explorer import _Solves
 from poker.tree import BettingTree, bet_menu, build_tree
 from tests.games import load_rules
 from tests.table.browser import Browser, open_browser
-from tests.table.server import serving
+from tests.table.serving import serving
 
 
 def test_grids_have_aces_at_the_top_left_and_suited_hands_above() -> None:

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.evaluation.histories.test_hand_file import HEADS_UP
 from tests.formats.sites.test_pokerstars import CASH
+from tests.study.hands.test_hand_file import HEADS_UP
 from tests.table.browser import Browser, open_browser
-from tests.table.server import Server, serving
+from tests.table.serving import Server, serving
 
 LEAF = "{_target_:tests.search.even_leaf.EvenLeaf}"
 

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from poker.errors import PokernetsError
+from poker.run.errors import PokernetsError
 from poker.table.launch import listening, run
 
 

@@ -13,21 +13,21 @@ import pytest
 from fastapi.testclient import TestClient
 
 import pokernets
-from poker.evaluation.histories.hand_file import HandFile
 from poker.formats.histories import hands_of
 from poker.play.lineup import AgentSpec
+from poker.study.hands.hand_file import HandFile
 from poker.table.server.access import VISITOR, Access
-from pokernets import questions
 from pokernets.agents import LoadedAgent
-from pokernets.questions import KINDS, BusyError, Desk, SpotQuestion
-from pokernets.web import interface
-from tests.evaluation.histories.test_hand_file import HEADS_UP, NO_SMALL_BLIND, RULES
+from pokernets.serving import questions
+from pokernets.serving.questions import KINDS, BusyError, Desk, SpotQuestion
+from pokernets.serving.web import interface
 from tests.formats.sites.test_pokerstars import LIMIT
 from tests.formats.test_ohh import HAND, text_of
 from tests.killed import ROOT
 from tests.search.even_leaf import even_solver
+from tests.study.hands.test_hand_file import HEADS_UP, NO_SMALL_BLIND, RULES
 from tests.table.browser import Browser, open_browser
-from tests.table.server import serving
+from tests.table.serving import serving
 from tests.table.test_server import rubbish
 
 RIVER: dict[str, Any] = {

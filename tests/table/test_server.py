@@ -9,12 +9,12 @@ from typing import Any
 
 import websocket
 
-from poker.betting import Betting
-from poker.cards import cards_text, parse_cards
 from poker.formats.acpc.log import read_log
+from poker.game.betting import Betting
+from poker.game.cards import cards_text, parse_cards
 from poker.table.words import card_name
 from tests.games import load_rules
-from tests.table.server import Client, Server, serving
+from tests.table.serving import Client, Server, serving
 
 RULES = load_rules("holdem_nolimit_2p")
 _FRAMES = ("42", '42["event"', "42[]", "4", "9", "451-[", "{", "41", "1", "\ud7ff" * 50)

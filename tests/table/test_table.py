@@ -13,13 +13,13 @@ from nicegui import Client, background_tasks, run, ui
 from nicegui.page import page
 
 from poker.agents.simple import AlwaysCall
-from poker.artifacts import fingerprint_of_settings
-from poker.betting import Betting
+from poker.game.betting import Betting
+from poker.game.rules import CALL
+from poker.game.state import HandState
 from poker.play.lineup import AgentSpec
 from poker.play.table_files import TableFiles
 from poker.play.table_game import Seen, TableGame
-from poker.rules import CALL
-from poker.state import HandState
+from poker.store.artifacts import fingerprint_of_settings
 from poker.table.server.visitors import Visit, Visitors
 from poker.table.table import _Controls, _result, _Table, felt, make
 from tests.games import load_rules

@@ -2,11 +2,11 @@
 
 import pytest
 
-from poker.errors import PokernetsError
-from poker.evaluation.histories.hand_file import HandFile
+from poker.run.errors import PokernetsError
+from poker.study.hands.hand_file import HandFile
 from poker.table.server.uploads import read_apart
-from tests.evaluation.histories.test_hand_file import HEADS_UP
 from tests.games import load_rules
+from tests.study.hands.test_hand_file import HEADS_UP
 
 RULES = load_rules("holdem_nolimit_2p")
 

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from poker.agents.simple import AlwaysCall
-from poker.errors import PokernetsError
-from poker.evaluation.histories.review import Mistake
-from poker.lines import JsonLines
+from poker.game.rules import CALL
 from poker.play import table_game
 from poker.play.lineup import AgentSpec
-from poker.rules import CALL
+from poker.run.errors import PokernetsError
+from poker.store.lines import JsonLines
+from poker.study.hands.review import Mistake
 from poker.table.server import visitors
 from poker.table.server.visitors import Visit, Visitors
 from tests.games import load_rules

@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from poker.betting import Betting
-from poker.cards import PREFLOP_CLASS_SIZE, parse_cards
-from poker.evaluation.histories.review import DecisionReview, Mistake
+from poker.game.betting import Betting
+from poker.game.cards import PREFLOP_CLASS_SIZE, parse_cards
+from poker.game.rules import CALL, FOLD, Rules
+from poker.game.state import HandState
 from poker.play.table_game import Seen
-from poker.rules import CALL, FOLD, Rules
-from poker.state import HandState
+from poker.study.hands.review import DecisionReview, Mistake
 from poker.table import words
 from poker.table.explorer.cells import class_grid
-from poker.table.review_panel import decision_html, mistake_text, range_cells, strategy_cells
+from poker.table.panels.review import decision_html, mistake_text, range_cells, strategy_cells
 from tests.games import load_rules
 
 

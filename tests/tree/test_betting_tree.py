@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from poker.errors import PokernetsError
-from poker.rules import CALL, FOLD, NO_ACTION, Rules
-from poker.state import Betting
+from poker.game.rules import CALL, FOLD, NO_ACTION, Rules
+from poker.game.state import Betting
+from poker.run.errors import PokernetsError
 from poker.tree import BetMenu, BettingTree, DepthLimit, Gadget, Kind, bet_menu, build_tree
 from poker.tree.limit import build_limit_tree, is_covered
 from tests.games import load_rules

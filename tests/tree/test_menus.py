@@ -2,7 +2,7 @@
 
 import pytest
 
-from poker.state import Betting
+from poker.game.state import Betting
 from poker.tree.build import build_tree
 from poker.tree.menus import MenuError, bet_menu
 from tests.games import load_menu, load_rules

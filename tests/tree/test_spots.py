@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from poker.errors import PokernetsError
+from poker.run.errors import PokernetsError
 from poker.tree import BettingTree, Kind
 from poker.tree.spots import spot_tree
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from poker.rules import CALL, FOLD
-from poker.state import Betting
+from poker.game.rules import CALL, FOLD
+from poker.game.state import Betting
 from poker.tree import BettingTree, Kind, bet_menu, build_tree
 from poker.tree.translation import HistoryTranslator, pseudo_harmonic, translate
 from tests.games import load_menu, load_rules

@@ -1,1 +1,1 @@
-"""Players of other programs at our tables."""
+"""Players of other programs: OpenSpiel's bots and policies, donksolver's blueprints."""

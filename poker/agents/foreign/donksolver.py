@@ -8,13 +8,13 @@ from numpy.typing import NDArray
 
 from poker.agents.base import SamplingAgent, hand_number
 from poker.agents.blueprint import pot_odds_policy
-from poker.betting import Betting
-from poker.cards import HOLDEM
-from poker.commands import how_to_install
-from poker.errors import PokernetsError
-from poker.rules import CALL, FOLD, NOLIMIT, Rules
-from poker.state import HandState, Policy
-from poker.types import Board, Floats
+from poker.game.betting import Betting
+from poker.game.cards import HOLDEM
+from poker.game.rules import CALL, FOLD, NOLIMIT, Rules
+from poker.game.state import HandState, Policy
+from poker.kernels.types import Board, Floats
+from poker.run.commands import how_to_install
+from poker.run.errors import PokernetsError
 
 _FOLD, _CHECK, _CALL, _RAISE, _ALL_IN = range(5)
 _SERVED = 2

@@ -9,11 +9,11 @@ from collections.abc import Callable
 from itertools import chain
 from typing import Any
 
-from poker.betting import Betting
-from poker.commands import how_to_install
-from poker.errors import PokernetsError
-from poker.rules import CALL, FOLD, Rules
-from poker.state import HandState
+from poker.game.betting import Betting
+from poker.game.rules import CALL, FOLD, Rules
+from poker.game.state import HandState
+from poker.run.commands import how_to_install
+from poker.run.errors import PokernetsError
 
 _FOLDS, _CALLS, _RAISES = range(3)
 """OpenSpiel's actions; in no-limit games a raise is the total, as ours."""

@@ -23,12 +23,12 @@ import numpy as np
 
 from poker.abstraction.equities import awaits_cards, next_board_size, showdown_totals
 from poker.agents.base import policy_mismatch
-from poker.betting import Betting
-from poker.cards import hand_index, updated_range
-from poker.errors import PokernetsError
-from poker.rules import Rules
-from poker.state import HandState, PolicyFunction, public_state
-from poker.types import Board, Floats
+from poker.game.betting import Betting
+from poker.game.cards import hand_index, updated_range
+from poker.game.rules import Rules
+from poker.game.state import HandState, PolicyFunction, public_state
+from poker.kernels.types import Board, Floats
+from poker.run.errors import PokernetsError
 
 
 class ValueFunction(Protocol):

@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 
 from poker.abstraction.equities import awaits_cards
 from poker.agents.base import hand_number, policy_mismatch
-from poker.betting import Betting
+from poker.game.betting import Betting
+from poker.game.rules import Rules
+from poker.game.state import HandState, PolicyFunction, public_state, showdown_ranks
 from poker.kernels.cards.runouts import runout_ranks
-from poker.rules import Rules
-from poker.state import HandState, PolicyFunction, public_state, showdown_ranks
-from poker.types import Board, Floats
+from poker.kernels.types import Board, Floats
 
 HoleCards = tuple[Board, ...]
 

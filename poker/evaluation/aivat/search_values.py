@@ -16,13 +16,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from poker.abstraction.equities import showdown_totals
-from poker.betting import Betting
 from poker.evaluation.aivat.heads_up import Aivat, ValueFunction
 from poker.evaluation.aivat.value_functions import CheckDown, Responses, Solutions, ValueFunctionFactory
-from poker.rules import Rules
+from poker.game.betting import Betting
+from poker.game.rules import Rules
+from poker.game.state import public_state
+from poker.kernels.types import Board, Floats
 from poker.search.solved_values import DecisionValues
-from poker.state import public_state
-from poker.types import Board, Floats
 
 
 @dataclass(frozen=True)

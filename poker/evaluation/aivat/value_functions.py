@@ -14,14 +14,14 @@ from typing import Any, Protocol
 import numpy as np
 
 from poker.abstraction.equities import showdown_totals
-from poker.betting import Betting
-from poker.errors import PokernetsError
 from poker.evaluation.aivat.heads_up import Aivat
+from poker.game.betting import Betting
+from poker.game.rules import FOLD, Rules
+from poker.game.state import PolicyFunction, public_state
+from poker.kernels.types import Board, Floats
 from poker.play.lineup import BuiltOnce
-from poker.rules import FOLD, Rules
+from poker.run.errors import PokernetsError
 from poker.search.solved_values import Solved
-from poker.state import PolicyFunction, public_state
-from poker.types import Board, Floats
 
 Responses = Sequence[PolicyFunction | None]
 """Policies by seat that answer about as the players do; None where they are not known."""

@@ -11,21 +11,21 @@ import numpy as np
 from rich.console import Console
 from rich.markup import escape
 
-from poker.commands import COMMANDS
-from poker.entropy import drawn_seed
-from poker.errors import PokernetsError
 from poker.evaluation.matches.match_report import match_report
 from poker.evaluation.matches.match_results import MatchResults
 from poker.evaluation.matches.results import Results
 from poker.formats.acpc.log import check_names
 from poker.formats.acpc.protocol import LOOPBACK, connect, listen
-from poker.play.client import DealerSeat, warm_up
-from poker.play.dealer import RemotePlayer, Times, deal_match
+from poker.game.rules import Rules
 from poker.play.hand import Incident
 from poker.play.hand_store import write_histories
-from poker.play.handshake import seat_players
 from poker.play.lineup import AgentSpec, LineUp
-from poker.rules import Rules
+from poker.play.network.client import DealerSeat, warm_up
+from poker.play.network.dealer import RemotePlayer, Times, deal_match
+from poker.play.network.handshake import seat_players
+from poker.run.commands import COMMANDS
+from poker.run.errors import PokernetsError
+from poker.store.entropy import drawn_seed
 
 _TOLD_FAILURES = 10
 

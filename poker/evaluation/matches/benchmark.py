@@ -13,21 +13,21 @@ from typing import Any, Literal
 import numpy as np
 from rich.console import Console
 
-from poker.errors import PokernetsError
 from poker.evaluation.aivat.value_functions import CheckDownValues, ValueFunctionFactory
 from poker.evaluation.matches.acpc import report_hands
 from poker.evaluation.matches.match_results import MatchResults
 from poker.evaluation.matches.noted import NotedAivat
 from poker.evaluation.matches.results import chip_value
 from poker.formats.acpc.log import cards_text, read_log
-from poker.lines import JsonLines
-from poker.lock import alone
-from poker.play.client import DealerSeat, warm_up
+from poker.game.rules import Rules
 from poker.play.lineup import AgentSpec
-from poker.play.services import SERVICES, Line, LostAnswer, Service, ServiceHand
-from poker.progress import progress_bars
+from poker.play.network.client import DealerSeat, warm_up
+from poker.play.network.services import SERVICES, Line, LostAnswer, Service, ServiceHand
 from poker.report.estimates import estimate
-from poker.rules import Rules
+from poker.run.errors import PokernetsError
+from poker.run.lock import alone
+from poker.run.progress import progress_bars
+from poker.store.lines import JsonLines
 
 _TRIES = 10
 """Lost hands in a row after which there is no use in going on."""

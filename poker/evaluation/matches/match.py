@@ -18,24 +18,24 @@ from rich.progress import TaskID
 
 from poker.agents.base import Agent, require_policy
 from poker.agents.local_best_response import LbrActions, LocalBestResponse
-from poker.artifacts import fingerprint_of
-from poker.errors import PokernetsError
 from poker.evaluation.aivat.value_functions import ValueFunctionSpec
 from poker.evaluation.matches.match_aivat import MatchAivat
 from poker.evaluation.matches.match_report import match_report
 from poker.evaluation.matches.match_results import MatchResults, comparison
 from poker.evaluation.matches.results import Independent, Results, Unit
-from poker.lock import Claims
-from poker.machine import give_back_memory
-from poker.parallel import Cluster
+from poker.game.rules import Rules
 from poker.play.hand_store import Counted, HandStore, export
 from poker.play.lineup import AgentSpec, BuiltOnce, LineUp, Rotation, Task, line_ups, with_players
 from poker.play.session import SessionRecord, shares_tables
 from poker.play.workers import Worker, play_all
-from poker.progress import progress_bars
 from poker.report.estimates import estimate
 from poker.report.scalars import ScalarLog
-from poker.rules import Rules
+from poker.run.errors import PokernetsError
+from poker.run.lock import Claims
+from poker.run.machine import give_back_memory
+from poker.run.parallel import Cluster
+from poker.run.progress import progress_bars
+from poker.store.artifacts import fingerprint_of
 
 WIDTH = 110
 """Columns of the tables where the output is not a terminal."""

@@ -22,15 +22,15 @@ from dataclasses import dataclass
 
 from poker.agents.base import Agent, ObservingAgent, PolicyAgent, SolvingAgent, is_repeatable
 from poker.agents.remote import PolicyUnavailable, RemoteAgent
-from poker.errors import PokernetsError
 from poker.evaluation.aivat.multiplayer import CheckDownHands, MultiAivat
 from poker.evaluation.aivat.value_functions import FoldEquityValues, ValueFunctionFactory
 from poker.formats.acpc.log import LoggedHand, parse_log_line
+from poker.game.state import HandState, Policy, PolicyFunction
 from poker.play.hand import AbsentAgent, Policies
 from poker.play.lineup import Rotation
 from poker.play.session import SessionRecord
+from poker.run.errors import PokernetsError
 from poker.search.solved_values import DecisionValues, Solved
-from poker.state import HandState, Policy, PolicyFunction
 
 
 @dataclass(frozen=True)

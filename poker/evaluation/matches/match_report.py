@@ -11,18 +11,18 @@ from typing import Any
 import numpy as np
 
 from poker.agents.base import hand_number
-from poker.cards import PREFLOP_CLASS
 from poker.evaluation.matches.match_results import Contrast, MatchResults
 from poker.evaluation.matches.results import SHORT, Results, opponent_class
 from poker.formats.acpc.log import read_log
+from poker.game.cards import PREFLOP_CLASS
+from poker.game.rules import CALL, FOLD, Rules
+from poker.kernels.types import Floats
 from poker.play.hand_store import UNKNOWN
-from poker.provenance import commit
 from poker.report import Figure, RangeGrids, Report, Section, Table, Text
 from poker.report.charts import Curve, Series, crosstable, curve_panels, intervals_and_means
 from poker.report.estimates import SETTLING, Estimate, estimate, settling
 from poker.report.scalars import Scalar
-from poker.rules import CALL, FOLD, Rules
-from poker.types import Floats
+from poker.store.provenance import commit
 
 _PICTURED_HANDS = 20_000
 _SHOWN_FAILURES = 100

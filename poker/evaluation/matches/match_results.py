@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from poker.errors import PokernetsError
 from poker.evaluation.matches.results import Results, Unit, estimate_of
+from poker.game.rules import Rules
+from poker.kernels.types import Floats
 from poker.play.lineup import LineUp
 from poker.report.estimates import Estimate, difference
-from poker.rules import Rules
-from poker.types import Floats
+from poker.run.errors import PokernetsError
 
 _Place = tuple[int, int]
 """Number of a line-up and of an entry in it."""

@@ -9,16 +9,16 @@ from pathlib import Path
 
 import numpy as np
 
-from poker.errors import PokernetsError
 from poker.evaluation.aivat.heads_up import Aivat
 from poker.evaluation.aivat.value_functions import CheckDown, ValueFunctionFactory
 from poker.evaluation.matches.results import chip_value
 from poker.formats.acpc.log import LoggedHand
-from poker.lines import JsonLines
+from poker.game.rules import Rules
+from poker.game.state import PolicyFunction
 from poker.play.notes import Decision, Notes
 from poker.report.estimates import Estimate, estimate
-from poker.rules import Rules
-from poker.state import PolicyFunction
+from poker.run.errors import PokernetsError
+from poker.store.lines import JsonLines
 
 
 class NotedAivat:

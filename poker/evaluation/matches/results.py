@@ -15,12 +15,12 @@ from typing import Any, Literal
 
 import numpy as np
 
+from poker.game.rules import Rules
+from poker.kernels.types import Floats
 from poker.play.hand import Incident
 from poker.play.lineup import LineUp
 from poker.play.session import SessionRecord
 from poker.report.estimates import FEW_UNITS, Estimate, estimate
-from poker.rules import Rules
-from poker.types import Floats
 
 Unit = Literal["mbb", "sb"]
 Independent = Literal["session", "deal"]

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.console import Console
 
-from poker.artifacts import canonical_json
-from poker.errors import PokernetsError
+from poker.depth_limit.continuations.generation import ContinuationSet, Solving, Step, biased, self_generated
+from poker.depth_limit.evaluator import LeafEvaluator
 from poker.experiments.off_tree_bet.search import Depth, SearchedAnswers, predicted
 from poker.experiments.off_tree_bet.solutions import (
     GameEffort,
@@ -23,19 +23,19 @@ from poker.experiments.off_tree_bet.solutions import (
     translated,
 )
 from poker.experiments.off_tree_bet.spot import OffTreeBet
-from poker.machine import peak_memory
+from poker.game.rules import Rules
+from poker.kernels.types import Singles
 from poker.report import Figure, Report, Section, Table
 from poker.report.charts import Curve, curves
 from poker.report.estimates import exact
-from poker.rules import Rules
-from poker.search.leaves.evaluator import LeafEvaluator
-from poker.solvers.continuations.generation import ContinuationSet, Solving, Step, biased, self_generated
+from poker.run.errors import PokernetsError
+from poker.run.machine import peak_memory
 from poker.solvers.vector.game import NO_LIMIT, VectorGame
 from poker.solvers.vector.realization import Rows
 from poker.solvers.vector.schedules import schedule
 from poker.solvers.vector.solver import VectorSolver
+from poker.store.artifacts import canonical_json
 from poker.tree import BetMenu, BettingTree
-from poker.types import Singles
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Chart

@@ -18,20 +18,20 @@ from functools import reduce
 
 import numpy as np
 
-from poker.errors import PokernetsError
+from poker.depth_limit.continuations.generation import ContinuationSet, Root, limited_game
+from poker.depth_limit.continuations.leaf_play import LeafPlay
+from poker.depth_limit.evaluator import LeafEvaluator
 from poker.experiments.off_tree_bet.solutions import SolvedGame, by_suits, copy_rows, translated
 from poker.experiments.off_tree_bet.spot import OffTreeBet, same_decisions
-from poker.rules import CALL
-from poker.search.beliefs import start_ranges
-from poker.search.leaves.evaluator import LeafEvaluator
-from poker.solvers.continuations.generation import ContinuationSet, Root, limited_game
-from poker.solvers.continuations.leaf_play import LeafPlay
+from poker.game.beliefs import start_ranges
+from poker.game.rules import CALL
+from poker.game.state import Betting
+from poker.kernels.types import Singles
+from poker.run.errors import PokernetsError
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.realization import Rows, shares
 from poker.solvers.vector.solver import VectorSolver
-from poker.state import Betting
 from poker.tree import BettingTree, Gadget, build_tree
-from poker.types import Singles
 
 MARGIN = 0.01
 """Pots by which the alternatives on the flop are lowered."""

@@ -9,15 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.console import Console
 
-from poker.artifacts import find_artifact, write_artifact
-from poker.errors import PokernetsError
 from poker.experiments.off_tree_bet.spot import OffTreeBet, twins
-from poker.progress import progress_bars
+from poker.kernels.types import Floats, Singles
+from poker.run.errors import PokernetsError
+from poker.run.progress import progress_bars
 from poker.solvers.vector.boards import deck_of
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.realization import Rows, realization, strategy_of
 from poker.solvers.vector.solver import SolveProgress, VectorSolver
-from poker.types import Floats, Singles
+from poker.store.artifacts import find_artifact, write_artifact
 
 KIND = "vector_solution"
 

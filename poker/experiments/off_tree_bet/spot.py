@@ -6,9 +6,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from poker.errors import PokernetsError
-from poker.rules import Rules
-from poker.state import Betting
+from poker.game.rules import Rules
+from poker.game.state import Betting
+from poker.run.errors import PokernetsError
 from poker.tree import BetMenu, BettingTree, Kind, bet_menu, build_tree
 from poker.tree.translation import translate
 

@@ -1,1 +1,1 @@
-"""The ACPC protocol and its logs."""
+"""The ACPC protocol: messages, logs, tables of cards and bets."""

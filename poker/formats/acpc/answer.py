@@ -9,8 +9,8 @@ are sizes of actions that have none.
 import re
 
 from poker.formats.acpc.log import board_texts, match_state_text
-from poker.rules import CALL, FOLD
-from poker.state import Betting, HandState, IllegalAction
+from poker.game.rules import CALL, FOLD
+from poker.game.state import Betting, HandState, IllegalAction
 
 MOST_ACTIONS = 64
 """Actions of one round that the competition's programs have room for."""

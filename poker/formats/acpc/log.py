@@ -14,10 +14,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from poker.errors import PokernetsError
-from poker.limits import LONGEST_LOG_LINE, check_length
-from poker.rules import Rules
-from poker.state import Betting, DealError, HandState, IllegalAction, split_pots
+from poker.game.rules import Rules
+from poker.game.state import Betting, DealError, HandState, IllegalAction, split_pots
+from poker.run.errors import PokernetsError
+from poker.run.limits import LONGEST_LOG_LINE, check_length
 
 _NUMBER = "(0|[1-9][0-9]{0,9})"
 _MATCH_STATE = re.compile(rf"MATCHSTATE:{_NUMBER}:{_NUMBER}:([^:]*):([^:]*)")

@@ -4,8 +4,8 @@ import socket
 import sys
 import time
 
-from poker.errors import PokernetsError
 from poker.formats.acpc.log import AcpcError
+from poker.run.errors import PokernetsError
 
 VERSION = "VERSION:2.0.0"
 LOOPBACK = "127.0.0.1"

@@ -17,13 +17,13 @@ from dataclasses import replace
 from functools import partial
 from urllib.parse import quote, unquote
 
-from poker.betting import Betting, IllegalAction
-from poker.errors import PokernetsError
 from poker.formats.acpc.log import game_differs, log_line, parse_log_line, wrong_payoffs
 from poker.formats.phh import without_opening
 from poker.formats.played import PlayedHand, as_played
-from poker.rules import Rules
-from poker.state import DealError, HandState
+from poker.game.betting import Betting, IllegalAction
+from poker.game.rules import Rules
+from poker.game.state import DealError, HandState
+from poker.run.errors import PokernetsError
 
 
 def has_definition(text: str) -> bool:

@@ -10,13 +10,13 @@ import re
 from dataclasses import dataclass
 from functools import partial
 
-from poker.cards import parse_cards
-from poker.errors import PokernetsError
 from poker.formats.played import LineError
 from poker.formats.sites.lines import AMOUNT as _A
 from poker.formats.sites.lines import compiled, day_and_time
 from poker.formats.sites.pokerstars_read import PokerStarsLines
 from poker.formats.sites.pokerstars_read import hands as split
+from poker.game.cards import parse_cards
+from poker.run.errors import PokernetsError
 
 HERO = "Hero"
 _SITE = r"(?:Bovada|Ignition|Bodog)(?: [A-Za-z]+)?"

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import ClassVar
 
-from poker.cards import parse_cards
-from poker.errors import PokernetsError
 from poker.formats.played import LineError, PlayedHand
 from poker.formats.stated import Event, StatedHand, played
-from poker.limits import LONGEST_SITE_LINE, check_length
+from poker.game.cards import parse_cards
+from poker.run.errors import PokernetsError
+from poker.run.limits import LONGEST_SITE_LINE, check_length
 
 SYMBOL = r"[^\d\s.,()\[\]/+-]{0,4}"
 """Pattern of the sign of a currency."""

@@ -9,10 +9,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from poker.cards import parse_cards
-from poker.errors import PokernetsError
 from poker.formats.played import LineError
 from poker.formats.sites.lines import SEATED, SiteLines, compiled, day_and_time
+from poker.game.cards import parse_cards
+from poker.run.errors import PokernetsError
 
 _HEADER = re.compile(r"\W*\*{5} ?(?:(\w+) )?Hand History for Game ([0-9]{1,18}) \*{5}\s*")
 _GAME = re.compile(r"(?:(NL|PL) Texas Hold'em|(No Limit|Pot Limit) Holdem)\b", re.IGNORECASE)

@@ -11,15 +11,15 @@ from dataclasses import replace
 from datetime import date, datetime
 from itertools import takewhile
 
-from poker.betting import Betting
-from poker.errors import PokernetsError
 from poker.formats.phh import showing
 from poker.formats.played import PlayedHand, check_raises, only_check_left, settled
 from poker.formats.sites.lines import SYMBOL
 from poker.formats.sites.pokerstars_read import RUNS
+from poker.game.betting import Betting
+from poker.game.rules import FOLD
+from poker.game.state import showdown_ranks
 from poker.kernels.cards.ranks import category
-from poker.rules import FOLD
-from poker.state import showdown_ranks
+from poker.run.errors import PokernetsError
 
 _CATEGORIES = (
     *("high card", "a pair", "two pair", "three of a kind", "a straight", "a flush", "a full house"),

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar
 
-from poker.cards import parse_cards
-from poker.errors import PokernetsError
 from poker.formats.amounts import decimal_of
 from poker.formats.played import MOST_CHIPS
 from poker.formats.sites.lines import AMOUNT as _A
 from poker.formats.sites.lines import SEATED, SYMBOL, SiteLines, compiled, day_and_time
+from poker.game.cards import parse_cards
+from poker.run.errors import PokernetsError
 
 _HEADER = re.compile(r"\W*(PokerStars)\b.*?\b(?:Hand|Game) #([0-9]{1,18})\b\s*:?(.*)", re.IGNORECASE)
 _OTHER_HEADER = re.compile(

@@ -9,12 +9,12 @@ import re
 from dataclasses import dataclass
 from functools import partial
 
-from poker.cards import parse_cards
-from poker.errors import PokernetsError
 from poker.formats.sites.lines import day_and_time
 from poker.formats.sites.pokerstars_read import PokerStarsLines
 from poker.formats.sites.pokerstars_read import hands as split
 from poker.formats.stated import Event
+from poker.game.cards import parse_cards
+from poker.run.errors import PokernetsError
 
 _HEADER = re.compile(
     r"\W*Winamax Poker - (.*?) - HandId: #([0-9]{1,20})-([0-9]{1,7})-([0-9]{1,10}) - (.*?) \(([^)]*)\) - (.*)"

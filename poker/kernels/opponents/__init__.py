@@ -1,1 +1,1 @@
-"""Weight tables, play-outs and action histories of the players of [POKI]."""
+"""Kernels of opponent models: weights of hands, frequencies given hands, play-outs."""

@@ -1,6 +1,6 @@
 """History before a decision, as inputs: in the hand, and in the player's past. One row at a time for all users.
 
-Rows are those of `poker.features.action_rows`. A job walks over all of them with `hand_rows` and `player_rows`; who
+Rows are those of `poker.opponents.inputs.rows`. A job walks over all of them with `hand_rows` and `player_rows`; who
 plays calls `hand_inputs`, `player_inputs` and `observe` for one decision: the same code, the same bits.
 
 Symbols: n rows, S streets, X contexts (street * 3 + bets to call), C cells (situations in which deviations from a base
@@ -32,7 +32,7 @@ DEVIATION_SHRINKAGE = 10.0
 
 
 class Actions(NamedTuple):
-    """Columns [n] of `poker.features.action_rows`; in no-limit actions above 2 are larger raises."""
+    """Columns [n] of `poker.opponents.inputs.rows`; in no-limit actions above 2 are larger raises."""
 
     player: I32
     seat: U8

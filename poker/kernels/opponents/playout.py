@@ -142,7 +142,7 @@ def _next_player(start: int, waiting: Bools) -> int:
 def apply_class(action: int, hand: LimitHand, limits: Limits) -> None:
     """The player to act folds, calls or raises (a raise over the cap is a call); TO_ACT is -1 when the hand is over.
 
-    The rules are those of `poker.betting.Betting` for a limit game in which nobody is all-in.
+    The rules are those of `poker.game.betting.Betting` for a limit game in which nobody is all-in.
     """
     public, committed, folded, waiting = hand
     player, street = public[TO_ACT], public[STREET]

@@ -1,1 +1,4 @@
-"""Sweeps over whole ranges on all boards below a root."""
+"""Kernels of CFR over ranges: the sweep, terminals, decisions, best responses.
+
+`sweep.py` first.
+"""

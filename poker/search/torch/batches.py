@@ -9,14 +9,14 @@ from collections.abc import Callable, Hashable, Sequence
 import numpy as np
 import torch
 
-from poker.errors import PokernetsError
+from poker.kernels.types import Singles
+from poker.run.errors import PokernetsError
 from poker.search.clock import Effort
 from poker.search.torch.columns import CARDS
 from poker.search.torch.device import ran_out, room, torch_device
 from poker.search.torch.vector import FEWEST_BETWEEN, TorchVectorSolver
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.solver import SolveProgress, VectorSolver
-from poker.types import Singles
 
 _PER_ENTRY, _PER_HAND, _PER_LEAF = 12, 64, CARDS * 256
 """Bytes of an action of a hand in three arrays and of a hand in the lists of both players; floats of a leaf's sums by

@@ -10,7 +10,7 @@ from functools import cache
 
 import torch
 
-from poker.errors import PokernetsError
+from poker.run.errors import PokernetsError
 from poker.solvers.vector.game import DEFAULT_MEMORY_LIMIT
 
 _OF_FREE = 0.8

@@ -18,7 +18,7 @@ import sys
 
 import torch
 
-from poker.errors import PokernetsError
+from poker.run.errors import PokernetsError
 from poker.search.torch import columns as t
 
 if "triton" not in sys.modules and not torch.backends.cuda.is_built():  # type: ignore[no-untyped-call]

@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from poker.errors import PokernetsError
+from poker.kernels.types import Singles
+from poker.run.errors import PokernetsError
 from poker.search.torch.betting import TREE_TABLES, TreeTables, device_layout, rows_of
 from poker.search.torch.columns import (
     ALL_IN,
@@ -46,7 +47,6 @@ from poker.search.torch.hands import (
     places_below,
 )
 from poker.solvers.vector.game import VectorGame
-from poker.types import Singles
 
 
 class LevelWork(NamedTuple):

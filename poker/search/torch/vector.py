@@ -15,7 +15,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from poker.errors import PokernetsError
+from poker.kernels.types import Floats, Singles
+from poker.run.errors import PokernetsError
 from poker.search.torch import kernels
 from poker.search.torch.columns import ACTIONS, ALL_IN, CARDS, PAD, REACH, VECTORS
 from poker.search.torch.hands import cluster_width
@@ -23,7 +24,6 @@ from poker.search.torch.tables import LevelWork, flatten
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.schedules import Schedule, schedule
 from poker.solvers.vector.solver import VectorSolver
-from poker.types import Floats, Singles
 
 FEWEST_BETWEEN = 20
 """Iterations between two measurements, at first."""

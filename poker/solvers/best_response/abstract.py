@@ -25,11 +25,11 @@ from poker.abstraction.equities import hand_ranks
 from poker.kernels.sampling.continuation import BLOCK, end_reaches
 from poker.kernels.sampling.responses import end_values, respond
 from poker.kernels.simd import LANES
+from poker.kernels.types import Board, Singles
 from poker.solvers.blueprint import Blueprint
 from poker.solvers.sampling.base import normalised
 from poker.solvers.subtree import Subtree, subtree
 from poker.tree import Kind
-from poker.types import Board, Singles
 
 TRUST = 50.0
 _PERIODS = 20

@@ -25,17 +25,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poker.abstraction.buckets import is_holdem
-from poker.cards import HOLDEM, PREFLOP_CLASS
-from poker.errors import PokernetsError
+from poker.game.cards import HOLDEM, PREFLOP_CLASS
+from poker.game.rules import Rules
+from poker.game.state import HandState, PolicyFunction, public_state
 from poker.kernels.cards.hands import HAND_PERMUTATION, NUM_HANDS
 from poker.kernels.cards.isomorphism import NUM_BOARDS, board_multiplicities, canonical_boards
-from poker.machine import memory
-from poker.rules import Rules
+from poker.kernels.types import Board, Floats, Reals
+from poker.run.errors import PokernetsError
+from poker.run.machine import memory
 from poker.solvers.best_response.public import CardlessPolicy, columns, on_one_board, on_tree, tree_of_both
 from poker.solvers.best_response.ranges import RangeWalk
-from poker.state import HandState, PolicyFunction, public_state
 from poker.tree import BetMenu, BettingTree, Kind
-from poker.types import Board, Floats, Reals
 
 NUM_CLASSES = 169
 CLASS_HAND: NDArray[np.int64] = np.unique(PREFLOP_CLASS, return_index=True)[1]

@@ -13,13 +13,13 @@ from functools import lru_cache
 
 import numpy as np
 
-from poker.betting import Betting
-from poker.errors import PokernetsError
-from poker.rules import Rules
+from poker.game.betting import Betting
+from poker.game.rules import Rules
+from poker.game.state import Policy, PolicyFunction, public_state
+from poker.kernels.types import Reals
+from poker.run.errors import PokernetsError
 from poker.solvers.best_response.ranges import RangePolicy, RangeWalk
-from poker.state import Policy, PolicyFunction, public_state
 from poker.tree import BetMenu, BettingTree, build_tree
-from poker.types import Reals
 
 CardlessPolicy = Callable[[Betting], Policy]
 """Legal actions and their probabilities [H, A] whatever the board; actions alone count where a tree is built."""

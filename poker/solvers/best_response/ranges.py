@@ -19,10 +19,10 @@ from functools import lru_cache, reduce
 import numpy as np
 
 from poker.abstraction.equities import hand_ranks, showdown_chances
-from poker.errors import PokernetsError
-from poker.rules import Rules
+from poker.game.rules import Rules
+from poker.kernels.types import Board, Floats, Reals
+from poker.run.errors import PokernetsError
 from poker.tree import BettingTree, Kind
-from poker.types import Board, Floats, Reals
 
 _SUM_TOLERANCE = 1e-3
 

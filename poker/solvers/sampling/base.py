@@ -16,14 +16,14 @@ from numpy.typing import NDArray
 
 from poker.abstraction.buckets import Buckets
 from poker.abstraction.dealers import Dealer
-from poker.errors import PokernetsError
 from poker.kernels.rng import streams
 from poker.kernels.sampling.nodes import Deals
-from poker.machine import cores
+from poker.kernels.types import Singles
+from poker.run.errors import PokernetsError
+from poker.run.machine import cores
 from poker.solvers.sampling.tree import SamplingTree, sampling_tree
 from poker.solvers.small_games import exact_metrics
 from poker.tree import BettingTree
-from poker.types import Singles
 
 _SPARSE_BYTES = 1 << 30
 _HUGE_PAGE = 1 << 21

@@ -18,12 +18,12 @@ from numpy.typing import NDArray
 
 from poker.abstraction.buckets import Buckets
 from poker.abstraction.dealers import Dealer
-from poker.errors import PokernetsError
 from poker.kernels.sampling import external_sampling, outcome_sampling
 from poker.kernels.sampling.nodes import Deals
+from poker.kernels.types import Reals, Singles
+from poker.run.errors import PokernetsError
 from poker.solvers.sampling.base import SamplingOptions, SamplingSolver, normalised
 from poker.tree import BettingTree
-from poker.types import Reals, Singles
 
 _SMALL_TABLE = 1 << 22
 """Numbers in a table that is float64 unless `table_bits` says otherwise: 32 MiB."""

@@ -21,10 +21,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from poker.errors import PokernetsError
-from poker.parallel import Cluster, SharedArray, Team, Work
+from poker.kernels.types import Reals
+from poker.run.errors import PokernetsError
+from poker.run.parallel import Cluster, SharedArray, Team, Work
 from poker.solvers.sampling.mccfr import RegretSolver
-from poker.types import Reals
 
 MakeSolver = Callable[..., RegretSolver]
 """Takes options of `RegretSolver` by name, which go before what it was made with."""

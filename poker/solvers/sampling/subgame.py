@@ -14,17 +14,17 @@ from numpy.typing import NDArray
 
 from poker.abstraction.buckets import Buckets
 from poker.abstraction.equities import hand_ranks
-from poker.betting import Betting
-from poker.cards import card_mask
+from poker.game.betting import Betting
+from poker.game.cards import card_mask
+from poker.game.rules import NO_ACTION
 from poker.kernels.rng import streams
 from poker.kernels.sampling import nodes as kernel
 from poker.kernels.sampling import subgames
-from poker.rules import NO_ACTION
+from poker.kernels.types import Board, Floats, Singles
 from poker.solvers.blueprint import CONTINUATIONS, Blueprint, action_classes, bias_of
 from poker.solvers.sampling.base import normalised
 from poker.tree import BettingTree, Kind
 from poker.tree.translation import HistoryTranslator
-from poker.types import Board, Floats, Singles
 
 _DEALS = 32
 """Deals on one board where all of it is dealt; before, each deal has a board of its own."""

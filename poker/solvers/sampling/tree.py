@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from poker.errors import PokernetsError
 from poker.kernels.sampling import nodes as kernel
+from poker.run.errors import PokernetsError
 from poker.tree import BettingTree, Kind
 
 ROW_UNIT = 2

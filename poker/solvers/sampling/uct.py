@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 
 from poker.abstraction.buckets import Buckets
 from poker.abstraction.dealers import Dealer
-from poker.errors import PokernetsError
 from poker.kernels.sampling import uct
 from poker.kernels.sampling.nodes import Deals
+from poker.kernels.types import Reals, Singles
+from poker.run.errors import PokernetsError
 from poker.solvers.sampling.base import SamplingOptions, SamplingSolver, normalised, zeros
 from poker.solvers.sampling.tree import SamplingTree
 from poker.tree import BettingTree
-from poker.types import Reals, Singles
 
 POLICIES = ("average", "greedy")
 _MOST_COUNTED = 1 << 30

@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poker.kernels.simd import LANES, aligned_zeros
+from poker.kernels.types import Singles
 from poker.kernels.vector.arrays import Gadgets, Sweep
 from poker.solvers.vector.game import VectorGame
-from poker.types import Singles
 
 NUM_CHUNKS = 16
 

@@ -14,13 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poker.abstraction.equities import hand_ranks
-from poker.cards import card_space
-from poker.errors import PokernetsError
+from poker.game.cards import card_space
+from poker.game.rules import Rules
 from poker.kernels.simd import LANES
+from poker.kernels.types import Board, Singles
 from poker.kernels.vector.arrays import Boards, HandLists
 from poker.kernels.vector.boards import deal_hands, match_by_card, match_hands, sort_by_card
-from poker.rules import Rules
-from poker.types import Board, Singles
+from poker.run.errors import PokernetsError
 
 MAX_BOARDS = 60_000
 

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from poker.errors import PokernetsError
 from poker.kernels.simd import LANES
+from poker.kernels.types import Board, Floats, Reals, Singles
 from poker.kernels.vector.boards import runout_matrix
+from poker.run.errors import PokernetsError
 from poker.solvers.vector.boards import BoardSet, build_boards, deck_of, final_ranks, symmetries
 from poker.solvers.vector.layout import NO_RAKE, Layout, Rake, tree_layout
 from poker.solvers.vector.leaves import AskedLeaves, LeafValues
 from poker.tree import BettingTree, Kind
-from poker.types import Board, Floats, Reals, Singles
 
 DEFAULT_MEMORY_LIMIT = 8 << 30
 NO_LIMIT = 1 << 62

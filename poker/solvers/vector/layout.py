@@ -21,10 +21,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from poker.errors import PokernetsError
+from poker.kernels.types import Floats
 from poker.kernels.vector.arrays import ACT, BELOW, HELD, NUMBER, OTHER, OWN, PASS, STOP, Batches, Nodes
+from poker.run.errors import PokernetsError
 from poker.tree import BettingTree, Kind
-from poker.types import Floats
 
 MAX_ACTIONS = 64
 MAX_RUNOUTS = 1500

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from poker.errors import PokernetsError
-from poker.types import Singles
+from poker.kernels.types import Singles
+from poker.run.errors import PokernetsError
 
 
 @dataclass(frozen=True)

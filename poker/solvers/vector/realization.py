@@ -4,11 +4,11 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from poker.kernels.types import Reals, Singles
 from poker.kernels.vector.boards import put_rows
 from poker.solvers.best_response.ranges import RangePolicy
 from poker.solvers.vector.game import VectorGame
 from poker.tree import Kind
-from poker.types import Reals, Singles
 
 Rows = Singles
 """float32[entries] in the layout of a game: weights of actions, of which the strategy is the share of each."""

@@ -7,10 +7,10 @@ and do not depend on how likely the player's own actions there are. Alternatives
 import numpy as np
 from numpy.typing import NDArray
 
-from poker.errors import PokernetsError
+from poker.kernels.types import Floats, Singles
 from poker.kernels.vector.arrays import PASS
+from poker.run.errors import PokernetsError
 from poker.solvers.vector.game import VectorGame
-from poker.types import Floats, Singles
 
 
 class ResponseValues:

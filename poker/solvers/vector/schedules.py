@@ -21,8 +21,8 @@ from typing import Any
 
 import numpy as np
 
-from poker.errors import PokernetsError
-from poker.types import Floats, Singles
+from poker.kernels.types import Floats, Singles
+from poker.run.errors import PokernetsError
 
 NO_FLOOR = -3.0e38
 

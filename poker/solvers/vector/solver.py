@@ -13,12 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from poker.errors import PokernetsError
 from poker.kernels.barrier import SHARED_SIZE
 from poker.kernels.simd import aligned_zeros
+from poker.kernels.types import Board, Floats, Singles
 from poker.kernels.vector.arrays import ACT, REACH, STRIDE, VALUE, Sweep
 from poker.kernels.vector.decisions import AVERAGE, BEST_RESPONSE, RECORD, SOLVE
 from poker.kernels.vector.sweep import run_team
+from poker.run.errors import PokernetsError
 from poker.solvers.vector.binding import NUM_CHUNKS, bind
 from poker.solvers.vector.boards import deck_of
 from poker.solvers.vector.game import VectorGame
@@ -26,7 +27,6 @@ from poker.solvers.vector.realization import realization, shares
 from poker.solvers.vector.response_values import ResponseValues
 from poker.solvers.vector.schedules import Schedule, schedule
 from poker.solvers.vector.thread_tuning import Checks, Pace
-from poker.types import Board, Floats, Singles
 
 _ASKING_SECONDS = 0.2
 """Seconds between two checks whether a solve should stop."""
@@ -336,7 +336,8 @@ class VectorSolver:
 
     def restrict(self, player: int, modelled: Singles) -> None:
         """Make a part of the range of `player` play by a model: `modelled` [entries] is its reach after each action
-        (`poker.solvers.vector.restricted`). The rest of the range is solved, and `strategy` is that of the rest.
+        (`poker.experiments.exploit_or_be_exploited.restricted`). The rest of the range is solved, and `strategy` is
+        that of the rest.
 
         To be called before the first iteration.
         """

@@ -1,1 +1,1 @@
-"""The page Explorer: ranges, spots and their solutions, preflop charts."""
+"""The page of the explorer: a spot is set up, solved, and walked through."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from html import escape
 from math import isnan
 
-from poker.cards import NUM_RANKS, NUM_SUITS, RANKS, class_text
+from poker.game.cards import NUM_RANKS, NUM_SUITS, RANKS, class_text
 from poker.table.words import SUIT_SYMBOLS
 
 CELL_OF, MOVE_FOCUS = "(e) => tellCell(e, emit)", "(e) => moveFocus(e)"

@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 from nicegui import run, ui
 
-from poker.atomic import MANIFEST
-from poker.cards import PREFLOP_CLASS_SIZE, RARE
-from poker.errors import PokernetsError
+from poker.game.cards import PREFLOP_CLASS_SIZE, RARE
+from poker.run.atomic import MANIFEST
+from poker.run.errors import PokernetsError
 from poker.solvers.blueprint import FirstRound
 from poker.table import words
 from poker.table.elements import Trail, UnitSwitch, choice, crumbs, html, row

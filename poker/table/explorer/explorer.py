@@ -10,10 +10,10 @@ from typing import Any
 
 from nicegui import run, ui
 
-from poker.errors import PokernetsError
-from poker.evaluation.measures.explorer import Solve
-from poker.evaluation.measures.spot import SEATS, Settings
-from poker.solvers.vector.spot.spots import Spot, spot_of
+from poker.run.errors import PokernetsError
+from poker.study.spots.explorer import Solve
+from poker.study.spots.report import SEATS, Settings
+from poker.study.spots.spots import Spot, spot_of
 from poker.table.elements import Fill, Needs, row, tabs
 from poker.table.explorer.charts import charts
 from poker.table.explorer.range_editor import RangeEditor

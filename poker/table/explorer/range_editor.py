@@ -7,10 +7,10 @@ import numpy as np
 from nicegui import ui
 from nicegui.events import GenericEventArguments
 
-from poker.cards import PREFLOP_CLASS
-from poker.errors import PokernetsError
 from poker.formats.ranges import Weights, parse_range, range_text
+from poker.game.cards import PREFLOP_CLASS
 from poker.report.grids import class_shares
+from poker.run.errors import PokernetsError
 from poker.table.elements import html, row
 from poker.table.explorer.cells import MOVE_FOCUS, Cell, class_grid, filled
 

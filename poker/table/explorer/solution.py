@@ -10,12 +10,12 @@ from nicegui import run, ui
 from nicegui.events import GenericEventArguments
 from numpy.typing import NDArray
 
-from poker.cards import HAND_CARDS, PREFLOP_CLASS, card_text, class_text
-from poker.errors import PokernetsError
-from poker.evaluation.measures.explorer import Solve, totals, view_csv, view_record
-from poker.evaluation.measures.spot import SEATS
+from poker.game.cards import HAND_CARDS, PREFLOP_CLASS, card_text, class_text
 from poker.report.grids import class_shares
-from poker.solvers.vector.walk import View
+from poker.run.errors import PokernetsError
+from poker.study.spots.explorer import Solve, totals, view_csv, view_record
+from poker.study.spots.report import SEATS
+from poker.study.spots.walk import View
 from poker.table import words as text
 from poker.table.elements import Trail, choice, crumbs, html, row
 from poker.table.explorer.cells import (

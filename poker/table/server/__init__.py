@@ -1,1 +1,1 @@
-"""The server of the pages: access to them, visitors and their games, uploads."""
+"""The server behind the pages: who may look, uploads, how long a visitor's games are held, the app."""

@@ -22,7 +22,7 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocketClose
 
-from poker.errors import PokernetsError
+from poker.run.errors import PokernetsError
 from poker.table.server.patience import timed_body
 
 VISITOR, TOKEN = "pokernets_visitor", "pokernets_token"

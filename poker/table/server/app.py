@@ -23,7 +23,7 @@ from nicegui import app as nicegui_app
 from starlette.requests import HTTPConnection
 from starlette.types import Scope
 
-from poker.errors import PokernetsError
+from poker.run.errors import PokernetsError
 from poker.table.elements import Fill
 from poker.table.pages import Page
 from poker.table.server.access import Access

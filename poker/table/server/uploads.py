@@ -10,9 +10,9 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import TypeVar
 
-from poker.errors import PokernetsError
-from poker.parallel import Child
-from poker.rules import Rules
+from poker.game.rules import Rules
+from poker.run.errors import PokernetsError
+from poker.run.parallel import Child
 
 T = TypeVar("T")
 

@@ -12,20 +12,20 @@ from pathlib import Path
 from typing import Any
 
 from poker.agents.remote import AgentFailure
-from poker.artifacts import fingerprint_of_settings
-from poker.errors import PokernetsError
-from poker.evaluation.histories.review import Reviews
 from poker.evaluation.matches.noted import RunningResult
-from poker.lock import alone
+from poker.game.rules import Rules
+from poker.game.state import HandState, RangedPolicy
 from poker.play.hand import described
 from poker.play.lineup import AgentSpec
 from poker.play.pool import Call, Pool
 from poker.play.table_files import TableFiles
 from poker.play.table_game import PERSON, Opponents, TableGame
-from poker.rules import Rules
-from poker.search.lru_cache import LRUCache
+from poker.run.errors import PokernetsError
+from poker.run.lock import alone
+from poker.run.lru_cache import LRUCache
 from poker.search.opponent_decision import DecisionSolver, SolvedDecision
-from poker.state import HandState, RangedPolicy
+from poker.store.artifacts import fingerprint_of_settings
+from poker.study.hands.review import Reviews
 
 _THREADS = 200
 """Games whose agents act at a time; nearly all of them wait for the pool of agents."""

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from poker.abstraction.equities import margins, next_board_size
 from poker.agents.base import PolicyMismatchError
 from poker.agents.simple import RandomAgent
-from poker.betting import Betting
 from poker.evaluation.aivat.heads_up import Aivat, ValueFunction
 from poker.evaluation.aivat.value_functions import CheckDown, FoldEquity
-from poker.rules import CALL, Rules
-from poker.state import HandState, Policy, public_state
+from poker.game.betting import Betting
+from poker.game.rules import CALL, Rules
+from poker.game.state import HandState, Policy, public_state
 from tests.evaluation.small_games import RandomPolicy, all_hands, expected_chips
 from tests.games import load_rules
 

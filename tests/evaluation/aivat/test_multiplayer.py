@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from poker.betting import Betting
 from poker.evaluation.aivat.multiplayer import CheckDownHands, MultiAivat
-from poker.rules import Rules
-from poker.state import HandState
+from poker.game.betting import Betting
+from poker.game.rules import Rules
+from poker.game.state import HandState
 from tests.evaluation.small_games import RandomPolicy, all_hands
 from tests.games import load_rules
 from tests.random_play import nolimit

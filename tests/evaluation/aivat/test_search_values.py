@@ -7,16 +7,16 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from poker.betting import Betting
 from poker.evaluation.aivat.search_values import SearchValues
 from poker.evaluation.aivat.value_functions import FoldEquityValues, ValueFunctionSpec
+from poker.game.betting import Betting
+from poker.game.rules import Rules
+from poker.game.state import HandState, Policy, public_state
 from poker.play.lineup import AgentSpec
-from poker.rules import Rules
 from poker.search.safety import round_values
 from poker.search.solved_values import DecisionValues, SolvedValues
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.solver import VectorSolver
-from poker.state import HandState, Policy, public_state
 from poker.tree import BetMenu, build_tree
 from tests.evaluation.aivat.test_heads_up import moments
 from tests.evaluation.small_games import RandomPolicy, legal_actions

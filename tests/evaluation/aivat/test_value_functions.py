@@ -19,9 +19,9 @@ from poker.evaluation.aivat.value_functions import (
     ValueFunctionSpec,
 )
 from poker.evaluation.matches.match_results import MatchResults
+from poker.game.rules import Rules
+from poker.game.state import PolicyFunction
 from poker.play.lineup import AgentSpec
-from poker.rules import Rules
-from poker.state import PolicyFunction
 from tests.evaluation.aivat.test_heads_up import moments, wrong_values
 from tests.evaluation.small_games import RandomPolicy
 from tests.games import load_rules

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from poker.agents.base import Agent
-from poker.play.service_table import RequestError, ServedHand, ServiceTable
-from poker.play.services import GtoWizard
-from poker.rules import Rules
+from poker.game.rules import Rules
+from poker.play.network.service_table import RequestError, ServedHand, ServiceTable
+from poker.play.network.services import GtoWizard
 
 
 class GtoWizardTable(ServiceTable):

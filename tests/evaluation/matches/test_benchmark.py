@@ -20,17 +20,17 @@ import numpy as np
 import pytest
 
 from poker.agents.simple import AlwaysCall, RandomAgent
-from poker.betting import Betting
-from poker.errors import PokernetsError
 from poker.evaluation.matches import benchmark
 from poker.evaluation.matches.match_results import MatchResults
 from poker.formats.acpc.log import read_log
-from poker.play import service_table, services
+from poker.game.betting import Betting
+from poker.game.state import HandState
 from poker.play.lineup import AgentSpec
-from poker.play.service_table import RequestError, ServiceTable, serve_table
-from poker.play.services import GtoWizard, Line, Slumbot, betting_of, token_of
-from poker.search.lru_cache import LRUCache
-from poker.state import HandState
+from poker.play.network import service_table, services
+from poker.play.network.service_table import RequestError, ServiceTable, serve_table
+from poker.play.network.services import GtoWizard, Line, Slumbot, betting_of, token_of
+from poker.run.errors import PokernetsError
+from poker.run.lru_cache import LRUCache
 from tests.commands import run_here
 from tests.evaluation.matches.gto_wizard import GtoWizardTable, serve_gto_wizard
 from tests.games import load_rules
@@ -178,8 +178,8 @@ def test_a_client_that_gets_sigkill_goes_on(url: str, table: Table, tmp_path: Pa
     """It dies once with an answer that it has not taken in, and once having written an end down."""
     places = (f"runs={tmp_path}/runs", f"url={url}", "seconds=0", "hands=40", f"key={KEY}")
     command = ("evaluate=benchmark", "agents=[always_call]", "api=gtowizard", *places)
-    run_killed("poker.play.services:Line._once", 30, "evaluate.py", *command)
-    run_killed("poker.lines:JsonLines.append", 41, "evaluate.py", *command)
+    run_killed("poker.play.network.services:Line._once", 30, "evaluate.py", *command)
+    run_killed("poker.store.lines:JsonLines.append", 41, "evaluate.py", *command)
     done = run_here("evaluate", *command)
     assert done.returncode == 0, done.stderr
     [log] = tmp_path.glob("runs/benchmark/*/*/hands.log")

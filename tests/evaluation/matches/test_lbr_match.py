@@ -11,17 +11,17 @@ import pytest
 
 from conf.compose import compose, resolve
 from poker.agents.base import Agent
-from poker.agents.depth_limited import DepthLimitedAgent
 from poker.agents.local_best_response import LbrActions, LbrStreet, geometric_sizes
+from poker.agents.searching.heads_up import DepthLimitedAgent
 from poker.agents.simple import AlwaysCall
-from poker.errors import PokernetsError
 from poker.evaluation.matches.match_results import MatchResults
-from poker.parallel import LocalCluster
+from poker.game.state import HandState
 from poker.play import workers
 from poker.play.lineup import AgentSpec, BuiltOnce
+from poker.run.errors import PokernetsError
+from poker.run.parallel import LocalCluster
 from poker.search.round_solver import DepthLimitedSolver, Request, RoundSolution, SolverSettings
 from poker.search.settings import SearchSettings
-from poker.state import HandState
 from poker.tree import bet_menu
 from tests.commands import run_here
 from tests.games import load_rules

@@ -19,17 +19,17 @@ from poker.agents.base import Agent
 from poker.agents.blueprint import BlueprintAgent
 from poker.agents.local_best_response import LbrActions
 from poker.agents.simple import AlwaysCall
-from poker.errors import PokernetsError
 from poker.evaluation.matches.match_results import MatchResults
 from poker.formats.acpc.log import read_log
-from poker.parallel import LocalCluster
+from poker.game.rules import CALL
+from poker.game.state import Betting, HandState
 from poker.play import workers
 from poker.play.hand_store import HandStore
 from poker.play.lineup import AgentSpec, LineUp, Rotation
 from poker.play.session import play_session
 from poker.report.estimates import estimate
-from poker.rules import CALL
-from poker.state import Betting, HandState
+from poker.run.errors import PokernetsError
+from poker.run.parallel import LocalCluster
 from poker.tree import build_tree
 from tests.agents.test_remote import Troublemaker
 from tests.blueprints import random_blueprint
@@ -37,7 +37,7 @@ from tests.games import load_rules
 from tests.killed import ROOT, run_killed
 from tests.matches import SPECS, play_match
 from tests.report.test_report import check
-from tests.test_lock import held
+from tests.run.test_lock import held
 
 LEDUC = load_rules("leduc")
 SEVEN = [AgentSpec(str(number), partial(AlwaysCall, name="call"), {}) for number in range(7)]
@@ -234,7 +234,7 @@ def test_killed_match_continues_to_the_same_hands(tmp_path: Path) -> None:
     """SIGKILL while two processes play; the same command then ends in the bytes of an uninterrupted match."""
     command = ["evaluate.py", "evaluate=match", "agents=[random,always_call]", "game=leduc"]
     command += ["hands=3000", "cluster.processes=2", "aivat=false"]
-    between = "poker.lines:JsonLines.append", 3 * 100 + 1  # the notes of the 101st deal and its hands
+    between = "poker.store.lines:JsonLines.append", 3 * 100 + 1  # the notes of the 101st deal and its hands
     run_killed(*between, *command, f"runs={tmp_path}/killed")
     for folder in ("killed", "whole"):
         again = [sys.executable, *command, f"runs={tmp_path}/{folder}"]

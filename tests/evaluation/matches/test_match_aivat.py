@@ -16,11 +16,11 @@ from poker.agents.simple import AlwaysCall, AlwaysRaise, RandomAgent
 from poker.evaluation.matches.match_aivat import MatchAivat
 from poker.evaluation.matches.match_results import MatchResults
 from poker.evaluation.matches.results import Results
+from poker.game.rules import CALL, FOLD, Rules
+from poker.game.state import HandState, Policy
 from poker.play.hand import Incident
 from poker.play.lineup import AgentSpec, LineUp, Rotation
 from poker.play.session import SessionRecord, play_session
-from poker.rules import CALL, FOLD, Rules
-from poker.state import HandState, Policy
 from tests.games import load_rules
 from tests.matches import play_match
 

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from poker.agents.simple import AlwaysCall, AlwaysRaise, RandomAgent
-from poker.errors import PokernetsError
 from poker.evaluation.matches.match_results import MatchResults
 from poker.evaluation.matches.results import flows, opponent_class
+from poker.game.rules import Rules
 from poker.play.lineup import AgentSpec, LineUp, Rotation, with_players
 from poker.play.session import play_session
-from poker.rules import Rules
+from poker.run.errors import PokernetsError
 from tests.games import load_rules
 from tests.matches import play_match
 from tests.report.scalars import read_scalars

@@ -9,11 +9,11 @@ import pytest
 from poker.agents.simple import RandomAgent
 from poker.evaluation.matches.noted import RunningResult
 from poker.formats.acpc.log import LoggedHand
+from poker.game.rules import CALL, FOLD
+from poker.game.state import HandState, Policy
 from poker.play.lineup import AgentSpec
 from poker.play.table_files import TableFiles
 from poker.play.table_game import Opponents, TableGame
-from poker.rules import CALL, FOLD
-from poker.state import HandState, Policy
 from tests.games import load_rules
 from tests.matches import replayed
 

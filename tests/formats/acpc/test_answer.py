@@ -4,7 +4,7 @@ import pytest
 
 from poker.formats.acpc.answer import answered_action, read_action
 from poker.formats.acpc.log import parse_match_state
-from poker.state import Betting, IllegalAction
+from poker.game.state import Betting, IllegalAction
 from tests.games import load_rules
 
 HEADS_UP = load_rules("holdem_nolimit_2p")

@@ -5,7 +5,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from poker.errors import PokernetsError
 from poker.formats.acpc.log import (
     AcpcError,
     LoggedHand,
@@ -15,8 +14,9 @@ from poker.formats.acpc.log import (
     parse_match_state,
     read_log,
 )
-from poker.rules import CALL, FOLD
-from poker.state import HandState
+from poker.game.rules import CALL, FOLD
+from poker.game.state import HandState
+from poker.run.errors import PokernetsError
 from tests.games import load_rules
 from tests.random_play import GAMES, random_hand
 

@@ -5,11 +5,11 @@ from dataclasses import replace
 
 import pytest
 
-from poker.errors import PokernetsError
 from poker.formats import phh, phh_read
 from poker.formats.played import LineError, payoffs_by_rules
 from poker.formats.sites.pokerstars import hand_text
-from poker.state import Legal
+from poker.game.state import Legal
+from poker.run.errors import PokernetsError
 from tests.formats.pokerkit_hands import assert_same_hand
 from tests.formats.samples import read, refused, sample
 

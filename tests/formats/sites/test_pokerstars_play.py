@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from poker.errors import PokernetsError
 from poker.formats.histories import ACPC, OHH, PHH, POKERSTARS, hand_texts, why_unwritable, write_hands
 from poker.formats.sites.pokerstars import hand_text
+from poker.run.errors import PokernetsError
 from tests.formats.pokerkit_hands import assert_same_hand
 from tests.formats.samples import read, refused, sample, won
 

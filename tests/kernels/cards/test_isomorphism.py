@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from poker.cards import card_text, parse_cards
+from poker.game.cards import card_text, parse_cards
 from poker.kernels.cards.hands import CARD_PERMUTATION, HAND_PERMUTATION, NUM_HANDS
 from poker.kernels.cards.isomorphism import (
     NUM_BOARDS,

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from numba import njit, prange
 from numpy.typing import NDArray
 
-from poker.cards import HAND_CARDS, HOLDEM, parse_cards
+from poker.game.cards import HAND_CARDS, HOLDEM, parse_cards
 from poker.kernels.cards import ranks
 from poker.kernels.cards.hands import CARD_PERMUTATION
 

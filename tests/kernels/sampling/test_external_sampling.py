@@ -5,10 +5,10 @@ import pytest
 
 from poker.abstraction.buckets import SmallGameBuckets
 from poker.abstraction.dealers import SmallGameDealer
+from poker.game.state import Betting
 from poker.kernels.rng import streams
 from poker.kernels.sampling import external_sampling, nodes
 from poker.solvers.sampling.tree import SamplingTree, sampling_tree
-from poker.state import Betting
 from poker.tree import build_tree
 from tests.games import load_rules
 from tests.solvers.sampling.tables import rows

@@ -6,15 +6,16 @@ import numpy as np
 import pytest
 import torch
 
-from poker.betting import Betting
-from poker.cards import HOLDEM, parse_cards
-from poker.errors import PokernetsError
+from poker.depth_limit.evaluator import LeafEvaluator
+from poker.game.beliefs import observe_board
+from poker.game.betting import Betting
+from poker.game.cards import HOLDEM, parse_cards
+from poker.game.rules import CALL
+from poker.kernels.types import Ranges
 from poker.opponents.model import FixedFrequencies
-from poker.rules import CALL
-from poker.search.beliefs import observe_board
+from poker.run.errors import PokernetsError
 from poker.search.clock import Clock
 from poker.search.exploit.exploiting import Exploit, Modelled
-from poker.search.leaves.evaluator import LeafEvaluator
 from poker.search.round_solver import DepthLimitedSolver, Request, RoundSolution, SolverSettings
 from poker.search.safety import Safety
 from poker.search.torch import batches as torch_batches
@@ -22,7 +23,6 @@ from poker.search.torch.vector import TorchVectorSolver
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.leaves import LeafValues
 from poker.tree import bet_menu, build_tree
-from poker.types import Ranges
 from tests.devices import CHIPS, CUDA, FEW, INTERPRETER, SHARE
 from tests.games import load_rules
 

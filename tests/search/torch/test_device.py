@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 import torch
 
-from models.leaf_data import LeafColumns
-from models.shard_data import DeviceColumns
-from poker.errors import PokernetsError
+from models.leaf.data import LeafColumns
+from models.training.shard_data import DeviceColumns
+from poker.run.errors import PokernetsError
 from poker.search.torch import device as devices
 from poker.search.torch.device import free_bytes, ran_out, room, torch_device
 from tests.models.shards import write_leaf_states
@@ -29,8 +29,8 @@ for package in ("poker.search", "models"):
         if not module.name.endswith("__main__"):
             importlib.import_module(module.name)
 assert not asked
-from models.leaf_runner import LeafRunner
-from models.mlp import Mlp
+from models.leaf.runner import LeafRunner
+from models.training.mlp import Mlp
 from poker.search.round_solver import DepthLimitedSolver, SolverSettings
 from tests.search.torch.test_batches import MENU, request
 asked.clear()

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 import torch
 
-from poker.betting import Betting
-from poker.errors import PokernetsError
-from poker.rules import CALL
+from poker.game.betting import Betting
+from poker.game.rules import CALL
+from poker.kernels.types import Board, Singles
+from poker.run.errors import PokernetsError
 from poker.search.torch.batches import batch_of, solve_on_device
 from poker.search.torch.vector import TorchVectorSolver
 from poker.solvers.vector.game import VectorGame
@@ -17,10 +18,9 @@ from poker.solvers.vector.leaves import AskedLeaves, LeafValues
 from poker.solvers.vector.schedules import Schedule
 from poker.solvers.vector.solver import VectorSolver
 from poker.tree import BettingTree, DepthLimit, Gadget, bet_menu, build_tree
-from poker.types import Board, Singles
 from tests.devices import CUDA, INTERPRETER
+from tests.experiments.exploit_or_be_exploited.test_restricted import modelled
 from tests.solvers.games import kuhn, leduc, small_holdem, some_model, spot_game
-from tests.solvers.vector.test_restricted import modelled
 
 MENU = bet_menu(preflop=[[1.0], ["a"]], flop=[["a"], []], turn=[["a"], []])
 ONE_BET = bet_menu(flop=[[1.0], ["a"]], turn=[[0.5], ["a"]])

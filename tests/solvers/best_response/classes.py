@@ -7,14 +7,14 @@ import math
 
 import numpy as np
 
+from poker.game.rules import Rules
+from poker.game.state import PolicyFunction
 from poker.kernels.cards.hands import HAND_PERMUTATION
 from poker.kernels.cards.isomorphism import board_multiplicities, canonical_boards
-from poker.rules import Rules
+from poker.kernels.types import Board, Floats
 from poker.solvers.best_response.public import on_one_board, on_tree, tree_of_both
 from poker.solvers.best_response.ranges import RangeWalk
-from poker.state import PolicyFunction
 from poker.tree import BetMenu
-from poker.types import Board, Floats
 
 
 class ClassWalk(RangeWalk):

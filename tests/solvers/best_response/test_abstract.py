@@ -5,10 +5,10 @@ import pytest
 
 from poker.abstraction.buckets import game_cards
 from poker.agents.blueprint import BlueprintAgent
+from poker.game.state import Betting
 from poker.solvers.best_response.abstract import TRUST, learn_seat
 from poker.solvers.best_response.public import best_response
 from poker.solvers.blueprint import Blueprint, blueprint_from
-from poker.state import Betting
 from poker.tree import BetMenu, Kind, build_tree
 from tests.blueprints import random_blueprint
 from tests.evaluation.profiles import profile_values

@@ -6,12 +6,12 @@ import pytest
 from poker.abstraction.buckets import make_abstraction
 from poker.agents.blueprint import BlueprintAgent
 from poker.agents.simple import AlwaysCall
-from poker.betting import Betting
-from poker.cards import NUM_HANDS, PREFLOP_CLASS
-from poker.errors import PokernetsError
+from poker.game.betting import Betting
+from poker.game.cards import NUM_HANDS, PREFLOP_CLASS
 from poker.kernels.cards.hands import CARD_PERMUTATION, HAND_PERMUTATION
 from poker.kernels.cards.isomorphism import NUM_BOARDS, canonical_boards
 from poker.kernels.cards.strength import boards_strength
+from poker.run.errors import PokernetsError
 from poker.solvers.best_response.flops import CLASS_HAND, ResponseByFlop, flop_values, value_of_all
 from poker.tree import bet_menu, build_tree
 from tests.blueprints import random_blueprint

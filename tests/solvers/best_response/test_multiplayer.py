@@ -7,11 +7,11 @@ import pytest
 
 from poker.abstraction.buckets import SmallGameBuckets
 from poker.abstraction.dealers import SmallGameDealer
-from poker.rules import CALL, FOLD, Rules
+from poker.game.rules import CALL, FOLD, Rules
+from poker.game.state import Betting, HandState
 from poker.solvers.best_response.ranges import ProfileValue, RangeWalk, evaluate_policy
 from poker.solvers.sampling.mccfr import ExternalSampling
 from poker.solvers.small_games import strategy_value
-from poker.state import Betting, HandState
 from poker.tree import BettingTree, build_tree
 from tests.games import load_rules
 from tests.solvers.sampling.test_tree import three_players

@@ -7,12 +7,12 @@ import pytest
 
 from poker.abstraction.buckets import game_cards, make_abstraction
 from poker.abstraction.dealers import sample_boards
-from poker.cards import PREFLOP_CLASS
+from poker.depth_limit.continuations.rollout import Continuations
+from poker.game.cards import PREFLOP_CLASS
+from poker.game.state import Betting
 from poker.kernels.cards.isomorphism import NUM_BOARDS
 from poker.solvers.best_response.abstract import BoardGame, learn_seat
 from poker.solvers.blueprint import Blueprint
-from poker.solvers.rollout.continuation import Continuations
-from poker.state import Betting
 from poker.tree import BetMenu, bet_menu, build_tree
 from tests.blueprints import random_blueprint
 from tests.games import load_rules

@@ -7,13 +7,13 @@ import pytest
 
 from poker.abstraction.equities import margins, showdown_chances, showdown_totals
 from poker.agents.simple import AlwaysCall
-from poker.errors import PokernetsError
+from poker.game.rules import Rules
+from poker.game.state import HandState, Policy
 from poker.kernels.cards.hands import HAND_PERMUTATION
 from poker.kernels.cards.isomorphism import board_multiplicities, canonical_boards
 from poker.kernels.cards.strength import boards_strength
-from poker.rules import Rules
+from poker.run.errors import PokernetsError
 from poker.solvers.best_response.public import best_response, is_walkable
-from poker.state import HandState, Policy
 from poker.tree import bet_menu
 from tests.evaluation.small_games import RandomPolicy, best_response_value, legal_actions
 from tests.games import load_rules

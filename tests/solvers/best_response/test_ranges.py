@@ -5,11 +5,11 @@ import pytest
 
 from poker.abstraction.buckets import SmallGameBuckets
 from poker.abstraction.dealers import dealer_of
-from poker.betting import Betting
-from poker.errors import PokernetsError
-from poker.rules import Rules
+from poker.game.betting import Betting
+from poker.game.rules import Rules
+from poker.run.errors import PokernetsError
 from poker.solvers.best_response.ranges import evaluate_policy
-from poker.solvers.vector.exact import ExactSolver
+from poker.solvers.exact import ExactSolver
 from poker.tree import BettingTree, build_tree
 from tests.solvers.games import ORACLES, kuhn, leduc
 from tests.solvers.reference import Reference

@@ -3,8 +3,8 @@
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
+from poker.kernels.types import Reals
 from poker.solvers.sampling.tree import ROW_UNIT, SamplingTree
-from poker.types import Reals
 
 
 def rows(tree: SamplingTree, table: Reals, node: int) -> Reals:

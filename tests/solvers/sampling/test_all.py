@@ -10,11 +10,11 @@ import pytest
 from conf.help import values_of
 from poker.abstraction.buckets import SmallGameBuckets
 from poker.abstraction.dealers import SmallGameDealer
+from poker.game.state import Betting
 from poker.solvers.sampling import base
 from poker.solvers.sampling.base import SamplingSolver
 from poker.solvers.sampling.mccfr import ExternalSampling, OutcomeSampling
 from poker.solvers.sampling.uct import Uct
-from poker.state import Betting
 from poker.tree import build_tree
 from tests.games import load_rules
 from tests.solvers.openspiel import measured

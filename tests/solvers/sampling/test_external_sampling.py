@@ -7,10 +7,10 @@ import pytest
 
 from poker.abstraction.buckets import SmallGameBuckets
 from poker.abstraction.dealers import SmallGameDealer
-from poker.errors import PokernetsError
+from poker.game.state import Betting
+from poker.run.errors import PokernetsError
 from poker.solvers.sampling import base
 from poker.solvers.sampling.mccfr import ExternalSampling
-from poker.state import Betting
 from poker.tree import build_tree
 from tests.games import load_rules
 from tests.solvers.sampling.tables import rows

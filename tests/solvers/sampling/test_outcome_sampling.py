@@ -9,15 +9,15 @@ from numpy.typing import NDArray
 
 from poker.abstraction.buckets import SmallGameBuckets
 from poker.abstraction.dealers import SmallGameDealer
-from poker.errors import PokernetsError
+from poker.game.rules import Rules
+from poker.game.state import Betting
 from poker.kernels.rng import streams
 from poker.kernels.sampling.external_sampling import new_scratch, traverse
 from poker.kernels.sampling.nodes import DECISION, Deals, Tree
 from poker.kernels.sampling.outcome_sampling import outcome_sampling
-from poker.rules import Rules
+from poker.run.errors import PokernetsError
 from poker.solvers.sampling.mccfr import OutcomeSampling
 from poker.solvers.sampling.tree import SamplingTree, sampling_tree
-from poker.state import Betting
 from poker.tree import build_tree
 from tests.games import load_rules
 from tests.solvers.sampling.tables import rows

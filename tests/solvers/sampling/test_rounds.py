@@ -11,11 +11,11 @@ import pytest
 
 from poker.abstraction.buckets import game_cards
 from poker.abstraction.dealers import dealer_of
-from poker.errors import PokernetsError
-from poker.parallel import LocalCluster, _LocalTeam
+from poker.game.state import Betting
+from poker.run.errors import PokernetsError
+from poker.run.parallel import LocalCluster, _LocalTeam
 from poker.solvers.sampling.mccfr import ExternalSampling
 from poker.solvers.sampling.rounds import Change, Part, RoundPlan, Rounds
-from poker.state import Betting
 from poker.tree import BetMenu, build_tree
 from tests.games import load_rules
 

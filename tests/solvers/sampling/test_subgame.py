@@ -7,17 +7,17 @@ import pytest
 
 from poker.abstraction.buckets import SmallGameBuckets
 from poker.abstraction.dealers import SmallGameDealer
-from poker.rules import Rules
-from poker.search.leaves.evaluator import leaf_states
+from poker.depth_limit.evaluator import leaf_states
+from poker.game.rules import Rules
+from poker.game.state import Betting
+from poker.kernels.types import Board, Floats, Singles
 from poker.solvers.best_response.ranges import RangePolicy, RangeWalk, evaluate_policy
 from poker.solvers.blueprint import Blueprint
 from poker.solvers.sampling.mccfr import ExternalSampling
 from poker.solvers.sampling.subgame import RolledOut, SubgameSolver
 from poker.solvers.small_games import strategy_value
-from poker.state import Betting
 from poker.tree import BettingTree, DepthLimit, build_tree
 from poker.tree.translation import HistoryTranslator
-from poker.types import Board, Floats, Singles
 from tests.blueprints import random_blueprint
 from tests.games import load_rules
 

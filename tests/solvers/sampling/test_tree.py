@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from poker.errors import PokernetsError
+from poker.game.rules import Rules
+from poker.game.state import Betting
 from poker.kernels.sampling import nodes
-from poker.rules import Rules
+from poker.run.errors import PokernetsError
 from poker.solvers.sampling.tree import sampling_tree
-from poker.state import Betting
 from poker.tree import BetMenu, DepthLimit, Kind, bet_menu, build_tree
 from tests.games import load_rules
 from tests.solvers.sampling.tables import rows

@@ -8,13 +8,13 @@ from numba import njit
 
 from poker.abstraction.buckets import SmallGameBuckets
 from poker.abstraction.dealers import SmallGameDealer
-from poker.errors import PokernetsError
+from poker.game.rules import CALL, FOLD
+from poker.game.state import Betting
 from poker.kernels.sampling.nodes import DECISION
 from poker.kernels.sampling.uct import _log
-from poker.rules import CALL, FOLD
+from poker.run.errors import PokernetsError
 from poker.solvers.sampling.tree import sampling_tree
 from poker.solvers.sampling.uct import Uct, exploration
-from poker.state import Betting
 from poker.tree import build_tree
 from tests.games import load_rules
 from tests.solvers.sampling.test_tree import three_players

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 from poker.abstraction.equities import check_down_chances
-from poker.cards import HOLDEM, NUM_HANDS, parse_cards
-from poker.rules import Rules
+from poker.game.cards import HOLDEM, NUM_HANDS, parse_cards
+from poker.game.rules import Rules
+from poker.kernels.types import Board, Singles
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.leaves import AskedLeaves
 from poker.solvers.vector.solver import VectorSolver
 from poker.tree import BettingTree, DepthLimit, bet_menu, build_tree
 from poker.tree.spots import spot_root
-from poker.types import Board, Singles
 from tests.solvers.completed import completed
 
 BOARD: Board = parse_cards("AsKd8c7h")

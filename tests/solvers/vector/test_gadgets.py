@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from poker.errors import PokernetsError
-from poker.rules import Rules
+from poker.game.rules import Rules
+from poker.run.errors import PokernetsError
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.solver import VectorSolver
 from poker.tree import Gadget, Kind

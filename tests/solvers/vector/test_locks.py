@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import pokernets
-from poker.cards import hand_index, parse_cards
-from poker.errors import PokernetsError
+from poker.game.cards import hand_index, parse_cards
+from poker.run.errors import PokernetsError
 
 SPOT = {
     "board": "Ks9d4c4h2s",

@@ -9,11 +9,11 @@ from functools import lru_cache
 import numpy as np
 import pytest
 
-from poker.cards import parse_cards
 from poker.formats.ranges import parse_range
+from poker.game.cards import parse_cards
+from poker.game.state import Betting
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.solver import VectorSolver
-from poker.state import Betting
 from poker.tree import Gadget, Kind, build_tree
 from poker.tree.spots import spot_tree
 from tests.solvers.games import leduc

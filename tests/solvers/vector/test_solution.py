@@ -5,10 +5,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from poker.errors import PokernetsError
+from poker.run.errors import PokernetsError
 from poker.solvers.vector.solver import VectorSolver
-from poker.solvers.vector.spot.solution import load_solution, save_solution
-from poker.solvers.vector.spot.spots import Spot, read_spot, spot_of
+from poker.study.spots.solution import load_solution, save_solution
+from poker.study.spots.spots import Spot, read_spot, spot_of
 from tests.solvers.games import SPOTS
 
 CONFIG = SPOTS["t1_turn_basic"]["config"]

@@ -3,16 +3,16 @@
 import numpy as np
 import pytest
 
-from poker.cards import parse_cards
-from poker.errors import PokernetsError
 from poker.formats.ranges import parse_range
-from poker.rules import CALL, Rules
+from poker.game.cards import parse_cards
+from poker.game.rules import CALL, Rules
+from poker.game.state import Betting
+from poker.run.errors import PokernetsError
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.layout import Rake
 from poker.solvers.vector.leaves import LeafValues
 from poker.solvers.vector.schedules import SCHEDULES, Schedule, schedule
 from poker.solvers.vector.solver import VectorSolver
-from poker.state import Betting
 from poker.tree import DepthLimit, build_tree
 from poker.tree.spots import spot_tree
 from tests.bench.bench_vector import GOLDEN, flop_holdem

@@ -15,11 +15,11 @@ from typing import Any
 
 from poker.agents.base import Agent
 from poker.agents.simple import AlwaysRaise
-from poker.errors import PokernetsError
 from poker.formats.acpc.log import chips_text, read_log
-from poker.play.client import DealerSeat
-from poker.rules import FOLD, Rules
-from poker.state import HandState
+from poker.game.rules import FOLD, Rules
+from poker.game.state import HandState
+from poker.play.network.client import DealerSeat
+from poker.run.errors import PokernetsError
 from tests.evaluation.matches.acpc.odd_answers import same_answers
 from tests.evaluation.matches.acpc.table import EQUITY, RANDOM, sit_down
 from tests.games import load_rules

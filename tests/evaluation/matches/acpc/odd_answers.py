@@ -14,10 +14,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from poker.errors import PokernetsError
 from poker.formats.acpc.log import MatchState, parse_match_state, read_log
 from poker.formats.acpc.protocol import LineConnection
-from poker.rules import Rules
+from poker.game.rules import Rules
+from poker.run.errors import PokernetsError
 from tests.evaluation.matches.acpc.table import dealt, free_ports
 from tests.games import load_rules
 

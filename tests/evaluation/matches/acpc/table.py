@@ -19,10 +19,10 @@ from poker.evaluation.matches import acpc
 from poker.evaluation.matches.match_results import MatchResults
 from poker.evaluation.matches.results import chip_value
 from poker.formats.acpc.log import chips_text, read_log
-from poker.play.client import DealerSeat
-from poker.play.dealer import Times
+from poker.game.rules import Rules
 from poker.play.lineup import AgentSpec
-from poker.rules import Rules
+from poker.play.network.client import DealerSeat
+from poker.play.network.dealer import Times
 from tests.games import load_rules
 from tests.random_play import pokerkit_pays
 from tests.report.test_report import check

@@ -14,12 +14,12 @@ from pokerkit import HandHistory
 
 from conf.compose import compose
 from poker.agents.simple import AlwaysCall
-from poker.errors import PokernetsError
 from poker.formats.acpc.log import parse_match_state, read_log
 from poker.formats.acpc.protocol import connect
-from poker.play.dealer import Times
-from poker.rules import CALL, FOLD, Rules
-from poker.state import HandState
+from poker.game.rules import CALL, FOLD, Rules
+from poker.game.state import HandState
+from poker.play.network.dealer import Times
+from poker.run.errors import PokernetsError
 from tests.evaluation.matches.acpc.table import RANDOM, check_log, deal, dealt, free_ports, long_match, sit_down
 from tests.games import load_rules
 from tests.report.test_report import check

@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 
 from poker.agents.simple import AlwaysCall
-from poker.commands import COMMANDS
-from poker.errors import PokernetsError
 from poker.formats.acpc.log import AcpcError
 from poker.formats.acpc.protocol import LineConnection, NoAnswer
-from poker.play.client import DealerSeat
-from poker.rules import Rules
-from poker.state import HandState
+from poker.game.rules import Rules
+from poker.game.state import HandState
+from poker.play.network.client import DealerSeat
+from poker.run.commands import COMMANDS
+from poker.run.errors import PokernetsError
 from tests.evaluation.matches.acpc.table import free_ports, sit_down
 from tests.games import load_rules
 

@@ -9,13 +9,13 @@ import pytest
 
 from conf.compose import call, compose, resolve
 from poker.agents.simple import RandomAgent
-from poker.errors import PokernetsError
 from poker.evaluation.aivat.heads_up import Aivat
 from poker.evaluation.aivat.value_functions import CheckDown, FoldEquityValues
 from poker.evaluation.matches.results import Results
 from poker.formats.acpc.log import read_log
+from poker.game.state import PolicyFunction
 from poker.play.notes import Notes
-from poker.state import PolicyFunction
+from poker.run.errors import PokernetsError
 from tests.evaluation.matches.acpc.table import RANDOM, deal
 from tests.games import load_rules
 from tests.matches import replayed

@@ -1,0 +1,169 @@
+"""Observed decisions as batches, split by time, with whatever inputs a net asks for: rows after the flop, or in
+no-limit all.
+
+The first `1 - test_share` of the hands train, or the latest `train_share` of those, the others test: no hand and no
+later game of a player is on both sides.
+Inputs that describe a player's past use all earlier hands, those of the test part too, as a player at the table would.
+"""
+
+from collections.abc import Callable, Collection
+from functools import partial
+from typing import Any, NamedTuple
+
+import lightning
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from models.training.shuffle import BlockShuffle, OrderedLoader, Position, ShuffledLoader
+from poker.game.rules import LIMIT
+from poker.opponents.inputs import held, history, limit
+from poker.opponents.inputs.no_limit import NUM_SIZES
+from poker.opponents.inputs.rows import COLUMNS, STAMP, open_rows
+from poker.opponents.model import NUM_CLASSES, RAISE_CLASS
+from poker.run.errors import PokernetsError
+
+TEST_BATCH = 4096
+
+
+class Inputs(NamedTuple):
+    """Inputs of n rows: features [n, 19], hand [n, 52], past [n, 84], held [n, 10] of the cards of the player.
+
+    Inputs that a net does not read may have no columns.
+    """
+
+    features: NDArray[np.float32]
+    hand: NDArray[np.float32]
+    past: NDArray[np.float32]
+    held: NDArray[np.float32]
+
+    def take(self, rows: NDArray[np.int64]) -> "Inputs":
+        return Inputs._make(column[rows] for column in self)
+
+
+class OpponentBatch(NamedTuple):
+    """`Inputs` of n rows, classes [n]."""
+
+    features: Tensor
+    hand: Tensor
+    past: Tensor
+    held: Tensor
+    action: Tensor
+
+
+def batch_of(inputs: Inputs, action: NDArray[np.int64]) -> OpponentBatch:
+    return OpponentBatch(*(torch.from_numpy(np.ascontiguousarray(column)) for column in (*inputs, action)))
+
+
+Base = Callable[[Inputs], NDArray[np.float32]]
+"""A base predictor, which reads nothing of a player's past: inputs to probabilities [n, C]."""
+
+
+class OpponentRows:
+    """All rows of an artifact in memory, and which of them train and test. `source` is the configuration that made
+    them."""
+
+    def __init__(self, path: str, test_share: float, train_share: float = 1.0) -> None:
+        for name, share in (("test_share", test_share), ("train_share", train_share)):
+            if not 0 < share <= 1:
+                raise PokernetsError(f"{name} must be above 0 and at most 1, it is {share}")
+        artifact = open_rows(path)
+        self.path, self.fingerprint = path, artifact.fingerprint
+        self.betting: str = artifact.config.get("betting", LIMIT)
+        """`limit` or `nolimit`."""
+        self.classes = NUM_CLASSES if self.betting == LIMIT else RAISE_CLASS + NUM_SIZES
+        self.first_street = 1 if self.betting == LIMIT else 0
+        """The first round that is learned."""
+        self.source = {name: value for name, value in artifact.config.items() if name not in STAMP}
+        self.columns: dict[str, NDArray[Any]] = {name: np.array(artifact.arrays[name]) for name in COLUMNS}
+        self.names: list[str] = artifact.arrays["names"].tolist()
+        hand, street = self.columns["hand"], self.columns["street"]
+        self.first_test_hand = self.first_hand(test_share)
+        first = int((1 - train_share) * self.first_test_hand)
+        self.in_training: NDArray[np.bool_] = (first <= hand) & (hand < self.first_test_hand)
+        self.train_rows: NDArray[np.int64] = np.flatnonzero(self.in_training & (street >= self.first_street))
+        self.test_rows: NDArray[np.int64] = np.flatnonzero(
+            (hand >= self.first_test_hand) & (street >= self.first_street)
+        )
+        if not len(self.test_rows):
+            raise PokernetsError(f"{path}: too few hands to test on; make more with job=opponent_actions")
+        self.trained_names = [self.names[player] for player in np.unique(self.columns["player"][self.in_training])]
+
+    def first_hand(self, test_share: float) -> int:
+        """The first of the last `test_share` of the hands."""
+        return int((1 - test_share) * (int(self.columns["hand"].max()) + 1))
+
+    @property
+    def contexts(self) -> NDArray[np.int64]:
+        """[n] context of each row, one of twelve."""
+        return history.contexts(self.columns["street"], self.columns["bets"])
+
+    def population_table(self) -> NDArray[np.float64]:
+        """[12, 3] class frequencies in the training part."""
+        return history.population_table(self.contexts[self.in_training], self.columns["action"][self.in_training])
+
+    def inputs(self, needs: Collection[str], base: Base | None, table: NDArray[np.float64] | None = None) -> Inputs:
+        """Inputs of all rows that `needs` names; `past` takes a base predictor.
+
+        In rounds that are not learned the population's `table` stands in for the base; None: that of the training part.
+        """
+        rows = len(self.columns["action"])
+        nothing = np.zeros((rows, 0), dtype=np.float32)
+        inputs = Inputs(self.columns["features"], nothing, nothing, nothing)
+        if needs:
+            inputs = inputs._replace(hand=history.hand_rows(self.columns))
+        if "held" in needs:
+            inputs = inputs._replace(held=held.held_rows(self.columns))
+        if "past" in needs:
+            if base is None:
+                raise ValueError("inputs about a player's past need a base predictor")
+            table = self.population_table() if table is None else table
+            predicted = table[self.contexts].astype(np.float32)
+            later = np.flatnonzero(self.columns["street"] >= self.first_street)
+            predicted[later] = history.by_class(base(inputs.take(later)))
+            inputs = inputs._replace(past=history.player_rows(self.columns, predicted, table))
+        return inputs
+
+
+class OpponentData(lightning.LightningDataModule):
+    """Batches of all rows; `prepare` says which inputs beside the 19 the net reads."""
+
+    def __init__(
+        self, path: str, test_share: float = 0.2, train_share: float = 1.0, batch_rows: int = 1024, seed: int = 0
+    ) -> None:
+        super().__init__()
+        shares = {"test_share": test_share, "train_share": train_share}
+        self.config: dict[str, Any] = {**shares, "batch_rows": batch_rows, "seed": seed}
+        self.rows = OpponentRows(path, test_share, train_share)
+        train = self.rows.train_rows
+        if not len(train):
+            raise PokernetsError(f"{path}: too few hands to train on; make more, or test on less: data.test_share")
+        self.shuffle = BlockShuffle(train, min(batch_rows, len(train)), seed, block_rows=1)
+        self.prepare((), None)
+
+    def prepare(self, needs: Collection[str], base: Base | None) -> None:
+        """Compute what the net needs; `past` takes a base predictor."""
+        self.tensors = batch_of(self.rows.inputs(needs, base), self.rows.columns["action"].astype(np.int64))
+
+    def train_dataloader(self) -> ShuffledLoader[OpponentBatch]:
+        return ShuffledLoader(self, self.shuffle, self.shuffle.batches_per_pass, partial(map, self._take))
+
+    def val_dataloader(self) -> OrderedLoader[OpponentBatch]:
+        return OrderedLoader(self.rows.test_rows, TEST_BATCH, self._take, Position.of(self))
+
+    def ordered(self, rows: NDArray[np.int64]) -> OrderedLoader[OpponentBatch]:
+        """Batches of `rows`, one after the other, in this process."""
+        return OrderedLoader(rows, TEST_BATCH, self._take, Position())
+
+    def _take(self, rows: NDArray[np.int64]) -> OpponentBatch:
+        index = torch.from_numpy(rows)
+        return OpponentBatch(*(column[index] for column in self.tensors))
+
+
+INPUT_SIZES = {
+    "features": limit.SIZE,
+    "hand": history.HAND_SIZE,
+    "past": history.PLAYER_SIZE,
+    "held": held.SIZE,
+}

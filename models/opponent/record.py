@@ -1,0 +1,117 @@
+"""Record of an opponent net's training, from its manifest: which hands, whose, and on which base.
+
+It matches nets with rows: a net is measured on hands that it has not learned from, and on players by whether it has met
+them.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from models.opponent.data import OpponentRows
+from models.opponent.inference import BETTING, OPPONENT_NET, PLAYERS, POPULATION, SHARES, STAMP
+from poker.store.artifacts import MismatchedArtifactError, open_artifact, refuses_by_name
+
+TRAINED = "trained"
+"""Count in a net's manifest: `first` and `last` time of the hands it learned from, and the `source` of the rows."""
+
+
+def training_counts(rows: OpponentRows) -> dict[str, Any]:
+    """Manifest counts of a net that learns from `rows`."""
+    times = rows.columns["time"][rows.in_training]
+    trained = {"first": int(times.min()), "last": int(times.max()), "source": rows.source}
+    players = {POPULATION: rows.population_table().tolist(), PLAYERS: rows.trained_names}
+    return {**players, TRAINED: trained, BETTING: rows.betting}
+
+
+@dataclass(frozen=True)
+class NetRecord:
+    """The record of a net called `name` here; `rows` and `base` are fingerprints, `table` [12, 3] the population's,
+    `weights` the shares of what a net that knows players by their past weighs beside their counts."""
+
+    name: str
+    fingerprint: str
+    rows: str
+    test_share: float
+    first: int
+    last: int
+    source: Mapping[str, Any]
+    base: str | None
+    table: NDArray[np.float64]
+    players: tuple[str, ...]
+    weights: NDArray[np.float64]
+
+    @classmethod
+    @refuses_by_name(OPPONENT_NET)
+    def read(cls, path: str | Path, name: str) -> "NetRecord":
+        net = open_artifact(path, OPPONENT_NET, config=STAMP)
+        if TRAINED not in net.counts or PLAYERS not in net.counts:
+            raise MismatchedArtifactError(
+                f"the net `{name}` at {path} does not say which hands it learned from: remove it and train it again"
+            )
+        trained, made_from = net.counts[TRAINED], net.made_from
+        return cls(
+            name,
+            net.fingerprint,
+            made_from["opponent_actions"],
+            float(net.config["data"]["test_share"]),
+            trained["first"],
+            trained["last"],
+            trained["source"],
+            made_from.get("base"),
+            np.array(net.counts[POPULATION], dtype=np.float64),
+            tuple(net.counts[PLAYERS]),
+            np.array(net.counts.get(SHARES, ()), dtype=np.float64),
+        )
+
+    def has_met(self, names: Sequence[str]) -> NDArray[np.bool_]:
+        """[players] whether the net was trained on hands of theirs."""
+        players = set(self.players)
+        return np.array([name in players for name in names], dtype=bool)
+
+    def check_unseen(self, rows: OpponentRows) -> None:
+        """Raises MismatchedArtifactError if the net may have learned from the hands that `rows` test."""
+        if rows.fingerprint == self.rows:
+            if rows.first_test_hand < rows.first_hand(self.test_share):
+                raise MismatchedArtifactError(
+                    f"the net `{self.name}` learned from the first {1 - self.test_share:.0%} of {rows.path};"
+                    f" measure it on others: test_share={self.test_share:g} or less"
+                )
+            return
+        dealt = [source.get("seed") for source in (self.source, rows.source) if source.get("source") == "self_play"]
+        if len(set(dealt)) > 1:
+            return  # cards of two seeds
+        times = rows.columns["time"]
+        tested = rows.test_rows[(self.first <= times[rows.test_rows]) & (times[rows.test_rows] <= self.last)]
+        shared = int(self.has_met(rows.names)[rows.columns["player"][tested]].sum())
+        if shared:
+            _, first_rows = np.unique(rows.columns["hand"], return_index=True)
+            later = np.floor(1000 * np.mean(times[first_rows] > self.last)) / 1000
+            raise MismatchedArtifactError(
+                f"the net `{self.name}` may have learned from {rows.path}, which has {shared:,} decisions of players it"
+                f" knows in the time of its own hands, {self.first} to {self.last}: measure it on other rows"
+                + (f", or on later hands, test_share={later:g} or less" if later else "")
+            )
+
+
+def check_together(nets: Sequence[NetRecord]) -> None:
+    """Raises MismatchedArtifactError unless all learned from the same hands, so that they stand on one population."""
+    for one in nets[1:]:
+        if (one.rows, one.test_share, one.first) != (nets[0].rows, nets[0].test_share, nets[0].first):
+            raise MismatchedArtifactError(
+                f"the nets `{nets[0].name}` and `{one.name}` learned from different hands: measure them apart,"
+                f" ~model.nets.{one.name}"
+            )
+
+
+def check_base(base: NetRecord, nets: Sequence[NetRecord]) -> None:
+    """Raises MismatchedArtifactError unless the player inputs of `nets` rest on `base`."""
+    for one in nets:
+        if one.base != base.fingerprint:
+            raise MismatchedArtifactError(
+                f"the net `{one.name}` rests on another net than `base`: give model.base=PATH, that of its training"
+            )

@@ -1,0 +1,336 @@
+"""`train.py model=opponent net=NAME` trains a net, `model=opponent_table` measures all predictors on the same rows."""
+
+import math
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from rich.console import Console
+
+from models.opponent.data import Inputs, OpponentData, OpponentRows
+from models.opponent.inference import OPPONENT_NET, SHARES, STAMP, load_opponent_net, probabilities
+from models.opponent.module import OpponentModule, log_losses, score
+from models.opponent.nets import CLASSES, ActionNet
+from models.opponent.record import NetRecord, check_base, check_together, training_counts
+from models.training.export import Architecture, describe
+from models.training.fitting import (
+    Goal,
+    Trained,
+    TrainerSettings,
+    TrainingOptions,
+    TrainingRun,
+    console,
+    fit,
+    keep_or_train,
+    metrics_of_test,
+)
+from poker.game.rules import STREET_NAMES
+from poker.kernels.types import Floats, Reals
+from poker.opponents.inputs.frequencies import WEIGHTS, by_weight, share_of_weights
+from poker.opponents.inputs.history import by_class
+from poker.opponents.inputs.no_limit import SPOTS
+from poker.opponents.model import RAISE_CLASS, Context, Predictor
+from poker.report import Figure, Report, Section, Table
+from poker.report.charts import intervals
+from poker.report.estimates import Estimate
+from poker.run.errors import PokernetsError
+from poker.store.artifacts import open_artifact
+
+RESAMPLES = 1000
+STEPS = 100
+"""Steps of expectation maximisation."""
+EARLY = 250
+"""Hands of a player from which it is learned what a net weighs beside counts."""
+
+
+def train(
+    *,
+    net: Architecture,
+    base: str | None,
+    architectures: Collection[str],
+    data: OpponentData,
+    trainer: TrainerSettings,
+    threads: int | None,
+    ckpt_path: str | None,
+    find_learning_rate: bool,
+    compile: bool,
+    learning_rate: float,
+    weight_decay: float,
+    output: str,
+    runs: str,
+) -> float:
+    """Train an opponent net for all planned epochs, export it to `output` and return its log-loss; what is there is
+    kept.
+
+    `base`: an exported net without memory, for a net that knows players by how they deviate from it.
+    """
+    options = TrainingOptions(trainer, threads, ckpt_path, find_learning_rate, compile)
+    classes = {"classes": data.rows.classes} if data.rows.classes != CLASSES else {}
+    net = Architecture(net.func, **net.keywords, **classes)
+
+    def learn(run: TrainingRun) -> Trained:
+        made = net()
+        if not isinstance(made, ActionNet):
+            raise PokernetsError(f"{describe(net)} predicts no actions: choose another net, or make it an ActionNet")
+        rest = None if base is None else partial(probabilities, load_opponent_net(base, architectures))
+        data.prepare(made.needs, rest)
+        module = OpponentModule(made, learning_rate, weight_decay, data.rows.classes)
+        fitted = fit(module, data, run=run, options=options, best=False)
+        metrics = {"rows": len(data.rows.test_rows), **metrics_of_test(fitted, module, data.val_dataloader())}
+        metrics["log_loss_of_mean"] = _loss_of_mean(data.rows)
+        counts = {"train_rows": len(data.rows.train_rows), "test": metrics, **training_counts(data.rows)}
+        if rest is not None:
+            batches = data.ordered(data.rows.train_rows)
+            with torch.inference_mode():
+                prior = torch.cat([made.eval()(batch).softmax(dim=1) for batch in batches]).double().numpy()
+            counts[SHARES] = shares_of_weights(by_class(prior), data.rows, data.rows.train_rows).tolist()
+        if fitted.is_global_zero:
+            scores = "accuracy {accuracy:.2%}, log-loss {log_loss:.4f}, calibration error {calibration:.4f}"
+            console().print(f"{output}: {scores.format(**metrics)}", soft_wrap=True, markup=False)
+        return fitted, made, counts
+
+    config = {"data": data.config, "learning_rate": learning_rate, "weight_decay": weight_decay}
+    made_from = {"opponent_actions": data.rows.fingerprint, **options.made_from}
+    if base is not None:
+        made_from["base"] = open_artifact(base, OPPONENT_NET, config=STAMP).fingerprint
+    goal = Goal(OPPONENT_NET, STAMP, {**config, **options.config}, made_from)
+    counts = keep_or_train(learn, net, goal, output, runs)
+    return float(counts["test"]["log_loss"])
+
+
+def _loss_of_mean(rows: OpponentRows) -> float:
+    """Log-loss on the test part of the best constant: how often each action was taken in the training part."""
+    action = rows.columns["action"].astype(np.int64)
+    shares = np.bincount(action[rows.train_rows], minlength=rows.classes) / len(rows.train_rows)
+    return float(_losses(np.tile(shares, (len(rows.test_rows), 1)), action[rows.test_rows]).mean())
+
+
+class TrainedNet(NamedTuple):
+    """A net and the record of its training."""
+
+    net: ActionNet
+    record: NetRecord
+
+
+def table(
+    *,
+    data: str,
+    test_share: float | None,
+    statistics: Mapping[str, Predictor],
+    nets: Mapping[str, str],
+    base: str,
+    counted: Mapping[str, str],
+    reference: str,
+    apart: Sequence[str],
+    architectures: Collection[str],
+    output: str,
+) -> dict[str, float]:
+    """Measure every predictor on the last `test_share` of the hands of `data`; the report goes to `output`. None: the
+    part that the nets kept for tests if they learned from these rows, else all.
+
+    `statistics` learn on line through the hands before and on through the test part; `nets` are paths, `base` is
+    that of the net on which the player inputs rest; `counted` name nets that are the prior of each player's counts in
+    a spot, with the weight of their training. A net that may have learned from the test part is refused
+    (`models.opponent.record`). Raises of all sizes are one class. Log-loss intervals resample hands; differences are
+    to the predictor `reference`; players named in `apart` are measured apart.
+    """
+    rows, measured, every = _measured(nets, base, data, test_share, architectures)
+    inputs = every.take(rows.test_rows)
+    predicted = {name: _walk(predictor, rows) for name, predictor in statistics.items()}
+    predicted |= {name: _predict(trained.net, inputs) for name, trained in measured.items()}
+    predicted |= {name: _counted(measured[of], rows, every) for name, of in counted.items() if of in nets}
+    met = np.zeros(len(rows.names), dtype=bool)
+    for trained in measured.values():
+        met |= trained.record.has_met(rows.names)
+    record: dict[str, Any] = {
+        "rows": {
+            "train": len(rows.train_rows),
+            "test": len(rows.test_rows),
+            "by_known_players": int(met[rows.columns["player"][rows.test_rows]].sum()),
+            "fingerprint": rows.fingerprint,
+        },
+        "nets": {name: trained.record.fingerprint for name, trained in measured.items()},
+        "weights": {of: measured[of].record.weights.tolist() for of in counted.values() if of in nets},
+        "predictors": _scores(predicted, rows, met, reference, apart),
+    }
+    losses = {name: float(scores["all"]["log_loss"]) for name, scores in record["predictors"].items()}
+    report = Report("Predictors of actions", _sections(record, output), record)
+    report.write(Path(output), Console(stderr=True))
+    return losses
+
+
+def _measured(
+    nets: Mapping[str, str], base: str, data: str, test_share: float | None, architectures: Collection[str]
+) -> tuple[OpponentRows, dict[str, TrainedNet], Inputs]:
+    """Read the rows at `data`, from whose test part no net has learned, the nets, and the inputs of all rows."""
+    records = {name: NetRecord.read(path, name) for name, path in nets.items()}
+    check_together(list(records.values()))
+    loaded = {name: load_opponent_net(path, architectures) for name, path in nets.items()}
+    needs = set().union(*(net.needs for net in loaded.values()))
+    rows = OpponentRows(data, 1.0 if test_share is None else test_share)
+    shares = [record.test_share for record in records.values() if record.rows == rows.fingerprint]
+    if test_share is None and shares:
+        rows = OpponentRows(data, shares[0])
+    rest = None
+    unseen = list(records.values())
+    if "past" in needs:
+        rest = partial(probabilities, load_opponent_net(base, architectures))
+        unseen.append(NetRecord.read(base, "base"))
+        check_base(unseen[-1], [record for name, record in records.items() if "past" in loaded[name].needs])
+    for record in unseen:
+        record.check_unseen(rows)
+    population = unseen[0].table if unseen else None
+    inputs = rows.inputs(needs, rest, population)
+    return rows, {name: TrainedNet(net, records[name]) for name, net in loaded.items()}, inputs
+
+
+def _walk(predictor: Predictor, rows: OpponentRows) -> Floats:
+    """Probabilities [test rows, 3] of a predictor that learns from all rows in turn, each after its prediction."""
+    keys = (rows.columns[name].tolist() for name in ("player", "street", "bets", "action"))
+    spots = zip(*(part.tolist() for part in np.unravel_index(rows.columns["spot"], SPOTS)), strict=True)
+    tested, predicted = set(rows.test_rows.tolist()), []
+    predictor.forget()
+    for row, (spot, player, street, bets, action) in enumerate(zip(spots, *keys, strict=True)):
+        context = Context(rows.names[player], street, bets, spot=spot)
+        if row in tested:
+            predicted.append(predictor.probs(context))
+        if street >= rows.first_street:  # as that of every row in the test part
+            predictor.update(context, min(action, RAISE_CLASS))
+    return np.array(predicted, dtype=np.float64)
+
+
+def _with_counts(prior: Reals, rows: OpponentRows, seen: NDArray[np.int64]) -> tuple[Floats, Floats]:
+    """Probabilities [n, W, 3] of `prior` [n, 3] and the player's earlier actions in the spot together, for each weight
+    of the prior, and log-likelihoods [n, W] of the actions that were taken."""
+    player, action, spot = (rows.columns[name][seen].tolist() for name in ("player", "action", "spot"))
+    counts: defaultdict[tuple[int, int], Floats] = defaultdict(lambda: np.zeros(CLASSES))
+    probs, likely = np.empty((len(seen), len(WEIGHTS), CLASSES)), np.empty((len(seen), len(WEIGHTS)))
+    for row, (key, done) in enumerate(zip(zip(player, spot, strict=True), action, strict=True)):
+        kind = min(done, RAISE_CLASS)
+        probs[row] = by_weight(counts[key], prior[row])
+        likely[row] = probs[row, :, kind]
+        counts[key][kind] += 1
+    return probs, np.log(likely)
+
+
+def shares_of_weights(prior: Reals, rows: OpponentRows, seen: NDArray[np.int64]) -> Floats:
+    """Learn for which share of players each of `WEIGHTS` [W] suits `prior` [n, 3] best, by expectation maximisation
+    over their first hands in the rows `seen` [n], where a prior matters."""
+    early = hands_before(rows.columns["player"], rows.columns["hand"])[seen] < EARLY
+    _, likely = _with_counts(prior, rows, seen)
+    explained = np.zeros((len(rows.names), len(WEIGHTS)))
+    np.add.at(explained, rows.columns["player"][seen][early], likely[early])
+    explained, shares = explained[explained.any(axis=1)], np.full(len(WEIGHTS), 1 / len(WEIGHTS))
+    for _ in range(STEPS):
+        shares = share_of_weights(shares, explained).mean(axis=0)
+    return shares
+
+
+def _counted(trained: TrainedNet, rows: OpponentRows, every: Inputs) -> Floats:
+    """Probabilities [test rows, 3] of a net and each player's counts together; the weights start from those of the
+    net's training and follow the player's past."""
+    seen = np.concatenate([rows.train_rows, rows.test_rows])
+    player = rows.columns["player"][seen].astype(np.int64)
+    probs, likely = _with_counts(_predict(trained.net, every.take(seen)), rows, seen)
+    order = np.argsort(player, kind="stable")
+    before = np.cumsum(likely[order], axis=0) - likely[order]
+    starts = np.concatenate([[True], np.diff(player[order]) > 0])
+    explained = np.empty_like(before)
+    explained[order] = before - before[np.maximum.accumulate(np.where(starts, np.arange(len(order)), 0))]
+    shares = share_of_weights(trained.record.weights, explained)[:, None]
+    return np.asarray((shares @ probs)[len(rows.train_rows) :, 0])
+
+
+def _predict(net: ActionNet, inputs: Inputs) -> Floats:
+    """Probabilities [n, 3] for the inputs of n rows."""
+    return by_class(probabilities(net, inputs)).astype(np.float64)
+
+
+def _losses(probs: Floats, action: NDArray[np.int64]) -> Floats:
+    losses: Floats = log_losses(torch.from_numpy(probs), torch.from_numpy(action)).numpy()
+    return losses
+
+
+def bootstrap(values: Floats, groups: NDArray[np.int64], seed: int = 0) -> tuple[float, float]:
+    """95% interval of the mean of `values` [n] when whole groups are drawn with replacement."""
+    _, index = np.unique(groups, return_inverse=True)
+    sums, sizes = np.bincount(index, weights=values), np.bincount(index).astype(np.float64)
+    generator, means = np.random.default_rng(seed), []
+    for _ in range(RESAMPLES):
+        counts = np.bincount(generator.integers(0, len(sums), len(sums)), minlength=len(sums))
+        means.append(counts @ sums / (counts @ sizes))
+    low, high = np.quantile(means, [0.025, 0.975])
+    return float(low), float(high)
+
+
+def _scores(
+    predicted: Mapping[str, Floats],
+    rows: OpponentRows,
+    met: NDArray[np.bool_],
+    reference: str,
+    apart: Sequence[str],
+) -> dict[str, Any]:
+    """Scores of each predictor by part of the test rows; `met` [players] are those whom a net has met."""
+    columns, test = rows.columns, rows.test_rows
+    action, hands = np.minimum(columns["action"][test], RAISE_CLASS).astype(np.int64), columns["hand"][test]
+    street, player = columns["street"][test], columns["player"][test]
+    before, met_before = hands_before(columns["player"], columns["hand"])[test], met[player]
+    parts = {"all": np.ones(len(test), dtype=bool), "facing a bet": columns["bets"][test] > 0}
+    parts |= {STREET_NAMES[number]: street == number for number in range(rows.first_street, len(STREET_NAMES))}
+    parts |= {"players met": met_before, "players not met": ~met_before}
+    parts |= {"not met, first 100 hands": ~met_before & (before < 100)}
+    parts |= {"after 1,000 hands": before >= 1000}
+    parts |= {name: player == rows.names.index(name) for name in apart if name in rows.names}
+    parts |= {f"not {name}": ~parts[name] for name in apart if name in parts}
+    losses = {name: _losses(probs, action) for name, probs in predicted.items()}
+    by_predictor: dict[str, Any] = {}
+    for name, probs in predicted.items():
+        own = by_predictor[name] = {key: score(probs[part], action[part]) for key, part in parts.items() if part.any()}
+        for key, scores in own.items():
+            scores["interval"] = bootstrap(losses[name][parts[key]], hands[parts[key]])
+            if reference in predicted and name != reference:
+                less = (losses[name] - losses[reference])[parts[key]]
+                scores["less_reference"] = [float(less.mean()), *bootstrap(less, hands[parts[key]])]
+    return by_predictor
+
+
+def hands_before(player: NDArray[np.int32], hand: NDArray[np.int32]) -> NDArray[np.int64]:
+    """Count the hands [n] in which the player of each row was seen before the hand of the row."""
+    order = np.lexsort((hand, player))
+    ordered, dealt = player[order], hand[order]
+    starts = np.concatenate([[True], ordered[1:] != ordered[:-1]])
+    numbers = np.cumsum(starts | np.concatenate([[True], dealt[1:] != dealt[:-1]]))
+    first = np.maximum.accumulate(np.where(starts, numbers, 0))
+    before = np.empty(len(player), np.int64)
+    before[order] = numbers - first
+    return before
+
+
+def _sections(record: Mapping[str, Any], output: str) -> list[Section]:
+    """Sections of the report; the console has only the columns for which eighty characters leave room."""
+    rows: list[list[object]] = []
+    parts: list[list[object]] = []
+    losses = []
+    for name, scores in record["predictors"].items():
+        every, faced = scores["all"], scores["facing a bet"]
+        low, high = every["interval"]
+        middle = (low + high) / 2 - every["log_loss"]
+        losses.append((name, Estimate(every["log_loss"], (high - low) / 2, math.nan, every["rows"], middle)))
+        rows.append([name, f"{every['accuracy']:.1%}", losses[-1][1], every["calibration"]])
+        parts.append([name, every["brier"], f"{faced['accuracy']:.1%}"])
+    tested, by_met = record["rows"]["test"], record["rows"]["by_known_players"]
+    return [
+        Table(
+            ("predictor", "accuracy", "log-loss", "calibration"),
+            rows,
+            f"Predictors on {tested:,} decisions from which no net has learned ({output})",
+            f"{by_met:,} of the decisions are by players whom the nets have met",
+        ),
+        Figure("results", partial(intervals, "Predictors of actions", "log-loss", {"all decisions": losses})),
+        Table(("predictor", "Brier", "facing a bet"), parts, "Further scores", console=False),
+    ]

@@ -1,0 +1,171 @@
+"""Shards as shuffled batches: `ShardData` splits their rows by group and feeds the trainer."""
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
+
+import lightning
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from models.training.shuffle import POOL_ROWS, BlockShuffle, OrderedLoader, Position, ShuffledLoader
+from poker.run.errors import PokernetsError
+from poker.search.torch.device import room
+from poker.store.artifacts import Artifact, fingerprint_of
+from poker.store.shards import ColumnTypes, shard_path
+
+Batch = TypeVar("Batch", bound=NamedTuple)
+RowBatches = Callable[[NDArray[np.int64]], Iterator[Batch]]
+"""Batches of n rows for the rows of an array [b, n]."""
+
+
+class ShardColumns(Generic[Batch]):
+    """The columns of all shards under one global row numbering, gathered from memory maps; `batch` names those that
+    training reads.
+
+    `made_from` has the fingerprint of the shards, for the manifest of a net trained on them, `summary` says in words
+    which rows there are.
+    """
+
+    def __init__(self, root: str, shards: Sequence[Artifact], types: ColumnTypes, batch: type[Batch]) -> None:
+        self.kind = kind = shards[0].kind
+        self.made_from = {kind: fingerprint_of([shard.fingerprint for shard in shards])}
+        self.batch, self._types = batch, types
+        self._columns = {name: [shard.arrays[name] for shard in shards] for name in types}
+        self.starts = np.concatenate([[0], np.cumsum([len(group) for group in self._columns["group"]])])
+        holes = [place for place, shard in enumerate(shards) if shard.path != shard_path(root, place)]
+        self.summary = f"{len(self):,} rows of {len(shards)} shards" + (
+            f"; {shard_path(root, holes[0]).name} is missing: job={kind} was interrupted" if holes else ""
+        )
+
+    def __len__(self) -> int:
+        return int(self.starts[-1])
+
+    def all(self, name: str) -> NDArray[Any]:
+        """One whole column, in memory."""
+        return np.concatenate(self._columns[name])
+
+    def take(self, name: str, rows: NDArray[np.int64]) -> NDArray[Any]:
+        """The column at global `rows`, in their order; disk is touched in ascending order."""
+        dtype, shape, *_ = self._types[name]
+        order = np.argsort(rows)
+        ascending = rows[order]
+        bounds = np.searchsorted(ascending, self.starts)
+        out = np.empty((len(rows), *shape), dtype=dtype)
+        for shard, array in enumerate(self._columns[name]):
+            part = slice(bounds[shard], bounds[shard + 1])
+            out[order[part]] = array[ascending[part] - self.starts[shard]]
+        return out
+
+    def batches(self, rows: NDArray[np.int64]) -> Iterator[Batch]:
+        """A batch in float32 for each row of `rows` [b, n], which are read together."""
+        pool = [self.take(name, rows.ravel()) for name in self.batch._fields]
+        for at in range(0, rows.size, rows.shape[1]):
+            yield self.batch._make(_floats(torch.from_numpy(column[at : at + rows.shape[1]])) for column in pool)
+
+
+class DeviceColumns(Generic[Batch]):
+    """The columns of batches for all rows, in the memory of one device: only row numbers are sent there for a batch."""
+
+    def __init__(self, columns: ShardColumns[Batch], device: torch.device) -> None:
+        self._batch = columns.batch
+        arrays = [columns.all(name) for name in self._batch._fields]
+        need, there = sum(array.nbytes for array in arrays), room(device)
+        if device.type == "cuda" and need > there:
+            raise PokernetsError(
+                f"data.on_device=true: the rows take {need / 2**30:.1f} GiB, {device} has room for "
+                f"{there / 2**30:.1f} GiB; use data.on_device=false"
+            )
+        self._columns = [torch.from_numpy(array).to(device) for array in arrays]
+        self._device = device
+
+    def batches(self, rows: NDArray[np.int64]) -> Iterator[Batch]:
+        """A batch for each row of `rows` [b, n], as by `ShardColumns`."""
+        for chosen in torch.from_numpy(rows).to(self._device):
+            yield self._batch._make(_floats(column[chosen]) for column in self._columns)
+
+
+class ShardData(lightning.LightningDataModule, Generic[Batch]):
+    """Batches of the `chosen` rows (None: all) of the shards at `path`, of which `POOL_ROWS` are read at a time.
+
+    Groups, not rows, are drawn into the validation part: about `validation_share` of them, by a hash of `split_seed`
+    and the group's number, so trainings that differ in `seed` are measured on the same states. An epoch is `epoch_rows`
+    rows of an endless shuffled stream (a whole pass where that is None): it sets how often there is validation and a
+    checkpoint, not what is seen. With `on_device` all rows stay in the memory of the trainer's device, of each of them
+    where there are several; the batches are the same.
+    """
+
+    VALIDATION_BATCH: ClassVar = 8192
+    POOL_ROWS: ClassVar = POOL_ROWS
+
+    def __init__(
+        self,
+        path: str,
+        columns: ShardColumns[Batch],
+        chosen: NDArray[np.int64] | None = None,
+        *,
+        batch_rows: int,
+        epoch_rows: int | None,
+        validation_share: float,
+        seed: int,
+        split_seed: int,
+        on_device: bool,
+    ) -> None:
+        super().__init__()
+        if not 0 < validation_share < 1 or batch_rows < 1:
+            raise PokernetsError(
+                f"data.validation_share must lie between 0 and 1 (it is {validation_share}) and data.batch_rows be "
+                f"positive (it is {batch_rows})"
+            )
+        sizes = {"batch_rows": batch_rows, "epoch_rows": epoch_rows, "validation_share": validation_share}
+        self.config: dict[str, Any] = {**sizes, "seed": seed, "split_seed": split_seed}
+        self._columns, self._on_device = columns, on_device
+        self.made_from, self.summary = columns.made_from, columns.summary
+        chosen = np.arange(len(columns)) if chosen is None else chosen
+        in_validation = held_out(self._columns.all("group")[chosen], validation_share, split_seed)
+        self.train_rows: NDArray[np.int64] = chosen[~in_validation]
+        self.validation_rows: NDArray[np.int64] = chosen[in_validation]
+        if not len(self.train_rows) or not len(self.validation_rows):
+            raise PokernetsError(
+                f"{path}: {len(chosen)} rows leave {len(self.train_rows)} to train on and {len(self.validation_rows)} "
+                f"to validate; make more {columns.kind.replace('_', ' ')} or change data.validation_share (now "
+                f"{validation_share})"
+            )
+        batch_rows = min(batch_rows, len(self.train_rows))
+        self._shuffle = BlockShuffle(self.train_rows, batch_rows, seed, pool_rows=self.POOL_ROWS)
+        self.epoch_batches = self._shuffle.batches_per_pass
+        if epoch_rows is not None:
+            self.epoch_batches = max(1, epoch_rows // self._shuffle.batch_rows)
+
+    def train_dataloader(self) -> ShuffledLoader[Batch]:
+        return ShuffledLoader(self, self._shuffle, self.epoch_batches, self._batches)
+
+    def val_dataloader(self) -> OrderedLoader[Batch]:
+        def take(rows: NDArray[np.int64]) -> Batch:
+            return next(self._batches(rows[None]))
+
+        return OrderedLoader(self.validation_rows, self.VALIDATION_BATCH, take, Position.of(self))
+
+    @cached_property
+    def _batches(self) -> RowBatches[Batch]:
+        if not self._on_device:
+            return self._columns.batches
+        device = torch.device("cpu") if self.trainer is None else self.trainer.strategy.root_device
+        return DeviceColumns(self._columns, device).batches
+
+
+def held_out(groups: NDArray[np.int32], share: float, seed: int) -> NDArray[np.bool_]:
+    """[n] whether each row's group is held out: a hash of (seed, group) below `share` (splitmix64 finaliser)."""
+    offset = np.random.SeedSequence(seed).generate_state(1, np.uint64)[0]
+    mixed = groups.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15) + offset
+    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    mixed ^= mixed >> np.uint64(31)
+    below: NDArray[np.bool_] = mixed < np.uint64(int(share * 2.0**64))
+    return below
+
+
+def _floats(tensor: Tensor) -> Tensor:
+    return tensor.float() if tensor.is_floating_point() else tensor

@@ -1,0 +1,70 @@
+"""The simulation player of [POKI]: after the flop it samples the values of its actions and takes the best.
+
+Before the flop, and for the tables and habits of everybody, it is the formula player.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poker.agents.poki.formula import PokiFormula
+from poker.game.cards import hand_index
+from poker.game.rules import CALL, FOLD
+from poker.game.state import HandState
+from poker.kernels.rng import streams
+from poker.opponents.inputs.limit import NUM_BET_LEVELS
+from poker.opponents.limit.playout import Budget, LineValues, line_values
+from poker.opponents.model import NUM_STREETS, Context
+
+
+@dataclass(kw_only=True, eq=False)
+class PokiSimulation(PokiFormula):
+    """Samples until `trials` are done, or one action leads by `margin` standard errors.
+
+    `seconds` is the most it may take; play is a function of the seed where that is never reached.
+    """
+
+    batch: int
+    trials: int
+    seconds: float
+    margin: float
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._stream = streams(0, 1)[0]
+
+    def reset(self, seed: int) -> None:
+        super().reset(seed)
+        self._stream = streams(seed, 1)[0]
+
+    def act(self, state: HandState) -> int:
+        if not state.board:
+            return super().act(state)
+        self.tracker.follow(state)
+        legal = state.legal()
+        best, _ = self.values(state).leader(legal.fold, legal.max_raise > 0)
+        return {"fold": FOLD, "call": CALL, "raise": legal.max_raise}[best]
+
+    def values(self, state: HandState) -> LineValues:
+        """Values of calling and raising with the hand held by the player to act."""
+        betting = state.betting
+        everybody = list(range(state.rules.num_players))
+        return line_values(
+            hand_index(*state.hole_cards[betting.to_act]),
+            betting,
+            state.board,
+            self.tracker.tables(everybody),
+            self._habits(len(everybody)),
+            self.style,
+            Budget(self.batch, self.trials, self.seconds, self.margin),
+            self._stream,
+        )
+
+    def _habits(self, players: int) -> NDArray[np.float64]:
+        """[P, 12, 3] how often each player does what in each context."""
+        habits = self.tracker.habits
+        contexts = [(street, level) for street in range(NUM_STREETS) for level in range(NUM_BET_LEVELS)]
+        names = self.tracker.seat_names(players)
+        rows = [[habits.probs(Context(name, *context)) for context in contexts] for name in names]
+        return np.array(rows, dtype=np.float64)

@@ -1,0 +1,169 @@
+"""Plays by solving: the depth-limited agent of [DLS], for heads-up games with two hole cards.
+
+Every decision is the strategy of a subgame solved for it (`poker.search`), over all hands of both players; the agent's
+own cards only pick the row to sample from.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Annotated, Any
+
+from poker.abstraction.equities import renamed_flop
+from poker.agents.searching.base import Searched, SearchingAgent
+from poker.depth_limit.evaluator import GiveUpContinuation, LeafEvaluator
+from poker.game.rules import Rules, check_game
+from poker.game.state import HandState, Policy
+from poker.run.errors import PokernetsError
+from poker.run.lru_cache import LRUCache
+from poker.search.clock import Clock
+from poker.search.nested import NestedSearch, together
+from poker.search.opponent_decision import Believed, SolvedDecision, decision
+from poker.search.round_solver import DepthLimitedSolver
+from poker.search.safety import Safety
+from poker.search.settings import SearchSettings
+from poker.search.solved_values import DecisionValues
+
+_REMEMBERED_GAMES = 4
+"""Games of other players, by their stacks, whose searches are kept."""
+_STATES_OF_A_ROUND = 8
+"""About as many as a hand has; with fewer in the cache, hands played side by side would be solved again and again."""
+
+
+class DepthLimitedAgent(SearchingAgent):
+    """Plays the strategies that nested search solves for its decisions ([DLS]).
+
+    `leaves` value the ends of the first rounds, in order; rounds beyond are solved to the end of the hand. `changes`
+    replace settings of `search`. With `gives_up` the opponent of solves against a model can also give up beyond the
+    depth limit (`poker.depth_limit.evaluator.GiveUpContinuation`), unless a net over ranges values it.
+    """
+
+    def __init__(
+        self,
+        *,
+        name: str,
+        game: Rules,
+        leaves: list[LeafEvaluator],
+        search: SearchSettings,
+        gives_up: bool = False,
+        **changes: Annotated[Any, SearchSettings],
+    ) -> None:
+        _check_heads_up(name, game)
+        settings = replace(search, **changes)
+        super().__init__(name, Clock(settings.seconds_per_decision, settings.seconds_per_hand))
+        self._game, self._leaves = game, leaves
+        giving_up = (GiveUpContinuation(of=leaf) for leaf in leaves)
+        against_model = dict(enumerate(giving_up)) if gives_up else None
+        valued = dict(enumerate(leaves))
+        safely = Safety(settings.safety, settings.dealt)
+        solving = partial(
+            DepthLimitedSolver,
+            settings.menu,
+            settings.ahead,
+            valued,
+            settings.solver,
+            safely,
+            against_model=against_model,
+        )
+        self._solve = solving(clock=self._clock)
+        self.unhurried = solving() if self._clock.limited else self._solve
+        """Solver for decisions of others, which no limit of time may shape."""
+        noise = settings.opponent_noise
+        searching = partial(
+            NestedSearch, opponent_noise=noise, remembered=settings.remembered_states, follow=settings.follow
+        )
+        own = partial(searching, game, exploit=settings.exploit)
+        self._search = [own(seat, solve=self._solve) for seat in range(2)]
+        self._unhurried_search = (
+            [own(seat, solve=self.unhurried) for seat in range(2)] if self._clock.limited else self._search
+        )
+        self._search_of_others = partial(searching, solve=self.unhurried, own_noise=noise)
+        self._others: LRUCache[tuple[Rules, int], NestedSearch] = LRUCache(2 * _REMEMBERED_GAMES)
+        self.repeatable = self._solve.repeatable
+        self._solve.keeps_values = self._clock.limited
+        self._keeping = False
+
+    def check_game(self, game: Rules) -> None:
+        self._game.must_fit(game, f"the agent `{self.name}`", "choose another agent or game")
+        for leaf in self._leaves:
+            check_game(leaf, game)
+
+    def searched(self, state: HandState) -> Searched:
+        """The search on the flop that represents all flops equal up to the names of suits, so that suits are treated
+        alike and more states recur."""
+        return Searched(self._search[state.to_act], *solved_board(state.board))
+
+    def policies(self, states: Sequence[HandState]) -> list[Policy]:
+        """`policy` at each state; their solves are done together, unless time is limited."""
+        if self._clock.limited:
+            return super().policies(states)
+        places = [self.searched(state) for state in states]
+        for search in self._search:
+            search.remember(_STATES_OF_A_ROUND * len(states))
+        searches = [
+            where.search.searched_policy(state.betting, where.board)
+            for state, where in zip(states, places, strict=True)
+        ]
+        policies = together(searches, self._solve.together)
+        return [where.policy(policy) for policy, where in zip(policies, places, strict=True)]
+
+    def solved_values(self, state: HandState, seat: int) -> DecisionValues:
+        """Values of the opponent's hands after each action in `state`, as solved by the agent in `seat`.
+
+        The first call forgets solutions that were made without values; where time is limited every solve keeps them.
+        """
+        if not self._keeping:
+            self._keeping = self._solve.keeps_values = True
+            for search in self._search:
+                search.keep_solutions(forget=not self._clock.limited)
+        board, renaming = solved_board(state.board)
+        solution = self._search[seat].solution(state.betting, board)
+        assert solution.values is not None
+        past = len(solution.root.actions[solution.root.street])
+        return DecisionValues(solution.values, state.betting.actions[-1][past:], renaming)
+
+    def opponents_decision(self, state: HandState, raises: tuple[int, ...] = ()) -> SolvedDecision:
+        """Solve a decision of the opponent over all of their hands; nothing of it is remembered for play."""
+        return self._decision(self._own(1 - state.to_act), self._own(state.to_act), state, raises)
+
+    def others_decision(self, state: HandState, raises: tuple[int, ...] = ()) -> SolvedDecision:
+        """Solve a decision in a hand of two others, with the stacks of that hand.
+
+        Both ranges follow from such solves, with the same share of both players' actions put down to chance. Leaves
+        keep the values of the agent's game.
+        """
+        rules, player = state.rules, state.to_act
+        own = self._own(player) if rules == self._game else self._of_others(rules, player)
+        return self._decision(self._of_others(rules, 1 - player), own, state, raises)
+
+    def _own(self, seat: int) -> NestedSearch:
+        """The agent's search in a seat, without a limit of time."""
+        search = self._unhurried_search[seat]
+        search.exploit = self._search[seat].exploit
+        return search
+
+    def _of_others(self, rules: Rules, seat: int) -> NestedSearch:
+        search = self._others.get((rules, seat)) or self._search_of_others(rules, seat)
+        self._others.put((rules, seat), search)
+        return search
+
+    def _decision(
+        self, search: NestedSearch, own: NestedSearch, state: HandState, raises: tuple[int, ...]
+    ) -> SolvedDecision:
+        board, renaming = solved_board(state.board)
+        believed = Believed.at(search, own, state.betting, board)
+        return decision(self.unhurried, believed, state.betting, board, raises, renaming)
+
+
+def _check_heads_up(name: str, game: Rules) -> None:
+    """Raise PokernetsError for games other than heads-up hold'em."""
+    if game.num_players != 2 or game.num_hole_cards != 2 or game.deck_size != 52:
+        other = "choose another agent or game"
+        if game.num_players > 2 and game.deck_size == 52 and not game.is_limit:
+            other = "agents=[depth_limited_ring] plays at tables of three to six"
+        raise PokernetsError(f"{name} plays heads-up hold'em, not '{game.name}'; {other}")
+
+
+def solved_board(board: tuple[int, ...]) -> tuple[tuple[int, ...], int | None]:
+    """The board in the suits that its flop is solved in, and their permutation; None before the flop."""
+    return renamed_flop(board) if board else (board, None)

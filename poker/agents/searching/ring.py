@@ -1,0 +1,144 @@
+"""Plays by solving at tables of three to six: a blueprint before the flop, and from then on searches of each round.
+
+Each round is solved from its beginning for all players still in, with the ranges with which they came there: by the
+blueprint before the flop and by the solutions after it. Bets of any size are answered as they are. From the turn on
+hands of two are solved to the end, other rounds to their end (`poker.search.multiplayer.table_solver`).
+"""
+
+from dataclasses import replace
+
+from poker.agents.base import taken
+from poker.agents.blueprint import BlueprintAgent
+from poker.agents.searching.base import Searched, SearchingAgent
+from poker.game.beliefs import observe_action, observe_board, start_ranges
+from poker.game.betting import Betting
+from poker.game.rules import Rules
+from poker.game.state import HandState, Policy, public_state
+from poker.kernels.types import Board, Ranges
+from poker.run.errors import PokernetsError
+from poker.run.lru_cache import LRUCache
+from poker.search.clock import Clock
+from poker.search.multiplayer.heads_up_rest import HeadsUpRest
+from poker.search.multiplayer.table_solver import TableSolver
+from poker.search.nested import Belief, NestedSearch
+from poker.search.opponent_decision import Believed, SolvedDecision, decision
+from poker.search.settings import SearchSettings
+from poker.solvers.blueprint import Blueprint
+from poker.solvers.sampling.subgame import RolledOut
+from poker.tree.translation import HistoryTranslator
+
+_MOST_PLAYERS = 4
+"""Players for whom a round is solved; with more the blueprint plays it."""
+_REMEMBERED = 16
+"""Flops whose searches are kept."""
+
+
+class DepthLimitedRingAgent(SearchingAgent):
+    """Plays `blueprint` until a round after the first begins with few players left; solves the rest by `search`.
+
+    `factor` is that of the continuations at the ends of rounds.
+    """
+
+    def __init__(
+        self,
+        *,
+        name: str,
+        blueprint: Blueprint,
+        translation_seed: int,
+        search: SearchSettings,
+        factor: float,
+    ) -> None:
+        super().__init__(name, Clock(search.seconds_per_decision, search.seconds_per_hand))
+        self._blueprint = BlueprintAgent(name=name, blueprint=blueprint, translation_seed=translation_seed)
+        self.settings = search
+        rolled_out = RolledOut(blueprint, HistoryTranslator(blueprint.tree, translation_seed), factor)
+        self._solve, self._unhurried = (
+            TableSolver(search, self._blueprint.policy, rolled_out, clock) for clock in (self._clock, Clock())
+        )
+        self._searches: LRUCache[tuple[TableSolver, str, Board, int], NestedSearch] = LRUCache(_REMEMBERED)
+        self.repeatable = self._solve.heads_up.repeatable
+
+    def check_game(self, game: Rules) -> None:
+        if game.num_players == 2:
+            raise PokernetsError(f"{self.name} plays at tables of three to six; heads-up there is depth_limited")
+        self._blueprint.check_game(game)
+
+    def searched(self, state: HandState) -> Searched | None:
+        root, board = self.root(state.betting), state.rules.ordered_board(state.board)
+        return None if root is None else Searched(self._search(root, state.to_act, board, self._solve), board)
+
+    def unsearched_policy(self, state: HandState) -> Policy:
+        return self._blueprint.policy(state)
+
+    def opponents_decision(self, state: HandState, raises: tuple[int, ...] = ()) -> SolvedDecision:
+        """Solve the decision of whoever is to act, in a round that began with two players left."""
+        rest, root = HeadsUpRest.of(state.betting, self._solve.to_the_end), self.root(state.betting)
+        if rest is None or root is None:
+            raise PokernetsError(f"{self.name} solves turns and rivers that began with two players left")
+        board, players = state.rules.ordered_board(state.board), list(rest.players)
+        betting = rest.betting(state.betting)
+        own, theirs = (
+            self._search(root, players[seat], board, self._unhurried) for seat in (betting.to_act, 1 - betting.to_act)
+        )
+        believed = Believed.at(theirs, own, state.betting, board, players)
+        solved = decision(self._unhurried.heads_up, believed, betting, board, tuple(map(rest.alone, raises)))
+        answers = {
+            tuple(map(rest.real, path)): (share, value + rest.offset) for path, (share, value) in solved.answers.items()
+        }
+        return replace(
+            solved,
+            actions=tuple(map(rest.real, solved.actions)),
+            values=solved.values + rest.offset,
+            best=solved.best + rest.offset,
+            guesses=tuple(values + rest.offset for values in solved.guesses),
+            answers=answers,
+        )
+
+    def others_decision(self, state: HandState, raises: tuple[int, ...] = ()) -> SolvedDecision:
+        """Solve a decision between two others, as one of the agent's own opponents."""
+        self.check_game(state.rules)
+        return self.opponents_decision(state, raises)
+
+    def root(self, betting: Betting) -> Betting | None:
+        """Where searches begin in the hand: the first round that is not left to the blueprint."""
+        for state in (*(before for before, _, _ in betting.turns()), betting):
+            begins = state.street > 0 and not state.actions[state.street] and not state.is_over
+            if begins and state.folded.count(False) <= _MOST_PLAYERS:
+                return state
+        return None
+
+    def _search(self, root: Betting, searcher: int, board: Board, solve: TableSolver) -> NestedSearch:
+        board = board[: root.rules.board_sizes[root.street]]
+        key = solve, root.text(), board, searcher
+        search = self._searches.get(key)
+        if search is None:
+            settings = self.settings
+            search = NestedSearch(
+                root.rules,
+                searcher,
+                solve,
+                opponent_noise=settings.opponent_noise,
+                remembered=settings.remembered_states,
+                follow=settings.follow,
+                start=Belief(
+                    root,
+                    self.ranges(root, board, settings.opponent_noise),
+                    None,
+                    answered=False,
+                    reach=self.ranges(root, board, 0.0),
+                ),
+            )
+            self._searches.put(key, search)
+        return search
+
+    def ranges(self, root: Betting, board: Board, noise: float) -> Ranges:
+        """The ranges of all players at `root` on its `board`, if all before was played by the blueprint but for a share
+        `noise` of the actions."""
+        ranges = start_ranges(root.rules)
+        for before, player, action in root.turns():
+            if not root.folded[player]:
+                state = public_state(before, board[: root.rules.board_sizes[before.street]])
+                probs = taken(self._blueprint.policy(state), action)
+                if probs is not None:
+                    ranges = observe_action(ranges, player, probs, noise)
+        return observe_board(ranges, board)

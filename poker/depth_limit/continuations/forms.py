@@ -1,0 +1,102 @@
+"""Forms in which the opponent may play on after the depth limit ([DLS] section 4): strategies on a blueprint's tree.
+
+Form 0 is the blueprint. Forms hold the strategies of both seats; a table or a label of player `own` uses those of the
+other seat. `Biased` and `SelfGenerated` say which forms there are: `names` [K] and `config` for manifests, `made_from`
+the fingerprints of artifacts besides the blueprint's, `inputs` where they lie, `pot_fraction` the part of the pot
+that is taken off the values of forms but the first.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+from poker.run.errors import PokernetsError
+from poker.solvers.blueprint import CONTINUATIONS, Blueprint
+from poker.store.artifacts import Artifact, open_artifact, refuses_by_name, write_artifact
+
+KIND = "continuation_forms"
+
+
+@dataclass(frozen=True)
+class Biased:
+    """The blueprint with folds, calls or raises `factor` times as likely; 10 in [DLS]."""
+
+    factor: float = 10.0
+    names: ClassVar[tuple[str, ...]] = CONTINUATIONS
+    made_from: ClassVar[dict[str, str]] = {}
+    pot_fraction: ClassVar[float] = 0.0
+    inputs: ClassVar[tuple[Path, ...]] = ()
+
+    def __post_init__(self) -> None:
+        if self.factor <= 0:
+            raise PokernetsError(f"continuations.factor={self.factor:g} must be above 0")
+
+    @property
+    def config(self) -> dict[str, Any]:
+        return {"continuations": list(self.names), "bias_factor": self.factor}
+
+    def of(self, blueprint: Blueprint) -> list[Blueprint]:
+        return [blueprint.biased(kind, self.factor) for kind in CONTINUATIONS]
+
+
+@dataclass(frozen=True)
+class SelfGenerated:
+    """The responses that `job=continuations` keeps at `path`; `size` of them with the blueprint, None for all."""
+
+    path: str
+    size: int | None = None
+
+    @property
+    def _artifact(self) -> Artifact:
+        return _opened(self.path, verify=False)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        made: int = self._artifact.config["size"]
+        size = made if self.size is None else self.size
+        if not 1 <= size <= made:
+            raise PokernetsError(f"{self.path} has {made} continuations, {size} are asked for")
+        return CONTINUATIONS[0], *(f"response_{k}" for k in range(1, size))
+
+    @property
+    def config(self) -> dict[str, Any]:
+        return {"continuations": list(self.names)}
+
+    @property
+    def made_from(self) -> dict[str, str]:
+        return {"continuations": self._artifact.fingerprint}
+
+    @property
+    def pot_fraction(self) -> float:
+        return float(self._artifact.config["pot_fraction"])
+
+    @property
+    def inputs(self) -> tuple[Path, ...]:
+        return (Path(self.path),)
+
+    def of(self, blueprint: Blueprint) -> list[Blueprint]:
+        made_from = {"blueprint": blueprint.fingerprint}
+        artifact = _opened(self.path, made_from=made_from)
+        return [blueprint, *(blueprint.form(artifact, name) for name in self.names[1:])]
+
+
+@refuses_by_name(KIND)
+def _opened(path: str, **options: Any) -> Artifact:
+    artifact = open_artifact(path, KIND, **options)
+    size, pot_fraction = artifact.config["size"], artifact.config["pot_fraction"]
+    if size != 1 + len(artifact.arrays) or not isinstance(pot_fraction, int | float):
+        raise ValueError(f"{len(artifact.arrays)} responses, size {size!r}, pot_fraction {pot_fraction!r}")
+    return artifact
+
+
+FormsOf = Biased | SelfGenerated
+
+
+def save_forms(
+    path: str | Path, forms: Sequence[Blueprint], config: Mapping[str, Any], counts: Mapping[str, Any]
+) -> None:
+    """Writes what `SelfGenerated` reads: `forms` without the blueprint, `config` with the `size` that includes it."""
+    arrays = {f"response_{k}": form.strategy for k, form in enumerate(forms[1:], 1)}
+    made_from = {"blueprint": forms[0].fingerprint}
+    write_artifact(path, KIND, config={**config, "size": len(forms)}, arrays=arrays, made_from=made_from, counts=counts)

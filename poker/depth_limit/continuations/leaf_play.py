@@ -1,0 +1,221 @@
+"""Exact values at the end of the first round: two strategies of a solved game of two rounds, played on from there.
+
+A value belongs to a pair of clusters of hands, those that suits turn into each other (in hold'em the 169 classes): the
+mean over all pairs of hands and all boards. Strategies and ranges do not tell suits apart, so nothing is lost.
+
+Symbols: L leaves, N tree nodes, H hands, C clusters.
+"""
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poker.kernels.simd import LANES
+from poker.kernels.types import Floats, Path, Singles
+from poker.kernels.vector.leaf_play import LeafBetting, Strategies, add_leaf_values
+from poker.run.errors import PokernetsError
+from poker.solvers.blueprint import action_classes, bias_of
+from poker.solvers.vector.boards import deck_of
+from poker.solvers.vector.solver import VectorSolver
+from poker.tree import BettingTree, Kind
+
+_CHUNKS = 16
+
+
+@dataclass(frozen=True)
+class Mixed:
+    """The blueprint; with `factor` [N] each action that many times as likely, by the node it leads to."""
+
+    factor: Singles | None = None
+
+
+@dataclass(frozen=True)
+class Pure:
+    """One action for every hand and board: `actions` as `LeafPlay.recorded` packs them."""
+
+    actions: NDArray[np.uint8]
+
+
+Play = Mixed | Pure
+BLUEPRINT = Mixed()
+
+
+def biased_play(tree: BettingTree, kind: str, factor: float) -> Mixed:
+    """The continuation `kind` of [DLS] section 4."""
+    by_class = np.array(bias_of(kind, factor), np.float32)
+    return Mixed(by_class[action_classes(tree.action)])
+
+
+class LeafPlay:
+    """Strategies below the first round of a solver's game: the average it holds, biased forms, recorded responses.
+
+    The game begins with the hand, has two rounds, and no rake; both may hold any hand.
+    """
+
+    def __init__(self, solver: VectorSolver, threads: int = 1) -> None:
+        game = solver.game
+        if game.layout.first_street or game.layout.last_street != 1 or game.tree.num_leaf_states:
+            raise PokernetsError(
+                f"exact values at the end of the first round need a game of two rounds from its start; this tree of"
+                f" `{game.rules.name}` is none"
+            )
+        if game.rake.fraction or (game.ranges != 1).any():
+            raise PokernetsError("exact values at the end of the first round: no rake, and all hands alike")
+        self.solver = solver
+        self.game = game
+        self.threads = threads
+        tree = game.tree
+        self.nodes = np.flatnonzero((tree.kind == Kind.STREET) & (tree.street == 0))
+        """[L] STREET nodes of the full tree, the leaves in the order of values."""
+
+    @cached_property
+    def leaves(self) -> tuple[Path, ...]:
+        """Actions that lead to each leaf."""
+        return tuple(self.game.tree.path(int(node)) for node in self.nodes)
+
+    @cached_property
+    def clusters(self) -> NDArray[np.int32]:
+        """int32[H]"""
+        images = deck_of(self.game.rules).hand_map[np.array(self.game.boards.groups[0])].min(axis=0)
+        return np.unique(images, return_inverse=True)[1].astype(np.int32)
+
+    @cached_property
+    def pairs(self) -> Floats:
+        """float64[C, C] compatible pairs of hands of two clusters."""
+        member = np.eye(int(self.clusters.max()) + 1)[self.clusters]
+        return np.asarray(member.T @ self.game.rules.space.disjoint @ member, np.float64)
+
+    def values(self, play: Sequence[Play]) -> Singles:
+        """float32[L, C, C]: net chips of player 0, by clusters of players 0 and 1, when they play `play` [2]."""
+        boards, count = np.arange(*self.game.boards.boards.street_start[1:3]), len(self.pairs)
+        bound = self._bound(play)
+        wide = (count + LANES - 1) // LANES * LANES
+
+        def part(wanted: NDArray[np.int64]) -> Floats:
+            out = np.zeros((len(self.nodes), count, wide))
+            add_leaf_values(
+                self.game.boards.boards, self.game.boards.lists, self._betting, bound, self.clusters,
+                self.game.boards.num_card_slots, wanted, out,
+            )  # fmt: skip
+            return out
+
+        total = np.zeros((len(self.nodes), count, wide))
+        with ThreadPoolExecutor(self.threads) as pool:
+            for sums in pool.map(part, np.array_split(boards, min(_CHUNKS, len(boards)))):
+                total += sums
+        means = total[:, :, :count] / np.maximum(self.pairs, 1)
+        return (means + 0.5 * self.game.tree.dead * (self.pairs > 0)).astype(np.float32)
+
+    def recorded(self, player: int, actions: NDArray[np.uint8]) -> Pure:
+        """Pack the second round of the response that `VectorSolver.best_response` wrote to `actions` [entries]."""
+        boards, nodes = self.game.boards.boards, np.flatnonzero(self._number[player] >= 0)
+        packed = np.empty(int(self._starts[player, -1]), np.uint8)
+        for board in self.game.on(1):
+            padded, size = int(boards.padded[player, board]), int(boards.size[player, board])
+            for number, node in enumerate(nodes.tolist()):
+                start = int(self._starts[player, board]) + number * padded
+                packed[start : start + size] = self.game.rows(actions, node, board)[0]
+        return Pure(packed)
+
+    @cached_property
+    def _number(self) -> NDArray[np.int32]:
+        """[2, N] the number of a node among the player's decisions of the second round, or -1."""
+        tree, number = self.game.tree, np.full((2, len(self.game.tree)), -1, np.int32)
+        for player in range(2):
+            nodes = np.flatnonzero((tree.kind == Kind.DECISION) & (tree.street == 1) & (tree.player == player))
+            number[player, nodes] = np.arange(len(nodes))
+        return number
+
+    @cached_property
+    def _starts(self) -> NDArray[np.int64]:
+        """[2, B + 1] where the actions of a board begin in a packed strategy, and where it ends."""
+        boards = self.game.boards.boards
+        sizes = boards.padded * (self._number.max(axis=1, initial=-1) + 1)[:, None].astype(np.int64)
+        sizes[:, : boards.street_start[1]] = 0
+        return np.pad(np.cumsum(sizes, axis=1), ((0, 0), (1, 0)))
+
+    def _bound(self, play: Sequence[Play]) -> Strategies:
+        factor = np.ones((2, len(self._order)), np.float32)
+        choices = [np.zeros(1, np.uint8), np.zeros(1, np.uint8)]
+        for player, each in enumerate(play):
+            if isinstance(each, Pure):
+                if len(each.actions) != self._starts[player, -1]:
+                    raise PokernetsError("a recorded strategy has other decisions than this game: record it again")
+                choices[player] = each.actions
+            elif each.factor is not None:
+                factor[player] = each.factor[self._order]
+        pure = np.array([isinstance(each, Pure) for each in play])
+        return Strategies(self.solver.arrays["sums"], factor, pure, choices[0], choices[1], self._starts)
+
+    @cached_property
+    def _order(self) -> NDArray[np.int64]:
+        """[M] nodes below the leaves, leaf by leaf."""
+        tree = self.game.tree
+        leaf = np.full(len(tree), -1)
+        leaf[tree.first_child[self.nodes]] = np.arange(len(self.nodes))
+        for node in range(len(tree)):
+            if tree.parent[node] >= 0 and leaf[node] < 0:
+                leaf[node] = leaf[tree.parent[node]]
+        return np.asarray(np.argsort(leaf, kind="stable")[(leaf < 0).sum() :], np.int64)
+
+    @cached_property
+    def _betting(self) -> LeafBetting:
+        game, tree, order = self.game, self.game.tree, self._order
+        place = np.full(len(tree), -1, np.int32)
+        place[order] = np.arange(len(order), dtype=np.int32)
+        roots = place[tree.first_child[self.nodes]]
+        player = tree.player[order]
+        acts = player >= 0
+        positions = game.layout.position[order]
+        entry = np.where(acts, game.layout.nodes.entry[positions], -1)
+        rows, ends, sequences = _ends(tree, order, roots)
+        return LeafBetting(
+            node_start=np.append(roots, len(order)).astype(np.int32),
+            player=player.astype(np.int8),
+            first_child=np.where(acts, place[tree.first_child[order]], -1).astype(np.int32),
+            num_children=np.where(acts, tree.num_children[order], 0).astype(np.int32),
+            entry=entry.astype(np.int32),
+            decision=self._number[:, order].max(axis=0).astype(np.int32),
+            row=rows,
+            end_start=_starts([len(each) for each in ends]),
+            end=np.array([row[:3] for each in ends for row in each], np.int32).reshape(-1, 3),
+            amount=np.array([row[3] for each in ends for row in each], np.float32),
+            sequence_start=_starts([len(each) for each in sequences]),
+            sequence=np.array([row for each in sequences for row in each], np.int32),
+        )
+
+
+def _starts(sizes: Sequence[int]) -> NDArray[np.int32]:
+    return np.append(0, np.cumsum(sizes)).astype(np.int32)
+
+
+def _ends(
+    tree: BettingTree, order: NDArray[np.int64], roots: NDArray[np.int32]
+) -> tuple[NDArray[np.int32], list[list[tuple[int, int, bool, float]]], list[list[int]]]:
+    """Reach rows [2, M]; by leaf its ends (sequence, row of player 1, showdown, chips), the rows of its sequences."""
+    rows = np.zeros((2, len(order)), np.int32)
+    at = {int(node): i for i, node in enumerate(order)}
+    ends: list[list[tuple[int, int, bool, float]]] = []
+    sequences: list[list[int]] = []
+    for begin, end in zip(roots.tolist(), [*roots[1:].tolist(), len(order)], strict=True):
+        used, leaf_ends, number = [1, 1], [], dict[int, int]()
+        for i in range(begin, end):
+            node = int(order[i])
+            half = float(tree.committed[node].min()) + 0.5 * tree.dead
+            if tree.kind[node] != Kind.DECISION:
+                sequence = number.setdefault(int(rows[0, i]), len(number))
+                showdown = tree.kind[node] == Kind.SHOWDOWN
+                leaf_ends.append((sequence, int(rows[1, i]), bool(showdown), -half if tree.folded[node, 0] else half))
+            for child in tree.children(node):
+                rows[:, at[child]] = rows[:, i]
+                if tree.kind[node] == Kind.DECISION:
+                    mover = int(tree.player[node])
+                    rows[mover, at[child]] = used[mover]
+                    used[mover] += 1
+        ends.append(leaf_ends)
+        sequences.append(list(number))
+    return rows, ends, sequences

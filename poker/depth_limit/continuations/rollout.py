@@ -1,0 +1,194 @@
+"""Values of a depth-limit state: forms of a blueprint played to the end of the hand ([DLS] section 4).
+
+For a complete board both hands of a pair are known, and the expectation over all betting that can follow is exact:
+
+    v_k(h0, h1) = sum over ends z of  r0_z(h0) r1_z(h1) u_z(h0, h1)
+
+with r the product of a player's own probabilities on the way to z (`poker.kernels.sampling.continuation`). u is
+constant at folds and stake_z * sign(rank(h0) - rank(h1)) at showdowns, so all pairs come out of two matrix products.
+What is left to sample is the board. All continuations use the same boards (common random numbers), and a pair that
+shares a card with a board is left out of it; what remains is a uniform sample of the boards possible for the pair.
+
+Symbols: Q nodes of the betting subtree, Z ends, F of them folds, m0 and m1 hands of players 0 and 1, K continuations,
+S streets, R boards.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poker.abstraction.equities import hand_ranks
+from poker.kernels.sampling.continuation import BLOCK, end_reaches
+from poker.kernels.types import Board, Reals, Singles
+from poker.solvers.blueprint import Blueprint
+from poker.solvers.subtree import Subtree, subtree
+
+HandIndexes = NDArray[np.integer]
+"""[m] indices of hands."""
+OnBoard = tuple[Singles, Singles, NDArray[np.bool_]]
+"""Result of `Continuations.on_board`."""
+
+
+@dataclass(frozen=True)
+class ContinuationValues:
+    """Net chips over the whole hand to each player as `own`, who keeps to the blueprint, while the other plays form k.
+
+    `mean` and its standard error `sem` are 0 for pairs without a board; `count` is the number of boards of a pair.
+    """
+
+    mean: Singles  # [2, K, m0, m1] first axis: own
+    sem: Singles  # [2, K, m0, m1]
+    count: NDArray[np.int32]  # [m0, m1]
+
+    def in_pots(self, pot: int) -> tuple[Singles, Singles]:
+        """Mean and sem divided by the pot: `poker.depth_limit.inputs.TARGET`."""
+        return self.mean / np.float32(pot), self.sem / np.float32(pot)
+
+
+class Moments:
+    """Means over boards with a control variate: a quantity of mean 0 that varies along with the values.
+
+    The estimate is mean(v) - b mean(c) with b the slope of v on c, one for each own and form, from all pairs at once;
+    one slope for so many numbers leaves no bias worth naming, and a pair still has a standard error of its own.
+    """
+
+    def __init__(self, shape: tuple[int, int, int, int]) -> None:
+        self._values, self._squares, self._products = np.zeros(shape), np.zeros(shape), np.zeros(shape)
+        self._control, self._control_squares = np.zeros(shape[2:]), np.zeros(shape[2:])
+        self._count = np.zeros(shape[2:], dtype=np.int32)
+
+    def add(self, values: Singles, control: Reals, possible: NDArray[np.bool_]) -> None:
+        """Add one board: values [2, K, m0, m1] and control [m0, m1], both 0 where the pair is not possible."""
+        self._values += values
+        self._squares += np.square(values)
+        self._products += values * control
+        self._control += control
+        self._control_squares += np.square(control)
+        self._count += possible
+
+    def result(self) -> ContinuationValues:
+        number = np.maximum(self._count, 1)
+        mean, mean_control = self._values / number, self._control / number
+        variance = self._squares - self._values * mean
+        covariance = self._products - self._values * mean_control
+        spread = self._control_squares - self._control * mean_control
+        slope = covariance.sum(axis=(2, 3), keepdims=True) / max(float(spread.sum()), 1e-12)
+        variance += slope * (slope * spread - 2 * covariance)
+        sem = np.sqrt(np.maximum(variance, 0.0) / (number * np.maximum(number - 1, 1)))
+        mean = mean - slope * mean_control
+        return ContinuationValues(mean.astype(np.float32), sem.astype(np.float32), self._count)
+
+
+class Continuations:
+    """Rolls out a heads-up blueprint against `forms` of it from any betting node. Keeps the subtrees it has met."""
+
+    def __init__(self, blueprint: Blueprint, forms: Sequence[Blueprint]) -> None:
+        self.blueprint = blueprint
+        self.num_forms = len(forms)
+        """K"""
+        first = forms[0].strategy is blueprint.strategy and forms[0].bias == blueprint.bias
+        self._extra = 0 if first else 1
+        self._groups = _by_strategy(forms if first else [blueprint, *forms])
+        self._alone = _by_strategy([blueprint])
+        self._subtrees: dict[int, Subtree] = {}
+
+    def subtree(self, node: int) -> Subtree:
+        if node not in self._subtrees:
+            self._subtrees[node] = subtree(self.blueprint, node)
+        return self._subtrees[node]
+
+    def values(
+        self, node: int, boards: Sequence[Board], hands0: HandIndexes, hands1: HandIndexes, equity: Reals | None = None
+    ) -> ContinuationValues:
+        """Values at betting node `node`, averaged over complete `boards` that begin with the cards shown there.
+
+        `equity` [m0, m1], the exact chance of hands0 to win a showdown plus half of ties, makes the luck of the boards
+        a control variate (see `Moments`).
+        """
+        moments = Moments((2, self.num_forms, len(hands0), len(hands1)))
+        for board in boards:
+            values, won, possible = self.on_board(node, board, hands0, hands1)
+            moments.add(values, np.zeros_like(won) if equity is None else (won - equity) * possible, possible)
+        return moments.result()
+
+    def on_board(self, node: int, board: Board, hands0: HandIndexes, hands1: HandIndexes) -> OnBoard:
+        """Exact values [2, K, m0, m1] on a complete board, what hands0 win of a showdown [m0, m1], possible pairs.
+
+        The first two are 0 for impossible pairs.
+        """
+        below = self.subtree(node)
+        (keep0, reach0), (keep1, reach1) = (
+            self._reaches(below, player, board, hands) for player, hands in enumerate((hands0, hands1))
+        )
+        order, won, possible = self._showdowns(board, hands0, hands1)
+        out = np.empty((2, self.num_forms, len(hands0), len(hands1)), dtype=np.float32)
+        for form in range(self.num_forms):
+            out[0, form] = _won(below, keep0, reach1[form], order)
+            out[1, form] = -_won(below, reach0[form], keep1, order)
+        out *= possible
+        return out, won, possible
+
+    def of_blueprint(self, node: int, board: Board, hands0: HandIndexes, hands1: HandIndexes) -> OnBoard:
+        """Exact values [m0, m1] to player 0 where both keep to the blueprint; the rest as in `on_board`."""
+        below = self.subtree(node)
+        keep0, keep1 = (
+            self._reaches(below, player, board, hands, alone=True)[0] for player, hands in enumerate((hands0, hands1))
+        )
+        order, won, possible = self._showdowns(board, hands0, hands1)
+        return _won(below, keep0, keep1, order) * possible, won, possible
+
+    def _showdowns(self, board: Board, hands0: HandIndexes, hands1: HandIndexes) -> OnBoard:
+        """[m0, m1] 1 where hands0 win and -1 where they lose; what they win, 0 for impossible pairs; possible pairs."""
+        ranks = hand_ranks(self.blueprint.rules, board)
+        order = np.sign(ranks[hands0][:, None] - ranks[hands1][None, :]).astype(np.float32)
+        possible = self.blueprint.rules.space.disjoint[np.ix_(hands0, hands1)]
+        possible &= (ranks[hands0] >= 0)[:, None] & (ranks[hands1] >= 0)[None, :]
+        won: Singles = (order / 2 + np.float32(0.5)) * possible.astype(np.float32)
+        return order, won, possible
+
+    def _reaches(
+        self, below: Subtree, player: int, board: Board, hands: HandIndexes, alone: bool = False
+    ) -> tuple[Singles, Singles]:
+        """[Z, m] of the blueprint and [K, Z, m] of the forms; with `alone` the first only."""
+        buckets = self._buckets(below, board, hands)
+        groups = self._alone if alone else self._groups
+        out = np.empty((sum(bias.shape[1] for _, bias in groups), below.num_ends, len(hands)), dtype=np.float32)
+        begin = 0
+        for strategy, bias in groups:
+            end = begin + bias.shape[1]
+            scratch = np.empty((len(below.player), end - begin, BLOCK), dtype=np.float32)
+            end_reaches(
+                below.player, below.street, below.first, below.arity, below.row, below.stride, below.end,
+                below.action_class, strategy, bias, player, buckets, scratch, out[begin:end],
+            )  # fmt: skip
+            begin = end
+        return out[0], out[self._extra :]
+
+    def _buckets(self, below: Subtree, board: Board, hands: HandIndexes) -> NDArray[np.int32]:
+        """[S, m] on the streets of the subtree, 0 on those before."""
+        sizes = self.blueprint.rules.board_sizes
+        buckets = np.zeros((len(sizes), len(hands)), dtype=np.int32)
+        for street in range(int(below.street[0]), len(sizes)):
+            buckets[street] = self.blueprint.cards.buckets(board[: sizes[street]])[hands]
+        return buckets
+
+
+def _won(below: Subtree, reach0: Singles, reach1: Singles, order: Singles) -> Singles:
+    """[m0, m1] chips to player 0, from reaches [Z, m0] and [Z, m1] of the ends."""
+    folds = len(below.fold_value)
+    fold = (reach0[:folds] * below.fold_value[:, None]).T @ reach1[:folds]
+    show = (reach0[folds:] * below.stake[:, None]).T @ reach1[folds:]
+    return np.asarray(fold + show * order)
+
+
+def _by_strategy(forms: Sequence[Blueprint]) -> list[tuple[NDArray[Any], Singles]]:
+    """Strategies with the biases [3, k] of neighbouring forms that share them."""
+    groups = (list(group) for _, group in groupby(forms, key=lambda form: id(form.strategy)))
+    return [
+        (group[0].strategy, np.ascontiguousarray(np.array([form.bias for form in group], np.float32).T))
+        for group in groups
+    ]

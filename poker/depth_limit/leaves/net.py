@@ -1,0 +1,165 @@
+"""Leaf values predicted by a net from the 34 inputs (`poker.depth_limit.inputs`), the DNN of [DLS] section 6."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poker.abstraction.features import ahead_now, all_in_equity
+from poker.depth_limit.evaluator import LeafEvaluator, LeafQuery, cluster_equity, leaf_values, possible_pairs
+from poker.depth_limit.inputs import BoardFeatures, GridParts, board_features, public_features
+from poker.depth_limit.leaves.clusters import cluster_means, hand_clusters, k_means, pair_means
+from poker.game.betting import Betting
+from poker.game.cards import HOLDEM
+from poker.game.rules import CALL, Rules
+from poker.kernels.types import Board, Ranges, Singles
+from poker.run.lru_cache import LRUCache
+from poker.solvers.vector.leaves import LeafValues
+
+_REMEMBERED_LEAVES = 256
+"""Solves of one round with other bet sizes share most leaves; tables side by side come between."""
+
+_REMEMBERED_BOARDS = 1755
+"""Every flop up to the names of suits: 60 kB each for 64 clusters."""
+
+_FIELD = 8
+"""Groups of hands, from weak to strong, against which hands that a net values alike are told."""
+
+
+class ValueNet(Protocol):
+    """Net of `NetLeaf`: maps features of pairs of hands to the values of continuations, and knows no solve or board."""
+
+    @property
+    def num_continuations(self) -> int:
+        """K."""
+
+    def grid_values(self, grids: Sequence[tuple[GridParts, Singles]]) -> list[Singles]:
+        """[L, n * m, K] for each grid and the betting features [L, 6] of L leaves on its board: net chips of own over
+        the whole hand divided by the pot."""
+
+
+class _Groups(NamedTuple):
+    """Hands of a board in clusters: `clusters` [H], mean features of their hands and pairs, and equities [C, C]."""
+
+    clusters: NDArray[np.int32]
+    parts: GridParts
+    equity: Singles
+
+
+@dataclass(frozen=True)
+class _Grouping:
+    """How hands are grouped; what was worked out serves all evaluators in a process whose nets are equal."""
+
+    net: ValueNet
+    clusters: int | None
+
+    def groups(self, rules: Rules, board: Board) -> _Groups:
+        return (_every_hand if self.clusters is None else _clustered)(self, rules, board)
+
+
+def _grouped(grouping: _Grouping, rules: Rules, board: Board) -> _Groups:
+    cards = board_features(board)
+    clusters = _kinds(cards)
+    if grouping.clusters is None:
+        clusters = hand_clusters(clusters, cards.hands[:, 0], None)
+    elif clusters.max() >= grouping.clusters:
+        clusters = _valued_alike(grouping.net, rules, cards, clusters, grouping.clusters)
+    parts = _grid_parts(cards, clusters, clusters)
+    equity = parts.pairs[:, :, 0] if rules.total_board_cards == 5 else cluster_equity(rules, board, clusters)
+    return _Groups(clusters, parts, equity)
+
+
+def _kinds(cards: BoardFeatures) -> NDArray[np.int32]:
+    """[H] numbers of hands by features, equal where all of them are, and by rising equity; -1 for dead hands."""
+    live = HOLDEM.live(cards.board)
+    kinds = np.full(len(live), -1, dtype=np.int32)
+    kinds[live] = np.unique(cards.hands[live], axis=0, return_inverse=True)[1].ravel()
+    return kinds
+
+
+def _valued_alike(
+    net: ValueNet, rules: Rules, cards: BoardFeatures, kinds: NDArray[np.int32], limit: int
+) -> NDArray[np.int32]:
+    """[H] at most `limit` clusters of hands that `net` values alike against weak to strong ones after a small raise."""
+    field = hand_clusters(kinds, cards.hands[:, 0], _FIELD)
+    state = Betting.start(rules)
+    state = state.apply(state.legal().min_raise)
+    while state.street <= rules.board_sizes.index(len(cards.board)):
+        state = state.apply(CALL)
+    [grid] = net.grid_values([(_grid_parts(cards, kinds, field), public_features(state, own=0)[None])])
+    values = grid.reshape(kinds.max() + 1, -1)
+    return np.where(kinds >= 0, k_means(values, np.bincount(kinds[kinds >= 0]), limit)[kinds], -1).astype(np.int32)
+
+
+def _grid_parts(cards: BoardFeatures, own: NDArray[np.int32], opp: NDArray[np.int32]) -> GridParts:
+    by_hand, possible = (all_in_equity(cards.board), ahead_now(cards.board)), possible_pairs(cards.board)
+    pairs = np.stack([pair_means(values, possible, own, opp) for values in by_hand], axis=2)
+    return GridParts(cluster_means(cards.hands, own), cluster_means(cards.hands, opp), pairs, cards.texture)
+
+
+_clustered, _every_hand = lru_cache(maxsize=_REMEMBERED_BOARDS)(_grouped), lru_cache(maxsize=8)(_grouped)
+
+
+class NetLeaf(LeafEvaluator):
+    """Values leaves by a net that sees means over at most `clusters` groups of hands, those that it values alike.
+
+    `clusters` None gives the net every pair of hands by itself.
+    """
+
+    def __init__(self, *, net: ValueNet, clusters: int | None) -> None:
+        self._net = net
+        self.num_continuations = net.num_continuations
+        self._grouping = _Grouping(net, clusters)
+        self._remembered: LRUCache[_Place, Singles] = LRUCache(_REMEMBERED_LEAVES if clusters is not None else 0)
+
+    def values(self, leaves: Sequence[Betting], board: Board, ranges: Ranges, own: int) -> LeafValues:
+        """Values of `LeafEvaluator`; ranges play no part."""
+        return self.together([(leaves, board, ranges, own)])[0]
+
+    def together(self, queries: Sequence[LeafQuery]) -> list[LeafValues]:
+        """`values` of each; the net predicts all that is not remembered at once."""
+        predicted, values = self._predicted(queries), []
+        for leaves, board, _, own in queries:
+            groups = self._grouping.groups(leaves[0].rules, board)
+            count = len(groups.equity)
+            rows = [predicted[_place(leaf, board, own)] for leaf in leaves if not leaf.is_over]
+            in_pots = np.array(rows, dtype=np.float32).reshape(-1, count, count, self.num_continuations)
+            values.append(leaf_values(leaves, own, groups.clusters, groups.equity, in_pots.transpose(0, 3, 1, 2)))
+        return values
+
+    def _predicted(self, queries: Sequence[LeafQuery]) -> dict["_Place", Singles]:
+        """[C * C, K] values in pots of all leaves where somebody can still act."""
+        predicted: dict[_Place, Singles] = {}
+        missing: dict[tuple[Rules, Board, int], dict[str, Betting]] = {}
+        for leaves, board, _, own in queries:
+            for leaf in (leaf for leaf in leaves if not leaf.is_over):
+                values = self._remembered.get(_place(leaf, board, own))
+                if values is None:
+                    missing.setdefault((leaf.rules, board, own), {})[leaf.text()] = leaf
+                else:
+                    predicted[_place(leaf, board, own)] = values
+        grids = [
+            (
+                self._grouping.groups(rules, board).parts,
+                np.stack([public_features(leaf, own) for leaf in leaves.values()]),
+            )
+            for (rules, board, own), leaves in missing.items()
+        ]
+        if self._grouping.clusters is not None:
+            self._remembered.hold(len(predicted) + sum(map(len, missing.values())))
+        for ((rules, board, own), texts), grid in zip(missing.items(), self._net.grid_values(grids), strict=True):
+            for text, values in zip(texts, grid, strict=True):
+                predicted[rules, board, text, own] = values
+                self._remembered.put((rules, board, text, own), values)
+        return predicted
+
+
+_Place = tuple[Rules, Board, str, int]
+"""Game, board, betting and owner of a leaf."""
+
+
+def _place(leaf: Betting, board: Board, own: int) -> _Place:
+    return leaf.rules, board, leaf.text(), own

@@ -1,1 +1,0 @@
-"""Hands from files: replayed, converted and reviewed."""

@@ -1,0 +1,365 @@
+"""`evaluate=leaf_values`: leaf evaluators beside rollouts, on the states and with the ranges that play arrives with.
+
+An agent plays itself, now and then with a raise of any size. Where a round ends that it solves to a depth limit, the
+ranges that its strategies leave are those that solves ask about. For hands of one player, half of them drawn from the
+range and half uniformly, the reference says what each is worth against the other's range under every continuation: the
+exact expectation over the betting, averaged over `runouts` complete boards. A pot that the blueprint's tree does not
+have is worth what the nearest one is (`poker.depth_limit.leaves.blueprint_states`). An evaluator's error is its value
+less the reference, in pots; the reference's own is half the difference between the two halves of its boards.
+
+What errors do to play: the round is solved with an evaluator's leaves, and in the game whose leaves are rollouts the
+opponent answers that strategy with a best response. What it wins beyond its best response to the strategy that is
+solved with those rollouts is the loss, in pots.
+
+Symbols: H hands, n hands of a state, K continuations.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property, partial
+from pathlib import Path as FilePath
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poker.abstraction.dealers import sample_boards
+from poker.abstraction.equities import showdown_equity
+from poker.abstraction.features import hand_features
+from poker.agents.base import PolicyAgent, require_policy
+from poker.agents.searching.heads_up import solved_board
+from poker.depth_limit.continuations.forms import Biased
+from poker.depth_limit.continuations.rollout import Continuations
+from poker.depth_limit.evaluator import LeafEvaluator, matched_pot
+from poker.depth_limit.leaves.blueprint_states import BlueprintStates
+from poker.depth_limit.leaves.off_tree import any_raise
+from poker.depth_limit.leaves.rollout import RolloutLeaf
+from poker.game.beliefs import observe_action, observe_board, start_ranges
+from poker.game.betting import Betting
+from poker.game.cards import HOLDEM
+from poker.game.rules import STREET_NAMES, Rules
+from poker.game.state import HandState, public_state
+from poker.kernels.types import Board, Floats, Path, Ranges
+from poker.play.lineup import AgentSpec
+from poker.report import Figure, Report, Section, Table
+from poker.report.charts import intervals
+from poker.report.estimates import Estimate, estimate
+from poker.run.errors import PokernetsError
+from poker.run.parallel import Cluster, Work
+from poker.run.progress import progress_bars
+from poker.search.round_solver import DepthLimitedSolver, Request
+from poker.search.settings import SearchSettings
+from poker.solvers.blueprint import Blueprint
+from poker.solvers.vector.solver import VectorSolver
+from poker.store.artifacts import fingerprint_of_settings
+from poker.store.lines import JsonLines
+from poker.tree import BettingTree, Kind
+
+PREFLOP, FLOP = 0, 1
+_DELTA = 1.0
+"""Pots at which the Huber loss turns linear, as in published figures."""
+
+
+@dataclass(frozen=True)
+class SampleSettings:
+    """`states` of each of `streets` are measured with `hands` hands and `runouts` complete boards each. `odd_raises` is
+    the share of raises that play replaces by one of any size. `solves` of the states are solved with each evaluator,
+    and with rollouts of `solve_runouts` boards for `solve_clusters` groups of hands."""
+
+    seed: int
+    states: int
+    streets: tuple[int, ...]
+    hands: int
+    runouts: int
+    odd_raises: float
+    solves: int
+    solve_runouts: int
+    solve_clusters: int
+
+    def __post_init__(self) -> None:
+        if min(self.states, self.hands // 2, self.runouts // 2) < 1 or not set(self.streets) <= {PREFLOP, FLOP}:
+            raise PokernetsError("evaluate=leaf_values needs states, two hands, two runouts, and streets of [0,1]")
+
+
+@dataclass(frozen=True)
+class Arrival:
+    """A round of play that ended with betting to come: its `root` and `end`, and the ranges at either."""
+
+    board: Board
+    root: Betting
+    root_ranges: Ranges
+    end: Betting
+    ranges: Ranges
+
+
+def arrival(agent: PolicyAgent, game: Rules, street: int, odd_raises: float, rng: np.random.Generator) -> Arrival:
+    """Let `agent` play itself until a betting round of `street` ends with betting to come."""
+    while True:
+        deal = HandState.deal(game, rng)
+        board = solved_board(deal.runout[:3])[0] + deal.runout[3:] if street else deal.runout
+        state, ranges = deal.betting, start_ranges(game)
+        root, root_ranges = state, ranges
+        while not state.is_over and state.street <= street:
+            cards = board[: game.board_sizes[state.street]]
+            actions, probs = agent.policy(public_state(state, cards))
+            hand = rng.choice(game.num_hands, p=ranges[state.to_act] / ranges[state.to_act].sum(dtype=np.float64))
+            choice = int(rng.choice(len(actions), p=probs[hand] / probs[hand].sum(dtype=np.float64)))
+            action, legal = actions[choice], state.legal()
+            if action > 0 and rng.random() < odd_raises:
+                action = any_raise(legal, rng)
+            else:
+                ranges = observe_action(ranges, state.to_act, probs[:, choice], 0.0)
+            following = state.apply(action)
+            if state.street < following.street <= street and not following.is_over:
+                ranges = observe_board(ranges, board[: game.board_sizes[following.street]])
+                root, root_ranges = following, ranges
+            state = following
+        if not state.is_over:
+            return Arrival(board[: game.board_sizes[street]], root, root_ranges, state, ranges)
+
+
+class Reference:
+    """Rollouts of a blueprint's continuations."""
+
+    def __init__(self, blueprint: Blueprint, forms: Biased) -> None:
+        self.blueprint = blueprint
+        self._continuations = Continuations(blueprint, forms.of(blueprint))
+        self._states = BlueprintStates(blueprint.tree)
+
+    def values(
+        self, there: Arrival, player: int, hands: NDArray[np.int64], runouts: int, rng: np.random.Generator
+    ) -> tuple[Floats, Floats]:
+        """Values [2, K, n] of hands of `player` in pots, the first axis who keeps to the blueprint, and their errors:
+        half the difference between halves of the boards."""
+        rules, weights = self.blueprint.rules, there.ranges[1 - player]
+        others = np.flatnonzero(weights)
+        pair = (hands, others) if player == 0 else (others, hands)
+        control = showdown_equity(rules, there.board)[np.ix_(*pair)]
+        node = self._states.node(there.end, there.end.street - 1)
+        mass = HOLDEM.disjoint[np.ix_(hands, others)] * weights[others]
+        halves = []
+        for _ in range(2):
+            boards = sample_boards(rules, there.board, runouts // 2, rng)
+            rolled = self._continuations.values(node, boards, pair[0], pair[1], control)
+            mean, valued = rolled.in_pots(int(self.blueprint.tree.committed[node].sum()))[0], rolled.count > 0
+            if player == 1:
+                mean, valued = mean.transpose(0, 1, 3, 2), valued.T
+            weight = mass * valued
+            to_own = (mean * weight).sum(axis=3) / np.maximum(weight.sum(axis=1), 1e-30)
+            halves.append(np.where(np.arange(2)[:, None, None] == player, to_own, -to_own))
+        return (halves[0] + halves[1]) / 2, (halves[0] - halves[1]) / 2
+
+
+def values_of(evaluator: LeafEvaluator, there: Arrival, player: int, hands: NDArray[np.int64]) -> Floats:
+    """`Reference.values` as an evaluator says them."""
+    weights, by_own = there.ranges[1 - player], []
+    for own in (0, 1):
+        leaf = evaluator.fixed([there.end], there.board, there.ranges, own)
+        clusters, others = leaf.cluster(player), leaf.cluster(1 - player)
+        matrix = leaf.matrices(player)[0].astype(np.float64)
+        held = np.flatnonzero(others >= 0)
+        groups = np.zeros((len(held), matrix.shape[2]))
+        groups[np.arange(len(held)), others[held]] = weights[held]
+        mass = HOLDEM.disjoint[np.ix_(hands, held)].astype(np.float64) @ groups
+        of_hands = np.einsum("nc,knc->kn", mass, matrix[:, clusters[hands]])
+        by_own.append(of_hands / np.maximum(mass.sum(axis=1), 1e-30) / matched_pot(there.end))
+    return np.stack(by_own)
+
+
+def loss(reference: VectorSolver, solved: VectorSolver, searcher: int, pot: int) -> float:
+    """Pots that the opponent's best response wins in the game of `reference` against the searcher's strategy of
+    `solved`, beyond what it wins against the reference's own."""
+    ours, theirs = (_decisions(solver.game.tree, searcher) for solver in (reference, solved))
+    index = reference.game.on(int(reference.game.tree.street[0])).start
+    held = reference.game.hands(searcher, index)
+    best = reference.best_response_value(1 - searcher)
+    before = {name: array.copy() for name, array in reference.arrays.items()}
+    for path, node in ours.items():
+        reference.set_average(node, index, solved.strategy(theirs[path])[held])
+    lost = reference.best_response_value(1 - searcher) - best
+    for name, array in reference.arrays.items():
+        array[:] = before[name]
+    return lost / pot
+
+
+def _decisions(tree: BettingTree, player: int) -> dict[Path, int]:
+    nodes = np.flatnonzero((tree.kind == Kind.DECISION) & (tree.player == player))
+    return {tree.path(node): node for node in nodes.tolist()}
+
+
+class _Measuring:
+    """Measures one state after another in a process. `built` are the evaluators by name."""
+
+    def __init__(
+        self,
+        game: Rules,
+        agent: AgentSpec,
+        evaluators: Mapping[str, Callable[[], LeafEvaluator]],
+        reference: Callable[[], Blueprint],
+        forms: Biased,
+        search: SearchSettings,
+        settings: SampleSettings,
+    ) -> None:
+        self._game, self._settings, self._search = game, settings, search
+        self._agent = require_policy(agent.build(game), "evaluate=leaf_values")
+        self._evaluators = {name: build() for name, build in evaluators.items()}
+        blueprint = reference()
+        self._reference = Reference(blueprint, forms)
+        self._rollouts = RolloutLeaf(
+            blueprint=blueprint, factor=forms.factor, clusters=settings.solve_clusters, hands_per_cluster=2,
+            runouts=settings.solve_runouts, seed=settings.seed + 1,
+        )  # fmt: skip
+
+    def __call__(self, task: tuple[int, int]) -> dict[str, Any]:
+        street, number = task
+        settings = self._settings
+        rng = np.random.default_rng([settings.seed, street, number])
+        there, player = arrival(self._agent, self._game, street, settings.odd_raises, rng), number % 2
+        hands = self._hands(there.ranges[player], there.board, rng)
+        truth, error = self._reference.values(there, player, hands, settings.runouts, rng)
+        strength = hand_features(there.board).ehs[hands]
+        row: dict[str, Any] = {
+            "street": street, "number": number, "line": there.end.text(), "board": list(there.board),
+            "pot": there.end.pot, "behind": self._game.stacks[0] - max(there.end.committed),
+            "strength": _rounded(strength),
+            "reference": _rounded(error), "errors": {}, "losses": {},
+        }  # fmt: skip
+        for name, evaluator in self._evaluators.items():
+            try:
+                values = values_of(evaluator, there, player, hands)
+            except PokernetsError:  # of another street
+                continue
+            same = truth.shape[1] if values.shape == truth.shape else 1  # other continuations share the blueprint alone
+            row["errors"][name] = _rounded(values[:, :same] - truth[:, :same])
+        if number < settings.solves and street == FLOP:
+            row["losses"] = self._losses(there, player, [*row["errors"]])
+        return row
+
+    def _hands(self, weights: NDArray[np.float32], board: Board, rng: np.random.Generator) -> NDArray[np.int64]:
+        """Hands by the range, then uniform ones."""
+        half = self._settings.hands // 2
+        chances = weights.astype(np.float64) / weights.sum(dtype=np.float64)
+        return np.concatenate(
+            [rng.choice(len(chances), half, p=chances), rng.choice(np.flatnonzero(HOLDEM.live(board)), half)]
+        )
+
+    def _losses(self, there: Arrival, searcher: int, names: Sequence[str]) -> dict[str, float]:
+        request = Request(there.root, there.board, there.root_ranges, searcher)
+
+        def solved(evaluator: LeafEvaluator) -> VectorSolver:
+            leaves = {there.root.street: evaluator}
+            solver = DepthLimitedSolver(self._search.menu, self._search.ahead, leaves, self._search.solver)
+            return solver.solved(request, every_hand=True)
+
+        reference = solved(self._rollouts)
+        return {name: loss(reference, solved(self._evaluators[name]), searcher, there.root.pot) for name in names}
+
+
+def _rounded(values: Floats) -> Any:
+    return np.round(values, 5).tolist()
+
+
+def run(
+    *,
+    game: Rules,
+    agent: AgentSpec,
+    evaluators: Mapping[str, Callable[[], LeafEvaluator]],
+    blueprint: Callable[[], Blueprint],
+    continuations: Biased,
+    search: SearchSettings,
+    settings: SampleSettings,
+    cluster: Cluster,
+    out: str,
+) -> dict[str, Any]:
+    """Measure `evaluators` on states that `agent` arrives at; rows of states are kept and serve the same command."""
+    prepare = partial(_Measuring, game, agent, evaluators, blueprint, continuations, search, settings)
+    folder = FilePath(out) / game.name
+    rows = JsonLines(folder / "states.jsonl")
+    arguments = {name: build.args for name, build in evaluators.items() if isinstance(build, partial)}
+    key = fingerprint_of_settings([game.name, agent.settings, asdict(settings), arguments])
+    measured = {(row["street"], row["number"]): row for row in rows.rows() if row["key"] == key}
+    todo = [(street, n) for street in settings.streets for n in range(settings.states) if (street, n) not in measured]
+    folder.mkdir(parents=True, exist_ok=True)
+    rows.cut_unfinished()
+    with progress_bars("states") as progress:
+        total = settings.states * len(settings.streets)
+        bar = progress.add_task("leaf values", total=total, completed=total - len(todo), found="")
+        for row in cluster.run(Work(prepare), todo):
+            measured[row["street"], row["number"]] = row
+            rows.append([{**row, "key": key}])
+            progress.advance(bar)
+    return _report([measured[place] for place in sorted(measured)], list(evaluators), settings).write(folder)
+
+
+class _Errors:
+    """Errors of an evaluator on states of a street: `errors` [S, 2, K, n]; halves as in `SampleSettings`."""
+
+    def __init__(self, rows: Sequence[Mapping[str, Any]], name: str) -> None:
+        self.rows = [row for row in rows if name in row["errors"]]
+        self.errors = np.array([row["errors"][name] for row in self.rows])
+        self.half = self.errors.shape[-1] // 2
+
+    @cached_property
+    def columns(self) -> dict[str, Estimate]:
+        halves = {"range": self.errors[..., : self.half], "uniform": self.errors[..., self.half :]}
+        estimates: dict[str, Estimate] = {}
+        for over, errors in halves.items():
+            estimates[f"error, {over}"] = estimate(np.abs(errors).mean(axis=(1, 2, 3)))
+            estimates[f"Huber, {over}"] = estimate(huber(errors).mean(axis=(1, 2, 3)))
+        estimates["bias"] = estimate(halves["range"].mean(axis=(1, 2, 3)))
+        return estimates
+
+
+def huber(errors: Floats) -> Floats:
+    """Huber losses of errors in pots."""
+    size = np.abs(errors)
+    return np.where(size < _DELTA, size**2 / 2, _DELTA * (size - _DELTA / 2))
+
+
+def _report(rows: Sequence[Mapping[str, Any]], names: Sequence[str], settings: SampleSettings) -> Report:
+    cells, parts, record, panels = [], [], {}, {}
+    for street in settings.streets:
+        there = [row for row in rows if row["street"] == street]
+        word, bars = STREET_NAMES[street], []
+        noise = float(np.mean([np.abs(row["reference"]).mean() for row in there]))
+        for name in (name for name in names if any(name in row["errors"] for row in there)):
+            measured = _Errors(there, name)
+            lost = [row["losses"][name] for row in there if name in row["losses"]]
+            columns = dict(measured.columns)
+            solves = estimate(np.array(lost)) if lost else None
+            cells.append([word, name, *columns.values(), noise, solves])
+            bars.append((name, columns["error, range"]))
+            parts += _parts(word, name, measured)
+            record[f"{word}/{name}"] = {
+                **{column: each.record() for column, each in columns.items()}, "reference": noise,
+                **({} if solves is None else {"loss": solves.record()}),
+            }  # fmt: skip
+        panels[word] = bars
+    headings = ["street", "evaluator", *measured.columns, "reference's own", "loss of a solve"]
+    note = "in pots, with 95% intervals over states; errors of counterfactual values under all continuations"
+    sections: list[Section] = [
+        Table(headings, cells, f"Values at the depth limit, {settings.states} states a street", note),
+        Table(
+            ["street", "evaluator", "of", "error", "bias", "hands"], parts, "By strength and by stack", console=False
+        ),
+        Figure("errors", partial(intervals, "Errors of counterfactual values, range-weighted", "pots", panels)),
+    ]
+    return Report("Values at the depth limit", sections, {"evaluators": record, "settings": asdict(settings)})
+
+
+def _parts(word: str, name: str, measured: _Errors) -> list[list[object]]:
+    """Rows by strength of the hand and by stack to pot."""
+    strength = np.array([row["strength"] for row in measured.rows])
+    stack = np.array([row["behind"] / row["pot"] for row in measured.rows])
+    stacks = np.broadcast_to(stack[:, None], strength.shape)
+    groups = {
+        "weak hands": strength < 0.4, "medium hands": (strength >= 0.4) & (strength < 0.6),
+        "strong hands": strength >= 0.6, "under a pot behind": stacks < 1,
+        "1 to 4 pots behind": (stacks >= 1) & (stacks < 4), "4 pots behind and more": stacks >= 4,
+    }  # fmt: skip
+    rows: list[list[object]] = []
+    for title, chosen in groups.items():
+        errors = measured.errors.transpose(0, 3, 1, 2)[chosen]
+        if errors.size:
+            rows.append([word, name, title, float(np.abs(errors).mean()), float(errors.mean()), int(chosen.sum())])
+    return rows

@@ -1,1 +1,0 @@
-"""Exploitability, and solved spots to explore."""

@@ -1,1 +1,0 @@
-"""Inputs of the nets: their names, units, encoders and hashes, and the shards that carry them."""

@@ -1,0 +1,1 @@
+"""The IRC archive of limit hold'em: its files, and its hands replayed."""

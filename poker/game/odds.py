@@ -1,0 +1,56 @@
+"""The price of a call, the equity of the cards held, and the stack-to-pot ratio of the player to act."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from poker.game.state import HandState
+from poker.kernels.cards.equity import sampled_equity
+from poker.kernels.cards.hands import NUM_HANDS
+from poker.kernels.rng import streams
+
+_DEALS = 20_000
+"""Deals of a sampled equity, whose standard error they keep below 0.4%."""
+
+
+@dataclass(frozen=True)
+class PotOdds:
+    """Chips `to_call` and `to_win`, the pot as far as the player can win it, before the call.
+
+    `equity` is the expected share of the pot at a showdown against random hands of all `opponents` left, None where it
+    is not computed; `spr` the stack-to-pot ratio after a call, by the smaller of the player's stack and the largest
+    other one.
+    """
+
+    to_call: int
+    to_win: int
+    equity: float | None
+    opponents: int
+    spr: float
+
+    @property
+    def needed(self) -> float:
+        """Equity at which a call that ends the betting breaks even."""
+        return self.to_call / (self.to_win + self.to_call)
+
+
+def pot_odds(state: HandState) -> PotOdds:
+    """Pot odds, equity and SPR of the player to act, who must have cards."""
+    betting, stacks, player = state.betting, state.rules.stacks, state.to_act
+    opponents = [seat for seat, out in enumerate(betting.folded) if not out and seat != player]
+    total = betting.committed[player] + betting.to_call
+    to_win = sum(min(chips, total) for chips in betting.committed)
+    behind = max(stacks[seat] - max(betting.committed[seat], min(stacks[seat], total)) for seat in opponents)
+    deepest = min(stacks[player] - total, behind)
+    return PotOdds(
+        betting.to_call, to_win, _equity(state, len(opponents)), len(opponents), deepest / (to_win + betting.to_call)
+    )
+
+
+def _equity(state: HandState, opponents: int) -> float | None:
+    rules = state.rules
+    if (rules.num_hole_cards, rules.deck_size) != (2, 52) or rules.total_board_cards < 3:
+        return None
+    hand, board = (np.array(cards, dtype=np.uint8) for cards in (state.hole_cards[state.to_act], state.board))
+    strength, floors = np.zeros(NUM_HANDS, np.float32), np.zeros(opponents, np.float32)
+    return sampled_equity(hand, board, rules.total_board_cards, strength, floors, 1.0, _DEALS, streams(1, 1)[0])

@@ -1,0 +1,86 @@
+"""Observed decisions of hold'em as rows: the one definition that the job writing them and the training share.
+
+An artifact holds `COLUMNS` of n rows, one row a decision in turn, hands in the order of time and decisions in the order
+of play, so that what happened in a hand before a row are the rows of that hand before it; and `names` [players], text.
+A hand's index, its players' names and its time never part.
+"""
+
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poker.game.cards import NO_CARD, NUM_CARDS
+from poker.game.rules import MAX_PLAYERS, STREET_NAMES
+from poker.opponents.inputs import limit
+from poker.opponents.inputs.no_limit import NUM_SIZES, SPOTS
+from poker.run.commands import how_to_replace
+from poker.store.artifacts import (
+    Artifact,
+    MismatchedArtifactError,
+    open_artifact,
+    refuses_by_name,
+    write_artifact,
+)
+from poker.store.shards import Column, ColumnTypes, check_columns
+
+KIND = "opponent_actions"
+STAMP = {"feature_hash": limit.HASH}
+MAX_BOARD = 5
+COLUMNS: ColumnTypes = {
+    "features": Column(np.float32, (limit.SIZE,)),  # `limit.NAMES`, before the decision; also for preflop rows
+    "action": Column(np.uint8, within=(0, 2 + NUM_SIZES)),  # 0 fold, 1 check or call, 2 raise; in no-limit 2 + its size
+    "street": Column(np.uint8, within=(0, len(STREET_NAMES))),
+    "bets": Column(np.uint8, within=(0, 3)),  # 0, 1 or 2 (and more) bets to call
+    "player": Column(np.int32),  # row of `names`
+    "seat": Column(np.uint8, within=(0, MAX_PLAYERS)),  # position, 0 the first blind
+    "board": Column(np.uint8, (MAX_BOARD,), (0, NUM_CARDS), NO_CARD),  # cards on the table, NO_CARD beyond them
+    "held": Column(np.uint8, (2,), (0, NUM_CARDS), NO_CARD),  # the player's cards, NO_CARD where they are not known
+    "spot": Column(np.uint16, within=(0, math.prod(SPOTS))),  # of `poker.opponents.inputs.no_limit.SPOTS`; 0 in limit
+    "hand": Column(np.int32),  # 0, 1, ... without gaps
+    "time": Column(np.int64),  # of the hand, never falling
+}
+NAMES = "names"
+
+
+def write_rows(
+    path: str | Path,
+    columns: Mapping[str, NDArray[Any]],
+    names: list[str],
+    *,
+    config: Mapping[str, Any],
+    made_from: Mapping[str, str],
+    counts: Mapping[str, Any],
+    files: Mapping[str, bytes] | None = None,
+) -> Artifact:
+    """Write the rows atomically; `columns` must be exactly those of `COLUMNS`, in the order of time."""
+    if not _is_ordered(columns):
+        raise ValueError(f"{path}: rows must be in the order of time, for what learns from them splits them by it")
+    rows = len(columns["action"])
+    arrays: dict[str, NDArray[Any]] = {NAMES: np.array(names, dtype=np.str_)}
+    for name, column in COLUMNS.items():
+        arrays[name] = np.asarray(columns[name], dtype=column.dtype).reshape(rows, *column.shape)
+    config, counts = {**config, **STAMP}, {**counts, "rows": rows, "players": len(names)}
+    return write_artifact(path, KIND, config=config, arrays=arrays, files=files, made_from=made_from, counts=counts)
+
+
+@refuses_by_name(KIND)
+def open_rows(path: str | Path) -> Artifact:
+    """The rows at `path`, complete, unaltered, of today's inputs and in the order of time."""
+    artifact = open_artifact(path, KIND, config=STAMP)
+    check_columns(artifact, COLUMNS)
+    names = artifact.array(NAMES, (artifact.counts["players"],))
+    artifact.array("player", within=(0, len(names)))
+    if not _is_ordered(artifact.arrays):
+        raise MismatchedArtifactError(
+            f"{path}: hands are not in the order of time, as those of several months once were",
+            how_to_replace(KIND, artifact.path),
+        )
+    return artifact
+
+
+def _is_ordered(columns: Mapping[str, NDArray[Any]]) -> bool:
+    return bool((np.diff(columns["time"]) >= 0).all())

@@ -1,0 +1,153 @@
+"""Selective sampling: the values of calling and raising from play-outs with modelled opponents [POKI] section 5.6.
+
+Each trial gives every opponent a hand from their weight table. On every street they do with it what their habits say of
+a hand of that strength, in the model that also makes the weight tables (`poker.opponents.responses`), but fold less the
+more there is to win. One's own later actions are those of the formula player, so that choosing the better line
+improves on the formula player wherever the models are right ([POKI] section 5.6; a rollout of a base policy).
+"""
+
+import time
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poker.game.betting import Betting
+from poker.game.cards import HOLDEM, NUM_CARDS
+from poker.kernels.cards.strength import completion_ranks, completion_strength, completions
+from poker.kernels.opponents import playout as kernel
+from poker.kernels.opponents.playout import LimitHand, Limits, LiveHands, Style
+from poker.kernels.types import Board, Floats, Singles
+from poker.opponents.inputs.held import shares_below
+from poker.opponents.limit.strength import board_strength
+from poker.opponents.responses import all_responses
+
+_RIVER_FULL = 1980.0
+
+_PARTICLES = 32
+"""Hands that represent an opponent's range when the hero decides later in a play-out."""
+
+
+class PlayoutBoard:
+    """Strengths and showdown ranks of all hands on all completions of a board; about 50 ms for a flop.
+
+    Strengths are shares of weaker hands, on the river of each completion: `river` [N, L].
+    """
+
+    def __init__(self, board: Board) -> None:
+        self._board = board_strength(board)
+        cards = np.array(self._board.board, dtype=np.uint8)
+        self.live = self._board.live
+        self.masks = HOLDEM.masks[self.live]
+        self.boards = completions(cards)
+        self.ranks = completion_ranks(cards, self.live)
+        self._counts = completion_strength(self.ranks, self.live)
+        self.river: Singles = np.maximum(self._counts, 0).astype(np.float32) / np.float32(_RIVER_FULL)
+        self._against: dict[int, LiveHands] = {}
+
+    def against(self, opponents: int) -> LiveHands:
+        """The live hands, with their strengths before the river against this many random hands; kept."""
+        if opponents not in self._against:
+            now, turn = self._board.quantile(opponents)[self.live], self._on_turns(opponents)
+            self._against[opponents] = LiveHands(self.masks, now, turn, self.river, self.ranks, self.boards)
+        return self._against[opponents]
+
+    def _on_turns(self, opponents: int) -> Singles:
+        out: Singles = np.zeros((NUM_CARDS, len(self.live)), dtype=np.float32)
+        if len(self._board.board) == 3:
+            wins = self.river**opponents
+            for card in range(NUM_CARDS):
+                rows = (self.boards[:, 3:] == card).any(axis=1)
+                if rows.any():
+                    left = (self.masks >> np.uint64(card)) & np.uint64(1) == 0
+                    possible = (self._counts[rows][:, left] >= 0).sum(axis=0)
+                    out[card, left] = shares_below(wins[rows][:, left].sum(axis=0) / possible)
+        return out
+
+
+playout_board = lru_cache(maxsize=4)(PlayoutBoard)
+"""Strengths and ranks of a board, cached for the last boards."""
+
+
+class Budget(NamedTuple):
+    """Trials are drawn in batches until the best action leads by `margin` standard errors, or the budget is spent."""
+
+    batch: int
+    trials: int
+    seconds: float
+    margin: float
+
+
+class LineValues(NamedTuple):
+    """Chips won from here on by calling and by raising (folding wins 0), and standard errors of the comparisons."""
+
+    call: float
+    bet: float
+    call_error: float
+    bet_error: float
+    difference_error: float
+    trials: int
+
+    def leader(self, may_fold: bool, may_raise: bool) -> tuple[str, float]:
+        """The best of fold, call and raise, and its lead over the second best in standard errors."""
+        values = {"call": self.call}
+        if may_raise:
+            values["raise"] = self.bet
+        if may_fold:
+            values["fold"] = 0.0
+        ranked = sorted(values, key=lambda name: -values[name])
+        if len(ranked) == 1:
+            return ranked[0], np.inf
+        first, second = ranked[:2]
+        pair = {first, second}
+        error = self.difference_error if "fold" not in pair else self.call_error if "call" in pair else self.bet_error
+        return first, (values[first] - values[second]) / max(error, 1e-9)
+
+
+def line_values(
+    held: int,
+    betting: Betting,
+    board: Board,
+    tables: Singles,
+    habits: Floats,
+    style: Style,
+    budget: Budget,
+    rng: NDArray[np.uint64],
+) -> LineValues:
+    """Sample the values of calling and raising after the flop, for the player to act, who holds the hand `held`.
+
+    `tables` [P, 1326] are weight tables, one's own not used; `habits` [P, 12, 3] the frequencies of actions by context;
+    `style` is one's own in decisions to come.
+    """
+    rules, hero = betting.rules, betting.to_act
+    prepared = playout_board(board)
+    active = betting.folded.count(False)
+    answers = all_responses(habits)
+    sums = np.zeros(6)
+    public = np.array([betting.street, hero, betting.num_raises, max(betting.committed), active])
+    waiting = np.array([betting.waiting >> i & 1 == 1 for i in range(rules.num_players)])
+    hand = LimitHand(public, np.array(betting.committed, dtype=np.int64), np.array(betting.folded), waiting)
+    limits = Limits(*(np.array(each, np.int64) for each in (rules.raise_sizes, rules.max_raises, rules.first_player)))
+    cumulative = np.cumsum(tables[:, prepared.live], axis=1, dtype=np.float64).astype(np.float32)
+    live = prepared.against(active - 1)
+    position = int(np.searchsorted(prepared.live, held))
+    legal, deadline = betting.legal(), time.perf_counter() + budget.seconds
+    while True:
+        kernel.sample_lines(
+            budget.batch, hero, position, hand, limits, live, cumulative, answers, style, _PARTICLES, rng, sums
+        )
+        values = _values(sums)
+        spent = values.trials >= budget.trials or time.perf_counter() >= deadline
+        if spent or values.leader(legal.fold, legal.max_raise > 0)[1] >= budget.margin:
+            return values
+
+
+def _values(sums: Floats) -> LineValues:
+    n = max(sums[kernel.TRIALS], 1.0)
+    call, bet = (float(sums[each] / n) for each in (kernel.CALLS, kernel.RAISES))
+    squares = ((kernel.CALLS_2, call), (kernel.RAISES_2, bet), (kernel.GAIN_2, bet - call))
+    call_error, bet_error, difference_error = (
+        float(np.sqrt(max(sums[each] / n - mean * mean, 0.0) / n)) for each, mean in squares
+    )
+    return LineValues(call, bet, call_error, bet_error, difference_error, int(sums[kernel.TRIALS]))

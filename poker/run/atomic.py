@@ -1,0 +1,142 @@
+"""Files and folders that are whole at every moment: what is written takes the place of what was there, or nothing does.
+
+What a folder replaces is moved aside before, and `take_back` restores it where a kill came between.
+"""
+
+import fcntl
+import glob
+import os
+import secrets
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import BinaryIO
+
+from poker.run.errors import PokernetsError
+
+MANIFEST = "manifest.json"
+"""The file without which a folder of an artifact does not count."""
+_DAY = 86_400  # seconds
+
+
+def write_atomically(path: Path, data: bytes, *, mode: int = 0o666) -> None:
+    """Write a single file so that a reader, or a crash, sees the old content or the new and nothing between.
+
+    A file that is replaced keeps its permissions; a new one gets `mode` less the umask.
+    """
+    with _staged(path, mode) as file:
+        file.write(data)
+
+
+@contextmanager
+def written_atomically(path: Path) -> Iterator[BinaryIO]:
+    """Open a file to write in parts that replaces `path` at the end of the block; an error leaves what was there.
+
+    Removes what killed writers have left beside `path`; those at work hold the lock of their file.
+    """
+    for left in path.parent.glob(glob.escape(f".{path.name[:100]}.") + "[0-9a-f]" * 16):
+        with suppress(OSError), left.open("rb") as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            left.unlink()
+    with _staged(path, 0o666) as staged:
+        yield staged
+
+
+@contextmanager
+def _staged(path: Path, mode: int) -> Iterator[BinaryIO]:
+    """A file beside `path` that takes its place at the end of the block."""
+    if path.is_dir():
+        raise PokernetsError(f"{path} is a directory: give the name of a file")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    staging = path.with_name(f".{path.name[:100]}.{secrets.token_hex(8)}")
+    try:
+        with os.fdopen(_locked(staging, mode), "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+            if path.exists():
+                shutil.copymode(path, staging)
+            staging.replace(path)
+    except BaseException:
+        staging.unlink(missing_ok=True)
+        raise
+
+
+def _locked(staging: Path, mode: int) -> int:
+    """Create `staging` and lock it, again if another process removed it before the lock; returns the descriptor."""
+    while True:
+        descriptor = os.open(staging, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+        with suppress(OSError):  # file systems without locks: nobody else has one either
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        if staging.exists():
+            return descriptor
+        os.close(descriptor)
+
+
+@contextmanager
+def written_whole(target: Path, last: str) -> Iterator[Path]:
+    """An empty folder that replaces `target` at the end of the block; an error leaves what was there.
+
+    The file `last` says that a folder is complete: what is removed loses it first.
+    """
+    target.parent.mkdir(parents=True, exist_ok=True)
+    _remove_abandoned(target)
+    staging = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}."))
+    try:
+        yield staging
+        for file in [*staging.iterdir(), staging]:
+            _sync(file)
+        staging.chmod(0o755)
+        replace_with(staging, target, last)
+    except BaseException:
+        shutil.rmtree(staging, ignore_errors=True)
+        raise
+
+
+def replace_with(staging: Path, target: Path, last: str) -> None:
+    """Rename `staging`, a file or folder, to `target`; what was there is moved aside first and removed after."""
+    if not target.exists():
+        staging.rename(target)
+        return
+    aside = _aside(target)
+    _remove(aside, last)
+    target.rename(aside)
+    staging.rename(target)
+    _remove(aside, last)
+
+
+def take_back(target: Path, last: str) -> None:
+    """Restore what a run moved aside, if it was killed before the new folder was in its place."""
+    if not target.exists() and (_aside(target) / last).exists():
+        _aside(target).rename(target)
+
+
+def _aside(target: Path) -> Path:
+    return target.parent / f".{target.name}.old"
+
+
+def _remove(path: Path, last: str) -> None:
+    if not path.is_dir():
+        path.unlink(missing_ok=True)
+        return
+    (path / last).unlink(missing_ok=True)  # first: what is left of it must not be taken back
+    shutil.rmtree(path, ignore_errors=True)
+
+
+def _remove_abandoned(target: Path) -> None:
+    """Remove what killed writers of `target` left behind; a day is more than any write takes."""
+    for staging in target.parent.glob(f".{glob.escape(target.name)}.{'?' * 8}"):
+        with suppress(FileNotFoundError):  # another run has removed it
+            if time.time() - staging.stat().st_mtime > _DAY:
+                shutil.rmtree(staging, ignore_errors=True)
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,1 +1,0 @@
-"""Values at the depth limit: the protocol of leaf evaluators, tables, rollouts and nets."""

@@ -1,0 +1,102 @@
+"""Solves the betting round that a hand is in at tables of more than two, for all players still in.
+
+Turns and rivers that begin with two players left are solved by the heads-up engine, to the end of the hand. Others are
+sampled (`poker.solvers.sampling.subgame`): hands of the round as they are, and at its end each player left picks among
+the blueprint and forms of it that fold, call or raise more (Brown, Sandholm 2019, *Superhuman AI for multiplayer
+poker*).
+"""
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from poker.depth_limit.evaluator import leaf_states
+from poker.game.state import HandState, Policy, public_state
+from poker.kernels.types import Singles
+from poker.search.clock import Clock
+from poker.search.multiplayer.heads_up_rest import SOLVED_TO_THE_END, HeadsUpRest
+from poker.search.round_solver import (
+    DepthLimitedSolver,
+    NodePolicy,
+    Request,
+    RoundSolution,
+    likely_ranges,
+    on_actions,
+)
+from poker.search.settings import SearchSettings
+from poker.solvers.sampling.subgame import RolledOut, SubgameSolver
+from poker.tree import BettingTree, DepthLimit, Kind, build_tree
+
+_DEALS = 24
+"""Deals of a sampled solve for each iteration of a heads-up one."""
+
+
+class TableSolver:
+    """Solves rounds as `search` says; sampled solves start from the policy `blueprint`, and roll the blueprint out."""
+
+    def __init__(
+        self, search: SearchSettings, blueprint: Callable[[HandState], Policy], rolled_out: RolledOut, clock: Clock
+    ) -> None:
+        self._menu, self._settings, self._clock = search.menu, search.solver, clock
+        self._blueprint, self._rolled_out = blueprint, rolled_out
+        self.heads_up = DepthLimitedSolver(search.menu, search.ahead, {}, search.solver, clock=clock)
+        self.to_the_end = rolled_out.rules.num_streets - SOLVED_TO_THE_END
+        """The first street that two are solved to the end of the hand on."""
+
+    def __call__(self, request: Request) -> RoundSolution:
+        rest = HeadsUpRest.of(request.root, self.to_the_end)
+        return self._among_all(request) if rest is None else self._between_two(request, rest)
+
+    def _between_two(self, request: Request, rest: HeadsUpRest) -> RoundSolution:
+        players = list(rest.players)
+        alone = Request(
+            rest.betting(request.root),
+            request.board,
+            request.ranges[players],
+            players.index(request.searcher),
+            tuple(map(rest.alone, request.at_root)),
+        )
+        solved = self.heads_up(alone).policies
+        policies = {
+            tuple(map(rest.real, path)): replace(
+                one, player=players[one.player], actions=tuple(map(rest.real, one.actions))
+            )
+            for path, one in solved.items()
+        }
+        return RoundSolution(request.root, policies)
+
+    def _among_all(self, request: Request) -> RoundSolution:
+        root, street = request.root, request.root.street
+        menu = self._menu
+        for total in request.at_root:
+            menu = menu.with_action(root, total)
+        ends = street == root.rules.num_streets - 1
+        tree = build_tree(root, menu, None if ends else DepthLimit(street, 1))
+        nodes = np.flatnonzero((tree.kind == Kind.DECISION) & (tree.street == street)).tolist()
+        solver = SubgameSolver(
+            tree,
+            request.board,
+            likely_ranges(request.ranges, request.searcher) * ~np.array(root.folded)[:, None],
+            _seed(request),
+            start={node: self._start(tree, node, request) for node in nodes},
+            leaves=leaf_states(root, tree) if tree.num_leaf_states else (),
+            rolled_out=None if ends else self._rolled_out,
+        )
+        seconds = self._clock.for_solve()
+        solver.run(None if seconds is not None else _DEALS * self._settings.on(street), seconds)
+        policies = {node: (int(tree.player[node]), tree.actions(node), solver.strategy(node)) for node in nodes}
+        return RoundSolution(root, {tree.path(node): NodePolicy(*policy) for node, policy in policies.items()})
+
+    def _start(self, tree: BettingTree, node: int, request: Request) -> Singles:
+        """[H, A] the blueprint's strategy at a node."""
+        betting = tree.betting(node, request.root)
+        return on_actions(self._blueprint(public_state(betting, request.board)), tree.actions(node))
+
+
+def _seed(request: Request) -> int:
+    digest = hashlib.blake2b(
+        f"{request.root.text()}|{request.board}|{request.at_root}".encode(), digest_size=8
+    ).digest()
+    return int.from_bytes(digest, "little")

@@ -1,1 +1,0 @@
-"""Blueprints rolled out from depth-limit states: continuations, their values, tables and labelled states."""

@@ -1,1 +1,0 @@
-"""Post-flop spots: files, solutions on disk, and what players do at a decision."""

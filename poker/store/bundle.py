@@ -1,0 +1,207 @@
+"""Bundles: the artifacts that agents play with in one compressed file, which a command takes as `artifacts=FILE`.
+
+A zip archive of artifact directories and `bundle.json`: schema, the agents that it seats, the kind and fingerprint of
+each artifact, what they were packed from, provenance. It is unpacked once, into a directory of the user's cache named
+after the SHA-256 of the file; later commands find it there, check it again, and map its arrays into memory.
+
+A bundle may come from anybody. Before anything is written, names, kinds of files and sizes are checked; before anything
+is used, checksums and headers are. Nothing in it is executed.
+"""
+
+import json
+import os
+import re
+import shutil
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn
+
+from poker.run.atomic import MANIFEST, written_atomically
+from poker.run.commands import COMMANDS
+from poker.run.errors import PokernetsError
+from poker.store.artifacts import (
+    ArtifactError,
+    CorruptArtifactError,
+    MismatchedArtifactError,
+    MissingArtifactError,
+    file_sha256,
+    open_artifact,
+)
+
+SUFFIX = ".bundle"
+CONTENTS = "bundle.json"
+SCHEMA = 1
+_MOST_BYTES = 1 << 30
+_MOST_FILES = 500
+_CONTENTS_BYTES = 1 << 20
+_CHUNK = 1 << 20
+_ARTIFACT = r"[a-z0-9_]{1,100}(?:/[a-z0-9_]{1,100}){0,2}"
+_FILE = r"manifest\.json|[A-Za-z0-9_]{1,100}\.(?:npy|safetensors)"
+_MEMBER = re.compile(f"(?P<artifact>{_ARTIFACT})/(?P<file>{_FILE})")
+_EPOCH = (1980, 1, 1, 0, 0, 0)
+_REMEDY = f"Get a new copy, or pack one with {COMMANDS['data_gen']} job=bundle"
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """A checked and unpacked bundle: `path` is the directory that stands for `artifacts`."""
+
+    file: Path
+    path: Path
+    seats: tuple[str, ...]
+    """Agents that need no other artifacts."""
+    artifacts: tuple[str, ...]
+    contents: Mapping[str, Any]
+
+
+def write_bundle(path: str | Path, folder: Path, contents: Mapping[str, Any], most_bytes: int) -> dict[str, int]:
+    """Write the artifacts below `folder` as a bundle, unless it would exceed `most_bytes`.
+
+    `contents` is `bundle.json` without schema and artifacts. Returns the compressed bytes of each artifact.
+    """
+    folders = sorted(file.parent for file in folder.rglob(MANIFEST))
+    listed = {}
+    for artifact in folders:
+        manifest = json.loads((artifact / MANIFEST).read_text())
+        listed[str(artifact.relative_to(folder))] = {key: manifest[key] for key in ("kind", "fingerprint")}
+    text = json.dumps({"schema": SCHEMA, **contents, "artifacts": listed}, indent=2) + "\n"
+    with written_atomically(Path(path)) as file:
+        with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+            archive.writestr(_member(CONTENTS), text)
+            for artifact in folders:
+                for part in sorted(artifact.iterdir()):
+                    archive.writestr(_member(str(part.relative_to(folder))), part.read_bytes())
+            members = archive.infolist()
+        sizes = {name: sum(m.compress_size for m in members if m.filename.startswith(f"{name}/")) for name in listed}
+        if file.tell() > most_bytes:
+            parts = ", ".join(f"{name} {size / 1e6:.1f} MB" for name, size in sizes.items())
+            raise PokernetsError(
+                f"the bundle would have {file.tell() / 1e6:.1f} MB, more than {most_bytes / 1e6:.1f} ({parts}):"
+                " pack for fewer agents or raise job.megabytes"
+            )
+    return sizes
+
+
+def open_bundle(file: str | Path) -> Bundle:
+    """Unpack and check the bundle in `file`; an ArtifactError unless all of it is as it was written."""
+    source = Path(file)
+    if not source.is_file():
+        there = ", ".join(file.name for file in sorted(source.parent.glob(f"*{SUFFIX}")))
+        raise MissingArtifactError(f"no bundle at {source}", f"{source.parent} has {there}" if there else _REMEDY)
+    path = _cache() / file_sha256(source)
+    if path.is_dir():
+        try:
+            return _checked(source, path)
+        except ArtifactError:  # what lies in the cache was cut off or altered
+            shutil.rmtree(path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=path.parent, prefix=".unpacking.") as folder:
+            staging = Path(folder) / "artifacts"
+            _unpack(source, staging)
+            _checked(source, staging)
+            if not path.is_dir():  # another process may have been faster
+                staging.rename(path)
+    except OSError as error:
+        if not path.is_dir():
+            raise PokernetsError(f"{source} cannot be unpacked to {path} ({error}); set XDG_CACHE_HOME") from None
+    return _checked(source, path)
+
+
+def _cache() -> Path:
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "pokernets" / "bundles"
+
+
+def _member(name: str) -> zipfile.ZipInfo:
+    """An archive entry without its time, so that equal contents give equal bytes."""
+    info = zipfile.ZipInfo(name, _EPOCH)
+    info.compress_type = zipfile.ZIP_DEFLATED
+    info.external_attr = 0o644 << 16
+    return info
+
+
+def _unpack(source: Path, target: Path) -> None:
+    try:
+        with zipfile.ZipFile(source) as archive:
+            members = archive.infolist()
+            _check_members(source, members)
+            for member in members:
+                out = target / member.filename
+                out.parent.mkdir(parents=True, exist_ok=True)
+                with archive.open(member) as packed, out.open("xb") as unpacked:  # gives no more than `file_size`
+                    shutil.copyfileobj(packed, unpacked, _CHUNK)
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError) as error:
+        _refuse(source, f"cannot be read: {error}")
+
+
+def _check_members(source: Path, members: Sequence[zipfile.ZipInfo]) -> None:
+    names = [member.filename for member in members]
+    if CONTENTS not in names:
+        _refuse(source, f"is no bundle: it has no {CONTENTS}")
+    if any(member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) for member in members):
+        _refuse(source, "is compressed in a way that no bundle is")
+    if len(names) > _MOST_FILES or len(set(names)) != len(names):
+        _refuse(source, f"has {len(names)} files, or one of them twice; a bundle has up to {_MOST_FILES}")
+    strange = next((name for name in names if name != CONTENTS and not _MEMBER.fullmatch(name)), None)
+    if strange is not None:
+        _refuse(source, f"holds {strange!r}, which no bundle does")
+    size = sum(member.file_size for member in members)
+    if size > _MOST_BYTES or any(m.filename == CONTENTS and m.file_size > _CONTENTS_BYTES for m in members):
+        _refuse(source, f"would unpack to {size / 1e6:,.0f} MB, more than a bundle may")
+
+
+def _checked(source: Path, path: Path) -> Bundle:
+    contents = _contents(source, path)
+    there = {str(file.relative_to(path)) for file in path.rglob("*") if file.is_file()} - {CONTENTS}
+    for name, entry in contents["artifacts"].items():
+        files = _verified(source, path, name, entry)
+        there -= {f"{name}/{file}" for file in (MANIFEST, *files)}
+    if there:
+        _refuse(source, f"holds {min(there)!r}, which no manifest in it lists")
+    return Bundle(source, path, tuple(contents["seats"]), tuple(contents["artifacts"]), contents)
+
+
+def _contents(source: Path, path: Path) -> dict[str, Any]:
+    try:
+        contents = json.loads((path / CONTENTS).read_text())
+        schema, artifacts, seats = (contents[key] for key in ("schema", "artifacts", "seats"))
+        sound = all(isinstance(seat, str) for seat in seats)
+        sound &= all(
+            re.fullmatch(_ARTIFACT, name) and entry["kind"] and entry["fingerprint"]
+            for name, entry in artifacts.items()
+        )
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        _refuse(source, f"has a {CONTENTS} that cannot be read ({error!r})")
+    if schema != SCHEMA:
+        raise MismatchedArtifactError(f"{source} has schema {schema!r}, this version reads {SCHEMA}", _REMEDY)
+    if not sound:
+        _refuse(source, f"has a {CONTENTS} that lists no artifacts and agents")
+    return dict(contents)
+
+
+def _verified(source: Path, root: Path, name: str, entry: Mapping[str, Any]) -> list[str]:
+    """The names of the files of an artifact, each with the checksum of its manifest and arrays with sound headers."""
+    try:
+        files: list[str] = list(json.loads((root / name / MANIFEST).read_text())["files"])
+        if not files or not all(_MEMBER.fullmatch(f"{name}/{file}") for file in files):
+            _refuse(source, f"has a manifest of {name} that lists no files, or strange ones")
+        artifact = open_artifact(root / name, entry["kind"])
+        if artifact.fingerprint != entry["fingerprint"]:
+            _refuse(source, f"has another {name} than its {CONTENTS} says")
+        for array in artifact.arrays:
+            _ = artifact.arrays[array]
+    except (CorruptArtifactError, MissingArtifactError, MismatchedArtifactError) as error:
+        if str(error).startswith(str(source)):
+            raise
+        raise type(error)(f"{source}: {error.problem}".replace(f"{root}/", ""), _REMEDY) from None
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError, SyntaxError) as error:
+        _refuse(source, f"has a {name} that cannot be read ({error!r})")
+    return files
+
+
+def _refuse(source: Path, why: str) -> NoReturn:
+    raise CorruptArtifactError(f"{source} {why}", _REMEDY)

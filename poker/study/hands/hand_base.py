@@ -1,0 +1,350 @@
+"""Hands in one SQLite file: sessions of the table, matches, files of sites, searched by line, position and cost.
+
+A line is the betting in letters without amounts: f, x (check), c, b (the first bet of a round after the flop) and r,
+`/` between rounds. A decision has the line before it; its cost, known once it is reviewed, is what it certainly lost.
+Results are in big blinds of the hand. The text of a hand is kept as PHH, so that it can be shown and reviewed.
+"""
+
+import hashlib
+import sqlite3
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from poker.formats.histories import PHH, dealt_to, hand_texts, hands_of, owners, text_of, why_unwritable
+from poker.formats.played import HistoryError, PlayedHand
+from poker.game.cards import cards_text
+from poker.game.rules import Rules
+from poker.opponents.profiles import VPIP, Profile, profiles
+from poker.run.errors import PokernetsError
+
+_MOST_PAGES = 1 << 16
+"""Pages of 4 KiB of a file: some hundred thousand hands."""
+_LETTER = {"fold": "f", "check": "x", "call": "c", "bet": "b", "raise": "r"}
+_LETTERS = "fxcbr/*?"
+_MOST_LETTERS = 100
+_MOST_STARS = 3
+"""Stars of a pattern: each multiplies the time that it takes by the letters of the line."""
+_DECIDED = (
+    "FROM seats s JOIN hands h ON h.id = s.hand JOIN decisions d ON d.player = s.player AND d.hand = s.hand WHERE"
+)
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS hands (
+    id INTEGER PRIMARY KEY, source TEXT, key TEXT UNIQUE, number INTEGER, players INTEGER, big_blind INTEGER,
+    board TEXT, line TEXT, text TEXT);
+CREATE INDEX IF NOT EXISTS by_source ON hands (source, number);
+CREATE TABLE IF NOT EXISTS seats (
+    hand INTEGER, player TEXT, position TEXT, cards TEXT, net REAL, PRIMARY KEY (player, hand)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS decisions (
+    hand INTEGER, player TEXT, place INTEGER, betting TEXT, line TEXT, action TEXT, cost REAL,
+    PRIMARY KEY (player, hand, place)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS counts (
+    hand INTEGER, player TEXT, measure TEXT, did INTEGER, opportunities INTEGER, PRIMARY KEY (hand, player, measure)
+    ) WITHOUT ROWID;
+"""
+
+
+class SeatRow(NamedTuple):
+    player: str
+    position: str
+    cards: str
+    net: float
+
+
+class DecisionRow(NamedTuple):
+    """Decision number `place` of a player in a hand, after `betting` in the letters of ACPC logs and the `line`."""
+
+    player: str
+    place: int
+    betting: str
+    line: str
+    action: str
+
+
+class CountRow(NamedTuple):
+    """Counts of a player in a hand by a `measure` of `poker.opponents.profiles`."""
+
+    player: str
+    measure: str
+    did: int
+    opportunities: int
+
+
+class HandRow(NamedTuple):
+    """A hand; two with the same `key` are one."""
+
+    key: str
+    number: int
+    players: int
+    big_blind: int
+    board: str
+    line: str
+    text: str
+    seats: list[SeatRow]
+    decisions: list[DecisionRow]
+    counts: list[CountRow]
+
+
+class ListedHand(NamedTuple):
+    """A hand as a player's list shows it; `cost` is that of the decisions that are reviewed, None before that."""
+
+    hand: int
+    position: str
+    cards: str
+    board: str
+    line: str
+    net: float
+    cost: float | None
+
+
+class Leak(NamedTuple):
+    """Decisions of one kind: how many are reviewed, and what they cost together."""
+
+    position: str
+    line: str
+    action: str
+    decisions: int
+    cost: float
+
+
+@dataclass(frozen=True)
+class HandSearch:
+    """Hands of `player` of a `source` and in a `position` (empty: any) with a decision after a line that the pattern
+    `line` matches (`*` any letters, `?` one) and that cost at least `cost` big blinds (0: any, reviewed or not)."""
+
+    player: str
+    source: str = ""
+    position: str = ""
+    line: str = ""
+    cost: float = 0.0
+
+    def __post_init__(self) -> None:
+        if set(self.line) - set(_LETTERS) or len(self.line) > _MOST_LETTERS or self.line.count("*") > _MOST_STARS:
+            raise PokernetsError(
+                f"a line has letters of `{_LETTERS}`, {_MOST_LETTERS} and {_MOST_STARS} `*` at the most: not"
+                f" `{self.line[:40]}`"
+            )
+
+    def where(self) -> tuple[str, list[object]]:
+        """The condition on seats `s` and hands `h`, and its values."""
+        terms, values = ["s.player = ?"], list[object]([self.player])
+        for column, wanted in (("h.source", self.source), ("s.position", self.position)):
+            if wanted:
+                terms.append(f"{column} = ?")
+                values.append(wanted)
+        if self.line or self.cost:
+            inner, more = self.decided()
+            terms.append(f"EXISTS (SELECT 1 FROM decisions d WHERE d.player = s.player AND d.hand = h.id AND {inner})")
+            values += more
+        return " AND ".join(terms), values
+
+    def decided(self) -> tuple[str, list[object]]:
+        """The condition on decisions `d`, and its values."""
+        terms, values = (["d.line GLOB ?"], list[object]([self.line])) if self.line else (["1"], list[object]())
+        if self.cost:
+            terms.append("d.cost >= ?")
+            values.append(self.cost)
+        return " AND ".join(terms), values
+
+
+def rows_of(hands: Iterable[PlayedHand], mark: str) -> Iterator[HandRow]:
+    """Rows of the hands of a file or session, which `mark` tells from others; those of sites go by their text."""
+    for number, hand in enumerate(hands):
+        rules, lines = hand.rules, _lines(hand)
+        text = "" if why_unwritable(PHH, hand) else "".join(hand_texts(PHH, [hand]))
+        names = rules.positions
+        seats = [
+            SeatRow(name, names[seat], cards_text(hand.state.hole_cards[seat]), hand.payoffs[seat] / rules.big_blind)
+            for seat, name in enumerate(hand.names)
+        ]
+        decisions, places = list[DecisionRow](), [0] * rules.num_players
+        for (before, player, _), (line, action) in zip(hand.state.betting.turns(), lines, strict=True):
+            decisions.append(DecisionRow(hand.names[player], places[player], before.text(), line, action))
+            places[player] += 1
+        whole = lines[-1][0] + lines[-1][1] if lines else ""
+        board = cards_text(hand.state.board)
+        is_known = "venue" in hand.details and text
+        key = hashlib.sha256(text.encode()).hexdigest() if is_known else f"{mark}/{number}"
+        counts = [
+            CountRow(name, measure, profile.did[measure], profile.opportunities[measure])
+            for name, profile in profiles([hand]).items()
+            for measure in profile.did.keys() | profile.opportunities.keys()
+        ]
+        yield HandRow(key, number, rules.num_players, rules.big_blind, board, whole, text, seats, decisions, counts)
+
+
+class FileRows(NamedTuple):
+    """The hands of a file, and its `owner`, empty if it has nobody's cards."""
+
+    hands: list[HandRow]
+    owner: str
+
+
+def rows_in(name: str, data: bytes, game: Rules) -> FileRows:
+    """Rows of the hands in a file's `data`, those that cannot be read left out. Raises HistoryError if it is no file of
+    hands, or none of them can be read."""
+    errors: list[HistoryError] = []
+    text = text_of(data)
+    rows = list(rows_of(hands_of(text, name, game, errors.append), hashlib.sha256(data).hexdigest()))
+    if not rows and errors:
+        raise errors[0]
+    seen = Counter(seat.player for row in rows for seat in row.seats if seat.cards)
+    return FileRows(rows, next(iter(owners(dealt_to(text), seen)), ""))
+
+
+def _lines(hand: PlayedHand) -> list[tuple[str, str]]:
+    """The line before each action, and its letter."""
+    letters, line, street = list[tuple[str, str]](), "", 0
+    for before, _, action in hand.state.betting.turns():
+        line += "/" * (before.street - street)
+        street = before.street
+        letter = _LETTER[before.verb(action)]
+        letters.append((line, letter))
+        line += letter
+    return letters
+
+
+class HandBase:
+    """The hands in the file `path`, for any threads. Raises PokernetsError for a file that is no such base, or full."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with self._open() as base:
+            base.executescript(_SCHEMA)
+
+    def add(self, source: str, hands: Iterable[HandRow]) -> int:
+        """Add the hands of a source that are not there yet; returns how many."""
+        added = 0
+        with self._open() as base:
+            for hand in hands:
+                row = (source, *hand[:-3])
+                cursor = base.execute("INSERT OR IGNORE INTO hands VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?)", row)
+                if cursor.rowcount < 1:
+                    continue
+                added += 1
+                number = cursor.lastrowid
+                seats = ((number, *seat) for seat in hand.seats)
+                base.executemany("INSERT OR IGNORE INTO seats VALUES (?, ?, ?, ?, ?)", seats)
+                decisions = ((number, *one) for one in hand.decisions)
+                base.executemany("INSERT OR IGNORE INTO decisions VALUES (?, ?, ?, ?, ?, ?, NULL)", decisions)
+                counts = ((number, *one) for one in hand.counts)
+                base.executemany("INSERT OR IGNORE INTO counts VALUES (?, ?, ?, ?, ?)", counts)
+        return added
+
+    def set_costs(self, costs: Iterable[tuple[float, int, str, int]]) -> None:
+        """Note (cost in big blinds, hand, player, place) of decisions."""
+        with self._open() as base:
+            base.executemany("UPDATE decisions SET cost = ? WHERE hand = ? AND player = ? AND place = ?", costs)
+
+    def set_costs_at(self, source: str, player: str, costs: Iterable[tuple[float, int, str]]) -> None:
+        """Note (chips lost, number of the hand in the source, betting before) of decisions."""
+        sql = (
+            "UPDATE decisions SET cost = ? / (SELECT big_blind FROM hands WHERE id = hand) WHERE player = ? AND hand ="
+            " (SELECT id FROM hands WHERE source = ? AND number = ?) AND betting = ?"
+        )
+        with self._open() as base:
+            base.executemany(sql, ((cost, player, source, number, betting) for cost, number, betting in costs))
+
+    def players(self) -> list[tuple[str, int]]:
+        """Players with known cards and how many hands these are, the most first, up to a hundred."""
+        sql = "SELECT player, COUNT(*) FROM seats WHERE cards != '' GROUP BY player ORDER BY 2 DESC, 1 LIMIT 100"
+        return self._rows(sql, [])
+
+    def sources(self) -> list[tuple[str, int]]:
+        return self._rows("SELECT source, COUNT(*) FROM hands GROUP BY source ORDER BY MAX(id) DESC", [])
+
+    def results(self, search: HandSearch) -> list[tuple[str, float]]:
+        """Position and net big blinds of each hand, in their order."""
+        where, values = search.where()
+        return self._rows(
+            f"SELECT s.position, s.net FROM seats s JOIN hands h ON h.id = s.hand WHERE {where} ORDER BY h.id", values
+        )
+
+    def hands(self, search: HandSearch, most: int) -> list[ListedHand]:
+        """Hands, the costliest first, then the latest."""
+        where, values = search.where()
+        sql = (
+            "SELECT h.id, s.position, s.cards, h.board, h.line, s.net, (SELECT SUM(cost) FROM decisions d WHERE"
+            f" d.player = s.player AND d.hand = h.id) FROM seats s JOIN hands h ON h.id = s.hand WHERE {where}"
+            " ORDER BY 7 DESC NULLS LAST, h.id DESC LIMIT ?"
+        )
+        return [ListedHand(*row) for row in self._rows(sql, [*values, most])]
+
+    def leaks(self, search: HandSearch, most: int) -> list[Leak]:
+        """Kinds of decisions by what they cost together."""
+        where, values = search.where()
+        inner, more = search.decided()
+        sql = (
+            f"SELECT s.position, d.line, d.action, COUNT(*), SUM(d.cost) {_DECIDED} {where} AND {inner}"
+            " AND d.cost IS NOT NULL"
+            " GROUP BY 1, 2, 3 HAVING SUM(d.cost) >= 0.005 ORDER BY 5 DESC LIMIT ?"
+        )
+        return [Leak(*row) for row in self._rows(sql, [*values, *more, most])]
+
+    def weighed(self, search: HandSearch, most: int) -> list[tuple[int, int, float]]:
+        """Hand, place and cost of decisions, the costliest first."""
+        where, values = search.where()
+        inner, more = search.decided()
+        sql = (
+            f"SELECT d.hand, d.place, COALESCE(d.cost, 0) {_DECIDED} {where} AND {inner} AND h.text != ''"
+            " AND s.cards != '' ORDER BY 3 DESC, d.hand DESC LIMIT ?"
+        )
+        return self._rows(sql, [*values, *more, most])
+
+    def profiles(self, search: HandSearch, most: int) -> dict[str, Profile]:
+        """Profiles of the players in the hands: of the one searched for, then of those with the most hands."""
+        where, values = search.where()
+        sql = (
+            "SELECT player, measure, SUM(did), SUM(opportunities) FROM counts WHERE hand IN (SELECT h.id FROM seats s"
+            f" JOIN hands h ON h.id = s.hand WHERE {where}) GROUP BY 1, 2"
+        )
+        by_player: defaultdict[str, Profile] = defaultdict(Profile)
+        for player, measure, did, opportunities in self._rows(sql, values):
+            by_player[player].did[measure], by_player[player].opportunities[measure] = did, opportunities
+        for profile in by_player.values():
+            profile.hands = profile.opportunities[VPIP]
+        return dict(sorted(by_player.items(), key=lambda one: (one[0] != search.player, -one[1].hands))[:most])
+
+    def unreviewed(self, search: HandSearch, most: int) -> list[int]:
+        """The latest heads-up hands with a decision of the player without a cost, whose cards are known."""
+        where, values = search.where()
+        sql = (
+            f"SELECT h.id FROM seats s JOIN hands h ON h.id = s.hand WHERE {where} AND h.players = 2 AND h.text != ''"
+            " AND s.cards != '' AND EXISTS (SELECT 1 FROM decisions d WHERE d.player = s.player AND d.hand = h.id AND"
+            " d.cost IS NULL) ORDER BY h.id DESC LIMIT ?"
+        )
+        return [number for (number,) in self._rows(sql, [*values, most])]
+
+    def unreviewable(self, search: HandSearch) -> Counter[str]:
+        """Hands that are not among the `unreviewed` whatever is known of them, by the reason."""
+        where, values = search.where()
+        sql = (
+            "SELECT CASE WHEN h.players != 2 THEN h.players || ' players' WHEN s.cards = '' THEN 'cards not known' ELSE"
+            f" 'it does not fit PHH' END, COUNT(*) FROM seats s JOIN hands h ON h.id = s.hand WHERE {where} AND"
+            " (h.players != 2 OR s.cards = '' OR h.text = '') GROUP BY 1"
+        )
+        return Counter(dict(self._rows(sql, values)))
+
+    def text(self, hand: int) -> str:
+        """The hand as PHH, empty if that cannot hold it."""
+        rows = self._rows("SELECT text FROM hands WHERE id = ?", [hand])
+        return str(rows[0][0]) if rows else ""
+
+    def _rows(self, sql: str, values: Sequence[object]) -> list[Any]:
+        with self._open() as base:
+            return base.execute(sql, values).fetchall()
+
+    @contextmanager
+    def _open(self) -> Iterator[sqlite3.Connection]:
+        try:
+            with closing(sqlite3.connect(self._path, timeout=60)) as base, base:
+                base.execute(f"PRAGMA max_page_count = {_MOST_PAGES}")
+                yield base
+        except sqlite3.DatabaseError as error:
+            is_full = "full" in str(error)
+            why = "is full: move it away, and another is begun" if is_full else f"cannot be used: {error}"
+            raise PokernetsError(f"the base of hands {self._path} {why}") from error

@@ -1,0 +1,350 @@
+"""Reviews of a player's decisions: each is solved, and every action valued for the hand held.
+
+The solve is that of the agent against which the decision was made, or of one in its place: `poker.search` gives the
+range that it believes the player to have, and the values of the actions against its own range. Neither depends on cards
+that the player has not seen.
+
+Symbols: A actions, K continuations.
+"""
+
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+
+from poker.agents.base import hand_number
+from poker.formats.acpc.log import LoggedHand
+from poker.game.betting import Betting
+from poker.game.cards import HOLDEM, PREFLOP_CLASS
+from poker.game.rules import CALL, Rules
+from poker.game.state import HandState, public_state
+from poker.kernels.types import Floats
+from poker.report.grids import class_shares
+from poker.run.errors import PokernetsError
+from poker.run.lru_cache import LRUCache
+from poker.search.multiplayer.heads_up_rest import SOLVED_TO_THE_END, HeadsUpRest
+from poker.search.opponent_decision import DecisionSolver, SolvedDecision
+from poker.store.lines import JsonLines
+
+_KEPT = 200
+"""Reviews that are kept in memory."""
+_MIXED = 0.05
+"""Least frequency of an action that is mixed in, rather than left over from early iterations."""
+
+
+@dataclass(frozen=True)
+class PlayedDecision:
+    """A decision at `betting` with `cards`; `chosen` is the action taken, None before that.
+
+    `frequencies` [A] are those of the solver's play with the hand held, `grid` [169, A] by class of hand, NaN where
+    there is none. `weight` is how likely the solver would have come here with the hand held, relative to the likeliest.
+    """
+
+    betting: Betting
+    board: tuple[int, ...]
+    cards: tuple[int, ...]
+    chosen: int | None
+    actions: tuple[int, ...]
+    frequencies: Floats
+    grid: Floats
+    weight: float
+
+
+@dataclass(frozen=True)
+class Advice(PlayedDecision):
+    """A decision that the solver does not value, and `why` not."""
+
+    why: str
+
+
+@dataclass(frozen=True)
+class DecisionReview(PlayedDecision):
+    """A decision that the solver values, where its play is sound.
+
+    By action, with the hand held: `evs`, chips that it wins from here on (a fold: 0); `best_evs` if the player goes on
+    as well as possible. `believed` [169] is the share of each class in the range that the opponent believes the player
+    to have.
+
+    `exploitability` of the solve is in chips, `finished` whether it reached its target. By the actions that lead
+    there: `answers` of the opponent, how likely and the EV then, which add up to `evs`; `picks` among the continuations
+    [K] at the depth limit, and their `ends`, EVs [K] that add up to that of the action or answer.
+
+    `likelihoods` are those of the opponent's last actions by the solver's model of them; where one was improbable,
+    `guesses` [A] are EVs against other ranges that may have taken it.
+    """
+
+    evs: Floats
+    best_evs: Floats
+    believed: Floats
+    exploitability: float
+    finished: bool
+    answers: dict[tuple[int, ...], tuple[float, float]]
+    picks: dict[tuple[int, ...], Floats]
+    ends: dict[tuple[int, ...], Floats]
+    likelihoods: tuple[float, ...] = ()
+    guesses: tuple[Floats, ...] = ()
+
+    @property
+    def best(self) -> int:
+        return self.actions[int(np.argmax(self.evs))]
+
+    @property
+    def loss(self) -> float | None:
+        """Chips by which the action taken is worth less than the best one."""
+        return None if self.chosen is None else self._lost(self.evs)
+
+    def _lost(self, evs: Floats) -> float:
+        assert self.chosen is not None
+        return float(evs.max() - evs[self.actions.index(self.chosen)])
+
+    @property
+    def range_error(self) -> float:
+        """Chips by which `loss`, against the best action here or there, may be off because the opponent's range is a
+        guess; 0 where it is not."""
+        if self.chosen is None:
+            return 0.0
+        best, taken, loss = self.actions.index(self.best), self.actions.index(self.chosen), self._lost(self.evs)
+        others = [lost for evs in self.guesses for lost in (evs[best] - evs[taken], self._lost(evs))]
+        return float(max((abs(lost - loss) for lost in others), default=0.0))
+
+    @property
+    def error(self) -> float:
+        """Chips by which `loss` may be off: `range_error`, the exploitability of the solve, and what better play after
+        the action taken, or after the best one, would add."""
+        after = self.best_evs.max() - self.evs.max()
+        if self.chosen is not None:
+            at = self.actions.index(self.chosen)
+            after = max(after, self.best_evs[at] - self.evs[at])
+        return float(self.exploitability + max(after, 0.0)) + self.range_error
+
+    @property
+    def is_guess(self) -> bool:
+        """Whether the action taken, which loses something against the range that was solved for, loses nothing against
+        another that is as plausible."""
+        return self.loss is not None and 0 < self.loss <= self.range_error
+
+    @property
+    def frequency(self) -> float:
+        """How often sound play takes the action taken."""
+        return 0.0 if self.chosen is None else float(self.frequencies[self.actions.index(self.chosen)])
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether the action taken has certainly lost something (`_certain`)."""
+        return self.loss is not None and _certain(self.finished, self.loss, self.error, self.frequency)
+
+
+def review(solved: SolvedDecision, state: HandState, chosen: int | None) -> DecisionReview:
+    """Review the decision at `state`, which has the cards of the player to act, from its solve."""
+    hand, live = hand_number(state, state.to_act), HOLDEM.live(state.board).astype(np.float64)
+    paid = state.betting.committed[state.to_act]
+    weights = solved.ranges[solved.player].astype(np.float64)
+    believed = np.bincount(PREFLOP_CLASS, weights, minlength=169) / weights.sum()
+    return DecisionReview(
+        state.betting,
+        state.board,
+        state.hole_cards[state.to_act],
+        chosen,
+        solved.actions,
+        solved.strategy[hand].astype(np.float64),
+        class_shares(np.maximum(weights, live * 1e-12), solved.strategy),
+        float(solved.weights[hand]),
+        solved.values[hand].astype(np.float64) + paid,
+        solved.best[hand].astype(np.float64) + paid,
+        believed,
+        solved.exploitability,
+        solved.finished,
+        {path: (float(share[hand]), float(value[hand]) + paid) for path, (share, value) in solved.answers.items()},
+        {path: picks[hand].astype(np.float64) for path, (picks, _) in solved.ends.items()},
+        {path: values[hand].astype(np.float64) + paid for path, (_, values) in solved.ends.items()},
+        solved.likelihoods,
+        tuple(
+            evs
+            for evs in (values[hand].astype(np.float64) + paid for values in solved.guesses)
+            if np.isfinite(evs).all()
+        ),
+    )
+
+
+def decisions_of(state: HandState, player: int) -> Iterator[tuple[HandState, int]]:
+    """The states in which the player has acted, as the player saw them, and what they did."""
+    for before, actor, action in state.betting.turns():
+        if actor == player:
+            yield replace(state, betting=before).view(player), action
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """One decision of a kept hand, and what it lost: chips that may be off by `error`, and of that by `range_error`, as
+    in `DecisionReview`. Rows without a `range_error`, which are older, count as unfinished."""
+
+    hand: int
+    betting: str
+    cards: str
+    board: str
+    chosen: str
+    best: str
+    loss: float
+    error: float = field(default=0.0, compare=False)
+    exploitability: float | None = field(default=None, compare=False)
+    finished: bool = field(default=False, compare=False)
+    frequency: float = field(default=0.0, compare=False)
+    range_error: float | None = field(default=None, compare=False)
+
+    @property
+    def is_certain(self) -> bool:
+        return _certain(self.finished, self.loss, self.error, self.frequency)
+
+    @property
+    def is_guess(self) -> bool:
+        """Whether it may have lost nothing against a range that is as plausible as the one that was solved for."""
+        return self.range_error is None or self.least <= 0
+
+    @property
+    def least(self) -> float:
+        """Chips that the decision lost, at the least over the ranges that are plausible."""
+        return self.loss - (self.range_error or 0.0)
+
+    @property
+    def most(self) -> float:
+        """The most chips that the decision may have lost."""
+        return self.loss + self.error
+
+
+class Reviews:
+    """Reviews of one player's decisions in the hands of a game; what each has cost is kept in the file `path`, if any.
+
+    `solver` is called where one is needed, under `lock`, which is held while it solves.
+    """
+
+    def __init__(
+        self,
+        rules: Rules,
+        path: Path | None,
+        solver: Callable[[], DecisionSolver],
+        lock: threading.Lock,
+        place: Callable[[], int] = lambda: 0,
+    ) -> None:
+        """`place` tells the place of a review in the queue for the solver, 0 where it does not wait."""
+        self._rules, self._solver, self._lock, self.place = rules, solver, lock, place
+        self.big_blind = rules.big_blind
+        self._file = None if path is None else JsonLines(path)
+        self._known = LRUCache[tuple[HandState, int | None], DecisionReview](_KEPT)
+        self._mistakes: dict[tuple[int, str], Mistake] = {}
+        if self._file is not None:
+            self._file.cut_unfinished()
+            self._mistakes = {(row["hand"], row["betting"]): Mistake(**row) for row in self._file.rows()}
+
+    @property
+    def why_not(self) -> str:
+        """Why no decision is reviewed, empty if some are."""
+        reviewable = (self._rules.num_hole_cards, self._rules.deck_size) == (2, 52)
+        return "" if reviewable else f"reviews are of hold'em, not of `{self._rules.name}`"
+
+    def refusal(self, state: HandState) -> str:
+        """Why the decision at `state` is not reviewed, empty if it is."""
+        rules = state.rules
+        if (
+            self.why_not
+            or rules.num_players == 2
+            or HeadsUpRest.of(state.betting, rules.num_streets - SOLVED_TO_THE_END)
+        ):
+            return self.why_not
+        return "At tables of more than two, turns and rivers that began with two players left are reviewed."
+
+    def decision(self, state: HandState, chosen: int | None) -> DecisionReview:
+        """Review the decision of the player to act, in their view; takes as long as the solve needs."""
+        if refusal := self.refusal(state):
+            raise PokernetsError(refusal)
+
+        def made() -> DecisionReview:
+            raises = (chosen,) if chosen is not None and chosen > 0 else ()
+            solved = self._solved(self._solver(), public_state(state.betting, state.board), raises)
+            return review(solved, state, chosen)
+
+        with self._lock:
+            return self._known.get_or_make((state, chosen), made)
+
+    def opinion(self, state: HandState, chosen: int | None) -> DecisionReview | Advice:
+        """Review the decision or, where that is refused at a table of more than two, say what the solver would do."""
+        why = self.refusal(state)
+        if not why or self.why_not or state.rules.num_players == 2:
+            return self.decision(state, chosen)
+        with self._lock:
+            policy = self._solver().ranged_policy(replace(state, runout=state.rules.ordered_board(state.board)))
+        hand, cards = hand_number(state, state.to_act), state.hole_cards[state.to_act]
+        frequencies, weight = policy.probs[hand].astype(np.float64), float(policy.weights[hand])
+        expected = HOLDEM.live(state.board) & np.isfinite(policy.probs).all(axis=1)
+        grid = class_shares(expected.astype(np.float64), np.nan_to_num(policy.probs))
+        return Advice(state.betting, state.board, cards, chosen, policy.actions, frequencies, grid, weight, why)
+
+    def hand(self, number: int, state: HandState, player: int) -> list[DecisionReview]:
+        """Review all decisions of a hand that can be, and keep what they have cost."""
+        reviews = [self.decision(view, action) for view, action in self.reviewed(state, player)]
+        for one in reviews:
+            self._keep(number, one)
+        return reviews
+
+    def reviewed(self, state: HandState, player: int) -> list[tuple[HandState, int]]:
+        """The decisions of a hand that can be reviewed, as `decisions_of` gives them."""
+        return [(view, action) for view, action in decisions_of(state, player) if not self.refusal(view)]
+
+    def refused(self, state: HandState, player: int) -> list[tuple[HandState, str]]:
+        """The decisions of a hand that are not reviewed, and why."""
+        return [(view, why) for view, _ in decisions_of(state, player) if (why := self.refusal(view))]
+
+    def mistakes(self) -> list[Mistake]:
+        """Mistakes kept so far, those first that lost most against whatever range is plausible."""
+        mistakes = list(self._mistakes.values())  # at once: another thread may be adding to them
+        return sorted(mistakes, key=lambda one: -one.least)
+
+    def missing(self, hands: list[LoggedHand], name: str) -> list[LoggedHand]:
+        """Hands of the player `name` with a decision of which no finished solve is kept."""
+        return [
+            hand
+            for hand in hands
+            if any(
+                not self._is_kept((hand.number, view.betting.text()))
+                for view, _ in self.reviewed(hand.state, hand.names.index(name))
+            )
+        ]
+
+    def _solved(self, solver: DecisionSolver, state: HandState, raises: tuple[int, ...]) -> SolvedDecision:
+        return solver.opponents_decision(state, raises)
+
+    def _keep(self, number: int, one: DecisionReview) -> None:
+        key, rules = (number, one.betting.text()), one.betting.rules
+        if self._is_kept(key) or one.loss is None or one.chosen is None:
+            return
+        mistake = Mistake(
+            *key,
+            rules.cards_text(one.cards),
+            rules.cards_text(one.board),
+            one.betting.action_text(one.chosen),
+            one.betting.action_text(one.best),
+            round(one.loss, 3),
+            round(one.error, 3),
+            round(one.exploitability, 3),
+            one.finished,
+            round(one.frequency, 3),
+            round(one.range_error, 3),
+        )
+        self._mistakes[key] = mistake
+        if self._file is not None:
+            self._file.append([vars(mistake)])
+
+    def _is_kept(self, key: tuple[int, str]) -> bool:
+        return key in self._mistakes and self._mistakes[key].finished and self._mistakes[key].range_error is not None
+
+
+def _certain(finished: bool, loss: float, error: float, frequency: float) -> bool:
+    """Whether a finished solve finds a loss beyond its error, in an action not mixed in: those are worth the same."""
+    return finished and loss > error and frequency < _MIXED
+
+
+def ends_after(one: DecisionReview, action: int) -> Floats | None:
+    """[K] values of the continuations where `action` ends the round, alone or called; None where nothing is known."""
+    values = one.ends.get((action,))
+    return one.ends.get((action, CALL)) if values is None else values

@@ -1,0 +1,234 @@
+"""Post-flop spots as files: board, ranges, pot, stack and bet menu, read into a game to solve.
+
+A spot file is JSON, such as the `results.json` of a solve, or lines `key: value`:
+
+    board: KsTh7s4d2s
+    oop_range: 66+,A8s+,KQo,AhKd:0.5
+    ip_range: random
+    pot: 100
+    stack: 300
+    bet: 50%,100%,a
+    raise: 2.5x,a
+
+OOP is player 0 and acts first. Menu keys are those of `poker.tree.spots.spot_bets` (`flop_bet`, `oop_turn_raise`,
+`river_donk`, ...) and the thresholds `add_allin_threshold`, `force_allin_threshold`, `merging_threshold`. `rake` is a
+fraction of the pot and `rake_cap` chips. `lock WORDS` fixes what is done at a decision (`locks`).
+"""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from poker.formats.histories import read_text
+from poker.formats.ranges import parse_range
+from poker.game.betting import Betting
+from poker.game.cards import parse_cards
+from poker.kernels.simd import LANES
+from poker.kernels.types import Board, Singles
+from poker.run.errors import PokernetsError
+from poker.run.limits import MOST_SPOT_BYTES, LimitError, check_length, parse_json
+from poker.solvers.vector.boards import symmetries
+from poker.solvers.vector.game import DEFAULT_MEMORY_LIMIT, VectorGame
+from poker.solvers.vector.layout import Rake
+from poker.store.artifacts import fingerprint_of
+from poker.tree import BetMenu
+from poker.tree.spots import spot_bets, spot_root, spot_tree
+
+LOCK = "lock"
+"""Beginning of the keys of locks."""
+REQUIRED = ("board", "oop_range", "ip_range", "pot", "stack")
+MOST_SPOT_CHIPS = 500_000_000
+"""Most chips in the pot and in a stack: all of them together stay within 32 bits."""
+MOST_POTS = 10_000
+"""Largest stack, in pots."""
+MOST_RAISES = 64
+"""Most bets and raises of one line: the product of so many probabilities is still a number of 32 bits."""
+LEAST_WEIGHT = 1e-9
+"""Least sum of the products of weights, over all pairs of hands that can meet."""
+_NODE_BYTES = 500
+"""Bytes of a node of the tree while it is built and laid out."""
+_ENTRY_BYTES = 4
+"""Bytes of a hand's action: half of the two arrays that every solve has, so that only a hopeless tree is cut short."""
+
+
+@dataclass(frozen=True)
+class Spot:
+    """`text` keeps the file's keys as written: it is what a solution remembers."""
+
+    text: dict[str, Any]
+
+    def __post_init__(self) -> None:
+        missing = [key for key in REQUIRED if key not in self.text]
+        if missing:
+            raise PokernetsError(f"spot: missing `{missing[0]}`; a spot needs {', '.join(REQUIRED)} and bet sizes")
+
+    @property
+    def name(self) -> str:
+        """The board, and what tells this spot from others on it: names the folder of a solution."""
+        return f"{self.text['board']}-{fingerprint_of(self.text)[:8]}"
+
+    @property
+    def board(self) -> Board:
+        return parse_cards(str(self.text["board"]))
+
+    @property
+    def pot(self) -> int:
+        return self._chips("pot")
+
+    def game(
+        self,
+        memory_limit: int = DEFAULT_MEMORY_LIMIT,
+        wanted: Callable[[], bool] = lambda: True,
+        most_entries: int | None = None,
+    ) -> VectorGame:
+        """The game to solve; each thing that is wrong with the spot is one message.
+
+        A tree whose solve needs more than `memory_limit` bytes is refused as soon as that is certain, and one with more
+        than `most_entries` action rows by hand; one that is not `wanted` any more is not built to its end.
+        """
+        board = self.board
+        ranges = []
+        for key in ("oop_range", "ip_range"):
+            try:
+                ranges.append(parse_range(str(self.text[key])))
+            except PokernetsError as error:
+                raise PokernetsError(f"spot, `{key}`: {error}") from None
+        menu = self._menu
+        if not any(str(menu.get(key, "")).strip() for key in menu):
+            raise PokernetsError("spot: the bet menu gives no bet; write sizes such as `bet: 50%,100%`, `raise: 2.5x`")
+        most = memory_limit if most_entries is None else most_entries * (_ENTRY_BYTES + _NODE_BYTES // LANES)
+        bill = _bill(self.root, board, np.stack(ranges), most, wanted)
+        stack = self._chips("stack")
+        if stack > MOST_POTS * self.pot:
+            raise PokernetsError(
+                f"spot: a stack of {stack:,} behind a pot of {self.pot:,}: at most {MOST_POTS:,} pots, beyond which"
+                " numbers of 32 bits do not tell what the pot is worth"
+            )
+        tree = spot_tree(len(board), self.pot, stack, menu, watch=bill)
+        if not (tree.action > 0).any():
+            raise PokernetsError("spot: the bet menu gives no legal bet; write sizes such as `bet: 50%,100%`")
+        rake = Rake(self._number("rake", 0.0), self._number("rake_cap", float("inf")))
+        if not 0 <= rake.fraction < 1 or rake.cap < 0:
+            raise PokernetsError(f"spot: rake {rake.fraction} must be a fraction from 0 to 1 and its cap not negative")
+        game = VectorGame(tree, board, np.stack(ranges), rake=rake, memory_limit=memory_limit)
+        if game.total_weight < LEAST_WEIGHT:
+            raise PokernetsError(
+                f"spot: the hands that can meet have weights whose products add up to {game.total_weight:.1g}, which is"
+                " too little to compute with: give the largest weight of a range as 1"
+            )
+        return game
+
+    @property
+    def root(self) -> Betting:
+        return spot_root(len(self.board), self._chips("stack"))
+
+    @property
+    def bets(self) -> BetMenu:
+        return spot_bets(self._menu)
+
+    @property
+    def _menu(self) -> dict[str, Any]:
+        others = (*REQUIRED, "rake", "rake_cap", *self.locks)
+        return {key: value for key, value in self.text.items() if key not in others}
+
+    @property
+    def locks(self) -> dict[str, Any]:
+        """The keys that lock decisions, with their values."""
+        return {key: value for key, value in self.text.items() if key.split(" ")[0] == LOCK}
+
+    def _chips(self, key: str) -> int:
+        value = self._number(key, 0.0)
+        if not 0 < value < math.inf or value != int(value):
+            given = str(self.text[key])[:100]
+            raise PokernetsError(f"spot: `{key}` must be a positive whole number of chips, not {given}")
+        if value > MOST_SPOT_CHIPS:
+            raise PokernetsError(f"spot: `{key}` must be at most {MOST_SPOT_CHIPS:,} chips, not {value:,.0f}")
+        return int(value)
+
+    def _number(self, key: str, default: float) -> float:
+        try:
+            value = float(self.text.get(key, default))
+        except (TypeError, ValueError, OverflowError):
+            value = math.nan
+        if math.isnan(value):
+            raise PokernetsError(f"spot: `{key}` must be a number, not `{str(self.text[key])[:100]}`")
+        return value
+
+
+def _bill(
+    root: Betting, board: Board, ranges: Singles, limit: int, wanted: Callable[[], bool]
+) -> Callable[[Betting, int], None]:
+    """Adds up, decision by decision, the least bytes of a growing tree and the action rows of its solve; refuses what
+    is beyond the limit, or not `wanted` any more."""
+    rules, total = root.rules, 0
+    live = np.where(rules.space.live(board), ranges, 0)
+    merged = len(symmetries(rules, board, live))
+    held: dict[tuple[int, int], float] = {}
+    """Hands over all boards of a street, as boards merged by suits leave them, by street and player."""
+    for player in range(2):
+        entries = np.count_nonzero(live[player]) / merged
+        for street in range(root.street, rules.num_streets):
+            held[street, player] = entries
+            entries *= rules.deck_size - rules.num_hole_cards - rules.board_sizes[street]
+
+    def decision(betting: Betting, actions: int) -> None:
+        nonlocal total
+        if sum(action > 0 for action in betting.line) > MOST_RAISES:
+            raise PokernetsError(
+                f"spot: more than {MOST_RAISES} bets and raises fit one after the other: give larger sizes, or `a`"
+            )
+        total += actions * (_NODE_BYTES + int(_ENTRY_BYTES * held[betting.street, betting.to_act]))
+        if total > limit:
+            raise PokernetsError(
+                f"this solve needs more than the limit of {limit / 2**20:.0f} MiB: offer fewer bet sizes, narrow"
+                " the ranges, or raise the limit"
+            )
+        if not wanted():
+            raise PokernetsError("nobody waits for this spot any more")
+
+    return decision
+
+
+def read_spot(path: str | Path) -> Spot:
+    """The spot in a file, as `read_keys` reads it."""
+    return spot_of(read_keys(path))
+
+
+def read_keys(path: str | Path) -> dict[str, Any]:
+    """The keys of a spot in a file; PokernetsError names the line that is no `key: value`."""
+    file = Path(path)
+    if not file.is_file():
+        raise PokernetsError(f"there is no spot file {file}")
+    text = read_text(file, MOST_SPOT_BYTES + 1)
+    try:
+        check_length(text, MOST_SPOT_BYTES, "a text")
+    except LimitError as error:
+        raise PokernetsError(f"{file}: {error}") from None
+    if text.lstrip().startswith("{"):
+        try:
+            keys = parse_json(text)
+        except (ValueError, LimitError) as error:
+            raise PokernetsError(f"{file}: no valid JSON ({error})") from None
+        for name in ("config", "spot"):  # as a solution's manifest and the results of a solve have them
+            keys = keys.get(name, keys)
+            if not isinstance(keys, dict):
+                raise PokernetsError(f"{file}: `{name}` must hold the keys of a spot")
+        return dict(keys)
+    values: dict[str, Any] = {}
+    for number, line in enumerate(text.splitlines(), 1):
+        content = line.split("#")[0].strip()
+        if not content:
+            continue
+        key, colon, value = content.partition(":")
+        if not colon:
+            raise PokernetsError(f"{file}, line {number}: expected `key: value`, found `{content[:100]}`")
+        values[key.strip()] = value.strip().strip("'\"")
+    return values
+
+
+def spot_of(values: Mapping[str, Any]) -> Spot:
+    return Spot({str(key): value if isinstance(value, int | float) else str(value) for key, value in values.items()})

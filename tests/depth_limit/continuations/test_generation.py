@@ -1,0 +1,131 @@
+"""The claims of [DLS] section 4, exact in Leduc and in a flop game with few bets."""
+
+from functools import lru_cache
+
+import numpy as np
+import pytest
+
+from poker.depth_limit.continuations.generation import (
+    ContinuationSet,
+    Solving,
+    Step,
+    biased,
+    limited_game,
+    self_generated,
+)
+from poker.depth_limit.continuations.leaf_play import LeafPlay
+from poker.run.errors import PokernetsError
+from poker.solvers.vector.game import VectorGame
+from poker.solvers.vector.solver import VectorSolver
+from poker.tree import BetMenu, Kind, bet_menu
+from tests.depth_limit.continuations.test_leaf_play import blueprint
+
+SOLVING = Solving(iterations=1000)
+ANTE = {"leduc": 1, "flop": 2}
+
+
+@lru_cache
+def equilibrium(name: str) -> tuple[LeafPlay, BetMenu | None]:
+    return blueprint(name, 1500)
+
+
+@lru_cache
+def poor(name: str) -> tuple[LeafPlay, BetMenu | None]:
+    return blueprint(name, 15)
+
+
+def searcher_strength(
+    play: LeafPlay, menu: BetMenu | None, continuations: ContinuationSet, size: int, solving: Solving
+) -> Step:
+    """The searcher's solution of the first round with the first `size` continuations, solved from nothing, measured by
+    the best response to it and the blueprint."""
+    opponent, tree = continuations.opponent, play.game.tree
+    solver = VectorSolver(limited_game(continuations, size, play.game.rules, menu), solving.algorithm)
+    solver.run(iterations=solving.iterations)
+    whole, limited = VectorSolver(play.game), solver.game.tree
+    whole.arrays["sums"][:] = play.solver.arrays["sums"]
+    for node in np.flatnonzero((tree.kind == Kind.DECISION) & (tree.street == 0) & (tree.player != opponent)).tolist():
+        rows = solver.strategy(limited.find(tree.path(node)))
+        whole.set_average(node, 0, rows[play.game.hands(1 - opponent)])
+    value = whole.best_response_value(opponent)
+    return Step(size, solver.game_value(opponent), solver.exploitability(), value)
+
+
+def responses(continuations: ContinuationSet) -> np.ndarray:
+    return np.array([step.response_value for step in continuations.steps])
+
+
+@pytest.mark.parametrize("opponent", [0, 1])
+@pytest.mark.parametrize("name", ["leduc", "flop"])
+def test_from_an_equilibrium_enough_continuations_make_the_first_round_one(name: str, opponent: int) -> None:
+    play, menu = equilibrium(name)
+    continuations = self_generated(play, menu, opponent, 8, solving=SOLVING)
+    exploitability = (responses(continuations) - play.solver.game_value(opponent)) / ANTE[name]
+    assert exploitability[0] > 0.02
+    assert exploitability[-1] < 1e-3
+    strength = searcher_strength(play, menu, continuations, 8, SOLVING).response_value
+    assert strength == pytest.approx(responses(continuations)[-1], abs=1e-3)
+
+
+@pytest.mark.parametrize("opponent", [0, 1])
+def test_from_a_poor_blueprint_exploitability_falls_to_what_its_second_round_allows(opponent: int) -> None:
+    play, menu = poor("leduc")
+    continuations = self_generated(play, menu, opponent, 10, solving=SOLVING)
+    least = least_response(play, opponent)
+    assert least > equilibrium("leduc")[0].solver.game_value(opponent) + 0.01
+    assert responses(continuations)[0] > least + 0.05
+    assert responses(continuations)[-1] == pytest.approx(least, abs=1e-3)
+
+
+def least_response(play: LeafPlay, opponent: int) -> float:
+    """Chips a best response wins when the searcher plays the first round as well as its second-round play allows."""
+    tree = play.game.tree
+    solver = VectorSolver(VectorGame(tree, isomorphism=False))
+    game = solver.game
+    for node in np.flatnonzero((tree.kind == Kind.DECISION) & (tree.street == 1) & (tree.player != opponent)).tolist():
+        number = int(tree.num_children[node])
+        solver.lock(node, np.ones((game.rules.num_hands, number), np.float32))
+        for board in game.on(1):
+            rows = play.solver.strategy(node, game.boards.cards[board])
+            solver.set_average(node, board, rows[game.hands(1 - opponent, board)])
+    solver.advance(2000)
+    return solver.best_response_value(opponent)
+
+
+@pytest.mark.parametrize(("name", "opponent"), [("flop", 0), ("leduc", 1)])
+def test_a_part_of_the_pot_is_taken_off_every_response(name: str, opponent: int) -> None:
+    play, menu = poor(name)
+    continuations = self_generated(play, menu, opponent, 2, pot_fraction=0.05, solving=SOLVING)
+    free = self_generated(play, menu, opponent, 2, solving=SOLVING)
+    lowered = (free.values - continuations.values) * (1 if opponent == 0 else -1)
+    tree = play.game.tree
+    for leaf, node in enumerate(play.nodes.tolist()):
+        bets = tree.kind[tree.after_deal(node)] == Kind.DECISION
+        np.testing.assert_allclose(lowered[leaf, 0], 0, atol=1e-6)
+        np.testing.assert_allclose(lowered[leaf, 1], 0.05 * tree.pot(node) * bets, atol=1e-4)
+
+
+def test_biased_forms_are_measured_like_generated_ones() -> None:
+    play, menu = equilibrium("leduc")
+    continuations = biased(play, 1)
+    generated = self_generated(play, menu, 1, 2, solving=SOLVING)
+    naive = searcher_strength(play, menu, continuations, 1, SOLVING)
+    four = searcher_strength(play, menu, continuations, 4, SOLVING)
+    assert naive.response_value == pytest.approx(generated.steps[0].response_value, abs=1e-4)
+    assert four.response_value < naive.response_value - 0.1
+
+
+def test_the_blueprint_is_left_as_it_was_and_foreign_menus_are_refused() -> None:
+    play, menu = blueprint("flop", 5)
+    before = play.solver.arrays["sums"].copy()
+    self_generated(play, menu, 0, 2, solving=Solving(iterations=10))
+    np.testing.assert_array_equal(before, play.solver.arrays["sums"])
+    with pytest.raises(PokernetsError, match="menu"):
+        self_generated(play, bet_menu(preflop=["a"], flop=["a"]), 0, 2, solving=Solving(iterations=10))
+
+
+def test_a_solve_goes_on_from_the_one_before() -> None:
+    play, menu = equilibrium("flop")
+    continuations = self_generated(play, menu, 1, 8, solving=Solving(iterations=100))
+    cold = searcher_strength(play, menu, continuations, 8, Solving(iterations=100))
+    assert continuations.steps[-1].limited_exploitability < 0.5 * cold.limited_exploitability

@@ -1,0 +1,278 @@
+import random
+from dataclasses import replace
+
+import pytest
+
+from poker.game.rules import CALL, FOLD, Rules
+from poker.game.state import NOBODY, Betting, IllegalAction, Legal
+from tests.games import load_rules as game
+from tests.random_play import GAMES, nolimit, random_action
+
+HEADS_UP = game("holdem_nolimit_2p")
+
+
+def legal_after(rules: Rules, text: str) -> Legal:
+    return Betting.parse(rules, text).legal()
+
+
+def test_start_of_the_acpc_game() -> None:
+    betting = Betting.start(HEADS_UP)
+    assert betting.committed == (100, 50)
+    assert betting.to_act == 1
+    assert (betting.pot, betting.to_call) == (150, 50)
+    assert betting.legal() == Legal(fold=True, call=True, min_raise=200, max_raise=20000)
+
+
+CLOSED = Legal(True, True, 0, 0)
+LIMIT = game("holdem_limit_2p")
+UNEVEN = nolimit((5000, 5000, 5000, 500))
+FURTHER = nolimit((9000, 9000, 9000, 400, 500, 560))
+NARROW = {
+    all_in: replace(nolimit((240, 240, 240, all_in), 10), betting="limit", raise_sizes=(10, 10, 20, 20))
+    for all_in in (14, 15)
+}
+
+
+def small(*stacks: int) -> Rules:
+    """Blinds of 1 and 2: TDA rule 47 with the big blind as the smallest full raise."""
+    return nolimit(stacks, 2)
+
+
+@pytest.mark.parametrize(
+    ("rules", "text", "expected"),
+    [
+        # the minimum raise is the last raise
+        (HEADS_UP, "c", Legal(False, True, 200, 20000)),
+        (HEADS_UP, "r300", Legal(True, True, 500, 20000)),
+        (HEADS_UP, "r300r700", Legal(True, True, 1100, 20000)),
+        (HEADS_UP, "cc/", Legal(False, True, 200, 20000)),
+        (HEADS_UP, "r300c/", Legal(False, True, 400, 20000)),
+        (HEADS_UP, "r300c/r400", Legal(True, True, 500, 20000)),
+        (HEADS_UP, "r300c/r19999", Legal(True, True, 20000, 20000)),
+        (HEADS_UP, "r20000", CLOSED),
+        (nolimit((20000, 450)), "cr300", Legal(True, True, 450, 450)),  # or a short all-in
+        (nolimit((20000, 450)), "cr300r450", CLOSED),
+        (nolimit((5000, 500)), "r500", CLOSED),  # nobody has more to call with
+        (nolimit((5000, 500)), "c", Legal(False, True, 200, 5000)),
+        # player 2 raises to 400, player 3 is all-in for 500: who has not acted may raise, player 2 may not
+        (UNEVEN, "r400r500", Legal(True, True, 800, 5000)),
+        (UNEVEN, "r400r500cc", CLOSED),
+        (nolimit((700, 5000, 5000, 600)), "r400r600r700c", Legal(True, True, 1000, 5000)),  # two short all-ins together
+        # all-ins of 400 and 500 make a full raise; the one of 560 after them only adds to what player 2 faces
+        (FURTHER, "r300r400r500cfc", Legal(True, True, 700, 9000)),
+        (FURTHER, "r300r400r500r560fc", Legal(True, True, 760, 9000)),
+        # who has acted may raise only what adds up to a full raise
+        (small(200, 200, 200, 3), "cr3f", Legal(True, True, 5, 200)),  # the big blind has not acted
+        (small(200, 200, 200, 3), "cr3fc", CLOSED),
+        (small(200, 200, 200, 3), "cr3fr5", Legal(True, True, 7, 200)),
+        (small(200, 200, 200, 4), "cr4fc", Legal(True, True, 6, 200)),  # a full raise
+        (small(200, 200, 200, 3, 4, 5), "cr3cr5fc", Legal(True, True, 7, 200)),
+        (small(200, 3, 200), "cfr3", CLOSED),
+        (small(200, 3, 200), "ccr3", CLOSED),
+        (small(200, 200, 3), "ccc/ccr3", CLOSED),
+        (small(200, 200, 3), "ccc/ccr3c", CLOSED),
+        (small(200, 200, 3, 200), "cccc/ccr3", Legal(True, True, 5, 200)),  # the button has not acted
+        (small(200, 200, 3, 200), "cccc/ccr3r5", Legal(True, True, 7, 200)),
+        (small(200, 200, 3, 200), "cccc/ccr3c", CLOSED),
+        (small(200, 200, 4, 200), "cccc/ccr4c", Legal(True, True, 6, 200)),
+        (small(200, 200, 3, 4, 200), "ccccc/ccr3r4c", Legal(True, True, 6, 200)),
+        (small(200, 200, 3, 200), "cccc/ccr3cc", CLOSED),
+        (small(200, 200, 3, 200), "cccc/ccr3ccc/", Legal(False, True, 5, 200)),  # a new street
+        (small(200, 200, 200, 14, 200, 18), "r10r14cr18fc", Legal(True, True, 26, 200)),  # 4 and 4 after a raise of 8
+        (small(200, 200, 200, 14, 200, 18), "r10r14cr18fcc", CLOSED),
+        # half a bet reopens limit betting (TDA rule 47 B): after a bet of 10, all-ins of 14 and 15
+        (NARROW[14], "crfc", CLOSED),
+        (NARROW[15], "crfc", Legal(True, True, 25, 25)),
+        # limit raises are capped
+        (LIMIT, "rr", Legal(True, True, 40, 40)),
+        (LIMIT, "rrr", CLOSED),
+        (LIMIT, "rrrc/rrr", Legal(True, True, 80, 80)),
+        (LIMIT, "rrrc/rrrrc/c", Legal(False, True, 100, 100)),
+    ],
+)
+def test_legal_actions(rules: Rules, text: str, expected: Legal) -> None:
+    assert legal_after(rules, text) == expected
+
+
+def test_rounds_end_and_totals_add_up() -> None:
+    assert Betting.parse(UNEVEN, "r400r500ccc").street == 1
+    assert Betting.parse(LIMIT, "rrrc/rrrrc/rrrrc/rrrrc").committed == (240, 240)
+
+
+def test_what_was_done_at_a_table_where_a_short_all_in_reopened_the_betting_is_taken() -> None:
+    betting = Betting.parse(nolimit((200, 200, 200, 3), 2), "cr3fc")
+    with pytest.raises(
+        IllegalAction, match="illegal action `raise to 10` of player 2 after `cr3fc`: legal are fold, call"
+    ):
+        betting.apply(10)
+    raised = betting.apply_by(2, 10)
+    assert [action for _, _, action in raised.turns()] == [CALL, 3, FOLD, CALL, 10]
+    with pytest.raises(IllegalAction, match="raise to 4"):
+        betting.apply_by(2, 4)
+
+
+def test_the_whole_big_blind_is_called_though_it_is_all_in_for_less() -> None:
+    """Player 1 has 30 of the 100 that the big blind is; the small blind of 50 is the highest bet posted."""
+    rules = nolimit((5000, 30, 5000, 5000))
+    start = Betting.start(rules)
+    assert (start.committed, start.to_act, start.to_call) == ((50, 30, 0, 0), 2, 100)
+    assert start.legal() == Legal(True, True, 200, 5000)
+    assert Betting.parse(rules, "cf").to_call == 50
+    assert Betting.parse(rules, "cfc").text() == "cfc/"
+    assert legal_after(rules, "r300") == Legal(True, True, 500, 5000)
+
+
+def test_nobody_completes_a_blind_against_players_who_are_all_in_for_less() -> None:
+    rules = nolimit((5000, 30, 5000))
+    assert Betting.parse(rules, "f").legal() == Legal(False, True, 0, 0)
+    assert Betting.parse(rules, "fc").is_showdown
+
+
+def test_games_of_the_acpc_keep_the_rules_of_its_dealer() -> None:
+    """Its dealer lets a short all-in reopen the betting, and the smallest total stays the one before it."""
+    ours = nolimit((5000, 5000, 5000, 500))
+    dealers = Rules.from_acpc(ours.to_acpc(), ours.name)
+    assert legal_after(ours, "r400r500") == Legal(True, True, 800, 5000)
+    assert legal_after(dealers, "r400r500") == Legal(True, True, 700, 5000)
+    assert legal_after(ours, "r400r500cc") == CLOSED
+    assert legal_after(dealers, "r400r500cc") == Legal(True, True, 700, 5000)
+    short = nolimit((5000, 400, 1000))
+    assert legal_after(short, "r1000") == CLOSED
+    assert legal_after(Rules.from_acpc(short.to_acpc()), "r1000") == Legal(True, True, 1900, 5000)
+
+
+@pytest.mark.parametrize(
+    ("stacks", "committed", "to_act"),
+    [((30, 5000), (30, 50), -1), ((5000, 30), (100, 30), -1), ((60, 5000), (60, 50), 1), ((5000, 60), (100, 50), 1)],
+)
+def test_blinds_above_the_stack(stacks: tuple[int, int], committed: tuple[int, int], to_act: int) -> None:
+    betting = Betting.start(nolimit(stacks))
+    assert (betting.committed, betting.to_act) == (committed, to_act)
+    assert betting.is_showdown == (to_act < 0)
+
+
+def test_all_in_jumps_to_the_last_street() -> None:
+    betting = Betting.parse(HEADS_UP, "r20000c")
+    assert (betting.text(), betting.street, betting.is_showdown) == ("r20000c///", 3, True)
+    flop = Betting.parse(HEADS_UP, "cc/r20000c")
+    assert flop.text() == "cc/r20000c//"
+
+
+def test_kuhn_betting_tree() -> None:
+    ends = []
+
+    def walk(betting: Betting) -> None:
+        if betting.is_over:
+            ends.append((betting.text(), betting.committed))
+            return
+        legal = betting.legal()
+        for action in (FOLD, CALL, legal.min_raise):
+            if legal.allows(action) and (action != 0 or legal.call):
+                walk(betting.apply(action))
+
+    walk(Betting.start(game("kuhn")))
+    assert set(ends) == {("cc", (1, 1)), ("crf", (1, 2)), ("crc", (2, 2)), ("rf", (2, 1)), ("rc", (2, 2))}
+
+
+@pytest.mark.parametrize("name", [*GAMES, "unequal"])
+def test_betting_strings_round_trip(name: str) -> None:
+    rules = nolimit((77, 12000, 345, 901, 4000, 100)) if name == "unequal" else game(name)
+    rng = random.Random(1)
+    for _ in range(200):
+        betting = Betting.start(rules)
+        while not betting.is_over:
+            betting = betting.apply(random_action(betting.legal(), rng))
+            assert Betting.parse(rules, betting.text()) == betting
+        assert sum(betting.committed) == betting.pot
+        assert all(chips <= stack for chips, stack in zip(betting.committed, rules.stacks, strict=True))
+
+
+def test_a_hand_is_walked_along_its_line() -> None:
+    betting = Betting.parse(HEADS_UP, "r300c/cr600c/")
+    assert betting.line == [300, CALL, CALL, 600, CALL]
+    assert [before.text() for before, _, _ in betting.turns()] == ["", "r300", "r300c/", "r300c/c", "r300c/cr600"]
+    assert [(player, action) for _, player, action in betting.turns()] == list(betting.moves())
+    assert [player for player, _ in betting.moves()] == [1, 0, 0, 1, 0]
+    assert [betting.last_raiser(street) for street in range(3)] == [1, 1, NOBODY]
+
+
+def test_folds_that_nobody_asked_for_are_part_of_the_line() -> None:
+    start = Betting.start(game("holdem_limit_3p"))
+    betting = start.apply(CALL).leave(1).apply(CALL).apply_by(0, FOLD)
+    assert list(betting.moves()) == [(2, CALL), (1, FOLD), (0, CALL), (0, FOLD)]
+    assert [before.to_act for before, _, _ in betting.turns()] == [2, 0, 0, 0]
+    assert [before.apply_by(player, action) for before, player, action in betting.turns()][-1] == betting
+    with pytest.raises(IllegalAction, match="player 1 cannot act after ``: it is not their turn"):
+        start.apply_by(1, CALL)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("r150", "illegal action `raise to 150` of player 1 after ``: legal are fold, call, raise to 200..20000"),
+        ("r20001", "raise to 20001"),
+        ("cf", "illegal action `fold` of player 0 after `c`: legal are call, raise to 200..20000"),
+        ("fc", "the hand is over after `f`"),
+        ("r20000r20000", "legal are fold, call"),
+        ("c/c", "`/` before the betting of street 0 is over"),
+        ("ccc", "`/` missing before `c`"),
+        ("x", "`x` is no action"),
+        ("r", "expected f, c or r<total>"),
+        ("c5", "no action"),
+        ("r12345678901", "no action"),
+    ],
+)
+def test_illegal_actions_say_what_was_legal(text: str, message: str) -> None:
+    with pytest.raises(IllegalAction) as error:
+        Betting.parse(HEADS_UP, text)
+    assert message in str(error.value)
+
+
+def test_limit_raise_beyond_the_cap_is_refused() -> None:
+    with pytest.raises(
+        IllegalAction, match="illegal action `raise to 50` of player 0 after `rrr`: legal are fold, call"
+    ):
+        Betting.parse(game("holdem_limit_2p"), "rrrr")
+    with pytest.raises(IllegalAction, match="expected f, c or r"):
+        Betting.parse(game("holdem_limit_2p"), "r20")
+
+
+def test_subgame_roots() -> None:
+    flop = Betting.parse(HEADS_UP, "r300c/")
+    root = Betting.at_street(HEADS_UP, 1, (300, 300))
+    assert (root.to_act, root.legal(), root.pot) == (flop.to_act, flop.legal(), 600)
+    assert root.apply(600).apply(CALL).text() == "/r600c/"
+    all_in = Betting.at_street(HEADS_UP, 1, (20000, 20000))
+    assert all_in.is_showdown
+    with pytest.raises(IllegalAction, match="must have matched"):
+        Betting.at_street(HEADS_UP, 1, (300, 200))
+    with pytest.raises(IllegalAction, match="do not fit"):
+        Betting.at_street(HEADS_UP, 1, (30000, 30000))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "r0",
+        "b0",
+        "b00",
+        "r0200",
+        "r+200",
+        "r2_00",
+        "r\uff12\uff10\uff10",
+        "r200 ",
+        "R200",
+        "k0",
+        "f1",
+        "",
+        "r" + "9" * 11,
+    ],
+)
+def test_actions_have_totals_in_ascii_digits_without_a_leading_zero(text: str) -> None:
+    """HTTP, MCP and logs parse whole bettings, served games single actions."""
+    start = Betting.start(HEADS_UP)
+    with pytest.raises(IllegalAction):
+        start.apply(start.parse_action(text))
+    with pytest.raises(IllegalAction):
+        Betting.parse(HEADS_UP, f"{text}c" if text else "x")
+    assert start.parse_action("b200", round_start=100) == 300

@@ -1,0 +1,144 @@
+from dataclasses import asdict, replace
+
+import pytest
+
+from poker.game.rules import UNCAPPED, UNLIMITED, AcpcRules, Rules, RulesError, rules_from
+from tests.games import load_rules as game
+from tests.random_play import GAMES
+
+LEDUC = """GAMEDEF
+# comments and blank lines are skipped
+
+limit
+numPlayers = 2
+numRounds = 2
+blind = 1 1
+raiseSize = 2 4
+firstPlayer = 1 1
+maxRaises = 2 2
+numSuits = 2
+numRanks = 3
+numHoleCards = 1
+numBoardCards = 0 1
+END GAMEDEF
+"""
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_acpc_text_round_trips(name: str) -> None:
+    rules = game(name)
+    assert rules.name == name
+    assert Rules.from_acpc(rules.to_acpc(), name) == rules
+
+
+def test_definitions_are_games_of_the_acpc() -> None:
+    """Its dealer has rules of its own where stacks differ and more than two play."""
+    six = game("holdem_nolimit_6p")
+    uneven = replace(six, stacks=(100, *six.stacks[1:]))
+    dealers = Rules.from_acpc(uneven.to_acpc(), uneven.name)
+    assert (type(dealers), dealers.to_acpc()) == (AcpcRules, uneven.to_acpc())
+    assert dealers.at_the_acpc() == uneven.at_the_acpc() == dealers != uneven
+    assert (uneven.opening, dealers.opening, game("holdem_nolimit_2p").opening) == (100, 0, 0)
+    assert [rules_from(asdict(rules)) for rules in (uneven, dealers)] == [uneven, dealers]
+    with pytest.raises(RulesError, match="any_raise_reopens is True; in `holdem_nolimit_6p` it is False"):
+        dealers.must_fit(uneven, "the blueprint", exactly=True)
+
+
+def test_reads_a_published_definition() -> None:
+    rules = Rules.from_acpc(LEDUC, "leduc")
+    assert rules.stacks == (UNLIMITED, UNLIMITED)
+    assert rules.raise_sizes == (2, 4)
+    assert rules.first_player == (0, 0)
+    assert (rules.deck_size, rules.num_hands, rules.num_streets, rules.big_blind) == (6, 6, 2, 1)
+    assert rules.to_acpc().splitlines() == [line for line in LEDUC.splitlines() if line and line[0] != "#"]
+
+
+def test_optional_lines_and_case() -> None:
+    text = LEDUC.replace("firstPlayer = 1 1\n", "").replace("maxRaises = 2 2\n", "").replace(" = ", " ").upper()
+    rules = Rules.from_acpc(text)
+    assert rules.first_player == (0, 0)
+    assert rules.max_raises == (UNCAPPED, UNCAPPED)
+
+
+@pytest.mark.parametrize(
+    "field", ["numPlayers", "numRounds", "blind", "raiseSize", "numSuits", "numRanks", "numHoleCards", "numBoardCards"]
+)
+def test_missing_field_is_named(field: str) -> None:
+    text = "\n".join(line for line in LEDUC.splitlines() if not line.startswith(field))
+    with pytest.raises(RulesError, match=f"missing field `{field}`"):
+        Rules.from_acpc(text)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("limit\n", "", "missing field `limit` or `nolimit`"),
+        ("limit\n", "nolimit\n", "missing field `stack`"),
+        ("blind = 1 1", "blnd = 1 1", "unknown field in `blnd = 1 1`"),
+        ("blind = 1 1", "blind = 1 x", "`blind` must hold integers >= 0, not `1 x`"),
+        ("blind = 1 1", "blind = 1 -1", "`blind` must hold integers >= 0"),
+        ("blind = 1 1", "blind =", "`blind` must hold integers"),
+        ("blind = 1 1", "blind = 1 1 1", "`blind` must hold 2 integers, not 3"),
+        ("blind = 1 1", "blind = 1 1\nblind = 1 1", "`blind` is there twice"),
+        ("raiseSize = 2 4", "raiseSize = 2", "`raiseSize` must hold 2 integers, not 1"),
+        ("raiseSize = 2 4", "raiseSize = 2 0", "`raise_sizes` must be one amount >= 1"),
+        ("numPlayers = 2", "numPlayers = 1", "`blind` must hold 1 integers, not 2"),
+        ("numPlayers = 2", "numPlayers = 2 2", "`numPlayers` must hold 1 integers"),
+        ("numPlayers = 2", "numPlayers = 2147483648", "`numPlayers` must be at most 12, not 2147483648"),
+        ("numRounds = 2", "numRounds = 2147483648", "`numRounds` must be at most 8, not 2147483648"),
+        ("firstPlayer = 1 1", "firstPlayer = 1 3", "`first_player` must be one player"),
+        ("firstPlayer = 1 1", "firstPlayer = 0 1", "`first_player` must be one player"),
+        ("numHoleCards = 1", "numHoleCards = 3", "`num_hole_cards` must be 1 or 2"),
+        ("numBoardCards = 0 1", "numBoardCards = 0 5", "`board_cards` must be small enough"),
+        ("numSuits = 2", "numSuits = 5", "`num_suits` must be 1 to 4"),
+    ],
+)
+def test_garbled_definition_is_refused(old: str, new: str, message: str) -> None:
+    with pytest.raises(RulesError) as error:
+        Rules.from_acpc(LEDUC.replace(old, new), "leduc")
+    assert message in str(error.value)
+    assert "leduc" in str(error.value)
+
+
+def test_values_of_the_wrong_type_are_refused() -> None:
+    values = {name: getattr(game("kuhn"), name) for name in Rules.__dataclass_fields__}
+    for name, value in [
+        ("num_players", "2"),
+        ("blinds", 1),
+        ("num_players", 13),
+        ("blinds", [1, 1.5]),
+        ("betting", "potlimit"),
+        ("name", 3),
+    ]:
+        with pytest.raises(RulesError, match=f"`{name}` must be"):
+            Rules(**{**values, name: value})
+
+
+def test_cards_of_small_decks_are_the_highest() -> None:
+    assert game("kuhn").cards_text((0, 1, 2)) == "QsKsAs"
+    leduc = game("leduc")
+    assert leduc.cards_text(tuple(range(6))) == "QhQsKhKsAhAs"
+    holdem = game("holdem_nolimit_2p")
+    assert holdem.parse_cards("2cAsTd") == (0, 51, 33)
+    for rules in (leduc, holdem):
+        everything = tuple(range(rules.deck_size))
+        assert rules.parse_cards(rules.cards_text(everything)) == everything
+
+
+@pytest.mark.parametrize("text", ["A", "Ax", "2c", "1h", "Qc"])
+def test_cards_outside_the_deck_are_refused(text: str) -> None:
+    with pytest.raises(RulesError, match="cards"):
+        game("leduc").parse_cards(text)
+
+
+@pytest.mark.parametrize(
+    ("name", "positions"),
+    [
+        ("holdem_nolimit_2p", "BB BTN"),
+        ("holdem_limit_3p", "SB BB BTN"),
+        ("holdem_nolimit_6p", "SB BB UTG HJ CO BTN"),
+        ("holdem_limit_10p", "SB BB UTG UTG+1 UTG+2 UTG+3 UTG+4 HJ CO BTN"),
+    ],
+)
+def test_positions(name: str, positions: str) -> None:
+    assert game(name).positions == tuple(positions.split())

@@ -1,0 +1,164 @@
+import random
+
+import numpy as np
+import pytest
+
+from poker.formats.played import table_rules
+from poker.game.rules import CALL
+from poker.game.state import DealError, HandState, Pot, showdown_ranks
+from tests.games import load_rules as game
+from tests.random_play import GAMES, nolimit, pokerkit_pays, random_action
+
+
+def play(state: HandState, text: str) -> HandState:
+    for token in text.replace("/", " ").split():
+        state = state.apply(state.betting.parse_action(token))
+    return state
+
+
+def deal(stacks: tuple[int, ...], hands: str, board: str) -> HandState:
+    rules = nolimit(stacks)
+    return HandState.start(rules, [rules.parse_cards(hand) for hand in hands.split()], rules.parse_cards(board))
+
+
+@pytest.mark.parametrize(
+    ("stacks", "hands", "text", "pots", "payoffs"),
+    [
+        (
+            (100, 300, 1000, 1000),
+            "AsAh KsKh QsQh 7c2d",
+            "r1000 c c c",
+            [Pot(400, (0, 1, 2, 3)), Pot(600, (1, 2, 3)), Pot(1400, (2, 3))],
+            [300, 300, 400, -1000],
+        ),
+        ((500, 1000), "AsAh KsKh", "r1000 c", [Pot(1000, (0, 1))], [500, -500]),
+        ((1000, 1000), "AsAh KsKh", "r700 f", [Pot(200, (1,))], [-100, 100]),
+        ((1000,) * 4, "7c2d AdKc AsKh 7d4h", "r225 f f c / c c / c c / c c", [Pot(500, (1, 2))], [-50, 25, 25, 0]),
+        ((1000,) * 3, "AsKh AdKc 7c2d", "r201 c c / c r302 f c / c c / c c", [Pot(805, (0, 1))], [101, 100, -201]),
+        # three split 350 chips, 116 each: two get one more
+        (
+            (1000,) * 4,
+            "7c2d AsKh AdKc AcKd",
+            "c c f c / c c c / c c c / c c c",
+            [Pot(350, (1, 2, 3))],
+            [-50, 17, 17, 16],
+        ),
+        # three split the main pot, 216 each and two chips; two of them a side pot, 251 each and one chip
+        (
+            (1000, 150, 1000, 1000, 1000),
+            "7c2d AsKh AdKc AcKd 7d3c",
+            "c c c f c / r150 c c c / c c r251 c c / c r351 f c",
+            [Pot(650, (1, 2, 3)), Pot(503, (2, 3))],
+            [-50, 217 - 150, 217 + 252 - 351, 216 + 251 - 351, -251],
+        ),
+    ],
+    ids=["side pots", "uncalled bet", "fold", "odd chip", "odd chip of a later bet", "odd chips", "of every pot"],
+)
+def test_pots_go_to_whoever_paid_for_them_and_odd_chips_to_the_first_seats(
+    stacks: tuple[int, ...], hands: str, text: str, pots: list[Pot], payoffs: list[int]
+) -> None:
+    state = play(deal(stacks, hands, "2h3d8h9sJs"), text)
+    assert state.pots() == pots
+    assert state.payoffs() == payoffs
+
+
+def test_odd_chips_may_be_divided() -> None:
+    state = play(deal((1000,) * 3, "AsKh AdKc 7c2d", "2h3d8h9sJs"), "r201 c c / c r302 f c / c c / c c")
+    assert state.divided_payoffs() == [100.5, 100.5, -201]
+
+
+def test_odd_chips_divided_as_the_dealer_of_the_competition_does() -> None:
+    """Three split the main pot of 560, to which a player who folds later has paid; two of them a side pot of 380."""
+    state = deal((1000, 140, 1000, 1000), "AsKh AdKc AcKd 7c2d", "2h3d8h9sJs")
+    state = play(state, "r200 c c c / c c c / r300 c f / c c")
+    assert state.pots() == [Pot(560, (0, 1, 2)), Pot(380, (0, 2))]
+    third = 560 / 3
+    assert state.divided_payoffs() == pytest.approx([third - 110, third - 140, third - 110, -200])
+
+
+def test_each_pot_is_split_by_itself() -> None:
+    """TDA rule 21: 183 as 92 and 91, 105 as 53 and 52, 240 even, though players 1 and 4 win all three; PokerKit 0.7.7
+    puts them together and pays 64 to both."""
+    rules = table_rules(
+        blinds=(3, 6, 0, 0, 0, 0), starting_stacks=(200, 200, 45, 80, 200, 200), min_bet=6, first_to_act=2
+    )
+    hands = map(rules.parse_cards, ("8c3s", "AhJd", "QsTs", "9s9d", "AdJh", "7c7d"))
+    state = play(HandState.start(rules, hands, rules.parse_cards("AsJc4d8h3c")), "r45 r80 r200 f f c")
+    assert [pot.amount for pot in state.pots()] == [183, 105, 240]
+    assert state.payoffs() == [-3, 65, -45, -80, 63, 0]
+    assert pokerkit_pays([-3, 64, -45, -80, 64, 0], state)
+
+
+@pytest.mark.parametrize(
+    ("name", "hands", "board", "winner"),
+    [("kuhn", "Qs As", "", 1), ("leduc", "Qh As", "Qs", 0), ("leduc", "Qh As", "Ks", 1), ("leduc", "Kh Ks", "As", -1)],
+)
+def test_small_games_pair_beats_high_card(name: str, hands: str, board: str, winner: int) -> None:
+    rules = game(name)
+    first, second = showdown_ranks(rules, [rules.parse_cards(hand) for hand in hands.split()], rules.parse_cards(board))
+    assert {0: first > second, 1: first < second, -1: first == second}[winner]
+
+
+def test_few_cards_order() -> None:
+    rules = nolimit((100, 100))
+    texts = [
+        "2c3d 4c5s",
+        "2cKd 4cQs",
+        "2cAd KcQs",
+        "2c2d 3h4s",
+        "AcAd 3h4s",
+        "2c2d 3c3d",
+        "KcKd AcAd",
+        "2c2d 2h3s",
+        "2c2d 2h2s",
+    ]
+    ranks = []
+    for text in texts:
+        hand, board = text.split()
+        ranks += showdown_ranks(rules, [rules.parse_cards(hand)], rules.parse_cards(board))
+    assert ranks == sorted(set(ranks))
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_payoffs_sum_to_zero_and_views_hide(name: str) -> None:
+    rules = game(name)
+    generator = np.random.default_rng(3)
+    rng = random.Random(3)
+    for _ in range(50):
+        state = HandState.deal(rules, generator)
+        while not state.is_over:
+            view = state.view(state.to_act)
+            assert view.hole_cards[state.to_act] == state.hole_cards[state.to_act]
+            assert sum(len(hand) for hand in view.hole_cards) == rules.num_hole_cards
+            assert view.runout == state.board == state.runout[: rules.board_sizes[state.street]]
+            assert view.legal() == state.legal()
+            state = state.apply(random_action(state.legal(), rng))
+        assert sum(state.payoffs()) == 0
+        revealed = [i for i, hand in enumerate(state.view(0).hole_cards) if hand]
+        live = [i for i in range(rules.num_players) if not state.betting.folded[i]]
+        assert revealed == (sorted({0, *live}) if state.betting.is_showdown else [0])
+
+
+def test_same_seed_same_deal() -> None:
+    rules = game("holdem_nolimit_6p")
+    assert HandState.deal(rules, np.random.default_rng(5)) == HandState.deal(rules, np.random.default_rng(5))
+    assert HandState.deal(rules, np.random.default_rng(5)) != HandState.deal(rules, np.random.default_rng(6))
+
+
+def test_impossible_cards_are_refused() -> None:
+    rules = nolimit((1000, 1000))
+    with pytest.raises(DealError, match="needs 2 hands of 2"):
+        HandState.start(rules, ((0, 1),), ())
+    with pytest.raises(DealError, match="not different cards"):
+        HandState.start(rules, ((0, 1), (1, 2)), ())
+    with pytest.raises(DealError, match="not different cards"):
+        HandState.start(rules, ((0, 52), ()), ())
+    with pytest.raises(DealError, match="has 5 cards, not 6"):
+        HandState.start(rules, ((), ()), range(6))
+    hidden = HandState.start(rules, ((0, 1), ()), ())
+    with pytest.raises(DealError, match="when the hand is over"):
+        hidden.payoffs()
+    for _ in range(8):
+        hidden = hidden.apply(CALL)
+    with pytest.raises(DealError, match="the showdown needs"):
+        hidden.payoffs()

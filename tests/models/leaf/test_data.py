@@ -1,0 +1,230 @@
+"""Batches from shards: the rows of the disk, split by group, refused by name when something is wrong."""
+
+import shutil
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import numpy as np
+import pytest
+import torch
+from lightning import Trainer
+
+from models.leaf.data import LeafColumns, LeafData
+from models.training.shard_data import held_out
+from poker.depth_limit import inputs
+from poker.depth_limit.shards import KIND, STAMP, columns_of, open_shards, write_shard
+from poker.run.errors import PokernetsError
+from poker.solvers.blueprint import CONTINUATIONS
+from poker.store import shards
+from poker.store.artifacts import CorruptArtifactError, MismatchedArtifactError, MissingArtifactError, write_artifact
+from tests.devices import CUDA
+from tests.models.shards import truth, write_leaf_states
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("data") / "leaf_states"
+    write_leaf_states(path, rows=5000, shards=3)
+    return path
+
+
+def test_gathering_is_plain_indexing_of_the_shards_in_a_row(root: Path) -> None:
+    columns = LeafColumns(str(root))
+    rows = np.random.default_rng(0).permutation(len(columns))[:4000]
+    for name in columns_of(4):
+        np.testing.assert_array_equal(columns.take(name, rows), columns.all(name)[rows])
+
+
+def test_no_group_is_on_both_sides_of_the_split(root: Path) -> None:
+    data = LeafData(str(root), batch_rows=256, validation_share=0.2)
+    groups = LeafColumns(str(root)).all("group")
+    train, validation = set(groups[data.train_rows]), set(groups[data.validation_rows])
+    assert not train & validation
+    assert len(data.train_rows) + len(data.validation_rows) == 15000
+    # 400 groups, a fifth held out: standard deviation 8 groups.
+    assert abs(len(validation) - 80) < 4 * 8
+
+
+def test_the_split_depends_on_the_group_and_the_seed_alone() -> None:
+    groups = np.arange(100_000, dtype=np.int32)
+    part = held_out(groups, 0.05, seed=1)
+    np.testing.assert_array_equal(part[::-1], held_out(groups[::-1], 0.05, seed=1))
+    assert abs(part.mean() - 0.05) < 4 * np.sqrt(0.05 * 0.95 / 100_000)
+    both = part & held_out(groups, 0.05, seed=2)
+    assert abs(both.mean() - 0.0025) < 4 * np.sqrt(0.0025 / 100_000)
+
+
+def test_the_seed_of_a_training_moves_the_batches_and_not_what_is_held_out(root: Path) -> None:
+    one, two = (LeafData(str(root), batch_rows=256, validation_share=0.2, seed=seed) for seed in (1, 2))
+    np.testing.assert_array_equal(one.validation_rows, two.validation_rows)
+    first, other = (next(iter(data.train_dataloader())).features for data in (one, two))
+    assert not torch.equal(first, other)
+    moved = LeafData(str(root), batch_rows=256, validation_share=0.2, seed=1, split_seed=1)
+    assert not np.array_equal(one.validation_rows, moved.validation_rows)
+
+
+def test_batches_hold_matching_features_and_labels(root: Path) -> None:
+    data = LeafData(str(root), batch_rows=512, validation_share=0.2)
+    batches = list(data.train_dataloader())
+    assert len(batches) == data.epoch_batches == len(data.train_dataloader()) == len(data.train_rows) // 512
+    for batch in batches[:3]:
+        assert batch.features.shape == (512, inputs.SIZE)
+        error = batch.labels.numpy() - truth(batch.features.numpy())
+        assert abs(error.std() - 0.05) < 0.005
+    seen = sum(len(batch.street) for batch in data.val_dataloader())
+    assert seen == len(data.validation_rows)
+
+
+@pytest.mark.parametrize("device", ["cpu", CUDA])
+def test_rows_on_the_device_make_the_same_batches(root: Path, device: str) -> None:
+    settings: dict[str, Any] = {"batch_rows": 512, "validation_share": 0.2}
+    data, on_device = LeafData(str(root), **settings), LeafData(str(root), **settings, on_device=True)
+    assert on_device.config == data.config
+    trainer = SimpleNamespace(current_epoch=1, global_rank=1, world_size=2)
+    trainer.strategy = SimpleNamespace(root_device=torch.device(device))
+    data.trainer = on_device.trainer = cast(Trainer, trainer)
+    loaders = [(each.train_dataloader(), each.val_dataloader()) for each in (data, on_device)]
+    for loader, other in zip(*loaders, strict=True):
+        count = 0
+        for batch, same in zip(loader, other, strict=True):
+            count += 1
+            for column, equal in zip(batch, same, strict=True):
+                assert column.dtype == equal.dtype
+                torch.testing.assert_close(column, equal.cpu(), rtol=0, atol=0)
+        assert count == len(other)
+
+
+def test_epochs_follow_each_other_in_one_stream(root: Path) -> None:
+    def firsts(epoch_rows: int, epochs: range) -> list[float]:
+        data = LeafData(str(root), batch_rows=512, epoch_rows=epoch_rows, validation_share=0.2)
+        seen = []
+        for epoch in epochs:
+            data.trainer = cast(Trainer, SimpleNamespace(current_epoch=epoch, global_rank=0, world_size=1))
+            seen += [float(batch.features[0, 0]) for batch in data.train_dataloader()]
+        return seen
+
+    whole = firsts(12 * 512, range(1))
+    assert len(set(whole)) > 6
+    assert firsts(3 * 512, range(4)) == whole
+
+
+def test_processes_share_an_epoch_and_the_validation_part(root: Path) -> None:
+    data = LeafData(str(root), batch_rows=512, validation_share=0.2)
+    whole = [float(batch.features[0, 0]) for batch in data.train_dataloader()]
+    parts, rows = [], 0
+    for rank in range(2):
+        data.trainer = cast(Trainer, SimpleNamespace(current_epoch=0, global_rank=rank, world_size=2))
+        parts.append([float(batch.features[0, 0]) for batch in data.train_dataloader()])
+        assert len(parts[rank]) == len(data.train_dataloader()) == len(whole) // 2
+        rows += sum(len(batch.street) for batch in data.val_dataloader())
+    assert [first for pair in zip(*parts, strict=True) for first in pair] == whole[: len(whole) // 2 * 2]
+    assert rows == len(data.validation_rows)
+
+
+def test_streets_and_seats_select(root: Path) -> None:
+    data = LeafData(str(root), batch_rows=256, validation_share=0.2, streets=[1], seats=[0])
+    columns = LeafColumns(str(root))
+    for rows in (data.train_rows, data.validation_rows):
+        assert (columns.take("street", rows) == 1).all()
+        assert (columns.take("seat", rows) == 0).all()
+    with pytest.raises(PokernetsError, match=r"no row has street in \[3\]"):
+        LeafData(str(root), streets=[3])
+
+
+def test_label_mean_is_that_of_the_training_rows(root: Path) -> None:
+    data = LeafData(str(root), validation_share=0.2)
+    wanted = LeafColumns(str(root)).all("labels")[data.train_rows].astype(np.float64).mean(axis=0)
+    np.testing.assert_allclose(data.label_mean().numpy(), wanted, atol=1e-6)
+
+
+def test_what_there_is_to_train_on_is_told_with_the_first_shard_that_is_missing(tmp_path: Path) -> None:
+    write_leaf_states(tmp_path, rows=1000, shards=4)
+    assert LeafData(str(tmp_path), batch_rows=64).summary == "4,000 rows of 4 shards, 4 continuations"
+    shutil.rmtree(tmp_path / "shard-00001")
+    summary = LeafData(str(tmp_path), batch_rows=64).summary
+    assert summary.startswith("3,000 rows of 3 shards, 4 continuations; shard-00001 is missing")
+
+
+def test_missing_truncated_and_foreign_shards_are_refused_by_name(tmp_path: Path) -> None:
+    with pytest.raises(MissingArtifactError, match="python -m data_gen job=leaf_states"):
+        LeafData(str(tmp_path / "nowhere"))
+    write_leaf_states(tmp_path, rows=600)
+    file = tmp_path / "shard-00001" / "labels.npy"
+    sound = file.read_bytes()
+    file.write_bytes(sound[:-100])
+    with pytest.raises(CorruptArtifactError, match=r"shard-00001/labels\.npy has \d+ bytes, its manifest says"):
+        LeafData(str(tmp_path))
+    file.write_bytes(sound[:-1] + bytes([sound[-1] ^ 1]))
+    with pytest.raises(CorruptArtifactError, match=r"labels\.npy was altered"):
+        LeafData(str(tmp_path))
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_shards_of_other_features_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(STAMP, "feature_hash", shards.hash_of(("other", *inputs.NAMES[1:]), inputs.VERSION))
+    write_leaf_states(tmp_path, rows=600)
+    monkeypatch.undo()
+    with pytest.raises(MismatchedArtifactError, match="feature_hash"):
+        LeafData(str(tmp_path))
+
+
+def test_shards_that_do_not_name_their_continuations_are_refused(tmp_path: Path) -> None:
+    write_leaf_states(tmp_path, 100, shards=1)
+    [shard] = open_shards(tmp_path)
+    config = {name: value for name, value in shard.config.items() if name != "continuations"}
+    write_artifact(shard.path, KIND, config=config, arrays=dict(shard.arrays), counts=dict(shard.counts))
+    with pytest.raises(
+        MismatchedArtifactError,
+        match=r"shard-00000 does not name its continuations. Delete .*shard-00000 and make it with",
+    ):
+        open_shards(tmp_path)
+
+
+@pytest.mark.parametrize("differing", [{"config": {"game": "other"}}, {"made_from": {"blueprint": "other"}}])
+def test_shards_of_different_making_are_refused(tmp_path: Path, differing: dict[str, Any]) -> None:
+    write_leaf_states(tmp_path, 100)
+    for index, shard in enumerate(open_shards(tmp_path)):
+        config = {**shard.config, "shard": index}
+        write_artifact(shard.path, KIND, config=config, arrays=dict(shard.arrays), counts=dict(shard.counts))
+    *_, shard = open_shards(tmp_path)
+    config = {**shard.config, **differing.pop("config", {})}
+    write_artifact(shard.path, KIND, config=config, arrays=dict(shard.arrays), counts=dict(shard.counts), **differing)
+    with pytest.raises(MismatchedArtifactError, match=r"shard-00001 was made with (game|made_from.blueprint)='other'"):
+        open_shards(tmp_path)
+
+
+def test_writing_a_wrong_column_is_refused(tmp_path: Path) -> None:
+    columns = {name: np.zeros((5, *shape)) for name, (_, shape, *_) in columns_of(4).items()}
+    wrong = {**columns, "labels": np.zeros((5, 3))}
+    with pytest.raises(ValueError, match="'labels' has shape"):
+        write_shard(tmp_path / "a", wrong, config={}, continuations=CONTINUATIONS)
+    with pytest.raises(ValueError, match="a shard has the columns"):
+        write_shard(tmp_path / "a", {**columns, "extra": np.zeros(5)}, config={}, continuations=CONTINUATIONS)
+
+
+@pytest.mark.parametrize("changes", [{"validation_share": 0.0}, {"validation_share": 1.0}, {"batch_rows": 0}])
+def test_senseless_settings_are_refused(root: Path, changes: dict[str, Any]) -> None:
+    with pytest.raises(PokernetsError, match=r"data\.validation_share"):
+        LeafData(str(root), **changes)
+
+
+def test_a_split_that_leaves_nothing_is_refused(tmp_path: Path) -> None:
+    write_leaf_states(tmp_path, rows=50, shards=1, groups=1)
+    with pytest.raises(PokernetsError, match="make more leaf states"):
+        LeafData(str(tmp_path))
+
+
+def test_labels_are_for_the_continuations_that_the_shards_name(tmp_path: Path) -> None:
+    rows: dict[str, Any] = {name: np.ones((64, *shape)) for name, (_, shape, *_) in columns_of(2).items()}
+    rows["group"], names = np.arange(64), ("blueprint", "response_1")
+    for index in range(2):
+        write_shard(shards.shard_path(tmp_path, index), rows, config={}, continuations=names)
+    data = LeafData(str(tmp_path), batch_rows=8, validation_share=0.3)
+    assert data.continuations == names
+    assert data.label_mean().tolist() == [1.0, 1.0]
+    assert next(iter(data.val_dataloader())).labels.shape[1] == 2
+    four = {name: np.ones((5, *shape)) for name, (_, shape, *_) in columns_of(4).items()}
+    write_shard(shards.shard_path(tmp_path, 2), four, config={}, continuations=CONTINUATIONS)
+    with pytest.raises(MismatchedArtifactError, match="keep data sets apart"):
+        LeafData(str(tmp_path))

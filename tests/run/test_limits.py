@@ -1,0 +1,127 @@
+"""Files made to cost a parser more than they weigh: each is refused by name, in a moment and with little memory."""
+
+import base64
+import re
+import time
+import tracemalloc
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from poker.formats.histories import hands_of
+from poker.game.rules import Rules, RulesError
+from poker.play.notes import Notes
+from poker.run.errors import PokernetsError
+from poker.run.limits import MOST_NOTE_BYTES, LimitError, check_toml, decompressed, parse_json
+from tests.games import load_rules
+
+PHH = """variant = 'NT'
+antes = [0, 0]
+blinds_or_straddles = [5, 10]
+min_bet = 10
+starting_stacks = [50, 60]
+actions = ['p2 f']
+"""
+DEFINITION = load_rules("holdem_nolimit_2p").to_acpc()
+_MEGABYTES = 64
+
+
+def cheaply(run: Callable[[], object]) -> str:
+    """The message that refuses, which must have cost little."""
+    tracemalloc.start()
+    start = time.process_time()
+    try:
+        with pytest.raises(PokernetsError) as caught:
+            run()
+        assert time.process_time() - start < 5
+        assert tracemalloc.get_traced_memory()[1] < _MEGABYTES << 20
+    finally:
+        tracemalloc.stop()
+    message = str(caught.value)
+    assert len(message) < 400
+    return message
+
+
+def read(text: str) -> list[object]:
+    return list(hands_of(text, "x", load_rules("holdem_nolimit_2p")))
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        (f"{PHH}{'a.' * 150_000}a = 1\n", "x, line 1: not TOML that is read: a line of 300,005 characters"),
+        (f"{PHH}{'a.' * 40_000}a = 1\n", "a key of more than 16 parts"),
+        (f"{PHH}{'a . ' * 20_000}a = 1\n", "a key of more than 16 parts"),
+        (PHH + '"a"' + '."a b"' * 10_000 + " = 1\n", "a key of more than 16 parts"),
+        (f"{PHH}x = {{{'a.' * 40_000}a = 1}}\n", "a key of more than 16 parts"),
+        (f"{PHH}[{'a.' * 40_000}a]\n", "a key of more than 16 parts"),
+        (f"{PHH}x = {'[' * 50_000}\n", "lists and tables more than 32 deep"),
+        (f"{PHH}x = {'{a=' * 9_000}\n", "lists and tables more than 32 deep"),
+        (PHH + "".join(f"x{i} = 1\n" for i in range(11_000)), "11,006 keys: 10,000 at the most"),
+        (f"{PHH}x = {'9' * 90_000}\n", "a number of more than 400 digits"),
+        (f"{PHH}x = '''{'y' * 2_000_000}'''\n", "a hand of 2,000,130 characters: 1,048,576 at the most"),
+        (PHH + 'x = "' + "\\" * 99_000 + "\n", "not TOML"),
+        ('{"ohh": ' + "[" * 200_000, "lists and tables more than 32 deep"),
+        ('{"ohh": {"a": "' + '\\"' * 300_000, "not JSON"),
+        ('{"ohh": ' * 100_000, "not JSON|32 deep|no hand"),
+        ('{"ohh": "' + "x" * 2_000_000 + '"}', "a hand of 2,000,011 characters"),
+        ("STATE:0:" + "r" * 300_000 + ":|:1|-1:a|b\n", "a line of 300,000|a line of 300,0"),
+        ("# GAMEDEF\n" + "# nolimit\n" * 90_000 + "# END GAMEDEF\nSTATE:0:f:|:1|-1:a|b\n", "a text of 720,"),
+        ("PokerStars Hand #1: " + "x" * 300_000, "a line of 300,020 characters: 1,000 at the most"),
+        ("Bovada Hand #1 " + "x" * 300_000, "a line of 300,015 characters: 1,000 at the most"),
+        ("x" * 3_000_000, "no hands that are read here"),
+        ("[" * 3_000_000, "no hands that are read here"),
+    ],
+)
+def test_files_of_hands(text: str, why: str) -> None:
+    message = cheaply(lambda: read(text))
+    assert re.search(why, message), message
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        PHH + "a.b.c.d = 1\n_x = {a = [[1], [2]], 'b.c.d.e.f.g' = '" + "a." * 500 + "'}\n",
+        PHH + "x = 1.5 # " + "a." * 100 + "\ny = '''\n" + "b." * 100 + "\n'''\n",
+    ],
+)
+def test_usual_hands_are_within(text: str) -> None:
+    check_toml(text)
+    assert len(read(text)) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        (DEFINITION.replace("numPlayers = 2", f"numPlayers = {'2' * 5000}"), "integers of at most 10 digits"),
+        (DEFINITION.replace("numPlayers = 2", f"numPlayers{' ' * 50_000}!"), "unknown field in `numPlayers"),
+        (DEFINITION.replace("numPlayers = 2", f"{'n' * 50_000}!"), "unknown field in `nnn"),
+        (DEFINITION.replace("20000", "4000000000"), "field `stacks` must be 2 amounts from 1 to 2147483647"),
+        (DEFINITION + "# \n" * 90_000, "a text of 270,"),
+    ],
+)
+def test_definitions_of_games(text: str, why: str) -> None:
+    def run() -> None:
+        with pytest.raises(RulesError) as caught:
+            Rules.from_acpc(text)
+        raise caught.value
+
+    assert why in cheaply(run)
+
+
+def test_json_and_compressed_notes(tmp_path: Path) -> None:
+    with pytest.raises(LimitError, match="more than 32 deep"):
+        parse_json("[" * 100_000)
+    assert parse_json('{"a": "' + "[" * 100 + '"}') == {"a": "[" * 100}
+    bomb = zlib.compress(bytes(MOST_NOTE_BYTES + 1))
+    assert "compressed data of more than" in cheaply(lambda: decompressed(bomb, MOST_NOTE_BYTES))
+    row = (
+        f'{{"hand": 0, "player": 0, "betting": "", "actions": [0, 1], "probs": "{base64.b64encode(bomb).decode()}"}}\n'
+    )
+    (tmp_path / "notes").write_text(row)
+    notes = Notes.read(tmp_path / "notes")
+    assert "the note of (0, 0, '') holds no policy" in cheaply(lambda: notes.policy((0, 0, "")))
+    (tmp_path / "notes").write_text('{"hand": ' + "[" * 100_000 + "\n")
+    assert "line 1: no note of a decision" in cheaply(lambda: Notes.read(tmp_path / "notes"))

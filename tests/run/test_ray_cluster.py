@@ -1,0 +1,247 @@
+"""Tasks over Ray: two machines in one, of one core each, and the death of workers and of one of the machines."""
+
+import importlib
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from poker.abstraction.methods import FLOP, TURN, Building, FlopStrengthGrid, StreetTable
+from poker.agents.simple import RandomAgent
+from poker.game.cards import NUM_HANDS
+from poker.kernels.cards.isomorphism import NUM_BOARDS
+from poker.play import workers
+from poker.play.lineup import AgentSpec
+from poker.run.errors import PokernetsError
+from poker.run.parallel import Given, LocalCluster, Work
+from poker.run.ray_cluster import RayCluster, _Actor, _RayTeam, packed, unpack
+from poker.solvers.sampling.rounds import RoundPlan, Rounds
+from tests.abstraction.test_methods import TINY, quiet
+from tests.data_gen.commands import data_gen, digests
+from tests.data_gen.tiny import tiny_blueprint
+from tests.games import load_rules
+from tests.killed import ROOT
+from tests.matches import play_match
+from tests.run.test_parallel import fail, square_or_die
+from tests.solvers.sampling.test_rounds import leduc
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def machines() -> Iterator[Any]:
+    """A cluster of two machines of one core each; `ray.init` knows the address."""
+    ray: Any = pytest.importorskip("ray", reason="needs Ray: pip install -e '.[ray]'")
+    size = {"num_cpus": 1, "object_store_memory": 10**8}
+    cluster = importlib.import_module("ray.cluster_utils").Cluster(initialize_head=True, head_node_args=size)
+    cluster.add_node(**size)
+    cluster.wait_for_nodes()
+    yield cluster
+    ray.shutdown()
+    cluster.shutdown()
+
+
+@pytest.fixture
+def cluster(machines: Any) -> RayCluster:
+    return RayCluster(machines.address)
+
+
+def slow_place(number: int) -> tuple[int, str]:
+    time.sleep(0.3)
+    return number, importlib.import_module("ray").get_runtime_context().get_node_id()
+
+
+def written(folder: Path, number: int) -> int:
+    (folder / str(number)).write_text(f"{(folder / 'input' / 'file').read_text()} {number}")
+    return number
+
+
+def place_of(folder: Path, number: int) -> Path:
+    return folder / str(number)
+
+
+def written_twice(folder: Path, number: int) -> int:
+    return written(folder, number) + written(folder, number + 100)
+
+
+def places_of(folder: Path, number: int) -> list[Path]:
+    return [folder / str(number), folder / str(number + 100)]
+
+
+def test_every_task_once_on_both_machines(cluster: RayCluster) -> None:
+    assert cluster.workers == 2
+    places = list(cluster.run(Work(Given(slow_place)), range(10)))
+    assert sorted(number for number, _ in places) == list(range(10))
+    assert len({machine for _, machine in places}) == 2
+
+
+def test_the_task_of_a_killed_worker_is_taken_by_another(
+    cluster: RayCluster, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    work = Work(Given(partial(square_or_die, tmp_path)))
+    assert sorted(cluster.run(work, range(8))) == [number**2 for number in range(8)]
+    assert "a worker was lost" in capsys.readouterr().err
+
+
+def test_errors_of_tasks_come_through(cluster: RayCluster) -> None:
+    with pytest.raises(PokernetsError, match="no 5"):
+        list(cluster.run(Work(Given(fail)), [5]))
+
+
+def test_files_go_to_the_machines_and_come_back(machines: Any, tmp_path: Path) -> None:
+    source = tmp_path / "input"
+    source.mkdir()
+    (source / "file").write_text("read")
+    sent = RayCluster(machines.address, storage="driver")
+    inputs = (source, tmp_path / "nothing")
+    work = Work(Given(partial(written, tmp_path)), inputs=inputs, output=partial(place_of, tmp_path))
+    assert sorted(sent.run(work, range(4))) == [0, 1, 2, 3]
+    assert [(tmp_path / str(number)).read_text() for number in range(4)] == [f"read {number}" for number in range(4)]
+    several = Work(Given(partial(written_twice, tmp_path)), inputs=(source,), output=partial(places_of, tmp_path))
+    assert sorted(sent.run(several, [5, 6])) == [110, 112]
+    assert [(tmp_path / str(number)).read_text()[-3:] for number in (5, 105, 6, 106)] == ["d 5", "105", "d 6", "106"]
+    unpack(packed(source), tmp_path / "elsewhere" / "input")
+    assert (tmp_path / "elsewhere" / "input" / "file").read_text() == "read"
+
+
+def test_what_differs_on_a_machine_is_replaced(tmp_path: Path) -> None:
+    source, there = tmp_path / "input", tmp_path / "machine" / "input"
+    for folder, text in ((source, "now"), (there, "old")):
+        folder.mkdir(parents=True)
+        (folder / "file").write_text(text)
+    worker = _Actor(Given(partial(written, there.parent)), partial(place_of, there.parent))
+    worker.place({str(there): packed(source)})
+    place = (there / "file").stat().st_ino
+    worker.place({str(there): packed(source)})
+    assert (there / "file").stat().st_ino == place  # what is the same stays
+    _, data = worker.do(1)
+    assert data is not None
+    left = tmp_path / "result"
+    left.mkdir()
+    (left / "rest of an interrupted run").touch()
+    unpack(data[0], left)
+    assert left.read_text() == "now 1"
+
+
+def doubled(number: int) -> int:
+    return 2 * number
+
+
+class FakeRay:
+    """A stand-in for Ray whose calls run when they are waited for; the first task runs out of memory."""
+
+    def __init__(self) -> None:
+        names = ("RayActorError", "RayTaskError", "OutOfMemoryError")
+        self.exceptions = SimpleNamespace(**{name: type(name, (Exception,), {}) for name in names})
+        self.deaths = 1
+
+    def remote(self, **_: Any) -> Callable[[type], Any]:
+        return lambda kind: SimpleNamespace(remote=lambda *given: self.started(kind(*given)))
+
+    def started(self, actor: Any) -> Any:
+        calls = {name: SimpleNamespace(remote=partial(partial, getattr(actor, name))) for name in ("place", "do")}
+        return SimpleNamespace(**calls)
+
+    def put(self, value: Any) -> Any:
+        return value
+
+    def wait(self, calls: list[Any], num_returns: int) -> tuple[list[Any], list[Any]]:
+        return calls[:num_returns], calls[num_returns:]
+
+    def get(self, call: Any) -> Any:
+        if call.func.__name__ == "do" and self.deaths:
+            self.deaths -= 1
+            raise self.exceptions.OutOfMemoryError
+        return call()
+
+    def kill(self, actor: Any) -> None:
+        pass
+
+
+def test_the_task_of_a_worker_without_memory_is_taken_by_another(capsys: pytest.CaptureFixture[str]) -> None:
+    team: _RayTeam[int, int] = _RayTeam(FakeRay(), Work(Given(doubled)), 2, {"num_cpus": 1}, sends=False)
+    assert sorted(team.run([1, 2, 3])) == [2, 4, 6]
+    assert capsys.readouterr().err.count("a worker was lost") == 1
+
+
+def test_a_machine_that_is_lost_takes_nothing_along(machines: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    machine = machines.add_node(num_cpus=1, object_store_memory=10**8)
+    machines.wait_for_nodes()
+    results = []
+    for result in RayCluster(machines.address, workers=3).run(Work(Given(slow_place)), range(20)):
+        results.append(result[0])
+        if len(results) == 6:
+            machines.remove_node(machine, allow_graceful=False)
+    assert sorted(results) == list(range(20))
+    assert "a worker was lost" in capsys.readouterr().err
+
+
+def test_a_job_that_loses_a_worker_and_a_machine_makes_the_same_bytes(machines: Any, tmp_path: Path) -> None:
+    common = ("job=leaf_states", "job.shards=16", "job.settings.preflop_share=1.0", *tiny_blueprint(tmp_path))
+    data_gen(*common, "cluster.processes=1", f"job.output={tmp_path}/local")
+    machine = machines.add_node(num_cpus=1, object_store_memory=10**8)
+    machines.wait_for_nodes()
+    on_ray = (*common, "cluster=ray", f"cluster.address={machines.address}", f"job.output={tmp_path}/ray")
+    job = subprocess.Popen([sys.executable, "-m", "data_gen", *on_ray], cwd=ROOT, stderr=subprocess.PIPE, text=True)
+    _until_shards(job, tmp_path / "ray", 1)
+    os.kill(_workers()[0], signal.SIGKILL)
+    _until_shards(job, tmp_path / "ray", 4)
+    machines.remove_node(machine, allow_graceful=False)
+    _, said = job.communicate(timeout=900)
+    assert job.returncode == 0, said
+    assert said.count("a worker was lost") == 2
+    assert digests(tmp_path / "ray") == digests(tmp_path / "local")
+
+
+def _until_shards(job: "subprocess.Popen[str]", folder: Path, count: int) -> None:
+    while len(list(folder.glob("shard-*/manifest.json"))) < count:
+        assert job.poll() is None
+        time.sleep(0.05)
+
+
+def _workers() -> list[int]:
+    """Processes of actors that work."""
+    names = {path.parent.name: path.read_bytes() for path in Path("/proc").glob("[0-9]*/cmdline")}
+    return [int(number) for number, name in names.items() if name.startswith(b"ray::_Actor.do")]
+
+
+def test_a_match_has_the_same_hands(machines: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workers, "_is_long", lambda *pace: True)
+    agents = [AgentSpec(name, partial(RandomAgent, name=name, raises=[1]), {}) for name in ("one", "two")]
+    for name, where in (("local", LocalCluster(1)), ("ray", RayCluster(machines.address))):
+        play_match(tmp_path / name, load_rules("leduc"), agents, hands=400, cluster=where)
+    local, ray_ = (sorted((tmp_path / name).rglob("*.log")) for name in ("local", "ray"))
+    assert [path.read_bytes() for path in local] == [path.read_bytes() for path in ray_] != []
+
+
+def test_hands_are_assigned_to_the_same_buckets(machines: Any) -> None:
+    rng = np.random.default_rng(0)
+    vectors = np.sort(rng.integers(0, 500, (10, 20)), axis=0).astype(np.int16)
+    turn = StreetTable(rng.integers(0, 10, (NUM_BOARDS[4], NUM_HANDS), dtype=np.uint8), 10, vectors)
+    there = RayCluster(machines.address)
+    for method in (TINY, FlopStrengthGrid(7)):
+        tables = [method.build(FLOP, {TURN: turn}, Building(0, quiet, over)).table for over in (None, there)]
+        np.testing.assert_array_equal(tables[0], tables[1])
+
+
+def test_rounds_of_a_blueprint_add_up_to_the_same(machines: Any) -> None:
+    tables = []
+    for where in (LocalCluster(1), RayCluster(machines.address)):
+        with Rounds(leduc, where, RoundPlan(4, 2000)) as solver:
+            solver.run(iterations=24_000)
+        tables.append(solver.state()[0]["table"])
+    np.testing.assert_array_equal(tables[0], tables[1])
+
+
+def test_what_cannot_be_is_refused() -> None:
+    with pytest.raises(PokernetsError, match="shared or driver"):
+        RayCluster(storage="tape")

@@ -1,0 +1,301 @@
+"""Artifacts are complete or absent, and refused by name when they are not what is asked for."""
+
+import json
+import os
+import re
+import resource
+import shutil
+import signal
+import stat
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from poker.run.atomic import write_atomically, written_atomically
+from poker.run.errors import PokernetsError
+from poker.store.artifacts import (
+    CorruptArtifactError,
+    MismatchedArtifactError,
+    MissingArtifactError,
+    find_artifact,
+    fingerprint_of,
+    fingerprint_of_settings,
+    open_artifact,
+    write_artifact,
+)
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> Path:
+    path = tmp_path / "abstraction"
+    write_artifact(
+        path,
+        "abstraction",
+        config={"buckets": (169, 10), "seed": 1},
+        made_from={"rules": "abc"},
+        arrays={"flop": np.arange(12, dtype=np.uint8).reshape(3, 4)},
+        files={"note.txt": b"hello"},
+    )
+    return path
+
+
+def test_round_trip(made: Path) -> None:
+    artifact = open_artifact(made, "abstraction", config={"buckets": [169, 10]}, made_from={"rules": "abc"})
+    assert artifact.arrays["flop"].tolist() == [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10, 11]]
+    assert not artifact.arrays["flop"].flags.writeable
+    assert [child.name for child in made.parent.iterdir()] == ["abstraction"]
+
+
+def test_equal_contents_have_equal_fingerprints(made: Path, tmp_path: Path) -> None:
+    first = open_artifact(made, "abstraction")
+    arrays = {"flop": np.array(first.arrays["flop"])}
+    files = {"note.txt": b"hello"}
+    again = write_artifact(
+        tmp_path / "b", "abstraction", config=first.config, made_from=first.made_from, arrays=arrays, files=files
+    )
+    other = write_artifact(
+        tmp_path / "c", "abstraction", config=first.config, made_from=first.made_from, arrays=arrays, files={}
+    )
+    assert again.fingerprint == first.fingerprint
+    assert other.fingerprint != first.fingerprint
+
+
+def test_what_the_making_took_is_no_part_of_the_fingerprint(tmp_path: Path) -> None:
+    """Equal bytes are one source: what was made from one is not refused beside the other."""
+
+    def made(name: str, seconds: float, iterations: int) -> str:
+        steps = [{"value": 1.5, "seconds": {"solve": seconds}}]
+        counts = {"iterations": iterations, "seconds": seconds, "cpu_seconds": 2 * seconds, "steps": steps}
+        written = write_artifact(tmp_path / name, "blueprint", config={}, arrays={}, counts=counts)
+        assert open_artifact(tmp_path / name, "blueprint").counts == counts
+        return written.fingerprint
+
+    assert made("a", 1.25, 10) == made("b", 99.0, 10) != made("c", 1.25, 11)
+    (tmp_path / "a").rename(tmp_path / "kept")
+    before = fingerprint_of_settings({"path": str(tmp_path / "b")})
+    assert made("b", 7.0, 10) == open_artifact(tmp_path / "kept", "blueprint").fingerprint
+    assert fingerprint_of_settings({"path": str(tmp_path / "b")}) == before
+    limits = [write_artifact(tmp_path / "d", "blueprint", config={"seconds": n}, arrays={}) for n in (1, 2)]
+    assert limits[0].fingerprint != limits[1].fingerprint
+
+
+def test_fingerprints_that_cover_seconds_are_those_of_older_artifacts(tmp_path: Path) -> None:
+    write_artifact(tmp_path / "old", "blueprint", config={}, arrays={}, counts={"seconds": 1.0})
+    manifest = json.loads((tmp_path / "old" / "manifest.json").read_text())
+    del manifest["fingerprint"]
+    old = fingerprint_of(manifest)
+    (tmp_path / "old" / "manifest.json").write_text(json.dumps({**manifest, "fingerprint": old}))
+    assert open_artifact(tmp_path / "old", "blueprint").fingerprint == old
+
+
+def test_missing_names_the_command(tmp_path: Path) -> None:
+    with pytest.raises(MissingArtifactError, match="python -m data_gen job=blueprint"):
+        open_artifact(tmp_path / "nothing", "blueprint")
+    assert find_artifact(tmp_path / "nothing", "blueprint") is None
+
+
+@pytest.mark.parametrize(
+    ("kind", "config", "made_from", "named"),
+    [
+        ("blueprint", {}, {}, "is a 'abstraction'"),
+        ("abstraction", {"seed": 2}, {}, "seed=1"),
+        ("abstraction", {}, {"rules": "xyz"}, "rules='abc'"),
+    ],
+)
+def test_mismatch_is_refused_by_name(
+    made: Path, kind: str, config: dict[str, int], made_from: dict[str, str], named: str
+) -> None:
+    with pytest.raises(MismatchedArtifactError, match=named):
+        open_artifact(made, kind, config=config, made_from=made_from)
+
+
+def test_a_mismatch_names_the_setting_that_differs(tmp_path: Path) -> None:
+    trainer = {"max_epochs": 1, "callbacks": [{"patience": 3}, {"patience": 5}]}
+    sources = {"blueprint": "1" * 64}
+    write_artifact(tmp_path / "net", "leaf_net", config={"trainer": trainer}, arrays={}, made_from=sources)
+    for wanted, message in (
+        (trainer | {"max_epochs": 2}, "config trainer.max_epochs=1, but 2 is asked for"),
+        (trainer | {"callbacks": [{"patience": 3}, {"patience": 4}]}, r"trainer.callbacks\[1\].patience=5, but 4"),
+        (trainer | {"devices": 2}, "trainer.devices=None, but 2"),
+    ):
+        with pytest.raises(MismatchedArtifactError, match=message):
+            open_artifact(tmp_path / "net", "leaf_net", config={"trainer": wanted})
+    with pytest.raises(MismatchedArtifactError, match=r"another blueprint \(1{12}\) than is asked for \(2{12}\)"):
+        open_artifact(tmp_path / "net", "leaf_net", made_from={"blueprint": "2" * 64})
+
+
+def test_null_is_asked_of_a_setting_that_must_not_be_there(made: Path) -> None:
+    open_artifact(made, "abstraction", config={"rounds": None})
+    with pytest.raises(MismatchedArtifactError, match="seed=1, but None is asked for"):
+        open_artifact(made, "abstraction", config={"seed": None})
+
+
+def test_the_remedy_for_what_is_in_the_way_begins_with_its_removal(made: Path) -> None:
+    make = "make it with: python -m data_gen job=abstraction"
+    with pytest.raises(MismatchedArtifactError, match=rf"outputs=DIR .*, or delete {made} and {make}$"):
+        open_artifact(made, "abstraction", config={"seed": 2})
+    (made / "manifest.json").write_text("")
+    with pytest.raises(CorruptArtifactError, match=rf"\. Delete {made} and {make}$"):
+        open_artifact(made, "abstraction")
+    with pytest.raises(CorruptArtifactError, match=rf"\. Delete {made} and run the command that makes it$"):
+        open_artifact(made, "blueprint_checkpoint")
+
+
+def test_truncated_altered_and_missing_files_are_refused_by_name(made: Path) -> None:
+    file = made / "flop.npy"
+    data = file.read_bytes()
+    file.write_bytes(data[:-1])
+    with pytest.raises(CorruptArtifactError, match=r"flop\.npy has 139 bytes, its manifest says 140"):
+        open_artifact(made, "abstraction")
+    file.write_bytes(data[:-1] + b"\x63")
+    with pytest.raises(CorruptArtifactError, match=r"flop\.npy was altered"):
+        open_artifact(made, "abstraction")
+    file.unlink()
+    with pytest.raises(CorruptArtifactError, match=r"flop\.npy is missing"):
+        open_artifact(made, "abstraction")
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"fingerprint": "x"}'])
+def test_unreadable_manifest_is_refused(made: Path, text: str) -> None:
+    (made / "manifest.json").write_text(text)
+    with pytest.raises(CorruptArtifactError, match=r"manifest\.json"):
+        open_artifact(made, "abstraction")
+
+
+def test_edited_manifest_is_refused(made: Path) -> None:
+    manifest = json.loads((made / "manifest.json").read_text())
+    manifest["config"]["seed"] = 7
+    (made / "manifest.json").write_text(json.dumps(manifest))
+    with pytest.raises(CorruptArtifactError, match="fingerprint"):
+        open_artifact(made, "abstraction")
+
+
+def test_failed_write_leaves_the_old_artifact(made: Path) -> None:
+    with pytest.raises(ValueError, match="pickle"):
+        write_artifact(made, "abstraction", config={}, arrays={"bad": np.array([object()])})
+    assert open_artifact(made, "abstraction").config["seed"] == 1
+    assert [child.name for child in made.parent.iterdir()] == ["abstraction"]
+
+
+def test_a_disk_that_is_full_is_named_with_the_place(made: Path) -> None:
+    size = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 16, size[1]))  # stands for the end of the disk
+    try:
+        with pytest.raises(OSError, match=re.escape(f"No space left on device: '{made}'")):
+            write_artifact(made, "abstraction", config={}, arrays={"table": np.zeros(1 << 16)})
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, size)
+    assert [child.name for child in made.parent.iterdir()] == ["abstraction"]
+
+
+def test_all_of_it_is_on_disk_before_it_is_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After a power cut a name leads to whole files: they and their folder are synced before the name is given."""
+    synced: set[int] = set()
+    unsynced: list[str] = []
+    fsync, replace, rename = os.fsync, Path.replace, Path.rename
+
+    def noted(descriptor: int) -> None:
+        synced.add(os.fstat(descriptor).st_ino)
+        fsync(descriptor)
+
+    def checked(source: Path, give: Callable[[Path, Path], Path], target: Path) -> Path:
+        parts = [source, *source.iterdir()] if source.is_dir() else [source]
+        unsynced.extend(part.name for part in parts if part.stat().st_ino not in synced)
+        return give(source, target)
+
+    monkeypatch.setattr(os, "fsync", noted)
+    monkeypatch.setattr(Path, "replace", lambda source, target: checked(source, replace, target))
+    monkeypatch.setattr(Path, "rename", lambda source, target: checked(source, rename, target))
+    made = write_artifact(tmp_path / "made", "abstraction", config={}, arrays={"a": np.ones(3)}, files={"b": b"b"})
+    write_atomically(tmp_path / "state.json", b"one")
+    assert len(synced) == len([made.path, *made.path.iterdir(), tmp_path / "state.json"])
+    assert unsynced == []
+
+
+def test_replacing_an_artifact(made: Path) -> None:
+    write_artifact(made, "abstraction", config={"seed": 2}, arrays={})
+    assert open_artifact(made, "abstraction").config == {"seed": 2}
+
+
+def test_what_a_kill_left_moved_aside_is_taken_back(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rename = Path.rename
+
+    def killed(source: Path, target: Path) -> Path:
+        if target == made:
+            raise KeyboardInterrupt
+        return rename(source, target)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "rename", killed)
+        with pytest.raises(KeyboardInterrupt):
+            write_artifact(made, "abstraction", config={"seed": 2}, arrays={})
+    assert not made.exists()
+    artifact = find_artifact(made, "abstraction")
+    assert artifact is not None
+    assert artifact.config["seed"] == 1
+    write_artifact(made, "abstraction", config={"seed": 3}, arrays={})
+    shutil.rmtree(made)
+    assert find_artifact(made, "abstraction") is None
+
+
+def test_folders_of_writes_that_were_killed_are_removed_after_a_day(made: Path) -> None:
+    names = (".abstraction.abcd_123", ".abstraction.z4isxh7d", ".abstracts.abcd_123")
+    old, fresh, other = (made.parent / name for name in names)
+    for folder in (old, fresh, other):
+        folder.mkdir()
+        (folder / "flop.npy").write_bytes(b"half")
+    for folder in (old, other):
+        os.utime(folder, (0, 0))
+    write_artifact(made, "abstraction", config={"seed": 2}, arrays={})
+    assert sorted(made.parent.iterdir()) == sorted([made, fresh, other])
+
+
+def test_what_killed_writers_left_is_removed_and_what_others_write_is_not(tmp_path: Path) -> None:
+    file = tmp_path / "hands[1].txt"
+    killed = (
+        "import os, pathlib\nfrom poker.run.atomic import written_atomically\n"
+        f"with written_atomically(pathlib.Path({str(file)!r})) as file:\n"
+        "    file.write(b'one'); file.flush(); os.kill(os.getpid(), 9)"
+    )
+    assert subprocess.run([sys.executable, "-c", killed], check=False).returncode == -signal.SIGKILL
+    assert len(list(tmp_path.iterdir())) == 1
+    with written_atomically(file) as slow:
+        slow.write(b"two")
+        with written_atomically(file) as quick:
+            quick.write(b"three")
+        assert file.read_bytes() == b"three"
+        assert len(list(tmp_path.iterdir())) == 2
+    assert [(left.name, left.read_bytes()) for left in tmp_path.iterdir()] == [(file.name, b"two")]
+
+
+def test_write_atomically_replaces_and_leaves_nothing_behind(tmp_path: Path) -> None:
+    file = tmp_path / "state.json"
+    write_atomically(file, b"one")
+    write_atomically(file, b"two")
+    assert file.read_bytes() == b"two"
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def test_files_have_the_permissions_of_the_umask_or_of_those_they_replace(tmp_path: Path) -> None:
+    file, secret = tmp_path / "state.json", tmp_path / "secret.json"
+    old = os.umask(0o027)
+    try:
+        write_atomically(file, b"one")
+        write_atomically(secret, b"one", mode=0o600)
+        assert stat.S_IMODE(file.stat().st_mode) == 0o640
+        assert stat.S_IMODE(secret.stat().st_mode) == 0o600
+        file.chmod(0o604)
+        write_atomically(file, b"two")
+        assert stat.S_IMODE(file.stat().st_mode) == 0o604
+    finally:
+        os.umask(old)
+
+
+def test_a_directory_is_no_file_to_write(tmp_path: Path) -> None:
+    with pytest.raises(PokernetsError, match=f"{tmp_path} is a directory: give the name of a file"):
+        write_atomically(tmp_path, b"one")
+    assert not list(tmp_path.iterdir())

@@ -1,0 +1,151 @@
+"""Bundles come back as they were packed, and are refused by name when anything about them is not as it should be."""
+
+import io
+import json
+import re
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from poker.run.errors import PokernetsError
+from poker.store.artifacts import ArtifactError, open_artifact, write_artifact
+from poker.store.bundle import CONTENTS, open_bundle, write_bundle
+
+Members = dict[str, bytes]
+
+
+@pytest.fixture
+def bundle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    config = {"made": "here"}
+    write_artifact(tmp_path / "made/leaf_table", "leaf_table", config=config, arrays={"values": np.arange(1000)})
+    write_artifact(tmp_path / "made/opponent_net/hand", "opponent_net", config=config, arrays={"w": np.ones(3)})
+    write_bundle(tmp_path / "a.bundle", tmp_path / "made", {"seats": ["naive"]}, 1 << 20)
+    return tmp_path / "a.bundle"
+
+
+def test_round_trip(bundle: Path) -> None:
+    opened = open_bundle(bundle)
+    assert (opened.seats, opened.artifacts) == (("naive",), ("leaf_table", "opponent_net/hand"))
+    for name, kind in (("leaf_table", "leaf_table"), ("opponent_net/hand", "opponent_net")):
+        packed, made = open_artifact(opened.path / name, kind), open_artifact(bundle.parent / "made" / name, kind)
+        assert packed.fingerprint == made.fingerprint
+    assert open_artifact(opened.path / "leaf_table", "leaf_table").arrays["values"].tolist() == list(range(1000))
+    assert [path.name for path in opened.path.parent.iterdir()] == [opened.path.name]
+
+
+def test_unpacked_once_and_anew_when_the_cache_was_altered(bundle: Path) -> None:
+    values = open_bundle(bundle).path / "leaf_table/values.npy"
+    before = values.stat()
+    assert open_bundle(bundle).path / "leaf_table/values.npy" == values
+    assert (values.stat().st_ino, values.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
+    values.write_bytes(values.read_bytes()[:-8] + b"12345678")
+    open_bundle(bundle)
+    assert np.load(values)[-1] == 999
+
+
+def test_equal_contents_give_equal_bytes_and_too_many_leave_what_was_there(bundle: Path, tmp_path: Path) -> None:
+    write_bundle(tmp_path / "b.bundle", tmp_path / "made", {"seats": ["naive"]}, 1 << 20)
+    assert (tmp_path / "b.bundle").read_bytes() == bundle.read_bytes()
+    with pytest.raises(PokernetsError, match=r"more than 0\.0 \(leaf_table .* MB"):
+        write_bundle(bundle, tmp_path / "made", {"seats": ["other"]}, 1000)
+    assert (tmp_path / "b.bundle").read_bytes() == bundle.read_bytes()
+
+
+def _members(file: Path) -> Members:
+    with zipfile.ZipFile(file) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def _store(file: Path, members: Members, compression: int = zipfile.ZIP_DEFLATED) -> None:
+    with zipfile.ZipFile(file, "w", compression) as archive:
+        for name, data in members.items():
+            archive.writestr(name, data)
+
+
+Change = bytes | Callable[[bytes], bytes] | None
+"""Content in place of a member's, or what it becomes; None where the member is left out."""
+_STRANGE = {"../x": {"kind": "a", "fingerprint": "b"}}
+
+
+@pytest.mark.parametrize(
+    ("member", "change", "named"),
+    [
+        ("leaf_table/values.npy", lambda data: data[:-8] + b"12345678", r"leaf_table/values\.npy was altered"),
+        ("opponent_net/hand/w.npy", None, r"opponent_net/hand/w\.npy is missing"),
+        ("../evil.npy", b"", r"holds '\.\./evil\.npy'"),
+        ("/tmp/evil/w.npy", b"", "holds '/tmp/evil/w.npy'"),
+        ("leaf_table/run.py", b"print()", "holds 'leaf_table/run.py'"),
+        ("leaf_table/more.npy", b"", "holds 'leaf_table/more.npy', which no manifest"),
+        (CONTENTS, lambda data: data.replace(b'"schema": 1', b'"schema": 2'), "has schema 2, this version reads 1"),
+        (CONTENTS, None, "is no bundle"),
+        (CONTENTS, b"[" * 100_000, "cannot be read"),
+        (CONTENTS, lambda data: json.dumps({**json.loads(data), "artifacts": _STRANGE}).encode(), "lists no artifacts"),
+        (CONTENTS, lambda data: re.sub(b"[0-9a-f]{64}", b"0", data, count=1), "has another leaf_table"),
+    ],
+)
+def test_hostile_bundles_are_refused_by_name(
+    bundle: Path, tmp_path: Path, member: str, change: Change, named: str
+) -> None:
+    members = _members(bundle)
+    before = members.pop(member, b"")
+    if change is not None:
+        members[member] = change(before) if callable(change) else change
+    _store(tmp_path / "hostile.bundle", members)
+    _refused(tmp_path / "hostile.bundle", named)
+
+
+def test_bundles_that_unpack_to_too_much_are_refused(bundle: Path, tmp_path: Path) -> None:
+    parts = {f"leaf_table/part{part}.npy": bytes(100 << 20) for part in range(11)}
+    _store(tmp_path / "bomb.bundle", _members(bundle) | parts)
+    _refused(tmp_path / "bomb.bundle", "would unpack to 1,153 MB")
+
+
+def _refused(file: Path, named: str) -> None:
+    """Assert a refusal in one line that names the file, with nothing left in the cache."""
+    with pytest.raises(ArtifactError, match=named) as caught:
+        open_bundle(file)
+    assert str(file) in str(caught.value)
+    assert "job=bundle" in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert not any((file.parent / "cache/pokernets/bundles").glob("*"))
+
+
+def test_pickled_arrays_are_refused(bundle: Path, tmp_path: Path) -> None:
+    stream = io.BytesIO()
+    np.save(stream, np.array([{}], dtype=object), allow_pickle=True)
+    made = tmp_path / "pickled/leaf_table"
+    write_artifact(made, "leaf_table", config={}, arrays={}, files={"values.npy": stream.getvalue()})
+    write_bundle(tmp_path / "pickled.bundle", tmp_path / "pickled", {"seats": []}, 1 << 20)
+    _refused(tmp_path / "pickled.bundle", "leaf_table that cannot be read")
+
+
+@pytest.mark.parametrize("length", [0, 10, 500, -1])
+def test_truncated_bundles_are_refused(bundle: Path, length: int) -> None:
+    bundle.write_bytes(bundle.read_bytes()[:length])
+    _refused(bundle, "cannot be read")
+
+
+def test_other_compressions_are_refused(bundle: Path, tmp_path: Path) -> None:
+    _store(tmp_path / "lzma.bundle", _members(bundle), zipfile.ZIP_LZMA)
+    _refused(tmp_path / "lzma.bundle", "compressed in a way")
+
+
+def test_bytes_that_do_not_inflate_are_refused(bundle: Path) -> None:
+    data = bytearray(bundle.read_bytes())
+    with zipfile.ZipFile(bundle) as archive:
+        at = archive.getinfo("leaf_table/values.npy").header_offset
+    data[at + 100 : at + 140] = bytes(40)
+    bundle.write_bytes(data)
+    _refused(bundle, "cannot be read")
+
+
+def test_a_missing_bundle_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ArtifactError, match=r"no bundle at .*job=bundle"):
+        open_bundle(tmp_path / "nothing.bundle")
+    (tmp_path / "laptop.bundle").touch()
+    with pytest.raises(ArtifactError, match=r"no bundle at .*lptop\.bundle\. .* has laptop\.bundle$"):
+        open_bundle(tmp_path / "lptop.bundle")
