@@ -1,0 +1,150 @@
+"""The plan of the house (CONTRIBUTING.md): how much there is of it, what lies where, and which way imports point."""
+
+import ast
+import re
+import subprocess
+from collections import Counter
+from functools import cache
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PACKAGES = ("pokernets", "poker", "data_gen", "models", "conf")
+MOST_LINES = {"outside tests": 53_900, "of tests": 37_700}
+MOST_MODULES, MOST_ARROWS, MOST_YAML = 10, 180, 130
+MOST_RIDDLES = 60
+RIDDLES = {"found", "told", "known", "shown", "kept", "asked"}
+"""Names of values that do not say what they hold."""
+
+
+@cache
+def _files() -> list[Path]:
+    """Files of the project: in a clone those that git tracks or would track."""
+    listed = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    if listed.returncode:
+        pytest.skip("not a clone of the repository")
+    return [ROOT / name for name in sorted(set(listed.stdout.splitlines())) if (ROOT / name).is_file()]
+
+
+@cache
+def _trees() -> dict[Path, ast.Module]:
+    return {file.relative_to(ROOT): ast.parse(file.read_text()) for file in _files() if file.suffix == ".py"}
+
+
+@cache
+def _imports() -> dict[str, set[str]]:
+    """Modules of the packages that each of them imports, at any depth of its code."""
+    modules = {_module(file): tree for file, tree in _trees().items() if file.parts[0] in PACKAGES}
+    graph: dict[str, set[str]] = {}
+    for module, tree in modules.items():
+        names = set()
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Import):
+                names |= {alias.name for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module:
+                inside = {f"{node.module}.{alias.name}" for alias in node.names}
+                names |= inside & modules.keys()
+                if inside - modules.keys():
+                    names.add(node.module)
+        # a package's `__init__` that names what is inside it, on demand, is no circle
+        graph[module] = {name for name in names & modules.keys() if not f"{module}.".startswith(f"{name}.")}
+    return graph
+
+
+def _module(file: Path) -> str:
+    return ".".join(file.with_suffix("").parts).removesuffix(".__init__")
+
+
+def _room(module: str) -> str:
+    """The room of a module: a folder of `poker/`, or a package beside it."""
+    parts = module.split(".")
+    return ".".join(parts[:2]) if parts[0] == "poker" else parts[0]
+
+
+def test_the_house_has_its_size() -> None:
+    lines: Counter[str] = Counter()
+    for file in _trees():
+        where = "of tests" if file.parts[0] == "tests" else "outside tests"
+        lines[where] += len((ROOT / file).read_text().splitlines())
+    print(dict(lines))
+    assert {where: number for where, number in lines.items() if number > MOST_LINES[where]} == {}
+    assert sum(file.suffix in (".yaml", ".yml") for file in _files()) <= MOST_YAML
+
+
+def test_rooms_are_small_and_say_what_they_are() -> None:
+    folders = Counter(file.parent for file in _trees() if file.parts[0] in PACKAGES and file.name != "__init__.py")
+    assert folders.pop(Path("poker"), 0) == 0, "modules lie loose in poker/"
+    assert {str(folder): number for folder, number in folders.items() if number > MOST_MODULES} == {}
+    rooms = [folder for folder in folders if folder.parts[0] in ("poker", "models") and folder.parts[1:]]
+    short = [str(room) for room in rooms if len(ast.get_docstring(_trees()[room / "__init__.py"]) or "") < 60]
+    assert short == []
+
+
+def test_imports_make_no_circle_and_few_arrows() -> None:
+    graph = _imports()
+    list(TopologicalSorter(graph).static_order())  # raises CycleError
+    arrows = {(_room(one), _room(other)) for one, others in graph.items() for other in others}
+    assert sum(one != other for one, other in arrows) < MOST_ARROWS
+
+
+def test_names_say_what_they_hold() -> None:
+    riddles = [
+        f"{file}:{node.lineno}"
+        for file, tree in _trees().items()
+        for node in ast.walk(tree)
+        if (isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.id in RIDDLES)
+        or (isinstance(node, ast.arg) and node.arg in RIDDLES)
+    ]
+    assert len(riddles) < MOST_RIDDLES, riddles
+
+
+def test_boards_are_ordered_in_one_room() -> None:
+    rooms = {
+        _room(_module(file))
+        for file in _trees()
+        if file.parts[0] in PACKAGES and re.search(r"sorted\([\w.]*board", (ROOT / file).read_text())
+    }
+    assert rooms <= {"poker.game"}
+
+
+def test_libraries_are_patched_in_two_files_at_most() -> None:
+    """A patch gives a module or class of a library another function; an object made here, or a number, is a setting."""
+    patched = []
+    for file, tree in _trees().items():
+        if file.parts[0] not in PACKAGES:
+            continue
+        foreign = {
+            (alias.asname or alias.name).split(".")[0]
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Import | ast.ImportFrom)
+            for alias in node.names
+            if (getattr(node, "module", None) or alias.name).split(".")[0] not in PACKAGES
+        }
+        targets: list[ast.expr] = [
+            target
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Assign) and not isinstance(node.value, ast.Call | ast.Constant)
+            for target in node.targets
+            if isinstance(target, ast.Attribute)
+        ]
+        targets += [
+            node.args[0]
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Call) and ast.unparse(node.func) == "setattr"
+        ]
+        if any(ast.unparse(target).split(".")[0] in foreign for target in targets):
+            patched.append(str(file))
+    assert len(patched) <= 2, patched
+
+
+def test_the_walks_lead_to_files() -> None:
+    walks = (ROOT / "CONTRIBUTING.md").read_text().partition("## Four walks")[2].split("\n- ")[1:]
+    links = [re.findall(r"\]\(([^)#]+)\)", walk.partition("\n\n")[0]) for walk in walks]
+    assert len(links) == 4
+    assert all(0 < len(walk) <= 3 for walk in links)
+    assert [link for walk in links for link in walk if not (ROOT / link).is_file()] == []
