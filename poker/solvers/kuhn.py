@@ -1,4 +1,4 @@
-"""Kuhn poker's equilibria, and how far a strategy is from the nearest of them [SUCT] section 5.1.
+"""Kuhn poker's equilibria, and how far a strategy is from the nearest of them [SUCT] section 4.1.
 
 With a = the probability of betting a jack, 0 <= a <= 1/3, the first player's equilibria are: bet J a, Q 0, K 3a; call a
 bet with J 0, Q a + 1/3, K 1. The second player has one: after a check bet J 1/3, Q 0, K 1; call a bet J 0, Q 1/3, K 1.
