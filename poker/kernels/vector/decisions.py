@@ -18,6 +18,26 @@ POSITIVE, NEGATIVE, FLOOR, CARRY, PREDICTION, DECAY = range(6)
 the least regret kept, the weights of all and of the last regrets in the prediction, the factor on the strategy sum."""
 
 
+STREAMED = 1 << 17
+"""More action rows times hands than this do not stay in a core's own cache and are asked for ahead of use."""
+
+
+@inline
+def _next_decision(sweep: Sweep, player: int, node: int, end: int, step: int) -> int:
+    """The first node from `node` on, in steps of 1 or -1, at which the player acts, or `end`."""
+    while node != end and (sweep.nodes.role[node] != ACT or sweep.nodes.player[node] != player):
+        node += step
+    return node
+
+
+@inline
+def _ask(one: F32, other: F32, at: int, num_actions: int, hands: int) -> None:
+    """Asks for the action rows of a node, sixteen hands from `at` on, ahead of use."""
+    for a in range(num_actions):
+        prefetch(one, at + a * hands)
+        prefetch(other, at + a * hands)
+
+
 @inline
 def _positive(source: F32, at: int, num_actions: int, hands: int) -> Any:
     """Sum over the actions of the positive part of `source`."""
@@ -54,12 +74,13 @@ def _push_reach(
     child: int,
     stride: int,
     decay: float,
+    next_actions: int,
 ) -> None:
     """Reach of the children: the parent's times the strategy, proportional to the positive part of `source`.
 
-    With `adds` it is added to the strategy sums after multiplying those by `decay`; the next node's rows follow in
-    memory and are asked for on the way. With `beside` a part of the parent's reach goes on as `modelled` says, and only
-    the rest follows the strategy and is added to the sums.
+    With `adds` it is added to the strategy sums after multiplying those by `decay`; the next node's rows, of
+    `next_actions`, follow in memory and are asked for on the way. With `beside` a part of the parent's reach goes on as
+    `modelled` says, and only the rest follows the strategy and is added to the sums.
     """
     sums, modelled = sweep.sums, sweep.modelled
     zero, flat, fade = splat(0.0), splat(1.0 / num_actions), splat(decay)
@@ -79,8 +100,8 @@ def _push_reach(
                 store(work, child + a * stride + i, share)
             if adds:
                 store(sums, at, fma(load(sums, at), fade, share))
-                prefetch(source, at + num_actions * hands)
-                prefetch(sums, at + num_actions * hands)
+        if adds:
+            _ask(source, sums, base + num_actions * hands + i, next_actions, hands)
 
 
 @inline
@@ -104,10 +125,12 @@ def _update(
     scales: F32,
     target: int,
     parameters: F32,
+    next_actions: int,
 ) -> None:
     """Values of p's node under the current strategy, and its regrets after this iteration.
 
-    The rows of the node that is next on the way up come before in memory and are asked for on the way.
+    The rows of the node that is next on the way up, of `next_actions`, come before in memory and are asked for on the
+    way.
     """
     source, regrets = sweep.source, sweep.regrets
     positive, negative = splat(parameters[POSITIVE]), splat(parameters[NEGATIVE])
@@ -121,10 +144,9 @@ def _update(
             old = load(regrets, at)
             new = maximum(fma(old, where_positive(old, positive, negative), gain), floor)
             store(regrets, at, new)
-            prefetch(regrets, at - num_actions * hands)
             if sweep.predictive:
                 store(source, at, fma(gain, prediction, new * carry))
-                prefetch(source, at - num_actions * hands)
+        _ask(regrets, source, base - next_actions * hands + i, next_actions, hands)
 
 
 @inline
@@ -158,25 +180,34 @@ def push_down(sweep: Sweep, p: int, mode: int, street: int, board: int, batch: i
     opponent = 1 - p
     hands, block = boards.padded[opponent, board], boards.block[opponent, board]
     stride, area = sweep.place[STRIDE, street], sweep.place[REACH, street]
-    for node in range(sweep.batches.node_start[batch], sweep.batches.node_start[batch + 1]):
-        if nodes.role[node] != ACT or nodes.player[node] != opponent:
-            continue
+    first, last = sweep.batches.node_start[batch], sweep.batches.node_start[batch + 1]
+    streams = mode == SOLVE and len(sweep.sums) > STREAMED
+    after = _next_decision(sweep, opponent, first, last, 1)
+    while after < last:
+        node, after = after, _next_decision(sweep, opponent, after + 1, last, 1)
         number = nodes.num_children[node]
         base = block + np.int64(nodes.entry[node]) * hands
         reach = area + nodes.reach_row[p, node] * stride
         child = area + nodes.reach_row[p, nodes.first_child[node]] * stride
+        asked = (nodes.num_children[after] if after < last else number) if streams else 0
         fixed = nodes.locked[node] or mode != SOLVE
         source = sweep.sums if fixed else sweep.source
         if sweep.modelled_player == opponent:
-            _push_reach(sweep, source, not fixed, True, base, number, hands, work, reach, child, stride, decay)
+            _push_reach(sweep, source, not fixed, True, base, number, hands, work, reach, child, stride, decay, asked)
         elif fixed:
-            _push_reach(sweep, source, False, False, base, number, hands, work, reach, child, stride, decay)
+            _push_reach(sweep, source, False, False, base, number, hands, work, reach, child, stride, decay, asked)
         elif number == 2:  # loops over so few actions, a number known to the compiler, are unrolled
-            _push_reach(sweep, source, True, False, base, 2, hands, work, reach, child, stride, decay)
+            _push_reach(sweep, source, True, False, base, 2, hands, work, reach, child, stride, decay, asked)
         elif number == 3:
-            _push_reach(sweep, source, True, False, base, 3, hands, work, reach, child, stride, decay)
+            _push_reach(sweep, source, True, False, base, 3, hands, work, reach, child, stride, decay, asked)
         else:
-            _push_reach(sweep, source, True, False, base, number, hands, work, reach, child, stride, decay)
+            _push_reach(sweep, source, True, False, base, number, hands, work, reach, child, stride, decay, asked)
+    last_own = _next_decision(sweep, p, last - 1, first - 1, -1)
+    if streams and last_own >= first:  # where the way up begins
+        own = boards.padded[p, board]
+        base = boards.block[p, board] + np.int64(nodes.entry[last_own]) * own
+        for i in range(0, own, 16):
+            _ask(sweep.regrets, sweep.source, base + i, nodes.num_children[last_own], own)
 
 
 @inline
@@ -196,6 +227,7 @@ def pull_up(
     hands, block = boards.padded[p, board], boards.block[p, board]
     stride, area = sweep.place[STRIDE, street], sweep.place[VALUE, street]
     first = sweep.batches.node_start[batch]
+    streams = len(sweep.regrets) > STREAMED
     for node in range(sweep.batches.node_start[batch + 1] - 1, first - 1, -1):
         if nodes.role[node] != ACT:
             continue
@@ -214,9 +246,12 @@ def pull_up(
             _combine(True, number, hands, work, rows, scales, target)
             if mode == RECORD:
                 _write_best(sweep.best, base, number, hands, work, rows, scales)
-        elif number == 2:
-            _update(sweep, base, 2, hands, work, rows, scales, target, parameters)
-        elif number == 3:
-            _update(sweep, base, 3, hands, work, rows, scales, target, parameters)
         else:
-            _update(sweep, base, number, hands, work, rows, scales, target, parameters)
+            before = _next_decision(sweep, p, node - 1, first - 1, -1)
+            asked = nodes.num_children[before] if streams and before >= first else 0
+            if number == 2:
+                _update(sweep, base, 2, hands, work, rows, scales, target, parameters, asked)
+            elif number == 3:
+                _update(sweep, base, 3, hands, work, rows, scales, target, parameters, asked)
+            else:
+                _update(sweep, base, number, hands, work, rows, scales, target, parameters, asked)
