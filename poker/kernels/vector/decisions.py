@@ -105,6 +105,43 @@ def _push_reach(
 
 
 @inline
+def _push_few(
+    sweep: Sweep,
+    three: bool,
+    base: int,
+    hands: int,
+    work: F32,
+    reach: int,
+    child: int,
+    stride: int,
+    decay: float,
+    next_actions: int,
+) -> None:
+    """`_push_reach` that adds, of two or three actions: what is read stays in registers."""
+    source, sums = sweep.source, sweep.sums
+    zero, flat = splat(0.0), splat(1.0 / 3) if three else splat(1.0 / 2)
+    fade = splat(decay)
+    for i in range(0, hands, 16):
+        at, to, coming = base + i, child + i, load(work, reach + i)
+        a, b = maximum(load(source, at), zero), maximum(load(source, at + hands), zero)
+        c = maximum(load(source, at + 2 * hands), zero) if three else zero
+        mass = a + b + c if three else a + b
+        inverse = where_positive(mass, coming / mass, zero)
+        rest = where_positive(mass, zero, coming * flat)
+        a, b, c = fma(a, inverse, rest), fma(b, inverse, rest), fma(c, inverse, rest)
+        new_a, new_b = fma(load(sums, at), fade, a), fma(load(sums, at + hands), fade, b)
+        if three:
+            new_c = fma(load(sums, at + 2 * hands), fade, c)
+            store(work, to + 2 * stride, c)
+            store(sums, at + 2 * hands, new_c)
+        store(work, to, a)
+        store(work, to + stride, b)
+        store(sums, at, new_a)
+        store(sums, at + hands, new_b)
+        _ask(source, sums, base + (3 if three else 2) * hands + i, next_actions, hands)
+
+
+@inline
 def _follow(
     source: F32, base: int, num_actions: int, hands: int, work: F32, rows: I64, scales: F32, target: int
 ) -> None:
@@ -147,6 +184,75 @@ def _update(
             if sweep.predictive:
                 store(source, at, fma(gain, prediction, new * carry))
         _ask(regrets, source, base - next_actions * hands + i, next_actions, hands)
+
+
+@inline
+def _new_regret(regrets: F32, at: int, gain: Any, positive: Any, negative: Any, floor: Any) -> Any:
+    old = load(regrets, at)
+    return maximum(fma(old, where_positive(old, positive, negative), gain), floor)
+
+
+@inline
+def _update_few(
+    sweep: Sweep,
+    three: bool,
+    base: int,
+    hands: int,
+    work: F32,
+    rows: I64,
+    scales: F32,
+    target: int,
+    parameters: F32,
+    next_actions: int,
+) -> None:
+    """`_update` of two or three actions: what is read stays in registers."""
+    source, regrets, predictive = sweep.source, sweep.regrets, sweep.predictive
+    positive, negative = splat(parameters[POSITIVE]), splat(parameters[NEGATIVE])
+    floor, carry, prediction = splat(parameters[FLOOR]), splat(parameters[CARRY]), splat(parameters[PREDICTION])
+    zero, flat = splat(0.0), splat(1.0 / 3) if three else splat(1.0 / 2)
+    row_a, row_b, row_c = rows[0], rows[1], rows[2]
+    scale_a, scale_b, scale_c = splat(scales[0]), splat(scales[1]), splat(scales[2])
+    for i in range(0, hands, 16):
+        at = base + i
+        a, b = maximum(load(source, at), zero), maximum(load(source, at + hands), zero)
+        c = maximum(load(source, at + 2 * hands), zero) if three else zero
+        mass = a + b + c if three else a + b
+        inverse = where_positive(mass, splat(1.0) / mass, zero)
+        rest = where_positive(mass, zero, flat)
+        value_a, value_b = load(work, row_a + i), load(work, row_b + i)
+        value = fma(fma(a, inverse, rest) * scale_a, value_a, zero)
+        value = fma(fma(b, inverse, rest) * scale_b, value_b, value)
+        value_c = load(work, row_c + i) if three else zero
+        if three:
+            value = fma(fma(c, inverse, rest) * scale_c, value_c, value)
+        less = zero - value
+        gain_a, gain_b, gain_c = fma(scale_a, value_a, less), fma(scale_b, value_b, less), fma(scale_c, value_c, less)
+        new_a = _new_regret(regrets, at, gain_a, positive, negative, floor)
+        new_b = _new_regret(regrets, at + hands, gain_b, positive, negative, floor)
+        new_c = _new_regret(regrets, at + 2 * hands, gain_c, positive, negative, floor) if three else zero
+        store(work, target + i, value)
+        store(regrets, at, new_a)
+        store(regrets, at + hands, new_b)
+        if three:
+            store(regrets, at + 2 * hands, new_c)
+        if predictive:
+            store(source, at, fma(gain_a, prediction, new_a * carry))
+            store(source, at + hands, fma(gain_b, prediction, new_b * carry))
+            if three:
+                store(source, at + 2 * hands, fma(gain_c, prediction, new_c * carry))
+        _ask(regrets, source, base - next_actions * hands + i, next_actions, hands)
+
+
+@inline
+def _sum_few(three: bool, hands: int, work: F32, rows: I64, scales: F32, target: int) -> None:
+    """`_combine` of the opponent's two or three actions."""
+    row_a, row_b, row_c = rows[0], rows[1], rows[2]
+    scale_a, scale_b, scale_c = splat(scales[0]), splat(scales[1]), splat(scales[2])
+    for i in range(0, hands, 16):
+        value = fma(load(work, row_b + i), scale_b, load(work, row_a + i) * scale_a)
+        if three:
+            value = fma(load(work, row_c + i), scale_c, value)
+        store(work, target + i, value)
 
 
 @inline
@@ -196,10 +302,10 @@ def push_down(sweep: Sweep, p: int, mode: int, street: int, board: int, batch: i
             _push_reach(sweep, source, not fixed, True, base, number, hands, work, reach, child, stride, decay, asked)
         elif fixed:
             _push_reach(sweep, source, False, False, base, number, hands, work, reach, child, stride, decay, asked)
-        elif number == 2:  # loops over so few actions, a number known to the compiler, are unrolled
-            _push_reach(sweep, source, True, False, base, 2, hands, work, reach, child, stride, decay, asked)
+        elif number == 2:  # most decisions have so few actions
+            _push_few(sweep, False, base, hands, work, reach, child, stride, decay, asked)
         elif number == 3:
-            _push_reach(sweep, source, True, False, base, 3, hands, work, reach, child, stride, decay, asked)
+            _push_few(sweep, True, base, hands, work, reach, child, stride, decay, asked)
         else:
             _push_reach(sweep, source, True, False, base, number, hands, work, reach, child, stride, decay, asked)
     last_own = _next_decision(sweep, p, last - 1, first - 1, -1)
@@ -237,7 +343,12 @@ def pull_up(
             scales[a] = nodes.scale[p, child + a]
         target = area + nodes.value_row[p, node] * stride
         if nodes.player[node] != p:
-            _combine(False, number, hands, work, rows, scales, target)
+            if number == 2:
+                _sum_few(False, hands, work, rows, scales, target)
+            elif number == 3:
+                _sum_few(True, hands, work, rows, scales, target)
+            else:
+                _combine(False, number, hands, work, rows, scales, target)
             continue
         base = block + np.int64(nodes.entry[node]) * hands
         if nodes.locked[node] or mode == AVERAGE:
@@ -250,8 +361,8 @@ def pull_up(
             before = _next_decision(sweep, p, node - 1, first - 1, -1)
             asked = nodes.num_children[before] if streams and before >= first else 0
             if number == 2:
-                _update(sweep, base, 2, hands, work, rows, scales, target, parameters, asked)
+                _update_few(sweep, False, base, hands, work, rows, scales, target, parameters, asked)
             elif number == 3:
-                _update(sweep, base, 3, hands, work, rows, scales, target, parameters, asked)
+                _update_few(sweep, True, base, hands, work, rows, scales, target, parameters, asked)
             else:
                 _update(sweep, base, number, hands, work, rows, scales, target, parameters, asked)
