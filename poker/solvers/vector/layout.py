@@ -80,7 +80,7 @@ class Layout:
 
 
 @lru_cache(maxsize=8)
-def tree_layout(tree: BettingTree, rake: Rake = NO_RAKE, batch_rows: int = 48) -> Layout:
+def tree_layout(tree: BettingTree, rake: Rake = NO_RAKE, batch_rows: int = 96) -> Layout:
     """The layout of a tree; several games on one tree share it. Components of the last street share a batch until it
     has `batch_rows` terminal rows."""
     if tree.rules.num_players != 2:
