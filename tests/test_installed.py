@@ -185,7 +185,7 @@ def test_a_net_of_the_project_is_trained_by_two_processes(project: Installed) ->
     project._replace(variables=variables).run("train", "leaf", "artifacts=made", *few, *net)
     config = open_artifact(project.folder / "made" / "leaf_net", LEAF_NET).config
     assert config["net"]["_target_"] == "models.nets.Plain"
-    assert {each["class"] for each in config["trainer"]["callbacks"]} >= {"models.training.fitting.EarlyStopping"}
+    assert {callback["class"] for callback in config["trainer"]["callbacks"]} >= {"models.fitting.EarlyStopping"}
 
 
 def test_messages_name_the_command(installed: Installed) -> None:

@@ -16,7 +16,7 @@ NOLIMIT_GAMES = ["holdem_nolimit_2p", "flop_holdem_nolimit"]
 
 
 def play_one_hand(poker: UniversalPoker, rng: random.Random, cards: np.random.Generator) -> None:
-    rules, other = poker.game.rules, poker.game.new_initial_state()
+    rules, other = poker.rules, poker.game.new_initial_state()
     state = HandState.deal(rules, cards)
     assert len(other.legal_actions()) == rules.deck_size
     pending = poker.chance_actions(state)

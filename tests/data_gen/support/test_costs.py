@@ -33,7 +33,7 @@ def test_the_clock_is_that_of_all_processes_at_once() -> None:
     [
         ("job=leaf_table", "job.settings.boards=2000", "job.settings.form_boards=200"),
         ("job=leaf_states", "job.shards=6", "job.settings.preflop_share=1.0"),
-        ("job=preflop_rollouts", "job.deals=800000", "job.iteration_deals=30000"),
+        ("job=preflop_rollouts", "job.deals=1200000", "job.iteration_deals=30000"),
     ],
     ids=lambda job: job[0],
 )

@@ -405,7 +405,7 @@ def test_hands_of_other_commits_are_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for commit, hands in (("one", 20), ("two", 40)):
-        for module in ("play.hand_store", "evaluation.matches.match_report", "provenance"):
+        for module in ("play.hand_store", "evaluation.matches.match_report", "store.provenance"):
             monkeypatch.setattr(f"poker.{module}.commit", lambda: commit)  # noqa: B023
         match(tmp_path, agents=SPECS[:2], hands=hands)
         out = " ".join(capsys.readouterr().out.split())
