@@ -48,7 +48,7 @@ class DepthLimitedAgent(SearchingAgent):
         gives_up: bool = False,
         **changes: Annotated[Any, SearchSettings],
     ) -> None:
-        _check_heads_up(name, game)
+        heads_up_game(name, game)
         settings = replace(search, **changes)
         super().__init__(name, Clock(settings.seconds_per_decision, settings.seconds_per_hand))
         self._game, self._leaves = game, leaves
@@ -155,13 +155,15 @@ class DepthLimitedAgent(SearchingAgent):
         return decision(self.unhurried, believed, state.betting, board, raises, renaming)
 
 
-def _check_heads_up(name: str, game: Rules) -> None:
-    """Raise PokernetsError for games other than heads-up hold'em."""
+def heads_up_game(name: str, game: Rules) -> Rules:
+    """The `game` that the agent `name` plays; raises PokernetsError for others than heads-up hold'em. A configuration has
+    it before what takes long to load."""
     if game.num_players != 2 or game.num_hole_cards != 2 or game.deck_size != 52:
         other = "choose another agent or game"
         if game.num_players > 2 and game.deck_size == 52 and not game.is_limit:
             other = "agents=[depth_limited_ring] plays at tables of three to six"
         raise PokernetsError(f"{name} plays heads-up hold'em, not '{game.name}'; {other}")
+    return game
 
 
 def solved_board(board: tuple[int, ...]) -> tuple[tuple[int, ...], int | None]:
