@@ -156,8 +156,10 @@ class DepthLimitedAgent(SearchingAgent):
 
 
 def heads_up_game(name: str, game: Rules) -> Rules:
-    """The `game` that the agent `name` plays; raises PokernetsError for others than heads-up hold'em. A configuration has
-    it before what takes long to load."""
+    """The `game` that the agent `name` plays; raises PokernetsError for others than heads-up hold'em.
+
+    A configuration has it before what takes long to load.
+    """
     if game.num_players != 2 or game.num_hole_cards != 2 or game.deck_size != 52:
         other = "choose another agent or game"
         if game.num_players > 2 and game.deck_size == 52 and not game.is_limit:
