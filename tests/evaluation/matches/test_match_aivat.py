@@ -21,6 +21,7 @@ from poker.game.state import HandState, Policy
 from poker.play.hand import Incident
 from poker.play.lineup import AgentSpec, LineUp, Rotation
 from poker.play.session import SessionRecord, play_session
+from tests.agents.opaque import Opaque
 from tests.games import load_rules
 from tests.matches import play_match
 
@@ -43,21 +44,6 @@ class Slow:
         self._inner = randomly()
         self.policy = self._inner.policy
         self.reset, self.start_hand, self.act = self._inner.reset, self._inner.start_hand, self._inner.act
-
-
-class Opaque:
-    """Calls, without a policy."""
-
-    name = "opaque"
-
-    def reset(self, seed: int) -> None:
-        """Nothing is drawn."""
-
-    def start_hand(self, seat: int) -> None:
-        """Nothing to remember."""
-
-    def act(self, state: HandState) -> int:
-        return CALL
 
 
 def play(out: Path, hands: int, **settings: Any) -> MatchResults:
