@@ -298,16 +298,14 @@ def push_down(sweep: Sweep, p: int, mode: int, street: int, board: int, batch: i
         asked = (nodes.num_children[after] if after < last else number) if streams else 0
         fixed = nodes.locked[node] or mode != SOLVE
         source = sweep.sums if fixed else sweep.source
-        if sweep.modelled_player == opponent:
-            _push_reach(sweep, source, not fixed, True, base, number, hands, work, reach, child, stride, decay, asked)
-        elif fixed:
-            _push_reach(sweep, source, False, False, base, number, hands, work, reach, child, stride, decay, asked)
-        elif number == 2:  # most decisions have so few actions
+        beside = sweep.modelled_player == opponent
+        few = not (fixed or beside)
+        if few and number == 2:
             _push_few(sweep, False, base, hands, work, reach, child, stride, decay, asked)
-        elif number == 3:
+        elif few and number == 3:
             _push_few(sweep, True, base, hands, work, reach, child, stride, decay, asked)
         else:
-            _push_reach(sweep, source, True, False, base, number, hands, work, reach, child, stride, decay, asked)
+            _push_reach(sweep, source, not fixed, beside, base, number, hands, work, reach, child, stride, decay, asked)
     last_own = _next_decision(sweep, p, last - 1, first - 1, -1)
     if streams and last_own >= first:  # where the way up begins
         own = boards.padded[p, board]
@@ -342,20 +340,17 @@ def pull_up(
             rows[a] = area + nodes.value_row[p, child + a] * stride
             scales[a] = nodes.scale[p, child + a]
         target = area + nodes.value_row[p, node] * stride
-        if nodes.player[node] != p:
-            if number == 2:
-                _sum_few(False, hands, work, rows, scales, target)
-            elif number == 3:
-                _sum_few(True, hands, work, rows, scales, target)
-            else:
-                _combine(False, number, hands, work, rows, scales, target)
-            continue
         base = block + np.int64(nodes.entry[node]) * hands
-        if nodes.locked[node] or mode == AVERAGE:
+        other, best = nodes.player[node] != p, mode in (BEST_RESPONSE, RECORD)
+        if other and number == 2:
+            _sum_few(False, hands, work, rows, scales, target)
+        elif other and number == 3:
+            _sum_few(True, hands, work, rows, scales, target)
+        elif not other and (nodes.locked[node] or mode == AVERAGE):
             _follow(sweep.sums, base, number, hands, work, rows, scales, target)
-        elif mode in (BEST_RESPONSE, RECORD):
-            _combine(True, number, hands, work, rows, scales, target)
-            if mode == RECORD:
+        elif other or best:
+            _combine(not other, number, hands, work, rows, scales, target)
+            if not other and mode == RECORD:
                 _write_best(sweep.best, base, number, hands, work, rows, scales)
         else:
             before = _next_decision(sweep, p, node - 1, first - 1, -1)
