@@ -31,12 +31,12 @@ class EvenLeaf(LeafEvaluator):
 MENU = bet_menu(preflop=[[1.0], []], flop=[[1.0], []], turn=[[1.0], []], river=[[0.5, 1.0], ["a"]])
 
 
-def even_solver(iterations: tuple[int, ...] = (20, 20, 10, 60)) -> DepthLimitedAgent:
-    """An agent of heads-up no-limit hold'em with few bets that solves in a moment, with these iterations a round."""
+def even_solver() -> DepthLimitedAgent:
+    """An agent of heads-up no-limit hold'em with few bets that solves in a moment."""
     search = SearchSettings(
         menu=MENU,
         ahead=MENU,
-        solver=SolverSettings("apdcfr", iterations, 1),
+        solver=SolverSettings("apdcfr", (20, 20, 10, 60), 1),
         opponent_noise=0.02,
         remembered_states=100,
     )

@@ -7,9 +7,8 @@ The average strategy weighs iteration k <= t by (k / t)^gamma times the player's
 - cfr_plus: floor 0, gamma 1 (Tammelin 2014); `delay` iterations are left out of the average.
 - dcfr(alpha, beta, gamma): positive_t = (t-1)^alpha / ((t-1)^alpha + 1), negative_t with beta (Brown and Sandholm 2019,
   whose gamma is 2; 4 needs 8% fewer iterations on ten spots).
-- apdcfr: DCFR that predicts with a short step, for half as much memory again. With alpha 1.35 and beta 0.25 it needed
-  0.71 to 0.90 of DCFR's iterations on ten spots; as here, 0.93 to 0.95 of that on thirteen (deep trees 0.8, but Leduc
-  hold'em more than that).
+- apdcfr: DCFR that predicts with a short step. With the parameters here it needs 0.71 to 0.90 of DCFR's iterations on
+  ten spots, for half as much memory again.
 - apdcfr_short: for real-time solves (`search=demo`), which end at 1% of the pot: there it needs 0.8 to 0.9 of the
   iterations that alpha 1.35 and prediction 0.15 do with the same beta (docs/results/turns).
 
@@ -71,7 +70,7 @@ def _discount(exponent: float | None, t: Floats) -> Floats:
 SCHEDULES: dict[str, dict[str, Any]] = {
     "cfr_plus": {"floor": True, "gamma": 1.0},
     "dcfr": {"alpha": 1.5, "beta": 0.0, "gamma": 4.0},
-    "apdcfr": {"alpha": 1.3, "beta": 0.45, "gamma": 4.0, "prediction": 0.15},
+    "apdcfr": {"alpha": 1.35, "beta": 0.25, "gamma": 4.0, "prediction": 0.15},
     "apdcfr_short": {"alpha": 1.1, "beta": 0.5, "gamma": 4.0, "prediction": 0.3},
 }
 """Options of each schedule by its name."""

@@ -179,7 +179,7 @@ def test_time_is_shared_and_precision_ends_a_solve() -> None:
 
 @pytest.mark.parametrize("device", ["cpu", *DEVICES])
 def test_precision_ends_every_solve_of_a_batch_where_it_ends_alone(device: str) -> None:
-    requests, precision = [request(3, 1), request(3, 3, 9000)], 0.0001 if device == "cpu" else 0.001
+    requests, precision = [request(3, 1), request(3, 3, 9000)], 0.0002 if device == "cpu" else 0.001
     solve = solver(device, iterations=400, precision=precision)
     alone = [solve.solved(each) for each in requests]
     assert all(one.iterations < 400 for one in alone), [f.iterations for f in alone]

@@ -39,7 +39,7 @@ def test_beta_is_an_exponent_of_negative_regrets() -> None:
         ("dcfr", {}, [1 / 2, 1 / 2, 1 / 2]),
         ("dcfr", {"beta": 0.5}, [1 / 2, root / (root + 1), 2 / 3]),
         ("dcfr", {"beta": -0.5}, [1 / 2, 1 / (root + 1), 1 / 3]),
-        ("apdcfr", {}, [1 / 2, 2**0.45 / (2**0.45 + 1), 2**0.9 / (2**0.9 + 1)]),
+        ("apdcfr", {}, [1 / 2, 2**0.25 / (2**0.25 + 1), root / (root + 1)]),
         ("apdcfr_short", {}, [1 / 2, root / (root + 1), 2 / 3]),
     ):
         columns = schedule(name, **options).parameters(2, 4)[[0, 1, 3]]
