@@ -209,7 +209,7 @@ class TableGame:
             started = self._since = time.monotonic()
             self.version += 1
         try:
-            action = self._asked(hand, player)
+            action = self._action(hand, player)
             with self._lock:
                 self.thought.append(time.monotonic() - started)
                 self._since = None
@@ -253,7 +253,7 @@ class TableGame:
                 end = partial(agent.ask, "end_hand", self._hand.state.view(seat))
                 self._untold.append((self._names[seat], end))
 
-    def _asked(self, hand: HandProgress, player: int) -> int:
+    def _action(self, hand: HandProgress, player: int) -> int:
         """The agent's action, a check or fold if it fails; its policy is noted."""
         view, agent = hand.state.view(player), self._seated()[player]
         policy: Policy | None = None

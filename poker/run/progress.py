@@ -41,7 +41,7 @@ class _Lines(Progress):
     def __init__(self, unit: str, console: Console) -> None:
         super().__init__(console=console, auto_refresh=False, disable=True, speed_estimate_period=600)
         self._unit = unit
-        self._told: dict[TaskID, tuple[float, object]] = {}
+        self._printed: dict[TaskID, tuple[float, object]] = {}
         self._over = threading.Event()
         self._teller = threading.Thread(target=self._tell_now_and_then, daemon=True)
 
@@ -61,11 +61,11 @@ class _Lines(Progress):
             pause = max(_SECONDS, _SHARE * (time.monotonic() - started))
 
     def _moved(self) -> list[Task]:
-        return [task for task in self.tasks if self._told.get(task.id) != (task.completed, task.fields["found"])]
+        return [task for task in self.tasks if self._printed.get(task.id) != (task.completed, task.fields["found"])]
 
     def _tell(self, tasks: list[Task]) -> None:
         for task in tasks:
-            self._told[task.id] = (task.completed, task.fields["found"])
+            self._printed[task.id] = (task.completed, task.fields["found"])
             self.console.print(self._line(task), markup=False, highlight=False, soft_wrap=True)
 
     def _line(self, task: Task) -> str:

@@ -202,7 +202,7 @@ class NestedSearch:
         if not all(actor == past.to_act and past.legal().allows(action) for past, actor, action in turns):
             return ()
         last, player, action = turns[-1]
-        belief = self.belief(last, self._shown(last, board))
+        belief = self.belief(last, self._visible(last, board))
         policy, modelled = belief.known(), belief.modelled
         if player != self._searcher and modelled is not None and policy is not None and action in policy.actions:
             _, modelled = self._observed(belief, action, board, policy)
@@ -267,7 +267,7 @@ class NestedSearch:
         state = belief.betting
         player = state.to_act
         if player == self._searcher:
-            belief = yield from self._answered(state, self._shown(state, board))
+            belief = yield from self._answered(state, self._visible(state, board))
         policy = belief.known()
         inserted = policy is None or action not in policy.actions
         if inserted:
@@ -283,7 +283,7 @@ class NestedSearch:
         reach = observe_action(belief.reach, player, probs, 0.0)
         likelihoods = *belief.likelihoods, (player, likelihood(belief.ranges[player], probs))
         following = state.apply(action)
-        dealt, cards = following.street != state.street, self._shown(following, board)
+        dealt, cards = following.street != state.street, self._visible(following, board)
         if dealt:
             ranges, reach = observe_board(ranges, cards), observe_board(reach, cards)
         alternatives = belief.solution.alternatives(following, cards, ranges)
@@ -306,16 +306,16 @@ class NestedSearch:
         probs, state = policy.probability(action), belief.betting
         if belief.modelled is None:
             return probs, None
-        weights, cards = belief.ranges[state.to_act], self._shown(state, board)
+        weights, cards = belief.ranges[state.to_act], self._visible(state, board)
         return belief.modelled.after(state, cards, policy.actions, action, probs, self._noise[1], weights)
 
     def _solved(self, belief: Belief, board: Board, at_root: tuple[int, ...]) -> Search[RoundSolution]:
         state, modelled = belief.betting, belief.modelled
         counting = modelled if modelled is not None and modelled.counts else None
-        cards, alternatives = self._shown(state, board), belief.alternatives
+        cards, alternatives = self._visible(state, board), belief.alternatives
         return (yield Request(state, cards, belief.ranges, self._searcher, at_root, alternatives, counting))
 
-    def _shown(self, state: Betting, board: Board) -> Board:
+    def _visible(self, state: Betting, board: Board) -> Board:
         return board[: self._rules.board_sizes[state.street]]
 
     def _recall(self, state: Betting, board: Board) -> Belief | None:
@@ -325,7 +325,7 @@ class NestedSearch:
         self._beliefs[belief.betting.street].put(self._place(belief.betting, board), belief)
 
     def _place(self, state: Betting, board: Board) -> "_Place":
-        return self.exploit, state.text(), self._shown(state, board)
+        return self.exploit, state.text(), self._visible(state, board)
 
 
 _Place = tuple[Exploit, str, Board]

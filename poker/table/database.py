@@ -174,7 +174,7 @@ class _Database:
         if search is None:
             self._results.set_content("<p>There are no hands yet: play some at the table, or upload a file.</p>")
             return
-        listing = await run.io_bound(self._found, search)
+        listing = await run.io_bound(self._page_of, search)
         if listing is None or search != self._search():
             return
         results, profiles, leaks, hands = listing
@@ -194,7 +194,7 @@ class _Database:
                 with ui.button(on_click=partial(self._open, hand.hand, search.player)).props(_ROW):
                     html("hand-row").set_content(_hand_html(hand))
 
-    def _found(
+    def _page_of(
         self, search: HandSearch
     ) -> tuple[list[tuple[str, float]], dict[str, Profile], list[Leak], list[ListedHand]]:
         base = self._base

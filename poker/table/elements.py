@@ -78,7 +78,7 @@ class UnitSwitch(ui.toggle):
 
     def __init__(self) -> None:
         self._unit = _BIG_BLINDS if remembered(_COOKIE) == _BIG_BLINDS else _CHIPS
-        self._shown: list[tuple[ui.element, Callable[[], object]]] = []
+        self._places: list[tuple[ui.element, Callable[[], object]]] = []
         super().__init__([_CHIPS, _BIG_BLINDS], value=self._unit, on_change=lambda event: self.choose(event.value))
         self.props('dense no-caps unelevated aria-label="Unit of amounts"').classes("unit")
 
@@ -88,13 +88,13 @@ class UnitSwitch(ui.toggle):
 
     def add(self, place: ui.element, show: Callable[[], object]) -> None:
         """Calls `show` after a change, as long as `place` is on the page."""
-        self._shown.append((place, show))
+        self._places.append((place, show))
 
     def choose(self, unit: object) -> None:
         self._unit = _BIG_BLINDS if unit == _BIG_BLINDS else _CHIPS
         remember(_COOKIE, self._unit)
-        self._shown = [(place, show) for place, show in self._shown if not place.is_deleted]
-        for _, show in self._shown:
+        self._places = [(place, show) for place, show in self._places if not place.is_deleted]
+        for _, show in self._places:
             show()
 
 

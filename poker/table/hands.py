@@ -105,7 +105,7 @@ class _Hands:
         self, reviewing: _Reviewing, files: LRUCache[str, HandFile], visitor: str, first: HandFile | None
     ) -> None:
         self._reviewing, self._files, self._visitor = reviewing, files, visitor
-        self._shown: tuple[HandFile | None, str | None] = None, ""
+        self._rendered: tuple[HandFile | None, str | None] = None, ""
         self._opened: LoggedHand | None = None
         with ui.element("div").classes("columns"):
             with ui.element("section").classes("hands-side").props('aria-label="Hands of a file"'):
@@ -155,15 +155,15 @@ class _Hands:
 
     def _choose(self) -> None:
         """Show the hands of the player chosen."""
-        if self._shown == (self._file, self._player.value):
+        if self._rendered == (self._file, self._player.value):
             return
-        self._shown = self._file, self._player.value
+        self._rendered = self._file, self._player.value
         self._beside.clear()
         self._opened = None
         self._show_hand()
         self._hands: dict[int, LoggedHand] = {}
         if self._file is not None and self._player.value:
-            self._kept, self._hands, left_out = self._reviewing.of(self._visitor, self._file, self._player.value)
+            self._store, self._hands, left_out = self._reviewing.of(self._visitor, self._file, self._player.value)
             self._status.set_content(_told(self._file, left_out))
             self._panels()
         self._pages.max = max(1, -(-len(self._hands) // _ROWS))
@@ -174,7 +174,7 @@ class _Hands:
         self._show_rows()
 
     def _panels(self) -> None:
-        store = self._kept
+        store = self._store
         with self._beside:
             bar, (review, mistakes) = tabs("Review", "Mistakes")
         opened = partial(bar.set_value, "Review")
@@ -188,11 +188,11 @@ class _Hands:
         self._list.clear()
         with self._list:
             for hand in list(self._hands.values())[start : start + _ROWS]:
-                button = ui.button(_row(hand, self._kept), on_click=partial(self._open, hand))
+                button = ui.button(_row(hand, self._store), on_click=partial(self._open, hand))
                 button.props("no-caps flat dense align=left")
 
     async def _open(self, hand: LoggedHand, at: str | None = None) -> None:
-        seat = hand.names.index(self._kept.name)
+        seat = hand.names.index(self._store.name)
         self._opened = hand
         self._show_hand()
         await self._review.open(hand.number, hand.state, seat, at)
@@ -202,7 +202,7 @@ class _Hands:
         if hand is None:
             self._history.set_content("")
             return
-        seen = Seen(hand.number, hand.names.index(self._kept.name), hand.names, hand.state, None)
+        seen = Seen(hand.number, hand.names.index(self._store.name), hand.names, hand.state, None)
         history = words.history_html(seen, self._unit.of(hand.state.rules.big_blind))
         self._history.set_content(history + words.results_html(hand.names, hand.state, hand.payoffs))
 

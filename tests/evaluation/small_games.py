@@ -21,7 +21,7 @@ class RandomPolicy:
         self._seed = seed
         self._pure = pure
         self._rng = np.random.default_rng(seed)
-        self._known: dict[tuple[str, tuple[int, ...]], Policy] = {}
+        self._policies: dict[tuple[str, tuple[int, ...]], Policy] = {}
 
     def reset(self, seed: int) -> None:
         self._rng = np.random.default_rng(seed)
@@ -36,15 +36,15 @@ class RandomPolicy:
 
     def policy(self, state: HandState) -> Policy:
         key = (state.betting.text(), state.board)
-        if key not in self._known:
+        if key not in self._policies:
             text = f"{self._seed}|{key}"
             rng = np.random.default_rng(list(text.encode()))
             actions = legal_actions(state.betting)
             probs = rng.dirichlet(np.ones(len(actions)), self._rules.num_hands)
             chosen = rng.random(self._rules.num_hands) < self._pure
             probs[chosen] = np.eye(len(actions))[rng.integers(len(actions), size=int(chosen.sum()))]
-            self._known[key] = actions, probs
-        return self._known[key]
+            self._policies[key] = actions, probs
+        return self._policies[key]
 
 
 def legal_actions(betting: Betting) -> tuple[int, ...]:

@@ -194,11 +194,11 @@ def test_a_hint_goes_with_its_decision(client: Client, tmp_path: Path) -> None:
     asyncio.run(hinted(client, table))
     table._show_anew()
     assert "Hand 1" in table._review._title.content
-    assert "reviews need an agent that solves" in table._review._shown.content
+    assert "reviews need an agent that solves" in table._review._answer.content
     acted(visit)
     visit.go_on()
     shown(table, "Your turn: you may check.")
-    assert (table._review._title.content, table._review._shown.content) == (invitation, "")
+    assert (table._review._title.content, table._review._answer.content) == (invitation, "")
 
 
 async def hinted(client: Client, table: _Table) -> None:

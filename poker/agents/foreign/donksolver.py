@@ -52,7 +52,7 @@ class DonksolverAgent(SamplingAgent):
     def act(self, state: HandState) -> int:
         """Draw an action from the row of the hand held, for which alone the bundle is asked."""
         betting, hand = state.betting, hand_number(state, state.to_act)
-        answer = self._asked(betting, state.board, np.array([hand]), self._rng.random(1))
+        answer = self._answers(betting, state.board, np.array([hand]), self._rng.random(1))
         if answer["status"][0] >= _SERVED:
             return self.draw(pot_odds_policy(betting, state.board), state)
         return _action(betting, int(answer["kind"][0]), int(answer["chips"][0]))
@@ -61,7 +61,7 @@ class DonksolverAgent(SamplingAgent):
         betting, board = state.betting, state.board
         otherwise, fallback = pot_odds_policy(betting, board)
         hands = np.flatnonzero(HOLDEM.live(board))
-        met = self._asked(betting, board, hands, np.zeros(len(hands)))
+        met = self._answers(betting, board, hands, np.zeros(len(hands)))
         served = met["status"] < _SERVED
         if not served.any():
             return otherwise, fallback
@@ -74,7 +74,7 @@ class DonksolverAgent(SamplingAgent):
         strategies = [np.array(self._bundle.strategy(*place)[0]) for place in alike]
         taken = [(row, column) for row, probs in enumerate(strategies) for column in np.flatnonzero(probs).tolist()]
         draws = np.array([_draw(strategies[row], column) for row, column in taken])
-        answer = self._asked(betting, board, hands[[firsts[row] for row, _ in taken]], draws)
+        answer = self._answers(betting, board, hands[[firsts[row] for row, _ in taken]], draws)
         for (row, column), kind, chips in zip(taken, answer["kind"], answer["chips"], strict=True):
             action, probs = _action(betting, kind, int(chips)), strategies[row]
             mine = hands[rows.ravel() == row]
@@ -82,7 +82,7 @@ class DonksolverAgent(SamplingAgent):
         actions = tuple(sorted(columns))
         return actions, np.stack([columns[action] for action in actions], axis=1)
 
-    def _asked(
+    def _answers(
         self, betting: Betting, board: Board, hands: NDArray[np.int64], draws: Floats
     ) -> dict[str, NDArray[np.int64]]:
         """Rows of the bundle for the hands, whose actions are drawn by numbers from 0 to 1."""

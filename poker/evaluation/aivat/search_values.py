@@ -63,7 +63,7 @@ class SolvedActions:
     def values(self, states: Sequence[Betting], board: Board, player: int, own: Floats, opponent: Floats) -> Floats:
         out = np.empty(len(states))
         for row, state in enumerate(states):
-            values = self._found(state, board, player, own[row], opponent)
+            values = self._range_values(state, board, player, own[row], opponent)
             if values is None:
                 [values] = self._otherwise.values([state], board, player, own[row, None], opponent)
             out[row] = values
@@ -73,10 +73,10 @@ class SolvedActions:
         if state.is_over:
             [chips] = showdown_totals(self._rules, board, own[None], opponent)
             return float(min(state.committed) * chips)
-        values = self._found(state, board, player, own, opponent)
+        values = self._range_values(state, board, player, own, opponent)
         return self._otherwise.values_before(state, board, player, own, opponent) if values is None else values
 
-    def _found(self, state: Betting, board: Board, player: int, own: Floats, opponent: Floats) -> float | None:
+    def _range_values(self, state: Betting, board: Board, player: int, own: Floats, opponent: Floats) -> float | None:
         before = self._solutions.before(state, board)
         values = None if before is None else before[0].after(before[1])
         if before is None or values is None:

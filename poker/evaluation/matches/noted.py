@@ -69,7 +69,7 @@ def noted(notes: Notes, hand: int, player: int) -> PolicyFunction:
 class RunningResult:
     """Result so far of the player `name`, by chips and by AIVAT, against one who notes decisions in the file `notes`.
 
-    AIVAT is heads-up, and ends once the opponent has failed at a decision. The file `kept` holds what was estimated.
+    AIVAT is heads-up, and ends once the opponent has failed at a decision. The file `estimates` holds what was estimated.
     """
 
     def __init__(self, rules: Rules, name: str, notes: Path, estimates: Path) -> None:
@@ -78,7 +78,7 @@ class RunningResult:
         self._scale = chip_value(rules, "mbb")
         self._file = JsonLines(estimates)
         self._file.cut_unfinished()
-        self._kept: dict[int, float | None] = dict(self._file.rows())
+        self._estimate_of: dict[int, float | None] = dict(self._file.rows())
         self.chips: list[float] = []
         """Chips won, by hand."""
         self.adjusted: list[float] | None = None if self._aivat is None else []
@@ -90,15 +90,15 @@ class RunningResult:
 
     def add(self, hands: Sequence[LoggedHand]) -> None:
         """Take the next hands, whose decisions are noted by now."""
-        new = [hand for hand in hands if hand.number not in self._kept]
+        new = [hand for hand in hands if hand.number not in self._estimate_of]
         estimates = self._estimates(new)
         self._file.append(estimates)
         if new and self._notes.exists():
             self._read = self._notes.stat().st_size
-        self._kept.update(estimates)
+        self._estimate_of.update(estimates)
         for hand in hands:
             self.chips.append(hand.payoffs[hand.names.index(self._name)])
-            adjusted = self._kept[hand.number]
+            adjusted = self._estimate_of[hand.number]
             if adjusted is None:
                 self.adjusted = None
             elif self.adjusted is not None:

@@ -90,7 +90,7 @@ class PartyLines(SiteLines):
         elif not self.events and SEATED.match(line):
             raise PokernetsError(f"`{line[:100]}` does not say which seat and what chips the player has")
         elif line.startswith("Dealt to ") and (dealt := re.fullmatch(r"Dealt to (.*?) ?\[([^\]]*)\]", line)):
-            self._shown(dealt[1], dealt[2])
+            self._show_cards(dealt[1], dealt[2])
         elif name := self._name(line):
             self._acts(name, line.removeprefix(f"{name} "))
 
@@ -113,13 +113,13 @@ class PartyLines(SiteLines):
         if kind in ("collected", "wins"):
             self.collected[name] += self._chips(match[1])
         elif kind in ("show", "muck"):
-            self._shown(name, match[1])
+            self._show_cards(name, match[1])
             self.add(kind, name, cards=self.cards.get(name, ()))
         else:
             chips = tuple(sum(map(self._chips, group.split("+"))) for group in match.groups())
             self.add(kind, name, chips, all_in=kind in _POSTS and sum(chips) == self.stacks[name])
 
-    def _shown(self, name: str, cards: str) -> None:
+    def _show_cards(self, name: str, cards: str) -> None:
         if name in self.stacks and len(cards.replace(",", " ").split()) == 2:
             self._shows(name, cards.replace(",", " "))
 

@@ -133,14 +133,14 @@ class ServiceTable:
     def _go_on(self, hand: ServedHand) -> None:
         seat = 1 - hand.player
         while not hand.state.is_over and hand.state.to_act == seat:
-            self._apply(hand, self._asked(hand, seat))
+            self._apply(hand, self._action(hand, seat))
         if hand.state.is_over:
             names = ["client", "client"]
             names[seat] = self._agent.name
             append_lines(self._log, [log_line(hand.state, hand.number, names)])
             give_back_memory()
 
-    def _asked(self, hand: ServedHand, seat: int) -> int:
+    def _action(self, hand: ServedHand, seat: int) -> int:
         """The agent's action, a check or fold if it fails; the hands of all clients are one agent's, in turns."""
         view = hand.state.view(seat)
         try:

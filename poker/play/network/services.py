@@ -143,7 +143,7 @@ class Slumbot:
     def begin(self) -> ServiceHand:
         """A new hand."""
         try:
-            return self._read(self._asked("/api/new_hand", {} if self._token is None else {"token": self._token}))
+            return self._read(self._requested("/api/new_hand", {} if self._token is None else {"token": self._token}))
         except LostAnswer:
             if self._token is None:
                 raise
@@ -153,7 +153,7 @@ class Slumbot:
     def act(self, hand: ServiceHand, action: int) -> ServiceHand:
         """The hand after our action, when it is our turn again or over; LostAnswer if that is not known."""
         incr = token_of(hand.state.betting, action)
-        answer = self._asked("/api/act", {"token": hand.answer["token"], "incr": incr})
+        answer = self._requested("/api/act", {"token": hand.answer["token"], "incr": incr})
         return self._read({**hand.answer, **answer})
 
     def _read(self, answer: Mapping[str, Any]) -> ServiceHand:
@@ -169,7 +169,7 @@ class Slumbot:
         """The hand as it stands now, after a lost answer; None where the service does not tell."""
         return None
 
-    def _asked(self, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
+    def _requested(self, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
         answer = self._line.ask(path, body, _NO_HAND if path == "/api/new_hand" else _BUSY)
         if "error_msg" in answer:
             raise LostAnswer(str(answer["error_msg"]))

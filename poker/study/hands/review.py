@@ -231,7 +231,7 @@ class Reviews:
         self._rules, self._solver, self._lock, self.place = rules, solver, lock, place
         self.big_blind = rules.big_blind
         self._file = None if path is None else JsonLines(path)
-        self._known = LRUCache[tuple[HandState, int | None], DecisionReview](_KEPT)
+        self._reviews = LRUCache[tuple[HandState, int | None], DecisionReview](_KEPT)
         self._mistakes: dict[tuple[int, str], Mistake] = {}
         if self._file is not None:
             self._file.cut_unfinished()
@@ -265,7 +265,7 @@ class Reviews:
             return review(solved, state, chosen)
 
         with self._lock:
-            return self._known.get_or_make((state, chosen), made)
+            return self._reviews.get_or_make((state, chosen), made)
 
     def opinion(self, state: HandState, chosen: int | None) -> DecisionReview | Advice:
         """Review the decision or, where that is refused at a table of more than two, say what the solver would do."""

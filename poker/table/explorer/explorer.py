@@ -82,7 +82,7 @@ class _Explorer:
     def __init__(self, visitor: str, solves: _Solves, settings: Settings, out: Path) -> None:
         self._visitor, self._solves, self._settings, self._out = visitor, solves, settings, out
         self._prepared: Solve | None = None
-        self._asked = 0
+        self._request = 0
         self._client = ui.context.client
         self._solve = solves.of.get(visitor)
         values = _START if self._solve is None else self._solve.spot.text
@@ -98,36 +98,36 @@ class _Explorer:
                 self._bar.props('rounded instant-feedback aria-label="Progress"')
             with ui.element("section").props("aria-label=Solution") as self._place:
                 ui.label("The solution comes here: ranges, frequencies, EV and equity of every hand.")
-        self._shown: Solve | None = None
+        self._rendered: Solve | None = None
         ui.timer(_SECONDS, self._look)
         ui.timer(0.1, self._estimate, once=True)
 
     def _changed(self) -> None:
-        self._asked += 1
-        ui.timer(0.4, partial(self._estimate, self._asked), once=True)
+        self._request += 1
+        ui.timer(0.4, partial(self._estimate, self._request), once=True)
 
     async def _estimate(self, request: int = 0) -> None:
         """Says what the solve takes, and what is wrong with the spot."""
-        if request != self._asked:
+        if request != self._request:
             return
         try:
             spot, settings = self._form.spot, self._form.settings(self._settings)
             prepared = await run.io_bound(
-                Solve, spot, settings, lambda: request == self._asked and not self._client.is_deleted
+                Solve, spot, settings, lambda: request == self._request and not self._client.is_deleted
             )
         except PokernetsError as error:
             prepared, text = None, str(error)
         else:
             text = "" if prepared is None else _cost(prepared)
-        if request == self._asked:
+        if request == self._request:
             self._prepared = prepared
             self._cost.set_text(text)
             self._cost.classes("wrong" if prepared is None else "", remove="" if prepared is None else "wrong")
 
     async def _begin(self) -> None:
-        self._asked += 1
+        self._request += 1
         self._start.disable()
-        await self._estimate(self._asked)
+        await self._estimate(self._request)
         if self._prepared is not None:
             try:
                 self._solves.keep(self._visitor, self._prepared)
@@ -153,8 +153,8 @@ class _Explorer:
         self._status.set_text(_status(solve))
         left = solve.seconds_left
         self._bar.set_value(0.0 if isnan(left) or not solve.elapsed else solve.elapsed / (solve.elapsed + left))
-        if solve.ended and solve is not self._shown:
-            reopened, self._shown = self._shown is None, solve
+        if solve.ended and solve is not self._rendered:
+            reopened, self._rendered = self._rendered is None, solve
             self._place.clear()
             with self._place:
                 if solve.walk is None:

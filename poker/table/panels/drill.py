@@ -31,7 +31,7 @@ class DrillPanel:
         self._base, self._game, self._solver, self._search = base, game, solver, search
         self._rng = np.random.default_rng()
         self._spot: DrillSpot | None = None
-        self._asked, self._lost = 0, 0.0
+        self._answered, self._lost = 0, 0.0
         with ui.element("div").classes("review"):
             with row():
                 self._next = ui.button("Another decision", on_click=self._draw).props("no-caps color=primary")
@@ -40,7 +40,7 @@ class DrillPanel:
             self._table = html("felt")
             self._story = html("quiet")
             self._actions = row("What can be done")
-            self._told = html().props('aria-live="polite"')
+            self._message = html().props('aria-live="polite"')
         self._clear(
             "<p>A decision of yours is drawn, the likelier the more it cost you, and solved; you answer with hands that"
             " you could have had there.</p>"
@@ -49,14 +49,14 @@ class DrillPanel:
     async def _draw(self) -> None:
         search = self._search()
         if search is None:
-            self._told.set_content('<p role="alert">There are no hands yet.</p>')
+            self._message.set_content('<p role="alert">There are no hands yet.</p>')
             return
         self._clear('<p role="status">Solving …</p>')
         self._next.disable()
         try:
             self._spot = await run.io_bound(draw_spot, self._base, search, self._game, self._solver, self._rng)
         except (PokernetsError, OSError) as error:
-            self._told.set_content(f'<p role="alert">{escape(str(error))}</p>')
+            self._message.set_content(f'<p role="alert">{escape(str(error))}</p>')
             return
         finally:
             self._next.enable()
@@ -68,7 +68,7 @@ class DrillPanel:
         self._table.set_content("")
         self._story.set_content("")
         self._actions.clear()
-        self._told.set_content(message)
+        self._message.set_content(message)
 
     def _deal(self) -> None:
         """Ask the decision with another hand."""
@@ -81,7 +81,7 @@ class DrillPanel:
         story = "".join(f"<li>{title}: {'; '.join(lines)}</li>" for title, lines in words.history(seen, unit))
         self._table.set_content(felt(seen, unit))
         self._story.set_content(f"<ol>{story}</ol>")
-        self._told.set_content("")
+        self._message.set_content("")
         self._actions.clear()
         with self._actions:
             for action in spot.solved.actions:
@@ -91,7 +91,7 @@ class DrillPanel:
     def _answer(self, spot: DrillSpot, state: HandState, action: int) -> None:
         self._actions.clear()
         answer = spot.answered(state, action)
-        self._asked += 1
+        self._answered += 1
         self._lost += (answer.loss or 0.0) / self._game.big_blind * answer.is_certain
-        self._score.set_text(f"{self._asked} answered, {self._lost:.2f} bb lost")
-        self._told.set_content(decision_html(answer, _NOTE, self._game.big_blind))
+        self._score.set_text(f"{self._answered} answered, {self._lost:.2f} bb lost")
+        self._message.set_content(decision_html(answer, _NOTE, self._game.big_blind))

@@ -69,16 +69,16 @@ class ReviewPanel:
     ) -> None:
         self._reviews, self._unit, self._opened, self._note = reviews, unit, opened, note
         self._invitation = f"<p>{escape(reviews.why_not or invitation)}</p>"
-        self._asked = 0
+        self._request = 0
         self._hint: tuple[int, str] | None = None
         """Hand and betting of the hint shown, None where there is none."""
-        self._found: DecisionReview | Advice | None = None
+        self._opinion: DecisionReview | Advice | None = None
         self._buttons: dict[HandState, tuple[int | None, ui.button]] = {}
         """Action taken (None: to come) and button for each decision, as the person saw it."""
         with ui.element("div").classes("review"):
             self._title = html()
             self._choices = row("Decisions of the hand")
-            self._shown = html().props('aria-live="polite"').on("keydown", js_handler=MOVE_FOCUS)
+            self._answer = html().props('aria-live="polite"').on("keydown", js_handler=MOVE_FOCUS)
         self._title.set_content(self._invitation)
         self._looking = ui.timer(_SECONDS, self._look, active=False)
         unit.add(self._title, self._show)
@@ -93,7 +93,7 @@ class ReviewPanel:
         if state.to_act == seat:
             choices.insert(0, (state.view(seat), None))
         self._hint = (number, state.betting.text()) if state.to_act == seat else None
-        self._found = None
+        self._opinion = None
         self._choices.clear()
         self._buttons.clear()
         with self._choices:
@@ -106,41 +106,41 @@ class ReviewPanel:
         if choices:
             await self._decision(*(at_betting or reviewed or choices)[0])
         else:
-            self._shown.set_content("<p>You had no decision in this hand.</p>")
+            self._answer.set_content("<p>You had no decision in this hand.</p>")
 
     def moved_on(self, number: int, betting: Betting) -> None:
         """Take back a hint for another decision than the one at `betting`."""
         if self._hint is None or self._hint == (number, betting.text()):
             return
-        self._hint = self._found = None
-        self._asked += 1
+        self._hint = self._opinion = None
+        self._request += 1
         self._looking.deactivate()
         self._buttons.clear()
         self._choices.clear()
         self._title.set_content(self._invitation)
-        self._shown.set_content("")
+        self._answer.set_content("")
 
     async def _decision(self, view: HandState, action: int | None) -> None:
-        self._asked = request = self._asked + 1
+        self._request = request = self._request + 1
         for other, (_, button) in self._buttons.items():
             if other == view:
                 button.props("aria-pressed=true", remove="outline")
             else:
                 button.props("aria-pressed=false outline")
-        self._shown.set_content(_SOLVING)
+        self._answer.set_content(_SOLVING)
         self._looking.activate()
         opinion, error = await _tried(self._reviews.opinion, view, action)
-        if request == self._asked:
+        if request == self._request:
             self._looking.deactivate()
-            self._found = opinion
+            self._opinion = opinion
             if opinion is None:
-                self._shown.set_content(f'<p role="alert">{escape(error)}</p>')
+                self._answer.set_content(f'<p role="alert">{escape(error)}</p>')
             self._show()
 
     def _look(self) -> None:
         """Says whether the solve that is asked for has begun."""
         place = self._reviews.place()
-        self._shown.set_content(f'<p role="status">{words.ordinal(place)} in line</p>' if place else _SOLVING)
+        self._answer.set_content(f'<p role="status">{words.ordinal(place)} in line</p>' if place else _SOLVING)
 
     def _show(self) -> None:
         """Show the decisions, and the one solved, in the unit chosen."""
@@ -148,11 +148,11 @@ class ReviewPanel:
         for view, (action, button) in self._buttons.items():
             what = "now" if action is None else words.action_name(view.betting, action, big_blind)
             button.set_text(f"{words.STREETS[view.street]}: {what}")
-        if self._found is not None:
-            if isinstance(self._found, Advice):
-                self._shown.set_content(advice_html(self._found, big_blind))
+        if self._opinion is not None:
+            if isinstance(self._opinion, Advice):
+                self._answer.set_content(advice_html(self._opinion, big_blind))
             else:
-                self._shown.set_content(decision_html(self._found, self._note, big_blind))
+                self._answer.set_content(decision_html(self._opinion, self._note, big_blind))
 
 
 class MistakesPanel:
@@ -161,7 +161,7 @@ class MistakesPanel:
     def __init__(
         self, store: ReviewStore, unit: UnitSwitch, open_hand: Callable[[int, HandState, int, str], Awaitable[None]]
     ) -> None:
-        self._kept, self._unit, self._open = store, unit, open_hand
+        self._store, self._unit, self._open = store, unit, open_hand
         self._stopped = True
         with ui.element("div").classes("review"):
             with row():
@@ -177,7 +177,7 @@ class MistakesPanel:
         if not self._stopped:
             self._stopped = True
             return
-        self._stopped, store = False, self._kept
+        self._stopped, store = False, self._store
         self._button.set_text("Stop")
         hands = await run.io_bound(lambda: store.reviews.missing(store.hands(), store.name)) or []
         for done, hand in enumerate(hands):
@@ -199,26 +199,26 @@ class MistakesPanel:
 
     def _left_out(self) -> Counter[str]:
         """Reasons why decisions are not reviewed."""
-        store = self._kept
+        store = self._store
         refused = (store.reviews.refused(hand.state, hand.names.index(store.name)) for hand in store.hands())
         return Counter(why for hand in refused for _, why in hand)
 
     def _show(self) -> None:
-        mistakes = [one for one in self._kept.reviews.mistakes() if not one.is_guess]
-        costly = [one for one in mistakes if one.most >= _LEAST * self._kept.rules(one.hand).big_blind]
+        mistakes = [one for one in self._store.reviews.mistakes() if not one.is_guess]
+        costly = [one for one in mistakes if one.most >= _LEAST * self._store.rules(one.hand).big_blind]
         mistakes = sorted(costly, key=lambda one: not one.is_certain)[:_SHOWN_MISTAKES]
         self._list.clear()
         with self._list:
             for one in mistakes:
-                rules = self._kept.rules(one.hand)
+                rules = self._store.rules(one.hand)
                 text = mistake_text(one, rules, self._unit.of(rules.big_blind))
                 ui.button(text, on_click=partial(self._look, one)).props("no-caps flat dense align=left")
 
     async def _look(self, one: Mistake) -> None:
-        hands = await run.io_bound(self._kept.hands) or []
+        hands = await run.io_bound(self._store.hands) or []
         for hand in hands:
             if hand.number == one.hand:
-                seat = hand.names.index(self._kept.name)
+                seat = hand.names.index(self._store.name)
                 await self._open(one.hand, hand.state.view(seat), seat, one.betting)
 
 
