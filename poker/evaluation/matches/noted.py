@@ -69,7 +69,7 @@ def noted(notes: Notes, hand: int, player: int) -> PolicyFunction:
 class RunningResult:
     """Result so far of the player `name`, by chips and by AIVAT, against one who notes decisions in the file `notes`.
 
-    AIVAT is heads-up, and ends once the opponent has failed at a decision. The file `estimates` holds what was estimated.
+    AIVAT is heads-up, and ends once the opponent has failed at a decision. The file `estimates` holds its estimates.
     """
 
     def __init__(self, rules: Rules, name: str, notes: Path, estimates: Path) -> None:
