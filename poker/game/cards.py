@@ -160,7 +160,7 @@ def updated_range(weights: NDArray[Weight], likelihood: NDArray[Any]) -> NDArray
 
 
 NO_CARD = 255
-"""What stored rows of cards hold where there is none."""
+"""Stands for no card in stored rows of cards."""
 RARE = 1e-4
 """Weight, relative to the largest of a range, below which a hand counts as not in it: a solve says little about it."""
 

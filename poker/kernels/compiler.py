@@ -36,9 +36,8 @@ from numba.core.untyped_passes import InlineInlinables
 from numba.np import arrayobj
 
 _SCIPY = "scipy.linalg"
-"""What `numba.np.arraymath` loads for products of matrices. No kernel has any, and importing the registry of kernels
-takes
-0.30 s, with it 0.42: so it counts as not installed there, unless it is loaded already."""
+"""Linear algebra that `numba.np.arraymath` loads for products of matrices. No kernel has any, and importing the
+registry of kernels takes 0.30 s, with it 0.42: so it counts as not installed there, unless it is loaded already."""
 if _SCIPY not in sys.modules:
     sys.modules[_SCIPY] = None  # type: ignore[assignment]
     try:

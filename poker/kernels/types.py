@@ -19,7 +19,7 @@ Records = NDArray[np.void]
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
 Reals = NDArray[np.floating]
-"""Of either precision."""
+"""Floats of either precision."""
 Columns = dict[str, NDArray[Any]]
 """A table: arrays of one length by name."""
 Ranges = Singles

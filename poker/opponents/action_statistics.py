@@ -28,7 +28,7 @@ GENERIC_TABLE: Floats = _RULE / _RULE.sum(axis=1, keepdims=True)
 """[12, 3] a rule for everybody: a moderate player who gives up to a bet about one time in three after the flop."""
 
 Place = Callable[[Context], tuple[int, ...]]
-"""What is told apart of a context."""
+"""Key of the counts of a context."""
 _PRIOR_WEIGHT = 10.0
 """Actions in a context that the rule counts like, where a population is learned."""
 _HITS_DECAY = 0.98

@@ -96,9 +96,8 @@ class Prior:
 
 
 GivenHand = Callable[[Betting, Sequence[Board], Singles], Reals]
-"""What players of a population do with each hand, such as a net that reads the cards held: [B, n, C] of the player to
-act, as of a `Predictor`, with n hands on each of B boards, by the inputs [B, n, 10] of
-`poker.opponents.inputs.held`."""
+"""Probabilities [B, n, C] of the classes of action of the player to act, for n hands on each of B boards, given the
+inputs [B, n, 10] of `poker.opponents.inputs.held`: a net that reads the cards held is one."""
 
 
 @runtime_checkable

@@ -377,7 +377,7 @@ def test_variants_are_of_known_groups_and_no_files() -> None:
 
 @pytest.mark.parametrize("root", ["data_gen", "evaluate", "train"])
 def test_every_root_composes(root: str) -> None:
-    compose(root, [])
+    assert compose(root, []).game.name == "holdem_nolimit_2p"
 
 
 @pytest.mark.parametrize(("group", "option"), OPTIONS)

@@ -295,17 +295,17 @@ def push_down(sweep: Sweep, p: int, mode: int, street: int, board: int, batch: i
         base = block + np.int64(nodes.entry[node]) * hands
         reach = area + nodes.reach_row[p, node] * stride
         child = area + nodes.reach_row[p, nodes.first_child[node]] * stride
-        asked = (nodes.num_children[after] if after < last else number) if streams else 0
+        ahead = (nodes.num_children[after] if after < last else number) if streams else 0
         fixed = nodes.locked[node] or mode != SOLVE
         source = sweep.sums if fixed else sweep.source
         beside = sweep.modelled_player == opponent
         few = not (fixed or beside)
         if few and number == 2:
-            _push_few(sweep, False, base, hands, work, reach, child, stride, decay, asked)
+            _push_few(sweep, False, base, hands, work, reach, child, stride, decay, ahead)
         elif few and number == 3:
-            _push_few(sweep, True, base, hands, work, reach, child, stride, decay, asked)
+            _push_few(sweep, True, base, hands, work, reach, child, stride, decay, ahead)
         else:
-            _push_reach(sweep, source, not fixed, beside, base, number, hands, work, reach, child, stride, decay, asked)
+            _push_reach(sweep, source, not fixed, beside, base, number, hands, work, reach, child, stride, decay, ahead)
     last_own = _next_decision(sweep, p, last - 1, first - 1, -1)
     if streams and last_own >= first:  # where the way up begins
         own = boards.padded[p, board]
@@ -354,10 +354,10 @@ def pull_up(
                 _write_best(sweep.best, base, number, hands, work, rows, scales)
         else:
             before = _next_decision(sweep, p, node - 1, first - 1, -1)
-            asked = nodes.num_children[before] if streams and before >= first else 0
+            ahead = nodes.num_children[before] if streams and before >= first else 0
             if number == 2:
-                _update_few(sweep, False, base, hands, work, rows, scales, target, parameters, asked)
+                _update_few(sweep, False, base, hands, work, rows, scales, target, parameters, ahead)
             elif number == 3:
-                _update_few(sweep, True, base, hands, work, rows, scales, target, parameters, asked)
+                _update_few(sweep, True, base, hands, work, rows, scales, target, parameters, ahead)
             else:
-                _update(sweep, base, number, hands, work, rows, scales, target, parameters, asked)
+                _update(sweep, base, number, hands, work, rows, scales, target, parameters, ahead)
