@@ -120,9 +120,13 @@ class LocalBestResponse(SamplingAgent):
         needed = {(ask.betting.text(), ask.board): ask for state in states for ask in self._asks(state)}
         if isinstance(self._opponent, SamplingAgent):
             self._answers = dict(zip(needed, self._opponent.policies(list(needed.values())), strict=True))
+        self._prepare(states)
         policies = super().policies(states)
         self._answers = {}
         return policies
+
+    def _prepare(self, states: Sequence[HandState]) -> None:
+        """Work out together what `policy` at these states needs, once their ranges can be had."""
 
     def policy(self, state: HandState) -> Policy:
         """The best action of each hand with probability 1; of equal values, the first action."""
@@ -193,9 +197,12 @@ class LocalBestResponse(SamplingAgent):
         for before, public, action in chain.from_iterable(self._decisions(betting, board, i) for i in others):
             if self._ranges.get((before.apply(action).text(), public)) is None:
                 yield public_state(before, public)
-        for action in choices:
-            if action > CALL:
-                yield from (public_state(after, board) for after in _answers(betting.apply(action), betting.to_act))
+        yield from self._raised_asks(betting, board)
+
+    def _raised_asks(self, betting: Betting, board: Board) -> Iterable[HandState]:
+        """Public states in which the opponent answers the raises of a choice."""
+        raised = (betting.apply(action) for action in self._actions.choices(betting) if action > CALL)
+        return [public_state(after, board) for state in raised for after in _answers(state, betting.to_act)]
 
     def _decisions(self, betting: Betting, board: Board, player: int) -> Iterator[tuple[Betting, Board, int]]:
         """Decisions of `player` on the way to `betting`, each with the board then and the action."""

@@ -18,6 +18,7 @@ from rich.progress import TaskID
 
 from poker.agents.base import Agent, require_policy
 from poker.agents.local_best_response import LbrActions, LocalBestResponse
+from poker.agents.look_ahead import LookAheadActions, LookAheadResponse
 from poker.evaluation.aivat.value_functions import ValueFunctionSpec
 from poker.evaluation.matches.match_aivat import MatchAivat
 from poker.evaluation.matches.match_report import match_report
@@ -201,6 +202,8 @@ def _local_best_responses(
 
 
 def _local_best_response(name: str, game: Rules, opponent: BuiltOnce[Agent], actions: LbrActions) -> Agent:
+    if isinstance(actions, LookAheadActions):
+        return LookAheadResponse(name=name, game=game, opponent=opponent(), actions=actions)
     return LocalBestResponse(name=name, game=game, opponent=opponent(), actions=actions)
 
 

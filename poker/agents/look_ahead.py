@@ -1,0 +1,239 @@
+"""A local best response that looks ahead: from a street on it plays the best response to all that the policy does.
+
+Before that street it chooses by a check-down, as `poker.agents.local_best_response` says. From there on it plans: its
+own bets come from a menu, the opponent is asked for its policy at every state that they lead to, on every card that may
+come, and each hand takes the action that is then worth most:
+
+    v(state)[h] = what the adversary wins with hand h, times the opponent's reach, summed over compatible hands
+
+A plan is exact with all cards and no neglect; on the last street there are no cards to leave out. Where it takes a
+sample of the cards, or values what the opponent rarely does by a check-down, the adversary still plays a strategy: what
+it wins is a lower bound. The opponent is asked along the paths that lead to a state, about a layer of the tree at once.
+
+Symbols: H hands.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poker.abstraction.equities import awaits_cards, next_board_size, showdown_chances
+from poker.agents.base import Agent, SamplingAgent
+from poker.agents.local_best_response import LbrActions, LocalBestResponse
+from poker.game.betting import Betting
+from poker.game.rules import CALL, FOLD, Rules
+from poker.game.state import HandState, Policy, public_state
+from poker.kernels.types import Board, Floats
+from poker.run.errors import PokernetsError
+from poker.tree import BetMenu
+
+
+@dataclass(frozen=True, kw_only=True)
+class LookAheadActions(LbrActions):
+    """Actions to consider: those of `streets` before street `plans_from`, those of `menu` from it on.
+
+    A plan takes its bets on later streets from `ahead`, and of the boards that may come after one more card a sample of
+    `cards` (None: all). By a check-down it values the opponent's actions that a share `neglect` of its range, or less,
+    reaches and takes.
+    """
+
+    plans_from: int
+    menu: BetMenu
+    ahead: BetMenu
+    cards: int | None = None
+    neglect: float = 0.0
+
+    def __post_init__(self) -> None:
+        if self.cards is not None and self.cards < 1:
+            raise PokernetsError(f"`cards` of a plan must be at least 1, or null for all, not {self.cards}")
+        if not 0 <= self.neglect < 1:
+            raise PokernetsError(f"`neglect` of a plan is a share from 0 to 1, not {self.neglect}")
+
+    def choices(self, betting: Betting) -> tuple[int, ...]:
+        """Actions to consider, at least one."""
+        return self.planned(betting, betting.street) if betting.street >= self.plans_from else super().choices(betting)
+
+    def planned(self, betting: Betting, street: int) -> tuple[int, ...]:
+        """Actions that a plan made on `street` considers at `betting`."""
+        menu = self.menu if betting.street == street else self.ahead
+        return (*((FOLD,) if betting.legal().fold else ()), CALL, *menu.raise_totals(betting))
+
+
+class _Spot:
+    """A betting state of plans. What follows from it is worked out once, for all boards."""
+
+    def __init__(self, betting: Betting) -> None:
+        self.betting = betting
+        self.choices: tuple[int, ...] | None = None
+        self._after: dict[int, _Spot] = {}
+
+    def after(self, action: int) -> "_Spot":
+        spot = self._after.get(action)
+        if spot is None:
+            spot = self._after[action] = _Spot(self.betting.apply(action))
+        return spot
+
+
+class _Plan(NamedTuple):
+    """The player who plans, the street of the decision, and the opponent's reach there, summed."""
+
+    player: int
+    street: int
+    mass: float
+
+
+@dataclass
+class _Node:
+    """A public state of a plan; `reach` [H] is the opponent's, `value` [H] v. One that is `neglected` ends the plan."""
+
+    plan: _Plan
+    spot: _Spot
+    board: Board
+    reach: Floats
+    neglected: bool = False
+    below: list["_Node"] = field(default_factory=list)
+    value: Floats = field(default_factory=lambda: np.zeros(0))
+
+    @property
+    def ends_street(self) -> bool:
+        """Whether cards come next, and bets after them."""
+        betting = self.spot.betting
+        return not (self.neglected or betting.is_over) and awaits_cards(betting, self.board)
+
+    @property
+    def is_decision(self) -> bool:
+        return not (self.neglected or self.spot.betting.is_over or self.ends_street)
+
+
+class LookAheadResponse(LocalBestResponse):
+    """Local best response that plans from street `actions.plans_from` on. For two players."""
+
+    def __init__(self, *, name: str, game: Rules, opponent: Agent, actions: LookAheadActions) -> None:
+        super().__init__(name=name, game=game, opponent=opponent, actions=actions)
+        if game.num_players != 2:
+            raise PokernetsError(f"`{name}` plays heads-up games; '{game.name}' has {game.num_players} players")
+        self._plans = actions
+
+    def _is_unplanned(self, betting: Betting, board: Board) -> bool:
+        if betting.street < self._plans.plans_from or len(self._plans.choices(betting)) == 1:
+            return False
+        return self._choices.get((betting.text(), board)) is None
+
+    def _raised_asks(self, betting: Betting, board: Board) -> Iterable[HandState]:
+        return [] if betting.street >= self._plans.plans_from else super()._raised_asks(betting, board)
+
+    def _best(self, betting: Betting, board: Board, choices: Sequence[int]) -> NDArray[np.uint8]:
+        if self._is_unplanned(betting, board):
+            self._prepare([public_state(betting, board)])
+        return super()._best(betting, board, choices)
+
+    def _prepare(self, states: Sequence[HandState]) -> None:
+        """Plan together for the states whose best actions are not cached."""
+        places = {(s.betting.text(), self._rules.ordered_board(s.board)): s.betting for s in states}
+        roots = []
+        for (_, board), betting in places.items():
+            if self._is_unplanned(betting, board):
+                reach = self._range(betting, board, 1 - betting.to_act)
+                plan = _Plan(betting.to_act, betting.street, float(reach.sum()))
+                roots.append(_Node(plan, _Spot(betting), board, reach))
+        self._value(roots)
+
+    def _value(self, roots: Sequence[_Node]) -> None:
+        """Value the states and all below them; keeps the best actions on the street that is planned."""
+        layers = [list(roots)]
+        while layers[-1]:
+            layers.append(self._layer_below(layers[-1]))
+        self._deal([node for layer in layers for node in layer if node.ends_street])
+        for layer in reversed(layers):
+            for node in layer:
+                if node.is_decision:
+                    node.value = self._decided(node)
+                elif not node.ends_street:
+                    node.value = self._ended(node)
+
+    def _layer_below(self, layer: Sequence[_Node]) -> list[_Node]:
+        inner = [node for node in layer if node.is_decision]
+        theirs = [node for node in inner if node.spot.betting.to_act != node.plan.player]
+        policies = iter(self._policies([public_state(node.spot.betting, node.board) for node in theirs]))
+        for node in inner:
+            spot, plan = node.spot, node.plan
+            if spot.betting.to_act == plan.player:
+                if spot.choices is None:
+                    spot.choices = self._plans.planned(spot.betting, plan.street)
+                node.below = [_Node(plan, spot.after(action), node.board, node.reach) for action in spot.choices]
+                continue
+            actions, probs = next(policies)
+            for action, share in zip(actions, probs.T, strict=True):
+                reach = node.reach * share
+                if reach.any():
+                    neglected = bool(reach.sum() <= self._plans.neglect * plan.mass)
+                    node.below.append(_Node(plan, spot.after(action), node.board, reach, neglected))
+        return [child for node in inner for child in node.below]
+
+    def _policies(self, states: Sequence[HandState]) -> list[Policy]:
+        if isinstance(self._opponent, SamplingAgent):
+            return self._opponent.policies(states) if states else []
+        return [self._opponent.policy(state) for state in states]
+
+    def _decided(self, node: _Node) -> Floats:
+        values = [child.value for child in node.below]
+        betting, plan = node.spot.betting, node.plan
+        if betting.to_act != plan.player:
+            return np.asarray(sum(values, np.zeros(len(node.reach))))
+        gains = np.stack(values)
+        if betting.street == plan.street:
+            self._choices.put((betting.text(), node.board), gains.argmax(axis=0).astype(np.uint8))
+        return np.asarray(gains.max(axis=0))
+
+    def _ended(self, node: _Node) -> Floats:
+        """Value of a hand that is over, or is checked down after the bet that the adversary faces is called or not."""
+        betting, player, rules = node.spot.betting, node.plan.player, self._rules
+        if betting.is_over and not betting.is_showdown:
+            sign = -1.0 if betting.folded[player] else 1.0
+            return sign * min(betting.committed) * rules.space.compatible_mass(node.reach)
+        total = min(*rules.stacks, max(betting.committed))
+        called = total * showdown_chances(rules, node.board, node.reach)
+        if betting.to_act != player or not betting.to_call:
+            return called
+        return np.maximum(called, -betting.committed[player] * rules.space.compatible_mass(node.reach))
+
+    def _deal(self, ends: Sequence[_Node]) -> None:
+        """Value states between streets by the mean over boards to come, which are taken one after the other."""
+        rules, hole = self._rules, self._rules.num_hole_cards
+        boards = {board: self._boards(board) for board in dict.fromkeys(node.board for node in ends)}
+        for node in ends:
+            node.value = np.zeros(rules.num_hands)
+        for number in range(max(map(len, boards.values()), default=0)):
+            dealt = [(node, boards[node.board][number]) for node in ends if number < len(boards[node.board])]
+            below = [_Node(n.plan, n.spot, board, n.reach * rules.space.live(board)) for n, board in dealt]
+            self._value(below)
+            for (node, board), child in zip(dealt, below, strict=True):
+                node.value += child.value * rules.space.live(board)
+        for board, after in boards.items():
+            new, deck = len(after[0]) - len(board), rules.deck_size - len(board)
+            held = sum(rules.space.live(each).astype(np.float64) for each in after)
+            scale = math.comb(deck - hole, new) / math.comb(deck - 2 * hole, new) / np.maximum(held, 1.0)
+            for node in ends:
+                if node.board == board:
+                    node.value = node.value * scale
+
+    def _boards(self, board: Board) -> list[Board]:
+        """Boards after the next deal, or a sample of them: a card from each block of ranks, suits by turns."""
+        rules, most = self._rules, self._plans.cards
+        deck = [card for card in range(rules.deck_size) if card not in board]
+        new = next_board_size(rules, board) - len(board)
+        if most is None or new != 1 or most >= len(deck):
+            return [(*board, *cards) for cards in combinations(deck, new)]
+        rng, drawn = np.random.default_rng(board), np.zeros(rules.num_suits)
+        sample: list[Board] = []
+        for block in np.array_split(deck, most):
+            suits = block % rules.num_suits
+            card = int(block[(drawn[suits] + rng.random(len(block)) / 2).argmin()])
+            drawn[card % rules.num_suits] += 1
+            sample.append((*board, card))
+        return sample

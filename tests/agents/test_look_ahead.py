@@ -1,0 +1,92 @@
+"""The adversary that looks ahead: the exact best response where it sees all, and less than that where it does not."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from poker.abstraction.equities import check_down_chances
+from poker.agents.local_best_response import LbrActions, LbrStreet, LocalBestResponse
+from poker.agents.look_ahead import LookAheadActions, LookAheadResponse
+from poker.agents.simple import AlwaysCall, RandomAgent
+from poker.game.betting import Betting
+from poker.game.rules import CALL
+from poker.game.state import public_state
+from poker.run.errors import PokernetsError
+from poker.solvers.best_response.public import best_response
+from poker.tree import bet_menu
+from tests.agents.solved_turn import SolvedTurn
+from tests.evaluation.profiles import profile_values
+from tests.evaluation.small_games import RandomPolicy
+from tests.games import load_rules
+from tests.solvers.games import SPOTS
+
+MENU = bet_menu(turn=[0.75], river=[0.75])
+PLANS = LookAheadActions([], plans_from=2, menu=MENU, ahead=MENU)
+SPOT = {
+    **SPOTS["t2_turn_wide"]["config"],
+    "stack": "150",
+    "oop_range": "AA,KTs,87s,T8s,A5s",
+    "ip_range": "KQs,99,86s,A4s",
+}
+
+
+@pytest.mark.parametrize("street", [0, 1])
+def test_in_leduc_it_is_the_best_response_from_its_street_on(street: int) -> None:
+    rules, everything = load_rules("leduc"), LbrStreet(fold=True, raises=("a",))
+    policy = RandomPolicy(rules, 1)
+    actions = LookAheadActions([everything] * street, plans_from=street, menu=bet_menu(), ahead=bet_menu())
+    planner = LookAheadResponse(name="ahead", game=rules, opponent=policy, actions=actions)
+    lbr = LocalBestResponse(name="lbr", game=rules, opponent=policy, actions=LbrActions([everything] * 2))
+    for seat in range(2):
+        best = best_response(rules, policy.policy, seat)
+        won, by_check_down = (
+            profile_values(rules, [agent.policy, policy.policy] if seat == 0 else [policy.policy, agent.policy]).value
+            * (1 - 2 * seat)
+            for agent in (planner, lbr)
+        )
+        if street == 0:
+            assert won == pytest.approx(best, abs=1e-9)
+        assert by_check_down < won < best + 1e-9
+
+
+@pytest.mark.parametrize("iterations", [1, 100])
+def test_on_a_turn_it_wins_what_the_solver_says(iterations: int) -> None:
+    agent = SolvedTurn(SPOT, MENU, iterations)
+    exact = agent.solver.exploitability() / agent.pot
+    assert agent.lost_to(LookAheadResponse, PLANS) == pytest.approx(exact, abs=1e-5)
+    sampled = agent.lost_to(LookAheadResponse, replace(PLANS, cards=6, neglect=0.02))
+    assert exact - 0.03 < sampled < exact - 1e-6
+
+
+def test_plans_take_one_card_of_each_block_of_ranks_and_suits_by_turns() -> None:
+    rules = load_rules("holdem_nolimit_2p")
+    planner = LookAheadResponse(
+        name="ahead", game=rules, opponent=AlwaysCall(name="call"), actions=replace(PLANS, cards=12)
+    )
+    drawn = [board[4] for board in planner._boards((0, 21, 34, 51))]
+    assert np.unique(np.array(drawn) % 4, return_counts=True)[1].tolist() == [3, 3, 3, 3]
+    assert drawn == sorted(drawn)
+    assert len({card // 4 for card in drawn}) >= 9
+    state = public_state(Betting.parse(rules, "cc/cc/"), (0, 21, 34, 51))
+    actions, probs = planner.policy(state)
+    assert actions == (CALL, 250)
+    chances, bets = check_down_chances(rules, state.board, np.ones(rules.num_hands)), probs[:, 1] > 0
+    assert chances[bets].mean() > chances[probs[:, 0] > 0].mean() + 0.2
+
+
+def test_what_a_plan_cannot_be() -> None:
+    def planner(game: str, **changes: Any) -> LookAheadResponse:
+        opponent = RandomAgent(name="random", raises=())
+        return LookAheadResponse(
+            name="ahead", game=load_rules(game), opponent=opponent, actions=replace(PLANS, **changes)
+        )
+
+    for game, changes, message in (
+        ("leduc_3p", {}, "`ahead` plays heads-up games; 'leduc_3p' has 3 players"),
+        ("leduc", {"cards": 0}, "must be at least 1, or null for all, not 0"),
+        ("leduc", {"neglect": 1}, "a share from 0 to 1, not 1"),
+    ):
+        with pytest.raises(PokernetsError, match=message):
+            planner(game, **changes)
