@@ -17,7 +17,7 @@ from poker.store.artifacts import Artifact, canonical_json, fingerprint_of
 from poker.store.lines import JsonLines
 from poker.store.provenance import provenance
 
-_OF_RUN = ("seed", "command", "configuration", "time", "commit", "machine", "versions")
+_OF_RUN = ("seed", "command", "configuration", "artifacts", "time", "commit", "machine", "versions")
 """Keys of a curve's first line in which runs of one solver may differ."""
 
 

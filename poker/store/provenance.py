@@ -11,6 +11,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from poker.store.artifacts import artifacts_in
+
 _PACKAGES = ("pokernets", "numpy", "numba", "torch")
 _SETTINGS: ContextVar[Mapping[str, Any]] = ContextVar("settings")
 """The command and the configuration that records hold."""
@@ -70,10 +72,12 @@ def _portable_path(match: re.Match[str]) -> str:
 def provenance() -> dict[str, Any]:
     """Time, commit (with `+` when files differ from it, None outside git), machine and package versions.
 
-    Inside `configured` also `command` and `configuration`.
+    Inside `configured` also `command`, `configuration` and `artifacts`: the fingerprints of those that this names.
     """
+    settings = _SETTINGS.get({})
     return {
-        **portable(_SETTINGS.get({})),
+        **portable(settings),
+        **({"artifacts": fingerprints(settings["configuration"])} if settings else {}),
         "time": datetime.now(UTC).isoformat(timespec="seconds"),
         "commit": commit(),
         "machine": {
@@ -84,6 +88,11 @@ def provenance() -> dict[str, Any]:
         },
         "versions": {name: version for name in _PACKAGES if (version := _version(name))},
     }
+
+
+def fingerprints(settings: Any) -> dict[str, str]:
+    """Fingerprints of the artifacts that plain settings name, by their paths as `portable` has them."""
+    return {portable(path): fingerprint for path, fingerprint in artifacts_in(settings).items()}
 
 
 def commit() -> str | None:

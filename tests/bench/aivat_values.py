@@ -67,6 +67,7 @@ def main() -> None:
                     rows[opponent, kind] += _results(rotation, session)
                 cpu[opponent, kind] += time.process_time() - began
         content = record(
+            played=config.agent,
             unit="mbb/hand",
             what="result of the blueprint; standard deviations of single hands; AIVAT alone is timed, CPU",
             rows=[_row(key, row, cpu[key]) for key, row in rows.items()],

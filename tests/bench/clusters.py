@@ -105,6 +105,7 @@ def main(artifacts: Path) -> dict[str, Any]:
             f"estimated_{kind.unit}_a_second": {workers: _many(kind, rows["ray"], workers) for workers in MANY},
         }
     return record(
+        played=artifacts,
         what="one process, two, two workers of Ray, and by extrapolation many. A task is a shard of leaf states, "
         f"100 hands of blueprint against equity, a round of parts of {PART:,} iterations each",
         model="n workers do n times what one of two of Ray's does, but no more than the driver can serve: its CPU "

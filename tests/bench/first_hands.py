@@ -72,7 +72,7 @@ def main(sessions: int, settings: list[str]) -> dict[str, Any]:
                 }
             rows.append(row)
             print(row, flush=True)
-    return record(sessions=sessions, settings=settings, rows=rows)
+    return record(played=config.agent, sessions=sessions, settings=settings, rows=rows)
 
 
 if __name__ == "__main__":

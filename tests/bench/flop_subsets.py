@@ -62,7 +62,7 @@ def measure(values: Floats) -> list[dict[str, Any]]:
 def main() -> dict[str, Any]:
     values = equities()
     rows = [{"ranges": name, **row} for place, name in enumerate(RANGES) for row in measure(values[:, place])]
-    return record(what=f"{SAMPLES:,} samples by chance of each size, seed 1", rows=rows)
+    return record(played={}, what=f"{SAMPLES:,} samples by chance of each size, seed 1", rows=rows)
 
 
 if __name__ == "__main__":

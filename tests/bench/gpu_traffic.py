@@ -125,7 +125,7 @@ def main() -> None:
     parser.add_argument("games", nargs="*", choices=[[], *GAMES], metavar="GAME", help=", ".join(GAMES))
     parser.add_argument("--out", type=Path, default=OUT)
     options = parser.parse_args()
-    content = record(what="launches and bytes of an iteration, counted in Triton's interpreter", rows=[])
+    content = record(played={}, what="launches and bytes of an iteration, counted in Triton's interpreter", rows=[])
     for name in options.games or GAMES:
         make, copies = GAMES[name]
         content["rows"].append(measured(name, make(), copies))

@@ -99,7 +99,7 @@ def main(spots: int, settings: list[str]) -> dict[str, Any]:
                 row = {"player": name, "p": p, "model": model, "won": round(float(column.mean()), 4)}
                 results.append({**row, "more than by strength": {"mean": round(less.mean, 4), **less.interval(4)}})
                 print(results[-1], flush=True)
-    return record(spots=spots, settings=settings, rows=results)
+    return record(played=config.agent, spots=spots, settings=settings, rows=results)
 
 
 if __name__ == "__main__":

@@ -3,14 +3,24 @@
 import argparse
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
+from omegaconf import DictConfig, OmegaConf
+
 from conf.arguments import command_line
-from poker.store.provenance import portable, provenance
+from poker.store.provenance import fingerprints, portable, provenance
 
 
-def record(**content: Any) -> dict[str, Any]:
-    return {**content, "command": portable(command_line()), **provenance()}
+def record(played: Any = None, **content: Any) -> dict[str, Any]:
+    """`played` names the artifacts of what was measured: settings, or the folder of them; {} if there were none. A
+    record without is refused by tests/evidence."""
+    if isinstance(played, Path):
+        played = [str(path) for path in played.iterdir()]
+    if isinstance(played, DictConfig):
+        played = OmegaConf.to_container(played, resolve=True)
+    named = {} if played is None else {"artifacts": fingerprints(played)}
+    return {**content, **named, "command": portable(command_line()), **provenance()}
 
 
 def run_into_file(name: str, counted: str, measure: Callable[[int, list[str]], dict[str, Any]]) -> None:

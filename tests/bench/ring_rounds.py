@@ -69,7 +69,10 @@ def main() -> None:
         print(json.dumps(row), flush=True)
     content = {"flops": len(played), "flops_a_hand": flops / table.dealt, "factor": options.factor}
     if options.out:
-        write_atomically(options.out, json.dumps(record(rows=rows, game=options.game, **content), indent=1).encode())
+        write_atomically(
+            options.out,
+            json.dumps(record(options.artifacts, rows=rows, game=options.game, **content), indent=1).encode(),
+        )
 
 
 Gains = dict[tuple[str, str], tuple[float, float]]

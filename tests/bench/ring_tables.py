@@ -79,7 +79,7 @@ def main(hands: int, settings: list[str]) -> dict[str, Any]:
             row[round_name] = _told([gain for gain, _ in gained])
             if name != "statistics":
                 row[f"{round_name}, less statistics"] = _told([gain - base for gain, base in gained])
-    return record(hands=hands, settings=settings, modelling=rows)
+    return record(played=config.agent, hands=hands, settings=settings, modelling=rows)
 
 
 def _told(values: list[float]) -> dict[str, Any]:

@@ -55,7 +55,7 @@ def main() -> None:
     records = {name: value.record() for name, value in estimates.items()}
     hands = {"spots": len(rows), "hands": rows[-1]["hands"], "seed": options.seed, "game": options.game}
     if options.out:
-        write_atomically(options.out, json.dumps(record(rows=[records], **hands), indent=1).encode())
+        write_atomically(options.out, json.dumps(record(options.artifacts, rows=[records], **hands), indent=1).encode())
 
 
 def _spots(artifacts: Path, game: str, seed: int) -> Iterator[dict[str, float]]:

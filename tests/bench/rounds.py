@@ -42,7 +42,7 @@ def main(iterations: int) -> dict[str, Any]:
             rows.append(row)
             print(row, file=sys.stderr)
     what = f"Leduc, {iterations:,} iterations of external sampling in all, means of {len(SEEDS)} seeds"
-    return record(what=what, rows=rows)
+    return record(played={}, what=what, rows=rows)
 
 
 def _alone(seed: int, iterations: int, rounds: int) -> float:

@@ -49,7 +49,7 @@ def main(hands: int, population: bool, settings: list[str]) -> dict[str, Any]:
         odds.append(learner.trust.odds())
         print(opponent, rows[-1], odds[-1], flush=True, file=sys.stderr)
     learned = {"unsound": round(_unsound(np.array(odds)), 3)} if population else {}
-    return record(settings=settings, agent=name, opponents=results, **learned)
+    return record(played=config.agent, settings=settings, agent=name, opponents=results, **learned)
 
 
 def _unsound(odds: np.ndarray) -> float:

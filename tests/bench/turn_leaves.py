@@ -63,7 +63,7 @@ def main() -> None:
         rows += _measured(spot, leaves, options.every, options.iterations)
     if options.out:
         nets = [_told(options.nets, level) for level in LEVELS if (options.nets / level).exists()]
-        content = record(rows=[asdict(row) for row in rows], nets=nets)
+        content = record(options.nets, rows=[asdict(row) for row in rows], nets=nets)
         write_atomically(options.out, json.dumps(content, indent=1).encode())
 
 

@@ -14,12 +14,18 @@ A README holds the table between a comment that says what is in it and another t
 leads to one of the values listed, `having` those in which it leads somewhere, `single` those in which it leads to a
 list of one. A cell is a path, which starts with `/` where keys have dots, and a format: `estimate` (a mean with its 95%
 interval, which stands beside it), `percent`, or four figures.
+
+A second pair of comments, `<!-- played -->` and `<!-- end -->` before the commands, holds which agents the JSON is of:
+commits, and whether the artifacts are those of the bundle in this tree.
 """
 
 import json
 import re
 import tomllib
+import zipfile
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -27,12 +33,64 @@ from poker.report.estimates import Estimate, number_text
 from tests.killed import ROOT
 
 RESULTS = ROOT / "docs" / "results"
+BUNDLE = ROOT / "models" / "trained" / "laptop.bundle"
+_IMPLIED = "abstraction"
+"""Is not in a bundle, and follows from the blueprint."""
 _TABLE = re.compile(r"(<!-- table\n(.*?)-->\n).*?(<!-- end -->)", re.DOTALL)
 
 
+_PLAYED = re.compile(r"(<!-- played -->\n).*?(<!-- end -->)", re.DOTALL)
+
+
 def rendered(page: Path) -> str:
-    """The text of a page with its tables as the JSON has them."""
-    return _TABLE.sub(lambda match: match[1] + table(page.parent, match[2]) + match[3], page.read_text())
+    """The text of a page with its tables, and what played, as the JSON has them."""
+    text = page.read_text()
+    if "<!-- played -->" not in text:
+        text = text.replace("\n## Again", "\n<!-- played -->\n<!-- end -->\n\n## Again", 1)
+    text = _TABLE.sub(lambda match: match[1] + table(page.parent, match[2]) + match[3], text)
+    return _PLAYED.sub(lambda match: match[1] + played(page.parent) + match[2], text)
+
+
+@cache
+def bundle() -> frozenset[str]:
+    """Fingerprints of the artifacts in the bundle of this tree, and of those that it was packed from."""
+    with zipfile.ZipFile(BUNDLE) as archive:
+        contents = json.loads(archive.read("bundle.json"))
+    packed = {artifact["fingerprint"] for artifact in contents["artifacts"].values()}
+    return frozenset(packed.union(contents["made_from"].values()))
+
+
+def played(folder: Path) -> str:
+    """Of which agents the JSON of a page is, in a sentence."""
+    files: dict[str, list[str]] = defaultdict(list)
+    for file in sorted(folder.glob("*.json")):
+        record = json.loads(file.read_text())
+        note = record.get("note", "") if isinstance(record, dict) else ""
+        short = dict.fromkeys(commit[:8] for commit in commits(record))
+        names = [f"`{name}`{' moved since' * (name in note)}" for name in short]
+        files[_artifacts(record)].append(f"{file.name} ({', '.join(names) or 'no commit'})")
+    return "".join(f"Played with {what}: {', '.join(names)}.\n" for what, names in sorted(files.items()))
+
+
+def _artifacts(record: Any) -> str:
+    """What a record says of the artifacts that it is of."""
+    fingerprints = record.get("artifacts") if isinstance(record, dict) else None
+    if fingerprints is None:
+        return "artifacts of that time, whose fingerprints were not recorded"
+    if not fingerprints:
+        return "no artifacts"
+    by_name = {Path(path).name: sha for path, sha in fingerprints.items() if Path(path).name != _IMPLIED}
+    others = [f"{name} `{sha[:8]}`" for name, sha in sorted(by_name.items()) if sha not in bundle()]
+    return f"other artifacts than the bundle's, {', '.join(others)}" if others else f"the bundle {BUNDLE.name}"
+
+
+def commits(node: Any) -> Iterator[str]:
+    """Every commit in a record, which may be that of hands played."""
+    for key, value in node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ():
+        if key in ("commit", "hands_by_commit"):
+            yield from (commit.rstrip("+") for commit in ([value] if isinstance(value, str) else value or ()))
+        else:
+            yield from commits(value)
 
 
 def table(folder: Path, text: str) -> str:

@@ -2,16 +2,16 @@
 
 import json
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from tests.evidence.tables import RESULTS, rendered, table
+from tests.evidence.tables import RESULTS, bundle, commits, played, rendered, table
 from tests.killed import ROOT
 
 PAGES = sorted(RESULTS.rglob("README.md"))
+SINCE = "2026-11-27T03"
+"""Time from which on every record holds the fingerprints of what played."""
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.parent.name)
@@ -27,6 +27,31 @@ def test_table(tmp_path: Path) -> None:
     assert table(tmp_path, spec) == "| who | won | n |\n| --- | ---: | ---: |\n| alpha | 12.3 ± 2.3 | 1,200 |\n"
     spec = 'rows = ["a.json:map"]\n[columns]\nkey = "@"\nshare = "v | percent"\nnone = "w"\n'
     assert table(tmp_path, spec).splitlines()[2] == "| x | 25.0% |  |"
+
+
+def test_a_page_says_of_which_agents_it_is(tmp_path: Path) -> None:
+    """In a rendered sentence, which a new bundle changes: pages that are not of it say so before the tests pass."""
+    assert all(page.read_text().count("\n<!-- played -->\nPlayed with ") == 1 for page in PAGES)
+    packed = min(bundle())
+    (tmp_path / "a.json").write_text(json.dumps({"commit": "0" * 40, "artifacts": {"artifacts/leaf_net": packed}}))
+    lost = {"commit": "1" * 40, "hands_by_commit": {"2" * 40: 3}, "note": "22222222 does not resolve"}
+    (tmp_path / "b.json").write_text(json.dumps(lost))
+    (tmp_path / "c.json").write_text(json.dumps({"commit": None, "artifacts": {"leaf_net": "f" * 64}}))
+    (tmp_path / "d.json").write_text(json.dumps({"artifacts": {}}))
+    assert played(tmp_path).splitlines() == [
+        "Played with artifacts of that time, whose fingerprints were not recorded: b.json (`11111111`, `22222222` moved"
+        " since).",
+        "Played with no artifacts: d.json (no commit).",
+        "Played with other artifacts than the bundle's, leaf_net `ffffffff`: c.json (no commit).",
+        "Played with the bundle laptop.bundle: a.json (`00000000`).",
+    ]
+
+
+def test_records_name_what_played() -> None:
+    for file in sorted(RESULTS.rglob("*.json")):
+        record = json.loads(file.read_text())
+        if isinstance(record, dict) and record.get("time", "") >= SINCE:
+            assert "artifacts" in record, f"{file}: a record of today names the artifacts that played, {{}} for none"
 
 
 def test_every_claim_has_its_command_and_is_in_the_index() -> None:
@@ -46,15 +71,6 @@ def test_commits_resolve() -> None:
     history = log.stdout.split()
     for file in sorted(RESULTS.rglob("*.json")):
         record = json.loads(file.read_text())
-        lost = [commit for commit in _commits(record) if not any(each.startswith(commit) for each in history)]
+        lost = [commit for commit in commits(record) if not any(each.startswith(commit) for each in history)]
         noted = record.get("note", "") if isinstance(record, dict) else ""
         assert all(commit[:8] in noted for commit in lost), f"{file}: its note does not say that {lost} do not resolve"
-
-
-def _commits(node: Any) -> Iterator[str]:
-    """Every commit in a record, which may be that of hands played."""
-    for key, value in node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ():
-        if key in ("commit", "hands_by_commit"):
-            yield from (commit.rstrip("+") for commit in ([value] if isinstance(value, str) else value))
-        else:
-            yield from _commits(value)

@@ -12,6 +12,7 @@ from omegaconf import OmegaConf
 
 from conf.arguments import command_line
 from conf.launch import _folders
+from poker.store.artifacts import write_artifact
 from poker.store.provenance import configured, portable, provenance
 from tests.killed import ROOT
 
@@ -27,6 +28,15 @@ def test_the_configuration_is_told_only_while_it_is_used() -> None:
     assert record["configuration"] == {"hands": 3, "menu": {"flop": ["a"]}}
     assert record["command"] == "python evaluate.py"
     assert "configuration" not in provenance()
+
+
+def test_artifacts_that_settings_name_are_told_by_fingerprint(tmp_path: Path) -> None:
+    made = write_artifact(tmp_path / "demo" / "leaf_net", "leaf_net", config={}, arrays={})
+    settings = {"agents": [{"leaves": [{"path": str(made.path)}], "name": "leaf_net"}]}
+    with configured(settings, {"artifacts": str(tmp_path / "demo")}):
+        assert provenance()["artifacts"] == {"artifacts/leaf_net": made.fingerprint}
+    with configured({"hands": 3}):
+        assert provenance()["artifacts"] == {}
 
 
 def test_no_secret_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
