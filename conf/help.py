@@ -33,6 +33,8 @@ def _add_variants() -> None:
             base, package = settings["of"], "_global_" if group in ("net", "ring", "search") else None
             if group == "agents":
                 own, base, package = {"name": name, **own}, f"{base}@_here_", f"agent.{name}"
+            elif group == "adversaries":
+                base, package = f"{base}@_here_", f"adversary.{name}"
             node = {"defaults": [base, "_self_"], **own}
             ConfigStore.instance().store(name, node, group, package, provider="conf/variants.yaml")
 

@@ -1,20 +1,22 @@
 """A local best response that looks ahead: from a street on it plays the best response to all that the policy does.
 
-Before that street it chooses by a check-down, as `poker.agents.local_best_response` says. From there on it plans: its
-own bets come from a menu, the opponent is asked for its policy at every state that they lead to, on every card that may
-come, and each hand takes the action that is then worth most:
+Before that street it chooses by a check-down, as `poker.agents.local_best_response` says, or plays as the opponent
+would. From there on it plans: its own bets come from a menu, the opponent is asked for its policy at every state that
+they lead to, on every card that may come, and each hand takes the action that is then worth most:
 
     v(state)[h] = what the adversary wins with hand h, times the opponent's reach, summed over compatible hands
 
 A plan is exact with all cards and no neglect; on the last street there are no cards to leave out. Where it takes a
 sample of the cards, or values what the opponent rarely does by a check-down, the adversary still plays a strategy: what
-it wins is a lower bound. The opponent is asked along the paths that lead to a state, about a layer of the tree at once.
+it wins is a lower bound. One that plays as the opponent does before its plans, and whose menu has the opponent's bets,
+wins at least nothing over both seats: an exact plan only adds to what a player wins from itself. The opponent is asked
+along the paths that lead to a state, about a layer of the tree at once.
 
 Symbols: H hands.
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import NamedTuple
@@ -35,7 +37,8 @@ from poker.tree import BetMenu
 
 @dataclass(frozen=True, kw_only=True)
 class LookAheadActions(LbrActions):
-    """Actions to consider: those of `streets` before street `plans_from`, those of `menu` from it on.
+    """Actions to consider: those of `streets` before street `plans_from`, those of `menu` from it on. Without `streets`
+    the adversary plays the opponent's policy until then.
 
     A plan takes its bets on later streets from `ahead`, and of the boards that may come after one more card a sample of
     `cards` (None: all). By a check-down it values the opponent's actions that a share `neglect` of its range, or less,
@@ -118,6 +121,27 @@ class LookAheadResponse(LocalBestResponse):
         if game.num_players != 2:
             raise PokernetsError(f"`{name}` plays heads-up games; '{game.name}' has {game.num_players} players")
         self._plans = actions
+
+    def policy(self, state: HandState) -> Policy:
+        """The best action of each hand with probability 1, or the opponent's own policy where nothing is considered."""
+        if not self._copies(state.betting):
+            return super().policy(state)
+        board = self._rules.ordered_board(state.board)
+        answer = self._answers.get((state.betting.text(), board))
+        return answer or self._opponent.policy(public_state(state.betting, board))
+
+    def draw(self, policy: Policy, state: HandState) -> int:
+        """Take the best action of the hand held, or draw one by the opponent's policy."""
+        draw = SamplingAgent.draw if self._copies(state.betting) else LocalBestResponse.draw
+        return draw(self, policy, state)
+
+    def _copies(self, betting: Betting) -> bool:
+        return not self._plans.streets and betting.street < self._plans.plans_from
+
+    def _asks(self, state: HandState) -> Iterator[HandState]:
+        if not self._copies(state.betting):
+            return super()._asks(state)
+        return iter([public_state(state.betting, state.board)])
 
     def _is_unplanned(self, betting: Betting, board: Board) -> bool:
         if betting.street < self._plans.plans_from or len(self._plans.choices(betting)) == 1:

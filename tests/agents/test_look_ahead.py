@@ -11,12 +11,13 @@ from poker.agents.local_best_response import LbrActions, LbrStreet, LocalBestRes
 from poker.agents.look_ahead import LookAheadActions, LookAheadResponse
 from poker.agents.simple import AlwaysCall, RandomAgent
 from poker.game.betting import Betting
-from poker.game.rules import CALL
+from poker.game.rules import CALL, Rules
 from poker.game.state import public_state
 from poker.run.errors import PokernetsError
 from poker.solvers.best_response.public import best_response
 from poker.tree import bet_menu
 from tests.agents.solved_turn import SolvedTurn
+from tests.agents.test_local_best_response import play
 from tests.evaluation.profiles import profile_values
 from tests.evaluation.small_games import RandomPolicy
 from tests.games import load_rules
@@ -32,23 +33,28 @@ SPOT = {
 }
 
 
-@pytest.mark.parametrize("street", [0, 1])
-def test_in_leduc_it_is_the_best_response_from_its_street_on(street: int) -> None:
+@pytest.mark.parametrize(("plans_from", "checks_down"), [(0, 0), (1, 1), (1, 0)])
+def test_in_leduc_it_is_the_best_response_from_its_street_on(plans_from: int, checks_down: int) -> None:
     rules, everything = load_rules("leduc"), LbrStreet(fold=True, raises=("a",))
     policy = RandomPolicy(rules, 1)
-    actions = LookAheadActions([everything] * street, plans_from=street, menu=bet_menu(), ahead=bet_menu())
+    actions = LookAheadActions([everything] * checks_down, plans_from=plans_from, menu=bet_menu(), ahead=bet_menu())
     planner = LookAheadResponse(name="ahead", game=rules, opponent=policy, actions=actions)
     lbr = LocalBestResponse(name="lbr", game=rules, opponent=policy, actions=LbrActions([everything] * 2))
-    for seat in range(2):
-        best = best_response(rules, policy.policy, seat)
-        won, by_check_down = (
-            profile_values(rules, [agent.policy, policy.policy] if seat == 0 else [policy.policy, agent.policy]).value
-            * (1 - 2 * seat)
-            for agent in (planner, lbr)
-        )
-        if street == 0:
-            assert won == pytest.approx(best, abs=1e-9)
-        assert by_check_down < won < best + 1e-9
+    best = [best_response(rules, policy.policy, seat) for seat in range(2)]
+    won = seats(rules, planner, policy)
+    if plans_from == 0:
+        assert won == pytest.approx(best, abs=1e-9)
+    elif checks_down:
+        assert (np.diff([seats(rules, lbr, policy), won, best], axis=0) > 0).all()
+    else:  # what a player wins from itself, and more
+        assert 0.5 < sum(won) < sum(best)
+    assert play(rules, [planner, policy], 300, 1) == pytest.approx(np.mean(won), abs=4 * 4.5 / np.sqrt(600))
+
+
+def seats(rules: Rules, one: LocalBestResponse, other: RandomPolicy) -> list[float]:
+    """Chips per hand that `one` wins in each seat."""
+    first, second = [one.policy, other.policy], [other.policy, one.policy]
+    return [profile_values(rules, first).value, -profile_values(rules, second).value]
 
 
 @pytest.mark.parametrize("iterations", [1, 100])
@@ -65,7 +71,7 @@ def test_plans_take_one_card_of_each_block_of_ranks_and_suits_by_turns() -> None
     planner = LookAheadResponse(
         name="ahead", game=rules, opponent=AlwaysCall(name="call"), actions=replace(PLANS, cards=12)
     )
-    drawn = [board[4] for board in planner._boards((0, 21, 34, 51))]
+    drawn = [board[-1] for board in planner._boards((0, 21, 34, 51))]
     assert np.unique(np.array(drawn) % 4, return_counts=True)[1].tolist() == [3, 3, 3, 3]
     assert drawn == sorted(drawn)
     assert len({card // 4 for card in drawn}) >= 9
