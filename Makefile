@@ -1,4 +1,4 @@
-# make demo: the whole pipeline at the small scale.  make test: everything CI runs.
+# make demo: the whole pipeline at the small scale.  make release: the agent of models/trained.  make test: everything CI runs.
 # make play: a table in the browser, at which you play the agent of models/trained.
 # make demo hands=FILES trains the opponent nets on no-limit hands of people instead of our own players'.
 PYTHON ?= python3
@@ -11,8 +11,9 @@ unexport PYTHONDONTWRITEBYTECODE
 SOURCE := $(if $(hands),source=hands path='$(hands)',source=self_play_nolimit)
 OPPONENTS := artifacts=artifacts/$(SCALE)/$(if $(hands),people,nolimit)
 , := ,
+SEATS := blueprint,depth_limited,depth_limited_rollout,naive,depth_limited_exploit_net
 
-.PHONY: demo play test check static fast bounds bench golden api clean
+.PHONY: demo pipeline release play test check static fast bounds bench golden api clean
 .DEFAULT_GOAL := demo
 
 $(INSTALLED): pyproject.toml constraints.txt
@@ -24,13 +25,19 @@ $(INSTALLED): pyproject.toml constraints.txt
 	$(BIN)/python -m poker.kernels
 	touch $@
 
-# $(call step,NUMBER,WHAT): a line before each of the nine steps of the demo
+# $(call step,NUMBER,WHAT): a line before each of the nine steps of the demo, with its time there
 step = @printf '\n[%s/9] %s\n' '$(1)' '$(2)'
 
 demo: $(INSTALLED)
 	@echo 'The pipeline at scale=$(SCALE): a blueprint, a leaf net, two opponent nets, then three tables: what a bet that the'
 	@echo 'blueprint does not know costs it and not the agent, what learning wins from a player with a leak, how far the nets'
 	@echo 'beat the mean. The demo takes some six minutes of two cores. What is made already is kept, and Ctrl+C loses nothing.'
+	@$(MAKE) --no-print-directory pipeline
+	$(call step,9,three tables (90 s))
+	$(BIN)/python evaluate.py evaluate=demo scale=$(SCALE) $(patsubst artifacts=%,opponents=%,$(OPPONENTS))
+
+# everything that agents play with, of a scale; what is made already is kept
+pipeline: $(INSTALLED)
 	$(call step,1,buckets: hands that play alike (45 s))
 	$(BIN)/python -m data_gen job=abstraction scale=$(SCALE)
 	$(call step,2,blueprint: a coarse strategy of the whole game (50 s))
@@ -47,8 +54,12 @@ demo: $(INSTALLED)
 	$(BIN)/python train.py model=opponent net=hand scale=$(SCALE) $(OPPONENTS)
 	$(call step,8,opponent net with memory: and from the hands before (20 s))
 	$(BIN)/python train.py model=opponent net=adaptive scale=$(SCALE) $(OPPONENTS)
-	$(call step,9,three tables (90 s))
-	$(BIN)/python evaluate.py evaluate=demo scale=$(SCALE) $(patsubst artifacts=%,opponents=%,$(OPPONENTS))
+
+release: $(INSTALLED)
+	@echo 'The agent of models/trained, at scale=laptop: some three hours of a core. The steps go on where they were stopped.'
+	@$(MAKE) --no-print-directory pipeline SCALE=laptop
+	$(BIN)/python -m data_gen job=bundle scale=laptop job.agents=[$(SEATS)] job.table_step=0.0078125 job.strategy_levels=5 \
+		job.megabytes=15 job.output=models/trained/laptop.bundle
 
 play: $(INSTALLED)
 	$(BIN)/python evaluate.py evaluate=play scale=laptop artifacts=models/trained/laptop.bundle

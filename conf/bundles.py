@@ -1,7 +1,7 @@
 """`artifacts=FILE`: commands that read a bundle instead of a directory of artifacts."""
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,11 +16,12 @@ if TYPE_CHECKING:
 
 WHOLE_BLUEPRINT = "the whole blueprint"
 _LOADER = "poker.agents.blueprint.load_blueprint"
-"""Loader of a whole blueprint, of which bundles hold the first round alone."""
+"""Loader of a whole blueprint, of which bundles without the recipe of its abstraction hold the first round alone."""
 
 
 def unbundle(config: DictConfig, *, writes: bool) -> None:
-    """Unpack the bundle that `artifacts` names, if it does, and let `config` read that; refuse agents it does not seat.
+    """Unpack the bundle that `artifacts` names, if it does, and let `config` read that; refuse agents it does not seat,
+    and make what others need and the bundle has the recipe of, which takes minutes the first time.
 
     A command that `writes` artifacts must be told where, with `outputs`.
     """
@@ -37,11 +38,11 @@ def unbundle(config: DictConfig, *, writes: bool) -> None:
     outputs = config.outputs
     config.artifacts = str(bundle.path)
     config.outputs = outputs
-    agents = dict(config.get("agent") or {})
+    agents = {**(config.get("agent") or {}), "fallback": config.get("fallback")}
     if isinstance(measured := config.get("measured"), DictConfig):
         agents[measured.name] = measured
     for name, node in agents.items():
-        if isinstance(node, DictConfig) and (lacking := _lacking(bundle, node)):
+        if name != "fallback" and isinstance(node, DictConfig) and (lacking := _lacking(bundle, node)):
             if name in bundle.seats:
                 raise PokernetsError(
                     f"as set here, {name} needs {lacking}, which {file} does not have: leave out the setting that asks"
@@ -55,6 +56,18 @@ def unbundle(config: DictConfig, *, writes: bool) -> None:
     if isinstance(fallback, DictConfig) and _lacking(bundle, fallback):
         print(f"{file} does not seat {fallback.name}: AIVAT goes without its answers to bets", file=sys.stderr)
         config.fallback = None
+        del agents["fallback"]
+    _follow_recipes(bundle, agents.values())
+
+
+def _follow_recipes(bundle: "Bundle", nodes: Iterable[Any]) -> None:
+    """Make what the agents need and the bundle has the recipe of alone."""
+    from data_gen.abstraction import make_again  # noqa: PLC0415 (imports kernels)
+
+    plain = [OmegaConf.to_container(node, resolve=True) for node in nodes if isinstance(node, DictConfig)]
+    for name, recipe in bundle.recipes.items():
+        if bundle.path / name in needs(plain):
+            make_again(recipe, bundle.path / name, others=str(bundle.path.parent / "*" / name))
 
 
 def _made(lacking: str, game: str) -> str:
@@ -67,9 +80,10 @@ def _made(lacking: str, game: str) -> str:
 
 def _lacking(bundle: "Bundle", node: DictConfig) -> str:
     """The first thing that an agent needs and the bundle does not have; empty if there is none."""
+    there = {*bundle.artifacts, *bundle.recipes, *([WHOLE_BLUEPRINT] if bundle.recipes else [])}
     for path in needs(OmegaConf.to_container(node, resolve=True)):
         name = str(path.relative_to(bundle.path) if path.is_relative_to(bundle.path) else path)
-        if name == WHOLE_BLUEPRINT or (name != str(path) and name not in bundle.artifacts):
+        if name not in there and (name == WHOLE_BLUEPRINT or name != str(path)):
             return name
     return ""
 

@@ -17,7 +17,7 @@ from poker.run.commands import how_to_make
 from poker.run.errors import PokernetsError
 from poker.store.artifacts import MissingArtifactError
 
-_UNBUNDLED = (WHOLE_BLUEPRINT, "opponent_actions", "bundle.json")
+_UNBUNDLED = ("opponent_actions", "bundle.json")
 """Last parts of what agents need that no bundle holds."""
 
 
@@ -32,11 +32,12 @@ def bundled(artifacts: str) -> dict[str, list[str]]:
     names, folder = choices("agents"), Path(artifacts)
     config = compose("evaluate", ["evaluate=match", f"agents=[{','.join(names)}]"])
     config.artifacts = artifacts
-    paths = {name: [*dict.fromkeys(needs(resolve(config.agent[name])))] for name in names}
+    every = {name: dict.fromkeys(needs(resolve(config.agent[name]))) for name in names}
+    paths = {name: [path for path in every[name] if path.name != WHOLE_BLUEPRINT] for name in names}
     return {
         name: [str(path.relative_to(folder)) for path in paths[name]]
         for name in names
-        if paths[name] and not any(path.name in _UNBUNDLED for path in paths[name])
+        if paths[name] and all(path.is_relative_to(folder) and path.name not in _UNBUNDLED for path in paths[name])
     }
 
 

@@ -9,7 +9,8 @@ import glob
 import shutil
 import sys
 import time
-from contextlib import suppress
+from collections.abc import Mapping
+from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,9 +19,11 @@ from rich.progress import Progress
 
 from data_gen.support.costs import Cost, print_cost
 from poker.abstraction.buckets import KIND, make_abstraction, street_table
-from poker.abstraction.methods import Building, Method, StreetTable, table_bytes
+from poker.abstraction.methods import Building, Method, StreetTable, method_of, table_bytes
 from poker.game.rules import STREET_NAMES
-from poker.run.parallel import Cluster
+from poker.run.errors import PokernetsError
+from poker.run.lock import Claims
+from poker.run.parallel import Cluster, LocalCluster
 from poker.run.progress import progress_bars
 from poker.store.artifacts import Artifact, ArtifactError, find_artifact, open_artifact, write_artifact
 
@@ -65,6 +68,18 @@ def run(*, method: Method, seed: int, cluster: Cluster, dry: bool, output: str, 
     shutil.rmtree(parts, ignore_errors=True)
     sizes = ", ".join(f"{STREET_NAMES[s]} {saved.num_buckets[s]}" for s in order)
     print(f"abstraction {output}: buckets {sizes}; {time.perf_counter() - started:.0f} s", file=sys.stderr)
+
+
+def make_again(recipe: Mapping[str, Any], output: Path, others: str) -> None:
+    """Make at `output` the abstraction whose `config` and `fingerprint` a bundle's recipe gives, on all cores, or copy
+    it from a path that the pattern `others` matches. PokernetsError if it is another one than that."""
+    if find_artifact(output, KIND) is None:
+        with closing(Claims(output.parent / ".lock")) as claims:
+            claims.take(output.name, f"another command makes {output} just now: wait for its end")
+            method, seed = method_of(recipe["config"]["method"]), recipe["config"]["seed"]
+            run(method=method, seed=seed, cluster=LocalCluster(), dry=False, output=str(output), others=others)
+    if open_artifact(output, KIND).fingerprint != recipe["fingerprint"]:
+        raise PokernetsError(f"{output} is another abstraction than the blueprint of the bundle was trained with")
 
 
 def _made_elsewhere(others: str, config: dict[str, Any]) -> Artifact | None:

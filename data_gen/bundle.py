@@ -3,12 +3,14 @@
 Agents that solve need little of a blueprint: its betting tree, which says what each entry of the leaf table stands for,
 and not its strategy. Packed are
 
-- blueprint: the tree, and the strategy of the first round in 8 bits, which charts are drawn from;
+- blueprint: the tree, and the strategy of the first round in 8 bits, which charts are drawn from; for agents that play
+  it or roll it out all of it, in as many levels of probability as one likes;
+- abstraction: its settings, from which it is made again, to the bit, where it is needed first;
 - leaf_table: values as float16, without their standard errors;
 - everything else as it is.
 
-So a bundle plays as the artifacts do but for the rounding of the table to float16, 11 bits of every value, or coarser:
-values rounded to multiples of 1/128 of the pot, far below their standard errors, pack to two thirds.
+So a bundle plays as the artifacts do but for the levels and the rounding of the table to float16, 11 bits of every
+value, or coarser: values rounded to multiples of 1/128 of the pot, far below their standard errors, pack to two thirds.
 """
 
 import json
@@ -22,6 +24,7 @@ from typing import Any
 
 import numpy as np
 
+from poker.abstraction import buckets as abstraction
 from poker.depth_limit.leaves import leaf_table
 from poker.run.atomic import MANIFEST
 from poker.run.errors import PokernetsError
@@ -30,6 +33,9 @@ from poker.store.artifacts import Artifact, open_artifact, write_artifact
 from poker.store.bundle import CONTENTS, write_bundle
 from poker.store.provenance import provenance
 
+_LEVELS = (3, 5, 15, 17, 51, 85, 255)
+"""Numbers of equal steps from 0 to 1 that 8 bits hold exactly."""
+
 
 def run(
     *,
@@ -37,6 +43,7 @@ def run(
     needs: Mapping[str, Sequence[str]],
     agents: Sequence[str] | None,
     table_step: float,
+    strategy_levels: int,
     megabytes: float,
     dry: bool,
     output: str,
@@ -45,23 +52,29 @@ def run(
 
     `needs` are artifacts, as places below `artifacts`, by each agent that a bundle can seat.
 
-    Values of leaf tables are rounded to multiples of `table_step` pots first, if it is not 0. Refused, leaving what is
-    there, when the file would have more than `megabytes`.
+    Values of leaf tables are rounded to multiples of `table_step` pots first, if it is not 0, and probabilities of
+    whole blueprints to multiples of 1 / `strategy_levels`, a divisor of 255. Refused, leaving what is there, when the
+    file would have more than `megabytes`.
     """
+    if strategy_levels not in _LEVELS:
+        raise PokernetsError(f"`job.strategy_levels` can be {', '.join(map(str, _LEVELS))}, not {strategy_levels}")
     source, target = Path(artifacts), Path(output)
     names = dict.fromkeys(name for agent in _chosen(source, agents, needs) for name in needs[agent])
     packing = {name: open_artifact(source / name, None) for name in names}
     seats = [agent for agent, its in needs.items() if packing.keys() >= {*its}]
+    abstractions = {name: packing.pop(name) for name in names if packing[name].kind == abstraction.KIND}
     contents: dict[str, Any] = {
         "seats": seats,
         "made_from": {name: artifact.fingerprint for name, artifact in packing.items()},
-        "rounding": {"strategy_bits": 8, "table": "float16", "table_step_pots": table_step},
+        "recipes": {name: {"config": of.config, "fingerprint": of.fingerprint} for name, of in abstractions.items()},
+        "rounding": {"strategy_levels": strategy_levels, "table": "float16", "table_step_pots": table_step},
     }
+    levels = strategy_levels if abstractions else None
     if _packed_already(target, contents):
         print(f"bundle {target} is there, for {', '.join(seats)}", file=sys.stderr)
         return
     with tempfile.TemporaryDirectory() as folder:
-        _pack(packing, Path(folder), table_step)
+        _pack(packing, Path(folder), table_step, levels)
         sizes = {name: sum(file.stat().st_size for file in (Path(folder) / name).iterdir()) for name in packing}
         print(f"to compress: {_sizes_text(sizes)} for {', '.join(seats)}", file=sys.stderr)
         if dry:
@@ -98,24 +111,33 @@ def _packed_already(target: Path, contents: dict[str, Any]) -> bool:
         return False
 
 
-def _pack(artifacts: dict[str, Artifact], folder: Path, table_step: float) -> None:
+def _pack(artifacts: dict[str, Artifact], folder: Path, table_step: float, levels: int | None) -> None:
     trained = artifacts.get("blueprint")
-    tree = None if trained is None else _pack_blueprint(trained, folder / "blueprint")
+    packed = {
+        name: _pack_blueprint(artifact, folder / name, levels)
+        for name, artifact in artifacts.items()
+        if artifact.kind == blueprint.KIND
+    }
     for name, artifact in artifacts.items():
         if artifact.kind == leaf_table.KIND:
             assert trained is not None
-            assert tree is not None
-            _pack_table(artifact, trained, tree, folder / name, table_step)
+            _pack_table(artifact, trained, packed["blueprint"], folder / name, table_step)
         elif artifact.kind != blueprint.KIND:
             shutil.copytree(artifact.path, folder / name)
 
 
-def _pack_blueprint(artifact: Artifact, path: Path) -> Artifact:
+def _pack_blueprint(artifact: Artifact, path: Path, levels: int | None) -> Artifact:
+    """All of the blueprint in so many levels of probability, or of its first round alone."""
     first = blueprint.FirstRound.load(artifact.path)
     trees = {} if first.tree.from_rules else blueprint.tree_arrays(first.tree)
-    num_buckets = list(first.sampling.num_buckets)
-    arrays = {**trees, "strategy": first.quantised()}
-    return _write(artifact, path, arrays, config={**artifact.config, "num_buckets": num_buckets, "bits": 8})
+    num_buckets = list(artifact.config["num_buckets"] if levels else first.sampling.num_buckets)
+    strategy = blueprint.in_levels(artifact, levels) if levels else first.quantised()
+    return _write(
+        artifact,
+        path,
+        {**trees, "strategy": strategy},
+        config={**artifact.config, "num_buckets": num_buckets, "bits": 8},
+    )
 
 
 def _pack_table(artifact: Artifact, trained: Artifact, packed: Artifact, path: Path, step: float) -> None:

@@ -12,7 +12,7 @@ Buckets ascend with strength.
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import partial
 from math import comb
 from typing import Any, ClassVar
@@ -236,6 +236,16 @@ class FlopStrengthGrid(Method):
 
     def _labels(self, street: int, *_: object) -> tuple[LabelsOf, Vectors]:
         return partial(_strength_cells, self.flop), _NO_VECTORS
+
+
+def method_of(settings: Mapping[str, Any]) -> Method:
+    """The method with these `settings`; PokernetsError unless they are those of one."""
+    name, numbers = settings.get("name"), {key: value for key, value in settings.items() if key != "name"}
+    for method in (PotentialAware, ExpectedSquareGrid, FlopStrengthGrid):
+        named = method.name == name and numbers.keys() == {field.name for field in fields(method)}
+        if named and all(type(number) is int for number in numbers.values()):
+            return method(**numbers)
+    raise PokernetsError(f"no method to make an abstraction has the settings {dict(settings)}")
 
 
 def _square_cells(num_buckets: int, completions: int, boards: BoardRows) -> NDArray[np.int32]:

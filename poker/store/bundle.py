@@ -1,7 +1,8 @@
 """Bundles: the artifacts that agents play with in one compressed file, which a command takes as `artifacts=FILE`.
 
 A zip archive of artifact directories and `bundle.json`: schema, the agents that it seats, the kind and fingerprint of
-each artifact, what they were packed from, provenance. It is unpacked once, into a directory of the user's cache named
+each artifact, what they were packed from, provenance, and recipes: settings and fingerprint of artifacts that are too
+large and that anybody makes again to the bit. It is unpacked once, into a directory of the user's cache named
 after the SHA-256 of the file; later commands find it there, check it again, and map its arrays into memory.
 
 A bundle may come from anybody. Before anything is written, names, kinds of files and sizes are checked; before anything
@@ -39,6 +40,7 @@ _MOST_BYTES = 1 << 30
 _MOST_FILES = 500
 _CONTENTS_BYTES = 1 << 20
 _CHUNK = 1 << 20
+_COMPRESSIONS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2)
 _ARTIFACT = r"[a-z0-9_]{1,100}(?:/[a-z0-9_]{1,100}){0,2}"
 _FILE = r"manifest\.json|[A-Za-z0-9_]{1,100}\.(?:npy|safetensors)"
 _MEMBER = re.compile(f"(?P<artifact>{_ARTIFACT})/(?P<file>{_FILE})")
@@ -57,6 +59,12 @@ class Bundle:
     artifacts: tuple[str, ...]
     contents: Mapping[str, Any]
 
+    @property
+    def recipes(self) -> Mapping[str, Mapping[str, Any]]:
+        """Artifacts to be made at first use, by place below `path`: `config` and `fingerprint` of each."""
+        recipes: Mapping[str, Mapping[str, Any]] = self.contents.get("recipes", {})
+        return recipes
+
 
 def write_bundle(path: str | Path, folder: Path, contents: Mapping[str, Any], most_bytes: int) -> dict[str, int]:
     """Write the artifacts below `folder` as a bundle, unless it would exceed `most_bytes`.
@@ -70,7 +78,7 @@ def write_bundle(path: str | Path, folder: Path, contents: Mapping[str, Any], mo
         listed[str(artifact.relative_to(folder))] = {key: manifest[key] for key in ("kind", "fingerprint")}
     text = json.dumps({"schema": SCHEMA, **contents, "artifacts": listed}, indent=2) + "\n"
     with written_atomically(Path(path)) as file:
-        with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+        with zipfile.ZipFile(file, "w") as archive:
             archive.writestr(_member(CONTENTS), text)
             for artifact in folders:
                 for part in sorted(artifact.iterdir()):
@@ -119,7 +127,7 @@ def _cache() -> Path:
 def _member(name: str) -> zipfile.ZipInfo:
     """An archive entry without its time, so that equal contents give equal bytes."""
     info = zipfile.ZipInfo(name, _EPOCH)
-    info.compress_type = zipfile.ZIP_DEFLATED
+    info.compress_type = zipfile.ZIP_BZIP2
     info.external_attr = 0o644 << 16
     return info
 
@@ -136,13 +144,17 @@ def _unpack(source: Path, target: Path) -> None:
                     shutil.copyfileobj(packed, unpacked, _CHUNK)
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError) as error:
         _refuse(source, f"cannot be read: {error}")
+    except OSError as error:
+        if error.errno is not None:
+            raise
+        _refuse(source, f"cannot be read: {error}")  # bz2's word for a damaged stream
 
 
 def _check_members(source: Path, members: Sequence[zipfile.ZipInfo]) -> None:
     names = [member.filename for member in members]
     if CONTENTS not in names:
         _refuse(source, f"is no bundle: it has no {CONTENTS}")
-    if any(member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) for member in members):
+    if any(member.compress_type not in _COMPRESSIONS for member in members):
         _refuse(source, "is compressed in a way that no bundle is")
     if len(names) > _MOST_FILES or len(set(names)) != len(names):
         _refuse(source, f"has {len(names)} files, or one of them twice; a bundle has up to {_MOST_FILES}")
@@ -160,9 +172,11 @@ def _checked(source: Path, path: Path) -> Bundle:
     for name, entry in contents["artifacts"].items():
         files = _verified(source, path, name, entry)
         there -= {f"{name}/{file}" for file in (MANIFEST, *files)}
+    bundle = Bundle(source, path, tuple(contents["seats"]), tuple(contents["artifacts"]), contents)
+    there = {file for file in there if not any(file.startswith(f"{name}/") for name in bundle.recipes)}
     if there:
         _refuse(source, f"holds {min(there)!r}, which no manifest in it lists")
-    return Bundle(source, path, tuple(contents["seats"]), tuple(contents["artifacts"]), contents)
+    return bundle
 
 
 def _contents(source: Path, path: Path) -> dict[str, Any]:
@@ -173,6 +187,10 @@ def _contents(source: Path, path: Path) -> dict[str, Any]:
         sound &= all(
             re.fullmatch(_ARTIFACT, name) and entry["kind"] and entry["fingerprint"]
             for name, entry in artifacts.items()
+        )
+        sound &= all(
+            re.fullmatch(_ARTIFACT, name) and name not in artifacts and recipe["config"] and recipe["fingerprint"]
+            for name, recipe in contents.get("recipes", {}).items()
         )
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         _refuse(source, f"has a {CONTENTS} that cannot be read ({error!r})")

@@ -12,21 +12,23 @@ from conf.bundles import unbundle
 from conf.compose import call, compose
 from conf.launch import task_of
 from conf.specs import bundled
+from data_gen.abstraction import make_again
 from models.training.export import export_net
 from models.training.inference import LEAF_NET, leaf_stamp
 from models.training.mlp import Mlp
 from poker.abstraction.buckets import CardAbstraction, make_abstraction
 from poker.agents.base import PolicyAgent
+from poker.agents.blueprint import BlueprintAgent
 from poker.depth_limit.inputs import TARGET
 from poker.depth_limit.leaves.leaf_table import preflop_leaves
 from poker.depth_limit.leaves.table import TableLeaf
 from poker.game.cards import NUM_HANDS, PREFLOP_CLASS
 from poker.game.state import Betting, HandState
 from poker.run.errors import PokernetsError
-from poker.solvers.blueprint import CONTINUATIONS, FirstRound, always_call
+from poker.solvers.blueprint import CONTINUATIONS, FirstRound, always_call, blueprint_from
 from poker.store.artifacts import open_artifact, write_artifact
 from poker.store.bundle import open_bundle
-from poker.tree import build_tree
+from poker.tree import Kind, build_tree
 from poker.tree.menus import bet_menu
 
 QUICK = ("search.solver.iterations=[4,2]", "leaves.clusters=8", "search.menu.flop=[[1.0],[a]]")
@@ -55,7 +57,9 @@ def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     folder, rng = tmp_path / "made", np.random.default_rng(0)
     flops = rng.integers(0, 300, (1755, NUM_HANDS)).astype(np.uint16)
-    cards = make_abstraction((PREFLOP_CLASS[None].astype(np.uint8), flops), (169, 300)).save(folder / "abstraction", {})
+    cards = make_abstraction((PREFLOP_CLASS[None].astype(np.uint8), flops), (169, 300)).save(
+        tmp_path / "abstraction", {}
+    )
     _write_blueprint(folder, cards)
     _write_table(folder, rng.normal(size=(_leaves(folder), 2, 4, 169, 169)).astype(np.float16))
     stamp = leaf_stamp(CONTINUATIONS)
@@ -169,8 +173,8 @@ def test_agents_that_it_does_not_seat_are_named(made: Path, capsys: pytest.Captu
 def test_what_cannot_be_packed_is_refused(made: Path, tmp_path: Path) -> None:
     with pytest.raises(PokernetsError, match=r"more than 0.1 .*raise job.megabytes"):
         _pack(made, "job.megabytes=0.1")
-    with pytest.raises(PokernetsError, match=r"no bundle seats blueprint; job.agents can be depth_limited"):
-        _pack(made, "job.agents=[blueprint]")
+    with pytest.raises(PokernetsError, match=r"no bundle seats rival; job.agents can be blueprint, depth_limited"):
+        _pack(made, "job.agents=[rival]")
     with pytest.raises(PokernetsError, match="no preflop_rollouts at"):
         _pack(made, "job.agents=[poki_none]")
     with pytest.raises(PokernetsError, match="nothing to pack"):
@@ -189,4 +193,83 @@ def test_agents_that_a_bundle_seats_need_what_it_holds() -> None:
     needs = bundled("/made")
     assert {*needs["depth_limited"]} == {"blueprint", "leaf_table", "leaf_net"}
     assert {*needs["poki_net"]} == {"preflop_rollouts", "opponent_net/hand", "opponent_net/adaptive"}
-    assert not needs.keys() & {"blueprint", "rival", "depth_limited_ring", "people_loose", "donksolver", "equity"}
+    assert {*needs["blueprint"]} == {"blueprint", "abstraction"}
+    assert not needs.keys() & {"rival", "people_loose", "donksolver", "equity"}
+
+
+FLOP_HOLDEM = ("game=flop_holdem_nolimit", "agents=[blueprint]")
+
+
+@pytest.fixture
+def flop_holdem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A random blueprint of flop hold'em, with an abstraction that is made in a second."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    folder, rng = tmp_path / "made", np.random.default_rng(3)
+    buckets = ["job=abstraction", "abstraction=flop_strength", "abstraction.flop=20", f"job.others={tmp_path}/none"]
+    task_of("job")(compose("data_gen", [*buckets, f"artifacts={folder}"]))
+    cards = CardAbstraction.load(folder / "abstraction")
+    bets = bet_menu(preflop=[["a"]], flop=[["a"]], turn=[], river=[])
+    tree = build_tree(Betting.start(call(_match(*FLOP_HOLDEM).game)), bets)
+
+    def strategy(node: int) -> np.ndarray[Any, Any]:
+        size = int(tree.num_children[node]), cards.num_buckets[int(tree.street[node])]
+        return rng.dirichlet(np.ones(size[0]), size[1]).astype(np.float32)
+
+    blueprint_from(tree, cards, strategy).save(folder / "blueprint", {}, {})
+    return folder
+
+
+def _blueprint_of(source: Path) -> BlueprintAgent:
+    config = _match(*FLOP_HOLDEM, f"artifacts={source}")
+    unbundle(config, writes=False)
+    agent = call(config.agent.blueprint)
+    assert isinstance(agent, BlueprintAgent)
+    return agent
+
+
+def test_a_whole_blueprint_plays_in_levels_of_probability(flop_holdem: Path) -> None:
+    whole, (coarse, fine) = (
+        _blueprint_of(flop_holdem),
+        (_blueprint_of(_pack(flop_holdem, f"job.strategy_levels={levels}")) for levels in (5, 255)),
+    )
+    np.testing.assert_array_equal(whole.blueprint.strategy, fine.blueprint.strategy)
+    tree = whole.blueprint.tree
+    node = int(np.flatnonzero((tree.kind == Kind.DECISION) & (tree.street == 1))[-1])
+    probs, rounded = (agent.blueprint.probs(node) for agent in (whole, coarse))
+    np.testing.assert_allclose(rounded * 5, np.round(rounded * 5), atol=1e-5)
+    assert 0.05 < np.abs(probs - rounded).max() < 0.2
+    np.testing.assert_allclose(rounded.sum(axis=1), 1, atol=1e-6)
+
+
+def test_the_abstraction_is_made_again_where_it_is_needed(
+    flop_holdem: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bundle = open_bundle(_pack(flop_holdem))
+    assert not (bundle.path / "abstraction").exists()
+    assert {*bundle.seats} >= {"blueprint"}
+    capsys.readouterr()
+    cards = _blueprint_of(bundle.file).blueprint.cards
+    assert "s of CPU" in capsys.readouterr().err
+    assert cards.fingerprint == CardAbstraction.load(flop_holdem / "abstraction").fingerprint
+    _blueprint_of(bundle.file)
+    assert capsys.readouterr().err == ""
+    assert not [*bundle.path.glob("*.streets")]
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"fingerprint": "another"}, "another abstraction than the blueprint of the bundle was trained with"),
+        (
+            {"config": {"method": {"name": "flop_strength_grid", "flop": 20, "_target_": "os.system"}}},
+            "no method to make",
+        ),
+        ({"config": {"method": {"name": "flop_strength_grid", "flop": "20"}}}, "no method to make"),
+    ],
+)
+def test_recipes_that_make_something_else_are_refused(
+    flop_holdem: Path, tmp_path: Path, change: dict[str, Any], problem: str
+) -> None:
+    recipe = open_bundle(_pack(flop_holdem)).recipes["abstraction"]
+    with pytest.raises(PokernetsError, match=problem):
+        make_again({**recipe, **change}, tmp_path / "again", "")

@@ -84,6 +84,7 @@ _STRANGE = {"../x": {"kind": "a", "fingerprint": "b"}}
         (CONTENTS, None, "is no bundle"),
         (CONTENTS, b"[" * 100_000, "cannot be read"),
         (CONTENTS, lambda data: json.dumps({**json.loads(data), "artifacts": _STRANGE}).encode(), "lists no artifacts"),
+        (CONTENTS, lambda data: json.dumps({**json.loads(data), "recipes": _STRANGE}).encode(), "lists no artifacts"),
         (CONTENTS, lambda data: re.sub(b"[0-9a-f]{64}", b"0", data, count=1), "has another leaf_table"),
     ],
 )
