@@ -8,9 +8,10 @@ import pytest
 from rich.console import Console
 
 from poker.depth_limit.continuations.generation import ContinuationSet, Solving, biased, limited_game, self_generated
+from poker.depth_limit.continuations.leaf_play import LeafPlay
 from poker.depth_limit.evaluator import LeafEvaluator
-from poker.experiments.off_tree_bet.experiment import IN_TREE, TO_THE_END, TRANSLATION, Measure, run
-from poker.experiments.off_tree_bet.search import Depth, SearchedAnswers, predicted
+from poker.experiments.off_tree_bet.experiment import AVERAGED, FALLBACK, IN_TREE, TO_THE_END, TRANSLATION, Measure, run
+from poker.experiments.off_tree_bet.search import Depth, SearchedAnswers, averaged, predicted
 from poker.experiments.off_tree_bet.solutions import GameEffort, SolvedGame, by_suits, line_rows, solved, translated
 from poker.experiments.off_tree_bet.spot import OffTreeBet, twins
 from poker.game.rules import Rules
@@ -159,6 +160,18 @@ def test_flops_solved_by_themselves_are_safe(
         assert after < 0.5 * before
 
 
+def test_means_of_the_neighbouring_lines_are_taken_leaf_by_leaf(
+    spot: OffTreeBet, games: tuple[SolvedGame, SolvedGame], search: SearchedAnswers
+) -> None:
+    generated = biased(LeafPlay(games[0].solver(1)), spot.p1)
+    means = averaged(spot, generated)
+    assert means.leaves == search.leaf_play().leaves
+    for leaf, low, high in (((0,), (200, 0), (300, 0)), ((750, 0), (200, 600, 0), (300, 900, 0))):
+        ends = [generated.values[generated.leaves.index(path)] for path in (low, high)]
+        np.testing.assert_allclose(means.values[means.leaves.index(leaf)], (ends[0] + ends[1]) / 2, rtol=1e-5)
+    assert search.first_round(means, 4).any()
+
+
 class Oracle(LeafEvaluator):
     """A leaf evaluator with the values of a set of continuations, by the betting."""
 
@@ -216,6 +229,7 @@ def test_the_experiment(spot: OffTreeBet, tmp_path: Path) -> None:
     least = record["without_the_bet_mbb"] - 0.01
     assert all(value >= least for name, value in exploitability.items() if name[0] != IN_TREE)
     assert exploitability[IN_TREE, None] < 2.0
+    assert exploitability[AVERAGED, 4] < exploitability[f"{AVERAGED}, {FALLBACK}", 4]
     assert exploitability[TO_THE_END, None] < exploitability[TRANSLATION, None]
     folder = tmp_path / "runs" / "two_rounds"
     assert (folder / "results.png").read_bytes().startswith(b"\x89PNG")

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from rich.console import Console
 
 from poker.depth_limit.continuations.generation import ContinuationSet, Solving, Step, biased, self_generated
+from poker.depth_limit.continuations.leaf_play import LeafPlay
 from poker.depth_limit.evaluator import LeafEvaluator
-from poker.experiments.off_tree_bet.search import Depth, SearchedAnswers, predicted
+from poker.experiments.off_tree_bet.search import Depth, SearchedAnswers, averaged, predicted
 from poker.experiments.off_tree_bet.solutions import (
     GameEffort,
     SolvedGame,
@@ -40,7 +41,7 @@ from poker.tree import BetMenu, BettingTree
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Chart
 
-SELF_GENERATED, BIASED, NET = "self-generated", "biased", "net"
+SELF_GENERATED, AVERAGED, BIASED, NET = "self-generated", "averaged", "biased", "net"
 TRANSLATION, TO_THE_END = "translation", "solved to the end"
 FALLBACK = "translation on the flop"
 """Fallback after the same first round, against which searched flops are safe."""
@@ -186,8 +187,8 @@ class _Experiment:
         bet_alone = partial(line_rows, spot, extended, spot.total, measure.game, spot.p2)
         self._add(IN_TREE_BET_ALONE, None, measure, bet_alone)
         search = SearchedAnswers(spot, blueprint, otherwise, self.depth)
-        for name, continuations in self._continuations(search).items():
-            for size in self.sizes if name == SELF_GENERATED else [continuations.size]:
+        for name, continuations in self._continuations(search, blueprint).items():
+            for size in self.sizes if name in (SELF_GENERATED, AVERAGED) else [continuations.size]:
                 first = search.first_round(continuations, size)
                 self._add(f"{name}, {FALLBACK}", size, measure, partial(search.fallback, first))
                 self._add(name, size, measure, partial(search.flops, first))
@@ -214,16 +215,21 @@ class _Experiment:
         self._took(f"solving the {name} game", solution.counts["seconds"], solution.counts["cpu_seconds"])
         return solution
 
-    def _continuations(self, search: SearchedAnswers) -> dict[str, ContinuationSet]:
-        """Values of P1's continuations at the end of the first round after the bet, which P2 translates on the flop."""
+    def _continuations(self, search: SearchedAnswers, blueprint: SolvedGame) -> dict[str, ContinuationSet]:
+        """Values of P1's continuations at the end of the first round after the bet, which P2 translates on the flop, or
+        means of those of the blueprint's lines next to it."""
 
         def print_step(step: Step) -> None:
             self.console.print(f"  {step.continuations} continuations", highlight=False)
 
         spot, solving = self.spot, Solving(self.depth.algorithm, self.depth.first_round)
+        threads, most = self.depth.threads, self.sizes[-1]
         generate = partial(self_generated, pot_fraction=self.pot_fraction, solving=solving, progress=print_step)
         makers: dict[str, Callable[[], ContinuationSet]] = {
-            SELF_GENERATED: lambda: generate(search.leaf_play(), spot.menu, spot.p1, self.sizes[-1], root=search.root),
+            SELF_GENERATED: lambda: generate(search.leaf_play(), spot.menu, spot.p1, most, root=search.root),
+            AVERAGED: lambda: averaged(
+                spot, generate(LeafPlay(blueprint.solver(threads), threads), spot.menu, spot.p1, most)
+            ),
             BIASED: lambda: biased(search.leaf_play(), spot.p1),
         }
         sets = {}
@@ -239,7 +245,7 @@ class _Experiment:
         whole = [VectorGame(tree, memory_limit=NO_LIMIT) for tree in (spot.blueprint_tree, spot.extended_tree)]
         branch = VectorGame(spot.branch)
         arrays = 3 if schedule(self.effort.algorithm).predictive else 2
-        flops = (len(self.sizes) + 1) * self.depth.flops + self.depth.to_the_end
+        flops = (2 * len(self.sizes) + 1) * self.depth.flops + self.depth.to_the_end
         seconds = flops * branch.seconds_per_iteration(threads)
         seconds += sum(self.effort.iterations * game.seconds_per_iteration(threads) for game in whole)
         self.console.print(

@@ -5,7 +5,7 @@ other raise next to it, in proportion to how likely P2's hand got there after ei
 
 First round. P1's alternative to the bet is its best other action, hand by hand: a resolving gadget at the root of the
 subgame lets P2 concede to the bet what it concedes anyway, and exploitability is what is conceded beyond. Values of a
-leaf are those of P1's continuations after the bet itself, against translation.
+leaf are those of P1's continuations after the bet itself, against translation, or means of those after the two raises.
 
 Flops. P2's hands arrive as the solution of the first round plays them, P1's as in the blueprint after the two raises
 and in part (`SPREAD`) with any hand. The gadget's alternatives are what P1's best response to the fallback wins on that
@@ -13,7 +13,7 @@ flop from the range that arrives, so P2 can hold every hand to them. They are lo
 over P1's best other action, which P2 wants back from the hand on every flop alike, and by `MARGIN` pots.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 
 import numpy as np
@@ -22,7 +22,7 @@ from poker.depth_limit.continuations.generation import ContinuationSet, Root, li
 from poker.depth_limit.continuations.leaf_play import LeafPlay
 from poker.depth_limit.evaluator import LeafEvaluator
 from poker.experiments.off_tree_bet.solutions import SolvedGame, by_suits, copy_rows, translated
-from poker.experiments.off_tree_bet.spot import OffTreeBet, same_decisions
+from poker.experiments.off_tree_bet.spot import OffTreeBet, same_decisions, twins
 from poker.game.beliefs import start_ranges
 from poker.game.rules import CALL
 from poker.game.state import Betting
@@ -31,7 +31,7 @@ from poker.run.errors import PokernetsError
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.realization import Rows, shares
 from poker.solvers.vector.solver import VectorSolver
-from poker.tree import BettingTree, Gadget, build_tree
+from poker.tree import BettingTree, Gadget, Kind, build_tree
 
 MARGIN = 0.01
 """Pots by which the alternatives on the flop are lowered."""
@@ -154,6 +154,20 @@ def _first_raises(spot: OffTreeBet, blueprint: SolvedGame) -> Singles:
     raising = np.zeros(spot.rules.num_hands, np.float32)
     raising[game.hands(spot.p1)] = sum(rows[actions.index(total)] for total, _ in spot.lines)
     return by_suits(game, raising / max(float(raising.mean()), 1e-9))
+
+
+def averaged(spot: OffTreeBet, generated: ContinuationSet) -> ContinuationSet:
+    """Values after the bet as means of those that `generated`, made without it, has where the same choices follow the
+    two raises next to it ([DLS] section 6.1)."""
+    tree, branch = spot.blueprint_tree, spot.branch
+    ends = np.flatnonzero((branch.kind == Kind.STREET) & (branch.street == 0))
+    place = {path: leaf for leaf, path in enumerate(generated.leaves)}
+    values = [
+        generated.values[[place[tree.path(int(node))] for node in twins(tree, tree.find([total]), branch)[ends]]]
+        for total, _ in spot.lines
+    ]
+    paths = tuple(branch.path(int(node)) for node in ends)
+    return replace(generated, leaves=paths, values=np.mean(values, axis=0))
 
 
 def predicted(search: SearchedAnswers, leaf: LeafEvaluator) -> ContinuationSet:
