@@ -118,6 +118,12 @@ def matched_pot(state: Betting) -> int:
     return 2 * min(state.committed)
 
 
+def deeper(root: Betting, pots: float) -> bool:
+    """Whether more than so many pots are behind where a round begins."""
+    pot = matched_pot(root)
+    return min(root.rules.stacks) - pot / 2 > pots * pot
+
+
 def played_street(state: Betting) -> int:
     """The street of the last action: where an all-in, which jumps to the end of the hand, really happened."""
     return max((street for street, actions in enumerate(state.actions) if actions), default=0)

@@ -7,7 +7,7 @@ from typing import Protocol
 import numpy as np
 
 from poker.abstraction.equities import next_board_size
-from poker.depth_limit.evaluator import LeafEvaluator, matched_pot
+from poker.depth_limit.evaluator import LeafEvaluator, deeper, matched_pot
 from poker.depth_limit.range_inputs import LEVELS, equities_against, filled
 from poker.game.betting import Betting
 from poker.game.cards import HOLDEM, ordered_board
@@ -79,8 +79,7 @@ class RangeNetLeaf(LeafEvaluator):
         self._net, self._every, self._shallow = net, every, shallow
 
     def serves(self, root: Betting) -> bool:
-        pot = matched_pot(root)
-        return min(root.rules.stacks) - pot / 2 > self._shallow * pot
+        return deeper(root, self._shallow)
 
     def values(self, leaves: Sequence[Betting], board: Board, ranges: Ranges, own: int) -> AskedLeaves:
         return self.asked(leaves, board)
