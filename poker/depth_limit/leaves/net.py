@@ -113,8 +113,8 @@ _clustered, _every_hand = lru_cache(maxsize=_REMEMBERED_BOARDS)(_grouped), lru_c
 class NetLeaf(LeafEvaluator):
     """Values leaves by a net that sees means over at most `clusters` groups of hands, those that it values alike.
 
-    `clusters` None gives the net every pair of hands by itself. Rounds that begin with at most `shallow` pots behind are
-    solved to the end of the hand instead.
+    `clusters` None gives the net every pair of hands by itself. Rounds that begin with at most `shallow` pots behind
+    are solved to the end of the hand instead.
     """
 
     def __init__(self, *, net: ValueNet, clusters: int | None, shallow: float = 0.0) -> None:
