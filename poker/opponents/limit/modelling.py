@@ -50,8 +50,9 @@ def tracker_for(modelling: Modelling, net: Predictor | None, rates: IncomeRates)
             raise PokernetsError(
                 f"modelling=net needs the agent's `net`: a predictor from `{COMMANDS['train']} model=opponent`"
             )
-        return Tracker(ByStreet(statistics, net), rates, statistics, by_line=True)
+        return Tracker(ByStreet(statistics, net), rates, statistics, by_line=lambda player: True)
     mixture: dict[str, Predictor] = {"statistics": statistics, "generic": rule}
     if net is not None:
         mixture["net"] = ByStreet(of_players(SHRINKAGE), net)
-    return Tracker(BestOf(mixture), rates, statistics)
+    best = BestOf(mixture)
+    return Tracker(best, rates, statistics, by_line=lambda player: best.chosen(player) == "net")

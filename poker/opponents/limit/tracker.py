@@ -9,7 +9,7 @@ or not seats rotate from hand to hand. `follow` and `finish` work off a view; th
 have folded by then. `begin`, `observe` and `conclude` are the same step by step.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -60,15 +60,25 @@ class _Seen(NamedTuple):
     uninformed: float
 
 
+def _nobody(player: str) -> bool:
+    return False
+
+
 class Tracker:
     """Follows hands; with `predictor` None nobody is modelled, and all hands stay equally likely.
 
     `habits`, which look at the twelve contexts alone, are a part of the predictor, or the predictor itself.
-    `by_line`: what is predicted after the flop is of the line that the hand took, and so of the range that took it.
+    `by_line`: the players of whom predictions after the flop are of the line that the hand took, and so of the range
+    that took it.
     """
 
     def __init__(
-        self, predictor: Predictor | None, rates: IncomeRates, habits: Predictor, *, by_line: bool = False
+        self,
+        predictor: Predictor | None,
+        rates: IncomeRates,
+        habits: Predictor,
+        *,
+        by_line: Callable[[str], bool] = _nobody,
     ) -> None:
         self.predictor = predictor
         self.habits = habits
@@ -141,7 +151,7 @@ class Tracker:
         if reweight:
             probs = self.predictor.probs(context)
             quantile = self.quantile(past, board)
-            table = self._tables[player] if self._by_line else None
+            table = self._tables[player] if self._by_line(name) else None
             informed = likelihood(context.street, context.bets_to_call, quantile, probs, observed, table)
             uninformed = float(probs[observed])
             noise = self.calibration.noise(name)

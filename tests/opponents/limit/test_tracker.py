@@ -92,6 +92,17 @@ def test_without_a_model_all_hands_stay_equal() -> None:
     np.testing.assert_array_equal(follower.tables([1, 2]), np.ones((2, NUM_HANDS)))
 
 
+def test_best_of_spreads_the_net_as_modelling_net_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(BestOf, "chosen", lambda self, player: "net")
+    tables = []
+    for modelling in ("net", "best_of"):
+        follower = tracker_for(modelling, Constant(np.tile([0.6, 0.3, 0.1], (12, 1))), rates())  # type: ignore[arg-type]
+        follower.start(0)
+        follower.follow(deal(BETTING).view(0))
+        tables.append(follower.tables([1, 2]))
+    np.testing.assert_array_equal(*tables)
+
+
 def test_modelling_names() -> None:
     def made(modelling: Any, net: Predictor | None = None) -> tuple[Predictor | None, Predictor]:
         made_tracker = tracker_for(modelling, net, rates())
