@@ -8,9 +8,9 @@ Symbols: P players, N completions of a board.
 """
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,16 +25,19 @@ from poker.kernels.types import Board, Floats
 
 HoleCards = tuple[Board, ...]
 
+_MOST = 5000
+
 
 class CheckDownHands:
     """u(betting, board, hands): chips [P] over the whole hand if everybody left calls what is bet and no more goes in.
 
-    Payoffs are averaged over every completion of the board, so the mean over the next cards is the value now.
+    Payoffs are averaged over every completion of the board, so the mean over the next cards is the value now. Of more
+    than 5,000, as before the flop, so many are drawn, whatever cards come: estimates stay unbiased.
     """
 
     def values(self, betting: Betting, board: Board, hands: HoleCards) -> Floats:
         """u where somebody is to act, or all cards of a showdown are known."""
-        return _mean_payoffs(_called(betting), _completion_ranks(betting.rules, board, hands))
+        return _mean_payoffs(_called(betting), partial(_shares, betting.rules, board, hands))
 
     def before_board(self, betting: Betting, board: Board, hands: HoleCards) -> Floats:
         """The mean of u over the cards that come before the next action or the showdown."""
@@ -42,7 +45,7 @@ class CheckDownHands:
 
     def before_deal(self, betting: Betting) -> Floats:
         """The mean of u over all deals: players are equally likely to win a pot that they can win."""
-        return _mean_payoffs(_called(betting), np.zeros((1, betting.rules.num_players), dtype=np.int16))
+        return _mean_payoffs(_called(betting), lambda players: np.full(len(players), 1 / len(players)))
 
 
 @dataclass(frozen=True)
@@ -96,22 +99,29 @@ def _called(betting: Betting) -> Betting:
     return replace(betting, committed=committed)
 
 
-def _mean_payoffs(betting: Betting, ranks: NDArray[np.integer]) -> Floats:
-    """[P] net chips, averaged over showdown ranks [N, P]."""
+def _mean_payoffs(betting: Betting, shares: Callable[[tuple[int, ...]], Floats]) -> Floats:
+    """[P] net chips, where `shares` are those of a pot that fall to each of its players on average."""
     net = -np.array(betting.called, np.float64)
     for pot in public_state(betting, ()).pots():
-        players = list(pot.players)
-        contenders = ranks[:, players]
-        wins = contenders == contenders.max(axis=1, keepdims=True)
-        net[players] += pot.amount * (wins / wins.sum(axis=1, keepdims=True)).mean(axis=0)
+        net[list(pot.players)] += pot.amount * shares(tuple(pot.players))
     return net
+
+
+@lru_cache(maxsize=1024)
+def _shares(rules: Rules, board: Board, hands: HoleCards, players: tuple[int, ...]) -> Floats:
+    contenders = _completion_ranks(rules, board, hands)[:, players]
+    wins = contenders == contenders.max(axis=1, keepdims=True)
+    shares: Floats = (wins / wins.sum(axis=1, keepdims=True)).mean(axis=0)
+    return shares
 
 
 @lru_cache(maxsize=16)
 def _completion_ranks(rules: Rules, board: Board, hands: HoleCards) -> NDArray[np.integer]:
     """[N, P] showdown ranks on every completion of the board by cards that nobody holds."""
     if rules.deck_size == 52 and rules.num_hole_cards == 2 and rules.total_board_cards == 5:
-        return runout_ranks(np.array(board, dtype=np.uint8), np.array(hands, dtype=np.uint8))
+        ranks = runout_ranks(np.array(board, dtype=np.uint8), np.array(hands, dtype=np.uint8))
+        rng = np.random.default_rng([*board, *itertools.chain.from_iterable(hands)])
+        return ranks if len(ranks) <= _MOST else rng.choice(ranks, _MOST, replace=False)
     taken = {*board, *itertools.chain.from_iterable(hands)}
     deck = [card for card in range(rules.deck_size) if card not in taken]
     missing = rules.total_board_cards - len(board)
