@@ -35,10 +35,10 @@ Sums = defaultdict[str, list[float]]
 
 
 def run(*, game: Rules, log: str, contrasts: Sequence[Sequence[str]], out: str) -> dict[str, Any]:
-    """Judge every decision after the flop of the match of limit hold'em in `log`; `contrasts` are pairs of agents."""
+    """Judge every decision after the first round of the match in `log`; `contrasts` are pairs of its agents."""
     path, seatings = Path(log), len(Rotation(game, 0, 1).seatings)
-    if not (game.is_limit and game.deck_size == 52 and game.num_hole_cards == 2):
-        raise PokernetsError(f"evaluate=judge judges limit hold'em, whose raises have one size, not `{game.name}`")
+    if not game.is_limit:
+        raise PokernetsError(f"evaluate=judge is for limit games, whose raises have one size, not `{game.name}`")
     if not path.is_file():
         raise PokernetsError(f"there is no log {path}; matches write theirs to runs/*/ring/<game>/hands")
     match, deals = counted_in(path), defaultdict[int, dict[int, LoggedHand]](dict)

@@ -8,7 +8,7 @@ from poker.game.cards import HOLDEM, NUM_HANDS, hand_index, parse_cards
 from poker.game.rules import CALL
 from poker.game.state import HandState
 from poker.opponents.action_statistics import BestOf, Constant, ContextCounts
-from poker.opponents.limit.modelling import ByStreet, tracker_for
+from poker.opponents.limit.modelling import ByStreet, Modelling, tracker_for
 from poker.opponents.limit.tracker import Tracker
 from poker.opponents.model import RAISE_CLASS, Context, Predictor
 from poker.run.errors import PokernetsError
@@ -95,12 +95,13 @@ def test_without_a_model_all_hands_stay_equal() -> None:
 def test_best_of_spreads_the_net_as_modelling_net_does(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(BestOf, "chosen", lambda self, player: "net")
     tables = []
-    for modelling in ("net", "best_of"):
-        follower = tracker_for(modelling, Constant(np.tile([0.6, 0.3, 0.1], (12, 1))), rates())  # type: ignore[arg-type]
+    modellings: tuple[Modelling, ...] = "net", "best_of"
+    for modelling in modellings:
+        follower = tracker_for(modelling, Constant(np.tile([0.6, 0.3, 0.1], (12, 1))), rates())
         follower.start(0)
         follower.follow(deal(BETTING).view(0))
         tables.append(follower.tables([1, 2]))
-    np.testing.assert_array_equal(*tables)
+    np.testing.assert_array_equal(tables[0], tables[1])
 
 
 def test_modelling_names() -> None:
