@@ -121,14 +121,13 @@ def main() -> None:
     parser.add_argument("--iterations", nargs="+", type=int, default=[200])
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
-    rows = [
-        asdict(row)
-        for spot in list(spots())[: options.spots]
-        for count in options.iterations
-        for row in measured(spot, count)
-    ]
-    if options.out:
-        write_atomically(options.out, json.dumps(record(rows=rows), indent=1).encode())
+    rows = []
+    for spot in list(spots())[: options.spots]:
+        for count in options.iterations:
+            for row in measured(spot, count):
+                rows.append(asdict(row))
+                if options.out:
+                    write_atomically(options.out, json.dumps(record(rows=rows), indent=1).encode())
 
 
 if __name__ == "__main__":
