@@ -28,9 +28,6 @@ _POT, _TURN = 100, 2
 _EXACT, _AROUND = 1000, 1000
 """Iterations of the exact solve, and of those that complete a turn."""
 
-_ORACLES = (5, 60), (2, 60), (1, 60), (1, 300)
-"""After how many iterations the rivers are solved, and for how many of their own."""
-
 
 @dataclass(frozen=True)
 class Spot:
@@ -79,7 +76,7 @@ def _ranges(board: Board, *texts: str) -> Singles:
     return np.stack([np.where(HOLDEM.live(board), parse_range(text), 0) for text in texts]).astype(np.float32)
 
 
-def measured(spot: Spot, iterations: int) -> Iterator[Row]:
+def measured(spot: Spot, oracles: list[str], iterations: int) -> Iterator[Row]:
     root = spot_root(len(spot.board), spot.stack)
     whole = VectorGame(build_tree(root, spot.menu, dead=_POT), spot.board, spot.ranges, isomorphism=False)
     begun = time.process_time()
@@ -87,7 +84,7 @@ def measured(spot: Spot, iterations: int) -> Iterator[Row]:
     exact.advance(_EXACT)
     yield _row(spot, exact, whole, "none", None, None, time.process_time() - begun)
     limited = build_tree(root, spot.menu, DepthLimit(_TURN, 1, ()), dead=_POT)
-    for every, rivers in _ORACLES:
+    for every, rivers in (map(int, oracle.split(",")) for oracle in oracles):
         begun = time.process_time()
         leaves = river_oracle(limited, spot.menu, spot.board, spot.ranges, every, rivers)
         solver = VectorSolver(VectorGame(limited, spot.board, spot.ranges, leaves))
@@ -118,13 +115,14 @@ def _row(
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--spots", type=int, default=5)
+    parser.add_argument("--oracles", nargs="+", default=["5,60", "2,60", "1,60"])
     parser.add_argument("--iterations", nargs="+", type=int, default=[200])
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
     rows = []
     for spot in list(spots())[: options.spots]:
         for count in options.iterations:
-            for row in measured(spot, count):
+            for row in measured(spot, options.oracles, count):
                 rows.append(asdict(row))
                 if options.out:
                     write_atomically(options.out, json.dumps(record(rows=rows), indent=1).encode())
