@@ -40,8 +40,8 @@ from poker.solvers.vector.solver import VectorSolver
 from poker.tree import BettingTree, Kind, build_tree
 from tests.bench.record import record
 
-OOP = "22+,A2s+,K7s+,Q8s+,J8s+,T8s+,97s+,86s+,76s,65s,54s,ATo+,KTo+,QJo"
-IP = "22+,A2s+,K6s+,Q8s+,J8s+,T8s+,97s+,86s+,75s+,65s,54s,A9o+,KTo+,QTo+,JTo"
+OOP = "JJ-66,AQs-A9s,A5s-A4s,KTs+,QTs+,J9s+,T9s,98s,87s,AQo,KQo"
+IP = "77+,ATs+,A5s-A2s,KTs+,QJs,JTs,T9s,87s,AQo+,KQo"
 _RAISES = 400, 2000, 4400, 0
 SPOTS: Mapping[str, tuple[str, tuple[int, ...], float]] = {
     "flop": ("Jd9d7d", _RAISES, 22.0),
