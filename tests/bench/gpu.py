@@ -46,6 +46,7 @@ from poker.search.torch.device import torch_device
 from poker.search.torch.vector import TorchVectorSolver
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.solver import VectorSolver
+from poker.store.bundle import open_bundle
 from poker.tree import build_tree
 from poker.tree.spots import spot_tree
 from tests.bench.bench_models import HIDDEN, best, epoch
@@ -343,6 +344,7 @@ def main() -> int:
     quiet()
     named = torch.cuda.get_device_name(device) if device.type == "cuda" else "torch on the CPU"
     content = record(
+        played=open_bundle(options.artifacts).path,
         what="seconds and rates of one device, the least of two runs; tables: one run",
         device=named,
         tiny=options.tiny,

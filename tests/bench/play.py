@@ -13,6 +13,8 @@ import tempfile
 import time
 from typing import Any
 
+from conf.bundles import unbundle
+from conf.compose import compose
 from tests.bench.record import record
 from tests.table.serving import Client, Server
 
@@ -36,7 +38,10 @@ def main(hands: int, settings: list[str]) -> dict[str, Any]:
         finally:
             server.kill()
     assert match
+    config = compose("evaluate", ["evaluate=play", *settings])
+    unbundle(config, writes=False)
     return record(
+        played=config.agent,
         settings=settings,
         hands=hands,
         seconds_to_server=round(serving, 2),

@@ -9,6 +9,7 @@ from typing import Any
 from omegaconf import DictConfig, OmegaConf
 
 from conf.arguments import command_line
+from poker.run.atomic import MANIFEST
 from poker.store.provenance import fingerprints, portable, provenance
 
 
@@ -16,7 +17,7 @@ def record(played: Any = None, **content: Any) -> dict[str, Any]:
     """`played` names the artifacts of what was measured: settings, or the folder of them; {} if there were none. A
     record without is refused by tests/evidence."""
     if isinstance(played, Path):
-        played = [str(path) for path in played.iterdir()]
+        played = [str(path.parent) for path in played.rglob(MANIFEST) if not path.parent.name.startswith("shard-")]
     if isinstance(played, DictConfig):
         played = OmegaConf.to_container(played, resolve=True)
     named = {} if played is None else {"artifacts": fingerprints(played)}
