@@ -63,9 +63,8 @@ def main(path: str) -> dict[str, Any]:
         for hand in np.argsort(-rates.iterated[row], kind="stable")
         if rates.iterated[row, hand] > 0
     ]
-    artifact = open_artifact(path, KIND)
-    content = {"artifact": artifact.fingerprint, "config": artifact.config, "orders": orders}
-    return record(**content, profitable=profitable, furthest=furthest(rates.iterated[row]))
+    config = open_artifact(path, KIND).config
+    return record([path], config=config, orders=orders, profitable=profitable, furthest=furthest(rates.iterated[row]))
 
 
 def places(rates: Floats) -> NDArray[np.int64]:

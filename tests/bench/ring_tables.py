@@ -5,6 +5,7 @@ of their actions after the flop, and what the tables of those still in say of th
 alike.
 """
 
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -14,14 +15,21 @@ from poker.game.betting import Betting
 from poker.game.cards import HOLDEM, hand_index
 from poker.game.rules import STREET_NAMES
 from poker.game.state import HandState
-from poker.opponents.limit.modelling import tracker_for
+from poker.opponents.action_statistics import BestOf
 from poker.opponents.limit.tracker import Tracker
 from poker.opponents.model import action_class, context_of
 from poker.play.hand import play_hand
 from poker.report.estimates import estimate
 from tests.bench.record import record, run_into_file
 
-MODELLINGS = "generic", "statistics", "net"
+AGENTS = {
+    "generic": "poki_generic",
+    "statistics": "poki_formula",
+    "19-4-3 net": "poki_small_net",
+    "net": "poki_net",
+    "best_of": "poki_best_of",
+}
+"""Whose weight tables are measured, by what they model opponents with."""
 
 
 def followed(tracker: Tracker, end: HandState, names: list[str]) -> tuple[list[float], dict[int, float]]:
@@ -57,19 +65,21 @@ def followed(tracker: Tracker, end: HandState, names: list[str]) -> tuple[list[f
 def main(hands: int, settings: list[str]) -> dict[str, Any]:
     seats = list(compose("evaluate", ["evaluate=ring"]).agent)
     players = [name for name in seats if name != "_target_" and name.startswith("ring_")]
-    config = compose("evaluate", ["evaluate=ring", f"agents=[{','.join((*players, 'poki_net'))}]", *settings])
+    config = compose("evaluate", ["evaluate=ring", f"agents=[{','.join((*players, *AGENTS.values()))}]", *settings])
     rules, agents = call(config.game), {name: call(config.agent[name]) for name in players}
-    asking = call(config.agent.poki_net)
-    trackers = {name: tracker_for(name, asking.net, asking.rates) for name in MODELLINGS}  # type: ignore[arg-type]
+    trackers: dict[str, Tracker] = {name: call(config.agent[agent]).tracker for name, agent in AGENTS.items()}
+    chosen: Counter[str] = Counter()
     for seed, agent in enumerate(agents.values()):
         agent.reset(seed)
-    results: dict[str, list[tuple[list[float], dict[int, float]]]] = {name: [] for name in MODELLINGS}
+    results: dict[str, list[tuple[list[float], dict[int, float]]]] = {name: [] for name in AGENTS}
     for number in range(hands):
         rng = np.random.default_rng([1, number])
         names = [players[i] for i in rng.permutation(len(players))]
         end = play_hand([agents[name] for name in names], HandState.deal(rules, rng))
         for name, tracker in trackers.items():
             results[name].append(followed(tracker, end, names))
+            if isinstance(tracker.predictor, BestOf):
+                chosen.update(tracker.predictor.chosen(player) for player in players)
     rows: dict[str, Any] = {}
     for name, each in results.items():
         row = rows[name] = {"log_loss": _told([loss for losses, _ in each for loss in losses])}
@@ -79,6 +89,7 @@ def main(hands: int, settings: list[str]) -> dict[str, Any]:
             row[round_name] = _told([gain for gain, _ in gained])
             if name != "statistics":
                 row[f"{round_name}, less statistics"] = _told([gain - base for gain, base in gained])
+    rows["best_of"]["chosen"] = {name: count / chosen.total() for name, count in chosen.most_common()}
     return record(played=config.agent, hands=hands, settings=settings, modelling=rows)
 
 
