@@ -151,7 +151,7 @@ class LocalBestResponse(SamplingAgent):
         """[A, H] chips expected from here on, what is committed already counted as spent."""
         player = betting.to_act
         own, left = betting.committed[player], [i for i, out in enumerate(betting.folded) if not out]
-        others = {i: self._range(betting, board, i) for i in left if i != player}
+        others = {i: self.range_of(betting, board, i) for i in left if i != player}
         out = np.zeros((len(choices), self._rules.num_hands))
         for row, action in zip(out, choices, strict=True):
             if action == CALL:
@@ -210,7 +210,7 @@ class LocalBestResponse(SamplingAgent):
             if actor == player:
                 yield state, board[: self._rules.board_sizes[state.street]], action
 
-    def _range(self, betting: Betting, board: Board, player: int) -> Floats:
+    def range_of(self, betting: Betting, board: Board, player: int) -> Floats:
         """[H] the hands of `player`, an opponent, given its actions and the board; sums to 1 before the last deal."""
         weights = np.full(self._rules.num_hands, 1.0 / self._rules.num_hands)
         for state, public, action in self._decisions(betting, board, player):

@@ -34,6 +34,9 @@ from poker.kernels.types import Board, Floats
 from poker.run.errors import PokernetsError
 from poker.tree import BetMenu
 
+_VALUED = 0.1
+"""Of the share that a plan neglects, what is neglected where the plan is valued."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class LookAheadActions(LbrActions):
@@ -83,11 +86,13 @@ class _Spot:
 
 
 class _Plan(NamedTuple):
-    """The player who plans, the street of the decision, and the opponent's reach there, summed."""
+    """The player who plans, the street of the decision, and the opponent's reach there, summed. With `boards`, what has
+    been planned there is valued on these next boards, with every bet of later streets."""
 
     player: int
     street: int
     mass: float
+    boards: tuple[Board, ...] | None = None
 
 
 @dataclass
@@ -162,10 +167,23 @@ class LookAheadResponse(LocalBestResponse):
         roots = []
         for (_, board), betting in places.items():
             if self._is_unplanned(betting, board):
-                reach = self._range(betting, board, 1 - betting.to_act)
-                plan = _Plan(betting.to_act, betting.street, float(reach.sum()))
-                roots.append(_Node(plan, _Spot(betting), board, reach))
+                roots.append(self._root(betting, board, betting.to_act))
         self._value(roots)
+
+    def winnings(self, betting: Betting, board: Board, player: int, boards: Sequence[Board] = ()) -> Floats:
+        """[H] v of `player` who is the adversary from the start of a street on, the mean over `boards` of the next.
+
+        It is what the hand's actions win by the plan from here, so boards drawn apart from the plan's own value it
+        without bias. On the last street there are none to draw.
+        """
+        self._value([self._root(betting, board, player)])
+        root = self._root(betting, board, player, tuple(boards))
+        self._value([root])
+        return root.value
+
+    def _root(self, betting: Betting, board: Board, player: int, boards: tuple[Board, ...] | None = None) -> _Node:
+        reach = self.range_of(betting, board, 1 - player)
+        return _Node(_Plan(player, betting.street, float(reach.sum()), boards), _Spot(betting), board, reach)
 
     def _value(self, roots: Sequence[_Node]) -> None:
         """Value the states and all below them; keeps the best actions on the street that is planned."""
@@ -188,14 +206,16 @@ class LookAheadResponse(LocalBestResponse):
             spot, plan = node.spot, node.plan
             if spot.betting.to_act == plan.player:
                 if spot.choices is None:
-                    spot.choices = self._plans.planned(spot.betting, plan.street)
+                    street = plan.street if plan.boards is None else spot.betting.street
+                    spot.choices = self._plans.planned(spot.betting, street)
                 node.below = [_Node(plan, spot.after(action), node.board, node.reach) for action in spot.choices]
                 continue
             actions, probs = next(policies)
+            neglect = self._plans.neglect * (1.0 if plan.boards is None else _VALUED)
             for action, share in zip(actions, probs.T, strict=True):
                 reach = node.reach * share
                 if reach.any():
-                    neglected = bool(reach.sum() <= self._plans.neglect * plan.mass)
+                    neglected = bool(reach.sum() <= neglect * plan.mass)
                     node.below.append(_Node(plan, spot.after(action), node.board, reach, neglected))
         return [child for node in inner for child in node.below]
 
@@ -210,6 +230,9 @@ class LookAheadResponse(LocalBestResponse):
         if betting.to_act != plan.player:
             return np.asarray(sum(values, np.zeros(len(node.reach))))
         gains = np.stack(values)
+        if betting.street == plan.street and plan.boards is not None:
+            best = self._best(betting, node.board, node.spot.choices or ())
+            return np.asarray(np.take_along_axis(gains, best[None].astype(np.int64), axis=0)[0])
         if betting.street == plan.street:
             self._choices.put((betting.text(), node.board), gains.argmax(axis=0).astype(np.uint8))
         return np.asarray(gains.max(axis=0))
@@ -229,7 +252,7 @@ class LookAheadResponse(LocalBestResponse):
     def _deal(self, ends: Sequence[_Node]) -> None:
         """Value states between streets by the mean over boards to come, which are taken one after the other."""
         rules, hole = self._rules, self._rules.num_hole_cards
-        boards = {board: self._boards(board) for board in dict.fromkeys(node.board for node in ends)}
+        boards = {node.board: node.plan.boards or self._boards(node.board) for node in ends}
         for node in ends:
             node.value = np.zeros(rules.num_hands)
         for number in range(max(map(len, boards.values()), default=0)):
@@ -246,7 +269,7 @@ class LookAheadResponse(LocalBestResponse):
                 if node.board == board:
                     node.value = node.value * scale
 
-    def _boards(self, board: Board) -> list[Board]:
+    def _boards(self, board: Board) -> Sequence[Board]:
         """Boards after the next deal, or a sample of them: a card from each block of ranks, suits by turns."""
         rules, most = self._rules, self._plans.cards
         deck = [card for card in range(rules.deck_size) if card not in board]
