@@ -40,7 +40,6 @@ def main(name: str, deals: int, out: Path, settings: list[str]) -> None:
     unbundle(config, writes=False)
     rules: Rules = call(config.game)
     agent: SamplingAgent = call(config.agent[name])
-    agent.reset(1)
     if isinstance(agent, SolvingAgent):  # its solutions serve all bets that they hold
         agent.solved_values(public_state(Betting.start(rules), ()), 0)
     actions: dict[str, LookAheadActions] = {adversary: call(config.adversary[adversary]) for adversary in ADVERSARIES}
@@ -82,6 +81,7 @@ def _deal(
     """Chips that each adversary wins, a mean over its seats, and the lines; 0 where the agent does not come there."""
     rng = np.random.default_rng([1, number])
     state, lines = HandState.deal(rules, rng), dict[str, str]()
+    agent.reset(number)
     row: dict[str, Any] = {street: dict.fromkeys(ADVERSARIES, 0.0) for street in STREETS}
     while not state.is_over:
         for street, place in STREETS.items():

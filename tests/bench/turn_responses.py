@@ -40,7 +40,7 @@ def main() -> None:
             }
         )
         print(json.dumps(rows[-1]), flush=True)
-    content = record(spot=name, cards=CARDS, neglect=NEGLECT, unit="shares of the pot", rows=rows)
+    content = record(played={}, spot=name, cards=CARDS, neglect=NEGLECT, unit="shares of the pot", rows=rows)
     write_atomically(Path(out), json.dumps(content, indent=1).encode())
 
 
