@@ -33,8 +33,9 @@ from poker.game.state import HandState, public_state
 from poker.kernels.types import Path as Line
 from poker.kernels.types import Ranges, Singles
 from poker.run.atomic import write_atomically
-from poker.search.round_solver import Request, evened, on_actions
+from poker.search.round_solver import Request, on_actions
 from poker.search.settings import SearchSettings
+from poker.solvers.vector.boards import deck_of
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.solver import VectorSolver
 from poker.tree import BettingTree, Kind, build_tree
@@ -82,8 +83,7 @@ class Spot:
         self.root = Betting.start(rules)
         for action in line:
             self.root = self.root.apply(action)
-        ranges = np.stack([parse_range(OOP), parse_range(IP)]).astype(np.float32)
-        self.ranges: Ranges = evened(self.board, ranges, None)[0]
+        self.ranges: Ranges = np.stack([parse_range(OOP), parse_range(IP)]).astype(np.float32)
         self.tree: BettingTree = build_tree(self.root, search.menu)
         self.game = VectorGame(self.tree, self.board, self.ranges)
         self.noise = search.opponent_noise
@@ -123,8 +123,8 @@ class Spot:
 
     def _even(self, rows: Singles) -> Singles:
         """Rows alike for hands that are equal up to the names of suits, which leaves tell apart by rounding."""
-        images = [evened(self.board, np.stack([column + 1e-6] * 2), None)[0][0] for column in rows.T]
-        return np.stack(images, axis=1)
+        groups = self.game.boards.groups[0]
+        return np.asarray(rows[deck_of(self.game.rules).hand_map[list(groups)]].mean(axis=0) + 1e-7, np.float32)
 
     def played(self, name: str, config: Any) -> tuple[list[Played], list[float]]:
         """Each seat's play of the round, and CPU seconds of both."""
