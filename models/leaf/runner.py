@@ -1,18 +1,19 @@
-"""The forward pass of leaf nets: numpy in, numpy out, no gradient, as fast as the machine allows.
+"""The forward pass of leaf nets: numpy in, numpy out, no gradient.
 
-Rows go through in chunks, so that the activations of a chunk stay in cache (34 rows of 256 floats per thread's L2).
-Measured on one Zen 5 core, rows/s of the leaf net: packed oneDNN 1.7 M, plain torch 0.5 M; `torch.compile` does no
-better than oneDNN's own operators and needs a C++ compiler where the agent plays.
+Rows go through in chunks, so that the activations of a chunk stay in cache. On the CPU torch has one thread, since more
+wait for each other where others want the cores, and layers multiply in bfloat16 where the processor does (AVX-512
+BF16): 1.77 M rows/s on one Zen 5 core against 0.59 M in float32. That moves values of the demo's net by 0.0036 pots,
+root mean square, where labels have standard errors of 0.20 and its loss goes from 0.06356 to 0.06358.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from models.training.mlp import has_onednn
 from poker.depth_limit import inputs
 from poker.search.torch.device import ran_out, torch_device
 
@@ -22,33 +23,45 @@ DEVICE_ROWS = 1 << 18
 
 
 class LeafRunner:
-    """Forward pass of a leaf net, [n, 34] -> [n, K]. The weights of one that offers `packed`, as `Mlp` does, are packed
-    where this torch has oneDNN products, unless `packs` is false.
+    """Forward pass of a leaf net, [n, 34] -> [n, K], without `bfloat16` in float32 everywhere.
 
     On another `device` than cpu (cuda, auto: CUDA where there is one, or torch: as there, on the CPU) the net makes the
-    rows of whole grids itself.
+    rows of whole grids itself, in float32.
     """
 
-    def __init__(self, net: nn.Module, device: str = "cpu", *, packs: bool = True) -> None:
+    def __init__(self, net: nn.Module, device: str = "cpu", *, bfloat16: bool = True) -> None:
         self._device = torch_device(device)
         self._on_device = self._device.type == "cuda" or device == "torch"
         self._rows = DEVICE_ROWS if self._on_device else CHUNK_ROWS
+        self._bfloat16 = bfloat16 and bool(torch.cpu.get_capabilities().get("avx512_bf16"))
         with torch.inference_mode():
             self.num_continuations = int(net(torch.zeros(1, inputs.SIZE)).shape[1])
-        self._forward: Callable[[Tensor], Tensor] = net.to(self._device)
-        pack = getattr(net, "packed", None)
-        if packs and pack is not None and has_onednn() and not self._on_device:
-            self._forward = pack(CHUNK_ROWS)
+        self._forward = net.to(self._device)
+
+    @contextmanager
+    def _inference(self) -> Iterator[None]:
+        """Torch without gradients inside the block; on the CPU with one thread, and in bfloat16."""
+        threads = torch.get_num_threads()
+        with torch.inference_mode():
+            if self._on_device:
+                yield
+                return
+            torch.set_num_threads(1)
+            try:
+                with torch.autocast("cpu", torch.bfloat16, enabled=self._bfloat16):
+                    yield
+            finally:
+                torch.set_num_threads(threads)
 
     def values(self, features: NDArray[np.float32]) -> NDArray[np.float32]:
         """features [n, 34] -> [n, K] in pots (`poker.depth_limit.inputs.TARGET`)."""
         if features.ndim != 2 or features.shape[1] != inputs.SIZE:
             raise ValueError(f"features have shape {features.shape}, the net takes [n, {inputs.SIZE}]")
         out = np.empty((len(features), self.num_continuations), dtype=np.float32)
-        with torch.inference_mode():
+        with self._inference():
             for at in range(0, len(features), self._rows):
-                chunk = np.require(features[at : at + self._rows], np.float32, ["C", "W"])
-                out[at : at + self._rows] = self._forward(torch.from_numpy(chunk).to(self._device)).cpu().numpy()
+                chunk = torch.from_numpy(np.require(features[at : at + self._rows], np.float32, ["C", "W"]))
+                out[at : at + self._rows] = self._forward(chunk.to(self._device)).float().cpu().numpy()
         return out
 
     def grid_values(self, grids: Sequence[tuple[inputs.GridParts, NDArray[np.float32]]]) -> list[NDArray[np.float32]]:

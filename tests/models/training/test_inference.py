@@ -79,17 +79,20 @@ def test_a_net_of_another_blueprint_is_refused_by_name(net: Mlp, exported: Path,
     LeafNet(exported, blueprint=other.path)  # which does not tell its blueprint
 
 
-@pytest.mark.parametrize("packs", [True, False])
+@pytest.mark.parametrize("bfloat16", [True, False])
 @pytest.mark.parametrize("rows", [0, 1, 7, CHUNK_ROWS, 2 * CHUNK_ROWS + 5])
-def test_exported_net_equals_the_trained_one(net: Mlp, exported: Path, packs: bool, rows: int) -> None:
+def test_exported_net_equals_the_trained_one(net: Mlp, exported: Path, bfloat16: bool, rows: int) -> None:
+    """To rounding; torch has as many threads afterwards as before."""
+    threads = torch.get_num_threads()
     features = np.random.default_rng(rows).normal(size=(rows, inputs.SIZE)).astype(np.float32)
     with torch.no_grad():
         wanted = net.double()(torch.from_numpy(features).double()).numpy()
     net.float()
-    values = LeafRunner(load_net(exported, LEAF_NET, stamp=LEAF_STAMP), packs=packs).values(features)
+    values = LeafRunner(load_net(exported, LEAF_NET, stamp=LEAF_STAMP), bfloat16=bfloat16).values(features)
     assert values.dtype == np.float32
     assert values.shape == (rows, 4)
-    np.testing.assert_allclose(values, wanted, atol=1e-4)
+    np.testing.assert_allclose(values, wanted, atol=0.25 if bfloat16 else 1e-4)  # of values up to 20
+    assert torch.get_num_threads() == threads
 
 
 def test_read_only_and_strided_rows_are_taken_and_left_alone(exported: Path) -> None:
@@ -148,7 +151,7 @@ def test_a_net_of_any_class_plays_where_the_configuration_names_it(tmp_path: Pat
         LeafNet(tmp_path / "net")
     features = np.random.default_rng(0).random((50, inputs.SIZE), dtype=np.float32)
     values = LeafNet(tmp_path / "net", architectures=[name]).values(features)
-    np.testing.assert_allclose(values, net(torch.from_numpy(features)).detach(), atol=1e-6)
+    np.testing.assert_allclose(values, net(torch.from_numpy(features)).detach(), atol=5e-3)
 
 
 def test_loading_imports_nothing_that_the_file_names(net: Mlp, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -217,6 +220,7 @@ def test_grids_on_a_device_are_encoded_and_valued_as_on_the_cpu(
     exported: Path, monkeypatch: pytest.MonkeyPatch, device: str
 ) -> None:
     """Rows are the same, values to rounding, whatever the chunks."""
+    monkeypatch.setattr("torch.cpu.get_capabilities", dict)
     rng = np.random.default_rng(3)
     rules = load_rules("holdem_nolimit_2p")
     leaves = [Betting.parse(rules, text) for text in ("r300c/cc/", "r300c/r900c/", "cc/r200r700c/")]
