@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from poker.kernels.clusters import pair_sums
+from poker.kernels.clusters import nearest_centres, pair_sums
 from poker.kernels.types import Floats, Singles
 
 _STEPS = 5
@@ -48,16 +48,7 @@ def _merged(counts: NDArray[np.int64], limit: int) -> NDArray[np.int64]:
 def k_means(points: Singles, weights: NDArray[np.integer], count: int) -> NDArray[np.int64]:
     """[n] cluster of each of `points` [n, d] with `weights` [n], numbered without gaps: some steps of Lloyd's from
     `count` points of which each is the farthest from those before."""
-    centres = points[:1]
-    nearest = np.full(len(points), np.inf, np.float32)
-    while len(centres) < count:
-        nearest = np.minimum(nearest, ((points - centres[-1]) ** 2).sum(axis=1))
-        centres = np.vstack((centres, points[nearest.argmax()]))
-    for _ in range(_STEPS):
-        labels = ((centres**2).sum(axis=1) - 2 * points @ centres.T).argmin(axis=1)
-        members = (labels == np.arange(count)[:, None]) * weights.astype(np.float32)
-        sizes = members.sum(axis=1, keepdims=True)
-        centres = np.where(sizes > 0, members @ points / np.maximum(sizes, 1), centres)
+    labels = nearest_centres(np.ascontiguousarray(points.T), weights.astype(np.int64), count, _STEPS)
     return np.unique(labels, return_inverse=True)[1].astype(np.int64)
 
 
