@@ -8,6 +8,8 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from poker.run.machine import without_collections
+
 if TYPE_CHECKING:
     from pokernets.agents import LoadedAgent, evaluate, load_agent
     from pokernets.hands import hands_table, profiles_table, read_hands
@@ -52,5 +54,6 @@ def __getattr__(name: str) -> Any:
         if name in names:
             if reason := unsupported():
                 raise ImportError(reason)
-            return getattr(importlib.import_module(f"pokernets.{module}"), name)
+            with without_collections():
+                return getattr(importlib.import_module(f"pokernets.{module}"), name)
     raise AttributeError(f"module 'pokernets' has no attribute {name!r}")

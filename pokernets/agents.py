@@ -20,6 +20,7 @@ from poker.game.rules import FOLD, Rules
 from poker.game.state import HandState
 from poker.kernels.types import Columns
 from poker.run.errors import PokernetsError
+from poker.run.machine import without_collections
 from poker.search.opponent_decision import DecisionSolver
 from poker.study.hands.hand_file import FileReviews, in_chips_of, why_not
 from pokernets.places import compile_kernels, source_path
@@ -152,10 +153,11 @@ def load_agent(source: str | Path = _LAPTOP, agent: str = "depth_limited", **set
     missing.
     """
     compile_kernels()
-    config = compose("evaluate", ["evaluate=match", *_overrides(source, {"agents": [agent], **settings})])
-    config.fallback = None  # an agent that matches ask for AIVAT
-    unbundle(config, writes=False)
-    return LoadedAgent(call(config.agent[agent]), call(config.game), config.seed)
+    with without_collections():
+        config = compose("evaluate", ["evaluate=match", *_overrides(source, {"agents": [agent], **settings})])
+        config.fallback = None  # an agent that matches ask for AIVAT
+        unbundle(config, writes=False)
+        return LoadedAgent(call(config.agent[agent]), call(config.game), config.seed)
 
 
 def evaluate(name: str = "match", *, source: str | Path = _LAPTOP, **settings: Any) -> Any:

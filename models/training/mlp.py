@@ -14,13 +14,15 @@ class Linear(nn.Linear):
     """`nn.Linear` (same parameters, same state_dict) with a ReLU, from a uniform Kaiming start."""
 
     def __init__(self, inputs: int, outputs: int, relu: bool, generator: torch.Generator) -> None:
-        super().__init__(inputs, outputs, device="meta")
+        super().__init__(inputs, outputs)
         self.relu = relu
-        self.to_empty(device="cpu")
         bound = (6.0 if relu else 3.0) ** 0.5 / inputs**0.5
         with torch.no_grad():
             self.weight.uniform_(-bound, bound, generator=generator)
             self.bias.zero_()
+
+    def reset_parameters(self) -> None:
+        """Nothing, where torch's own draws from its global generator."""
 
     def forward(self, input: Tensor) -> Tensor:
         result = functional.linear(input, self.weight, self.bias)

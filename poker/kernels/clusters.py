@@ -27,8 +27,8 @@ def pair_sums(values: F32, weights: F32, rows: I32, columns: I32, num_rows: int,
 
 @entry("f4_2, i8_1, i8, i8")
 def nearest_centres(points: F32, weights: I64, count: int, steps: int) -> I64:
-    """[n] the nearest of `count` centres to each of `points` [d, n], after some steps of Lloyd's with `weights` [n] from
-    points of which each is the farthest from those before.
+    """[n] the nearest of `count` centres to each of `points` [d, n], which have `weights` [n], after some steps of
+    Lloyd's; the first centres are points of which each is the farthest from those before.
 
     On one thread: products of matrices in numpy take all cores for a millisecond's work.
     """

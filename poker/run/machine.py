@@ -1,10 +1,12 @@
 """Cores and memory: the machine's, and what this process may use or has used of them."""
 
 import ctypes
+import gc
 import os
 import resource
 import sys
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 _LIMIT = Path("/sys/fs/cgroup/memory.max")
@@ -36,3 +38,17 @@ def peak_memory() -> int:
     """The most bytes that the process has had in memory."""
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak if sys.platform == "darwin" else 1024 * peak
+
+
+@contextmanager
+def without_collections() -> Iterator[None]:
+    """Import and load inside the block without collections of garbage, and leave what is there at its end out of later
+    ones: they would look through a million objects, of which none goes, in a fifth of the time."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        if enabled:
+            gc.enable()
