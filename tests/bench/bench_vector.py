@@ -1,12 +1,17 @@
 """Speed of the vector engine on the reference spots and on flop hold'em (tests/golden/spots.json).
 
 Seconds to a target are those of the solve with its measurements of exploitability, after compilation, the least of
-five; `reference` is what the fastest open CPU solver needs on such a machine. ms per iteration and ns per
-hand-action (both players, CPU seconds of one thread) show the kernel's share apart from the algorithm's.
+five. `reference` is what the fastest open CPU solver needed once on another machine (tests/golden/spots.json), or what
+a peer needs here, in turn with this one: `PEER=PROGRAM python -m tests.bench vector`. The program gets `config` (a spot
+as in that file), `percent` of the pot and `threads` as JSON on its input, and prints `seconds`, of the solve alone, and
+`iterations` as JSON. ms per iteration and ns per hand-action (both players, CPU seconds of one thread) show the share
+of the kernel apart from the algorithm's.
 """
 
 import json
+import os
 import statistics
+import subprocess
 import time
 from pathlib import Path
 from typing import Any
@@ -24,6 +29,8 @@ from poker.tree import bet_menu, build_tree
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "spots.json").read_text())
 TARGETS = ("0.5", "0.1")
 THREADS, REPEATS, ITERATIONS = 2, 5, 10
+PEER = os.environ.get("PEER", "")
+REFERENCE_ON = "this machine, by turns" if PEER else "another machine, once"
 
 
 def flop_holdem() -> VectorGame:
@@ -79,8 +86,8 @@ def _spot(name: str, spot: dict[str, Any]) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
     for target in TARGETS:
         for threads, key in ((THREADS, "two_threads"), (1, "one_thread")):
-            seconds, iterations = _solve(game, float(target) / 100, threads)
-            reference = spot[f"reference_seconds_{key}"][target]
+            (seconds, iterations), peer = _solve(game, float(target) / 100, threads, spot["config"])
+            reference = peer or spot[f"reference_seconds_{key}"][target]
             rows.append(
                 {
                     "name": f"{name}: to {target}% of pot, {'two threads' if threads > 1 else 'one thread, CPU'}",
@@ -89,6 +96,7 @@ def _spot(name: str, spot: dict[str, Any]) -> list[dict[str, Any]]:
                     "iterations": iterations,
                     "reference": reference["seconds"],
                     "reference_iterations": reference["iterations"],
+                    "reference_on": REFERENCE_ON,
                     "of_reference": seconds / reference["seconds"],
                 }
             )
@@ -99,16 +107,24 @@ def _spot(name: str, spot: dict[str, Any]) -> list[dict[str, Any]]:
     return rows
 
 
-def _solve(game: VectorGame, precision: float, threads: int) -> tuple[float, int]:
-    """Least seconds of several solves, and their iterations; CPU seconds on one thread, little disturbed by others."""
+def _solve(
+    game: VectorGame, precision: float, threads: int, config: dict[str, Any]
+) -> tuple[tuple[float, int], dict[str, Any] | None]:
+    """Least seconds of several solves and their iterations, and of the peer's if there is one; ours are CPU seconds on
+    one thread, little disturbed by others."""
     clock = time.perf_counter if threads > 1 else time.thread_time
-    runs = []
+    spot = json.dumps({"config": config, "percent": 100 * precision, "threads": threads})
+    runs, peers = [], []
     for _ in range(REPEATS):
         solver = VectorSolver(game, threads=threads)
         begin = clock()
         done = solver.run(precision=precision, iterations=2000)
         runs.append((clock() - begin, done.iterations))
-    return min(runs)
+        if PEER:
+            peers.append(
+                json.loads(subprocess.run([PEER], input=spot, capture_output=True, text=True, check=True).stdout)
+            )
+    return min(runs), min(peers, key=lambda run: float(run["seconds"]), default=None)
 
 
 def _flop_holdem() -> list[dict[str, Any]]:
@@ -131,6 +147,7 @@ def _flop_holdem() -> list[dict[str, Any]]:
                 "value": value,
                 "unit": "s",
                 "reference": reference,
+                "reference_on": "another machine, once",
                 "of_reference": value / reference,
             }
         )
