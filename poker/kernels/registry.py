@@ -37,10 +37,10 @@ class Entry(NamedTuple):
         self.dispatcher.compile(eval(f"({signature},)", {}, _Types()))
 
 
-KERNEL: Any = {"cache": True, "nogil": True, "pipeline_class": KernelCompiler}
-"""Options of a kernel that Python calls."""
-INTERNAL: Any = {**KERNEL, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-"""Options of a kernel that only kernels call: wrappers, for Python and C to call it, take long to compile."""
+KERNEL: Any = {"cache": True, "nogil": True, "pipeline_class": KernelCompiler, "no_cfunc_wrapper": True}
+"""Options of a kernel that Python calls: a wrapper for it to be called from C would take long to compile."""
+INTERNAL: Any = {**KERNEL, "no_cpython_wrapper": True}
+"""Options of a kernel that only kernels call, without a wrapper for Python either."""
 ENTRIES: list[Entry] = []
 """All entries of the modules imported so far."""
 _ALLOCATIONS = 100_000
