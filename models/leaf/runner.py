@@ -6,7 +6,7 @@ BF16): 1.77 M rows/s on one Zen 5 core against 0.59 M in float32. That moves val
 root mean square, where labels have standard errors of 0.20 and its loss goes from 0.06356 to 0.06358.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 import numpy as np
@@ -36,7 +36,7 @@ class LeafRunner:
         self._bfloat16 = bfloat16 and bool(torch.cpu.get_capabilities().get("avx512_bf16"))
         with torch.inference_mode():
             self.num_continuations = int(net(torch.zeros(1, inputs.SIZE)).shape[1])
-        self._forward = net.to(self._device)
+        self._forward: Callable[[Tensor], Tensor] = net.to(self._device)
 
     @contextmanager
     def _inference(self) -> Iterator[None]:
