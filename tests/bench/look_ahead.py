@@ -29,7 +29,7 @@ from tests.bench.record import record
 
 ADVERSARIES = "look_ahead", "look_ahead_unknown_sizes"
 STREETS = {"turn": 2, "river": 3}
-RIVERS = 4
+RIVERS = 2
 """Drawn to value a plan made on the turn."""
 
 
