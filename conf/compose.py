@@ -2,13 +2,13 @@
 
 import difflib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, NoReturn
 
 import hydra
 from hydra.core.global_hydra import GlobalHydra
 from hydra.core.override_parser.overrides_parser import OverridesParser
-from hydra.core.override_parser.types import ChoiceSweep, QuotedString
+from hydra.core.override_parser.types import ChoiceSweep, Quote, QuotedString
 from hydra.errors import HydraException, InstantiationException, MissingConfigException, OverrideParseException
 from omegaconf import DictConfig, OmegaConf, open_dict
 from omegaconf.errors import ConfigAttributeError, ConfigKeyError, MissingMandatoryValue, OmegaConfBaseException
@@ -38,6 +38,22 @@ def composed(root: str, overrides: list[str]) -> DictConfig:
     GlobalHydra.instance().clear()
     with hydra.initialize_config_dir(version_base="1.3", config_dir=str(CONF)):
         return hydra.compose(root, overrides=overrides, return_hydra_config=True)
+
+
+def overrides_of(settings: Mapping[str, Any]) -> list[str]:
+    """Settings by name as words of a command line."""
+    return [f"{name}={_word(value)}" for name, value in settings.items()]
+
+
+def _word(value: Any) -> str:
+    """A value in Hydra's grammar."""
+    if value is None or isinstance(value, bool):
+        return "null" if value is None else str(value).lower()
+    if isinstance(value, list | tuple):
+        return f"[{','.join(map(_word, value))}]"
+    if isinstance(value, Mapping):
+        return f"{{{','.join(f'{name}:{_word(each)}' for name, each in value.items())}}}"
+    return str(value) if isinstance(value, int | float) else QuotedString(str(value), Quote.double).with_quotes()
 
 
 def refuse_unnamed_options(overrides: Iterable[str]) -> None:

@@ -6,10 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from hydra.core.override_parser.types import Quote, QuotedString
 
 from conf.bundles import unbundle
-from conf.compose import call, compose
+from conf.compose import call, compose, overrides_of
 from conf.launch import task_of
 from poker.agents.base import Agent, ranged_policy, require_policy
 from poker.formats.acpc.log import LoggedHand
@@ -174,16 +173,4 @@ def evaluate(name: str = "match", *, source: str | Path = _LAPTOP, **settings: A
 def _overrides(source: str | Path, settings: Mapping[str, Any]) -> list[str]:
     """Settings as words of a command line; the bundle of the installation goes with its scale."""
     scale = {"scale": _LAPTOP} if source == _LAPTOP else {}
-    given = {**scale, "artifacts": source_path(source), **settings}
-    return [f"{name}={_word(value)}" for name, value in given.items()]
-
-
-def _word(value: Any) -> str:
-    """A value in Hydra's grammar."""
-    if value is None or isinstance(value, bool):
-        return "null" if value is None else str(value).lower()
-    if isinstance(value, list | tuple):
-        return f"[{','.join(map(_word, value))}]"
-    if isinstance(value, Mapping):
-        return f"{{{','.join(f'{name}:{_word(each)}' for name, each in value.items())}}}"
-    return str(value) if isinstance(value, int | float) else QuotedString(str(value), Quote.double).with_quotes()
+    return overrides_of({**scale, "artifacts": source_path(source), **settings})

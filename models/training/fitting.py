@@ -29,6 +29,7 @@ from torch import distributed, nn
 from models.training.checkpoints import AtomicCheckpoints, read_checkpoint
 from models.training.export import Architecture, describe, export_net
 from models.training.shard_data import ShardData
+from models.training.strength import Strength
 from poker.report import Table
 from poker.run.errors import PokernetsError
 from poker.store.artifacts import file_sha256, find_artifact, fingerprint_of
@@ -69,6 +70,7 @@ _ONLY_SHOWING = (
     callbacks.ThroughputMonitor,
     callbacks.LearningRateMonitor,
     callbacks.DeviceStatsMonitor,
+    Strength,
 )
 
 
@@ -142,10 +144,11 @@ class Goal:
 
 
 class TrainingRun(NamedTuple):
-    """The folder of one training, and its settings for the loggers."""
+    """The folder of one training, its settings for the loggers, and what writes its net as an artifact at any time."""
 
     directory: Path
     hyperparameters: Mapping[str, Any]
+    export: Callable[..., object]
 
 
 def keep_or_train(
@@ -163,14 +166,18 @@ def keep_or_train(
     identity = fingerprint_of({"config": config, "made_from": goal.made_from, "stamp": goal.stamp})[:12]
     directory = Path(runs) / f"{goal.kind}-{identity}"
     console().print(f"training; tensorboard --logdir {directory}", soft_wrap=True, markup=False)
-    trainer, made, counts = train(TrainingRun(directory, config))
+    origin: dict[str, Any] = {"stamp": goal.stamp, "config": config, "made_from": goal.made_from}
+
+    def export(path: str | Path, made: nn.Module, **counts: Any) -> None:
+        export_net(path, goal.kind, net, made, **origin, counts=counts)
+
+    trainer, made, counts = train(TrainingRun(directory, config, export))
     for logger in trainer.loggers:
         if isinstance(logger, WandbLogger):
             logger.experiment.finish()  # which would else take what the next training of this process logs
     _end_processes(trainer)
     if trainer.is_global_zero:
-        made_from = goal.made_from
-        export_net(output, goal.kind, net, made, stamp=goal.stamp, config=config, made_from=made_from, counts=counts)
+        export(output, made, **counts)
     return counts
 
 
@@ -281,6 +288,9 @@ def _made(trainer: TrainerSettings, run: TrainingRun) -> tuple[lightning.Trainer
         part.log_hyperparams(dict(run.hyperparameters))
     checkpoints = made.checkpoint_callback
     assert isinstance(checkpoints, callbacks.ModelCheckpoint)
+    for callback in trainer.keywords["callbacks"]:
+        if isinstance(callback, Strength):
+            callback.export = run.export
     checkpoints.dirpath = str(run.directory / "checkpoints")
     return made, checkpoints
 

@@ -386,13 +386,17 @@ def test_every_option_composes(group: str, option: str) -> None:
         [model] = [model for model, options in nets().items() if option in options]
         assert compose("train", [f"model={model}", f"net={option}"]).model.net is not None
         return
-    root = {"model": "train", "trainer": "train", "logger": "train", "evaluate": "evaluate"}.get(group, "data_gen")
+    root = {"evaluate": "evaluate", **dict.fromkeys(("model", "trainer", "logger", "strength"), "train")}.get(
+        group, "data_gen"
+    )
     prefix = "" if group in _defaults_of(root) else "+"
     config = compose(root, [f"{prefix}{group}={option}"])
     if group in ("agents", "adversaries"):
         assert list(config[{"agents": "agent", "adversaries": "adversary"}[group]]) == [option]
     elif group == "logger":
         assert list(config.loggers) == [option]
+    elif group == "strength":
+        assert config.callbacks.strength.match.agents
     elif group == "ring":  # of games with more than two players: other settings, not a node
         assert config.artifacts == f"artifacts/demo_{option.split('_')[2]}"
     else:
