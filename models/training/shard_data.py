@@ -12,6 +12,7 @@ from torch import Tensor
 
 from models.training.shuffle import POOL_ROWS, BlockShuffle, OrderedLoader, Position, ShuffledLoader
 from poker.run.errors import PokernetsError
+from poker.run.machine import allow_open_files
 from poker.search.torch.device import room
 from poker.store.artifacts import Artifact, fingerprint_of
 from poker.store.shards import ColumnTypes, shard_path
@@ -33,6 +34,7 @@ class ShardColumns(Generic[Batch]):
         self.kind = kind = shards[0].kind
         self.made_from = {kind: fingerprint_of([shard.fingerprint for shard in shards])}
         self.batch, self._types = batch, types
+        allow_open_files(len(types) * len(shards))  # a memory map keeps its file open
         self._columns = {name: [shard.arrays[name] for shard in shards] for name in types}
         self.starts = np.concatenate([[0], np.cumsum([len(group) for group in self._columns["group"]])])
         holes = [place for place, shard in enumerate(shards) if shard.path != shard_path(root, place)]

@@ -9,7 +9,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from poker.run.errors import PokernetsError
+
 _LIMIT = Path("/sys/fs/cgroup/memory.max")
+_OTHER_FILES = 300
 
 
 def cores() -> int:
@@ -32,6 +35,19 @@ def give_back_memory() -> None:
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None
     if trim is not None:
         trim(0)
+
+
+def allow_open_files(count: int) -> None:
+    """Raise this process's own limit of open files, where it is lower, to `count` beside some hundred others."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    try:
+        if resource.RLIM_INFINITY != soft < count + _OTHER_FILES:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (count + _OTHER_FILES, hard))
+    except (OSError, ValueError) as error:
+        raise PokernetsError(
+            f"{count:,} files have to be open at once, and the system lets a process have {hard:,}: raise that, or make"
+            " fewer and larger shards"
+        ) from error
 
 
 def peak_memory() -> int:

@@ -1,5 +1,7 @@
 """Batches from shards: the rows of the disk, split by group, refused by name when something is wrong."""
 
+import os
+import resource
 import shutil
 from pathlib import Path
 from types import SimpleNamespace
@@ -15,6 +17,7 @@ from models.training.shard_data import held_out
 from poker.depth_limit import inputs
 from poker.depth_limit.shards import KIND, STAMP, columns_of, open_shards, write_shard
 from poker.run.errors import PokernetsError
+from poker.run.machine import allow_open_files
 from poker.solvers.blueprint import CONTINUATIONS
 from poker.store import shards
 from poker.store.artifacts import CorruptArtifactError, MismatchedArtifactError, MissingArtifactError, write_artifact
@@ -34,6 +37,19 @@ def test_gathering_is_plain_indexing_of_the_shards_in_a_row(root: Path) -> None:
     rows = np.random.default_rng(0).permutation(len(columns))[:4000]
     for name in columns_of(4):
         np.testing.assert_array_equal(columns.take(name, rows), columns.all(name)[rows])
+
+
+def test_many_shards_are_open_at_once(tmp_path: Path) -> None:
+    write_leaf_states(tmp_path, rows=4, shards=20)
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (len(os.listdir("/dev/fd")) + 60, before[1]))
+    try:
+        columns = LeafColumns(str(tmp_path))
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
+    assert len(columns) == 80
+    with pytest.raises(PokernetsError, match=r"1,000,000,000 files .* fewer and larger shards"):
+        allow_open_files(10**9)
 
 
 def test_no_group_is_on_both_sides_of_the_split(root: Path) -> None:
