@@ -8,7 +8,8 @@ episode is sampled and pi that of the current strategy sigma (regret matching):
     S(b)   += pi_i(h) sigma(b) / q(h)
 
 Parallel form: every player draws from e * uniform + (1 - e) sigma, and all of them update R and S. Alternating form:
-one player at a time (number of the deal modulo P) explores so and updates R; the others draw from sigma and update S.
+one player at a time (number of the deal modulo P) explores so and updates R; the others draw from sigma, or explore as
+well, and update S.
 
 Table as in `external_sampling`. Symbols: M sampling nodes, P players, S streets, A actions, n deals.
 """
@@ -24,11 +25,12 @@ MAX_DEPTH = 256
 """Longest path of decisions."""
 
 
-@entry(*(f"{TREE}, {table}, f8, b1, i8, {DEALS}, u8_1" for table in ("f4_1", "f8_1")))
+@entry(*(f"{TREE}, {table}, f8, b1, b1, i8, {DEALS}, u8_1" for table in ("f4_1", "f8_1")))
 def outcome_sampling(
-    tree: Tree, table: Reals, explore: float, alternating: bool, first: int, deals: Deals, rng: U64
+    tree: Tree, table: Reals, explore: float, all_explore: bool, alternating: bool, first: int, deals: Deals, rng: U64
 ) -> int:
-    """One episode for each deal of a batch, numbered from `first`; returns nodes visited."""
+    """One episode for each deal of a batch, numbered from `first`; returns nodes visited. `all_explore`: in the
+    alternating form too."""
     nodes, strides = tree.nodes, tree.strides
     buckets, ranks = deals
     players = ranks.shape[1]
@@ -47,7 +49,7 @@ def outcome_sampling(
             player, street, arity = nodes[node].player, nodes[node].street, nodes[node].arity
             row = 2 * (nodes[node].row + np.int64(buckets[deal, player, street]) * strides[player, street])
             total = positive_sum(table, row, arity)
-            share = explore if updated < 0 or player == updated else 0.0
+            share = explore if all_explore or updated < 0 or player == updated else 0.0
             threshold = next_float(rng)
             action, sigma, chance = 0, 0.0, 0.0
             for a in range(arity):

@@ -156,7 +156,7 @@ class OutcomeSampling(RegretSolver):
     """Outcome-sampling MCCFR [SUCT] section 4: an iteration is one episode.
 
     `alternating` ones update the regrets of one player in turn, others of all; `explore` is the share of uniform
-    actions of a player whose regrets are updated.
+    actions of a player whose regrets are updated, with `all_explore` of every player.
     """
 
     def __init__(
@@ -167,18 +167,17 @@ class OutcomeSampling(RegretSolver):
         *,
         explore: float = 0.5,
         alternating: bool = True,
+        all_explore: bool = False,
         **options: Unpack[RegretOptions],
     ) -> None:
         if not 0 < explore <= 1:
             raise PokernetsError(f"outcome sampling needs 0 < explore <= 1, not {explore}")
         super().__init__(tree, cards, dealer, **options)
-        self._explore, self._alternating = explore, alternating
-        mine = {"explore": explore, "alternating": alternating}
+        self._options = explore, all_explore, alternating
+        mine = {"explore": explore, "alternating": alternating} | ({"all_explore": True} if all_explore else {})
         self._recorded = {"solver": "outcome_sampling", **self._recorded, **mine}
 
     def _play(self, thread: int, done: int, deals: Deals, rng: NDArray[np.uint64]) -> tuple[int, ...]:
         played = done // self.threads  # on this thread
-        visits = outcome_sampling.outcome_sampling(
-            self.sampling.arrays, self.table, self._explore, self._alternating, played, deals, rng
-        )
+        visits = outcome_sampling.outcome_sampling(self.sampling.arrays, self.table, *self._options, played, deals, rng)
         return (visits,)

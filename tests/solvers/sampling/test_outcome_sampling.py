@@ -85,14 +85,14 @@ class Increments:
 
 
 @pytest.mark.parametrize("rules", [load_rules("kuhn"), three_players()], ids=lambda rules: rules.name)
-@pytest.mark.parametrize("alternating", [True, False])
-def test_regrets_are_unbiased(rules: Rules, alternating: bool) -> None:
+@pytest.mark.parametrize(("alternating", "all_explore"), [(True, False), (True, True), (False, False)])
+def test_regrets_are_unbiased(rules: Rules, alternating: bool, all_explore: bool) -> None:
     """External and outcome sampling estimate the same regrets; a lone alternating episode those of player 0."""
     game = Increments(rules, range(1) if alternating else range(rules.num_players))
 
     def play(arrays: Tree, start: Table, deals: Deals, rng: Stream) -> Table:
         table = start.copy()
-        outcome_sampling(arrays, table, EXPLORE, alternating, 0, deals, rng)
+        outcome_sampling(arrays, table, EXPLORE, all_explore, alternating, 0, deals, rng)
         return table
 
     game.check(play)
