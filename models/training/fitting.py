@@ -29,7 +29,7 @@ from torch import distributed, nn
 from models.training.checkpoints import AtomicCheckpoints, read_checkpoint
 from models.training.export import Architecture, describe, export_net
 from models.training.shard_data import ShardData
-from models.training.strength import Strength
+from models.training.strength import StrengthMatch
 from poker.report import Table
 from poker.run.errors import PokernetsError
 from poker.store.artifacts import file_sha256, find_artifact, fingerprint_of
@@ -70,7 +70,7 @@ _ONLY_SHOWING = (
     callbacks.ThroughputMonitor,
     callbacks.LearningRateMonitor,
     callbacks.DeviceStatsMonitor,
-    Strength,
+    StrengthMatch,
 )
 
 
@@ -289,7 +289,7 @@ def _made(trainer: TrainerSettings, run: TrainingRun) -> tuple[lightning.Trainer
     checkpoints = made.checkpoint_callback
     assert isinstance(checkpoints, callbacks.ModelCheckpoint)
     for callback in trainer.keywords["callbacks"]:
-        if isinstance(callback, Strength):
+        if isinstance(callback, StrengthMatch):
             callback.export = run.export
     checkpoints.dirpath = str(run.directory / "checkpoints")
     return made, checkpoints

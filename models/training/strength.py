@@ -14,7 +14,7 @@ Match = Callable[[Path], Mapping[str, Estimate]]
 """Plays with the net that lies there, and gives what its player won by line-up, mbb per hand."""
 
 
-class Strength(callbacks.Callback):
+class StrengthMatch(callbacks.Callback):
     """Plays `match` before the first epoch and after every `every`-th; logs `strength/<line-up>` in mbb per hand, and
     the half-width of its 95% interval as `uncertainty/<line-up>`.
 

@@ -18,7 +18,7 @@ from models.leaf.training import train
 from models.training.fitting import EpochSeed
 from models.training.inference import LEAF_NET, LeafNet
 from models.training.mlp import Mlp
-from models.training.strength import Match, Strength
+from models.training.strength import Match, StrengthMatch
 from poker.depth_limit import inputs
 from poker.report.estimates import Estimate
 from poker.store.artifacts import open_artifact
@@ -27,7 +27,7 @@ from tests.models.shards import write_leaf_states
 
 def trained(work: Path, match: Match | None) -> str:
     """Fingerprint of a net after three epochs, with a match after every second one."""
-    extra = [] if match is None else [Strength(match, every=2)]
+    extra = [] if match is None else [StrengthMatch(match, every=2)]
     trainer: dict[str, Any] = {
         "max_epochs": 3,
         "accelerator": "cpu",
@@ -80,7 +80,7 @@ def test_the_match_is_one_of_evaluate(tmp_path: Path) -> None:
     chosen = [f"++callbacks.strength.match.{name}={value}" for name, value in settings.items()]
     config = compose("train", ["model=leaf", "game=kuhn", "strength=match", f"artifacts={tmp_path}", *chosen])
     strength = call(config.callbacks.strength)
-    assert isinstance(strength, Strength)
+    assert isinstance(strength, StrengthMatch)
     [(title, won)] = strength._match(tmp_path / "runs" / "net").items()
     assert title == "always_raise vs always_call"
     assert won.n == 20
