@@ -7,16 +7,17 @@ Symbols: H hands (`rules.num_hands`), A actions.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from copy import copy
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
 
+from poker.game.beliefs import observe_action, observe_board, start_ranges
 from poker.game.betting import Betting
 from poker.game.cards import hand_index, updated_range
 from poker.game.state import HandState, Policy, RangedPolicy, public_state
-from poker.kernels.types import Singles
+from poker.kernels.types import Board, Ranges, Singles
 from poker.run.errors import PokernetsError
 
 if TYPE_CHECKING:
@@ -108,6 +109,19 @@ def taken(policy: Policy, action: int) -> Singles | None:
     if action > 0 and raises:
         action = min(raises, key=lambda total: abs(math.log(total / action)))
     return np.asarray(probs[:, actions.index(action)], np.float32) if action in actions else None
+
+
+def ranges_at(policy: Callable[[HandState], Policy], betting: Betting, board: Board, noise: float = 0.0) -> Ranges:
+    """[P, H] ranges of all players at `betting` on its `board`, if all of them have played by `policy` but for a share
+    `noise` of the actions."""
+    ranges = start_ranges(betting.rules)
+    for before, player, action in betting.turns():
+        if not betting.folded[player]:
+            state = public_state(before, board[: betting.rules.board_sizes[before.street]])
+            probs = taken(policy(state), action)
+            if probs is not None:
+                ranges = observe_action(ranges, player, probs, noise)
+    return observe_board(ranges, board)
 
 
 class PolicyMismatchError(PokernetsError):

@@ -7,13 +7,12 @@ hands of two are solved to the end, other rounds to their end (`poker.search.mul
 
 from dataclasses import replace
 
-from poker.agents.base import taken
+from poker.agents.base import ranges_at
 from poker.agents.blueprint import BlueprintAgent
 from poker.agents.searching.base import Searched, SearchingAgent
-from poker.game.beliefs import observe_action, observe_board, start_ranges
 from poker.game.betting import Betting
 from poker.game.rules import Rules
-from poker.game.state import HandState, Policy, public_state
+from poker.game.state import HandState, Policy
 from poker.kernels.types import Board, Ranges
 from poker.run.errors import PokernetsError
 from poker.run.lru_cache import LRUCache
@@ -134,11 +133,4 @@ class DepthLimitedRingAgent(SearchingAgent):
     def ranges(self, root: Betting, board: Board, noise: float) -> Ranges:
         """The ranges of all players at `root` on its `board`, if all before was played by the blueprint but for a share
         `noise` of the actions."""
-        ranges = start_ranges(root.rules)
-        for before, player, action in root.turns():
-            if not root.folded[player]:
-                state = public_state(before, board[: root.rules.board_sizes[before.street]])
-                probs = taken(self._blueprint.policy(state), action)
-                if probs is not None:
-                    ranges = observe_action(ranges, player, probs, noise)
-        return observe_board(ranges, board)
+        return ranges_at(self._blueprint.policy, root, board, noise)

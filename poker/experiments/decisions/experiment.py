@@ -1,0 +1,187 @@
+"""`evaluate=decisions`: decisions of PokerBench by agents and by the solver, and what errors cost.
+
+Agents are asked at the state that the decision describes, at a table of six. The solver takes the ranges with which the
+agent `ranges` comes to the flop (`solved.py`); nothing is learned from the set. An answer is the likeliest of the
+decision's options. What it loses is the difference to the best option by the solver's values: the set has one action
+for each spot, also where several are worth the same.
+
+Decisions with one line and flop make a game, the independent unit of intervals; before the flop it is the decision.
+Games are taken in an order that the seed draws, and kept: with more `games` the same command goes on.
+"""
+
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+
+from poker.agents.base import PolicyAgent, ranges_at, require_policy
+from poker.depth_limit.evaluator import LeafEvaluator
+from poker.evaluation.matches.match import WIDTH
+from poker.experiments.decisions.solved import Answer, SolvedSpots, on_options
+from poker.formats.pokerbench import PublicDecision, read_decisions
+from poker.game.rules import STREET_NAMES, Rules
+from poker.game.state import public_state
+from poker.play.lineup import AgentSpec
+from poker.report import Report, Table
+from poker.report.estimates import Estimate, estimate
+from poker.run.errors import PokernetsError
+from poker.run.lock import alone
+from poker.run.progress import progress_bars
+from poker.store.artifacts import fingerprint_of
+from poker.store.lines import JsonLines
+from poker.study.spots.report import Settings
+
+SOLVER = "solver"
+ALIKE = 0.01
+"""Pots by which two actions may differ and count as worth the same."""
+_PUBLISHED = {"GPT-4": 0.5355, "Llama-3-8B tuned on 563,000 decisions": 0.7826}
+"""Action accuracy over the whole set (arXiv 2501.08328)."""
+_COLUMNS = {
+    "accuracy": "right",
+    "probability": "given to the right action",
+    "lost": "loses, bb",
+    "set_lost": "the set's, bb",
+}
+
+
+def run(
+    *,
+    game: Rules,
+    file: str | Sequence[str],
+    agents: Sequence[AgentSpec],
+    ranges: AgentSpec,
+    leaf: LeafEvaluator | None,
+    menus: Sequence[Mapping[str, Any]],
+    ahead: Mapping[str, Any],
+    settings: Settings,
+    games: int | None,
+    seed: int,
+    out: str,
+) -> dict[str, Any]:
+    """Decide what the files say, but after the flop no more than so many `games`; returns the record of the report.
+
+    `leaf` None solves flops to the end; `menus` and `ahead` are those of `SolvedSpots`.
+    """
+    if games is not None and games < 1:
+        raise PokernetsError(f"games={games}: at least 1, or null for all")
+    decisions = [decision for path in ([file] if isinstance(file, str) else file) for decision in read_decisions(path)]
+    by_game = _games(decisions, games, seed)
+    believed = require_policy(ranges.build(game), "evaluate=decisions")
+    policies = {spec.name: require_policy(spec.build(game), "evaluate=decisions") for spec in agents}
+    solved = SolvedSpots(game, partial(ranges_at, believed.policy), menus, ahead, leaf, settings)
+    answering: dict[str, Callable[[Sequence[PublicDecision]], list[Answer]]] = {SOLVER: solved.answers}
+    answering |= {name: partial(_decided, policy, game) for name, policy in policies.items()}
+    fingerprint = getattr(getattr(believed, "blueprint", None), "fingerprint", "")
+    made_by = [fingerprint, list(map(dict, menus)), dict(ahead), vars(settings), type(leaf).__name__]
+    folder = Path(out) / fingerprint_of([list(map(repr, decisions)), made_by, seed])[:8]
+    folder.mkdir(parents=True, exist_ok=True)
+    answers: dict[str, dict[PublicDecision, Answer]] = defaultdict(dict)
+    seconds: dict[str, float] = defaultdict(float)
+    with alone(folder, f"another command decides the spots in {folder}"):
+        journal = JsonLines(folder / "games.jsonl")
+        journal.cut_unfinished()
+        rows = {(row["by"], row["game"]): row for row in journal.rows()}
+        with progress_bars("spots", Console(stderr=True)) as bars:
+            bar = bars.add_task("spots", total=len(by_game), found="")
+            for name, spots in by_game.items():
+                for by in answering if spots[0].flop else policies:
+                    row = rows.get((by, name))
+                    if row is None:
+                        begun, made = time.process_time(), list(map(vars, answering[by](spots)))
+                        row = {"by": by, "game": name, "seconds": time.process_time() - begun, "answers": made}
+                        journal.append([row])
+                    seconds[by] += row["seconds"]
+                    answers[by] |= zip(spots, (Answer(**one) for one in row["answers"]), strict=True)
+                bars.update(bar, advance=1, found=f"{sum(map(len, answers.values()))} answers")
+    units = [[one] for spots in by_game.values() for one in spots if not one.flop]
+    units += [spots for spots in by_game.values() if spots[0].flop]
+    measured = [
+        {"by": by, "of": kind, **row}
+        for kind in dict.fromkeys(kind for unit in units for one in unit for kind in _kinds(one))
+        for by in answers
+        if (row := _measured([[one for one in unit if kind in _kinds(one)] for unit in units], answers, by))
+    ]
+    record = {"games": sum(bool(unit[0].flop) for unit in units), "seed": seed, "ranges_fingerprint": fingerprint}
+    return _write(measured, {**record, **vars(settings), "seconds": dict(seconds)}, folder)
+
+
+def _games(decisions: Sequence[PublicDecision], most: int | None, seed: int) -> dict[str, list[PublicDecision]]:
+    """Decisions by line and flop: those before the flop first, then so many games in the order that `seed` draws."""
+    by_game: dict[str, list[PublicDecision]] = defaultdict(list)
+    for decision in decisions:
+        by_game[f"{decision.line} {decision.flop}"].append(decision)
+    before = {name: spots for name, spots in by_game.items() if not spots[0].flop}
+    after = sorted(by_game.keys() - before.keys())
+    order = np.random.default_rng(seed).permutation(len(after))[:most]
+    return {**before, **{after[place]: by_game[after[place]] for place in order}}
+
+
+def _decided(agent: PolicyAgent, game: Rules, decisions: Sequence[PublicDecision]) -> list[Answer]:
+    """The agent's policy at each decision, as probabilities of its options."""
+    made = []
+    for decision in decisions:
+        betting = decision.betting(game)
+        actions, probs = agent.policy(public_state(betting, decision.board))
+        start = max(betting.round_start()) if betting.street else 0
+        amounts = [(action - start) / game.big_blind if action > 0 else action for action in actions]
+        made.append(Answer(on_options(amounts, probs[decision.hand], decision.options)))
+    return made
+
+
+def _kinds(one: PublicDecision) -> tuple[str, ...]:
+    if not one.flop:
+        return "before the flop", f"{one.verb}, before"
+    pot = "single-raised pots" if one.raises == 1 else "3-bet pots"
+    return "after the flop", STREET_NAMES[len(one.board) - 2], pot, f"{one.verb}, after"
+
+
+def _measured(
+    units: Iterable[Sequence[PublicDecision]], answers: Mapping[str, Mapping[PublicDecision, Answer]], by: str
+) -> dict[str, Any]:
+    """Accuracy, probability of the right action and big blinds lost over decisions in units; empty where `by` has
+    answered none."""
+    own, solver = answers[by], answers.get(SOLVER, {})
+    units = [spots for unit in units if (spots := [one for one in unit if one in own])]
+    if not units:
+        return {}
+    chosen = {one: int(np.argmax(own[one].probabilities)) for unit in units for one in unit}
+    worth = {one: np.array(solver[one].values) for one in chosen if one in solver}
+    lost = {one: values.max() - values for one, values in worth.items() if np.isfinite(values).all()}
+    valued = [spots for unit in units if (spots := [one for one in unit if one in lost])]
+    wrong = [one for one in lost if chosen[one] != one.correct]
+    alike = [abs(lost[one][chosen[one]] - lost[one][one.correct]) <= ALIKE * one.pot for one in wrong]
+    return {
+        "decisions": len(chosen),
+        "accuracy": _mean(units, lambda one: float(chosen[one] == one.correct)),
+        "probability": _mean(units, lambda one: own[one].probabilities[one.correct]),
+        "lost": _mean(valued, lambda one: float(lost[one][chosen[one]])) if valued else None,
+        "set_lost": _mean(valued, lambda one: float(lost[one][one.correct])) if valued else None,
+        "alike": float(np.mean(alike)) if alike else None,
+    }
+
+
+def _mean(units: Sequence[Sequence[PublicDecision]], value: Callable[[PublicDecision], float]) -> Estimate:
+    """Mean of a value over decisions, of which units of different size are independent: a ratio estimator."""
+    sums, counts = np.array([[sum(map(value, unit)), len(unit)] for unit in units]).T
+    mean = sums.sum() / counts.sum()
+    return estimate(mean + (sums - mean * counts) / counts.mean())
+
+
+def _write(measured: Sequence[Mapping[str, Any]], record: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+    """Table and record."""
+    cells = [[row[name] for name in ("by", "of", "decisions", *_COLUMNS, "alike")] for row in measured]
+    note = (
+        f"Published: {', '.join(f'{name} {share:.2%}' for name, share in _PUBLISHED.items())}. What is lost to the best"
+        f" option is by the solver's values; the last column: errors that cost at most {ALIKE} pots"
+    )
+    table = Table(("", "of", "decisions", *_COLUMNS.values(), "errors for nothing"), cells, "Decisions", note)
+    rows = [
+        {key: cell.record() if isinstance(cell, Estimate) else cell for key, cell in row.items()} for row in measured
+    ]
+    record = {**record, "published": _PUBLISHED, "rows": rows}
+    return Report("PokerBench", [table], record).write(folder, Console(width=WIDTH))

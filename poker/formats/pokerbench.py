@@ -1,0 +1,160 @@
+"""Decisions of PokerBench (arXiv 2501.08328), read from CSV: spots of six-handed no-limit hold'em, 100 big blinds deep,
+with the menu of a solver and what it does there with one hand.
+
+Two forms are told apart by their columns. Before the flop `prev_line` is such as `UTG/2.0bb/CO/6.5bb`; players who are
+not named have folded. After it `preflop_action` is such a line and `postflop_action` goes on in whole big blinds:
+`OOP_CHECK/IP_BET_2/OOP_CALL/dealcards/Ts/...`.
+"""
+
+import csv
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from poker.game.betting import Betting
+from poker.game.cards import hand_index, parse_cards
+from poker.game.rules import CALL, FOLD, Rules
+from poker.kernels.types import Board
+from poker.run.errors import PokernetsError
+
+ALL_IN = math.inf
+_AMOUNT = re.compile(r"\d+(?:\.\d+)?")
+_PREFLOP = {"prev_line", "hero_pos", "hero_holding", "correct_decision", "pot_size"}
+_POSTFLOP = {"preflop_action", "board_flop", "postflop_action", "hero_position", "holding", "pot_size"}
+_SEATS = ("OOP", "IP")
+
+
+@dataclass(frozen=True)
+class PublicDecision:
+    """A decision. Actions are FOLD, CALL (also a check) or the total of the street in big blinds, ALL_IN for all chips.
+
+    `line` has positions and actions before the flop, `words` the actions after it as solutions of spots name them
+    (`check`, `bet2`, `raise8`, `call`, `allin`) with the cards of turn and river among them. `position` acts, after the
+    flop OOP or IP, into a `pot` of big blinds. `options` are by size; `verb` is the kind of the `correct` one.
+    """
+
+    line: tuple[tuple[str, float], ...]
+    flop: Board
+    words: tuple[str, ...]
+    position: str
+    hand: int
+    options: tuple[float, ...]
+    correct: int
+    verb: str
+    pot: float
+
+    @property
+    def board(self) -> Board:
+        return self.flop + tuple(card for word in self.words if is_card(word) for card in parse_cards(word))
+
+    @property
+    def raises(self) -> int:
+        """Raises before the flop."""
+        return sum(amount > 0 for _, amount in self.line)
+
+    def before_flop(self, rules: Rules) -> Betting:
+        """The betting after `line`: before the flop at the decision, else at the start of the flop.
+
+        Raises IllegalAction for a line that the rules do not allow.
+        """
+        betting, names = Betting.start(rules), rules.positions
+        for position, amount in self.line:
+            while names[betting.to_act] != position:
+                betting = betting.apply(FOLD)
+            betting = betting.apply(chips(betting, amount))
+        while not betting.is_over and (betting.street == 0 if self.flop else names[betting.to_act] != self.position):
+            betting = betting.apply(FOLD)
+        if betting.is_over:
+            raise PokernetsError(f"after {self.line} nobody acts in {rules.name}")
+        return betting
+
+    def betting(self, rules: Rules) -> Betting:
+        """The betting at the decision. Amounts after the flop are whole big blinds, as if the pot were one too."""
+        betting = self.before_flop(rules)
+        for word in self.words:
+            if not is_card(word):
+                betting = betting.apply(chips(betting, amount_of(word)))
+        return betting
+
+
+def chips(betting: Betting, amount: float) -> int:
+    """The legal action next to an `amount` of a decision, for the player who acts at `betting`."""
+    legal = betting.legal()
+    if amount in (FOLD, CALL) or not legal.max_raise:
+        return FOLD if amount == FOLD else CALL
+    start = max(betting.round_start()) if betting.street else 0
+    total = legal.max_raise if amount == ALL_IN else start + round(amount * betting.rules.big_blind)
+    return min(max(total, legal.min_raise), legal.max_raise)
+
+
+def is_card(word: str) -> bool:
+    """Whether one of a decision's `words` deals a card."""
+    return len(word) == 2 and word[1] in "cdhs"
+
+
+def amount_of(text: str) -> float:
+    """The action that text such as `fold`, `check`, `2.5bb`, `Bet 3`, `raise8` or `allin` stands for."""
+    lowered = text.strip().lower()
+    if lowered in ("fold", "check", "call"):
+        return FOLD if lowered == "fold" else CALL
+    number = _AMOUNT.search(lowered)
+    if number is None and not lowered.startswith("allin"):
+        raise PokernetsError(f"`{text[:100]}` is no action")
+    return float(number[0]) if number else ALL_IN
+
+
+def read_decisions(path: str | Path) -> list[PublicDecision]:
+    """The decisions in a CSV file of either form. Raises PokernetsError that names file and line."""
+    try:
+        with Path(path).open(encoding="utf-8", newline="") as file:
+            reader = csv.DictReader(file)
+            columns = set(reader.fieldnames or ())
+            read = next((one for need, one in ((_PREFLOP, _before), (_POSTFLOP, _after)) if need <= columns), None)
+            if read is None:
+                raise PokernetsError(
+                    f"{path} is no CSV of PokerBench, which has columns {', '.join(sorted(_POSTFLOP))}"
+                )
+            decisions = []
+            for row in reader:
+                try:
+                    decisions.append(read(row))
+                except (PokernetsError, AttributeError, ValueError) as error:
+                    raise PokernetsError(f"{path}, line {reader.line_num}: {error}") from None
+            return decisions
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise PokernetsError(f"{path}: {error}") from None
+
+
+def _before(row: Mapping[str, str]) -> PublicDecision:
+    return _decision(row, _line(row["prev_line"]), (), (), row["hero_pos"], row["hero_holding"])
+
+
+def _after(row: Mapping[str, str]) -> PublicDecision:
+    words = [
+        word.partition("_")[2].replace("_", "").lower() if word.startswith(_SEATS) else word
+        for word in row["postflop_action"].split("/")
+        if word != "dealcards"
+    ]
+    line, flop = _line(row["preflop_action"]), parse_cards(row["board_flop"])
+    return _decision(row, line, flop, tuple(filter(None, words)), row["hero_position"], row["holding"])
+
+
+def _line(text: str) -> tuple[tuple[str, float], ...]:
+    parts = text.split("/") if text else []
+    return tuple(zip(parts[::2], map(amount_of, parts[1::2]), strict=True))
+
+
+def _decision(
+    row: Mapping[str, str],
+    line: tuple[tuple[str, float], ...],
+    flop: Board,
+    words: tuple[str, ...],
+    seat: str,
+    held: str,
+) -> PublicDecision:
+    verb, correct = re.split(r"[\s\d]", row["correct_decision"].strip().lower())[0], amount_of(row["correct_decision"])
+    options = tuple(sorted({correct, *map(amount_of, re.findall(r"'([^']*)'", row["available_moves"]))}))
+    hand, pot, place = hand_index(*parse_cards(held)), float(row["pot_size"]), options.index(correct)
+    return PublicDecision(line, flop, words, seat, hand, options, place, verb or "raise", pot)

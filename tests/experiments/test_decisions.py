@@ -1,0 +1,105 @@
+"""PokerBench's files are read; agents and the solver answer their decisions; what was decided is kept."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from poker.experiments.decisions import experiment
+from poker.experiments.decisions.solved import on_options
+from poker.formats.pokerbench import ALL_IN, read_decisions
+from poker.play.lineup import AgentSpec
+from poker.run.errors import PokernetsError
+from poker.study.spots.report import Settings
+from tests.experiments.test_beside_people import Even
+from tests.games import load_rules
+from tests.search.even_leaf import EvenLeaf
+
+SIX = load_rules("holdem_nolimit_6p")
+PREFLOP = """,prev_line,hero_pos,hero_holding,correct_decision,num_players,num_bets,available_moves,pot_size
+1,HJ/2.0bb/CO/6.5bb/HJ/allin,CO,AhAc,call,2,4,"['call', 'fold']",108.0
+2,,SB,QdJc,3.0bb,1,0,"['3.0bb', 'call', 'fold']",1.5
+"""
+POSTFLOP = """,preflop_action,board_flop,board_turn,board_river,aggressor_position,postflop_action,evaluation_at,\
+available_moves,pot_size,hero_position,holding,correct_decision
+1,BTN/2.5bb/BB/13.0bb/BTN/call,Ts7h2d,Ah,3c,OOP,OOP_CHECK/IP_CHECK/dealcards/Ah/OOP_CHECK/IP_CHECK/dealcards/3c/\
+OOP_ALLIN,River,"['Fold', 'Call']",113,IP,AcAd,Call
+2,BTN/2.5bb/BB/13.0bb/BTN/call,Ts7h2d,Ah,3c,OOP,OOP_CHECK/IP_CHECK/dealcards/Ah/OOP_CHECK/IP_CHECK/dealcards/3c/\
+OOP_ALLIN,River,"['Fold', 'Call']",113,IP,9c8c,Fold
+3,BTN/2.5bb/BB/13.0bb/BTN/call,Ts7h2d,Ah,3c,OOP,OOP_CHECK/IP_CHECK/dealcards/Ah/OOP_BET_26,Turn,\
+"['Fold', 'Call', 'Raise 87']",52,IP,6c5d,Fold
+4,BTN/2.5bb/BB/13.0bb/BTN/call,Ts7h2d,Ah,3c,OOP,OOP_CHECK,Flop,"['Check', 'Bet 26']",26,IP,TdTc,Check
+"""
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> list[str]:
+    for name, text in {"preflop": PREFLOP, "postflop": POSTFLOP}.items():
+        (tmp_path / f"{name}.csv").write_text(text)
+    return [str(tmp_path / f"{name}.csv") for name in ("preflop", "postflop")]
+
+
+def decide(files: list[str], out: Path, **changes: Any) -> dict[str, Any]:
+    even = AgentSpec("even", lambda: Even(name="even"), {})
+    arguments = {
+        "agents": [even],
+        "ranges": even,
+        "leaf": EvenLeaf(),
+        "menus": [{"bet": "100%,a", "raise": "a"}],
+        "ahead": {"bet": "", "raise": ""},
+        "settings": Settings("apdcfr", 0.01, 100, 1, 1.0),
+        "games": None,
+        "seed": 1,
+        **changes,
+    }
+    return experiment.run(game=SIX, file=files, out=str(out), **arguments)
+
+
+def test_agents_and_the_solver_decide_what_files_say(files: list[str], tmp_path: Path) -> None:
+    rows = {(row["by"], row["of"]): row for row in decide(files, tmp_path / "out")["rows"]}
+    assert rows["solver", "after the flop"]["decisions"] == 4
+    assert rows["solver", "river"]["accuracy"]["mean"] == rows["solver", "turn"]["accuracy"]["mean"] == 1
+    assert rows["solver", "river"]["lost"]["mean"] == pytest.approx(0, abs=0.01)
+    assert rows["even", "3-bet pots"]["probability"]["mean"] == pytest.approx((1 / 2 + 1 / 2 + 1 / 4 + 1 / 3) / 4)
+    assert rows["even", "river"]["lost"]["mean"] > 20
+    assert rows["even", "before the flop"]["probability"]["mean"] == pytest.approx((1 / 2 + 1 / 2) / 2)
+    [journal] = (tmp_path / "out").rglob("games.jsonl")
+    kept = journal.read_text()
+    cut = [json.loads(line) for line in kept.splitlines()]
+    journal.write_text("".join(f"{json.dumps(row)}\n" for row in cut[:-1]) + '{"by": "ev')
+    decide(files, tmp_path / "out")
+    again = [json.loads(line) for line in journal.read_text().splitlines()]
+    assert again[:-1] == cut[:-1]
+    assert again[-1]["answers"] == cut[-1]["answers"]
+
+
+def test_the_flop_has_the_bets_of_the_spot_in_whole_big_blinds(files: list[str]) -> None:
+    after = read_decisions(files[1])[-1]
+    assert (after.raises, after.pot, after.options) == (2, 26, (0, 26))
+    assert after.betting(SIX).text().endswith("/c")
+    assert after.before_flop(SIX).pot == 2650
+
+
+def test_actions_are_read_as_the_next_option() -> None:
+    assert on_options([-1, 0, 10, 40], [0.1, 0.2, 0.3, 0.4], [-1, 0, 9, ALL_IN]) == pytest.approx([0.1, 0.2, 0.7, 0])
+    assert on_options([-1, 0, 10], [0.5, 0.25, 0.25], [-1, 12]) == pytest.approx([2 / 3, 1 / 3])
+    assert on_options([-1, 30], [0.25, 0.75], [-1, 0]) == [0.25, 0.75]
+    assert on_options([0], [1.0], [-1, 5]) == [0.5, 0.5]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("board_flop", "board", "no CSV of PokerBench"),
+        ("Ts7h2d", "Ts7h2x", "line 2: "),
+        ("OOP_BET_26", "OOP_BLUFF", "`bluff` is no action"),
+        ("BTN/call,Ts", "BTN,Ts", "line 2: "),
+    ],
+)
+def test_files_that_are_not_of_the_form(files: list[str], tmp_path: Path, old: str, new: str, message: str) -> None:
+    (tmp_path / "bad.csv").write_text(POSTFLOP.replace(old, new))
+    with pytest.raises(PokernetsError, match=message):
+        decide([str(tmp_path / "bad.csv")], tmp_path / "out")
+    with pytest.raises(PokernetsError, match="games=0"):
+        decide(files, tmp_path / "out", games=0)
