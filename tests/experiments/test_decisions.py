@@ -5,10 +5,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hydra.utils import instantiate
 
+from conf.compose import compose
 from poker.experiments.decisions import experiment
 from poker.experiments.decisions.solved import on_options
 from poker.formats.pokerbench import ALL_IN, read_decisions
+from poker.game.betting import Betting
+from poker.game.rules import FOLD
 from poker.play.lineup import AgentSpec
 from poker.run.errors import PokernetsError
 from poker.study.spots.report import Settings
@@ -79,6 +83,16 @@ def test_the_flop_has_the_bets_of_the_spot_in_whole_big_blinds(files: list[str])
     assert (after.raises, after.pot, after.options) == (2, 26, (0, 26))
     assert after.betting(SIX).text().endswith("/c")
     assert after.before_flop(SIX).pot == 2650
+
+
+def test_the_blueprint_of_the_set_opens_as_it_does() -> None:
+    config = compose("data_gen", ["experiment=six_max"])
+    menu, betting = instantiate(config.bets), Betting.start(SIX)
+    opens = []
+    for _ in range(5):
+        opens.append(menu.raise_totals(betting))
+        betting = betting.apply(FOLD)
+    assert opens == [(200,), (200,), (230,), (250,), (300,)]
 
 
 def test_actions_are_read_as_the_next_option() -> None:
