@@ -15,7 +15,8 @@ from poker.game.betting import Betting
 from poker.game.cards import HOLDEM, hand_index
 from poker.game.rules import STREET_NAMES
 from poker.game.state import HandState
-from poker.opponents.action_statistics import BestOf
+from poker.opponents.action_statistics import BestOf, of_players
+from poker.opponents.limit.modelling import SHRINKAGE
 from poker.opponents.limit.tracker import Tracker
 from poker.opponents.model import action_class, context_of
 from poker.play.hand import play_hand
@@ -29,7 +30,8 @@ AGENTS = {
     "net": "poki_net",
     "best_of": "poki_best_of",
 }
-"""Whose weight tables are measured, by what they model opponents with."""
+"""Whose weight tables are measured, by what they model opponents with; and those of statistics that are spread as the
+frequencies of a net are."""
 
 
 def followed(tracker: Tracker, end: HandState, names: list[str]) -> tuple[list[float], dict[int, float]]:
@@ -68,10 +70,12 @@ def main(hands: int, settings: list[str]) -> dict[str, Any]:
     config = compose("evaluate", ["evaluate=ring", f"agents=[{','.join((*players, *AGENTS.values()))}]", *settings])
     rules, agents = call(config.game), {name: call(config.agent[name]) for name in players}
     trackers: dict[str, Tracker] = {name: call(config.agent[agent]).tracker for name, agent in AGENTS.items()}
+    statistics, rates = of_players(SHRINKAGE), call(config.agent.poki_formula).rates
+    trackers["statistics over own tables"] = Tracker(statistics, rates, statistics, by_line=lambda player: True)
     chosen: Counter[str] = Counter()
     for seed, agent in enumerate(agents.values()):
         agent.reset(seed)
-    results: dict[str, list[tuple[list[float], dict[int, float]]]] = {name: [] for name in AGENTS}
+    results: dict[str, list[tuple[list[float], dict[int, float]]]] = {name: [] for name in trackers}
     for number in range(hands):
         rng = np.random.default_rng([1, number])
         names = [players[i] for i in rng.permutation(len(players))]
