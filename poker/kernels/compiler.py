@@ -22,7 +22,6 @@ such an index is an error.
 import importlib
 import sys
 from collections import Counter
-from functools import cache
 from typing import Any
 
 from llvmlite import ir as llvm
@@ -32,7 +31,7 @@ from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import FunctionPass, register_pass
 from numba.core.ir_utils import build_definitions, replace_vars
 from numba.core.lowering import Lower
-from numba.core.targetconfig import ConfigStack, TargetConfig
+from numba.core.targetconfig import ConfigStack
 from numba.core.typed_passes import NativeLowering
 from numba.core.types.functions import BaseFunction
 from numba.core.typing import templates
@@ -183,16 +182,6 @@ for _kind in (ir.Scope, ir.Loc):
 `vector.sweep`, and all places in the source, in 5% of it."""
 setattr(ssa._logger, "debug", lambda *_: None)  # noqa: B010
 """Numba notes a million statements that nobody reads, in 5% of that time."""
-
-
-@cache
-def _defaults(kind: Any) -> dict[str, Any]:
-    """Default flags of numba's compiler."""
-    return {name: option.default for name, option in kind.options.items()}
-
-
-setattr(TargetConfig, "values", lambda flags: {**_defaults(flags.__class__), **flags._values})  # noqa: B010
-"""Numba compares all flags wherever it types a call, and reads each through a property."""
 
 _resolve: Any = BaseFunction.get_call_type
 _resolved: dict[Any, Any] = {}
