@@ -33,28 +33,34 @@ def nearest_centres(points: F32, weights: I64, count: int, steps: int) -> I64:
     On one thread: products of matrices in numpy take all cores for a millisecond's work.
     """
     d, n = points.shape
-    centres, sums = np.empty((count, d), np.float32), np.empty((count, d), np.float32)
+    centres, sums = np.empty((count, d), np.float32), np.empty((count, d + 1), np.float32)
     labels, nearest, distances = np.zeros(n, np.int64), np.empty(n, np.float32), np.empty(n, np.float32)
     for step in range(steps):
-        nearest[:] = np.inf
+        for i in range(n):
+            nearest[i] = np.inf
         for c in range(count):
             if step == 0:
-                centres[c] = points[:, np.argmax(nearest)]
-            distances[:] = 0.0
-            for k in range(d):
-                row, centre = points[k], centres[c, k]
+                farthest = 0
                 for i in range(n):
-                    distances[i] += (row[i] - centre) ** 2
+                    farthest = i if nearest[i] > nearest[farthest] else farthest
+                for k in range(d):
+                    centres[c, k] = points[k, farthest]
+            for i in range(n):
+                distances[i] = 0.0
+            for k in range(d):
+                for i in range(n):
+                    distances[i] += (points[k, i] - centres[c, k]) ** 2
             for i in range(n):
                 if distances[i] < nearest[i]:
                     nearest[i], labels[i] = distances[i], c
-        sizes = np.zeros(count)
-        sums[:] = 0.0
+        for c in range(count):
+            for k in range(d + 1):
+                sums[c, k] = 0.0
         for i in range(n):
-            sizes[labels[i]] += weights[i]
+            sums[labels[i], d] += weights[i]
             for k in range(d):
                 sums[labels[i], k] += weights[i] * points[k, i]
         for c in range(count):
-            if sizes[c] > 0.0:
-                centres[c] = sums[c] / sizes[c]
+            for k in range(d):
+                centres[c, k] = sums[c, k] / sums[c, d] if sums[c, d] > 0.0 else centres[c, k]
     return labels
