@@ -23,7 +23,7 @@ DEVICE_ROWS = 1 << 18
 
 
 class LeafRunner:
-    """Forward pass of a leaf net, [n, 34] -> [n, K], without `bfloat16` in float32 everywhere.
+    """Forward pass of a leaf net, [n, 34] -> [n, K].
 
     On another `device` than cpu (cuda, auto: CUDA where there is one, or torch: as there, on the CPU) the net makes the
     rows of whole grids itself, in float32.
@@ -33,25 +33,20 @@ class LeafRunner:
         self._device = torch_device(device)
         self._on_device = self._device.type == "cuda" or device == "torch"
         self._rows = DEVICE_ROWS if self._on_device else CHUNK_ROWS
-        self._bfloat16 = bfloat16 and bool(torch.cpu.get_capabilities().get("avx512_bf16"))
+        self._bfloat16 = bfloat16 and not self._on_device and bool(torch.cpu.get_capabilities().get("avx512_bf16"))
         with torch.inference_mode():
             self.num_continuations = int(net(torch.zeros(1, inputs.SIZE)).shape[1])
         self._forward: Callable[[Tensor], Tensor] = net.to(self._device)
 
     @contextmanager
     def _inference(self) -> Iterator[None]:
-        """Torch without gradients inside the block; on the CPU with one thread, and in bfloat16."""
         threads = torch.get_num_threads()
-        with torch.inference_mode():
-            if self._on_device:
+        torch.set_num_threads(threads if self._on_device else 1)
+        try:
+            with torch.inference_mode(), torch.autocast("cpu", torch.bfloat16, enabled=self._bfloat16):
                 yield
-                return
-            torch.set_num_threads(1)
-            try:
-                with torch.autocast("cpu", torch.bfloat16, enabled=self._bfloat16):
-                    yield
-            finally:
-                torch.set_num_threads(threads)
+        finally:
+            torch.set_num_threads(threads)
 
     def values(self, features: NDArray[np.float32]) -> NDArray[np.float32]:
         """features [n, 34] -> [n, K] in pots (`poker.depth_limit.inputs.TARGET`)."""
@@ -73,7 +68,7 @@ class LeafRunner:
             return [np.stack([self.values(rows) for rows in inputs.grid_rows(*grid)]) for grid in grids]
         while True:
             try:
-                with torch.inference_mode():
+                with self._inference():
                     flat = torch.cat([self._forward(rows).cpu() for rows in self._chunks(grids)]).numpy()
                 break
             except RuntimeError as error:

@@ -4,9 +4,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from poker.depth_limit import inputs
 from poker.run.atomic import MANIFEST
 from poker.run.commands import how_to_replace
@@ -25,8 +22,8 @@ class LeafNet:
     """The exported leaf net at `path`: the value of each continuation to the player who owns the features.
 
     `architectures`: dotted names of net classes outside `models` that may be loaded. A net trained on values of another
-    blueprint than the one at `blueprint` is refused. `device` is that of `models.leaf.runner.LeafRunner`. Nets of one
-    artifact on one device are equal.
+    blueprint than the one at `blueprint` is refused. `device` is that of `models.leaf.runner.LeafRunner`, whose
+    `values` and `grid_values` it has. Nets of one artifact on one device are equal.
     """
 
     @refuses_by_name(LEAF_NET)
@@ -43,22 +40,15 @@ class LeafNet:
         artifact = open_leaf_net(path, blueprint)
         stamp = leaf_stamp(artifact.config["continuations"])
         net = load_net(path, LEAF_NET, stamp=stamp, architectures=architectures)
-        self._runner, self._identity = LeafRunner(net, device), (artifact.fingerprint, device)
-        self.num_continuations = self._runner.num_continuations
+        runner, self._identity = LeafRunner(net, device), (artifact.fingerprint, device)
+        self.values, self.grid_values = runner.values, runner.grid_values
+        self.num_continuations = runner.num_continuations
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, LeafNet) and self._identity == other._identity
 
     def __hash__(self) -> int:
         return hash(self._identity)
-
-    def values(self, features: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Values by `LeafRunner.values`."""
-        return self._runner.values(features)
-
-    def grid_values(self, grids: Sequence[tuple[inputs.GridParts, NDArray[np.float32]]]) -> list[NDArray[np.float32]]:
-        """Values by `LeafRunner.grid_values`."""
-        return self._runner.grid_values(grids)
 
 
 def open_leaf_net(path: str | Path, blueprint: str | Path | None) -> Artifact:

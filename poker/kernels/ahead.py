@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from rich.progress import Progress
 
 _SOURCES = Path(kernels.__file__).parent
-_CPU_SECONDS = 100
-"""To compile all; 80 on a Xeon of 2023."""
+_CPU_SECONDS = 80
+"""To compile all, on a Zen 5 core."""
 
 
 def is_compiled() -> bool:

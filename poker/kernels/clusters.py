@@ -33,29 +33,20 @@ def nearest_centres(points: F32, weights: I64, count: int, steps: int) -> I64:
     On one thread: products of matrices in numpy take all cores for a millisecond's work.
     """
     d, n = points.shape
-    centres, sums = np.empty((count, d), np.float32), np.empty((count, d + 1), np.float32)
-    labels, nearest, distances = np.zeros(n, np.int64), np.empty(n, np.float32), np.empty(n, np.float32)
+    centres, labels = np.empty((count, d), np.float32), np.zeros(n, np.int64)
     for step in range(steps):
-        for i in range(n):
-            nearest[i] = np.inf
+        nearest, sums = np.full(n, np.inf, np.float32), np.zeros((count, d + 1), np.float32)
         for c in range(count):
-            if step == 0:
-                farthest = 0
-                for i in range(n):
-                    farthest = i if nearest[i] > nearest[farthest] else farthest
-                for k in range(d):
-                    centres[c, k] = points[k, farthest]
+            farthest, distances = 0, np.zeros(n, np.float32)
             for i in range(n):
-                distances[i] = 0.0
+                farthest = i if nearest[i] > nearest[farthest] else farthest
             for k in range(d):
+                centre = centres[c, k] = points[k, farthest] if step == 0 else centres[c, k]
                 for i in range(n):
-                    distances[i] += (points[k, i] - centres[c, k]) ** 2
+                    distances[i] += (points[k, i] - centre) ** 2
             for i in range(n):
                 if distances[i] < nearest[i]:
                     nearest[i], labels[i] = distances[i], c
-        for c in range(count):
-            for k in range(d + 1):
-                sums[c, k] = 0.0
         for i in range(n):
             sums[labels[i], d] += weights[i]
             for k in range(d):
