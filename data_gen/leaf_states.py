@@ -102,6 +102,10 @@ def shard_rows(continuations: Continuations, settings: ShardSettings, index: int
     return {name: np.concatenate([part[name] for part in parts])[order] for name in parts[0]}
 
 
+_ROW_BYTES = 730
+"""Memory of a row while a shard is gathered: its columns as computed, put together and in their new order."""
+
+
 @lru_cache(maxsize=4)
 def _off_tree(tree: BettingTree, street: int) -> OffTreeStates:
     return OffTreeStates(tree, street)
@@ -194,6 +198,7 @@ class _Job:
             if share > 0
         ]
         needed = cost(trials, missing, cluster, self.inputs, 1 / missing)
+        needed = replace(needed, megabytes=needed.megabytes + rows / missing * _ROW_BYTES / 1e6)
         print_cost(f"{what}, up to {rows:,} rows", needed, missing, cluster, rows * width / 1e6)
 
     def _trial(self, preflop_share: float, number: int, boards: int) -> None:
