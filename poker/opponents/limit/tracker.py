@@ -60,10 +60,6 @@ class _Seen(NamedTuple):
     uninformed: float
 
 
-def _nobody(player: str) -> bool:
-    return False
-
-
 class Tracker:
     """Follows hands; with `predictor` None nobody is modelled, and all hands stay equally likely.
 
@@ -78,7 +74,7 @@ class Tracker:
         rates: IncomeRates,
         habits: Predictor,
         *,
-        by_line: Callable[[str], bool] = _nobody,
+        by_line: Callable[[str], bool] = lambda player: False,
     ) -> None:
         self.predictor = predictor
         self.habits = habits
