@@ -106,8 +106,8 @@ def run(
         for by in answers
         if (row := _measured([[one for one in unit if kind in _kinds(one)] for unit in units], answers, by))
     ]
-    record = {"games": sum(bool(unit[0].flop) for unit in units), "seed": seed, "ranges_fingerprint": fingerprint}
-    return _write(measured, {**record, **vars(settings), "seconds": dict(seconds)}, folder)
+    record = {"games": sum(bool(unit[0].flop) for unit in units), "seed": seed, **vars(settings)}
+    return _write(measured, {**record, "seconds": dict(seconds)}, folder)
 
 
 def _games(decisions: Sequence[PublicDecision], most: int | None, seed: int) -> dict[str, list[PublicDecision]]:

@@ -32,6 +32,8 @@ from poker.tree.spots import spot_bets, spot_root, spot_rules
 FLOP = 1
 _HALVES = 2
 """Chips of a big blind in the solve of a flop."""
+_HARDLY = 0.01
+"""How often a hand comes to a decision of a round at least, where it plays by the average strategy."""
 
 
 @dataclass(frozen=True)
@@ -72,10 +74,10 @@ class SolvedSpots:
         solver, scale = self._round(replace(decision, words=(), hand=0, options=(), correct=0, verb="", pot=0.0), start)
         tree, hand = solver.game.tree, decision.hand
         node = _follow(tree, since, scale)
-        actions, weights = _amounts(tree, node, scale), arriving(solver, node)[int(tree.player[node])]
-        strategy, values = solver.strategy(node)[hand], solver.action_values(node)[hand] / scale
-        if np.isfinite(values).all() and weights[hand] < RARE * weights.max():  # not solved for such a hand
-            strategy = np.arange(len(values)) == values.argmax()
+        actions, player = _amounts(tree, node, scale), int(tree.player[node])
+        values, come = solver.action_values(node)[hand] / scale, arriving(solver, node)[player, hand]
+        hardly = come < _HARDLY * solver.game.ranges[player, hand]  # the average is of early iterations then
+        strategy = (solver.current_strategy if hardly else solver.strategy)(node)[hand]
         worth = [float(values[_next_to(option, actions)]) for option in decision.options]
         return Answer(on_options(actions, strategy, decision.options), worth)
 
