@@ -21,8 +21,6 @@ from poker.run.errors import PokernetsError
 
 ALL_IN = math.inf
 _AMOUNT = re.compile(r"\d+(?:\.\d+)?")
-_PREFLOP = {"prev_line", "hero_pos", "hero_holding", "correct_decision", "pot_size"}
-_POSTFLOP = {"preflop_action", "board_flop", "postflop_action", "hero_position", "holding", "pot_size"}
 _SEATS = ("OOP", "IP")
 
 
@@ -107,24 +105,16 @@ def amount_of(text: str) -> float:
 
 def read_decisions(path: str | Path) -> list[PublicDecision]:
     """The decisions in a CSV file of either form. Raises PokernetsError that names file and line."""
+    decisions: list[PublicDecision] = []
     try:
         with Path(path).open(encoding="utf-8", newline="") as file:
-            reader = csv.DictReader(file)
-            columns = set(reader.fieldnames or ())
-            read = next((one for need, one in ((_PREFLOP, _before), (_POSTFLOP, _after)) if need <= columns), None)
-            if read is None:
-                raise PokernetsError(
-                    f"{path} is no CSV of PokerBench, which has columns {', '.join(sorted(_POSTFLOP))}"
-                )
-            decisions = []
-            for row in reader:
-                try:
-                    decisions.append(read(row))
-                except (PokernetsError, AttributeError, ValueError) as error:
-                    raise PokernetsError(f"{path}, line {reader.line_num}: {error}") from None
-            return decisions
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise PokernetsError(f"{path}: {error}") from None
+            for row in csv.DictReader(file):
+                decisions.append(_before(row) if "prev_line" in row else _after(row))
+    except KeyError as error:
+        raise PokernetsError(f"{path}: no column {error}, which files of PokerBench have") from None
+    except (OSError, csv.Error, PokernetsError, AttributeError, ValueError) as error:
+        raise PokernetsError(f"{path}, after {len(decisions)} decisions: {error}") from None
+    return decisions
 
 
 def _before(row: Mapping[str, str]) -> PublicDecision:

@@ -105,10 +105,10 @@ def test_actions_are_read_as_the_next_option() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("board_flop", "board", "no CSV of PokerBench"),
-        ("Ts7h2d", "Ts7h2x", "line 2: "),
+        ("board_flop", "board", "no column 'board_flop'"),
+        ("Ts7h2d", "Ts7h2x", "after 0 decisions: "),
         ("OOP_BET_26", "OOP_BLUFF", "`bluff` is no action"),
-        ("BTN/call,Ts", "BTN,Ts", "line 2: "),
+        ("BTN/call,Ts", "BTN,Ts", "after 0 decisions: "),
     ],
 )
 def test_files_that_are_not_of_the_form(files: list[str], tmp_path: Path, old: str, new: str, message: str) -> None:
