@@ -4,6 +4,8 @@ The adversary plays as the agent does until its street, so hands that end before
 over its two seats. What is left of a deal is the value of its plan where the agent comes to its street by itself:
 over all hands of both ranges, all actions and, on the turn, rivers drawn apart from those of the plan. That is the mean
 of its winnings in play without the luck of cards and actions. FILE.jsonl keeps deals, and the command goes on there.
+
+Settings may follow, such as `adversaries=[look_ahead]`; the other of the two bets what the agent does not know.
 """
 
 import argparse
@@ -34,21 +36,21 @@ RIVERS = 2
 
 
 def main(name: str, deals: int, out: Path, settings: list[str]) -> None:
-    config = compose(
-        "evaluate", ["evaluate=lbr", f"agents=[{name}]", f"adversaries=[{','.join(ADVERSARIES)}]", *settings]
-    )
+    if not any(setting.startswith("adversaries=") for setting in settings):
+        settings = [*settings, f"adversaries=[{','.join(ADVERSARIES)}]"]
+    config = compose("evaluate", ["evaluate=lbr", f"agents=[{name}]", *settings])
     unbundle(config, writes=False)
     rules: Rules = call(config.game)
     agent: SamplingAgent = call(config.agent[name])
     if isinstance(agent, SolvingAgent):  # its solutions serve all bets that they hold
         agent.solved_values(public_state(Betting.start(rules), ()), 0)
-    actions: dict[str, LookAheadActions] = {adversary: call(config.adversary[adversary]) for adversary in ADVERSARIES}
+    actions: dict[str, LookAheadActions] = {str(adversary): call(node) for adversary, node in config.adversary.items()}
     planners = {
         street: {
             adversary: LookAheadResponse(
                 name=adversary, game=rules, opponent=agent, actions=replace(actions[adversary], plans_from=number)
             )
-            for adversary in ADVERSARIES
+            for adversary in actions
         }
         for street, number in STREETS.items()
     }
@@ -66,7 +68,7 @@ def main(name: str, deals: int, out: Path, settings: list[str]) -> None:
             "wins": estimate(np.array([mbb * row[street][adversary] for row in rows])).record(),
         }
         for street in STREETS
-        for adversary in ADVERSARIES
+        for adversary in actions
     ]
     reached = {street: sum(street in row["lines"] for row in rows) for street in STREETS}
     content = record(
@@ -82,7 +84,7 @@ def _deal(
     rng = np.random.default_rng([1, number])
     state, lines = HandState.deal(rules, rng), dict[str, str]()
     agent.reset(number)
-    row: dict[str, Any] = {street: dict.fromkeys(ADVERSARIES, 0.0) for street in STREETS}
+    row: dict[str, Any] = {street: dict.fromkeys(planners[street], 0.0) for street in STREETS}
     while not state.is_over:
         for street, place in STREETS.items():
             if state.street == place and street not in lines:
