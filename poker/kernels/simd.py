@@ -191,6 +191,17 @@ def where_positive(typing: Any, condition: Any, a: Any, b: Any) -> Any:
 
 
 @_operation
+def any_positive(typing: Any, vector: Any) -> Any:
+    """Whether a lane is > 0."""
+    zero, bits = ir.Constant(_V16, [0.0] * LANES), ir.IntType(LANES)
+
+    def test(builder: Any, x: Any) -> Any:
+        return builder.icmp_unsigned("!=", builder.bitcast(builder.fcmp_ordered(">", x, zero), bits), bits(0))
+
+    return types.boolean(vector), _lanes(test)
+
+
+@_operation
 def fma(typing: Any, a: Any, b: Any, c: Any) -> Any:
     """a * b + c, fused where the CPU can."""
     return float32x16(a, b, c), _lanes(lambda builder, *abc: call(builder, "llvm.fmuladd.v16f32", _V16, [*abc]))

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from poker.kernels.registry import inline
-from poker.kernels.simd import fma, load, maximum, prefetch, splat, store, where_positive
+from poker.kernels.simd import any_positive, fma, load, maximum, prefetch, splat, store, where_positive
 from poker.kernels.types import F32, I64, U8
 from poker.kernels.vector.arrays import ACT, REACH, STRIDE, VALUE, Sweep
 
@@ -13,9 +13,10 @@ SOLVE, BEST_RESPONSE, AVERAGE, RECORD = range(4)
 """Modes of a sweep at p's nodes: update regrets, take the best action, follow p's average strategy, or take the best
 action and write down which it is."""
 
-POSITIVE, NEGATIVE, FLOOR, CARRY, PREDICTION, DECAY = range(6)
+POSITIVE, NEGATIVE, FLOOR, CARRY, PREDICTION, WEIGHT = range(6)
 """Columns of the parameters of an iteration: factors on positive and negative regrets before the new ones are added,
-the least regret kept, the weights of all and of the last regrets in the prediction, the factor on the strategy sum."""
+the least regret kept, the weights of all and of the last regrets in the prediction, the iteration's weight in the
+average strategy."""
 
 
 STREAMED = 1 << 17
@@ -73,34 +74,40 @@ def _push_reach(
     reach: int,
     child: int,
     stride: int,
-    decay: float,
+    weight: float,
     next_actions: int,
+    next_reach: int,
 ) -> None:
     """Reach of the children: the parent's times the strategy, proportional to the positive part of `source`.
 
-    With `adds` it is added to the strategy sums after multiplying those by `decay`; the next node's rows, of
-    `next_actions`, follow in memory and are asked for on the way. With `beside` a part of the parent's reach goes on as
-    `modelled` says, and only the rest follows the strategy and is added to the sums.
+    With `adds` it is added to the strategy sums, times `weight`; the next node's rows, of `next_actions`, follow in
+    memory and are asked for on the way, where its reach is not 0. With `beside` a part of the parent's reach goes on as
+    `modelled` says, and only the rest follows the strategy and is added to the sums. Nothing is read of hands that do
+    not come here.
     """
     sums, modelled = sweep.sums, sweep.modelled
-    zero, flat, fade = splat(0.0), splat(1.0 / num_actions), splat(decay)
+    zero, flat, factor = splat(0.0), splat(1.0 / num_actions), splat(weight)
     for i in range(0, hands, 16):
-        mass = _positive(source, base + i, num_actions, hands)
         coming = load(work, reach + i)
-        if beside:
-            coming = maximum(coming - _positive(modelled, base + i, num_actions, hands), zero)
-        inverse = where_positive(mass, coming / mass, zero)
-        rest = where_positive(mass, zero, coming * flat)
-        for a in range(num_actions):
-            at = base + a * hands + i
-            share = fma(maximum(load(source, at), zero), inverse, rest)
+        if any_positive(coming):
+            mass = _positive(source, base + i, num_actions, hands)
             if beside:
-                store(work, child + a * stride + i, share + load(modelled, at))
-            else:
-                store(work, child + a * stride + i, share)
-            if adds:
-                store(sums, at, fma(load(sums, at), fade, share))
-        if adds:
+                coming = maximum(coming - _positive(modelled, base + i, num_actions, hands), zero)
+            inverse = where_positive(mass, coming / mass, zero)
+            rest = where_positive(mass, zero, coming * flat)
+            for a in range(num_actions):
+                at = base + a * hands + i
+                share = fma(maximum(load(source, at), zero), inverse, rest)
+                if beside:
+                    store(work, child + a * stride + i, share + load(modelled, at))
+                else:
+                    store(work, child + a * stride + i, share)
+                if adds:
+                    store(sums, at, fma(share, factor, load(sums, at)))
+        else:
+            for a in range(num_actions):
+                store(work, child + a * stride + i, zero)
+        if next_actions and any_positive(load(work, next_reach + i)):
             _ask(source, sums, base + num_actions * hands + i, next_actions, hands)
 
 
@@ -114,31 +121,38 @@ def _push_few(
     reach: int,
     child: int,
     stride: int,
-    decay: float,
+    weight: float,
     next_actions: int,
+    next_reach: int,
 ) -> None:
     """`_push_reach` that adds, of two or three actions: what is read stays in registers."""
     source, sums = sweep.source, sweep.sums
-    zero, flat = splat(0.0), splat(1.0 / 3) if three else splat(1.0 / 2)
-    fade = splat(decay)
+    zero, flat, factor = splat(0.0), splat(1.0 / 3) if three else splat(1.0 / 2), splat(weight)
     for i in range(0, hands, 16):
         at, to, coming = base + i, child + i, load(work, reach + i)
-        a, b = maximum(load(source, at), zero), maximum(load(source, at + hands), zero)
-        c = maximum(load(source, at + 2 * hands), zero) if three else zero
-        mass = a + b + c if three else a + b
-        inverse = where_positive(mass, coming / mass, zero)
-        rest = where_positive(mass, zero, coming * flat)
-        a, b, c = fma(a, inverse, rest), fma(b, inverse, rest), fma(c, inverse, rest)
-        new_a, new_b = fma(load(sums, at), fade, a), fma(load(sums, at + hands), fade, b)
-        if three:
-            new_c = fma(load(sums, at + 2 * hands), fade, c)
-            store(work, to + 2 * stride, c)
-            store(sums, at + 2 * hands, new_c)
-        store(work, to, a)
-        store(work, to + stride, b)
-        store(sums, at, new_a)
-        store(sums, at + hands, new_b)
-        _ask(source, sums, base + (3 if three else 2) * hands + i, next_actions, hands)
+        if any_positive(coming):
+            a, b = maximum(load(source, at), zero), maximum(load(source, at + hands), zero)
+            c = maximum(load(source, at + 2 * hands), zero) if three else zero
+            mass = a + b + c if three else a + b
+            inverse = where_positive(mass, coming / mass, zero)
+            rest = where_positive(mass, zero, coming * flat)
+            a, b, c = fma(a, inverse, rest), fma(b, inverse, rest), fma(c, inverse, rest)
+            new_a, new_b = fma(a, factor, load(sums, at)), fma(b, factor, load(sums, at + hands))
+            if three:
+                new_c = fma(c, factor, load(sums, at + 2 * hands))
+                store(work, to + 2 * stride, c)
+                store(sums, at + 2 * hands, new_c)
+            store(work, to, a)
+            store(work, to + stride, b)
+            store(sums, at, new_a)
+            store(sums, at + hands, new_b)
+        else:
+            store(work, to, zero)
+            store(work, to + stride, zero)
+            if three:
+                store(work, to + 2 * stride, zero)
+        if next_actions and any_positive(load(work, next_reach + i)):
+            _ask(source, sums, base + (3 if three else 2) * hands + i, next_actions, hands)
 
 
 @inline
@@ -281,7 +295,7 @@ def _write_best(best: U8, base: int, num_actions: int, hands: int, work: F32, ro
 
 
 @inline
-def push_down(sweep: Sweep, p: int, mode: int, street: int, board: int, batch: int, decay: float, work: F32) -> None:
+def push_down(sweep: Sweep, p: int, mode: int, street: int, board: int, batch: int, weight: float, work: F32) -> None:
     nodes, boards = sweep.nodes, sweep.boards
     opponent = 1 - p
     hands, block = boards.padded[opponent, board], boards.block[opponent, board]
@@ -295,17 +309,22 @@ def push_down(sweep: Sweep, p: int, mode: int, street: int, board: int, batch: i
         base = block + np.int64(nodes.entry[node]) * hands
         reach = area + nodes.reach_row[p, node] * stride
         child = area + nodes.reach_row[p, nodes.first_child[node]] * stride
-        ahead = (nodes.num_children[after] if after < last else number) if streams else 0
+        follower = after if after < last else node
+        ahead = nodes.num_children[follower] if streams else 0
+        next_reach = area + nodes.reach_row[p, follower] * stride
         fixed = nodes.locked[node] or mode != SOLVE
         source = sweep.sums if fixed else sweep.source
         beside = sweep.modelled_player == opponent
         few = not (fixed or beside)
         if few and number == 2:
-            _push_few(sweep, False, base, hands, work, reach, child, stride, decay, ahead)
+            _push_few(sweep, False, base, hands, work, reach, child, stride, weight, ahead, next_reach)
         elif few and number == 3:
-            _push_few(sweep, True, base, hands, work, reach, child, stride, decay, ahead)
+            _push_few(sweep, True, base, hands, work, reach, child, stride, weight, ahead, next_reach)
         else:
-            _push_reach(sweep, source, not fixed, beside, base, number, hands, work, reach, child, stride, decay, ahead)
+            _push_reach(
+                sweep, source, not fixed, beside, base, number, hands, work, reach, child, stride, weight, ahead,
+                next_reach,
+            )  # fmt: skip
     last_own = _next_decision(sweep, p, last - 1, first - 1, -1)
     if streams and last_own >= first:  # where the way up begins
         own = boards.padded[p, board]

@@ -32,7 +32,7 @@ from poker.kernels.vector.arrays import (
     Gadgets,
     Sweep,
 )
-from poker.kernels.vector.decisions import DECAY, pull_up, push_down
+from poker.kernels.vector.decisions import WEIGHT, pull_up, push_down
 from poker.kernels.vector.terminals import evaluate_terminals
 
 DOWN, UP = 1, 2
@@ -200,7 +200,7 @@ def _visit(
     for batch in range(sweep.batches.street_start[street], sweep.batches.street_start[street + 1]):
         if way & DOWN:
             _receive(sweep, p, street, board, batch, above, above_reach, work)
-            push_down(sweep, p, mode, street, board, batch, parameters[DECAY], work)
+            push_down(sweep, p, mode, street, board, batch, parameters[WEIGHT], work)
         if way & UP:
             if deals and sweep.boards.symmetric[board]:
                 _average_orbits(sweep, p, street, board, work)

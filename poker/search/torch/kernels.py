@@ -91,7 +91,7 @@ def push(
         coming = tl.load(reach + tl.load(parent + REACH + p) + row + place, mask=live, other=0.0)
     root = nodes + tl.load(component + COMPONENT_ROOT) * NODE
     tl.store(rows + tl.load(root + REACH_ROW + p).to(tl.int64) * pad + hands, coming, mask=live)
-    block, decay = tl.load(board + BLOCK + q), tl.load(parameters + 5)
+    block, weight = tl.load(board + BLOCK + q), tl.load(parameters + 5)
     a = tl.arange(0, WIDTH)[:, None]
     for i in range(tl.load(component + DECISIONS_OF + 2 * q), tl.load(component + DECISIONS_OF + 2 * q + 1)):
         tl.debug_barrier()
@@ -108,7 +108,7 @@ def push(
         inverse = tl.where(mass > 0, coming / tl.where(mass > 0, mass, 1.0), 0.0)
         shares = weights * inverse[None, :] + tl.where(mass > 0, 0.0, coming / count)[None, :]
         if ADDS:
-            tl.store(sums + at, tl.load(sums + at, mask=inside, other=0.0) * decay + shares, mask=inside)
+            tl.store(sums + at, tl.load(sums + at, mask=inside, other=0.0) + shares * weight, mask=inside)
         if MODELLED:
             shares += fixed
         child = tl.load(nodes + first * NODE + REACH_ROW + p).to(tl.int64) + a

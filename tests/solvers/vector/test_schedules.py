@@ -27,9 +27,17 @@ def test_a_prediction_carries_what_the_next_iteration_keeps(name: str) -> None:
     ],
 )
 def test_weights_of_iterations_in_the_average(options: dict[str, Any], expected: list[float]) -> None:
-    decay = Schedule("cfr", **options).parameters(1, 9)[:, 5]
-    weights = [float(np.prod(decay[k:])) for k in range(1, 10)]
-    assert weights == pytest.approx(expected, abs=1e-6)
+    weights = Schedule("cfr", **options).parameters(1, 9)[:, 5]
+    assert weights / weights[-1] == pytest.approx(expected, abs=1e-6)
+    assert weights.min() > 0
+
+
+@pytest.mark.parametrize("name", ["cfr_plus", "dcfr", "apdcfr"])
+def test_no_sum_leaves_float32(name: str) -> None:
+    """Neither of the least reach after one iteration, whose inverse is finite, nor of reach 1 after a billion."""
+    weights = schedule(name).parameters(1, 1)[0, 5], schedule(name).parameters(10**9, 1)[0, 5]
+    assert np.isfinite(1 / (np.float32(1e-45) * weights[0]))
+    assert np.isfinite(np.float32(1e9) * weights[1])
 
 
 def test_beta_is_an_exponent_of_negative_regrets() -> None:
