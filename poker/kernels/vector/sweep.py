@@ -2,7 +2,8 @@
 
 A sweep for player p pushes the opponent's reach down, evaluates terminals, and pulls p's counterfactual values up,
 updating p's regrets (or maximising, or averaging, for exact best responses and values) on the way. The opponent's
-average strategy is accumulated while the player's reach goes down, so that it is weighted by it without a second pass.
+average strategy is accumulated while the player's reach goes down, so that it is weighted by it without a second pass;
+it is a sum that is never rescaled, so that hands which do not come to a node cost nothing there on the way down.
 Hands are SIMD lanes; at showdowns and folds the lanes are 16 terminal rows of one board instead, so that the running
 sums per card, which must be made hand after hand, are paid once for all of them; at the depth limit they are clusters
 of the player's hands.
@@ -33,9 +34,11 @@ from poker.kernels.vector.arrays import (
     Sweep,
 )
 from poker.kernels.vector.decisions import WEIGHT, pull_up, push_down
-from poker.kernels.vector.terminals import evaluate_terminals
+from poker.kernels.vector.terminals import evaluate_terminals, four_runouts
 
-DOWN, UP = 1, 2
+DOWN, UP, RUNOUTS = 1, 2, 4
+BELOW_ROOT = 1
+"""The phase of a sweep between the root's way down and its way up."""
 
 
 @inline
@@ -173,7 +176,7 @@ def _gadgets(sweep: Sweep, own: int, p: int, street: int, board: int, batch: int
     )  # fmt: skip
 
 
-@kernel
+@inline
 def _visit(
     sweep: Sweep,
     p: int,
@@ -190,14 +193,18 @@ def _visit(
     rows: I64,
     scales: F32,
 ) -> None:
-    """A board on the way `DOWN` to those below it, on the way `UP` from them, or both, where there are none.
+    """A board on the way `DOWN` to those below it, on the way `UP` from them, or both, where there are none. `RUNOUTS`
+    + n is the n-th part of the run-outs of the root's board, before the way up.
 
     On the last street it goes batch after batch, so that scratch memory stays in the cache.
     """
     deals, guarded = street < sweep.last_street, len(sweep.gadgets.rows) > 0
-    if deals and way & DOWN:
+    if deals and way == DOWN:
         _clear_deals(sweep, street, work)
     for batch in range(sweep.batches.street_start[street], sweep.batches.street_start[street + 1]):
+        if way >= RUNOUTS:
+            four_runouts(sweep, p, street, board, batch, way - RUNOUTS, work, rows)
+            break
         if way & DOWN:
             _receive(sweep, p, street, board, batch, above, above_reach, work)
             push_down(sweep, p, mode, street, board, batch, parameters[WEIGHT], work)
@@ -214,48 +221,59 @@ def _visit(
 
 
 @inline
-def _visit_root(sweep: Sweep, p: int, mode: int, way: int, parameters: F32, root: F32, rows: I64, scales: F32) -> None:
-    """The root's street; `root` is its scratch memory."""
-    none = np.int64(0)  # a literal would be a type of its own, and all be compiled twice
-    _visit(sweep, p, mode, sweep.first_street, none, way, parameters, root, none, root, none, root, rows, scales)
-
-
-@inline
-def _visit_chunk(
-    sweep: Sweep, p: int, mode: int, parameters: F32, chunk: int, root: F32, work: F32, rows: I64, scales: F32
+def _visit_part(
+    sweep: Sweep,
+    p: int,
+    mode: int,
+    parameters: F32,
+    root_way: int,
+    chunk: int,
+    root: F32,
+    work: F32,
+    rows: I64,
+    scales: F32,
+    cursor: I64,
+    here: I64,
 ) -> None:
-    """All boards below those of a chunk; their values are added up in the chunk's own part of `partial`."""
-    top = sweep.first_street
+    """The root's board, if `root_way` is not 0, with `root` as scratch memory; or all boards below those of a chunk,
+    whose values are added up in the chunk's own part of `partial`."""
+    top, children = sweep.first_street, sweep.boards.child_start
     size = sweep.num_slots[top] * sweep.place[STRIDE, top]
-    begin = chunk * size
-    sweep.partial[begin : begin + size] = 0.0
-    cursor, here = np.zeros(8, np.int64), np.zeros(8, np.int64)
-    children = sweep.boards.child_start
-    for first in range(sweep.chunk_start[chunk], sweep.chunk_start[chunk + 1]):
-        street = top + 1
+    begin, least, last = np.int64(0), top, np.int64(1)
+    board = np.int64(0)
+    if root_way == 0:
+        begin, least = np.int64(chunk * size), top + 1
+        board, last = np.int64(sweep.chunk_start[chunk]), np.int64(sweep.chunk_start[chunk + 1])
+        sweep.partial[begin : begin + size] = 0.0
+    for first in range(board, last):
+        street, way = least, np.int64(root_way)
         here[street] = first
-        way = np.int64(DOWN)
-        while street > top:
+        if root_way == 0:
+            way = np.int64(DOWN)
+        while street >= least:
             board = here[street]
-            if way == DOWN:
-                cursor[street] = children[board]
-                if street == sweep.last_street:
-                    way = np.int64(DOWN | UP)
-            elif cursor[street] < children[board + 1]:
-                here[street + 1] = cursor[street]
-                cursor[street] += 1
-                street += 1
-                way = np.int64(DOWN)
-                continue
-            at_top = street == top + 1
+            if street > top:
+                if way == DOWN:
+                    cursor[street] = children[board]
+                    if street == sweep.last_street:
+                        way = np.int64(DOWN | UP)
+                elif cursor[street] < children[board + 1]:
+                    here[street + 1] = cursor[street]
+                    cursor[street] += 1
+                    street += 1
+                    way = np.int64(DOWN)
+                    continue
+            at_top = street <= top + 1
             above, values_above = (root, sweep.partial) if at_top else (work, work)
-            above_reach = sweep.place[REACH, street - 1]
-            above_value = begin if at_top else sweep.place[VALUE, street - 1]
+            before = max(street - 1, top)
+            above_reach = sweep.place[REACH, before]
+            above_value = begin if at_top else sweep.place[VALUE, before]
+            scratch = root if street == top else work
             _visit(
-                sweep, p, mode, street, board, way, parameters, above, above_reach, values_above, above_value, work,
+                sweep, p, mode, street, board, way, parameters, above, above_reach, values_above, above_value, scratch,
                 rows, scales,
             )  # fmt: skip
-            if way & UP:
+            if way != DOWN or street == top:
                 street -= 1
             way = np.int64(UP)
 
@@ -285,23 +303,34 @@ def run_team(
 ) -> None:
     """Sweeps for players first..last in turn, once per row of `parameters` [n, 6], by one of `members` threads.
 
-    Member 0 does the root's street; chunks of boards go to whoever is free, each into its own part of `partial`, so
-    that the sums do not depend on who did what.
+    Member 0 does the root's street; its run-outs, and chunks of boards, go to whoever is free, each chunk into its own
+    part of `partial`, so that the sums do not depend on who did what.
     """
-    chunks = len(sweep.chunk_start) - 1
     rows, scales = np.empty(64, np.int64), np.empty(64, np.float32)
+    cursor, here = np.zeros(8, np.int64), np.zeros(8, np.int64)
     deals = sweep.first_street < sweep.last_street
+    batch = sweep.batches.street_start[sweep.first_street]
     for t in range(len(parameters)):
         for p in range(first, last + 1):
-            if member == 0:
-                way = np.int64(DOWN) if deals else np.int64(DOWN | UP)
-                _visit_root(sweep, p, mode, way, parameters[t], root, rows, scales)
-            wait(shared, members)
-            chunk = fetch_add(shared, TICKET, 1)
-            while chunk < chunks:
-                _visit_chunk(sweep, p, mode, parameters[t], chunk, root, work, rows, scales)
-                chunk = fetch_add(shared, TICKET, 1)
-            wait(shared, members)
-            if member == 0 and deals:
-                _add_chunks(sweep, root)
-                _visit_root(sweep, p, mode, np.int64(UP), parameters[t], root, rows, scales)
+            num_rows = sweep.batches.runout_start[p, batch + 1] - sweep.batches.runout_start[p, batch]
+            runouts = (num_rows + 3) // 4 if deals else 0
+            for phase in range(3 if deals else 1):
+                parts = len(sweep.chunk_start) - 1 + runouts if phase == BELOW_ROOT else 1
+                if phase == BELOW_ROOT:
+                    part = fetch_add(shared, TICKET, 1)
+                else:
+                    part = np.int64(member)
+                    if phase and member == 0:
+                        _add_chunks(sweep, root)
+                while part < parts:
+                    way = np.int64(0)
+                    if phase != BELOW_ROOT:
+                        way = np.int64(UP if phase else DOWN if deals else DOWN | UP)
+                    elif part < runouts:
+                        way = np.int64(RUNOUTS + part)
+                    _visit_part(
+                        sweep, p, mode, parameters[t], way, part - runouts, root, work, rows, scales, cursor, here
+                    )
+                    part = fetch_add(shared, TICKET, 1) if phase == BELOW_ROOT else np.int64(parts)
+                if phase <= BELOW_ROOT:
+                    wait(shared, members)

@@ -1,10 +1,10 @@
 """Payoffs at the terminals of a board: folds and showdowns sixteen rows at a time, run-outs four."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from poker.kernels.registry import inline
+from poker.kernels.registry import inline, kernel
 from poker.kernels.simd import (
     fma,
     lanes_to_rows,
@@ -31,8 +31,25 @@ from poker.kernels.vector.arrays import (
     STRIDE,
     VALUE,
     ZERO_ROW,
+    Boards,
+    HandLists,
     Sweep,
 )
+
+
+class Leaves(NamedTuple):
+    """The fields of a `Sweep` that leaves read. They have a kernel of their own, which compiles faster than as a part
+    of the sweep."""
+
+    leaves: I32
+    boards: Boards
+    lists: HandLists
+    areas: I64
+    cluster: I32
+    num_clusters: I32
+    leaf_matrix: I64
+    leaf_values: F32
+    num_card_slots: int
 
 
 @inline
@@ -160,7 +177,7 @@ def _terminal_rows(
 
 
 @inline
-def _arriving(sweep: Sweep, p: int, board: int, reach: int, work: F32, listed: I64) -> int:
+def _arriving(sweep: Leaves, p: int, board: int, reach: int, work: F32, listed: I64) -> int:
     """Lists the opponent's hands that reach a leaf, and returns how many they are: with most leaves, few."""
     lists, theirs, count, left = sweep.lists, sweep.boards.list_start[1 - p, board], 0, 0
     for j in range(sweep.boards.size[1 - p, board]):
@@ -174,7 +191,7 @@ def _arriving(sweep: Sweep, p: int, board: int, reach: int, work: F32, listed: I
 
 @inline
 def _sum_leaf(
-    sweep: Sweep,
+    sweep: Leaves,
     p: int,
     board: int,
     matrix: int,
@@ -210,7 +227,7 @@ def _sum_leaf(
 
 @inline
 def _add_twins(
-    sweep: Sweep,
+    sweep: Leaves,
     p: int,
     board: int,
     matrix: int,
@@ -234,7 +251,7 @@ def _add_twins(
 
 
 @inline
-def _hand_leaf(sweep: Sweep, p: int, board: int, factors: int, reach: int, value: int, work: F32) -> None:
+def _hand_leaf(sweep: Leaves, p: int, board: int, factors: int, reach: int, value: int, work: F32) -> None:
     """A leaf with a value for each hand of p: that, times the mass of the opponent's compatible hands."""
     boards, lists, cards = sweep.boards, sweep.lists, sweep.areas[CARDS]
     own, theirs = boards.list_start[p, board], boards.list_start[1 - p, board]
@@ -256,18 +273,16 @@ def _hand_leaf(sweep: Sweep, p: int, board: int, factors: int, reach: int, value
         work[value + i] = sweep.leaf_values[factors + i] * met
 
 
-@inline
-def _leaves(sweep: Sweep, p: int, street: int, board: int, batch: int, work: F32) -> None:
-    """p's values at the depth limit: expectations of the leaves' cluster matrices over the compatible hands of the
+@kernel
+def _leaf_rows(
+    sweep: Leaves, p: int, board: int, begin: int, end: int, stride: int, reaches: int, values: int, work: F32
+) -> None:
+    """p's values at leaves begin..end: expectations of their cluster matrices over the compatible hands of the
     opponent. A hand has what its cluster has against all hands, less what it has against those with either card."""
-    batches, boards, lists = sweep.batches, sweep.boards, sweep.lists
-    begin, end = batches.leaf_start[p, batch], batches.leaf_start[p, batch + 1]
-    if begin == end:
-        return
-    stride, reaches, values = sweep.place[STRIDE, street], sweep.place[REACH, street], sweep.place[VALUE, street]
+    boards, lists = sweep.boards, sweep.lists
     if sweep.num_clusters[p] == 0:
         for row in range(begin, end):
-            leaf = batches.leaves[row]
+            leaf = sweep.leaves[row]
             factors, reach = sweep.leaf_matrix[p, leaf[2], leaf[3]], reaches + leaf[0] * stride
             _hand_leaf(sweep, p, board, factors, reach, values + leaf[1] * stride, work)
         return
@@ -282,7 +297,7 @@ def _leaves(sweep: Sweep, p: int, street: int, board: int, batch: int, work: F32
         first[i], second[i] = at + rows * np.int64(lists.card0[own + i]), at + rows * np.int64(lists.card1[own + i])
     listed, count, last = np.empty(boards.size[1 - p, board] + 1, np.int64), 0, -1
     for row in range(begin, end):
-        leaf = batches.leaves[row]
+        leaf = sweep.leaves[row]
         matrix, reach = sweep.leaf_matrix[p, leaf[2], leaf[3]], reaches + leaf[0] * stride
         value = values + leaf[1] * stride
         if reach != last:
@@ -296,6 +311,22 @@ def _leaves(sweep: Sweep, p: int, street: int, board: int, batch: int, work: F32
             held = work[first[i]] + work[second[i]]
             work[np.uint64(value + i)] = work[every[i]] - held
         _add_twins(sweep, p, board, matrix, reach, listed, count, width, value, work)
+
+
+@inline
+def _leaves(sweep: Sweep, p: int, street: int, board: int, batch: int, work: F32) -> None:
+    """p's values at the depth limit."""
+    batches, place = sweep.batches, sweep.place
+    begin, end = batches.leaf_start[p, batch], batches.leaf_start[p, batch + 1]
+    if begin < end:
+        leaves = Leaves(
+            batches.leaves, sweep.boards, sweep.lists, sweep.areas, sweep.cluster, sweep.num_clusters,
+            sweep.leaf_matrix, sweep.leaf_values, sweep.num_card_slots,
+        )  # fmt: skip
+        _leaf_rows(
+            leaves, np.int64(p), np.int64(board), np.int64(begin), np.int64(end), place[STRIDE, street],
+            place[REACH, street], place[VALUE, street], work,
+        )  # fmt: skip
 
 
 @inline
@@ -362,25 +393,45 @@ def _runout_rows_of_1(
         work[value[3] + j] = -total(vd)
 
 
-@inline
-def _runouts(sweep: Sweep, p: int, street: int, board: int, batch: int, work: F32, rows: I64) -> None:
-    """Results of all-ins with cards to come, four rows at a time. Few hands go all-in: the others are passed over."""
-    boards, table = sweep.boards, sweep.batches.runouts
-    stride, reach, value = sweep.place[STRIDE, street], sweep.place[REACH, street], sweep.place[VALUE, street]
-    begin, end = sweep.batches.runout_start[p, batch], sweep.batches.runout_start[p, batch + 1]
-    if begin == end:
-        return
-    start, width, hands = int(sweep.runout_at[board]), int(boards.padded[0, board]), int(boards.size[1, board])
+@kernel
+def _four_runouts(
+    p: int,
+    matrix: I16,
+    start: int,
+    width: int,
+    hands: int,
+    table: I32,
+    row: int,
+    end: int,
+    reach: int,
+    value: int,
+    stride: int,
+    zero_row: int,
+    dump_row: int,
+    work: F32,
+    rows: I64,
+) -> None:
+    """`four_runouts` without the sweep: passing that costs as much as a small river."""
     listed = np.empty(max(width, hands) + 1, np.int64)
-    for group in range(begin, end, 4):
-        for r in range(4):
-            inside = group + r < end
-            rows[r] = reach + table[group + r, 0] * stride if inside else sweep.areas[ZERO_ROW]
-            rows[4 + r] = value + table[group + r, 1] * stride if inside else sweep.areas[DUMP_ROW]
-        if p == 0:
-            _runout_rows_of_0(sweep.runout_matrix, start, width, hands, work, rows[:4], rows[4:8], listed)
-        else:
-            _runout_rows_of_1(sweep.runout_matrix, start, width, hands, work, rows[:4], rows[4:8], listed)
+    for r in range(4):
+        rows[r] = reach + table[row + r, 0] * stride if row + r < end else zero_row
+        rows[4 + r] = value + table[row + r, 1] * stride if row + r < end else dump_row
+    if p == 0:
+        _runout_rows_of_0(matrix, start, width, hands, work, rows[:4], rows[4:8], listed)
+    else:
+        _runout_rows_of_1(matrix, start, width, hands, work, rows[:4], rows[4:8], listed)
+
+
+@inline
+def four_runouts(sweep: Sweep, p: int, street: int, board: int, batch: int, part: int, work: F32, rows: I64) -> None:
+    """Results of all-ins with cards to come, four rows at a time. Few hands go all-in: the others are passed over."""
+    boards, place, areas, starts = sweep.boards, sweep.place, sweep.areas, sweep.batches.runout_start
+    _four_runouts(
+        p, sweep.runout_matrix, sweep.runout_at[board], np.int64(boards.padded[0, board]),
+        np.int64(boards.size[1, board]), sweep.batches.runouts, np.int64(starts[p, batch] + 4 * part),
+        np.int64(starts[p, batch + 1]), place[REACH, street], place[VALUE, street], place[STRIDE, street],
+        areas[ZERO_ROW], areas[DUMP_ROW], work, rows,
+    )  # fmt: skip
 
 
 @inline
@@ -407,5 +458,7 @@ def evaluate_terminals(sweep: Sweep, p: int, street: int, board: int, batch: int
             begin, end, table = batches.fold_start[p, batch], batches.fold_start[p, batch + 1], batches.folds
         _terminal_rows(sweep, p, street, board, table, begin, end, showdown, work, rows)
     _leaves(sweep, p, street, board, batch, work)
-    _runouts(sweep, p, street, board, batch, work, rows)
+    if street > sweep.first_street or street == sweep.last_street:  # else threads share them
+        for part in range((batches.runout_start[p, batch + 1] - batches.runout_start[p, batch] + 3) // 4):
+            four_runouts(sweep, p, street, board, batch, part, work, rows)
     _mix_rows(sweep, p, street, board, batch, work)
