@@ -114,7 +114,7 @@ def _push_reach(
 @inline
 def _push_few(
     sweep: Sweep,
-    three: bool,
+    count: int,
     base: int,
     hands: int,
     work: F32,
@@ -125,23 +125,29 @@ def _push_few(
     next_actions: int,
     next_reach: int,
 ) -> None:
-    """`_push_reach` that adds, of two or three actions: what is read stays in registers."""
+    """`_push_reach` that adds, of two to four actions: what is read stays in registers."""
     source, sums = sweep.source, sweep.sums
-    zero, flat, factor = splat(0.0), splat(1.0 / 3) if three else splat(1.0 / 2), splat(weight)
+    zero, flat, factor = splat(0.0), splat(1.0 / count), splat(weight)
     for i in range(0, hands, 16):
         at, to, coming = base + i, child + i, load(work, reach + i)
         if any_positive(coming):
             a, b = maximum(load(source, at), zero), maximum(load(source, at + hands), zero)
-            c = maximum(load(source, at + 2 * hands), zero) if three else zero
-            mass = a + b + c if three else a + b
+            c = maximum(load(source, at + 2 * hands), zero) if count > 2 else zero
+            d = maximum(load(source, at + 3 * hands), zero) if count > 3 else zero
+            mass = (a + b + c) + d if count > 3 else a + b + c if count > 2 else a + b
             inverse = where_positive(mass, coming / mass, zero)
             rest = where_positive(mass, zero, coming * flat)
             a, b, c = fma(a, inverse, rest), fma(b, inverse, rest), fma(c, inverse, rest)
             new_a, new_b = fma(a, factor, load(sums, at)), fma(b, factor, load(sums, at + hands))
-            if three:
+            if count > 2:
                 new_c = fma(c, factor, load(sums, at + 2 * hands))
                 store(work, to + 2 * stride, c)
                 store(sums, at + 2 * hands, new_c)
+            if count > 3:
+                d = fma(d, inverse, rest)
+                new_d = fma(d, factor, load(sums, at + 3 * hands))
+                store(work, to + 3 * stride, d)
+                store(sums, at + 3 * hands, new_d)
             store(work, to, a)
             store(work, to + stride, b)
             store(sums, at, new_a)
@@ -149,10 +155,12 @@ def _push_few(
         else:
             store(work, to, zero)
             store(work, to + stride, zero)
-            if three:
+            if count > 2:
                 store(work, to + 2 * stride, zero)
+            if count > 3:
+                store(work, to + 3 * stride, zero)
         if next_actions and any_positive(load(work, next_reach + i)):
-            _ask(source, sums, base + (3 if three else 2) * hands + i, next_actions, hands)
+            _ask(source, sums, base + count * hands + i, next_actions, hands)
 
 
 @inline
@@ -209,7 +217,7 @@ def _new_regret(regrets: F32, at: int, gain: Any, positive: Any, negative: Any, 
 @inline
 def _update_few(
     sweep: Sweep,
-    three: bool,
+    count: int,
     base: int,
     hands: int,
     work: F32,
@@ -219,53 +227,67 @@ def _update_few(
     parameters: F32,
     next_actions: int,
 ) -> None:
-    """`_update` of two or three actions: what is read stays in registers."""
+    """`_update` of two to four actions: what is read stays in registers."""
     source, regrets, predictive = sweep.source, sweep.regrets, sweep.predictive
     positive, negative = splat(parameters[POSITIVE]), splat(parameters[NEGATIVE])
     floor, carry, prediction = splat(parameters[FLOOR]), splat(parameters[CARRY]), splat(parameters[PREDICTION])
-    zero, flat = splat(0.0), splat(1.0 / 3) if three else splat(1.0 / 2)
-    row_a, row_b, row_c = rows[0], rows[1], rows[2]
-    scale_a, scale_b, scale_c = splat(scales[0]), splat(scales[1]), splat(scales[2])
+    zero, flat = splat(0.0), splat(1.0 / count)
+    row_a, row_b, row_c, row_d = rows[0], rows[1], rows[2], rows[3]
+    scale_a, scale_b = splat(scales[0]), splat(scales[1])
+    scale_c, scale_d = splat(scales[2]), splat(scales[3])
     for i in range(0, hands, 16):
         at = base + i
         a, b = maximum(load(source, at), zero), maximum(load(source, at + hands), zero)
-        c = maximum(load(source, at + 2 * hands), zero) if three else zero
-        mass = a + b + c if three else a + b
+        c = maximum(load(source, at + 2 * hands), zero) if count > 2 else zero
+        d = maximum(load(source, at + 3 * hands), zero) if count > 3 else zero
+        mass = (a + b + c) + d if count > 3 else a + b + c if count > 2 else a + b
         inverse = where_positive(mass, splat(1.0) / mass, zero)
         rest = where_positive(mass, zero, flat)
         value_a, value_b = load(work, row_a + i), load(work, row_b + i)
         value = fma(fma(a, inverse, rest) * scale_a, value_a, zero)
         value = fma(fma(b, inverse, rest) * scale_b, value_b, value)
-        value_c = load(work, row_c + i) if three else zero
-        if three:
+        value_c = load(work, row_c + i) if count > 2 else zero
+        value_d = load(work, row_d + i) if count > 3 else zero
+        if count > 2:
             value = fma(fma(c, inverse, rest) * scale_c, value_c, value)
+        if count > 3:
+            value = fma(fma(d, inverse, rest) * scale_d, value_d, value)
         less = zero - value
-        gain_a, gain_b, gain_c = fma(scale_a, value_a, less), fma(scale_b, value_b, less), fma(scale_c, value_c, less)
+        gain_a, gain_b = fma(scale_a, value_a, less), fma(scale_b, value_b, less)
+        gain_c, gain_d = fma(scale_c, value_c, less), fma(scale_d, value_d, less)
         new_a = _new_regret(regrets, at, gain_a, positive, negative, floor)
         new_b = _new_regret(regrets, at + hands, gain_b, positive, negative, floor)
-        new_c = _new_regret(regrets, at + 2 * hands, gain_c, positive, negative, floor) if three else zero
+        new_c = _new_regret(regrets, at + 2 * hands, gain_c, positive, negative, floor) if count > 2 else zero
+        new_d = _new_regret(regrets, at + 3 * hands, gain_d, positive, negative, floor) if count > 3 else zero
         store(work, target + i, value)
         store(regrets, at, new_a)
         store(regrets, at + hands, new_b)
-        if three:
+        if count > 2:
             store(regrets, at + 2 * hands, new_c)
+        if count > 3:
+            store(regrets, at + 3 * hands, new_d)
         if predictive:
             store(source, at, fma(gain_a, prediction, new_a * carry))
             store(source, at + hands, fma(gain_b, prediction, new_b * carry))
-            if three:
+            if count > 2:
                 store(source, at + 2 * hands, fma(gain_c, prediction, new_c * carry))
+            if count > 3:
+                store(source, at + 3 * hands, fma(gain_d, prediction, new_d * carry))
         _ask(regrets, source, base - next_actions * hands + i, next_actions, hands)
 
 
 @inline
-def _sum_few(three: bool, hands: int, work: F32, rows: I64, scales: F32, target: int) -> None:
-    """`_combine` of the opponent's two or three actions."""
-    row_a, row_b, row_c = rows[0], rows[1], rows[2]
-    scale_a, scale_b, scale_c = splat(scales[0]), splat(scales[1]), splat(scales[2])
+def _sum_few(count: int, hands: int, work: F32, rows: I64, scales: F32, target: int) -> None:
+    """`_combine` of the opponent's two to four actions."""
+    row_a, row_b, row_c, row_d = rows[0], rows[1], rows[2], rows[3]
+    scale_a, scale_b = splat(scales[0]), splat(scales[1])
+    scale_c, scale_d = splat(scales[2]), splat(scales[3])
     for i in range(0, hands, 16):
         value = fma(load(work, row_b + i), scale_b, load(work, row_a + i) * scale_a)
-        if three:
+        if count > 2:
             value = fma(load(work, row_c + i), scale_c, value)
+        if count > 3:
+            value = fma(load(work, row_d + i), scale_d, value)
         store(work, target + i, value)
 
 
@@ -317,9 +339,11 @@ def push_down(sweep: Sweep, p: int, mode: int, street: int, board: int, batch: i
         beside = sweep.modelled_player == opponent
         few = not (fixed or beside)
         if few and number == 2:
-            _push_few(sweep, False, base, hands, work, reach, child, stride, weight, ahead, next_reach)
+            _push_few(sweep, 2, base, hands, work, reach, child, stride, weight, ahead, next_reach)
         elif few and number == 3:
-            _push_few(sweep, True, base, hands, work, reach, child, stride, weight, ahead, next_reach)
+            _push_few(sweep, 3, base, hands, work, reach, child, stride, weight, ahead, next_reach)
+        elif few and number == 4:
+            _push_few(sweep, 4, base, hands, work, reach, child, stride, weight, ahead, next_reach)
         else:
             _push_reach(
                 sweep, source, not fixed, beside, base, number, hands, work, reach, child, stride, weight, ahead,
@@ -362,9 +386,11 @@ def pull_up(
         base = block + np.int64(nodes.entry[node]) * hands
         other, best = nodes.player[node] != p, mode in (BEST_RESPONSE, RECORD)
         if other and number == 2:
-            _sum_few(False, hands, work, rows, scales, target)
+            _sum_few(2, hands, work, rows, scales, target)
         elif other and number == 3:
-            _sum_few(True, hands, work, rows, scales, target)
+            _sum_few(3, hands, work, rows, scales, target)
+        elif other and number == 4:
+            _sum_few(4, hands, work, rows, scales, target)
         elif not other and (nodes.locked[node] or mode == AVERAGE):
             _follow(sweep.sums, base, number, hands, work, rows, scales, target)
         elif other or best:
@@ -375,8 +401,10 @@ def pull_up(
             before = _next_decision(sweep, p, node - 1, first - 1, -1)
             ahead = nodes.num_children[before] if streams and before >= first else 0
             if number == 2:
-                _update_few(sweep, False, base, hands, work, rows, scales, target, parameters, ahead)
+                _update_few(sweep, 2, base, hands, work, rows, scales, target, parameters, ahead)
             elif number == 3:
-                _update_few(sweep, True, base, hands, work, rows, scales, target, parameters, ahead)
+                _update_few(sweep, 3, base, hands, work, rows, scales, target, parameters, ahead)
+            elif number == 4:
+                _update_few(sweep, 4, base, hands, work, rows, scales, target, parameters, ahead)
             else:
                 _update(sweep, base, number, hands, work, rows, scales, target, parameters, ahead)
