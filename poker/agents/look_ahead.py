@@ -170,16 +170,21 @@ class LookAheadResponse(LocalBestResponse):
                 roots.append(self._root(betting, board, betting.to_act))
         self._value(roots)
 
-    def winnings(self, betting: Betting, board: Board, player: int, boards: Sequence[Board] = ()) -> Floats:
-        """[H] v of `player` who is the adversary from the start of a street on, the mean over `boards` of the next.
+    def winnings(self, betting: Betting, board: Board, boards: Sequence[Board] = ()) -> float:
+        """Chips per hand won by plans from the start of a street on, to which both players came as the opponent plays:
+        a mean over both seats and over next `boards`.
 
-        It is what the hand's actions win by the plan from here, so boards drawn apart from the plan's own value it
-        without bias. On the last street there are none to draw.
+        The plan does not depend on these, so boards drawn apart from its own value it without bias. On the last street
+        there are none to draw.
         """
-        self._value([self._root(betting, board, player)])
-        root = self._root(betting, board, player, tuple(boards))
-        self._value([root])
-        return root.value
+        ranges = [self.range_of(betting, board, player) for player in range(2)]
+        total = 0.0
+        for player, own in enumerate(ranges):
+            self._value([self._root(betting, board, player)])
+            root = self._root(betting, board, player, tuple(boards))
+            self._value([root])
+            total += float(own @ root.value)
+        return total / 2 / float(ranges[0] @ self._rules.space.compatible_mass(ranges[1]))
 
     def _root(self, betting: Betting, board: Board, player: int, boards: tuple[Board, ...] | None = None) -> _Node:
         reach = self.range_of(betting, board, 1 - player)

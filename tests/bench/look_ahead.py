@@ -89,12 +89,12 @@ def _deal(
         for street, place in STREETS.items():
             if state.street == place and street not in lines:
                 lines[street] = state.betting.text()
-                row[street] = {key: _mean_of_seats(planner, state, number) for key, planner in planners[street].items()}
+                row[street] = {key: _won(planner, state, number) for key, planner in planners[street].items()}
         state = state.apply(agent.act(state.view(state.to_act)))
     return {"lines": lines, **row}
 
 
-def _mean_of_seats(planner: LookAheadResponse, state: HandState, number: int) -> float:
+def _won(planner: LookAheadResponse, state: HandState, number: int) -> float:
     """Chips that the plan wins from the start of the street on."""
     rules, board = state.rules, state.rules.ordered_board(state.board)
     boards: list[Board] = []
@@ -102,10 +102,7 @@ def _mean_of_seats(planner: LookAheadResponse, state: HandState, number: int) ->
         deck = [card for card in range(rules.deck_size) if card not in board]
         rivers = np.random.default_rng([2, number]).choice(deck, RIVERS, replace=False)
         boards = [(*board, card) for card in rivers.tolist()]
-    ranges = [planner.range_of(state.betting, board, player) for player in range(2)]
-    pairs = float(ranges[0] @ rules.space.compatible_mass(ranges[1]))
-    values = [planner.winnings(state.betting, board, player, boards) for player in range(2)]
-    return float(np.mean([own @ value for own, value in zip(ranges, values, strict=True)])) / pairs
+    return planner.winnings(state.betting, board, boards)
 
 
 if __name__ == "__main__":
