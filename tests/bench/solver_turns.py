@@ -102,4 +102,4 @@ if __name__ == "__main__":
         folder = str(Path(sys.argv[1]).resolve())
         described = subprocess.check_output(["git", "-C", folder, "rev-parse", "HEAD"], text=True).strip()
         rows = main(folder, int(sys.argv[3]) if len(sys.argv) > 3 else 9)
-        Path(sys.argv[2]).write_text(json.dumps(record(rows=rows, before=described), indent=1) + "\n")
+        Path(sys.argv[2]).write_text(json.dumps(record(rows=rows, before=described, artifacts={}), indent=1) + "\n")
