@@ -49,7 +49,17 @@ SPOTS: Mapping[str, tuple[str, tuple[int, ...], float]] = {
     "turn": ("JhTh9h7d", (*_RAISES, 7400, 0), 74.0),
 }
 """Board, actions up to the spot, and the published pot in big blinds."""
-ROWS = ("exact", "depth_limited", "naive")
+_TO_THE_END = "+leaf.shallow=2"
+ROWS = (
+    "flop:exact",
+    "flop:depth_limited",
+    f"flop:depth_limited|{_TO_THE_END}|search.ahead.river=[[0.5,1.0,a],[1.0,a],[a]]",
+    "flop:naive",
+    f"flop:depth_limited|{_TO_THE_END}",
+    "turn:exact",
+    "turn:depth_limited",
+    "turn:depth_limited_range_turn|leaves.end_of_turn.shallow=0",
+)
 _PRECISION, _MOST, _LATER = 0.0002, 1000, 100
 """Of the pot for the exact solve, its most iterations, and those of later rounds."""
 
@@ -165,7 +175,7 @@ class Spot:
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("file", type=Path)
-    parser.add_argument("--rows", nargs="+", default=[f"{spot}:{name}" for spot in SPOTS for name in ROWS])
+    parser.add_argument("--rows", nargs="+", default=ROWS)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("settings", nargs="*", metavar="key=value")
     options = parser.parse_args()

@@ -148,7 +148,7 @@ def _cell(row: Mapping[str, Any], column: str) -> str:
         return f"{value:,}"
     if isinstance(value, list):
         return ", ".join(map(str, value))
-    return number_text(value) if isinstance(value, float) else str(value)
+    return number_text(value) if isinstance(value, float) else str(value).replace("|", "\\|")
 
 
 def main() -> None:
