@@ -100,6 +100,7 @@ def training() -> list[dict[str, Any]]:
 def run() -> list[dict[str, Any]]:
     """One row a figure; the limit of `leaf_net_training_busy` is 3."""
     quiet()
+    torch.backends.mkldnn.matmul.fp32_precision = "bf16"  # type: ignore[attr-defined]  # as `fit` has it
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
