@@ -174,7 +174,7 @@ class Mine(RegretSolver):
         return {**super().settings, "solver": "mine"}
 
     def _play(self, thread, done, deals, rng):
-        return (episode(self.sampling.arrays, self.table, 0.5, False, done, deals, rng),)
+        return (episode(self.sampling.arrays, self.table, 0.5, False, False, done, deals, rng),)
 """,
     "conf/solver/mine.yaml": """_target_: mine.solver.Mine
 _partial_: true
