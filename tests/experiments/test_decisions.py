@@ -1,6 +1,7 @@
 """PokerBench's files are read; agents and the solver answer their decisions; what was decided is kept."""
 
 import json
+import tarfile
 from pathlib import Path
 from typing import Any
 
@@ -10,17 +11,19 @@ from hydra.utils import instantiate
 from conf.compose import compose
 from poker.experiments.decisions import experiment
 from poker.experiments.decisions.solved import on_options
-from poker.formats.pokerbench import ALL_IN, read_decisions
+from poker.formats.pokerbench import ALL_IN, amount_of, is_card, read_decisions
 from poker.game.betting import Betting
 from poker.game.rules import FOLD
 from poker.play.lineup import AgentSpec
 from poker.run.errors import PokernetsError
 from poker.study.spots.report import Settings
+from poker.tree.spots import spot_bets, spot_root
 from tests.experiments.test_beside_people import Even
-from tests.games import load_rules
+from tests.games import CONF, load_rules
 from tests.search.even_leaf import EvenLeaf
 
 SIX = load_rules("holdem_nolimit_6p")
+SET = CONF.parents[1] / "shared" / "data" / "pokerbench.tar.xz"
 PREFLOP = """,prev_line,hero_pos,hero_holding,correct_decision,num_players,num_bets,available_moves,pot_size
 1,HJ/2.0bb/CO/6.5bb/HJ/allin,CO,AhAc,call,2,4,"['call', 'fold']",108.0
 2,,SB,QdJc,3.0bb,1,0,"['3.0bb', 'call', 'fold']",1.5
@@ -93,6 +96,30 @@ def test_the_blueprint_of_the_set_opens_as_it_does() -> None:
         opens.append(menu.raise_totals(betting))
         betting = betting.apply(FOLD)
     assert opens == [(200,), (200,), (230,), (250,), (300,)]
+
+
+def test_lines_and_menus_of_the_set_are_in_the_trees(tmp_path: Path) -> None:
+    if not SET.exists():
+        pytest.skip(f"needs {SET}")
+    with tarfile.open(SET) as archive:
+        archive.extract("pokerbench/postflop.csv", tmp_path, filter="data")
+    menus = [spot_bets(menu) for menu in instantiate(compose("evaluate", ["evaluate=decisions", "file=x"]).menus)]
+    others = 0
+    for one in read_decisions(tmp_path / "pokerbench" / "postflop.csv"):
+        before, menu = one.before_flop(SIX), menus[min(one.raises, 2) - 1]
+        pot, stack, start = before.pot // 100, (10_000 - before.highest) // 100, 0
+        betting = spot_root(3, stack)
+        for word in one.words:
+            if is_card(word):
+                start = max(betting.committed)
+                continue
+            amount = amount_of(word)
+            action = min(start + amount, stack) if amount > 0 else amount
+            assert action <= 0 or action in menu.raise_totals(betting, pot, start), one
+            betting = betting.apply(int(action))
+        offered = {total - start for total in menu.raise_totals(betting, pot, start)}
+        others += offered != {amount for amount in one.options if amount > 0}
+    assert others == 99, "menus of flops that come of another tree"
 
 
 def test_actions_are_read_as_the_next_option() -> None:
