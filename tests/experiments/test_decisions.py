@@ -81,6 +81,13 @@ def test_agents_and_the_solver_decide_what_files_say(files: list[str], tmp_path:
     assert again[-1]["answers"] == cut[-1]["answers"]
 
 
+def test_an_agent_with_other_settings_decides_anew(files: list[str], tmp_path: Path) -> None:
+    decide(files[:1], tmp_path)
+    decide(files[:1], tmp_path, agents=[AgentSpec("even", lambda: Even(name="even"), {"samples": 2})])
+    [journal] = tmp_path.rglob("games.jsonl")
+    assert len(journal.read_text().splitlines()) == 2 * 2
+
+
 def test_the_flop_has_the_bets_of_the_spot_in_whole_big_blinds(files: list[str]) -> None:
     after = read_decisions(files[1])[-1]
     assert (after.raises, after.pot, after.options) == (2, 26, (0, 26))

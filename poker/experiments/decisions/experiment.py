@@ -34,6 +34,7 @@ from poker.run.lock import alone
 from poker.run.progress import progress_bars
 from poker.store.artifacts import fingerprint_of
 from poker.store.lines import JsonLines
+from poker.store.provenance import portable, provenance
 from poker.study.spots.report import Settings
 
 SOLVER = "solver"
@@ -76,24 +77,27 @@ def run(
     solved = SolvedSpots(game, partial(ranges_at, believed.policy), menus, ahead, leaf, settings)
     answering: dict[str, Callable[[Sequence[PublicDecision]], list[Answer]]] = {SOLVER: solved.answers}
     answering |= {name: partial(_decided, policy, game) for name, policy in policies.items()}
-    fingerprint = getattr(getattr(believed, "blueprint", None), "fingerprint", "")
-    made_by = [fingerprint, list(map(dict, menus)), dict(ahead), vars(settings), type(leaf).__name__]
-    folder = Path(out) / fingerprint_of([list(map(repr, decisions)), made_by, seed])[:8]
+    named = provenance()
+    played = [named.get("configuration", {}).get("leaf"), sorted(named.get("artifacts", {}).values())]
+    made_by = [ranges.settings, list(map(dict, menus)), dict(ahead), vars(settings), *played]
+    made = {SOLVER: "", **{spec.name: fingerprint_of(portable(spec.settings))[:8] for spec in agents}}
+    folder = Path(out) / fingerprint_of(portable([list(map(repr, decisions)), made_by, seed]))[:8]
     folder.mkdir(parents=True, exist_ok=True)
     answers: dict[str, dict[PublicDecision, Answer]] = defaultdict(dict)
     seconds: dict[str, float] = defaultdict(float)
     with alone(folder, f"another command decides the spots in {folder}"):
         journal = JsonLines(folder / "games.jsonl")
         journal.cut_unfinished()
-        rows = {(row["by"], row["game"]): row for row in journal.rows()}
+        rows = {(row["by"], row["made"], row["game"]): row for row in journal.rows()}
         with progress_bars("spots", Console(stderr=True)) as bars:
             bar = bars.add_task("spots", total=len(by_game), found="")
             for name, spots in by_game.items():
                 for by in answering if spots[0].flop else policies:
-                    row = rows.get((by, name))
+                    row = rows.get((by, made[by], name))
                     if row is None:
-                        begun, made = time.process_time(), list(map(vars, answering[by](spots)))
-                        row = {"by": by, "game": name, "seconds": time.process_time() - begun, "answers": made}
+                        begun, decided = time.process_time(), list(map(vars, answering[by](spots)))
+                        took = time.process_time() - begun
+                        row = {"by": by, "made": made[by], "game": name, "seconds": took, "answers": decided}
                         journal.append([row])
                     seconds[by] += row["seconds"]
                     answers[by] |= zip(spots, (Answer(**one) for one in row["answers"]), strict=True)
