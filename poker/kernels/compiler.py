@@ -191,7 +191,7 @@ def _call_type(function: Any, context: Any, arguments: Any, keywords: Any) -> An
     """Signature of a call of one of numba's functions, found once a kernel. Numba tries all templates of the function
     each time that it goes over the types, in a seventh of the time to compile `vector.sweep`."""
     flags = ConfigStack().top_or_none()  # those of the kernel
-    key = function, arguments, tuple(keywords.items()), id(flags)
+    key = function, tuple(arguments), tuple(keywords.items()), id(flags)
     if key not in _resolved:
         signature = _resolve(function, context, arguments, keywords)
         _resolved[key] = signature, function._impl_keys[signature.args], flags

@@ -2,7 +2,7 @@
 
 In iteration t = 1, 2, ... regrets become R = max(R * (positive_t if R > 0 else negative_t) + r, floor) with the new
 regrets r; the next strategy is proportional to the positive part of R, or, predictive, of carry_t * R + prediction * r.
-The average strategy weighs iteration k by k^gamma (k at most 10,000) times the player's reach.
+The average strategy weighs iteration k by k^gamma (k at most 100,000) times the player's reach.
 
 - cfr_plus: floor 0, gamma 1 (Tammelin 2014); `delay` iterations are left out of the average.
 - dcfr(alpha, beta, gamma): positive_t = (t-1)^alpha / ((t-1)^alpha + 1), negative_t with beta (Brown and Sandholm 2019,
@@ -25,10 +25,10 @@ from poker.kernels.types import Floats, Singles
 from poker.run.errors import PokernetsError
 
 NO_FLOOR = -3.0e38
-_LEFT_OUT, _LARGEST = 1.0, 1e24
+_LEFT_OUT, _LARGEST = 1.0, 1e28
 """Weights in the average: of an iteration that it leaves out, which counts until one comes that it does not, and the
 largest. With these no sum of reach times weight leaves float32, be the reach 1e-45 or the iterations a billion."""
-_GROWING = 10_000
+_GROWING = 100_000
 """Iterations in which weights grow."""
 
 
