@@ -38,11 +38,11 @@ def unbundle(config: DictConfig, *, writes: bool) -> None:
     outputs = config.outputs
     config.artifacts = str(bundle.path)
     config.outputs = outputs
-    agents = {**(config.get("agent") or {}), "fallback": config.get("fallback")}
+    agents = dict(config.get("agent") or {})
     if isinstance(measured := config.get("measured"), DictConfig):
         agents[measured.name] = measured
     for name, node in agents.items():
-        if name != "fallback" and isinstance(node, DictConfig) and (lacking := _lacking(bundle, node)):
+        if isinstance(node, DictConfig) and (lacking := _lacking(bundle, node)):
             if name in bundle.seats:
                 raise PokernetsError(
                     f"as set here, {name} needs {lacking}, which {file} does not have: leave out the setting that asks"
@@ -56,17 +56,16 @@ def unbundle(config: DictConfig, *, writes: bool) -> None:
     if isinstance(fallback, DictConfig) and _lacking(bundle, fallback):
         print(f"{file} does not seat {fallback.name}: AIVAT goes without its answers to bets", file=sys.stderr)
         config.fallback = None
-        del agents["fallback"]
-    _follow_recipes(bundle, agents.values())
+    _follow_recipes(bundle, [*agents.values(), config.get("fallback")])
 
 
 def _follow_recipes(bundle: "Bundle", nodes: Iterable[Any]) -> None:
     """Make what the agents need and the bundle has the recipe of alone."""
-    from data_gen.abstraction import make_again  # noqa: PLC0415 (imports kernels)
-
     plain = [OmegaConf.to_container(node, resolve=True) for node in nodes if isinstance(node, DictConfig)]
     for name, recipe in bundle.recipes.items():
         if bundle.path / name in needs(plain):
+            from data_gen.abstraction import make_again  # noqa: PLC0415 (imports kernels)
+
             make_again(recipe, bundle.path / name, others=str(bundle.path.parent / "*" / name))
 
 
