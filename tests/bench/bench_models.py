@@ -23,7 +23,7 @@ from conf.compose import compose
 from models.leaf.data import LeafData
 from models.leaf.module import LeafModule
 from models.leaf.runner import CHUNK_ROWS, LeafRunner
-from models.training.fitting import quiet
+from models.training.fitting import multiply_by_onednn, quiet
 from models.training.mlp import Mlp
 from poker.depth_limit import inputs
 from tests.models.shards import write_leaf_states
@@ -100,7 +100,7 @@ def training() -> list[dict[str, Any]]:
 def run() -> list[dict[str, Any]]:
     """One row a figure; the limit of `leaf_net_training_busy` is 3."""
     quiet()
-    torch.backends.mkldnn.matmul.fp32_precision = "bf16"  # type: ignore[attr-defined]  # as `fit` has it
+    multiply_by_onednn()
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
