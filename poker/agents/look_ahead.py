@@ -35,7 +35,7 @@ from poker.run.errors import PokernetsError
 from poker.tree import BetMenu
 
 _VALUED = 0.1
-"""Of the share that a plan neglects, what is neglected where the plan is valued."""
+"""Part of `LookAheadActions.neglect` that is still neglected where a plan's winnings are measured."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -268,8 +268,8 @@ class LookAheadResponse(LocalBestResponse):
                 node.value += child.value * rules.space.live(board)
         for board, after in boards.items():
             new, deck = len(after[0]) - len(board), rules.deck_size - len(board)
-            held = sum(rules.space.live(each).astype(np.float64) for each in after)
-            scale = math.comb(deck - hole, new) / math.comb(deck - 2 * hole, new) / np.maximum(held, 1.0)
+            live_boards = sum(rules.space.live(each).astype(np.float64) for each in after)
+            scale = math.comb(deck - hole, new) / math.comb(deck - 2 * hole, new) / np.maximum(live_boards, 1.0)
             for node in ends:
                 if node.board == board:
                     node.value = node.value * scale
