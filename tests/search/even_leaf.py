@@ -1,6 +1,7 @@
 """A leaf evaluator that needs no artifacts, and an agent that solves with it."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -31,8 +32,8 @@ class EvenLeaf(LeafEvaluator):
 MENU = bet_menu(preflop=[[1.0], []], flop=[[1.0], []], turn=[[1.0], []], river=[[0.5, 1.0], ["a"]])
 
 
-def even_solver() -> DepthLimitedAgent:
-    """An agent of heads-up no-limit hold'em with few bets that solves in a moment."""
+def even_solver(**settings: Any) -> DepthLimitedAgent:
+    """An agent of heads-up no-limit hold'em with few bets that solves in a moment; more `settings` are its own."""
     search = SearchSettings(
         menu=MENU,
         ahead=MENU,
@@ -41,4 +42,4 @@ def even_solver() -> DepthLimitedAgent:
         remembered_states=100,
     )
     rules = load_rules("holdem_nolimit_2p")
-    return DepthLimitedAgent(name="solver", game=rules, leaves=[EvenLeaf(), EvenLeaf()], search=search)
+    return DepthLimitedAgent(name="solver", game=rules, leaves=[EvenLeaf(), EvenLeaf()], search=search, **settings)
