@@ -98,8 +98,13 @@ def needs(node: Any) -> Iterator[Path]:
         yield Path(node)
 
 
+def missing(node: Any) -> list[Path]:
+    """Artifacts that plain settings name and that are not there."""
+    return [path for path in needs(node) if maker(path) and not path.exists()]
+
+
 def check_needs(node: Any) -> None:
     """Raise MissingArtifactError for what plain settings name and is not there: that which is to be made first."""
-    if missing := [path for path in needs(node) if maker(path) and not path.exists()]:
-        first = min(missing, key=lambda path: (path.name != "abstraction", path.name != "blueprint"))
+    if lacking := missing(node):
+        first = min(lacking, key=lambda path: (path.name != "abstraction", path.name != "blueprint"))
         raise MissingArtifactError(f"no {first.name} at {first}", how_to_make("", first))

@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from conf.bundles import WHOLE_BLUEPRINT, check_needs, needs
+from conf.bundles import WHOLE_BLUEPRINT, check_needs, missing, needs
 from conf.compose import call, compose, overrides_of, resolve
 from conf.help import choices
 from conf.launch import task_of
@@ -23,10 +23,11 @@ _UNBUNDLED = ("opponent_actions", "bundle.json")
 """Last parts of what agents need that no bundle holds."""
 
 
-def agents(**settings: Mapping[str, Any]) -> list[AgentSpec]:
-    """The agents of a line-up, by name, once what they need is there."""
-    check_needs(settings)
-    return [AgentSpec(name, partial(call, node), node) for name, node in settings.items()]
+def agents(_optional_: Any = (), **settings: Mapping[str, Any]) -> list[AgentSpec]:
+    """The agents of a line-up, by name, once what they need is there; those of `_optional_` only where it is."""
+    there = {name: node for name, node in settings.items() if name not in _optional_ or not missing(node)}
+    check_needs(there)
+    return [AgentSpec(name, partial(call, node), node) for name, node in there.items()]
 
 
 def bundled(artifacts: str) -> dict[str, list[str]]:

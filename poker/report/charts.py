@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from poker.kernels.types import Floats
-from poker.report.estimates import Estimate, estimate, settling
+from poker.report.estimates import ERROR, Estimate, estimate, settling
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,11 +28,13 @@ _NAMED_ROWS = 60
 
 @dataclass(frozen=True, eq=False)
 class Series:
-    """Results of independent units [n] by the better of two measures, and [n] by the other one, drawn behind."""
+    """Results of independent units [n] by the better of two measures, and [n] by the other one, drawn behind, with
+    intervals that miss with probability `error`."""
 
     name: str
     units: Floats
     behind: Floats | None = None
+    error: float = ERROR
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +83,10 @@ def intervals_and_means(title: str, unit: str, count: str, series: Sequence[Seri
     """
     figure = _figure(12, max(3.5, 0.45 * len(series) + 1.5), title)
     bars, curves = _panels(figure, 2)
-    rows = [(one.name, estimate(one.units), None if one.behind is None else estimate(one.behind)) for one in series]
+    rows = [
+        (one.name, estimate(one.units, one.error), None if one.behind is None else estimate(one.behind, one.error))
+        for one in series
+    ]
     _draw_intervals(bars, rows, f"{unit}, 95% intervals" + (f": {measures}" if measures else ""))
     lines = [(one.name, list(zip(*settling(one.units, _RUNNING_POINTS), strict=True))) for one in series[:_MAX_RUNNING]]
     _draw_curves(curves, [Curve(name, {count: np.array(line[0])}, line[1]) for name, line in lines if line], count)

@@ -21,6 +21,9 @@ from numpy.typing import ArrayLike
 
 from poker.kernels.types import Floats
 
+ERROR = 0.05
+"""Probability with which an interval misses the true mean."""
+
 FEW_UNITS = 400
 """Deals below which intervals of matches may be too narrow, and before which none stops.
 
@@ -123,19 +126,20 @@ def number_text(value: float, sign: str = "") -> str:
     return f"{value:{sign},.4g}" if abs(value) < 1e4 else f"{value:{sign},.0f}"
 
 
-def t_quantile(freedom: int) -> float:
-    """The 97.5% quantile of Student's t; Cornish-Fisher expansion above 10 degrees of freedom (error below 1e-4)."""
+def t_quantile(freedom: int, error: float = ERROR) -> float:
+    """The quantile of Student's t that `error` / 2 exceed; Cornish-Fisher expansion above 10 degrees of freedom (97.5%:
+    off by less than 1e-4), below which only that of 97.5% is known."""
     if freedom <= len(_T_975):
         return _T_975[freedom - 1]
-    z = NormalDist().inv_cdf(0.975)
+    z = NormalDist().inv_cdf(1 - error / 2)
     first = (z**3 + z) / 4
     second = (5 * z**5 + 16 * z**3 + 3 * z) / 96
     third = (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384
     return z + first / freedom + second / freedom**2 + third / freedom**3
 
 
-def estimate(units: ArrayLike) -> Estimate:
-    """Mean and interval of independent units [n]."""
+def estimate(units: ArrayLike, error: float = ERROR) -> Estimate:
+    """Mean and interval of independent units [n], outside of which the true mean lies with probability `error`."""
     values = np.asarray(units, dtype=np.float64)
     n = len(values)
     if n < 2:
@@ -144,16 +148,16 @@ def estimate(units: ArrayLike) -> Estimate:
     from_mean = values - mean
     squares, cubes = (float((from_mean**power).sum()) for power in (2, 3))
     sd = math.sqrt(squares / (n - 1))
-    below, above = (sd * side for side in _sides(n, squares, cubes))
+    below, above = (sd * side for side in _sides(n, squares, cubes, error))
     if below + above <= 2 * _ROUNDING:
         return Estimate(float(mean), (below + above) / 2 if n >= FEW_EQUAL else math.inf, sd, n)
     large = squares**3 / cubes**2 if cubes else math.inf
     return Estimate(float(mean), (below + above) / 2, sd, n, (above - below) / 2, large)
 
 
-def _sides(n: int, squares: float, cubes: float) -> tuple[float, float]:
+def _sides(n: int, squares: float, cubes: float, error: float) -> tuple[float, float]:
     """How many sd the interval reaches below and above the mean of n units; sums of powers of deviations from it."""
-    t = t_quantile(n - 1) / math.sqrt(n)
+    t = t_quantile(n - 1, error) / math.sqrt(n)
     variance = squares / n
     g = cubes / n / variance**1.5 if variance > 0 else 0.0
     if abs(g) < 1e-6:

@@ -216,6 +216,16 @@ def test_constants_of_a_game_that_has_none_are_asked_for() -> None:
     resolve(compose("data_gen", ["job=blueprint", "solver=uct", "game=flop_holdem_nolimit", *given]).job)
 
 
+def test_the_ladder_has_a_rival_where_there_is_one(tmp_path: Path) -> None:
+    paths = {name: tmp_path / "rival" / name for name in ("blueprint", "abstraction")}
+    rival = [f"agent.rival.blueprint.{name}={path}" for name, path in paths.items()]
+    config = compose("evaluate", ["evaluate=ladder", "agents=[random,rival]", *rival])
+    assert [spec.name for spec in call(config.agent)] == ["random"]
+    for path in paths.values():
+        path.mkdir(parents=True)
+    assert [spec.name for spec in call(config.agent)] == ["random", "rival"]
+
+
 def test_help_lists_groups_and_settings() -> None:
     done = run("--help")
     assert done.returncode == 0

@@ -52,7 +52,8 @@ class MatchSettings:
 
     Without `lineups` (lists of agent names) heads-up games are played by all pairs, others by the agents in their
     order, again and again until the table is full. `contrasts` are pairs of groups of agents (`a+b`). With `half_width`
-    (in `unit`) a line-up stops before `hands` when the interval of its first agent is as narrow as that. With
+    (in `unit`) a line-up stops before `hands` when the interval of its first agent is as narrow as that, with
+    `clear_of_zero` when it is clear of 0 at one of a few looks (`Results.look`), for which intervals are wider. With
     `decision_seconds` every agent has a process of its own, and checks or folds where it takes longer, dies or gives no
     valid answer.
     """
@@ -68,6 +69,7 @@ class MatchSettings:
     unit: Unit = "mbb"
     independent: Independent = "session"
     half_width: float | None = None
+    clear_of_zero: bool = False
     decision_seconds: float | None = None
     tables: int = 1
 
@@ -76,6 +78,8 @@ class MatchSettings:
             raise PokernetsError("`hands` and `session` must be at least 1")
         if any(limit is not None and limit <= 0 for limit in (self.half_width, self.decision_seconds)):
             raise PokernetsError("`half_width` and `decision_seconds` must be positive or null")
+        if self.clear_of_zero and self.half_width is not None:
+            raise PokernetsError("a line-up stops by `half_width` or by `clear_of_zero`, not by both")
         if self.tables < 1 or (self.tables > 1 and self.decision_seconds is not None):
             raise PokernetsError("`tables` must be at least 1, and 1 with `decision_seconds`: agents then play alone")
 
@@ -144,7 +148,7 @@ def run(
             [
                 [store.identity for store in stores.values()],
                 *(settings.hands, settings.unit, settings.independent, settings.contrasts),
-                *(settings.half_width, settings.aivat),
+                *(settings.half_width, settings.clear_of_zero, settings.aivat),
             ]
         )
         target = folder / f"{'-'.join(nodes)[:_FOLDER_NAME]}-seed{settings.seed}-{identity[:8]}"
@@ -155,6 +159,8 @@ def run(
         sessions = -(-settings.hands // rotation.hands_per_session)
         started = time.monotonic()
         with contextlib.closing(_Live(results, sessions * rotation.hands_per_session, target)) as live:
+            for result in results.lineups if settings.clear_of_zero else []:
+                result.look(sessions)
             play = _Play(worker, stores, by_lineup, cluster, live, settings.half_width)
             play.sessions(sessions)
             play.revise(console)
@@ -240,7 +246,7 @@ class _Play:
 
     def _take(self, lineup: LineUp, session: int, record: SessionRecord) -> None:
         self.results[lineup].add(session, record)
-        if self.half_width is not None:
+        if self.half_width is not None or self.results[lineup].looks:
             self.results[lineup].check_stop(self.half_width)
 
     def revise(self, console: Console) -> None:

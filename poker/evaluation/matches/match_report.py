@@ -61,6 +61,11 @@ def _sections(results: MatchResults, title: str) -> Iterator[Section]:
             f"Agents learn from deal to deal for sessions of {results.session}, so intervals over deals can be too"
             " narrow; those over sessions are not, where there are many."
         )
+    if looks := max(len(result.looks) for result in lineups):
+        yield Text(
+            f"A line-up stops where it is clear of 0, at one of {looks} looks: the intervals of all looks together miss"
+            " in 5% of all matches, so each is wider."
+        )
     if any(result.is_short for result in lineups) and results.settings:
         yield Text(SHORT, style="yellow")
     yield from _comparisons(results)
@@ -211,7 +216,7 @@ def _picture(results: MatchResults, title: str) -> Any:
             behind = None if aivat is None else chips[:, entry]
             front = chips if aivat is None else aivat
             units = front[~np.isnan(front[:, entry]), entry]
-            series.append(Series(label if by_label else result.lineup.title, units, behind))
+            series.append(Series(label if by_label else result.lineup.title, units, behind, result.error))
     measures = "AIVAT blue, chips grey" if any(one.behind is not None for one in series) else ""
     return intervals_and_means(title, f"{results.unit} per hand", _units(results), series, measures)
 
@@ -373,6 +378,7 @@ def _lineup_record(results: MatchResults, result: Results) -> dict[str, Any]:
         },
         **({"by_stage": _by_name(result.by_stage(aivat=result.has_aivat))} if results.session >= _LEARNING else {}),
         "stopped_early": result.stopped_at is not None,
+        **({"error_of_intervals": result.error} if result.looks else {}),
         "kept_from_earlier_runs": result.kept,
         "hands_by_commit": result.commits,
         "unknown_to_aivat": result.unknown,

@@ -10,6 +10,7 @@ import math
 from array import array
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal
 
@@ -20,7 +21,7 @@ from poker.kernels.types import Floats
 from poker.play.hand import Incident
 from poker.play.lineup import LineUp
 from poker.play.session import SessionRecord
-from poker.report.estimates import FEW_UNITS, Estimate, estimate
+from poker.report.estimates import ERROR, FEW_UNITS, Estimate, estimate
 
 Unit = Literal["mbb", "sb"]
 Independent = Literal["session", "deal"]
@@ -70,6 +71,8 @@ class Results:
         """Seconds of decisions, by agent and street."""
         self.kept = 0
         self.stopped_at: int | None = None
+        self.looks: dict[int, float] = {}
+        """Numbers of sessions after which the line-up stops if it is clear of 0 -> error of the interval there."""
         self.unknown_in: dict[int, dict[str, str]] = {}
         self.commits: Counter[str] = Counter()
         """Hands by the commit that played them."""
@@ -156,7 +159,12 @@ class Results:
 
     def estimates(self, *, aivat: bool = False) -> list[Estimate]:
         """[P] estimates by entry."""
-        return [estimate_of(column) for column in self.values(aivat=aivat).T]
+        return [estimate_of(column, self.error) for column in self.values(aivat=aivat).T]
+
+    @property
+    def error(self) -> float:
+        """Probability with which an interval of `estimates` misses the true mean: less where there are `looks`."""
+        return self.looks.get(self._count, ERROR)
 
     @property
     def best(self) -> list[Estimate]:
@@ -244,23 +252,38 @@ class Results:
         """Whether sessions, or large results, are too few to trust the intervals."""
         return self._count < self.first_look or any(one.has_few_large for one in self.best)
 
-    def check_stop(self, half_width: float) -> None:
-        """Stops at the first look at which the interval of the first entry is no wider than `half_width`.
+    def look(self, sessions: int) -> None:
+        """Let `check_stop` look whether the interval is clear of 0 after half of `sessions`, a quarter, ... down to
+        `first_look`; the last look is after all.
 
-        Looks are after 400, 440, 484, ... deals counted from the first (see `first_look`), so where a match stops does
-        not depend on the order in which its sessions were played.
+        Each look spends of `ERROR` the share of the sessions since the one before it, so that the intervals of all
+        looks hold together with probability 1 - `ERROR` (Bonferroni), wherever the line-up stops.
         """
-        self._look = self._look or self.first_look
+        ends = [sessions]
+        while ends[0] // 2 >= self.first_look:
+            ends.insert(0, ends[0] // 2)
+        self.looks = {end: ERROR * (end - start) / sessions for start, end in pairwise([0, *ends])}
+
+    def check_stop(self, half_width: float | None = None) -> None:
+        """Stops at the first look at which the interval of the first entry is no wider than `half_width`; without one,
+        at the first of `looks` at which it is clear of 0.
+
+        Looks are after 400, 440, 484, ... deals counted from the first (`first_look`), or those of `looks`, so where
+        a match stops does not depend on the order in which its sessions were played.
+        """
+        self._look = self._look or min(self.looks, default=self.first_look)
         while self.stopped_at is None and not np.isnan(self._chips[self._seen : self._look, 0, 0, 0]).any():
-            if len(self._chips) < self._look:
+            if len(self._chips) < self._look or self._look == max(self.looks, default=None):
                 return
             failures = any(session < self._look for session in self.unknown_in)  # estimates to be revised
             units = self.values(aivat=self.has_aivat and not failures)[:, 0]
             size = self.deals if self.by_deal else 1
-            if estimate(units[: self._look * size]).half_width <= half_width:
+            won = estimate(units[: self._look * size], self.looks.get(self._look, ERROR))
+            if won.half_width <= half_width if half_width is not None else won.low > 0 or won.high < 0:
                 self.stopped_at = self._count = self._look
                 self._values.clear()
-            self._seen, self._look = self._look, self._look + max(1, self._look // 10)
+            later = (look for look in self.looks if look > self._look)
+            self._seen, self._look = self._look, min(later, default=self._look + max(1, self._look // 10))
 
 
 def _placed(rows: Floats, session: int, chips: object) -> Floats:
@@ -281,9 +304,9 @@ def _mean(hands: Floats, axes: int | tuple[int, ...]) -> Floats:
     return mean
 
 
-def estimate_of(units: Floats) -> Estimate:
+def estimate_of(units: Floats, error: float = ERROR) -> Estimate:
     """Estimate from the units that are not NaN."""
-    return estimate(units[~np.isnan(units)])
+    return estimate(units[~np.isnan(units)], error)
 
 
 def flows(payoffs: Floats) -> Floats:
