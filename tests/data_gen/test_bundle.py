@@ -173,7 +173,7 @@ def test_agents_that_it_does_not_seat_are_named(made: Path, capsys: pytest.Captu
 def test_what_cannot_be_packed_is_refused(made: Path, tmp_path: Path) -> None:
     with pytest.raises(PokernetsError, match=r"more than 0.1 .*raise job.megabytes"):
         _pack(made, "job.megabytes=0.1")
-    with pytest.raises(PokernetsError, match=r"no bundle seats rival; job.agents can be blueprint, depth_limited"):
+    with pytest.raises(PokernetsError, match=r"no bundle seats rival; job.agents can be blueprint, charts, depth_limited"):
         _pack(made, "job.agents=[rival]")
     with pytest.raises(PokernetsError, match="no preflop_rollouts at"):
         _pack(made, "job.agents=[poki_none]")

@@ -1,0 +1,90 @@
+"""Plays charts before the flop: for every spot the hands that call, raise or are all-in; the others fold, or check.
+
+Charts are text. A line that begins at the margin names a spot: who has called, raised or gone all-in (folds are left
+out) and who acts, as a regular expression such as `(UTG|HJ)/raise/BTN/call/BB`; of spots that fit, the first counts.
+The lines below it, indented, are actions with their hands (`poker.formats.ranges`): `call`, `allin`, or a raise in big
+blinds as `6.5bb`. Each takes its weight of the hands that those above it leave. `#` begins a comment.
+"""
+
+import re
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+
+from poker.agents.blueprint import BlueprintAgent
+from poker.formats.pokerbench import amount_of, chips
+from poker.formats.ranges import Weights, parse_range
+from poker.game.betting import Betting
+from poker.game.rules import CALL, FOLD
+from poker.game.state import HandState, Policy
+from poker.run.errors import PokernetsError
+from poker.solvers.blueprint import Blueprint
+
+SIX_MAX = Path(__file__).with_name("six_max.txt")
+"""Charts made by hand for six players and 100 big blinds, with opens of 2 to 3 big blinds by seat."""
+
+Chart = dict[str, Weights]
+"""By action the weights [H] of hands, of what the actions before leave."""
+
+
+class ChartAgent(BlueprintAgent):
+    """Plays the `charts` of a file (None: `SIX_MAX`) before the flop, and the blueprint after it and where they end."""
+
+    quick_policy = ""
+
+    def __init__(self, *, name: str, blueprint: Blueprint, translation_seed: int, charts: str | None) -> None:
+        super().__init__(name=name, blueprint=blueprint, translation_seed=translation_seed)
+        path = Path(charts or SIX_MAX)
+        try:
+            self.charts = path.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise PokernetsError(f"the charts of `{name}`: {error}") from None
+        self._spots = read_charts(self.charts, str(path))
+
+    def policy(self, state: HandState) -> Policy:
+        chart = None if state.betting.street else self._chart(spot_text(state.betting))
+        return super().policy(state) if chart is None else _policy(chart, state.betting)
+
+    def _chart(self, spot: str) -> Chart | None:
+        return next((chart for pattern, chart in self._spots if pattern.fullmatch(spot)), None)
+
+
+def spot_text(betting: Betting) -> str:
+    """The spot at `betting`, before the flop, as charts name it."""
+    names, words = betting.rules.positions, []
+    for _, player, action in betting.turns():
+        if action != FOLD:
+            raised = "allin" if action == betting.rules.stacks[player] else "raise"
+            words += [names[player], raised if action > 0 else "call"]
+    return "/".join([*words, names[betting.to_act]])
+
+
+@lru_cache(maxsize=4)
+def read_charts(text: str, path: str) -> list[tuple[re.Pattern[str], Chart]]:
+    """Spots with their charts. Raises PokernetsError that names the line of `path`."""
+    spots: list[tuple[re.Pattern[str], Chart]] = []
+    for number, line in enumerate(text.splitlines(), start=1):
+        words = line.partition("#")[0].rstrip()
+        try:
+            if words and not words[0].isspace():
+                spots.append((re.compile(words), {}))
+            elif words:
+                action, _, hands = words.strip().partition(" ")
+                if not spots or amount_of(action) == FOLD:
+                    raise PokernetsError("a spot comes first, and folds are the rest")
+                spots[-1][1][action] = parse_range(hands)
+        except (PokernetsError, re.error) as error:
+            raise PokernetsError(f"{path}, line {number}: {error}") from None
+    return spots
+
+
+def _policy(chart: Chart, betting: Betting) -> Policy:
+    """Legal actions without repeats, probabilities [H, A]."""
+    rest = FOLD if betting.legal().fold else CALL
+    by_action = {rest: np.ones(betting.rules.num_hands, np.float32)}
+    for word, weights in chart.items():
+        action = chips(betting, amount_of(word))
+        by_action[action] = by_action.get(action, 0) + by_action[rest] * weights
+        by_action[rest] = by_action[rest] * (1 - weights)
+    return tuple(by_action), np.stack(list(by_action.values()), axis=1)

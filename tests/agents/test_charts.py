@@ -1,0 +1,106 @@
+"""Charts before the flop: which chart is of a spot, what hands do there, and where the blueprint goes on."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from poker.agents.base import ranges_at
+from poker.agents.blueprint import BlueprintAgent
+from poker.agents.charts import ChartAgent
+from poker.formats.ranges import parse_range
+from poker.game.beliefs import observe_board
+from poker.game.betting import Betting
+from poker.game.cards import hand_index, parse_cards
+from poker.game.rules import CALL, FOLD
+from poker.game.state import HandState
+from poker.run.errors import PokernetsError
+from tests.agents.test_blueprint import BOARD, SIX, agent  # noqa: F401 (a fixture)
+
+CHARTS = """# Two spots.
+UTG
+  2bb QQ+,AK:.5
+(UTG|HJ)/raise/BB  # against any size
+  12bb AA,KK:.5
+  call 22+
+.*/allin/BB
+  call AA
+"""
+OPEN = "r200ffff"
+
+
+@pytest.fixture
+def charts(agent: BlueprintAgent, tmp_path: Path) -> ChartAgent:  # noqa: F811
+    (tmp_path / "charts.txt").write_text(CHARTS)
+    path = str(tmp_path / "charts.txt")
+    return ChartAgent(name="charts", blueprint=agent.blueprint, translation_seed=0, charts=path)
+
+
+def played(charts: ChartAgent, text: str, cards: str) -> dict[int, float]:
+    actions, probs = charts.policy(HandState(Betting.parse(SIX, text), ((),) * 6, BOARD))
+    assert probs.sum(axis=1) == pytest.approx(1)
+    return dict(zip(actions, probs[hand_index(*sorted(parse_cards(cards)))].tolist(), strict=True))
+
+
+@pytest.mark.parametrize(
+    ("text", "cards", "expected"),
+    [
+        ("", "AhKd", {FOLD: 0.5, 200: 0.5}),
+        (OPEN, "KhKd", {FOLD: 0.0, 1200: 0.5, CALL: 0.5}),
+        ("fr250fff", "2h2d", {FOLD: 0.0, 1200: 0.0, CALL: 1.0}),
+        ("r10000ffff", "AhAd", {FOLD: 0.0, CALL: 1.0}),
+        ("r10000ffff", "KhKd", {FOLD: 1.0, CALL: 0.0}),
+    ],
+)
+def test_hands_play_the_first_chart_of_the_spot(
+    charts: ChartAgent, text: str, cards: str, expected: dict[int, float]
+) -> None:
+    assert played(charts, text, cards) == pytest.approx(expected)
+
+
+def test_ranges_of_a_line_are_those_of_its_charts(charts: ChartAgent) -> None:
+    ranges = ranges_at(charts.policy, Betting.parse(SIX, f"{OPEN}c"), BOARD[:3])
+    opened, called = observe_board(np.stack([parse_range("QQ+,AK:.5"), parse_range("22+,AA:0,KK:.5")]), BOARD[:3])
+    assert ranges[2] / ranges[2].max() == pytest.approx(opened / opened.max())
+    assert ranges[1] / ranges[1].max() == pytest.approx(called / called.max())
+
+
+def test_the_blueprint_goes_on_where_charts_end(charts: ChartAgent, agent: BlueprintAgent) -> None:  # noqa: F811
+    for text in ("f", f"{OPEN}c/"):
+        state = HandState(Betting.parse(SIX, text), ((),) * 6, BOARD[:3])
+        (actions, probs), (others, their_probs) = charts.policy(state), agent.policy(state)
+        assert actions == others
+        assert (probs == their_probs).all()
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("  call AA", "line 1: a spot comes first"),
+        ("UTG\n  fold AA", "line 2: a spot comes first, and folds are the rest"),
+        ("UTG\n  2bb AA:2", "line 2: range, position 4"),
+        ("UTG\n  bluff AA", "line 2: `bluff` is no action"),
+        ("UTG(", "line 1: "),
+    ],
+)
+def test_charts_that_cannot_be_read(
+    agent: BlueprintAgent,  # noqa: F811
+    tmp_path: Path,
+    line: str,
+    message: str,
+) -> None:
+    (tmp_path / "bad.txt").write_text(line)
+    for path, reason in {
+        str(tmp_path / "bad.txt"): message,
+        str(tmp_path / "none.txt"): "the charts of `charts`",
+    }.items():
+        with pytest.raises(PokernetsError, match=reason):
+            ChartAgent(name="charts", blueprint=agent.blueprint, translation_seed=0, charts=path)
+
+
+def test_the_charts_made_by_hand_have_the_lines_of_public_solutions(agent: BlueprintAgent) -> None:  # noqa: F811
+    charts = ChartAgent(name="charts", blueprint=agent.blueprint, translation_seed=0, charts=None)
+    for text in ("r200ffffc", "fffr250fc", "ffffr300c", "r200r650ffffc", "fr200fffr1230c", "ffr230r750ffc"):
+        betting = Betting.parse(SIX, text)
+        for weights in ranges_at(charts.policy, betting, BOARD[:3])[~np.array(betting.folded)]:
+            assert 0.01 < (weights / weights.max()).mean() < 0.5
