@@ -24,6 +24,7 @@ from tests.search.even_leaf import EvenLeaf
 
 SIX = load_rules("holdem_nolimit_6p")
 SET = CONF.parents[1] / "shared" / "data" / "pokerbench.tar.xz"
+SOLVER = "solver, even ranges"
 PREFLOP = """,prev_line,hero_pos,hero_holding,correct_decision,num_players,num_bets,available_moves,pot_size
 1,HJ/2.0bb/CO/6.5bb/HJ/allin,CO,AhAc,call,2,4,"['call', 'fold']",108.0
 2,,SB,QdJc,3.0bb,1,0,"['3.0bb', 'call', 'fold']",1.5
@@ -65,9 +66,11 @@ def decide(files: list[str], out: Path, **changes: Any) -> dict[str, Any]:
 
 def test_agents_and_the_solver_decide_what_files_say(files: list[str], tmp_path: Path) -> None:
     rows = {(row["by"], row["of"]): row for row in decide(files, tmp_path / "out")["rows"]}
-    assert rows["solver", "after the flop"]["decisions"] == 4
-    assert rows["solver", "river"]["accuracy"]["mean"] == rows["solver", "turn"]["accuracy"]["mean"] == 1
-    assert rows["solver", "river"]["lost"]["mean"] == pytest.approx(0, abs=0.01)
+    assert rows[SOLVER, "after the flop"]["decisions"] == 4
+    assert rows[SOLVER, "river"]["accuracy"]["mean"] == rows[SOLVER, "turn"]["accuracy"]["mean"] == 1
+    assert rows[SOLVER, "river"]["lost"]["mean"] == pytest.approx(0, abs=0.01)
+    assert rows[SOLVER, "river"]["goes_with"]["mean"] == 1
+    assert sum(rows[SOLVER, of]["decisions"] for _, of in rows if of.startswith("reached")) == 4 * 2
     assert rows["even", "3-bet pots"]["probability"]["mean"] == pytest.approx((1 / 2 + 1 / 2 + 1 / 4 + 1 / 3) / 4)
     assert rows["even", "river"]["lost"]["mean"] > 20
     assert rows["even", "before the flop"]["probability"]["mean"] == pytest.approx((1 / 2 + 1 / 2) / 2)

@@ -1,9 +1,10 @@
 """`evaluate=decisions`: decisions of PokerBench by agents and by the solver, and what errors cost.
 
 Agents are asked at the state that the decision describes, at a table of six. The solver takes the ranges with which the
-agent `ranges` comes to the flop (`solved.py`); nothing is learned from the set. An answer is the likeliest of the
-decision's options. What it loses is the difference to the best option by the solver's values: the set has one action
-for each spot, also where several are worth the same.
+agent `ranges` comes to the flop (`solved.py`), and its rows name that agent. Nothing is learned from the set. An answer
+is the likeliest of the decision's options. What it loses is the difference to the best option by the solver's values:
+the set has one action for each spot, also where several are worth the same. An answer goes with the set's action if it
+takes that one with a probability of `OFTEN`, or the action is worth at most `ALIKE` pots less than the best.
 
 Decisions with one line and flop make a game, the independent unit of intervals; before the flop it is the decision.
 Games are taken in an order that the seed draws, and kept: with more `games` the same command goes on.
@@ -13,6 +14,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +22,7 @@ import numpy as np
 from rich.console import Console
 
 from poker.agents.base import PolicyAgent, ranges_at, require_policy
+from poker.agents.charts import ChartAgent
 from poker.depth_limit.evaluator import LeafEvaluator
 from poker.evaluation.matches.match import WIDTH
 from poker.experiments.decisions.solved import Answer, SolvedSpots, on_options
@@ -37,16 +40,21 @@ from poker.store.lines import JsonLines
 from poker.store.provenance import portable, provenance
 from poker.study.spots.report import Settings
 
-SOLVER = "solver"
+OFTEN = 0.2
+"""Probability with which an answer takes an action that it goes with."""
 ALIKE = 0.01
 """Pots by which two actions may differ and count as worth the same."""
 _PUBLISHED = {"GPT-4": 0.5355, "Llama-3-8B tuned on 563,000 decisions": 0.7826}
 """Action accuracy over the whole set (arXiv 2501.08328)."""
+_BOUNDS = (0.01, 0.1)
+_REACHED = ("reached in less than 1%", "reached in 1% to 10%", "reached in 10% and more")
+"""How often the solver, with the hand, plays to a decision."""
 _COLUMNS = {
     "accuracy": "right",
     "probability": "given to the right action",
     "lost": "loses, bb",
     "set_lost": "the set's, bb",
+    "goes_with": "goes with the set's",
 }
 
 
@@ -75,12 +83,15 @@ def run(
     believed = require_policy(ranges.build(game), "evaluate=decisions")
     policies = {spec.name: require_policy(spec.build(game), "evaluate=decisions") for spec in agents}
     solved = SolvedSpots(game, partial(ranges_at, believed.policy), menus, ahead, leaf, settings)
-    answering: dict[str, Callable[[Sequence[PublicDecision]], list[Answer]]] = {SOLVER: solved.answers}
+    solver = f"solver, {ranges.name} ranges" + (", whole flops" if leaf is None else "")
+    answering: dict[str, Callable[[Sequence[PublicDecision]], list[Answer]]] = {solver: solved.answers}
     answering |= {name: partial(_decided, policy, game) for name, policy in policies.items()}
     named = provenance()
     played = [named.get("configuration", {}).get("leaf"), sorted(named.get("artifacts", {}).values())]
-    made_by = [ranges.settings, list(map(dict, menus)), dict(ahead), vars(settings), *played]
-    made = {SOLVER: "", **{spec.name: fingerprint_of(portable(spec.settings))[:8] for spec in agents}}
+    made_by = [ranges.settings, _charts(believed), list(map(dict, menus)), dict(ahead), vars(settings), *played]
+    made = {
+        spec.name: fingerprint_of([portable(spec.settings), _charts(policies[spec.name])])[:8] for spec in agents
+    } | {solver: ""}
     folder = Path(out) / fingerprint_of(portable([list(map(repr, decisions)), made_by, seed]))[:8]
     folder.mkdir(parents=True, exist_ok=True)
     answers: dict[str, dict[PublicDecision, Answer]] = defaultdict(dict)
@@ -104,14 +115,20 @@ def run(
                 bars.update(bar, advance=1, found=f"{sum(map(len, answers.values()))} answers")
     units = [[one] for spots in by_game.values() for one in spots if not one.flop]
     units += [spots for spots in by_game.values() if spots[0].flop]
+    kinds = {one: _kinds(one, answers[solver].get(one)) for unit in units for one in unit}
     measured = [
         {"by": by, "of": kind, **row}
-        for kind in dict.fromkeys(kind for unit in units for one in unit for kind in _kinds(one))
+        for kind in dict.fromkeys(chain.from_iterable(kinds.values()))
         for by in answers
-        if (row := _measured([[one for one in unit if kind in _kinds(one)] for unit in units], answers, by))
+        if (row := _measured([[one for one in unit if kind in kinds[one]] for unit in units], answers, by, solver))
     ]
     record = {"games": sum(bool(unit[0].flop) for unit in units), "seed": seed, **vars(settings)}
     return _write(measured, {**record, "seconds": dict(seconds)}, folder)
+
+
+def _charts(agent: PolicyAgent) -> str:
+    """The text of the charts that an agent plays, which its settings only name."""
+    return agent.charts if isinstance(agent, ChartAgent) else ""
 
 
 def _games(decisions: Sequence[PublicDecision], most: int | None, seed: int) -> dict[str, list[PublicDecision]]:
@@ -137,19 +154,24 @@ def _decided(agent: PolicyAgent, game: Rules, decisions: Sequence[PublicDecision
     return made
 
 
-def _kinds(one: PublicDecision) -> tuple[str, ...]:
+def _kinds(one: PublicDecision, answer: Answer | None) -> tuple[str, ...]:
+    """The kinds of a decision, given the solver's `answer` if there is one."""
     if not one.flop:
-        return "before the flop", f"{one.verb}, before"
+        return "before the flop", f"{one.verb}, before", f"raised {min(one.raises, 4)} times, before"
     pot = "single-raised pots" if one.raises == 1 else "3-bet pots"
-    return "after the flop", STREET_NAMES[len(one.board) - 2], pot, f"{one.verb}, after"
+    kinds = "after the flop", STREET_NAMES[len(one.board) - 2], pot, f"{one.verb}, after"
+    return kinds if answer is None else (*kinds, _REACHED[sum(answer.reach >= bound for bound in _BOUNDS)])
 
 
 def _measured(
-    units: Iterable[Sequence[PublicDecision]], answers: Mapping[str, Mapping[PublicDecision, Answer]], by: str
+    units: Iterable[Sequence[PublicDecision]],
+    answers: Mapping[str, Mapping[PublicDecision, Answer]],
+    by: str,
+    judge: str,
 ) -> dict[str, Any]:
-    """Accuracy, probability of the right action and big blinds lost over decisions in units; empty where `by` has
-    answered none."""
-    own, solver = answers[by], answers.get(SOLVER, {})
+    """Accuracy, probability of the right action and big blinds lost, by the values of `judge`, over decisions in units;
+    empty where `by` has answered none."""
+    own, solver = answers[by], answers.get(judge, {})
     units = [spots for unit in units if (spots := [one for one in unit if one in own])]
     if not units:
         return {}
@@ -159,12 +181,17 @@ def _measured(
     valued = [spots for unit in units if (spots := [one for one in unit if one in lost])]
     wrong = [one for one in lost if chosen[one] != one.correct]
     alike = [abs(lost[one][chosen[one]] - lost[one][one.correct]) <= ALIKE * one.pot for one in wrong]
+
+    def goes_with(one: PublicDecision) -> bool:
+        return own[one].probabilities[one.correct] >= OFTEN or bool(lost[one][one.correct] <= ALIKE * one.pot)
+
     return {
         "decisions": len(chosen),
         "accuracy": _mean(units, lambda one: float(chosen[one] == one.correct)),
         "probability": _mean(units, lambda one: own[one].probabilities[one.correct]),
         "lost": _mean(valued, lambda one: float(lost[one][chosen[one]])) if valued else None,
         "set_lost": _mean(valued, lambda one: float(lost[one][one.correct])) if valued else None,
+        "goes_with": _mean(valued, goes_with) if valued else None,
         "alike": float(np.mean(alike)) if alike else None,
     }
 

@@ -38,10 +38,12 @@ _HARDLY = 0.01
 
 @dataclass(frozen=True)
 class Answer:
-    """An answer to a decision: `probabilities` of its options, and what these are worth in big blinds, if known."""
+    """An answer to a decision: `probabilities` of its options, what these are worth in big blinds, if known, and how
+    often one plays the hand so that the decision is reached, from the flop on."""
 
     probabilities: list[float]
     values: list[float] | None = None
+    reach: float = 1.0
 
 
 class SolvedSpots:
@@ -71,15 +73,21 @@ class SolvedSpots:
 
     def _answer(self, decision: PublicDecision) -> Answer:
         start, since = _last_card(decision.words)
-        solver, scale = self._round(replace(decision, words=(), hand=0, options=(), correct=0, verb="", pot=0.0), start)
+        seat = decision.position if self._leaves else ""  # else one solution is that of both
+        position = replace(decision, words=(), position=seat, hand=0, options=(), correct=0, verb="", pot=0.0)
+        solver, scale = self._round(position, start)
         tree, hand = solver.game.tree, decision.hand
         node = _follow(tree, since, scale)
         actions, player = _amounts(tree, node, scale), int(tree.player[node])
-        values, come = solver.action_values(node)[hand] / scale, arriving(solver, node)[player, hand]
-        hardly = come < _HARDLY * solver.game.ranges[player, hand]  # the average is of early iterations then
+        values, come = solver.action_values(node)[hand] / scale, _come(solver, node, player, hand)
+        hardly = come < _HARDLY  # the average is of early iterations then
         strategy = (solver.current_strategy if hardly else solver.strategy)(node)[hand]
         worth = [float(values[_next_to(option, actions)]) for option in decision.options]
-        return Answer(on_options(actions, strategy, decision.options), worth)
+        while start:
+            start, since = _last_card(start[:-1])
+            solver, scale = self._round(position, start)
+            come *= _come(solver, _follow(solver.game.tree, since, scale), player, hand)
+        return Answer(on_options(actions, strategy, decision.options), worth, come)
 
     def _round(self, position: PublicDecision, words: tuple[str, ...]) -> tuple[VectorSolver, int]:
         """The round that begins after `words`, solved, and the chips of a big blind in it."""
@@ -102,7 +110,7 @@ class SolvedSpots:
             self._leaves,
             SolverSettings(settings.algorithm, (settings.iterations,), settings.threads, settings.precision),
         )
-        own = ("OOP", "IP").index(position.position)
+        own = int(position.position == "IP")
         return solver.solved(Request(root, board, ranges / ranges.sum(axis=1, keepdims=True), own), every_hand=True)
 
     def _solved_later(self, position: PublicDecision, words: tuple[str, ...]) -> VectorSolver:
@@ -126,6 +134,11 @@ class SolvedSpots:
 
     def _menu(self, position: PublicDecision) -> Mapping[str, Any]:
         return self._menus[min(position.raises, len(self._menus)) - 1]
+
+
+def _come(solver: VectorSolver, node: int, player: int, hand: int) -> float:
+    """How often a player with the hand plays to `node` of a round."""
+    return float(arriving(solver, node)[player, hand] / solver.game.ranges[player, hand])
 
 
 def _flop_totals(menu: BetMenu, root: Betting, pot: int, stack: int) -> dict[str, tuple[int, ...]]:
