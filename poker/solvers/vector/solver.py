@@ -31,6 +31,9 @@ from poker.solvers.vector.thread_tuning import Checks, Pace
 _ASKING_SECONDS = 0.2
 """Seconds between two checks whether a solve should stop."""
 
+_LEAST_WEIGHT = 1e-6
+"""Part of the largest weight of an average at a node, below which it says nothing of a hand."""
+
 
 @dataclass(frozen=True)
 class SolveProgress:
@@ -360,11 +363,18 @@ class VectorSolver:
         return np.stack([reached.at(child) for child in game.tree.children(node)], axis=1)
 
     def normalised_average(self, dtype: type[np.floating] = np.float32) -> NDArray[Any]:
-        """[entries] of a `dtype`: the average strategy in the layout of the kernels; 0 in the padding of rows."""
+        """[entries] of a `dtype`: the average strategy in the layout of the kernels; 0 in the padding of rows.
+
+        Hands that hardly come to a node (`_LEAST_WEIGHT`) have the strategy of the next iteration there: an average
+        needs the player's own reach, regrets do not.
+        """
         game, out = self.game, np.zeros(len(self._sums), dtype)
         for node in game.layout.decisions.tolist():
             for index in game.on(int(game.tree.street[node])):
-                game.rows(out, node, index)[:] = self._shares(self._sums, node, index)
+                weight = np.maximum(game.rows(self._sums, node, index), 0).sum(axis=0)
+                rare = weight <= _LEAST_WEIGHT * weight.max()
+                average, current = (self._shares(array, node, index) for array in (self._sums, self._source))
+                game.rows(out, node, index)[:] = np.where(rare, current, average)
         return out
 
     def set_average(self, node: int, board_index: int, rows: Singles) -> None:

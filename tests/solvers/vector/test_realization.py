@@ -32,3 +32,22 @@ def test_probabilities_are_products_of_own_actions() -> None:
             compared += 1
     assert compared > 5
     assert not any(game.rows(plan, node, 0).any() for node in [0] if tree.player[node] != player)
+
+
+def test_hands_that_never_come_play_by_their_regrets() -> None:
+    game = VectorGame(game_tree(small_holdem()))
+    solver = VectorSolver(game, "apdcfr")
+    solver.run(iterations=300)
+    average, rare = solver.normalised_average(), 0
+    for node in game.layout.decisions.tolist():
+        player, street = int(game.tree.player[node]), int(game.tree.street[node])
+        for board in game.on(street)[:3]:
+            weight = game.rows(solver.arrays["sums"], node, board).sum(axis=0)
+            never = weight == 0
+            cards, hands = game.boards.cards[board], game.hands(player, board)
+            stored = game.rows(average, node, board).T
+            reached = weight > weight.max() / 1000
+            np.testing.assert_array_equal(stored[reached], solver.strategy(node, cards)[hands][reached])
+            np.testing.assert_array_equal(stored[never], solver.current_strategy(node, cards)[hands][never])
+            rare += int((never & (stored.max(axis=1) == 1)).sum())
+    assert rare > 10
