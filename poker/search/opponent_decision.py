@@ -130,7 +130,7 @@ def decision(
         return solver.solved(request, every_hand=True, patience=_PATIENCE)
 
     first = solved(believed.ranges)
-    out = solved_decision(first, believed, renaming, solver.precision)
+    out = solved_decision(first, believed, renaming, solver.precision(betting.street))
     if min(believed.likelihoods, default=1.0) >= IMPROBABLE:
         return out
     others = _other_ranges(believed.ranges, 1 - player, betting.rules, board)

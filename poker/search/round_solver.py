@@ -90,14 +90,14 @@ class RoundSolution:
 @dataclass(frozen=True)
 class SolverSettings:
     """How hard to solve, on `threads` threads: until exploitability within the solve is at most `precision` of the pot
-    (0: any), but no more than so many iterations by street (the last entry serves later ones) or, where time is
-    limited, no longer than that. `device` is cpu, cuda, auto (CUDA where there is one) or torch: what
-    CUDA does on the CPU, slowly, for tests."""
+    (0: any), one for all streets or by street, but no more than so many iterations by street (the last entry serves
+    later ones) or, where time is limited, no longer than that. `device` is cpu, cuda, auto (CUDA where there is one) or
+    torch: what CUDA does on the CPU, slowly, for tests."""
 
     algorithm: str
     iterations: tuple[int, ...]
     threads: int
-    precision: float = 0.0
+    precision: float | Sequence[float] = 0.0
     device: str = "cpu"
 
     def __post_init__(self) -> None:
@@ -107,12 +107,18 @@ class SolverSettings:
             raise PokernetsError(
                 f"search.solver.iterations are those of each street, such as [200,100], not {self.iterations}"
             )
-        if not self.precision >= 0:
+        precisions = self.precision if isinstance(self.precision, Sequence) else [self.precision]
+        if not precisions or not all(precision >= 0 for precision in precisions):
             raise PokernetsError(f"search.solver.precision is a share of the pot, not {self.precision}")
 
     def on(self, street: int) -> int:
         """Iterations for a solve that starts on `street`."""
         return self.iterations[min(street, len(self.iterations) - 1)]
+
+    def to(self, street: int) -> float | None:
+        """Exploitability in pots at which it is done; None where the number of iterations alone says so."""
+        given = self.precision
+        return (given[min(street, len(given) - 1)] if isinstance(given, Sequence) else given) or None
 
 
 class Request(NamedTuple):
@@ -223,13 +229,12 @@ class DepthLimitedSolver:
         """The solver after its iterations; with `every_hand` no unlikely hands are left out. Where there is a precision
         to reach, the solve may take `patience` times the iterations of others to it."""
         solvers = self._posed([request], self._settings.threads, every_hand)
-        self._run(solvers, [request], patience if self._settings.precision else 1)
+        self._run(solvers, [request], patience if self.precision(request.root.street) else 1)
         return solvers[0]
 
-    @property
-    def precision(self) -> float | None:
-        """Exploitability in pots at which a solve is done; None where the number of iterations alone says so."""
-        return self._settings.precision or None
+    def precision(self, street: int) -> float | None:
+        """Exploitability in pots at which a solve that starts on `street` is done; None where iterations say so."""
+        return self._settings.to(street)
 
     def _posed(self, requests: Sequence[Request], threads: int, every_hand: bool = False) -> list[VectorSolver]:
         """Solvers that have done no iteration yet."""
@@ -291,10 +296,11 @@ class DepthLimitedSolver:
         return solver
 
     def _run(self, solvers: list[VectorSolver], requests: Sequence[Request], patience: int = 1) -> None:
-        seconds, iterations = self._clock.for_solve(), self._settings.on
+        seconds, settings = self._clock.for_solve(), self._settings
+        streets = [request.root.street for request in requests]
         efforts = [
-            Effort(patience * iterations(request.root.street) if seconds is None else None, self.precision, seconds)
-            for request in requests
+            Effort(patience * settings.on(street) if seconds is None else None, settings.to(street), seconds)
+            for street in streets
         ]
         self._engine.run(solvers, efforts)
 
