@@ -6,7 +6,9 @@ The searcher follows the public history from the first action and carries both r
   game before the turn), and its own range follows the strategy it found; with `follow` it keeps to the last solution
   where that holds the decision: solved again for the ranges that it leaves, a decision is a best response to one range
   of the opponent and no longer what leaves the opponent indifferent (docs/results/flop_holdem);
-- an action of the opponent that the last solution holds moves their range by that solution's strategy;
+- an action of the opponent that the last solution holds moves their range by that solution's strategy; before a depth
+  limit, where that is the strategy of one who may pick continuations, with `both_sides` by that of a solve with the
+  opponent as the searcher;
 - otherwise (the first action of a round, or a bet of another size) the round is solved from the state before that
   action, with the actual size in the tree, so that it is answered and not rounded.
 
@@ -85,7 +87,8 @@ class Belief:
     what the solutions followed so far concede to each hand of the opponent here (None: nothing is known, or asked).
     `modelled`: the part of the opponent's range that plays by a model (None: there is no model). `reach`: the ranges if
     no action was put down to chance. `likelihoods`: of the actions
-    since the start, who took it and how likely it was over the range then.
+    since the start, who took it and how likely it was over the range then. `theirs`: the solution of the round with
+    the opponent as the searcher.
     """
 
     betting: Betting
@@ -96,6 +99,7 @@ class Belief:
     modelled: Modelled | None = None
     reach: Ranges = field(kw_only=True)
     likelihoods: tuple[tuple[int, float], ...] = ()
+    theirs: RoundSolution | None = None
 
     @classmethod
     def start(cls, rules: Rules) -> "Belief":
@@ -118,7 +122,8 @@ class NestedSearch:
     """Policies of the player `searcher` at public states of `rules`. `solve` solves one round.
 
     `remembered` states are kept of each street: those before the flop come up in hand after hand, whatever was solved
-    on boards since. `own_noise` is like `opponent_noise`, for a searcher that need not have played as solved. `exploit`
+    on boards since. `own_noise` is like `opponent_noise`, for a searcher that need not have played as solved. On the
+    first `both_sides` streets the opponent's range follows solves with them as the searcher. `exploit`
     says what part of the opponent's range plays by a model; it may be set between hands, and what was solved under an
     earlier setting is found again when that returns. Hands begin at `start`, by default as the rules say.
     """
@@ -133,6 +138,7 @@ class NestedSearch:
         remembered: int,
         follow: bool = False,
         own_noise: float = 0.0,
+        both_sides: int = 0,
         exploit: Exploit = Exploit(),  # noqa: B008 - frozen
         start: Belief | None = None,
     ) -> None:
@@ -142,6 +148,7 @@ class NestedSearch:
         self._solve = solve
         self._noise = own_noise, opponent_noise
         self._follow = follow
+        self._both_sides = both_sides
         self.exploit = exploit
         self._beliefs = [LRUCache[_Place, Belief](remembered) for _ in range(rules.num_streets)]
         self._before: LRUCache[_Place, RoundSolution] | None = None
@@ -203,7 +210,8 @@ class NestedSearch:
             return ()
         last, player, action = turns[-1]
         belief = self.belief(last, self._visible(last, board))
-        policy, modelled = belief.known(), belief.modelled
+        theirs, modelled = belief.theirs, belief.modelled
+        policy = (theirs and theirs.at(last)) or belief.known()
         if player != self._searcher and modelled is not None and policy is not None and action in policy.actions:
             _, modelled = self._observed(belief, action, board, policy)
         return modelled.explained if modelled is not None else ()
@@ -276,9 +284,12 @@ class NestedSearch:
             policy = belief.known()
         assert policy is not None
         assert belief.solution is not None
+        theirs = yield from self._theirs(belief, action, board)
         probs, modelled = policy.probability(action), belief.modelled
         if player != self._searcher:
-            probs, modelled = self._observed(belief, action, board, policy)
+            by_them = policy if theirs is None else theirs.at(state)
+            assert by_them is not None
+            probs, modelled = self._observed(belief, action, board, by_them)
         ranges = observe_action(belief.ranges, player, probs, self._noise[player != self._searcher])
         reach = observe_action(belief.reach, player, probs, 0.0)
         likelihoods = *belief.likelihoods, (player, likelihood(belief.ranges[player], probs))
@@ -297,7 +308,20 @@ class NestedSearch:
             modelled,
             reach=reach,
             likelihoods=likelihoods,
+            theirs=None if dealt else theirs,
         )
+
+    def _theirs(self, belief: Belief, action: int, board: Board) -> Search[RoundSolution | None]:
+        """Solution with the opponent as the searcher that holds `action`; None where the searcher's own serves."""
+        state, theirs = belief.betting, belief.theirs
+        if state.street >= self._both_sides:
+            return None
+        policy = None if theirs is None else theirs.at(state)
+        if policy is None or action not in policy.actions:
+            at_root = (action,) if action > 0 else ()
+            cards, opponent = self._visible(state, board), 1 - self._searcher
+            theirs = yield Request(state, cards, belief.ranges, opponent, at_root, for_other=True)
+        return theirs
 
     def _observed(
         self, belief: Belief, action: int, board: Board, policy: NodePolicy

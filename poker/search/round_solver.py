@@ -124,7 +124,7 @@ class SolverSettings:
 class Request(NamedTuple):
     """A solve from `root`, where the raises `at_root` are possible besides the menu's; safely if there are
     `alternatives` of the opponent and the settings say so; against the `modelled` part of the opponent's range and a
-    free rest."""
+    free rest. One `for_other` is for the range of the searcher, in a search of the opponent."""
 
     root: Betting
     board: Board
@@ -133,11 +133,12 @@ class Request(NamedTuple):
     at_root: tuple[int, ...] = ()
     alternatives: OpponentValues | None = None
     modelled: Modelled | None = None
+    for_other: bool = False
 
     @property
     def state(self) -> Hashable:
         """Key of the request: the rest follows from it in the searches of one agent."""
-        return self.searcher, self.root.text(), self.board, self.at_root
+        return self.searcher, self.root.text(), self.board, self.at_root, self.for_other
 
 
 @dataclass(frozen=True)
@@ -285,7 +286,7 @@ class DepthLimitedSolver:
         threads: int,
         every_hand: bool,
     ) -> VectorSolver:
-        root, board, ranges, searcher, _, alternatives, modelled = request
+        root, board, ranges, searcher, _, alternatives, modelled, _ = request
         if values is None:  # the boards to come are merged where suits are alike
             ranges, alternatives = evened(board, ranges, alternatives)
         likely = ranges if every_hand else self._likely(ranges, searcher)

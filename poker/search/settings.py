@@ -16,8 +16,10 @@ class SearchSettings:
     `menu` holds the bets of the round being played, `ahead` those of later rounds within its solve. `opponent_noise` is
     the share of the opponent's actions that beliefs put down to chance. `safety` says how later solves are kept from
     conceding more than earlier ones (`poker.search.safety`); `dealt` supplies values that no solution holds. With
-    `follow` the agent keeps to a solution while the hand is in it, instead of solving for every decision. With limits
-    in seconds, solves run until their time is over instead of for a number of iterations (`poker.search.clock`).
+    `follow` the agent keeps to a solution while the hand is in it, instead of solving for every decision. With
+    `both_sides` rounds that have a depth limit are solved with the opponent as the searcher too, for the opponent's
+    range. With limits in seconds, solves run until their time is over instead of for a number of iterations
+    (`poker.search.clock`).
     `exploit` says what part of the opponent's range is taken to play by a model.
     """
 
@@ -29,6 +31,7 @@ class SearchSettings:
     safety: str = "unsafe"
     dealt: RolloutLeaf | None = None
     follow: bool = True
+    both_sides: bool = False
     seconds_per_decision: float | None = None
     seconds_per_hand: float | None = None
     exploit: Exploit = field(default_factory=Exploit)

@@ -32,15 +32,15 @@ def rules() -> Rules:
 class RandomRounds:
     """A round solver whose strategies are noise drawn from the root, and that remembers what it was asked."""
 
-    def __init__(self, menu: BetMenu) -> None:
-        self.menu = menu
+    def __init__(self, menu: BetMenu, by_seat: bool = False) -> None:
+        self.menu, self.by_seat = menu, by_seat
         self.calls: list[tuple[str, tuple[int, ...], tuple[int, ...]]] = []
         self.ranges: list[Ranges] = []
         self.alternatives: list[OpponentValues | None] = []
         self.modelled: list[Modelled | None] = []
 
     def __call__(self, request: Request) -> RoundSolution:
-        root, board, ranges, _, at_root, alternatives, modelled = request
+        root, board, ranges, searcher, at_root, alternatives, modelled, _ = request
         self.alternatives.append(alternatives)
         self.modelled.append(modelled)
         self.calls.append((root.text(), board, at_root))
@@ -49,7 +49,8 @@ class RandomRounds:
         for total in at_root:
             menu = menu.with_action(root, total)
         tree = build_tree(root, menu, DepthLimit(root.street, cut_runouts=True))
-        rng = np.random.default_rng(zlib.crc32(f"{root.text()}{board}{at_root}".encode()))
+        seed = searcher if self.by_seat else at_root
+        rng = np.random.default_rng(zlib.crc32(f"{root.text()}{board}{seed}".encode()))
         policies = {}
         for node in np.flatnonzero(tree.kind == Kind.DECISION):
             actions = tree.actions(int(node))
@@ -121,6 +122,23 @@ def test_ranges_follow_bayes_through_the_streets(rules: Rules) -> None:
     assert check is not None
     expected = observe_action(ranges, 0, check.probability(CALL), 0.03)
     np.testing.assert_array_equal(nested.belief(state, BOARD[:3]).ranges, expected)
+
+
+def test_ranges_of_opponents_follow_solves_in_which_they_are_the_searcher(rules: Rules) -> None:
+    """On the first `both_sides` streets, so that both searches believe what either plays."""
+    for both_sides, board, actions in (
+        (1, BOARD[:3], [300, CALL]),
+        (2, BOARD[:4], [300, 900, CALL, CALL, 1800, CALL]),
+        (1, BOARD[:4], [300, CALL, CALL, CALL]),
+    ):
+        state, beliefs = played(rules, actions), []
+        for seat in range(2):
+            rounds = RandomRounds(load_menu("demo"), by_seat=True)
+            nested = NestedSearch(
+                rules, seat, rounds, opponent_noise=0.0, remembered=99, follow=True, both_sides=both_sides
+            )
+            beliefs.append(nested.belief(state, board).ranges)
+        assert np.array_equal(beliefs[0], beliefs[1]) == (both_sides == state.street)
 
 
 def test_known_action_is_followed_by_a_solve_from_the_new_state(rules: Rules) -> None:

@@ -82,7 +82,11 @@ class DepthLimitedAgent(SearchingAgent):
         """Solver for decisions of others, which no limit of time may shape."""
         noise = settings.opponent_noise
         searching = partial(
-            NestedSearch, opponent_noise=noise, remembered=settings.remembered_states, follow=settings.follow
+            NestedSearch,
+            opponent_noise=noise,
+            remembered=settings.remembered_states,
+            follow=settings.follow,
+            both_sides=len(leaves) if settings.both_sides else 0,
         )
         own = partial(searching, game, exploit=settings.exploit)
         self._search = [own(seat, solve=self._solve) for seat in range(2)]
