@@ -30,8 +30,9 @@ from poker.agents.local_best_response import LbrActions, LocalBestResponse
 from poker.game.betting import Betting
 from poker.game.rules import CALL, FOLD, Rules
 from poker.game.state import HandState, Policy, public_state
-from poker.kernels.types import Board, Floats
+from poker.kernels.types import Board, Floats, Singles
 from poker.run.errors import PokernetsError
+from poker.search.round_solver import on_actions
 from poker.tree import BetMenu
 
 _VALUED = 0.1
@@ -85,25 +86,35 @@ class _Spot:
         return spot
 
 
+GainsByAction = dict[tuple[int, str], float]
+"""By street and kind of action, chips that actions win which the opponent would not take."""
+
+
 class _Plan(NamedTuple):
     """The player who plans, the street of the decision, and the opponent's reach there, summed. With `boards`, what has
-    been planned there is valued on these next boards, with every bet of later streets."""
+    been planned there is valued on these next boards, with every bet of later streets, and added to `gains`."""
 
     player: int
     street: int
     mass: float
     boards: tuple[Board, ...] | None = None
+    gains: GainsByAction = {}  # noqa: RUF012 - of plans that are not valued
 
 
 @dataclass
 class _Node:
-    """A public state of a plan; `reach` [H] is the opponent's, `value` [H] v. One that is `neglected` ends the plan."""
+    """A public state of a plan; `reach` [H] is the opponent's, `value` [H] v. One that is `neglected` ends the plan.
+
+    Where the plan is valued, `own` [H] is the planner's reach if it plays as the opponent would, `policy` [H, A] how.
+    """
 
     plan: _Plan
     spot: _Spot
     board: Board
     reach: Floats
     neglected: bool = False
+    own: Floats | None = None
+    policy: Singles | None = None
     below: list["_Node"] = field(default_factory=list)
     value: Floats = field(default_factory=lambda: np.zeros(0))
 
@@ -170,25 +181,29 @@ class LookAheadResponse(LocalBestResponse):
                 roots.append(self._root(betting, board, betting.to_act))
         self._value(roots)
 
-    def winnings(self, betting: Betting, board: Board, boards: Sequence[Board] = ()) -> float:
+    def winnings(self, betting: Betting, board: Board, boards: Sequence[Board] = ()) -> tuple[float, GainsByAction]:
         """Chips per hand won by plans from the start of a street on, to which both players came as the opponent plays:
-        a mean over both seats and over next `boards`.
+        a mean over both seats and over next `boards`. By street and action, what it is won with.
 
         The plan does not depend on these, so boards drawn apart from its own value it without bias. On the last street
-        there are none to draw.
+        there are none to draw. An action wins what the plan has from it on beyond the mean over the opponent's policy,
+        where both players come to it as the opponent plays: that adds up to the whole, but for neglected actions.
         """
         ranges = [self.range_of(betting, board, player) for player in range(2)]
-        total = 0.0
+        total, gains = 0.0, dict[tuple[int, str], float]()
         for player, own in enumerate(ranges):
-            self._value([self._root(betting, board, player)])
-            root = self._root(betting, board, player, tuple(boards))
+            root = self._root(betting, board, player)
+            self._value([root])
+            plan = root.plan._replace(boards=tuple(boards), gains=gains)
+            root = _Node(plan, _Spot(betting), board, root.reach, own=own)
             self._value([root])
             total += float(own @ root.value)
-        return total / 2 / float(ranges[0] @ self._rules.space.compatible_mass(ranges[1]))
+        scale = 1 / (2 * float(ranges[0] @ self._rules.space.compatible_mass(ranges[1])))
+        return total * scale, {kind: chips * scale for kind, chips in gains.items()}
 
-    def _root(self, betting: Betting, board: Board, player: int, boards: tuple[Board, ...] | None = None) -> _Node:
+    def _root(self, betting: Betting, board: Board, player: int) -> _Node:
         reach = self.range_of(betting, board, 1 - player)
-        return _Node(_Plan(player, betting.street, float(reach.sum()), boards), _Spot(betting), board, reach)
+        return _Node(_Plan(player, betting.street, float(reach.sum())), _Spot(betting), board, reach)
 
     def _value(self, roots: Sequence[_Node]) -> None:
         """Value the states and all below them; keeps the best actions on the street that is planned."""
@@ -205,8 +220,8 @@ class LookAheadResponse(LocalBestResponse):
 
     def _layer_below(self, layer: Sequence[_Node]) -> list[_Node]:
         inner = [node for node in layer if node.is_decision]
-        theirs = [node for node in inner if node.spot.betting.to_act != node.plan.player]
-        policies = iter(self._policies([public_state(node.spot.betting, node.board) for node in theirs]))
+        asked_at = [node for node in inner if node.spot.betting.to_act != node.plan.player or node.own is not None]
+        policies = iter(self._policies([public_state(node.spot.betting, node.board) for node in asked_at]))
         for node in inner:
             spot, plan = node.spot, node.plan
             if spot.betting.to_act == plan.player:
@@ -214,6 +229,10 @@ class LookAheadResponse(LocalBestResponse):
                     street = plan.street if plan.boards is None else spot.betting.street
                     spot.choices = self._plans.planned(spot.betting, street)
                 node.below = [_Node(plan, spot.after(action), node.board, node.reach) for action in spot.choices]
+                if node.own is not None:
+                    node.policy = on_actions(next(policies), spot.choices)
+                    for child, share in zip(node.below, node.policy.T, strict=True):
+                        child.own = node.own * share
                 continue
             actions, probs = next(policies)
             neglect = self._plans.neglect * (1.0 if plan.boards is None else _VALUED)
@@ -221,7 +240,7 @@ class LookAheadResponse(LocalBestResponse):
                 reach = node.reach * share
                 if reach.any():
                     neglected = bool(reach.sum() <= neglect * plan.mass)
-                    node.below.append(_Node(plan, spot.after(action), node.board, reach, neglected))
+                    node.below.append(_Node(plan, spot.after(action), node.board, reach, neglected, node.own))
         return [child for node in inner for child in node.below]
 
     def _policies(self, states: Sequence[HandState]) -> list[Policy]:
@@ -234,13 +253,19 @@ class LookAheadResponse(LocalBestResponse):
         betting, plan = node.spot.betting, node.plan
         if betting.to_act != plan.player:
             return np.asarray(sum(values, np.zeros(len(node.reach))))
-        gains = np.stack(values)
-        if betting.street == plan.street and plan.boards is not None:
-            best = self._best(betting, node.board, node.spot.choices or ())
-            return np.asarray(np.take_along_axis(gains, best[None].astype(np.int64), axis=0)[0])
-        if betting.street == plan.street:
-            self._choices.put((betting.text(), node.board), gains.argmax(axis=0).astype(np.uint8))
-        return np.asarray(gains.max(axis=0))
+        after, choices = np.stack(values), node.spot.choices or ()
+        best = after.argmax(axis=0).astype(np.uint8)
+        if betting.street == plan.street and plan.boards is None:
+            self._choices.put((betting.text(), node.board), best)
+        elif betting.street == plan.street:
+            best = self._best(betting, node.board, choices)
+        value = np.take_along_axis(after, best[None].astype(np.int64), axis=0)[0]
+        if node.own is not None and node.policy is not None:
+            more = node.own * (value - (node.policy.T * after).sum(axis=0))
+            for number, action in enumerate(choices):
+                kind = betting.street, _kind(betting, action)
+                plan.gains[kind] = plan.gains.get(kind, 0.0) + float(more[best == number].sum())
+        return np.asarray(value)
 
     def _ended(self, node: _Node) -> Floats:
         """Value of a hand that is over, or is checked down after the bet that the adversary faces is called or not."""
@@ -258,21 +283,22 @@ class LookAheadResponse(LocalBestResponse):
         """Value states between streets by the mean over boards to come, which are taken one after the other."""
         rules, hole = self._rules, self._rules.num_hole_cards
         boards = {node.board: node.plan.boards or self._boards(node.board) for node in ends}
+        scales: dict[Board, Floats] = {}
+        for board, after in boards.items():
+            new, deck = len(after[0]) - len(board), rules.deck_size - len(board)
+            live_boards = sum(rules.space.live(each).astype(np.float64) for each in after)
+            scales[board] = math.comb(deck - hole, new) / math.comb(deck - 2 * hole, new) / np.maximum(live_boards, 1.0)
         for node in ends:
             node.value = np.zeros(rules.num_hands)
         for number in range(max(map(len, boards.values()), default=0)):
             dealt = [(node, boards[node.board][number]) for node in ends if number < len(boards[node.board])]
             below = [_Node(n.plan, n.spot, board, n.reach * rules.space.live(board)) for n, board in dealt]
+            shares = [scales[node.board] * rules.space.live(board) for node, board in dealt]
+            for (node, _), child, share in zip(dealt, below, shares, strict=True):
+                child.own = None if node.own is None else node.own * share
             self._value(below)
-            for (node, board), child in zip(dealt, below, strict=True):
-                node.value += child.value * rules.space.live(board)
-        for board, after in boards.items():
-            new, deck = len(after[0]) - len(board), rules.deck_size - len(board)
-            live_boards = sum(rules.space.live(each).astype(np.float64) for each in after)
-            scale = math.comb(deck - hole, new) / math.comb(deck - 2 * hole, new) / np.maximum(live_boards, 1.0)
-            for node in ends:
-                if node.board == board:
-                    node.value = node.value * scale
+            for (node, _), child, share in zip(dealt, below, shares, strict=True):
+                node.value += child.value * share
 
     def _boards(self, board: Board) -> Sequence[Board]:
         """Boards after the next deal, or a sample of them: a card from each block of ranks, suits by turns."""
@@ -289,3 +315,12 @@ class LookAheadResponse(LocalBestResponse):
             drawn[card % rules.num_suits] += 1
             sample.append((*board, card))
         return sample
+
+
+def _kind(betting: Betting, action: int) -> str:
+    """Kind of an action; raises by their size in pots."""
+    if action <= CALL:
+        return "fold" if action == FOLD else "call" if betting.to_call else "check"
+    if action == betting.legal().max_raise:
+        return "all-in"
+    return f"{'raise' if betting.to_call else 'bet'} {(action - betting.highest) / (betting.pot + betting.to_call):.1f}"

@@ -4,13 +4,17 @@ The adversary plays as the agent does until its street, so hands that end before
 over its two seats. What is left of a deal is the value of its plan where the agent comes to its street by itself:
 over all hands of both ranges, all actions and, on the turn, rivers drawn apart from those of the plan. That is the mean
 of its winnings in play without the luck of cards and actions. FILE.jsonl keeps deals, and the command goes on there.
+With `--from river`, before AGENT, it plans from rivers alone, which is quick.
 
 Settings may follow, such as `adversaries=[look_ahead]`; the other of the two bets what the agent does not know.
 """
 
 import argparse
 import json
+import time
+from collections.abc import Sequence
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +23,9 @@ import numpy as np
 from conf.bundles import unbundle
 from conf.compose import call, compose
 from poker.agents.base import SamplingAgent, SolvingAgent
-from poker.agents.look_ahead import LookAheadActions, LookAheadResponse
+from poker.agents.look_ahead import GainsByAction, LookAheadActions, LookAheadResponse
 from poker.game.betting import Betting
-from poker.game.rules import Rules
+from poker.game.rules import STREET_NAMES, Rules
 from poker.game.state import HandState, public_state
 from poker.kernels.types import Board
 from poker.report.estimates import estimate
@@ -35,7 +39,7 @@ RIVERS = 2
 """Drawn to value a plan made on the turn."""
 
 
-def main(name: str, deals: int, out: Path, settings: list[str]) -> None:
+def main(name: str, deals: int, out: Path, streets: list[str], settings: list[str]) -> None:
     if not any(setting.startswith("adversaries=") for setting in settings):
         settings = [*settings, f"adversaries=[{','.join(ADVERSARIES)}]"]
     config = compose("evaluate", ["evaluate=lbr", f"agents=[{name}]", *settings])
@@ -53,6 +57,7 @@ def main(name: str, deals: int, out: Path, settings: list[str]) -> None:
             for adversary in actions
         }
         for street, number in STREETS.items()
+        if street in streets
     }
     lines = JsonLines(out.with_suffix(".jsonl"))
     lines.cut_unfinished()
@@ -60,42 +65,67 @@ def main(name: str, deals: int, out: Path, settings: list[str]) -> None:
     for deal in range(len(rows), deals):
         rows.append(_deal(rules, agent, planners, deal))
         lines.append([rows[-1]])
-    mbb = 1000 / rules.big_blind
-    results = [
-        {
-            "from": street,
-            "adversary": adversary,
-            "wins": estimate(np.array([mbb * row[street][adversary] for row in rows])).record(),
-        }
-        for street in STREETS
-        for adversary in actions
-    ]
-    reached = {street: sum(street in row["lines"] for row in rows) for street in STREETS}
+    results: list[dict[str, Any]] = []
+    parts: list[dict[str, Any]] = []
+    for street, adversary in product(planners, actions):
+        said = {"agent": agent.name, "from": street, "adversary": adversary}
+        results.append({**said, "wins": _mbb(rules, [row[street][adversary] for row in rows])})
+        by_action = [row["parts"][street].get(adversary, {}) for row in rows]
+        for action in sorted({action for part in by_action for action in part}):
+            wins = _mbb(rules, [part.get(action, 0.0) for part in by_action])
+            parts.append({**said, "action": action, "wins": wins})
+    reached = {street: sum(street in row["lines"] for row in rows) for street in planners}
+    tables = {
+        "rows": results,
+        "parts": parts,
+        "decisions": [_decisions(rows, agent.name, street) for street in STREET_NAMES],
+    }
     content = record(
-        agent=name, deals=len(rows), reached=reached, rivers=RIVERS, unit="mbb/hand", rows=results, played=config.agent
+        agent=name, deals=len(rows), reached=reached, rivers=RIVERS, unit="mbb/hand", **tables, played=config.agent
     )
     write_atomically(out, json.dumps(content, indent=1).encode())
+
+
+def _decisions(rows: list[dict[str, Any]], agent: str, street: str) -> dict[str, Any]:
+    """CPU seconds of the agent's decisions, the solves included that rate them for an observer."""
+    seconds = [each for row in rows for each in row["seconds"][street]]
+    return {"agent": agent, "street": street, "n": len(seconds), "median": float(np.median(seconds or [0.0]))}
 
 
 def _deal(
     rules: Rules, agent: SamplingAgent, planners: dict[str, dict[str, LookAheadResponse]], number: int
 ) -> dict[str, Any]:
-    """Chips that each adversary wins, a mean over its seats, and the lines; 0 where the agent does not come there."""
+    """Chips that each adversary wins, a mean over its seats, and the lines; 0 where the agent does not come there.
+    Their `parts` are by street and action.
+    """
     rng = np.random.default_rng([1, number])
     state, lines = HandState.deal(rules, rng), dict[str, str]()
     agent.reset(number)
-    row: dict[str, Any] = {street: dict.fromkeys(planners[street], 0.0) for street in STREETS}
-    while not state.is_over:
-        for street, place in STREETS.items():
-            if state.street == place and street not in lines:
+    row: dict[str, Any] = {street: dict.fromkeys(planners[street], 0.0) for street in planners}
+    parts: dict[str, dict[str, dict[str, float]]] = {street: {} for street in planners}
+    seconds: dict[str, list[float]] = {street: [] for street in STREET_NAMES}
+    while not state.is_over and len(lines) < len(planners):
+        begin = time.process_time()
+        action = agent.act(state.view(state.to_act))
+        seconds[STREET_NAMES[state.street]].append(time.process_time() - begin)
+        for street, by_name in planners.items():
+            if state.street == STREETS[street] and street not in lines:
                 lines[street] = state.betting.text()
-                row[street] = {key: _won(planner, state, number) for key, planner in planners[street].items()}
-        state = state.apply(agent.act(state.view(state.to_act)))
-    return {"lines": lines, **row}
+                for key, planner in by_name.items():
+                    row[street][key], gains = _won(planner, state, number)
+                    parts[street][key] = {
+                        f"{STREET_NAMES[on]}, {action}": chips for (on, action), chips in gains.items()
+                    }
+        state = state.apply(action)
+    return {"lines": lines, **row, "parts": parts, "seconds": seconds}
 
 
-def _won(planner: LookAheadResponse, state: HandState, number: int) -> float:
-    """Chips that the plan wins from the start of the street on."""
+def _mbb(rules: Rules, chips: Sequence[float]) -> dict[str, Any]:
+    return estimate(1000 / rules.big_blind * np.array(chips)).record()
+
+
+def _won(planner: LookAheadResponse, state: HandState, number: int) -> tuple[float, GainsByAction]:
+    """Chips that the plan wins from the start of the street on, and their parts."""
     rules, board = state.rules, state.rules.ordered_board(state.board)
     boards: list[Board] = []
     if len(board) < rules.total_board_cards:
@@ -110,6 +140,7 @@ if __name__ == "__main__":
     parser.add_argument("agent")
     parser.add_argument("deals", type=int)
     parser.add_argument("output", type=Path)
+    parser.add_argument("--from", dest="plans_from", action="append", choices=STREETS, help="streets; both by default")
     parser.add_argument("settings", nargs="*", metavar="key=value")
     given = parser.parse_args()
-    main(given.agent, given.deals, given.output, given.settings)
+    main(given.agent, given.deals, given.output, given.plans_from or list(STREETS), given.settings)
