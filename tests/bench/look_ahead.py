@@ -69,7 +69,10 @@ def main(name: str, deals: int, out: Path, streets: list[str], settings: list[st
     parts: list[dict[str, Any]] = []
     for street, adversary in product(planners, actions):
         said = {"agent": agent.name, "from": street, "adversary": adversary}
-        results.append({**said, "wins": _mbb(rules, [row[street][adversary] for row in rows])})
+        chips = [row[street][adversary] for row in rows]
+        pots = [Betting.parse(rules, row["lines"][street]).pot if street in row["lines"] else 0 for row in rows]
+        percent = np.array([100 * won / pot for won, pot in zip(chips, pots, strict=True) if pot])
+        results.append({**said, "wins": _mbb(rules, chips), "percent_of_pot": estimate(percent).record()})
         by_action = [row["parts"][street].get(adversary, {}) for row in rows]
         for action in sorted({action for part in by_action for action in part}):
             wins = _mbb(rules, [part.get(action, 0.0) for part in by_action])
