@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from omegaconf import DictConfig, OmegaConf
+from omegaconf import DictConfig, OmegaConf, open_dict
 
 from poker.run.commands import COMMANDS, how_to_make, maker
 from poker.run.errors import PokernetsError
@@ -39,6 +39,10 @@ def unbundle(config: DictConfig, *, writes: bool) -> None:
     config.artifacts = str(bundle.path)
     config.outputs = outputs
     agents = dict(config.get("agent") or {})
+    for name in agents.get("_optional_", ()):
+        if isinstance(node := agents.get(name), DictConfig) and _lacking(bundle, node):
+            with open_dict(config):
+                del config.agent[name], agents[name]
     if isinstance(measured := config.get("measured"), DictConfig):
         agents[measured.name] = measured
     for name, node in agents.items():

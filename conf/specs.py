@@ -47,11 +47,12 @@ def bundled(artifacts: str) -> dict[str, list[str]]:
 def unhurried(settings: Mapping[str, Any]) -> list[AgentSpec]:
     """The agents of a line-up without limits of time: programs ask for what is right, not for a move in time."""
     limits = dict.fromkeys(("seconds_per_decision", "seconds_per_hand"))
+    optional = settings.get("_optional_", ())
     nodes = {name: dict(node) for name, node in settings.items() if not name.startswith("_")}
     for node in nodes.values():
         if isinstance(search := node.get("search"), Mapping) and limits.keys() <= search.keys():
             node["search"] = {**search, **limits}
-    return agents(**nodes)
+    return agents(optional, **nodes)
 
 
 def agent(settings: Mapping[str, Any] | str | None) -> AgentSpec | None:

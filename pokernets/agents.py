@@ -1,7 +1,7 @@
 """Agents as objects, and evaluations as calls."""
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +10,7 @@ import numpy as np
 from conf.bundles import unbundle
 from conf.compose import call, compose, overrides_of
 from conf.launch import task_of
-from poker.agents.base import Agent, ranged_policy, require_policy
+from poker.agents.base import Agent, ObservingAgent, OpponentRead, ReadingAgent, ranged_policy, require_policy
 from poker.formats.acpc.log import LoggedHand
 from poker.formats.played import PlayedHand
 from poker.game.betting import Betting
@@ -72,6 +72,21 @@ class LoadedAgent:
         if last is None or not _follows(state, last):
             self.agent.start_hand(state.to_act)
         return self.agent.act(state.view(state.to_act))
+
+    def learn(self, hand: HandState, opponent: int) -> None:
+        """Let an agent that learns see a finished `hand` from the seat of the other player than `opponent`."""
+        if not isinstance(self.agent, ObservingAgent):
+            raise PokernetsError(f"`{self.agent.name}` does not learn: depth_limited_exploit does")
+        self._last = None
+        self.agent.start_hand(1 - opponent)
+        self.agent.end_hand(hand.view(1 - opponent))
+
+    def read(self, states: Sequence[HandState]) -> OpponentRead:
+        """Tell the `trust` with which an agent that learns plays by what it has learned, from 0 to 1, and how often it
+        expects its opponent to fold, to check or call, and to bet or raise at `states`, `expected` [n, 3]."""
+        if not isinstance(self.agent, ReadingAgent):
+            raise PokernetsError(f"`{self.agent.name}` does not learn: depth_limited_exploit does")
+        return self.agent.read(states)
 
     def review(self, hand: LoggedHand, player: str) -> Columns:
         """A row for each `action` at each decision of `player` that can be reviewed, after the `betting` so far.

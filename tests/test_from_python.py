@@ -30,6 +30,7 @@ KsQs fold \d+%, .*
 it plays \d+
 """,
     "Play a hand": r"[cfr0-9/]+ .* the button wins -?\d+\n",
+    "Let it learn": r"folds \d+%, calls \d+%, raises \d+%; trusted \d+%\n",
     "Solve a spot": r"""out of position 43\.\d\d of 60 chips, exploitable for 0\.1\d
 (\w{4} folds \d+% and is worth .* chips
 ){3}""",

@@ -12,7 +12,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("pokernets", "poker", "data_gen", "models", "conf")
-MOST_LINES = {"outside tests": 55_670, "of tests": 39_580}
+MOST_LINES = {"outside tests": 55_855, "of tests": 39_670}
 MOST_MODULES, MOST_ARROWS, MOST_YAML = 10, 180, 130
 MOST_RIDDLES = 60
 RIDDLES = {"found", "told", "known", "shown", "kept", "asked"}

@@ -9,7 +9,7 @@ Symbols: H hands (`rules.num_hands`), A actions.
 import math
 from collections.abc import Callable, Sequence
 from copy import copy
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from poker.game.beliefs import observe_action, observe_board, start_ranges
 from poker.game.betting import Betting
 from poker.game.cards import hand_index, updated_range
 from poker.game.state import HandState, Policy, RangedPolicy, public_state
-from poker.kernels.types import Board, Ranges, Singles
+from poker.kernels.types import Board, Floats, Ranges, Singles
 from poker.run.errors import PokernetsError
 
 if TYPE_CHECKING:
@@ -79,6 +79,22 @@ class ObservingAgent(Agent, Protocol):
 
     def end_hand(self, state: HandState) -> None:
         """Learn from a finished hand, as the agent sees it: cards are shown at showdowns only."""
+
+
+class OpponentRead(NamedTuple):
+    """An agent's view of its opponent: how far it plays by what it has learned, `trust` from 0 to 1, and how often it
+    expects the opponent to fold, to check or call, and to bet or raise at some states, `expected` [n, 3]."""
+
+    trust: float
+    expected: Floats
+
+
+@runtime_checkable
+class ReadingAgent(ObservingAgent, Protocol):
+    """An agent that learns its opponent and can say what it has learned."""
+
+    def read(self, states: Sequence[HandState]) -> OpponentRead:
+        """Trust in what was learned, and expectations at these decisions of the opponent, whatever they hold."""
 
 
 def ranged_policy(agent: PolicyAgent, state: HandState) -> RangedPolicy:

@@ -15,7 +15,7 @@ from itertools import count
 from multiprocessing.connection import Connection
 from typing import Any
 
-from poker.agents.base import ObservingAgent, PolicyAgent
+from poker.agents.base import ObservingAgent, PolicyAgent, ReadingAgent
 from poker.agents.remote import AgentFailure
 from poker.play.hand import AbsentAgent, described
 from poker.run.errors import PokernetsError
@@ -46,11 +46,12 @@ class Call:
 @dataclass(frozen=True)
 class Offers:
     """Abilities of an agent: `by_policy` if it plays every hand by a policy that is known, `observes` if it is shown
-    how hands end, `solves` if it can review decisions."""
+    how hands end, `solves` if it can review decisions, `reads` if it says what it has learned of its opponent."""
 
     by_policy: bool
     observes: bool
     solves: bool
+    reads: bool
 
 
 class _Here:
@@ -74,7 +75,9 @@ class _Here:
             agent = self._agent(name, None)
             observes = isinstance(agent, ObservingAgent)
             by_policy = isinstance(agent, PolicyAgent) and not observes
-            offers[name] = Offers(by_policy, observes, isinstance(agent, DecisionSolver))
+            offers[name] = Offers(
+                by_policy, observes, isinstance(agent, DecisionSolver), isinstance(agent, ReadingAgent)
+            )
         return offers
 
     def answer(self, call: Call) -> Any:

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from poker.agents.base import sample_action
+from poker.agents.base import OpponentRead, sample_action
 from poker.formats.acpc.log import LoggedHand, check_names
 from poker.game.betting import NOBODY
 from poker.game.rules import Rules
@@ -30,6 +30,8 @@ from poker.play.table_files import HandProgress, TableFiles
 from poker.run.errors import PokernetsError
 
 PERSON = "you"
+_MOST_READ = 200
+"""Latest decisions at which an agent is asked what it expects."""
 
 
 class StalePageError(PokernetsError):
@@ -47,12 +49,13 @@ class PooledAgent:
     copy: tuple[str, int] | None
     moves: bool
     observes: bool
+    reads: bool
 
     @property
     def is_shared(self) -> bool:
         return self.copy is None
 
-    def ask(self, method: str, argument: HandState | int) -> Any:
+    def ask(self, method: str, argument: HandState | int | list[HandState]) -> Any:
         """Wait for the answer to one call of a method of an `Agent`."""
         moves = self.moves and method == "start_hand"
         return self.pool.ask(self.game, Call(self.name, method, (argument,), self.copy), moves=moves)
@@ -81,7 +84,9 @@ class Opponents:
         agents = []
         for number, name in enumerate(self._names):
             copy = None if offers[name].by_policy else (game, seed + number)
-            agents.append(PooledAgent(self.pool, game, name, copy, moves and not number, offers[name].observes))
+            offered = offers[name]
+            moving = moves and not number
+            agents.append(PooledAgent(self.pool, game, name, copy, moving, offered.observes, offered.reads))
         return agents
 
 
@@ -138,8 +143,8 @@ class TableGame:
         last = logged[-1].number if logged else -1
         stored = self.files.load()
         self._hand = stored or HandProgress(last + 1, self.files.deal(last + 1))
-        self._logged = last
-        """Number of the last hand in the files."""
+        self._logged = self._first = last
+        """Number of the last hand in the files, and of that there when the agents came, who know none before it."""
         self._name = str(self.files.folder)
         seed = int(self.files.rng(self._hand.number, self._hand.step).integers(2**62))
         self._agents = self.opponents.seated(self._name, seed)
@@ -199,6 +204,25 @@ class TableGame:
                 self.ended(self._over[0])
                 self._over.pop(0)
                 self.version += 1
+
+    @property
+    def reads(self) -> bool:
+        """Whether the agent says what it has learned of the person."""
+        return self.rules.num_players == 2 and self._agents[0].reads
+
+    def read(self) -> tuple[list[tuple[HandState, int]], OpponentRead]:
+        """The person's latest decisions, with their actions, in the hands that the agent has seen, and what it has
+        learned and expects there. Waits while agents act."""
+        with self._working:
+            taken = [
+                (public_state(before, hand.state.runout[: self.rules.board_sizes[before.street]]), action)
+                for hand in self.files.hands()
+                if hand.number > self._first
+                for before, player, action in hand.state.betting.turns()
+                if hand.names[player] == PERSON
+            ][-_MOST_READ:]
+            read: OpponentRead = self._agents[0].ask("read", [state for state, _ in taken])
+            return taken, read
 
     def _one_action(self) -> bool:
         """Take one action of an agent; whether it was an agent's turn."""

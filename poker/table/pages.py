@@ -3,7 +3,7 @@
 Pages are served at once; their modules are imported meanwhile, and agents are loaded in `processes` of their own.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass
 from importlib import import_module
@@ -34,10 +34,18 @@ class Page:
         return fill
 
 
-def table(*, game: Rules, agents: list[AgentSpec], reviewer: AgentSpec | None, out: str, processes: int | None) -> Page:
-    """The table at which a visitor plays `agents`; hands are kept in `out`. `reviewer` solves for reviews where none of
-    `agents` can."""
-    return Page("/", "Table", f"{__package__}.table", (game, agents, reviewer, out, processes))
+def table(
+    *,
+    game: Rules,
+    agents: list[AgentSpec],
+    reviewer: AgentSpec | None,
+    out: str,
+    processes: int | None,
+    styles: Mapping[str, str],
+) -> Page:
+    """The table at which a visitor plays `agents`, heads-up one of them at a time, which the words of `styles` offer;
+    hands are kept in `out`. `reviewer` solves for reviews where none of `agents` can."""
+    return Page("/", "Table", f"{__package__}.table", (game, agents, reviewer, out, processes, styles))
 
 
 def hands(*, game: Rules, reviewer: AgentSpec | None, log: str | None, out: str, processes: int | None) -> Page:

@@ -5,6 +5,7 @@ from functools import partial
 from html import escape
 from pathlib import Path
 from statistics import median, quantiles
+from types import MappingProxyType
 from typing import Any
 
 from nicegui import run, ui
@@ -17,8 +18,9 @@ from poker.play.lineup import AgentSpec
 from poker.play.table_game import PERSON, Seen
 from poker.run.errors import PokernetsError
 from poker.table import words
-from poker.table.elements import Fill, Needs, UnitSwitch, html, row, tabs
+from poker.table.elements import Fill, Needs, UnitSwitch, html, remember, remembered, row, tabs
 from poker.table.panels.odds import OddsSwitch
+from poker.table.panels.read import ReadPanel
 from poker.table.panels.review import AT_THE_TABLE, MistakesPanel, ReviewPanel, ReviewStore
 from poker.table.server.app import loaded
 from poker.table.server.visitors import Visit, Visitors
@@ -29,6 +31,8 @@ _OPENS: Mapping[str, str | float] = {**{f"{size} bb": f"{size}x" for size in (2,
 _RERAISES: Mapping[str, str | float] = {**{f"{size}x": f"{size}x" for size in (2.5, 3, 3.5, 4, 5)}, "all-in": "a"}
 _SECONDS = 0.15
 """Seconds between two looks at whether the game has moved on."""
+_COOKIE = "pokernets_against"
+"""Cookie of the agent that the visitor has chosen."""
 
 
 def make(
@@ -38,19 +42,43 @@ def make(
     reviewer: AgentSpec | None,
     out: str,
     processes: int | None = 0,
+    styles: Mapping[str, str] = MappingProxyType({}),
 ) -> Fill:
-    visitors = Visitors(game, agents, reviewer, Path(out), processes)
-    needs(visitors.loaded)
+    """Heads-up the visitor chooses one of several `agents`, by its words in `styles`; the first is there at once,
+    others are built when they are chosen."""
+    tables = {spec.name: [spec] for spec in agents} if game.num_players == 2 else {"": agents}
+    first, *_ = tables
+    seated = {first: Visitors(game, tables[first], reviewer, Path(out), processes)}
+    needs(seated[first].loaded)
 
-    async def fill(visitor: str) -> None:
+    async def sit_down(visitor: str, name: str) -> None:
         try:
-            await loaded(visitors.loaded, ", ".join(spec.name for spec in agents))
+            visitors = seated.get(name) or Visitors(game, tables[name], reviewer, Path(out), processes)
+            seated[name] = visitors
+            await loaded(visitors.loaded, ", ".join(spec.name for spec in tables[name]))
             visit = await run.io_bound(visitors.visit, visitor)
         except (PokernetsError, OSError) as error:
             ui.label(str(error)).props("role=alert")
             return
         if visit is not None and not ui.context.client.is_deleted:  # the server goes on, and the page is still open
             _Table(visit)
+
+    async def fill(visitor: str) -> None:
+        async def choose(name: str) -> None:
+            remember(_COOKIE, name)
+            place.clear()
+            with place:
+                await sit_down(visitor, name)
+
+        chosen = remembered(_COOKIE)
+        chosen = chosen if chosen in tables else first
+        if len(tables) > 1:
+            names = {name: styles.get(name, name) for name in tables}
+            against = ui.toggle(names, value=chosen, on_change=lambda event: choose(event.value))
+            against.props('dense no-caps unelevated aria-label="Whom you play"')
+        place = ui.element("div").style("display: contents")
+        with place:
+            await sit_down(visitor, chosen)
 
     return fill
 
@@ -75,7 +103,8 @@ class _Table:
                     self._unit = UnitSwitch()
                 self._controls = ui.element("div").classes("controls").props('role=group aria-label="Your actions"')
             with ui.element("section").classes("beside").props('aria-label="Beside the table"'):
-                bar, (hand, review, mistakes, result) = tabs("Hand", "Review", "Mistakes", "Result")
+                names = ["Hand", "Review", "Mistakes", "Result", *["Read"] * self._game.reads]
+                bar, (hand, review, mistakes, result, *read) = tabs(*names)
                 with hand:
                     self._history = html("history")
                 with review:
@@ -87,6 +116,10 @@ class _Table:
                     MistakesPanel(store, self._unit, self._review.open)
                 with result:
                     self._result = html("result")
+                self._read = None
+                if read:
+                    with read[0]:
+                        self._read = ReadPanel(self._game)
         self._unit.add(self._felt, self._show_anew)
         ui.timer(_SECONDS, self._look)
 
@@ -116,6 +149,8 @@ class _Table:
         stopped = f"The game has stopped: {self._visit.stopped}. Reload the page to go on."
         self._status.set_text(stopped if self._visit.stopped else words.status(seen, big_blind))
         self._review.moved_on(seen.number, seen.state.betting)
+        if self._read is not None:
+            self._read.moved_on(seen)
         if self._acting != (seen.number, seen.step):
             self._acting = seen.number, seen.step
             self._controls.clear()

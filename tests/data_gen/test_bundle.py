@@ -160,6 +160,9 @@ def test_agents_that_it_does_not_seat_are_named(made: Path, capsys: pytest.Captu
     ladder = ["evaluate=ladder", "agents@measured=blueprint", "agents=[equity]", f"artifacts={bundle}"]
     with pytest.raises(PokernetsError, match="does not seat blueprint, which needs the whole blueprint"):
         unbundle(compose("evaluate", ladder), writes=False)
+    table = compose("evaluate", ["evaluate=play", f"artifacts={bundle}"])
+    unbundle(table, writes=False)  # the agent that learns is offered where it is seated
+    assert {"depth_limited", "depth_limited_exploit_net"} & {*table.agent} == {"depth_limited"}
     config = _match("agents=[equity]", f"artifacts={bundle}")
     unbundle(config, writes=False)
     assert config.fallback is None
@@ -173,7 +176,9 @@ def test_agents_that_it_does_not_seat_are_named(made: Path, capsys: pytest.Captu
 def test_what_cannot_be_packed_is_refused(made: Path, tmp_path: Path) -> None:
     with pytest.raises(PokernetsError, match=r"more than 0.1 .*raise job.megabytes"):
         _pack(made, "job.megabytes=0.1")
-    with pytest.raises(PokernetsError, match=r"no bundle seats rival; job.agents can be blueprint, charts, depth_limited"):
+    with pytest.raises(
+        PokernetsError, match=r"no bundle seats rival; job.agents can be blueprint, charts, depth_limited"
+    ):
         _pack(made, "job.agents=[rival]")
     with pytest.raises(PokernetsError, match="no preflop_rollouts at"):
         _pack(made, "job.agents=[poki_none]")

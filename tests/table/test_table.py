@@ -3,15 +3,19 @@
 import asyncio
 import re
 import time
-from collections.abc import Coroutine, Iterator
+from collections.abc import Coroutine, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from typing import Any
 from unittest.mock import AsyncMock, Mock
 
+import numpy as np
 import pytest
 from nicegui import Client, background_tasks, run, ui
 from nicegui.page import page
 
+from poker.agents.base import OpponentRead
 from poker.agents.simple import AlwaysCall
 from poker.game.betting import Betting
 from poker.game.rules import CALL
@@ -219,6 +223,64 @@ def test_a_folder_that_cannot_be_made_is_told_on_the_page(client: Client, tmp_pa
     [alert] = [one for one in client.elements.values() if one.props.get("role") == "alert"]
     assert isinstance(alert, ui.label)
     assert "File exists" in alert.text
+
+
+class Reader(AlwaysCall):
+    """Says that it expects two thirds calls, after a hand."""
+
+    trust = 0.0
+
+    def end_hand(self, state: HandState) -> None:
+        self.trust = 0.4
+
+    def read(self, states: Sequence[HandState]) -> OpponentRead:
+        return OpponentRead(self.trust, np.tile([0.0, 2 / 3, 1 / 3], (len(states), 1)))
+
+
+def test_what_the_agent_makes_of_the_visitor_is_shown_after_each_hand(
+    everybody: Visitors, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert _Table(everybody.visit("ann"))._read is None
+    reader = AgentSpec("reader", lambda: Reader(name="reader"), {})
+    visit, started = Visitors(load_rules("leduc"), [reader], None, tmp_path).visit("ann"), list[Any]()
+    monkeypatch.setattr(background_tasks, "create", started.append)
+    monkeypatch.setattr(run, "io_bound", AsyncMock(side_effect=lambda work, *given: work(*given)))
+    table = _Table(visit)
+    while not visit.game.seen().state.is_over:
+        acted(visit)
+        visit.game.let_agents_act()
+    table._look()
+    table._look()
+    asyncio.run(started.pop())
+    assert not started
+    assert table._read is not None
+    text = re.sub("<.*?>", " ", table._read.place.content)
+    assert "It plays by this, to 40%." in text
+    assert re.search(r"Flop, no bet\s+1\s+0%\s+0%\s+100%\s+67%\s+0%\s+33%", text)
+
+
+def test_heads_up_the_visitor_chooses_whom_to_play(
+    client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def opened() -> None:
+        with client:
+            await fill("ann")
+            [toggle] = [one for one in client.elements.values() if isinstance(one, ui.toggle)]
+            assert toggle.options == {"a": "a", "b": "learns"}
+            assert built() == 1
+            choose: Any = toggle._change_handlers[-1]
+            await choose(Mock(value="b"))
+
+    def built() -> int:
+        return len(list(tmp_path.glob("leduc/*")))
+
+    table = Mock()
+    monkeypatch.setattr("poker.table.table._Table", table)
+    specs = [AgentSpec(name, partial(AlwaysCall, name=name), {}) for name in "ab"]
+    fill = make(Mock(), load_rules("leduc"), specs, None, str(tmp_path), styles={"b": "learns"})
+    asyncio.run(opened())
+    assert [list(call.args[0].agents) for call in table.call_args_list] == [["a"], ["b"]]
+    assert built() == 2
 
 
 def test_an_action_while_the_page_looks_is_shown_at_the_next_look(
