@@ -61,7 +61,7 @@ def _sections(results: MatchResults, title: str) -> Iterator[Section]:
             f"Agents learn from deal to deal for sessions of {results.session}, so intervals over deals can be too"
             " narrow; those over sessions are not, where there are many."
         )
-    if looks := max(len(result.looks) for result in lineups):
+    if (looks := max(len(result.looks) for result in lineups)) > 1:
         yield Text(
             f"A line-up stops where it is clear of 0, at one of {looks} looks: the intervals of all looks together miss"
             " in 5% of all matches, so each is wider."

@@ -43,9 +43,9 @@ def policies(agent: DepthLimitedAgent | BlueprintAgent) -> list[tuple[tuple[int,
 @pytest.mark.parametrize("searched", ["none", "all"])
 def test_without_a_street_it_is_the_blueprint_and_with_all_the_agent(blueprint: BlueprintAgent, searched: str) -> None:
     streets = () if searched == "none" else STREET_NAMES
-    plain = blueprint if searched == "none" else even_solver()
+    plain = blueprint if searched == "none" else even_solver(both_sides=True)
     for (actions, probs), (expected, rows) in zip(
-        policies(even_solver(streets=streets, elsewhere=blueprint)), policies(plain), strict=True
+        policies(even_solver(streets=streets, elsewhere=blueprint, both_sides=True)), policies(plain), strict=True
     ):
         assert actions == expected
         np.testing.assert_array_equal(probs, rows)
