@@ -100,6 +100,8 @@ class SolvedSpots:
         betting, rules = position.before_flop(self._rules), self._rules
         players = [player for player, out in enumerate(betting.folded) if not out]
         board, (pot, stack) = rules.ordered_board(position.flop), self._size(position)
+        if not self._leaves:
+            self._flop.cache_clear()  # one takes gigabytes
         ranges = np.stack([_floored(weights, board) for weights in self._ranges(betting, board)[players]])
         root = Betting.at_street(spot_rules(pot + _HALVES * stack), FLOP, (pot, pot))
         menu = replace(self._ahead, extra=_flop_totals(spot_bets(self._menu(position)), root, pot, stack))
