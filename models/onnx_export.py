@@ -12,14 +12,12 @@ import torch
 from rich.console import Console
 from torch import Tensor, nn
 
-from models.leaf.range_net import RANGE_NET
 from models.opponent.data import INPUT_SIZES, OpponentBatch
 from models.opponent.inference import OPPONENT_NET, STAMP
 from models.opponent.nets import ActionNet
 from models.training.export import load_net
 from models.training.inference import LEAF_NET, leaf_stamp
 from poker.depth_limit import inputs as leaf
-from poker.depth_limit import range_inputs
 from poker.run.atomic import write_atomically
 from poker.run.commands import how_to_install
 from poker.run.errors import PokernetsError
@@ -28,7 +26,7 @@ from poker.store.artifacts import Artifact, MismatchedArtifactError, canonical_j
 _EXTRA = "onnx"
 _ROWS = 3
 """Rows of the inputs with which the net is traced; the file takes any number of them."""
-_KINDS = (LEAF_NET, RANGE_NET, OPPONENT_NET)
+_KINDS = (LEAF_NET, OPPONENT_NET)
 
 
 class _Graph(NamedTuple):
@@ -40,8 +38,8 @@ class _Graph(NamedTuple):
 
 
 def run(*, net: str, architectures: Collection[str], output: str) -> None:
-    """Write the leaf net, range net or opponent net at `net` to `output`, with the stamp that says what its inputs and
-    outputs are as metadata. Any number of rows goes in."""
+    """Write the leaf net or opponent net at `net` to `output`, with the stamp that says what its inputs and outputs are
+    as metadata. Any number of rows goes in."""
     if importlib.util.find_spec("onnxscript") is None:
         raise PokernetsError(f"files of ONNX need a package more: {how_to_install(_EXTRA)}")
     artifact = _opened(net)
@@ -75,19 +73,12 @@ def _opened(path: str) -> Artifact:
 def _stamp_of(artifact: Artifact) -> dict[str, Any]:
     if artifact.kind == OPPONENT_NET:
         return STAMP
-    if artifact.kind == RANGE_NET:
-        return range_inputs.stamp(artifact.config["level"])
     return leaf_stamp(artifact.config["continuations"])
 
 
 def _graph_of(net: nn.Module, kind: str) -> _Graph:
     if kind == LEAF_NET:
         return _Graph(_Columns(net), {"features": torch.zeros(_ROWS, leaf.SIZE)}, "values")
-    if kind == RANGE_NET:
-        rows = torch.zeros(_ROWS, 2, range_inputs.CLASSES, len(range_inputs.ROW_NAMES))
-        return _Graph(
-            _Columns(net), {"rows": rows, "public": torch.zeros(_ROWS, len(range_inputs.PUBLIC_NAMES))}, "values"
-        )
     assert isinstance(net, ActionNet)
     names = ["features", *net.needs]
     inputs = {name: torch.zeros(_ROWS, INPUT_SIZES[name]) for name in names}

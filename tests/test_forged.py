@@ -12,14 +12,12 @@ import pytest
 from numpy.typing import NDArray
 
 from models.leaf.data import LeafColumns
-from models.leaf.range_net import RangeNet
 from models.opponent.inference import OPPONENT_NET, PLAYERS, POPULATION, STAMP, OpponentNet
 from models.opponent.nets import SmallNet
 from models.opponent.record import TRAINED, NetRecord
 from models.training.export import Architecture, export_net
 from models.training.inference import LeafNet
 from poker.abstraction.buckets import CardAbstraction, SmallGameBuckets, make_abstraction
-from poker.depth_limit import range_inputs
 from poker.depth_limit.continuations.forms import SelfGenerated, save_forms
 from poker.depth_limit.leaves.leaf_table import LeafTable
 from poker.game.betting import Betting
@@ -31,7 +29,6 @@ from poker.run.errors import PokernetsError
 from poker.solvers.blueprint import Blueprint, FirstRound
 from poker.store.artifacts import file_sha256, fingerprint_of, fingerprint_of_settings, write_artifact
 from poker.store.bundle import open_bundle
-from poker.store.shards import shard_path
 from poker.study.spots.solution import load_solution
 from poker.study.spots.spots import spot_of
 from poker.tree import build_tree
@@ -52,7 +49,7 @@ TYPES: dict[str, Any] = {"stamp": STAMP, "made_from": {"opponent_actions": "0" *
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Artifacts of a real bundle, and some that bundles do not have."""
     folder = tmp_path_factory.mktemp("made")
-    for name in ("blueprint", "leaf_net", "leaf_table", "range_net/end_of_turn"):
+    for name in ("blueprint", "leaf_net", "leaf_table"):
         shutil.copytree(open_bundle(BUNDLE).path / name, folder / name)
     tables = [np.zeros((NUM_BOARDS[cards], 1326), np.uint8) for cards in (0, 3)]
     make_abstraction(tables, (169, 8)).save(folder / "abstraction", {"seed": 1})
@@ -71,8 +68,6 @@ def _write_others(folder: Path) -> None:
     """Artifacts that commands read and agents do not: rows of training, continuations, a solved spot."""
     rows = {name: np.zeros((20, *shape), dtype) for name, (dtype, shape, *_) in action_rows.COLUMNS.items()}
     action_rows.write_rows(folder / "opponent_actions", rows, ["ann", "bob"], config={}, made_from={}, counts={})
-    states = {name: np.zeros((3, *shape), dtype) for name, (dtype, shape, *_) in range_inputs.COLUMNS.items()}
-    range_inputs.write_states(shard_path(folder / "range_states", 0), "river", states, config={})
     kuhn = load_rules("kuhn")
     policy = random_blueprint(build_tree(Betting.start(kuhn)), SmallGameBuckets(kuhn))
     policy.save(folder / "kuhn", {}, {})
@@ -98,9 +93,7 @@ READERS: dict[str, Reader] = {
     "opponent_net": lambda path: (OpponentNet(path), NetRecord.read(path, "net")),
     "leaf_states/shard-00000": lambda path: LeafColumns(str(path.parent)),
     "preflop_rollouts": IncomeRates.load,
-    "range_net/end_of_turn": lambda path: RangeNet(path, "end_of_turn"),
     "opponent_actions": action_rows.open_rows,
-    "range_states/shard-00000": lambda path: range_inputs.open_states(path.parent, "river"),
     "continuation_forms": _forms,
     "kuhn": lambda path: Blueprint.load(path, SmallGameBuckets(load_rules("kuhn"))),
     "spot_solution": load_solution,
@@ -201,7 +194,6 @@ INDEXES: dict[str, dict[str, int]] = {
     },
     "leaf_table": {"nodes": 10**7},
     "leaf_states/shard-00000": {"seat": 12, "street": 4},
-    "range_states/shard-00000": {"board": 52},
     "opponent_actions": {
         **{"action": 9, "street": 4, "bets": 3, "player": 2, "seat": 12, "board": 52, "held": 52, "spot": 360},
     },

@@ -12,8 +12,8 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("pokernets", "poker", "data_gen", "models", "conf")
-MOST_LINES = {"outside tests": 55_855, "of tests": 39_670}
-MOST_MODULES, MOST_ARROWS, MOST_YAML = 10, 180, 130
+MOST_LINES = {"outside tests": 54_803, "of tests": 38_782}
+MOST_MODULES, MOST_ARROWS, MOST_YAML = 10, 180, 126
 MOST_RIDDLES = 60
 RIDDLES = {"found", "told", "known", "shown", "kept", "asked"}
 """Names of values that do not say what they hold."""

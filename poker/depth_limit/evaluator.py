@@ -19,8 +19,7 @@ from poker.game.betting import Betting
 from poker.game.cards import HOLDEM
 from poker.game.rules import NO_ACTION, Rules
 from poker.kernels.types import Board, Ranges, Singles
-from poker.run.errors import PokernetsError
-from poker.solvers.vector.leaves import AskedLeaves, LeafValues
+from poker.solvers.vector.leaves import LeafValues
 from poker.tree import BettingTree
 
 LeafQuery = tuple[Sequence[Betting], Board, Ranges, int]
@@ -32,23 +31,12 @@ class LeafEvaluator(ABC):
 
     num_continuations: int
     """K, from which the opponent picks."""
-    follows_ranges = False
-    """Whether values are `AskedLeaves`, which a solve asks for again as its ranges change."""
 
     @abstractmethod
-    def values(self, leaves: Sequence[Betting], board: Board, ranges: Ranges, own: int) -> LeafValues | AskedLeaves:
+    def values(self, leaves: Sequence[Betting], board: Board, ranges: Ranges, own: int) -> LeafValues:
         """Net chips of `own` over the whole hand at each of `leaves` [L, K, C, C], hands grouped in clusters."""
 
-    def fixed(self, leaves: Sequence[Betting], board: Board, ranges: Ranges, own: int) -> LeafValues:
-        """`values`, refused where they follow the ranges of a solve."""
-        values = self.values(leaves, board, ranges, own)
-        if isinstance(values, AskedLeaves):
-            raise PokernetsError(
-                "leaf values that follow the ranges of a solve: choose an evaluator that has fixed ones"
-            )
-        return values
-
-    def together(self, queries: Sequence[LeafQuery]) -> Sequence[LeafValues | AskedLeaves]:
+    def together(self, queries: Sequence[LeafQuery]) -> Sequence[LeafValues]:
         """`values` of each query, for evaluators that do better with the leaves of many solves at once."""
         return [self.values(*query) for query in queries]
 
@@ -61,22 +49,21 @@ class LeafEvaluator(ABC):
 
 
 class _Changed(LeafEvaluator):
-    """Evaluator that changes the fixed values of another, `of`."""
+    """Evaluator that changes the values of another, `of`."""
 
     def __init__(self, of: LeafEvaluator, num_continuations: int) -> None:
         self._of = of
-        self.num_continuations, self.follows_ranges = num_continuations, of.follows_ranges
+        self.num_continuations = num_continuations
 
     @abstractmethod
     def _change(self, values: LeafValues, leaves: Sequence[Betting]) -> LeafValues: ...
 
-    def values(self, leaves: Sequence[Betting], board: Board, ranges: Ranges, own: int) -> LeafValues | AskedLeaves:
+    def values(self, leaves: Sequence[Betting], board: Board, ranges: Ranges, own: int) -> LeafValues:
         return self.together([(leaves, board, ranges, own)])[0]
 
-    def together(self, queries: Sequence[LeafQuery]) -> list[LeafValues | AskedLeaves]:
+    def together(self, queries: Sequence[LeafQuery]) -> list[LeafValues]:
         return [
-            self._change(values, query[0]) if isinstance(values, LeafValues) else values
-            for values, query in zip(self._of.together(queries), queries, strict=True)
+            self._change(values, query[0]) for values, query in zip(self._of.together(queries), queries, strict=True)
         ]
 
     def serves(self, root: Betting) -> bool:
@@ -98,11 +85,10 @@ class SingleValue(_Changed):
 
 class GiveUpContinuation(_Changed):
     """Adds giving up to the continuations of `of`: the opponent bets no more and folds to the bet that `own` makes.
-    Nobody needs to do worse than that, so the choice is never wrong, and players who fold too much are near it. Values
-    that follow the ranges of a solve stay as they are: there the opponent has no choice."""
+    Nobody needs to do worse than that, so the choice is never wrong, and players who fold too much are near it."""
 
     def __init__(self, *, of: LeafEvaluator) -> None:
-        super().__init__(of, of.num_continuations + (0 if of.follows_ranges else 1))
+        super().__init__(of, of.num_continuations + 1)
 
     def _change(self, values: LeafValues, leaves: Sequence[Betting]) -> LeafValues:
         """Values with half the pot as the last continuation, except where nobody acts any more."""

@@ -154,7 +154,7 @@ def values_of(evaluator: LeafEvaluator, there: Arrival, player: int, hands: NDAr
     """`Reference.values` as an evaluator says them."""
     weights, by_own = there.ranges[1 - player], []
     for own in (0, 1):
-        leaf = evaluator.fixed([there.end], there.board, there.ranges, own)
+        leaf = evaluator.values([there.end], there.board, there.ranges, own)
         clusters, others = leaf.cluster(player), leaf.cluster(1 - player)
         matrix = leaf.matrices(player)[0].astype(np.float64)
         held = np.flatnonzero(others >= 0)

@@ -24,7 +24,6 @@ _JOBS = (
     "continuations",
     "leaf_table",
     "leaf_states",
-    "range_states",
     "preflop_rollouts",
     "opponent_actions",
 )
@@ -36,7 +35,6 @@ MAKERS = {
     "smooth_uct": f"{_DATA_GEN} job=blueprint solver=smooth_uct job.output={{}}",
     "uct": f"{_DATA_GEN} job=blueprint solver=uct job.output={{}}",
     "leaf_net": f"{_TRAIN} model=leaf",
-    "range_net": f"{_TRAIN} model=range_values",
     "opponent_net": f"{_TRAIN} model=opponent",
     **{net: f"{_TRAIN} model=opponent net={net}" for net in ("hand", "held", "adaptive")},
 }

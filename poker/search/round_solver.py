@@ -27,7 +27,7 @@ from poker.search.exploit.exploiting import Modelled
 from poker.search.safety import Concessions, OpponentValues, Safety, round_values
 from poker.search.solved_values import SolvedValues
 from poker.solvers.vector.game import VectorGame
-from poker.solvers.vector.leaves import AskedLeaves, LeafValues
+from poker.solvers.vector.leaves import LeafValues
 from poker.solvers.vector.schedules import schedule
 from poker.solvers.vector.solver import VectorSolver
 from poker.tree import BetMenu, BettingTree, DepthLimit, Kind, build_tree
@@ -254,15 +254,12 @@ class DepthLimitedSolver:
         limit, evaluator = None, self._leaf(request)
         if evaluator is not None:
             choosers = (1 - searcher,) if evaluator.num_continuations > 1 else ()
-            cut_runouts = root.street == 0 or not evaluator.follows_ranges
-            limit = DepthLimit(root.street, evaluator.num_continuations, choosers, cut_runouts)
+            limit = DepthLimit(root.street, evaluator.num_continuations, choosers, cut_runouts=True)
         return build_tree(root, menu, limit, gadget=self._safety.gadget(root, searcher, request.alternatives))
 
-    def _leaf_values(
-        self, requests: Sequence[Request], trees: Sequence[BettingTree]
-    ) -> dict[int, LeafValues | AskedLeaves]:
+    def _leaf_values(self, requests: Sequence[Request], trees: Sequence[BettingTree]) -> dict[int, LeafValues]:
         """Leaf values of the requests whose trees have leaves, by number."""
-        values: dict[int, LeafValues | AskedLeaves] = {}
+        values: dict[int, LeafValues] = {}
         queries: dict[LeafEvaluator, dict[int, LeafQuery]] = {}
         for number, (request, tree) in enumerate(zip(requests, trees, strict=True)):
             evaluator = self._leaf(request)
@@ -282,7 +279,7 @@ class DepthLimitedSolver:
         self,
         request: Request,
         tree: BettingTree,
-        values: LeafValues | AskedLeaves | None,
+        values: LeafValues | None,
         threads: int,
         every_hand: bool,
     ) -> VectorSolver:

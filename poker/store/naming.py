@@ -13,7 +13,6 @@ _ABOVE = __name__.removesuffix("poker.store.naming")
 _STORED = {
     "models.training.mlp": "models.mlp",
     "models.training.fitting": "models.fitting",
-    "models.leaf.range_net": "models.range_net",
     "models.opponent.nets": "models.opponent_nets",
 }
 """Modules whose classes files name as they did before these moved, so that the files are the same."""

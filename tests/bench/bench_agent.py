@@ -11,7 +11,7 @@ from poker.game.rules import CALL
 from poker.game.state import HandState
 from poker.store.artifacts import MissingArtifactError
 
-AGENTS = ("depth_limited", "depth_limited_rollout", "naive", "depth_limited_range_turn", "depth_limited_range_net")
+AGENTS = ("depth_limited", "depth_limited_rollout", "naive")
 LINES = {
     "preflop": [],
     "flop": [300, CALL],

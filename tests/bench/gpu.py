@@ -2,7 +2,7 @@
 
     python -m tests.bench.gpu [--device cuda] [--tiny] [--artifacts FILE] [--out FILE] [PART ...]
 
-Wall seconds, the least of two runs but for `tables` and `range_states`; what was measured is on disk after every part,
+Wall seconds, the least of two runs but for `tables`; what was measured is on disk after every part,
 and one that fails is noted and does not end the rest. With TRITON_INTERPRET=1, `--device torch` and
 `--tiny` try the paths without a GPU.
 
@@ -12,7 +12,6 @@ device's bandwidth at which it moved that.
 
 import argparse
 import json
-import subprocess
 import sys
 import tempfile
 import time
@@ -57,8 +56,8 @@ from tests.solvers.games import SPOTS, kuhn, spot_game
 
 BUNDLE = Path(__file__).parents[2] / "models" / "trained" / "laptop.bundle"
 OUT = Path("docs/results/gpu/result.json")
-GOALS = {"spot": 0.1, "rivers": 0.06, "flop": 0.2, "subgames": 6.0, "range_states": 20, "tables": 60}
-"""Seconds; milliseconds an iteration; times two cores' rate; seconds for all hands."""
+GOALS = {"spot": 0.1, "rivers": 0.06, "flop": 0.2, "subgames": 6.0, "tables": 60}
+"""Seconds; milliseconds an iteration; seconds for all hands."""
 Found = dict[str, Any]
 MUST_MOVE = 45
 """Bytes that an action of a hand must move in an iteration: regrets, predictions and sums read and written, reach and
@@ -78,11 +77,6 @@ class Sizes:
     boards: int = 16
     subgames: int = 192
     iterations: int = 50
-    processes: int = 12
-    shards: int = 48
-    states_per_shard: int = 512
-    label_iterations: int = 300
-    cpu_states: int = 256
     tables: int = 512
     settings: tuple[str, ...] = ("scale=laptop",)
     grids: int = 64
@@ -108,11 +102,6 @@ TINY = Sizes(
     boards=1,
     subgames=1,
     iterations=1,
-    processes=1,
-    shards=2,
-    states_per_shard=1,
-    label_iterations=2,
-    cpu_states=2,
     tables=2,
     settings=("scale=laptop", "search.solver.iterations=[2,2,2,2]", "leaves.clusters=4"),
     grids=2,
@@ -191,30 +180,6 @@ def subgames(device: str, sizes: Sizes, artifacts: Path = BUNDLE) -> list[Found]
     return [{"name": name, "value": best_row["milliseconds"], "unit": "ms", **best_row}]
 
 
-def range_states(device: str, sizes: Sizes) -> list[Found]:
-    """States a second of rivers from `processes` workers that share the device, once all have begun, and from two
-    cores."""
-    with tempfile.TemporaryDirectory() as root:
-        common = f"job.settings.iterations={sizes.label_iterations}"
-        rate = _states_rate(
-            Path(root) / "device", device, sizes.processes, sizes.shards, sizes.states_per_shard, common
-        )
-        cores = _states_rate(Path(root) / "cpu", "cpu", 2, 6, max(1, sizes.cpu_states // 4), common)
-    name = f"river range states, {sizes.processes} processes on the device"
-    return [{"name": name, "value": rate, "unit": "states/s", "two_cores": cores, "times_two_cores": rate / cores}]
-
-
-def _states_rate(folder: Path, device: str, processes: int, shards: int, states: int, *more: str) -> float:
-    """States a second after the first shard of every process."""
-    settings = [
-        f"job.device={device}", f"cluster.processes={processes}", f"job.shards={shards}",
-        f"job.settings.states_per_shard={states}", f"job.output={folder}", f"job.runs={folder}-runs",
-    ]  # fmt: skip
-    subprocess.run([sys.executable, "-m", "data_gen", "job=range_states", *settings, *more], check=True)
-    ends = sorted(shard.stat().st_mtime for shard in folder.glob("shard-*"))
-    return (len(ends) - processes) * states / (ends[-1] - ends[processes - 1])
-
-
 def flop(device: str, sizes: Sizes) -> list[Found]:
     """The two-street game of the golden file."""
     game = sizes.flop_game()
@@ -274,7 +239,7 @@ def training(device: str, sizes: Sizes) -> list[Found]:
 
 
 PARTS: dict[str, Callable[[str, Sizes], list[Found]]] = {
-    part.__name__: part for part in (spot, rivers, flop, subgames, range_states, inference, training, tables)
+    part.__name__: part for part in (spot, rivers, flop, subgames, inference, training, tables)
 }
 
 

@@ -58,7 +58,6 @@ ROWS = (
     f"flop:depth_limited|{_TO_THE_END}",
     "turn:exact",
     "turn:depth_limited",
-    "turn:depth_limited_range_turn|leaves.end_of_turn.shallow=0",
 )
 _PRECISION, _MOST, _LATER = 0.0002, 1000, 100
 """Of the pot for the exact solve, its most iterations, and those of later rounds."""

@@ -1,4 +1,4 @@
-"""Exact rivers at the leaves of a turn, for which nets over ranges stand in."""
+"""Exact rivers at the leaves of a turn."""
 
 from dataclasses import replace
 

@@ -36,8 +36,8 @@ class DepthLimitedAgent(SearchingAgent):
 
     `leaves` value the ends of the first rounds, in order; rounds beyond are solved to the end of the hand. `changes`
     replace settings of `search`. With `gives_up` the opponent of solves against a model can also give up beyond the
-    depth limit (`poker.depth_limit.evaluator.GiveUpContinuation`), unless a net over ranges values it. With `elsewhere`
-    only `streets` are searched; on others the agent plays as that one does, and takes its opponent to.
+    depth limit (`poker.depth_limit.evaluator.GiveUpContinuation`). With `elsewhere` only `streets` are searched; on
+    others the agent plays as that one does, and takes its opponent to.
     """
 
     def __init__(

@@ -174,7 +174,7 @@ def predicted(search: SearchedAnswers, leaf: LeafEvaluator) -> ContinuationSet:
     """Values that `leaf`, of the game without the bet, gives the ends of the first round after the bet."""
     spot, paths = search.spot, search.leaf_play().leaves
     ends = [reduce(Betting.apply, path, spot.after_bet) for path in paths]
-    values = leaf.fixed(ends, (), start_ranges(spot.rules), spot.p2)
+    values = leaf.values(ends, (), start_ranges(spot.rules), spot.p2)
     if not np.array_equal(values.own_cluster, values.opp_cluster):
         raise PokernetsError("leaf values of the first round group both players' hands alike")
     return ContinuationSet(spot.p1, paths, values.cluster(0), np.ascontiguousarray(values.matrices(0)))

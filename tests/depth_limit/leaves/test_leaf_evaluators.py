@@ -166,7 +166,7 @@ def test_leaf_values_of_a_blueprint_of_another_game_are_refused(blueprint: Bluep
 def test_single_value_is_the_blueprint_continuation(net: LinearNet, leaves: list[Betting]) -> None:
     every = NetLeaf(net=net, clusters=8)
     naive = SingleValue(of=every)
-    single = naive.fixed(leaves, FLOP, RANGES, 1)
+    single = naive.values(leaves, FLOP, RANGES, 1)
     assert naive.num_continuations == single.num_continuations == 1
     np.testing.assert_array_equal(single.values, every.values(leaves, FLOP, RANGES, 1).values[:, :1])
 
@@ -175,7 +175,7 @@ def test_single_value_is_the_blueprint_continuation(net: LinearNet, leaves: list
 def test_an_opponent_who_gives_up_leaves_the_pot(net: LinearNet, leaves: list[Betting], own: int) -> None:
     every = NetLeaf(net=net, clusters=8)
     evaluator = GiveUpContinuation(of=every)
-    with_giving_up, without = (leaf.fixed(leaves, FLOP, RANGES, own) for leaf in (evaluator, every))
+    with_giving_up, without = (leaf.values(leaves, FLOP, RANGES, own) for leaf in (evaluator, every))
     assert evaluator.num_continuations == with_giving_up.num_continuations == without.num_continuations + 1
     np.testing.assert_array_equal(with_giving_up.values[:, :-1], without.values)
     assert {leaf.is_over for leaf in leaves} == {True, False}
