@@ -9,7 +9,6 @@ from collections.abc import Callable, Hashable, Sequence
 import numpy as np
 import torch
 
-from poker.kernels.types import Singles
 from poker.run.errors import PokernetsError
 from poker.search.clock import Effort
 from poker.search.torch.columns import CARDS
@@ -38,8 +37,7 @@ class TorchEngine:
         groups: dict[Hashable, list[int]] = defaultdict(list)
         for number, (solver, effort) in enumerate(zip(solvers, efforts, strict=True)):
             player = None if solver.restricted is None else solver.restricted[0]
-            every = 0 if solver.game.asked is None else solver.game.asked.every
-            groups[player, solver.schedule, effort.iterations, every].append(number)
+            groups[player, solver.schedule, effort.iterations].append(number)
         for numbers in groups.values():
             for batch in self.cut(numbers, [solvers[number].game for number in numbers]):
                 self._solve([solvers[number] for number in batch], [efforts[number] for number in batch], len(solvers))
@@ -95,9 +93,11 @@ class TorchEngine:
 
 def batch_of(solvers: Sequence[VectorSolver], device: torch.device) -> TorchVectorSolver:
     """Batch of the games of solvers of one schedule, whose restrictions are of one player. Raises PokernetsError for
-    locked strategies."""
+    locked strategies and for leaves that are asked again."""
     if any(solver.locked for solver in solvers):
         raise PokernetsError("a device solves without locked strategies; use device=cpu")
+    if any(solver.game.asked is not None for solver in solvers):
+        raise PokernetsError("a device solves with leaf values that stay; use device=cpu")
     batch = TorchVectorSolver([solver.game for solver in solvers], solvers[0].schedule, device=device)
     restricted = [solver.restricted for solver in solvers if solver.restricted is not None]
     if restricted:
@@ -117,20 +117,6 @@ def bytes_needed(game: VectorGame) -> int:
         leaves = 4 * (game.leaf_values.values.size + _PER_LEAF * len(batches.leaves))
     lists = _PER_HAND * int(padded.sum()) + 2 * game.runout_matrix.size
     return 2 * _PER_ENTRY * game.num_entries + scratch + lists + leaves
-
-
-def average_values(
-    games: Sequence[VectorGame], algorithm: str, iterations: int, device: str
-) -> list[tuple[Singles, float]]:
-    """Chips [2, H] of the hands of both players under the average strategies after so many iterations, as
-    `VectorSolver.values`, and the exploitability in chips, of each game."""
-    engine, answers = TorchEngine(device), list[tuple[Singles, float]]()
-    for numbers in engine.cut(list(range(len(games))), games):
-        batch = TorchVectorSolver([games[number] for number in numbers], algorithm, device=engine.device)
-        batch.run(iterations)
-        exploitability = batch.exploitability().tolist()
-        answers += zip(batch.values(), exploitability, strict=True)
-    return answers
 
 
 def solve_on_device(

@@ -103,9 +103,8 @@ class TreeTables:
             self._index(MIXED, p, np.concatenate(targets), rows[0].start, sum(map(len, rows)))
 
     def _index_products(self, game: VectorGame) -> None:
-        """Values and reach that are multiplied by a vector: at gadgets, and at leaves that are asked."""
+        """Values and reach that are multiplied by a vector, at gadgets."""
         start, gadgets = self.layout.gadgets
-        streets = range(self.layout.first_street, self.layout.last_street + 1)
         parts, begin = [], 0
         at = self.layout.position[game.tree.gadgets] if len(gadgets) else np.zeros(0, np.int32)
         for p in range(2):
@@ -113,30 +112,12 @@ class TreeTables:
             owned, components = rows[:, OWN] == 1, np.searchsorted(self.layout.batches.roots, at, side="right") - 1
             values, values_of = rows[owned][:, [OTHER, HELD, NUMBER]], components[rows[owned, NUMBER]]
             reach, reach_of = rows[~owned][:, [BELOW, BELOW, NUMBER]], components[rows[~owned, NUMBER]]
-            if game.asked is not None:
-                leaves = [self.street(self.layout.batches.leaf_start, p, street) for street in streets]
-                table = self.layout.batches.leaves[leaves[0].start : leaves[-1].stop]
-                posed = np.stack([table[:, 1], table[:, 1], len(game.tree.gadgets) + table[:, 2]], axis=1)
-                posed_of = [
-                    self._component_of(p, s, self.layout.batches.leaves[r, 1])
-                    for s, r in zip(streets, leaves, strict=True)
-                ]
-                values, values_of = np.concatenate([values, posed]), np.concatenate([values_of, *posed_of])
             for column, table, of in ((PRODUCTS, values, values_of), (FACTORS, reach, reach_of)):
                 order = np.argsort(of, kind="stable")
                 self._index(column, p, of[order], begin, len(of))
                 parts.append(table[order])
                 begin += len(of)
         self.products = np.concatenate(parts).astype(np.int32)
-
-    def leaf_rows(self) -> tuple[Int32s, Int32s]:
-        """Rows of reach at the leaf states of the root's street, by the player whose values are computed."""
-        parts = []
-        for p in range(2):
-            rows = self.street(self.layout.batches.leaf_start, p, self.layout.first_street)
-            table = self.layout.batches.leaves[rows_of(rows)]
-            parts.append(table[np.argsort(table[:, 2]), 0])
-        return parts[0], parts[1]
 
     def place(self, before: "dict[str, int]") -> None:
         """Move all numbers behind what other trees have, counted in `before`, which is moved on."""

@@ -21,7 +21,6 @@ from poker.search.torch.columns import (
     ALL_IN,
     CARDS,
     CLUSTERS,
-    COMPONENT_ROOT,
     GAME_COLUMNS,
     LIST,
     ORBIT,
@@ -31,8 +30,6 @@ from poker.search.torch.columns import (
     REACH_ALONE,
     ROOT,
     SIZE,
-    VALUE,
-    VALUE_ROW,
     VECTORS,
     Int32s,
     Longs,
@@ -75,7 +72,6 @@ class BatchTables:
       `card_start` [B, 2, CARDS] and `cluster_starts` [boards with leaves, 2, CARDS, width + 1]: where the hands with a
       card start in `by_card`, and among these, in `by_cluster`, those of a cluster.
     - `vectors`: what a product multiplies values or reach by. `root_pairs` [G, 2]: boards and components of the roots.
-      `leaf_rows`: rows of reach at leaves that are asked, by game and by the player whose values are computed.
     - `entries` [G + 1]: where the action rows of a game start. `scratch`: floats of all rows of reach and of values.
     """
 
@@ -91,7 +87,6 @@ class BatchTables:
     products: Int32s
     levels: tuple[LevelWork, ...]
     root_pairs: Int32s
-    leaf_rows: dict[int, tuple[Int32s, Int32s]]
     ends: tuple[Int32s, Int32s]
     card_start: Shorts
     leaves: tuple[Int32s, Int32s]
@@ -107,31 +102,21 @@ class BatchTables:
     entries: Longs
     scratch: tuple[int, int]
 
-    def root_places(self, p: int) -> Longs:
-        """Where the values of player p's hands at the roots lie, game after game."""
-        parts = []
-        for board, component in self.root_pairs:
-            root = self.nodes[self.components[component, COMPONENT_ROOT]]
-            row, columns = int(root[VALUE_ROW + p]), self.boards[board]
-            parts.append(columns[VALUE + p] + row * columns[PAD + p] + np.arange(columns[SIZE + p]))
-        return np.concatenate(parts)
-
 
 def flatten(games: Sequence[VectorGame], tile: tuple[int, int]) -> BatchTables:
     """Tables of a batch. A `tile` of all-ins has at most so many rows, and hands. Raises PokernetsError for too large
     decks."""
     if any(game.boards.num_card_slots > CARDS - 1 for game in games):
         raise PokernetsError(f"a device solves games of at most {CARDS - 1} cards; use VectorSolver, on the CPU")
-    trees: dict[tuple[int, bool], TreeTables] = {}
+    trees: dict[int, TreeTables] = {}
     before = dict.fromkeys(TREE_TABLES, 0)
     bettings = []
     for game in games:
         layout = device_layout(game)
-        key = id(layout), game.asked is not None
-        if key not in trees:
-            trees[key] = TreeTables(game, layout)
-            trees[key].place(before)
-        bettings.append(trees[key])
+        if id(layout) not in trees:
+            trees[id(layout)] = TreeTables(game, layout)
+            trees[id(layout)].place(before)
+        bettings.append(trees[id(layout)])
     boards, hands, scratch = flat_boards(games, [betting.layout for betting in bettings])
     starts = np.cumsum([0, *(len(game.boards.cards) for game in games)])
     streets = [(game.layout.first_street, game.layout.last_street) for game in games]
@@ -145,7 +130,6 @@ def flatten(games: Sequence[VectorGame], tile: tuple[int, int]) -> BatchTables:
         **{name: np.concatenate([getattr(tree, name) for tree in trees.values()]) for name in TREE_TABLES},
         levels=tuple(batch.level(number, most) for number in range(batch.num_levels)),
         root_pairs=batch.root_pairs(),
-        leaf_rows={n: betting.leaf_rows() for n, betting in enumerate(bettings) if games[n].asked is not None},
         ends=(batch.ends(0, *tile), batch.ends(1, *tile)),
         card_start=np.concatenate([card_starts(game) for game in games]),
         leaves=(batch.leaves(0), batch.leaves(1)),
@@ -206,14 +190,11 @@ class _Batch:
     def ends(self, p: int, rows: int, hands: int) -> Int32s:
         parts = [np.zeros((0, 5), np.int64)]
         for level in range(self.num_levels):
-            for game, betting, street, boards in self.on(level):
+            for _, betting, street, boards in self.on(level):
                 batches = betting.layout.batches
                 folds = batches.folds[rows_of(betting.street(batches.fold_start, p, street))]
                 shows = batches.shows[rows_of(betting.street(batches.show_start, p, street))]
                 parts.append(_with_boards(boards, _reached(folds, shows)))
-                if game.asked is not None:
-                    leaves = batches.leaves[rows_of(betting.street(batches.leaf_start, p, street))]
-                    parts.append(_with_boards(boards, _asked(leaves)))
                 all_ins = betting.street(batches.runout_start, p, street)
                 begin = int(betting.starts[2]) + betting.base["terminals"] - int(batches.runout_start[0, 0])
                 for first in range(all_ins.start, all_ins.stop, rows):
@@ -279,8 +260,7 @@ class _Batch:
         return np.concatenate(parts)
 
     def vectors(self) -> Singles:
-        """Alternative values of gadgets, by the owner's hands, and room for the values of leaves that are asked. Sets
-        VECTORS."""
+        """Alternative values of gadgets, by the owner's hands. Sets VECTORS."""
         parts, begin = [np.zeros(1, np.float32)], 1
         for game, start in zip(self.games, self.starts, strict=False):
             gadgets = game.tree.gadget
@@ -289,15 +269,6 @@ class _Batch:
                 self.boards[on + start, VECTORS + owner] = begin + game.alternative_at[on]
                 parts.append(game.alternatives)
                 begin += len(parts[-1])
-            if game.asked is not None:
-                for q in range(2):
-                    padded, number = int(self.boards[start, PAD + q]), len(game.tree.gadgets)
-                    vectors = np.zeros((number + game.asked.num_leaves, padded), np.float32)
-                    if gadgets is not None and gadgets.player == q:
-                        vectors[:number] = game.alternatives[: number * padded].reshape(number, padded)
-                    self.boards[start, VECTORS + q] = begin
-                    parts.append(vectors.ravel())
-                    begin += vectors.size
         return np.concatenate(parts)
 
     def leaf_matrices(self, hands: Lists) -> tuple[Singles, Longs]:
@@ -332,13 +303,6 @@ def _reached(folds: Int32s, shows: Int32s) -> Longs:
     out[:, 0], out[:, 1] = REACH_ALONE, rows
     out[np.searchsorted(rows, folds[:, 0]), 2] = folds[:, 1]
     out[np.searchsorted(rows, shows[:, 0]), 3] = shows[:, 1]
-    return out
-
-
-def _asked(leaves: Int32s) -> Longs:
-    """[n, 4] work of leaves that are asked: the mass of compatible hands."""
-    out = np.full((len(leaves), 4), -1, np.int64)
-    out[:, 0], out[:, 1:3] = REACH_ALONE, leaves[:, :2]
     return out
 
 

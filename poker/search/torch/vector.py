@@ -18,7 +18,7 @@ from torch import Tensor
 from poker.kernels.types import Floats, Singles
 from poker.run.errors import PokernetsError
 from poker.search.torch import kernels
-from poker.search.torch.columns import ACTIONS, ALL_IN, CARDS, PAD, REACH, VECTORS
+from poker.search.torch.columns import ACTIONS, ALL_IN, CARDS
 from poker.search.torch.hands import cluster_width
 from poker.search.torch.tables import LevelWork, flatten
 from poker.solvers.vector.game import VectorGame
@@ -63,7 +63,6 @@ class TorchVectorSolver:
         self._ends = [self._tensor(ends) for ends in tables.ends]
         self._leaves = [self._tensor(leaves) for leaves in tables.leaves]
         self._roots = self._tensor(tables.root_pairs)
-        self._root_places = [self._tensor(tables.root_places(p)) for p in range(2)]
         self._all_ins = any((ends[:, 1] == ALL_IN).any() for ends in tables.ends)
         names = ("regrets", "sums", *(("source",) if self.schedule.predictive else ()))
         total = int(tables.entries[-1])
@@ -81,15 +80,6 @@ class TorchVectorSolver:
         """Games in which what both win under the average profile is taken off what best responses win."""
         self._weights = np.array([game.total_weight for game in games])
         self._graphs: dict[object, torch.cuda.CUDAGraph] = {}
-        self._asked = [(number, game.asked) for number, game in enumerate(games) if game.asked is not None]
-        self._every = min((leaves.every for _, leaves in self._asked), default=0)
-        self._ask_at = 0
-        self._asked_reach, self._asked_vectors = [], []
-        for q in range(2):
-            places = [self._asked_places(number, q) for number, _ in self._asked]
-            if places:
-                self._asked_reach.append(self._tensor(np.concatenate([reach for reach, _ in places])))
-                self._asked_vectors.append(self._tensor(np.concatenate([vectors for _, vectors in places])))
 
     def _tensor(self, array: NDArray[Any]) -> Tensor:
         return torch.from_numpy(np.ascontiguousarray(array)).to(self.device)
@@ -99,11 +89,6 @@ class TorchVectorSolver:
         last = self.iterations + iterations
         while self.iterations < last:
             left = last - self.iterations
-            if self._asked:
-                if self.iterations >= self._ask_at:
-                    self.ask_leaves()
-                    self._ask_at = self.iterations + self._every
-                left = min(left, self._ask_at - self.iterations)
             count = _GRAPH_ITERATIONS if left >= _GRAPH_ITERATIONS else 1
             rows = torch.from_numpy(self.schedule.parameters(self.iterations + 1, count))
             self._parameters[:count].copy_(rows)
@@ -167,38 +152,6 @@ class TorchVectorSolver:
         self._modelled = player, self._tensor(np.concatenate(modelled))
         self._pays[:] = True
 
-    def _asked_places(self, number: int, q: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Where the range of player q [leaves, hands] at the leaves of a game lies, and where q's values go."""
-        game, tables = self.games[number], self._tables
-        board, hands = tables.boards[tables.root_pairs[number, 0]], np.arange(len(game.hands(q)))
-        rows = tables.leaf_rows[number][1 - q].astype(np.int64)[:, None] * board[PAD + q] + board[REACH + 1 - q]
-        leaves = len(game.tree.gadgets) + np.arange(len(rows))[:, None]
-        vectors = board[VECTORS + q] + leaves * board[PAD + q]
-        return (rows + hands).ravel(), (vectors + hands).ravel()
-
-    def ask_leaves(self, average: bool = False) -> None:
-        """Value the leaves of `AskedLeaves` anew, by the ranges that reach them under the strategies of the next
-        iteration, or the `average` ones; see `VectorSolver`."""
-        ranges = []
-        for p in range(2):
-            for level, pairs, _ in self._levels:
-                self._push(p, self.rows["sums"] if average else self._source, False, self._parameters[0], level, pairs)
-            ranges.append(self._reach[self._asked_reach[1 - p]].cpu().numpy())
-        begin, parts = [0, 0], (list[Singles](), list[Singles]())
-        for number, leaves in self._asked:
-            game = self.games[number]
-            posed = np.zeros((leaves.num_leaves, 2, game.rules.num_hands), np.float32)
-            for q in range(2):
-                hands = game.hands(q)
-                end = begin[q] + leaves.num_leaves * len(hands)
-                posed[:, q, hands] = ranges[1 - q][begin[q] : end].reshape(leaves.num_leaves, -1)
-                begin[q] = end
-            values = leaves.ask(posed)
-            for q in range(2):
-                parts[q].append(values[:, q, game.hands(q)].ravel())
-        for q in range(2):
-            self._columns["vectors"][self._asked_vectors[q]] = self._tensor(np.concatenate(parts[q]))
-
     def sweep(self, player: int, parameters: Singles) -> None:
         """One update of `player` in every game, with the parameters [6] of an iteration."""
         self._parameters[0].copy_(torch.from_numpy(parameters))
@@ -206,31 +159,10 @@ class TorchVectorSolver:
 
     def exploitability(self) -> Floats:
         """float64[G]: half of what both players gain by best responses, chips per hand; see `VectorSolver`."""
-        if self._asked:
-            self.ask_leaves(average=True)
-            self._ask_at = self.iterations
         self._replay("exploitability", self._measure, self._measure)
         chips = self._chips.cpu().numpy()
         gain = chips[0] + chips[1] - np.where(self._pays, chips[2] + chips[3], 0.0)
         return np.asarray(0.5 * gain / self._weights, np.float64)
-
-    def values(self) -> list[Singles]:
-        """float32[2, H] of each game: chips of all hands under the average profile, as `VectorSolver.values`."""
-        if self._asked:
-            self.ask_leaves(average=True)
-            self._ask_at = self.iterations
-        out = [np.zeros((2, game.rules.num_hands), np.float32) for game in self.games]
-        for p in range(2):
-            self._sweep(p, AVERAGE, self._parameters[0])
-            values = self._values[self._root_places[p]].cpu().numpy()
-            begin = 0
-            for game, chips in zip(self.games, out, strict=True):
-                hands = game.hands(p)
-                compatible, end = game.compatible[p, hands], begin + len(hands)
-                inside = compatible > 0
-                chips[p, hands[inside]] = values[begin:end][inside] / compatible[inside] + 0.5 * game.tree.dead
-                begin = end
-        return out
 
     def _measure(self) -> None:
         for player in range(2):

@@ -57,16 +57,6 @@ def gadget_game(seed: int) -> VectorGame:
     return small_game(seed, flop_tree(gadget=Gadget(1, 1)), FLOP, alternatives=alternatives)
 
 
-def asked_game(seed: int) -> VectorGame:
-    tree = build_tree(Betting.start(small_holdem()), MENU, DepthLimit(0, 1))
-
-    def ask(ranges: Singles) -> Singles:
-        values = np.tanh(ranges.sum(axis=2, keepdims=True)) + 0.3 * ranges - 0.2 * ranges[:, ::-1]
-        return np.asarray(values + 0.01 * np.arange(28), np.float32)
-
-    return small_game(seed, tree, leaf_values=AskedLeaves(tree.num_leaf_states, ask, 2))
-
-
 def rows_of(batch: TorchVectorSolver, name: str, number: int) -> Singles:
     """Action rows of one game, in the layout of its solver."""
     solver = VectorSolver(batch.games[number], batch.schedule)
@@ -108,11 +98,6 @@ def assert_same(
     batch = batch_of(solvers, torch.device(device))
     for t in range(iterations):
         parameters = batch.schedule.parameters(t + 1, 1)
-        for solver in solvers:
-            if solver.game.asked is not None:
-                solver.ask_leaves()
-        if any(game.asked is not None for game in games):
-            batch.ask_leaves()
         for player in range(2):
             batch.sweep(player, parameters[0])
             for solver in solvers:
@@ -160,7 +145,6 @@ def test_unlike_games_in_one_batch(device: str) -> None:
         gadget_game(4),
         leaf_game(5, clusters=3, dead=2),
         small_game(1, flop_tree(dead=3), (5,), rake=Rake(0.1)),
-        asked_game(1),
         leaf_game(3),
     ]
     assert_same(games, device, iterations=1)
@@ -169,20 +153,6 @@ def test_unlike_games_in_one_batch(device: str) -> None:
 @pytest.mark.parametrize("device", DEVICES)
 def test_depth_limit_leaves(device: str) -> None:
     assert_same([leaf_game(4)], device, "dcfr", 3)
-    assert_same([asked_game(1), asked_game(2)], device, iterations=3)
-
-
-@pytest.mark.parametrize("device", DEVICES)
-def test_leaves_are_asked_on_the_same_schedule(device: str) -> None:
-    games = [asked_game(1), asked_game(2)]
-    batch, solvers = TorchVectorSolver(games, device=device), [VectorSolver(game) for game in games]
-    batch.run(5)
-    for number, solver in enumerate(solvers):
-        solver.advance(5)
-        exported = VectorSolver(solver.game)
-        batch.export(number, exported)
-        for node in solver.game.layout.decisions.tolist():
-            np.testing.assert_allclose(exported.strategy(node), solver.strategy(node), atol=1e-4)
 
 
 @pytest.mark.parametrize("device", DEVICES)
@@ -228,3 +198,10 @@ def test_locked_strategies_are_refused() -> None:
     solver.lock(0, np.full((3, 2), 0.5, np.float32))
     with pytest.raises(PokernetsError, match="without locked strategies; use device=cpu"):
         batch_of([solver], torch.device("cpu"))
+
+
+def test_leaves_that_are_asked_again_are_refused() -> None:
+    tree = build_tree(Betting.start(small_holdem()), MENU, DepthLimit(0, 1))
+    asked = AskedLeaves(tree.num_leaf_states, np.zeros_like, 2)
+    with pytest.raises(PokernetsError, match="leaf values that stay; use device=cpu"):
+        batch_of([VectorSolver(small_game(1, tree, leaf_values=asked))], torch.device("cpu"))
