@@ -9,7 +9,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from poker.depth_limit.evaluator import LeafEvaluator, LeafQuery, leaf_states
 from poker.game.betting import Betting
 from poker.game.cards import HOLDEM
-from poker.game.state import Policy, PolicyFunction, public_state
+from poker.game.state import HandState, Policy, PolicyFunction, public_state
 from poker.kernels.cards.hands import CARD_PERMUTATION, HAND_PERMUTATION
 from poker.kernels.types import Board, Path, Ranges, Singles
 from poker.run.errors import PokernetsError
@@ -141,6 +141,16 @@ class Request(NamedTuple):
         return self.searcher, self.root.text(), self.board, self.at_root, self.for_other
 
 
+class GivenPolicy(Protocol):
+    """A policy for rounds that are not solved, as far as it `follows` the hand."""
+
+    def policy(self, state: HandState) -> Policy:
+        """Policy of the player to act."""
+
+    def follows(self, state: HandState) -> bool:
+        """Whether the policy knows the hand at `state`."""
+
+
 @dataclass(frozen=True)
 class GivenRound(RoundSolution):
     """A round that is not solved: both players are taken to play `policy`, on `board`; `policies` has the root alone.
@@ -175,7 +185,7 @@ class DepthLimitedSolver:
 
     Rounds after the one that is played take their bets from `ahead`: they are solved again with `menu` when they come.
     `against_model` are the leaves of solves with a modelled part; None takes `leaves`. Streets of `given` are not
-    solved but played by the policy that it has for them.
+    solved but played by the policy that it has for them, where that follows the hand.
     """
 
     def __init__(
@@ -187,7 +197,7 @@ class DepthLimitedSolver:
         safety: Safety = Safety(),  # noqa: B008 - frozen
         clock: Clock | None = None,
         against_model: Mapping[int, LeafEvaluator] | None = None,
-        given: Mapping[int, PolicyFunction] = MappingProxyType({}),
+        given: Mapping[int, GivenPolicy] = MappingProxyType({}),
     ) -> None:
         self._menu = menu
         self._ahead = ahead
@@ -211,8 +221,8 @@ class DepthLimitedSolver:
 
     def together(self, requests: Sequence[Request]) -> list[RoundSolution]:
         """Solutions in the order of `requests`; as many as the engine likes are solved at a time."""
-        given = [self._given.get(request.root.street) for request in requests]
-        posed = [request for request, policy in zip(requests, given, strict=True) if policy is None]
+        given = [self._given_round(request) for request in requests]
+        posed = [request for request, solution in zip(requests, given, strict=True) if solution is None]
         solved: list[RoundSolution] = []
         size = self._engine.at_once or max(1, len(posed))
         for start in range(0, len(posed), size):
@@ -221,10 +231,13 @@ class DepthLimitedSolver:
             self._run(solvers, chosen)
             solved += map(self._solution, solvers, chosen)
         solutions = iter(solved)
-        return [
-            next(solutions) if policy is None else GivenRound.of(request, policy)
-            for request, policy in zip(requests, given, strict=True)
-        ]
+        return [next(solutions) if solution is None else solution for solution in given]
+
+    def _given_round(self, request: Request) -> GivenRound | None:
+        given = self._given.get(request.root.street)
+        if given is None or not given.follows(public_state(request.root, request.board)):
+            return None
+        return GivenRound.of(request, given.policy)
 
     def solved(self, request: Request, *, every_hand: bool = False, patience: int = 1) -> VectorSolver:
         """The solver after its iterations; with `every_hand` no unlikely hands are left out. Where there is a precision

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Annotated, Any
 
 from poker.abstraction.equities import renamed_flop
-from poker.agents.base import PolicyAgent
+from poker.agents.blueprint import BlueprintAgent
 from poker.agents.searching.base import Searched, SearchingAgent
 from poker.depth_limit.evaluator import GiveUpContinuation, LeafEvaluator
 from poker.game.rules import STREET_NAMES, Rules, check_game
@@ -37,7 +37,8 @@ class DepthLimitedAgent(SearchingAgent):
     `leaves` value the ends of the first rounds, in order; rounds beyond are solved to the end of the hand. `changes`
     replace settings of `search`. With `gives_up` the opponent of solves against a model can also give up beyond the
     depth limit (`poker.depth_limit.evaluator.GiveUpContinuation`). With `elsewhere` only `streets` are searched; on
-    others the agent plays as that one does, and takes its opponent to.
+    others the agent plays as that one does, and takes its opponent to, unless the hand has left that one's tree before:
+    after a bet read as all-in it could but call.
     """
 
     def __init__(
@@ -49,7 +50,7 @@ class DepthLimitedAgent(SearchingAgent):
         search: SearchSettings,
         gives_up: bool = False,
         streets: Sequence[str] = STREET_NAMES,
-        elsewhere: PolicyAgent | None = None,
+        elsewhere: BlueprintAgent | None = None,
         **changes: Annotated[Any, SearchSettings],
     ) -> None:
         heads_up_game(name, game)
@@ -75,7 +76,7 @@ class DepthLimitedAgent(SearchingAgent):
             settings.solver,
             safely,
             against_model=against_model,
-            given={} if elsewhere is None else dict.fromkeys(left, elsewhere.policy),
+            given={} if elsewhere is None else dict.fromkeys(left, elsewhere),
         )
         self._solve = solving(clock=self._clock)
         self.unhurried = solving() if self._clock.limited else self._solve

@@ -9,7 +9,7 @@ from poker.agents.blueprint import BlueprintAgent
 from poker.agents.searching.heads_up import DepthLimitedAgent, solved_board
 from poker.game.betting import Betting
 from poker.game.cards import HAND_CARDS, PREFLOP_CLASS, parse_cards
-from poker.game.rules import STREET_NAMES
+from poker.game.rules import CALL, STREET_NAMES
 from poker.game.state import public_state
 from poker.kernels.cards.isomorphism import NUM_BOARDS
 from poker.run.errors import PokernetsError
@@ -20,15 +20,15 @@ from tests.search.even_leaf import even_solver
 
 RULES = load_rules("holdem_nolimit_2p")
 BOARD = parse_cards("JhJdTcQs2c")
-LINES = ("", "r250", "r300c/", "r300c/r517", "r300c/r900c/", "r300c/r900c/r2011", "r300c/cr750c/cc/r1777", "r20000")
-"""Some bets of which are in no tree; the last leaves no decision in one without it but to call."""
+LINES = ("", "r250", "r300c/", "r300c/r517", "r300c/r900c/", "r300c/r900c/r2011", "r300c/cr750c/cc/r1777")
+"""Some bets of which are in no tree."""
 
 
 @pytest.fixture(scope="module")
 def blueprint() -> BlueprintAgent:
     ranks = (HAND_CARDS.max(axis=1) // 4).astype(np.uint8)
     tables = [np.broadcast_to(ranks, (NUM_BOARDS[size], len(ranks))) for size in (3, 4, 5)]
-    menu = bet_menu(preflop=[[1.0], []], flop=[[1.0], []], turn=[[0.5], []], river=[[1.0], []])
+    menu = bet_menu(preflop=[[1.0, "a"], []], flop=[[1.0], []], turn=[[0.5], []], river=[[1.0], []])
     policy = random_blueprint(
         build_tree(Betting.start(RULES), menu), make_abstraction([PREFLOP_CLASS[None], *tables], [169, 13, 13, 13])
     )
@@ -70,6 +70,14 @@ def test_on_one_street_it_searches_from_the_ranges_of_the_blueprint(blueprint: B
         np.testing.assert_allclose(search.belief(before, board).ranges, ranges, rtol=1e-5)
     assert agent.solved_values(public_state(betting, BOARD[:3]), 0) is not None
     assert agent.solved_values(public_state(Betting.parse(RULES, "r300"), ()), 0) is None
+
+
+def test_where_the_hand_has_left_the_tree_of_the_blueprint_it_searches(blueprint: BlueprintAgent) -> None:
+    state = public_state(Betting.parse(RULES, "r19000c/"), BOARD[:3])  # read as all-in
+    assert blueprint.policy(state)[0] == (CALL,)
+    actions, probs = even_solver(streets=(), elsewhere=blueprint).policy(state)
+    assert actions == (CALL, 20000)
+    assert 0 < probs[:, 1].mean() < 1
 
 
 @pytest.mark.parametrize(("streets", "names"), [(["river"], "elsewhere"), (["fiver"], "not fiver")])
