@@ -55,9 +55,12 @@ ROWS = (
     "flop:depth_limited",
     f"flop:depth_limited|{_TO_THE_END}|search.ahead.river=[[0.5,1.0,a],[1.0,a],[a]]",
     "flop:naive",
+    "flop:depth_limited_rollout",
+    "flop:blueprint",
     f"flop:depth_limited|{_TO_THE_END}",
     "turn:exact",
     "turn:depth_limited",
+    "turn:blueprint",
 )
 _PRECISION, _MOST, _LATER = 0.0002, 1000, 100
 """Of the pot for the exact solve, its most iterations, and those of later rounds."""
