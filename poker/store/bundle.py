@@ -111,7 +111,7 @@ def open_bundle(file: str | Path) -> Bundle:
         with tempfile.TemporaryDirectory(dir=path.parent, prefix=".unpacking.") as folder:
             staging = Path(folder) / "artifacts"
             _unpack(source, staging)
-            _checked(source, staging)
+            _checked(source, staging, nothing_else=True)
             if not path.is_dir():  # another process may have been faster
                 staging.rename(path)
     except OSError as error:
@@ -166,15 +166,16 @@ def _check_members(source: Path, members: Sequence[zipfile.ZipInfo]) -> None:
         _refuse(source, f"would unpack to {size / 1e6:,.0f} MB, more than a bundle may")
 
 
-def _checked(source: Path, path: Path) -> Bundle:
+def _checked(source: Path, path: Path, *, nothing_else: bool = False) -> Bundle:
+    """The bundle at `path`, whose artifacts are whole; with `nothing_else` no other file may lie there. In the cache
+    recipes are followed, maybe by another command just now."""
     contents = _contents(source, path)
     there = {str(file.relative_to(path)) for file in path.rglob("*") if file.is_file()} - {CONTENTS}
     for name, entry in contents["artifacts"].items():
         files = _verified(source, path, name, entry)
         there -= {f"{name}/{file}" for file in (MANIFEST, *files)}
     bundle = Bundle(source, path, tuple(contents["seats"]), tuple(contents["artifacts"]), contents)
-    there = {file for file in there if not any(file.startswith(f"{name}/") for name in bundle.recipes)}
-    if there:
+    if nothing_else and there:
         _refuse(source, f"holds {min(there)!r}, which no manifest in it lists")
     return bundle
 

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.bench.gpu import PARTS, main
 from tests.devices import CUDA, INTERPRETER
 
 pytest.importorskip("triton", reason="the gpu extra, which `make test` installs")
@@ -15,6 +14,8 @@ pytest.importorskip("triton", reason="the gpu extra, which `make test` installs"
 @pytest.mark.slow
 @pytest.mark.parametrize("device", ["torch", CUDA] if INTERPRETER else [CUDA])
 def test_every_part_is_measured(device: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from tests.bench.gpu import PARTS, main  # noqa: PLC0415 (imports triton)
+
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     out = tmp_path / "gpu.json"
     parts = [part for part in PARTS if device != "torch" or part != "tables"]  # turns take the interpreter minutes

@@ -106,7 +106,10 @@ def test_plays_as_the_artifacts_and_holds_no_more_than_that_takes(
     said = capsys.readouterr().err
     assert "to compress" in said
     assert f"{bundle.stat().st_size / 1e6:.1f} MB (blueprint" in said
-    assert "is there, for depth_limited, depth_limited_exploit, depth_limited_single, naive" in (_pack(made), capsys.readouterr().err)[1]
+    assert (
+        "is there, for depth_limited, depth_limited_exploit, depth_limited_single, naive"
+        in (_pack(made), capsys.readouterr().err)[1]
+    )
     whole, packed = _agent("depth_limited", made), _agent("depth_limited", bundle)
     for state in _states():
         (actions, probs), (same, again) = whole.policy(state), packed.policy(state)

@@ -47,6 +47,14 @@ def test_unpacked_once_and_anew_when_the_cache_was_altered(bundle: Path) -> None
     assert np.load(values)[-1] == 999
 
 
+def test_what_another_command_makes_in_the_cache_stays(bundle: Path) -> None:
+    path = open_bundle(bundle).path
+    (path / ".abstraction.x1").mkdir()
+    (path / ".abstraction.x1" / "river.npy").write_bytes(b"half")
+    assert open_bundle(bundle).path == path
+    assert (path / ".abstraction.x1" / "river.npy").read_bytes() == b"half"
+
+
 def test_equal_contents_give_equal_bytes_and_too_many_leave_what_was_there(bundle: Path, tmp_path: Path) -> None:
     write_bundle(tmp_path / "b.bundle", tmp_path / "made", {"seats": ["naive"]}, 1 << 20)
     assert (tmp_path / "b.bundle").read_bytes() == bundle.read_bytes()
