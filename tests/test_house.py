@@ -12,7 +12,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("pokernets", "poker", "data_gen", "models", "conf")
-MOST_LINES = {"outside tests": 54_685, "of tests": 38_759}
+MOST_LINES = {"outside tests": 54_720, "of tests": 38_800}
 MOST_MODULES, MOST_ARROWS, MOST_YAML = 10, 180, 126
 MOST_RIDDLES = 60
 RIDDLES = {"found", "told", "known", "shown", "kept", "asked"}
