@@ -122,9 +122,11 @@ class FirstRound:
         first, *later = artifact.config["num_buckets"]
         tree, sampling = _stored_trees(artifact, (first, *(0 for _ in later)))
         strategy = stored_strategy(artifact, "strategy")
-        if strategy.size < sampling.table_size // 2:
-            raise CorruptArtifactError(f"{path} does not store the strategy of the first round")
-        return cls(tree, sampling, strategy[: sampling.table_size // 2], artifact.fingerprint)
+        decisions, size = tree.kind == Kind.DECISION, sampling.table_size // 2
+        buckets = np.array(artifact.config["num_buckets"])[tree.street[decisions]]
+        if strategy.size not in (size, int(tree.num_children[decisions] @ buckets)):
+            raise CorruptArtifactError(f"{path} does not store the strategy of the first round, or of all")
+        return cls(tree, sampling, strategy[:size], artifact.fingerprint)
 
     def probs(self, node: int) -> Singles:
         """[B, A] strategy over `tree.actions(node)` of the first round, by bucket (in hold'em by class of hands)."""
