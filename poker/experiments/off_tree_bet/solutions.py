@@ -63,7 +63,7 @@ def solved(game: VectorGame, path: Path, config: dict[str, Any], effort: GameEff
     if artifact is None:
         solver = VectorSolver(game, effort.algorithm, threads=effort.threads)
         counts = _solve(solver, path.name, effort, console)
-        arrays = {"strategy": solver.normalised_average(np.float16)}
+        arrays = {"strategy": solver.normalised_average(np.float16, rare_by_regrets=True)}
         del solver
         artifact = write_artifact(path, KIND, config=config, arrays=arrays, counts=counts)
     counts = {name: float(value) for name, value in artifact.counts.items()}

@@ -362,19 +362,23 @@ class VectorSolver:
         reached = self.average_values(player)
         return np.stack([reached.at(child) for child in game.tree.children(node)], axis=1)
 
-    def normalised_average(self, dtype: type[np.floating] = np.float32) -> NDArray[Any]:
+    def normalised_average(
+        self, dtype: type[np.floating] = np.float32, *, rare_by_regrets: bool = False
+    ) -> NDArray[Any]:
         """[entries] of a `dtype`: the average strategy in the layout of the kernels; 0 in the padding of rows.
 
-        Hands that hardly come to a node (`_LEAST_WEIGHT`) have the strategy of the next iteration there: an average
-        needs the player's own reach, regrets do not.
+        With `rare_by_regrets` hands that hardly come to a node (`_LEAST_WEIGHT`) have the strategy of the next
+        iteration there: an average needs the player's own reach, regrets do not.
         """
         game, out = self.game, np.zeros(len(self._sums), dtype)
         for node in game.layout.decisions.tolist():
             for index in game.on(int(game.tree.street[node])):
-                weight = np.maximum(game.rows(self._sums, node, index), 0).sum(axis=0)
-                rare = weight <= _LEAST_WEIGHT * weight.max()
-                average, current = (self._shares(array, node, index) for array in (self._sums, self._source))
-                game.rows(out, node, index)[:] = np.where(rare, current, average)
+                rows = self._shares(self._sums, node, index)
+                if rare_by_regrets:
+                    weight = np.maximum(game.rows(self._sums, node, index), 0).sum(axis=0)
+                    rare = weight <= _LEAST_WEIGHT * weight.max()
+                    rows = np.where(rare, self._shares(self._source, node, index), rows)
+                game.rows(out, node, index)[:] = rows
         return out
 
     def set_average(self, node: int, board_index: int, rows: Singles) -> None:

@@ -38,7 +38,7 @@ def test_hands_that_never_come_play_by_their_regrets() -> None:
     game = VectorGame(game_tree(small_holdem()))
     solver = VectorSolver(game, "apdcfr")
     solver.run(iterations=300)
-    average, rare = solver.normalised_average(), 0
+    average, rare = solver.normalised_average(rare_by_regrets=True), 0
     for node in game.layout.decisions.tolist():
         player, street = int(game.tree.player[node]), int(game.tree.street[node])
         for board in game.on(street)[:3]:
