@@ -32,7 +32,6 @@ from poker.game.rules import CALL, FOLD, Rules
 from poker.game.state import HandState, Policy, public_state
 from poker.kernels.types import Board, Floats, Singles
 from poker.run.errors import PokernetsError
-from poker.search.round_solver import on_actions
 from poker.tree import BetMenu
 
 _VALUED = 0.1
@@ -219,6 +218,8 @@ class LookAheadResponse(LocalBestResponse):
                     node.value = self._ended(node)
 
     def _layer_below(self, layer: Sequence[_Node]) -> list[_Node]:
+        from poker.search.round_solver import on_actions  # noqa: PLC0415 (matches of others do not load solvers)
+
         inner = [node for node in layer if node.is_decision]
         asked_at = [node for node in inner if node.spot.betting.to_act != node.plan.player or node.own is not None]
         policies = iter(self._policies([public_state(node.spot.betting, node.board) for node in asked_at]))
