@@ -25,7 +25,7 @@ SIX_MAX = Path(__file__).with_name("six_max.txt")
 """Charts made by hand for six players and 100 big blinds, with opens of 2 to 3 big blinds by seat."""
 
 Chart = dict[str, Weights]
-"""By action the weights [H] of hands, of what the actions before leave."""
+"""Weights [H] of hands by action: shares of those that the actions before leave."""
 
 
 class ChartAgent(BlueprintAgent):

@@ -33,6 +33,7 @@ from poker.game.state import HandState, Policy, public_state
 from poker.kernels.types import Board, Floats, Singles
 from poker.run.errors import PokernetsError
 from poker.tree import BetMenu
+from poker.tree.translation import on_actions
 
 _VALUED = 0.1
 """Part of `LookAheadActions.neglect` that is still neglected where a plan's winnings are measured."""
@@ -86,7 +87,7 @@ class _Spot:
 
 
 GainsByAction = dict[tuple[int, str], float]
-"""By street and kind of action, chips that actions win which the opponent would not take."""
+"""Chips won by actions that the opponent would not take, by street and kind of action."""
 
 
 class _Plan(NamedTuple):
@@ -218,8 +219,6 @@ class LookAheadResponse(LocalBestResponse):
                     node.value = self._ended(node)
 
     def _layer_below(self, layer: Sequence[_Node]) -> list[_Node]:
-        from poker.search.round_solver import on_actions  # noqa: PLC0415 (matches of others do not load solvers)
-
         inner = [node for node in layer if node.is_decision]
         asked_at = [node for node in inner if node.spot.betting.to_act != node.plan.player or node.own is not None]
         policies = iter(self._policies([public_state(node.spot.betting, node.board) for node in asked_at]))

@@ -45,8 +45,9 @@ from poker.kernels.types import Board, Ranges, Singles
 from poker.run.lru_cache import LRUCache
 from poker.search.exploit.exploiting import Exploit, Modelled
 from poker.search.exploit.trust import Explained
-from poker.search.round_solver import NodePolicy, Request, RoundSolution, on_actions, with_hand
+from poker.search.round_solver import NodePolicy, Request, RoundSolution, with_hand
 from poker.search.safety import OpponentValues
+from poker.tree.translation import on_actions
 
 RoundSolver = Callable[[Request], RoundSolution]
 

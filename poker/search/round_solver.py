@@ -354,19 +354,6 @@ def with_hand(ranges: Ranges, player: int, hand: int) -> Ranges:
     return out
 
 
-def on_actions(policy: Policy, offered: tuple[int, ...]) -> Singles:
-    """[H, A] a policy among actions `offered`, each read as the nearest of its kind."""
-    actions, probs = policy
-    merged = np.zeros((len(probs), len(offered)), np.float32)
-    for column, action in enumerate(actions):
-        merged[:, min(range(len(offered)), key=lambda i: _distance(action, offered[i]))] += probs[:, column]
-    return merged
-
-
-def _distance(action: int, other: int) -> tuple[bool, int]:
-    return np.sign(action) != np.sign(other), abs(action - other)
-
-
 def evened(board: Board, ranges: Ranges, alternatives: OpponentValues | None) -> tuple[Ranges, OpponentValues | None]:
     """Ranges and alternatives averaged over hands equal up to the names of suits; unchanged where the ranges differ by
     more than the noise of the solves that made them."""

@@ -12,8 +12,12 @@ taken, a limp that the tree lacks is read as its smallest raise, and a caller to
 import hashlib
 from collections.abc import Sequence
 
+import numpy as np
+
 from poker.game.betting import Betting
 from poker.game.rules import CALL, FOLD
+from poker.game.state import Policy
+from poker.kernels.types import Singles
 from poker.tree.betting_tree import BettingTree, Kind
 
 
@@ -167,3 +171,16 @@ def translate(total: int, actions: Sequence[int], highest: int, pot: int) -> lis
     below_size = (below - highest) / pot if smaller else 0.0
     probability = pseudo_harmonic(below_size, (above - highest) / pot, (total - highest) / pot)
     return [(below, probability), (above, 1.0 - probability)]
+
+
+def on_actions(policy: Policy, offered: tuple[int, ...]) -> Singles:
+    """[H, A] a policy among actions `offered`, each read as the nearest of its kind."""
+    actions, probs = policy
+    merged = np.zeros((len(probs), len(offered)), np.float32)
+    for column, action in enumerate(actions):
+        merged[:, min(range(len(offered)), key=lambda i: _distance(action, offered[i]))] += probs[:, column]
+    return merged
+
+
+def _distance(action: int, other: int) -> tuple[bool, int]:
+    return np.sign(action) != np.sign(other), abs(action - other)

@@ -33,12 +33,13 @@ from poker.game.state import HandState, public_state
 from poker.kernels.types import Path as Line
 from poker.kernels.types import Ranges, Singles
 from poker.run.atomic import write_atomically
-from poker.search.round_solver import Request, on_actions
+from poker.search.round_solver import Request
 from poker.search.settings import SearchSettings
 from poker.solvers.vector.boards import deck_of
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.solver import VectorSolver
 from poker.tree import BettingTree, Kind, build_tree
+from poker.tree.translation import on_actions
 from tests.bench.record import record
 
 OOP = "JJ-66,AQs-A9s,A5s-A4s,KTs+,QTs+,J9s+,T9s,98s,87s,AQo,KQo"

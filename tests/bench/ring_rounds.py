@@ -30,11 +30,11 @@ from poker.game.state import HandState, public_state
 from poker.kernels.types import Board, Singles
 from poker.report.estimates import estimate
 from poker.run.atomic import write_atomically
-from poker.search.round_solver import SolverSettings, on_actions
+from poker.search.round_solver import SolverSettings
 from poker.search.settings import SearchSettings
 from poker.solvers.sampling.subgame import RolledOut, SubgameSolver
 from poker.tree import BettingTree, DepthLimit, Kind, bet_menu, build_tree
-from poker.tree.translation import HistoryTranslator
+from poker.tree.translation import HistoryTranslator, on_actions
 from tests.bench.record import record
 from tests.games import load_rules
 

@@ -23,11 +23,11 @@ from poker.search.round_solver import (
     Request,
     RoundSolution,
     likely_ranges,
-    on_actions,
 )
 from poker.search.settings import SearchSettings
 from poker.solvers.sampling.subgame import RolledOut, SubgameSolver
 from poker.tree import BettingTree, DepthLimit, Kind, build_tree
+from poker.tree.translation import on_actions
 
 _DEALS = 24
 """Deals of a sampled solve for each iteration of a heads-up one."""

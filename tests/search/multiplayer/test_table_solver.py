@@ -10,9 +10,10 @@ from poker.game.state import Betting, HandState, Policy
 from poker.search.clock import Clock
 from poker.search.multiplayer.heads_up_rest import HeadsUpRest
 from poker.search.multiplayer.table_solver import TableSolver
-from poker.search.round_solver import Request, SolverSettings, on_actions
+from poker.search.round_solver import Request, SolverSettings
 from poker.search.settings import SearchSettings
 from poker.tree import bet_menu
+from poker.tree.translation import on_actions
 from tests.games import load_rules
 
 SIX = load_rules("holdem_nolimit_6p")
