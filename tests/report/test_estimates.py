@@ -13,11 +13,19 @@ def test_quantiles_of_student_t(freedom: int, quantile: float) -> None:
     assert t_quantile(freedom) == pytest.approx(quantile, abs=6e-4)
 
 
+@pytest.mark.parametrize(
+    ("freedom", "quantile"), [(1, 63.656741), (2, 9.924843), (3, 5.840909), (10, 3.169273), (30, 2.749996), (31, 2.744042)]
+)
+def test_quantiles_of_other_errors_than_five_percent(freedom: int, quantile: float) -> None:
+    """Tabulated values of 1%, which 10 sessions or fewer need as well, on both sides of the change of method."""
+    assert t_quantile(freedom, error=0.01) == pytest.approx(quantile, rel=1e-5)
+
+
 def test_estimate_of_known_numbers() -> None:
     result = estimate([1.0, 2.0, 3.0, 4.0])
     assert (result.mean, result.n) == (2.5, 4)
     assert result.sd == pytest.approx(math.sqrt(5 / 3))
-    assert result.half_width == pytest.approx(3.1824 * math.sqrt(5 / 3) / 2)
+    assert result.half_width == pytest.approx(3.182446 * math.sqrt(5 / 3) / 2)
     assert (result.low, result.high) == (2.5 - result.half_width, 2.5 + result.half_width)
     assert f"{result:+}" == "+2.5 ± 2.1"
     assert str(Estimate(-1e-9, 4.0, 1.0, 2)) == "0.0 ± 4.0"
