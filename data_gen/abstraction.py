@@ -72,12 +72,18 @@ def run(*, method: Method, seed: int, cluster: Cluster, dry: bool, output: str, 
 
 def make_again(recipe: Mapping[str, Any], output: Path, others: str) -> None:
     """Make at `output` the abstraction whose `config` and `fingerprint` a bundle's recipe gives, on all cores, or copy
-    it from a path that the pattern `others` matches. PokernetsError if it is another one than that."""
+    it from a path that the pattern `others` matches, or wait for another command that makes it. PokernetsError if it is
+    another one than that."""
     if find_artifact(output, KIND) is None:
         with closing(Claims(output.parent / ".lock")) as claims:
-            claims.take(output.name, f"another command makes {output} just now: wait for its end")
-            method, seed = method_of(recipe["config"]["method"]), recipe["config"]["seed"]
-            run(method=method, seed=seed, cluster=LocalCluster(), dry=False, output=str(output), others=others)
+            try:
+                claims.take(output.name, busy := f"another command makes {output} just now")
+            except PokernetsError:
+                print(f"{busy}: waiting for its end", file=sys.stderr)
+                claims.take(output.name)
+            if find_artifact(output, KIND) is None:
+                method, seed = method_of(recipe["config"]["method"]), recipe["config"]["seed"]
+                run(method=method, seed=seed, cluster=LocalCluster(), dry=False, output=str(output), others=others)
     if open_artifact(output, KIND).fingerprint != recipe["fingerprint"]:
         raise PokernetsError(f"{output} is another abstraction than the blueprint of the bundle was trained with")
 

@@ -40,12 +40,12 @@ class Claims:
         self._file.parent.mkdir(parents=True, exist_ok=True)
         self._handle = os.open(self._file, os.O_RDWR | os.O_CREAT, 0o666)
 
-    def take(self, name: str, refusal: str) -> None:
-        """Claim `name`; raise `refusal` if another process has it."""
+    def take(self, name: str, refusal: str | None = None) -> None:
+        """Claim `name`; if another process has it, raise `refusal`, or wait for it without one."""
         place = int.from_bytes(hashlib.sha256(name.encode()).digest()[:7])
         while True:
             try:
-                fcntl.lockf(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, place)
+                fcntl.lockf(self._handle, fcntl.LOCK_EX | (fcntl.LOCK_NB if refusal else 0), 1, place)
             except (BlockingIOError, PermissionError):
                 raise PokernetsError(refusal) from None
             if self._is_there():

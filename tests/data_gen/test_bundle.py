@@ -1,5 +1,6 @@
 """`job=bundle`: what it packs plays as the artifacts do, says what it takes, and seats the agents that it names."""
 
+import threading
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,7 @@ from poker.store.artifacts import open_artifact, write_artifact
 from poker.store.bundle import open_bundle
 from poker.tree import Kind, build_tree
 from poker.tree.menus import bet_menu
+from tests.run.test_lock import held
 
 QUICK = ("search.solver.iterations=[4,2]", "leaves.clusters=8", "search.menu.flop=[[1.0],[a]]")
 
@@ -262,6 +264,17 @@ def test_the_abstraction_is_made_again_where_it_is_needed(
     _blueprint_of(bundle.file)
     assert capsys.readouterr().err == ""
     assert not [*bundle.path.glob("*.streets")]
+
+
+def test_a_recipe_waits_for_another_command_that_follows_it(
+    flop_holdem: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    recipe, again = open_bundle(_pack(flop_holdem)).recipes["abstraction"], tmp_path / "cache" / "again"
+    with held(again.parent / ".lock", again.name) as holder:
+        threading.Timer(0.5, holder.kill).start()
+        make_again(recipe, again, str(flop_holdem / "abstraction"))
+    assert "another command makes" in capsys.readouterr().err
+    assert CardAbstraction.load(again).fingerprint == recipe["fingerprint"]
 
 
 @pytest.mark.parametrize(

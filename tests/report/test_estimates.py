@@ -14,7 +14,8 @@ def test_quantiles_of_student_t(freedom: int, quantile: float) -> None:
 
 
 @pytest.mark.parametrize(
-    ("freedom", "quantile"), [(1, 63.656741), (2, 9.924843), (3, 5.840909), (10, 3.169273), (30, 2.749996), (31, 2.744042)]
+    ("freedom", "quantile"),
+    [(1, 63.656741), (2, 9.924843), (3, 5.840909), (10, 3.169273), (30, 2.749996), (31, 2.744042)],
 )
 def test_quantiles_of_other_errors_than_five_percent(freedom: int, quantile: float) -> None:
     """Tabulated values of 1%, which 10 sessions or fewer need as well, on both sides of the change of method."""

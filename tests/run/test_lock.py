@@ -22,14 +22,14 @@ sys.stdin.read()
 
 
 @contextmanager
-def held(file: Path, name: str) -> Iterator[None]:
+def held(file: Path, name: str) -> Iterator[subprocess.Popen[str]]:
     """Another process has the name, until it is killed."""
     with subprocess.Popen(
         [sys.executable, "-c", _HOLDER, file, name], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "held\n"
-        yield
+        yield process
         process.kill()
 
 
