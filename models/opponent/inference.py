@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Sequence
 from copy import copy
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,8 @@ BETTING = "betting"
 SHARES = "shares_of_weights"
 """Count in the manifest of a net that knows players by their past: shares of players by what the net weighs beside
 their counts (`poker.opponents.inputs.frequencies`)."""
+_REMEMBERED = 2000
+"""Decisions that are not encoded again, 14 KB each where they are asked for on 48 boards."""
 STAMP = {"feature_hash": limit.HASH, "history_hash": history.HISTORY_HASH}
 
 
@@ -75,12 +78,12 @@ class OpponentNet:
         self._table = _population(path)
         self._betting = str(open_artifact(path, OPPONENT_NET, config=STAMP).counts.get(BETTING, LIMIT))
         self._memory: dict[str, history.PlayerMemory] = {}
-        self._last: tuple[Betting, tuple[Board, ...], Inputs, Singles] | None = None
+        self._seen = lru_cache(_REMEMBERED)(self._encoded)
 
     def probs(self, context: Context) -> NDArray[np.float64]:
         if context.betting is None or not self._covers(context):
             return np.asarray(self._table[context.index])
-        inputs, expected = self._seen(context, context.betting)
+        inputs, expected = self._seen(context)
         if self._base is not None:
             memory, cells = self._remembered(context.player), self._cells(inputs, context, expected)
             inputs = inputs._replace(past=np.stack([memory.inputs(row) for row in cells]))
@@ -91,7 +94,7 @@ class OpponentNet:
     def update(self, context: Context, action_class: int) -> None:
         if self._base is None or context.betting is None:
             return
-        inputs, expected = self._seen(context, context.betting)
+        inputs, expected = self._seen(context)
         (cells,) = self._cells(inputs, context, expected)
         self._remembered(context.player).observe(context.index, cells, expected[0], min(action_class, RAISE_CLASS))
 
@@ -111,14 +114,11 @@ class OpponentNet:
     def _remembered(self, player: str) -> history.PlayerMemory:
         return self._memory.setdefault(player, history.PlayerMemory(self._table))
 
-    def _seen(self, context: Context, betting: Betting) -> tuple[Inputs, Singles]:
-        """Inputs [B, ...] on the boards of `context`, without the past, and the base probabilities [B, 3]; kept for the
-        update that follows a prediction."""
-        if self._last is None or self._last[0] is not betting or self._last[1] != context.boards:
-            self._last = betting, context.boards, *self._encoded(context, betting)
-        return self._last[2], self._last[3]
-
-    def _encoded(self, context: Context, betting: Betting) -> tuple[Inputs, Singles]:
+    def _encoded(self, context: Context) -> tuple[Inputs, Singles]:
+        """Inputs [B, ...] on the boards of `context`, without the past, and the base probabilities [B, 3]: the same
+        whatever was learned, so that copies share what is cached."""
+        betting = context.betting
+        assert betting is not None
         if betting.rules.betting != self._betting:
             raise PokernetsError(f"the opponent net is for {self._betting} games; `{betting.rules.name}` is another")
         inputs = _inputs(betting, context.boards)

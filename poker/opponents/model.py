@@ -119,6 +119,8 @@ class OpponentModel(Protocol):
     def after(self, hand: HandState, player: int) -> Self:
         """Model after a finished hand in which the opponent was `player`, as it was seen."""
 
+    def __hash__(self) -> int: ...
+
 
 def action_class(action: int) -> int:
     """Class of an action: FOLD, CALL or a raise-to total."""
