@@ -18,7 +18,7 @@ Symbols: B boards, H hands, A actions, S size classes, G groups of decisions.
 """
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -145,23 +145,9 @@ class Habits:
     def _frequencies(self, betting: Betting, boards: tuple[Board, ...], context: SpotKey) -> tuple[Floats, Floats]:
         """Frequencies [B, 3] of fold, call and raise in a context, and shares [B, S] of the sizes of raises there."""
         if self.prior is not None:
-            return self._from_prior(betting, boards)
+            return _from_prior(self, self.prior, betting, boards)
         here = self.frequencies[context], self._size_shares[context[0]]
         return np.tile(here[0], (len(boards), 1)), np.tile(here[1], (len(boards), 1))
-
-    @cached_property
-    def _from_prior(self) -> Callable[[Betting, tuple[Board, ...]], tuple[Floats, Floats]]:
-        """`_frequencies` with a prior; the last decisions and boards are cached."""
-
-        def from_prior(betting: Betting, boards: tuple[Board, ...]) -> tuple[Floats, Floats]:
-            assert self.prior is not None
-            context, expected = spot_of(betting), self.prior.frequencies(betting, boards)
-            sizes = expected[:, RAISE_CLASS:] / expected[:, RAISE_CLASS:].sum(axis=1, keepdims=True)
-            by_prior = by_weight(self.counts[context], by_class(expected))
-            frequencies = share_of_weights(self.prior.weights, self.explained) @ by_prior
-            return frequencies, mixed(self.sizes[context[0]], sizes, self.half)
-
-        return lru_cache(_REMEMBERED)(from_prior)
 
     def _odds(self, betting: Betting, boards: tuple[Board, ...], context: SpotKey) -> tuple[HandClasses, Floats]:
         """Classes of hands, and the log odds [B, 2, n] of each to fold if not to raise, and to raise."""
@@ -239,6 +225,16 @@ def by_hand(classes: HandClasses, odds: Floats, frequencies: Floats, weights: Re
     shifted such that the ranges `weights` [B, H] act with `frequencies` [B, 3]."""
     mass = np.ascontiguousarray(weights, dtype=np.float64)
     return conditional(classes.of, mass, shape.steepness * odds, frequencies, shape.bluffs, shape.blind)
+
+
+@lru_cache(_REMEMBERED)
+def _from_prior(habits: Habits, prior: Prior, betting: Betting, boards: tuple[Board, ...]) -> tuple[Floats, Floats]:
+    """`Habits._frequencies` with a prior; the last decisions and boards are cached, of all habits together."""
+    context, expected = spot_of(betting), prior.frequencies(betting, boards)
+    sizes = expected[:, RAISE_CLASS:] / expected[:, RAISE_CLASS:].sum(axis=1, keepdims=True)
+    by_prior = by_weight(habits.counts[context], by_class(expected))
+    frequencies = share_of_weights(prior.weights, habits.explained) @ by_prior
+    return frequencies, mixed(habits.sizes[context[0]], sizes, habits.half)
 
 
 @lru_cache(_REMEMBERED // 10)
