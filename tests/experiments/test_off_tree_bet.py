@@ -213,7 +213,7 @@ def test_the_experiment(spot: OffTreeBet, tmp_path: Path) -> None:
         bet=0.75,
         sizes=[1, 4],
         pot_fraction=0.0,
-        leaf_net=None,
+        evaluators={},
         algorithm="apdcfr",
         target_mbb=0.5,
         iterations=3000,

@@ -41,7 +41,7 @@ from poker.tree import BetMenu, BettingTree
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Chart
 
-SELF_GENERATED, AVERAGED, BIASED, NET = "self-generated", "averaged", "biased", "net"
+SELF_GENERATED, AVERAGED, BIASED, AVERAGED_BIASED = "self-generated", "averaged", "biased", "averaged biased"
 TRANSLATION, TO_THE_END = "translation", "solved to the end"
 FALLBACK = "translation on the flop"
 """Fallback after the same first round, against which searched flops are safe."""
@@ -104,7 +104,7 @@ def run(
     bet: float,
     sizes: Sequence[int],
     pot_fraction: float,
-    leaf_net: LeafEvaluator | None,
+    evaluators: Mapping[str, LeafEvaluator | None],
     algorithm: str,
     target_mbb: float,
     iterations: int,
@@ -119,8 +119,8 @@ def run(
     """Measure P2's answers to P1's opening bet of `bet` pots, which `menu` does not have; returns the record.
 
     `sizes` are those of the sets of self-generated continuations, with values lowered by `pot_fraction` of the pot.
-    `leaf_net` values the leaves of one more answer. The two whole games are solved to `target_mbb` of exploitability or
-    for `iterations`, and stored in `artifacts`.
+    Each of `evaluators` that is not None values the leaves of one more answer, which has its name. The two
+    whole games are solved to `target_mbb` of exploitability or for `iterations`, and stored in `artifacts`.
     """
     if not sizes or min(sizes) < 1 or list(sizes) != sorted(set(sizes)):
         raise PokernetsError(f"`sizes` are ascending numbers of continuations, such as [1,2,4], not {sizes}")
@@ -128,7 +128,7 @@ def run(
     effort = GameEffort(algorithm, target_mbb, iterations, threads, int(memory_limit_gib * 2**30))
     depth = Depth(algorithm, first_round_iterations, flop_iterations, to_the_end_iterations, threads)
     console = Console(stderr=True)
-    experiment = _Experiment(spot, sizes, pot_fraction, leaf_net, depth, effort, Path(artifacts), console)
+    experiment = _Experiment(spot, sizes, pot_fraction, evaluators, depth, effort, Path(artifacts), console)
     experiment.print_cost()
     answers = experiment.answers()
     record = {
@@ -154,7 +154,7 @@ class _Experiment:
     spot: OffTreeBet
     sizes: Sequence[int]
     pot_fraction: float
-    leaf_net: LeafEvaluator | None
+    evaluators: Mapping[str, LeafEvaluator | None]
     depth: Depth
     effort: GameEffort
     folder: Path
@@ -222,22 +222,25 @@ class _Experiment:
         def print_step(step: Step) -> None:
             self.console.print(f"  {step.continuations} continuations", highlight=False)
 
+        def without_the_bet() -> LeafPlay:
+            return LeafPlay(blueprint.solver(threads), threads)
+
         spot, solving = self.spot, Solving(self.depth.algorithm, self.depth.first_round)
         threads, most = self.depth.threads, self.sizes[-1]
         generate = partial(self_generated, pot_fraction=self.pot_fraction, solving=solving, progress=print_step)
         makers: dict[str, Callable[[], ContinuationSet]] = {
             SELF_GENERATED: lambda: generate(search.leaf_play(), spot.menu, spot.p1, most, root=search.root),
-            AVERAGED: lambda: averaged(
-                spot, generate(LeafPlay(blueprint.solver(threads), threads), spot.menu, spot.p1, most)
-            ),
+            AVERAGED: lambda: averaged(spot, generate(without_the_bet(), spot.menu, spot.p1, most)),
             BIASED: lambda: biased(search.leaf_play(), spot.p1),
+            AVERAGED_BIASED: lambda: averaged(spot, biased(without_the_bet(), spot.p1)),
         }
         sets = {}
         for name, make in makers.items():
             begin = now()
             sets[name] = make()
             self._took(f"values of {sets[name].size} {name} continuations", *(now() - begin).tolist())
-        return sets if self.leaf_net is None else {**sets, NET: predicted(search, self.leaf_net)}
+        asked = {name: evaluator for name, evaluator in self.evaluators.items() if evaluator is not None}
+        return {**sets, **{name: predicted(search, evaluator) for name, evaluator in asked.items()}}
 
     def print_cost(self) -> None:
         """Print the cost of the run before it starts."""
