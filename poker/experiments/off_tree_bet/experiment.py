@@ -222,25 +222,23 @@ class _Experiment:
         def print_step(step: Step) -> None:
             self.console.print(f"  {step.continuations} continuations", highlight=False)
 
-        def without_the_bet() -> LeafPlay:
-            return LeafPlay(blueprint.solver(threads), threads)
-
         spot, solving = self.spot, Solving(self.depth.algorithm, self.depth.first_round)
         threads, most = self.depth.threads, self.sizes[-1]
         generate = partial(self_generated, pot_fraction=self.pot_fraction, solving=solving, progress=print_step)
         makers: dict[str, Callable[[], ContinuationSet]] = {
             SELF_GENERATED: lambda: generate(search.leaf_play(), spot.menu, spot.p1, most, root=search.root),
-            AVERAGED: lambda: averaged(spot, generate(without_the_bet(), spot.menu, spot.p1, most)),
+            AVERAGED: lambda: averaged(
+                spot, generate(LeafPlay(blueprint.solver(threads), threads), spot.menu, spot.p1, most)
+            ),
             BIASED: lambda: biased(search.leaf_play(), spot.p1),
-            AVERAGED_BIASED: lambda: averaged(spot, biased(without_the_bet(), spot.p1)),
+            AVERAGED_BIASED: lambda: averaged(spot, biased(LeafPlay(blueprint.solver(threads), threads), spot.p1)),
         }
         sets = {}
         for name, make in makers.items():
             begin = now()
             sets[name] = make()
             self._took(f"values of {sets[name].size} {name} continuations", *(now() - begin).tolist())
-        asked = {name: evaluator for name, evaluator in self.evaluators.items() if evaluator is not None}
-        return {**sets, **{name: predicted(search, evaluator) for name, evaluator in asked.items()}}
+        return {**sets, **{name: predicted(search, leaf) for name, leaf in self.evaluators.items() if leaf is not None}}
 
     def print_cost(self) -> None:
         """Print the cost of the run before it starts."""
