@@ -206,14 +206,15 @@ def test_a_solution_is_found_again_and_one_short_of_the_target_is_reported(
     assert capsys.readouterr().err.count("after 60 iterations, not the 1e-05 asked for") == 2
 
 
-def test_the_experiment(spot: OffTreeBet, tmp_path: Path) -> None:
+def test_the_experiment(spot: OffTreeBet, search: SearchedAnswers, tmp_path: Path) -> None:
+    oracle = Oracle(spot, biased(search.leaf_play(), spot.p1))
     record = run(
         game=spot.rules,
         menu=MENU,
         bet=0.75,
         sizes=[1, 4],
         pot_fraction=0.0,
-        evaluators={},
+        evaluators={"oracle": oracle, "nobody": None},
         algorithm="apdcfr",
         target_mbb=0.5,
         iterations=3000,
@@ -230,6 +231,9 @@ def test_the_experiment(spot: OffTreeBet, tmp_path: Path) -> None:
     assert all(value >= least for name, value in exploitability.items() if name[0] != IN_TREE)
     assert exploitability[IN_TREE, None] < 2.0
     assert exploitability[AVERAGED, 4] < exploitability[f"{AVERAGED}, {FALLBACK}", 4]
+    assert exploitability["oracle", 4] == pytest.approx(exploitability["biased", 4], abs=0.2)
+    assert exploitability["averaged biased", 4] != pytest.approx(exploitability["biased", 4], abs=0.2)
+    assert "nobody" not in {name for name, _ in exploitability}
     assert exploitability[TO_THE_END, None] < exploitability[TRANSLATION, None]
     folder = tmp_path / "runs" / "two_rounds"
     assert (folder / "results.png").read_bytes().startswith(b"\x89PNG")
