@@ -3,6 +3,7 @@
 import ast
 import re
 import subprocess
+import tokenize
 from collections import Counter
 from functools import cache
 from graphlib import TopologicalSorter
@@ -12,7 +13,8 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("pokernets", "poker", "data_gen", "models", "conf")
-MOST_LINES = {"outside tests": 54_720, "of tests": 38_800}
+MOST_CODE_LINES = {"outside tests": 38_965, "tests": 30_438}
+"""Caps that only fall: whoever deletes code lowers them to the new numbers, and nobody raises them."""
 MOST_MODULES, MOST_ARROWS, MOST_YAML = 10, 180, 126
 MOST_RIDDLES = 60
 RIDDLES = {"found", "told", "known", "shown", "kept", "asked"}
@@ -66,13 +68,62 @@ def _room(module: str) -> str:
     return ".".join(parts[:2]) if parts[0] == "poker" else parts[0]
 
 
-def test_the_house_has_its_size() -> None:
+_LAYOUT = {
+    tokenize.COMMENT,
+    tokenize.NL,
+    tokenize.NEWLINE,
+    tokenize.INDENT,
+    tokenize.DEDENT,
+    tokenize.ENDMARKER,
+    tokenize.ENCODING,
+}
+"""Tokens that are no code."""
+
+
+def _code_lines(file: Path) -> int:
+    """Count the lines that hold code: blank lines, comments and docstrings do not."""
+    with (ROOT / file).open("rb") as source:
+        tokens = [token for token in tokenize.tokenize(source.readline) if token.type not in _LAYOUT]
+    lines = {line for token in tokens for line in range(token.start[0], token.end[0] + 1)}
+    docstrings = (
+        statement
+        for node in ast.walk(_trees()[file])
+        if isinstance(body := getattr(node, "body", None), list)
+        for statement in body
+        if isinstance(statement, ast.Expr)
+        and isinstance(statement.value, ast.Constant)
+        and isinstance(statement.value.value, str)
+    )
+    for docstring in docstrings:
+        lines -= set(range(docstring.lineno, (docstring.end_lineno or docstring.lineno) + 1))
+    return len(lines)
+
+
+def test_code_lines_count_no_documentation(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    source = "\n".join(
+        [
+            '"""Module."""',
+            "",
+            "x = 1  # one",
+            '"""An attribute."""',
+            "def f():",
+            '    """Function.',
+            '    More."""',
+            "    y = 1",
+        ]
+    )
+    file = tmp_path / "module.py"
+    file.write_text(source)
+    monkeypatch.setitem(_trees(), file, ast.parse(source))
+    assert _code_lines(file) == 3
+
+
+def test_code_stays_below_its_caps() -> None:
     lines: Counter[str] = Counter()
-    for file in _trees():
-        where = "of tests" if file.parts[0] == "tests" else "outside tests"
-        lines[where] += len((ROOT / file).read_text().splitlines())
+    for file in (file for file in _trees() if file.parts[0] != "examples"):
+        lines["tests" if file.parts[0] == "tests" else "outside tests"] += _code_lines(file)
     print(dict(lines))
-    assert {where: number for where, number in lines.items() if number > MOST_LINES[where]} == {}
+    assert {where: number for where, number in lines.items() if number > MOST_CODE_LINES[where]} == {}
     assert sum(file.suffix in (".yaml", ".yml") for file in _files()) <= MOST_YAML
 
 
