@@ -151,7 +151,7 @@ def _claimed(output: str | None) -> Iterator[None]:
     """Claim an output for this command inside the block. The claim lies beside the output, where every other command
     that makes it finds it; nothing is made in a folder that nobody may write to."""
     with ExitStack() as stack:
-        place = None if output is None else Path(output).resolve()
+        place = None if output is None else Path(output).parent.resolve() / Path(output).name  # of a link, its own
         if place is not None and not (place.parent.exists() and not os.access(place.parent, os.W_OK)):
             claims = stack.enter_context(closing(Claims(place.parent / ".lock")))
             claims.take(place.name, f"another command makes {output} just now: wait for its end")

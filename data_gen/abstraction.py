@@ -6,7 +6,6 @@ the stacks, blinds and bets of the game: one that was made for another game serv
 """
 
 import glob
-import shutil
 import sys
 import time
 from collections.abc import Mapping
@@ -21,6 +20,7 @@ from data_gen.support.costs import Cost, print_cost
 from poker.abstraction.buckets import KIND, make_abstraction, street_table
 from poker.abstraction.methods import Building, Method, StreetTable, method_of, table_bytes
 from poker.game.rules import STREET_NAMES
+from poker.run.atomic import remove
 from poker.run.errors import PokernetsError
 from poker.run.lock import Claims
 from poker.run.parallel import Cluster, LocalCluster
@@ -65,7 +65,7 @@ def run(*, method: Method, seed: int, cluster: Cluster, dry: bool, output: str, 
     order = range(len(built))
     made = make_abstraction([built[s].table for s in order], [built[s].num_buckets for s in order])
     saved = made.save(output, config)
-    shutil.rmtree(parts, ignore_errors=True)
+    remove(parts)
     sizes = ", ".join(f"{STREET_NAMES[s]} {saved.num_buckets[s]}" for s in order)
     print(f"abstraction {output}: buckets {sizes}; {time.perf_counter() - started:.0f} s", file=sys.stderr)
 

@@ -5,7 +5,6 @@ them at every preflop leaf (`poker.search.self_generated`), in the bets and buck
 leaves a part on disk.
 """
 
-import shutil
 import sys
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -34,6 +33,7 @@ from poker.depth_limit.leaves.leaf_table import (
 )
 from poker.game.rules import Rules
 from poker.report.estimates import estimate
+from poker.run.atomic import remove
 from poker.run.errors import PokernetsError
 from poker.run.parallel import Cluster, Given, Work
 from poker.search.self_generated import Response, respond
@@ -117,7 +117,7 @@ def run(
             progress.update(k + 1, step=k + 1, **metrics)
     steps = [plan.part("form", k).counts for k in range(1, size)]
     save_forms(output, [plan.form(k) for k in range(size)], plan.config, {"steps": steps})
-    shutil.rmtree(f"{output}.parts")
+    remove(Path(f"{output}.parts"))
 
 
 @dataclass(frozen=True)

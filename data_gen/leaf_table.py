@@ -1,6 +1,5 @@
 """`job=leaf_table`: the values of preflop leaf states for the search, one task and one part on disk for each state."""
 
-import shutil
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,6 +22,7 @@ from poker.depth_limit.leaves.leaf_table import (
     table_bytes,
 )
 from poker.game.rules import Rules
+from poker.run.atomic import remove
 from poker.run.errors import PokernetsError
 from poker.run.parallel import Cluster, Given, Work
 from poker.solvers.subtree import subtree
@@ -95,7 +95,7 @@ def run(
     counts = {"states": states, "mean_sem": float(arrays["sem"].mean(dtype=np.float64))}
     arrays = {"nodes": leaves, **arrays}
     write_artifact(output, KIND, config=job.config, arrays=arrays, made_from=made_from, counts=counts)
-    shutil.rmtree(job.part(0).parent)
+    remove(job.part(0).parent)
 
 
 @dataclass(frozen=True)

@@ -86,14 +86,17 @@ def load_net(
 
     `architectures`: dotted names of classes outside `models` that may be loaded.
     """
-    weights = open_artifact(path, kind, config=stamp).file(WEIGHTS)
+    artifact = open_artifact(path, kind, config=stamp)
+    weights = artifact.file(WEIGHTS)
     try:
         with safetensors.safe_open(weights, framework="pt") as file:
             metadata: dict[str, str] = file.metadata() or {}
         arguments, exported_for = (json.loads(metadata[name]) for name in ("net", "stamp"))
         tensors, target = safetensors.torch.load_file(weights), str(arguments.pop("_target_"))
     except (OSError, KeyError, ValueError, AttributeError, safetensors.SafetensorError) as error:
+        artifact.check_unchanged()
         raise CorruptArtifactError(f"{weights} cannot be read ({error!r})") from error
+    artifact.check_unchanged()
     if bad := _not_finite(tensors):
         raise CorruptArtifactError(f"{weights}: {bad} is not finite", how_to_replace(kind, Path(path)))
     if exported_for != json.loads(canonical_json(stamp)):

@@ -19,6 +19,7 @@ from poker.formats.acpc.log import check_names
 from poker.game.rules import Rules, check_game
 from poker.game.state import HandState
 from poker.run.errors import PokernetsError
+from poker.store.artifacts import artifacts_in
 
 T = TypeVar("T")
 
@@ -30,15 +31,26 @@ _MOST_PLAYERS = 10
 
 @dataclass(frozen=True)
 class AgentSpec:
-    """A name, a picklable factory (agents are built in the processes that play) and the settings, for the record."""
+    """A name, a picklable factory (agents are built in the processes that play) and the settings, for the record.
+
+    `sources` are the artifacts that the settings name, with the fingerprints that they had when the command started.
+    """
 
     name: str
     factory: Callable[[], Agent]
     settings: Mapping[str, Any]
+    sources: Mapping[str, str] = field(init=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "sources", artifacts_in(self.settings))
 
     def build(self, game: Rules) -> Agent:
-        """The agent; raises PokernetsError if it says that it does not play `game`."""
+        """The agent; raises PokernetsError if it says that it does not play `game`, or if an artifact of its `sources`
+        was replaced: processes that build the agent again must build the same one."""
         agent = self.factory()
+        now = artifacts_in(self.settings)
+        if changed := next((path for path, source in self.sources.items() if now.get(path) != source), ""):
+            raise PokernetsError(f"{changed}, which {self.name} plays with, was replaced: run the command again")
         check_game(agent, game)
         return agent
 

@@ -1,6 +1,9 @@
 """Files and folders that are whole at every moment: what is written takes the place of what was there, or nothing does.
 
 What a folder replaces is moved aside before, and `take_back` restores it where a kill came between.
+
+A symbolic link is replaced and removed as a link: what is written takes the place of the link, and what the link points
+to stays as it is. An artifact that several scales share through links therefore changes for the one that writes alone.
 """
 
 import fcntl
@@ -77,11 +80,8 @@ def _locked(staging: Path, mode: int) -> int:
 
 
 @contextmanager
-def written_whole(target: Path, last: str) -> Iterator[Path]:
-    """An empty folder that replaces `target` at the end of the block; an error leaves what was there.
-
-    The file `last` says that a folder is complete: what is removed loses it first.
-    """
+def written_whole(target: Path) -> Iterator[Path]:
+    """An empty folder that replaces `target` at the end of the block; an error leaves what was there."""
     target.parent.mkdir(parents=True, exist_ok=True)
     _remove_abandoned(target)
     staging = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}."))
@@ -90,39 +90,50 @@ def written_whole(target: Path, last: str) -> Iterator[Path]:
         for file in [*staging.iterdir(), staging]:
             _sync(file)
         staging.chmod(0o755)
-        replace_with(staging, target, last)
+        replace_with(staging, target)
     except BaseException:
         shutil.rmtree(staging, ignore_errors=True)
         raise
 
 
-def replace_with(staging: Path, target: Path, last: str) -> None:
+def replace_with(staging: Path, target: Path) -> None:
     """Rename `staging`, a file or folder, to `target`; what was there is moved aside first and removed after."""
-    if not target.exists():
+    if not os.path.lexists(target):
         staging.rename(target)
         return
     aside = _aside(target)
-    _remove(aside, last)
+    remove(aside)
     target.rename(aside)
     staging.rename(target)
-    _remove(aside, last)
+    remove(aside)
 
 
-def take_back(target: Path, last: str) -> None:
+def take_back(target: Path) -> None:
     """Restore what a run moved aside, if it was killed before the new folder was in its place."""
-    if not target.exists() and (_aside(target) / last).exists():
+    if not os.path.lexists(target) and (_aside(target) / MANIFEST).exists():
         _aside(target).rename(target)
+
+
+def wait_for_replacement(target: Path) -> None:
+    """Wait until there is a manifest at `target`, if a writer is between its two renames; a tenth of a second at most,
+    for the writer may have been killed there."""
+    for _ in range(100):
+        if (target / MANIFEST).is_file() or not _aside(target).exists():
+            return
+        time.sleep(0.001)
 
 
 def _aside(target: Path) -> Path:
     return target.parent / f".{target.name}.old"
 
 
-def _remove(path: Path, last: str) -> None:
-    if not path.is_dir():
+def remove(path: Path) -> None:
+    """Remove a file, a folder, or a link, whose target stays. The manifest of a folder goes first, so that what is left
+    of it is not taken back."""
+    if path.is_symlink() or not path.is_dir():
         path.unlink(missing_ok=True)
         return
-    (path / last).unlink(missing_ok=True)  # first: what is left of it must not be taken back
+    (path / MANIFEST).unlink(missing_ok=True)
     shutil.rmtree(path, ignore_errors=True)
 
 

@@ -9,7 +9,6 @@ path that all of them see, or are sent to each machine once through Ray's object
 import importlib
 import io
 import os
-import shutil
 import sys
 import tarfile
 import tempfile
@@ -23,7 +22,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from poker.run.atomic import MANIFEST, replace_with
+from poker.run.atomic import remove, replace_with
 from poker.run.commands import how_to_install
 from poker.run.errors import PokernetsError
 from poker.run.lock import alone
@@ -207,14 +206,14 @@ class _Actor:
         paths = _paths(self._output(task))
         written = [packed(path) for path in paths]
         for path in paths:
-            shutil.rmtree(path) if path.is_dir() else path.unlink()
+            remove(path)
         return result, written
 
 
 def packed(path: Path) -> bytes:
-    """A file or folder as an archive."""
+    """A file or folder as an archive; in place of links, what they point to."""
     buffer = io.BytesIO()
-    with tarfile.open(fileobj=buffer, mode="w") as archive:
+    with tarfile.open(fileobj=buffer, mode="w", dereference=True) as archive:
         archive.add(path, arcname=_CONTENT)
     return buffer.getvalue()
 
@@ -224,7 +223,7 @@ def unpack(data: bytes, path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=path.parent) as folder, _opened(data) as archive:
         archive.extractall(folder, filter="data")
-        replace_with(Path(folder) / _CONTENT, path, MANIFEST)
+        replace_with(Path(folder) / _CONTENT, path)
 
 
 def _is_at(data: bytes, path: Path) -> bool:

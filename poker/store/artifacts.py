@@ -6,7 +6,9 @@ that the making took: two artifacts with one fingerprint hold the same bytes, an
 
 Invariants: a directory that has a manifest is complete (it is written under a temporary name, synced and renamed; what
 it replaces is moved aside before, and taken back by `find_artifact` where a kill came between); arrays are `.npy`
-without pickles, opened memory-mapped and read-only; nothing read from disk is ever executed.
+without pickles, opened memory-mapped and read-only; nothing read from disk is ever executed. What is read after an
+artifact was replaced belongs to another manifest than the one that was checked: `open_artifact` begins again, and
+whoever reads arrays and files later is refused.
 """
 
 import hashlib
@@ -20,7 +22,7 @@ from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, ParamSpec, TypeVar
 
-from poker.run.atomic import MANIFEST, take_back, written_whole
+from poker.run.atomic import MANIFEST, take_back, wait_for_replacement, written_whole
 from poker.run.commands import Remedy, how_to_make, how_to_replace
 from poker.run.errors import PokernetsError, disk_full_at
 
@@ -80,7 +82,7 @@ class Artifact:
     made_from: dict[str, str]
     counts: dict[str, Any]
     fingerprint: str
-    arrays: "Mapping[str, NDArray[Any]]"
+    arrays: "_Arrays"
     files: tuple[str, ...]
 
     def array(
@@ -110,10 +112,14 @@ class Artifact:
         return CorruptArtifactError(f"{self.path}: {problem}", how_to_replace(self.kind, self.path))
 
     def file(self, name: str) -> Path:
-        """Path of a file that the manifest lists."""
+        """Path of a file that the manifest lists; after reading it, call `check_unchanged`."""
         if name not in self.files:
             raise MissingFileError(f"{self.path} has no {name} in its manifest", how_to_replace(self.kind, self.path))
         return self.path / name
+
+    def check_unchanged(self) -> None:
+        """Raise MismatchedArtifactError if the artifact was replaced, or removed, since it was opened."""
+        self.arrays.check_unchanged()
 
 
 class _Section(dict[str, Any]):
@@ -131,10 +137,14 @@ class _Section(dict[str, Any]):
 
 
 class _Arrays(Mapping[str, "NDArray[Any]"]):
-    """Arrays of one artifact by name."""
+    """Arrays of one artifact by name; its manifest has the SHA-256 `manifest`."""
 
-    def __init__(self, path: Path, kind: str, names: list[str]) -> None:
-        self._path, self._kind, self._names = path, kind, names
+    def __init__(self, path: Path, kind: str, names: list[str], manifest: str) -> None:
+        self._path, self._kind, self._names, self._manifest = path, kind, names, manifest
+
+    def check_unchanged(self) -> None:
+        if _manifest_sha256(self._path) != self._manifest:
+            raise MismatchedArtifactError(f"{self._path} was replaced while it was read", "Run the command again")
 
     def __getitem__(self, name: str) -> "NDArray[Any]":
         import numpy as np  # noqa: PLC0415 (a tenth of a second, which --help and errors do without)
@@ -142,7 +152,10 @@ class _Arrays(Mapping[str, "NDArray[Any]"]):
         if name not in self._names:
             problem = f"{self._path} has no array '{name}'; it has {', '.join(self._names) or 'none'}"
             raise MissingFileError(problem, how_to_replace(self._kind, self._path))
-        array: NDArray[Any] = np.load(self._path / f"{name}.npy", mmap_mode="r", allow_pickle=False)
+        try:
+            array: NDArray[Any] = np.load(self._path / f"{name}.npy", mmap_mode="r", allow_pickle=False)
+        finally:
+            self.check_unchanged()
         return array
 
     def __iter__(self) -> Iterator[str]:
@@ -187,7 +200,7 @@ def artifacts_in(value: Any) -> dict[str, str]:
         return {path: sha for item in value for path, sha in artifacts_in(item).items()}
     if isinstance(value, str) and len(value) < 4096 and os.path.isfile(Path(value) / MANIFEST):
         with suppress(CorruptArtifactError):
-            return {value: _read_manifest(Path(value), "")["fingerprint"]}
+            return {value: _read_manifest(Path(value), "")[0]["fingerprint"]}
         return {value: file_sha256(Path(value) / MANIFEST)}
     return {}
 
@@ -214,7 +227,7 @@ def write_artifact(
     import numpy as np  # noqa: PLC0415
 
     target = Path(path)
-    with written_whole(target, MANIFEST) as staging:
+    with written_whole(target) as staging:
         for name, array in arrays.items():
             with disk_full_at(target):
                 np.save(staging / f"{name}.npy", np.ascontiguousarray(array), allow_pickle=False)
@@ -250,24 +263,29 @@ def open_artifact(
     Given keys of `config` and `made_from` must equal the manifest's (null equals absent); others are not checked.
     """
     target = Path(path)
-    manifest = _read_manifest(target, kind or target.name)
-    kind = kind or str(manifest["kind"])
-    if manifest["kind"] != kind:
-        raise _mismatch(f"{target} is a {_short(repr(manifest['kind']))}, not a '{kind}'", kind, target)
+    manifest, digest = _read_manifest(target, kind or target.name)
+    own_kind = kind or str(manifest["kind"])
+    if manifest["kind"] != own_kind:
+        raise _mismatch(f"{target} is a {_short(repr(manifest['kind']))}, not a '{own_kind}'", own_kind, target)
     if manifest["schema"] != SCHEMA:
         schema = _short(str(manifest["schema"]))
-        raise _mismatch(f"{target} has schema {schema}, this version reads {SCHEMA}", kind, target)
-    _compare(target, kind, "config", manifest["config"], json.loads(canonical_json(config or {})))
-    _compare(target, kind, "made_from", manifest["made_from"], dict(made_from or {}))
-    _check_files(target, kind, manifest, verify)
+        raise _mismatch(f"{target} has schema {schema}, this version reads {SCHEMA}", own_kind, target)
+    _compare(target, own_kind, "config", manifest["config"], json.loads(canonical_json(config or {})))
+    _compare(target, own_kind, "made_from", manifest["made_from"], dict(made_from or {}))
+    try:
+        _check_files(target, own_kind, manifest, verify)
+    except (CorruptArtifactError, OSError):
+        if _manifest_sha256(target) == digest:
+            raise
+        return open_artifact(path, kind, config=config, made_from=made_from, verify=verify)  # it was replaced
     return Artifact(
         path=target,
-        kind=kind,
-        config=_Section(target, kind, "setting", manifest["config"]),
-        made_from=_Section(target, kind, "source", manifest["made_from"]),
-        counts=_Section(target, kind, "count", manifest["counts"]),
+        kind=own_kind,
+        config=_Section(target, own_kind, "setting", manifest["config"]),
+        made_from=_Section(target, own_kind, "source", manifest["made_from"]),
+        counts=_Section(target, own_kind, "count", manifest["counts"]),
         fingerprint=manifest["fingerprint"],
-        arrays=_Arrays(target, kind, [name[:-4] for name in manifest["files"] if name.endswith(".npy")]),
+        arrays=_Arrays(target, own_kind, [name[:-4] for name in manifest["files"] if name.endswith(".npy")], digest),
         files=tuple(manifest["files"]),
     )
 
@@ -280,29 +298,41 @@ def find_artifact(
     made_from: Mapping[str, str] | None = None,
 ) -> Artifact | None:
     """Like `open_artifact`, but None where there is nothing yet: a job calls it to reuse what is already made."""
-    take_back(Path(path), MANIFEST)
+    take_back(Path(path))
     if not os.path.exists(Path(path) / MANIFEST):
         return None
     return open_artifact(path, kind, config=config, made_from=made_from)
 
 
-def _read_manifest(target: Path, kind: str) -> dict[str, Any]:
+def _manifest_sha256(target: Path) -> str:
+    """SHA-256 of the manifest's bytes; empty where there is none."""
+    with suppress(FileNotFoundError, NotADirectoryError):
+        return file_sha256(target / MANIFEST)
+    return ""
+
+
+def _read_manifest(target: Path, kind: str) -> tuple[dict[str, Any], str]:
+    """The manifest and the SHA-256 of its bytes."""
     manifest_path = target / MANIFEST
+    wait_for_replacement(target)
     if not os.path.isfile(manifest_path):
         raise MissingArtifactError(f"no {kind} at {target} (no {MANIFEST} there)", how_to_make(kind, target))
     try:
         if manifest_path.stat().st_size > _MOST_MANIFEST_BYTES:
             raise ValueError(f"it has more than {_MOST_MANIFEST_BYTES:,} bytes")
-        manifest: dict[str, Any] = json.loads(manifest_path.read_text())
+        data = manifest_path.read_bytes()
+        manifest: dict[str, Any] = json.loads(data)
         body = {key: value for key, value in manifest.items() if key != "fingerprint"}
         fingerprints = _fingerprint(body), fingerprint_of(body)  # the second is that of older ones
         if problem := _malformed(manifest):
             raise ValueError(problem)
+    except FileNotFoundError:
+        return _read_manifest(target, kind)  # it was replaced, or removed, just now
     except (OSError, *_UNREADABLE) as error:
         raise _corrupt(f"{manifest_path} cannot be read ({_short(str(error))})", kind, target) from error
     if manifest.get("fingerprint") not in fingerprints:
         raise _corrupt(f"{manifest_path} does not match its own fingerprint", kind, target)
-    return manifest
+    return manifest, hashlib.sha256(data).hexdigest()
 
 
 def _fingerprint(manifest: Mapping[str, Any]) -> str:

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
-from poker.run.atomic import MANIFEST, written_atomically
+from poker.run.atomic import MANIFEST, remove, written_atomically
 from poker.run.commands import COMMANDS
 from poker.run.errors import PokernetsError
 from poker.store.artifacts import (
@@ -105,7 +105,7 @@ def open_bundle(file: str | Path) -> Bundle:
         try:
             return _checked(source, path)
         except ArtifactError:  # what lies in the cache was cut off or altered
-            shutil.rmtree(path)
+            remove(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=path.parent, prefix=".unpacking.") as folder:

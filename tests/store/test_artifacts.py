@@ -15,8 +15,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from poker.run.atomic import write_atomically, written_atomically
+from poker.run.atomic import remove, write_atomically, written_atomically
 from poker.run.errors import PokernetsError
+from poker.run.ray_cluster import packed, unpack
+from poker.store import artifacts
 from poker.store.artifacts import (
     CorruptArtifactError,
     MismatchedArtifactError,
@@ -172,6 +174,104 @@ def test_edited_manifest_is_refused(made: Path) -> None:
     (made / "manifest.json").write_text(json.dumps(manifest))
     with pytest.raises(CorruptArtifactError, match="fingerprint"):
         open_artifact(made, "abstraction")
+
+
+def replace(path: Path) -> None:
+    """Another artifact at `path`, with files of the same names and sizes."""
+    write_artifact(path, "abstraction", config={"seed": 2}, arrays={"flop": np.full((3, 4), 7, np.uint8)})
+
+
+def test_arrays_of_another_artifact_than_was_opened_are_refused(made: Path) -> None:
+    artifact = open_artifact(made, "abstraction")
+    mapped = artifact.arrays["flop"]
+    replace(made)
+    for read in (lambda: artifact.arrays["flop"], lambda: artifact.array("flop"), artifact.check_unchanged):
+        with pytest.raises(MismatchedArtifactError, match="abstraction was replaced while it was read"):
+            read()
+    assert mapped[0, 1] == 1, "what was mapped before stays as it was"
+    shutil.rmtree(made)
+    with pytest.raises(MismatchedArtifactError, match="was replaced"):
+        _ = artifact.arrays["flop"]
+
+
+def test_an_artifact_that_is_replaced_while_it_is_opened_is_opened_anew(
+    made: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sha256 = artifacts.file_sha256
+
+    def hashed(path: Path) -> str:
+        if path.name == "flop.npy":
+            monkeypatch.setattr(artifacts, "file_sha256", sha256)
+            replace(made)
+        return sha256(path)
+
+    monkeypatch.setattr(artifacts, "file_sha256", hashed)
+    artifact = open_artifact(made, "abstraction")
+    assert (artifact.config, artifact.array("flop")[0, 1]) == ({"seed": 2}, 7)
+
+
+@pytest.mark.parametrize("killed", [False, True])
+def test_a_reader_between_the_two_renames_of_a_writer_waits(
+    made: Path, monkeypatch: pytest.MonkeyPatch, killed: bool
+) -> None:
+    aside = made.with_name(".abstraction.old")
+    made.rename(aside)
+    waits: list[float] = []
+
+    def sleep(seconds: float) -> None:
+        waits.append(seconds)
+        if not killed:
+            aside.rename(made)
+
+    monkeypatch.setattr("time.sleep", sleep)
+    if killed:
+        with pytest.raises(MissingArtifactError):
+            open_artifact(made, "abstraction")
+    else:
+        open_artifact(made, "abstraction")
+    assert sum(waits) == pytest.approx(0.1 if killed else 0.001)
+
+
+@pytest.mark.parametrize("target", ["artifact", "nothing"])
+def test_a_link_is_replaced_and_what_it_points_to_stays(made: Path, target: str) -> None:
+    """Scales share artifacts through links."""
+    link = made.parent / "laptop" / "abstraction"
+    link.parent.mkdir()
+    link.symlink_to(made if target == "artifact" else made.with_name("nothing"))
+    for seed in (2, 3):
+        write_artifact(link, "abstraction", config={"seed": seed}, arrays={})
+    assert (link.is_symlink(), open_artifact(link, "abstraction").config) == (False, {"seed": 3})
+    assert open_artifact(made, "abstraction").config["seed"] == 1
+    assert [child.name for child in link.parent.iterdir()] == ["abstraction"]
+
+
+def test_the_archive_of_a_link_has_what_it_points_to(made: Path, tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(made)
+    unpack(packed(tmp_path / "link"), tmp_path / "machine" / "link")
+    made.rename(tmp_path / "elsewhere")
+    open_artifact(tmp_path / "machine" / "link", "abstraction")
+
+
+def test_a_link_that_a_kill_left_moved_aside_is_taken_back(made: Path) -> None:
+    made.with_name(".linked.old").symlink_to(made)
+    artifact = find_artifact(made.with_name("linked"), "abstraction")
+    assert artifact is not None
+    assert made.with_name("linked").is_symlink()
+
+
+@pytest.mark.parametrize("kind", ["link", "folder", "file", "nothing"])
+def test_removing_a_link_leaves_its_target(made: Path, kind: str) -> None:
+    path = made.with_name("path")
+    if kind == "link":
+        path.symlink_to(made)
+    elif kind == "folder":
+        shutil.copytree(made, path)
+        (path / "linked").symlink_to(made)
+    elif kind == "file":
+        path.write_bytes(b"")
+    remove(path)
+    assert not os.path.lexists(path)
+    open_artifact(made, "abstraction")
 
 
 def test_failed_write_leaves_the_old_artifact(made: Path) -> None:

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import safetensors.torch
 import torch
 from safetensors.torch import load_file
 
@@ -61,6 +62,24 @@ def exported(net: Mlp, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("net") / "leaf_net"
     export_net(path, LEAF_NET, MLP, net, stamp=LEAF_STAMP, config={"x": 1}, made_from={}, counts={})
     return path
+
+
+def test_a_net_that_is_replaced_while_it_is_read_is_refused(
+    net: Mlp, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "leaf_net"
+
+    def export(seed: int) -> None:
+        export_net(path, LEAF_NET, MLP, net, stamp=LEAF_STAMP, config={"seed": seed}, made_from={}, counts={})
+
+    def replaced(weights: Path) -> dict[str, torch.Tensor]:
+        export(2)
+        return load_file(weights)
+
+    export(1)
+    monkeypatch.setattr(safetensors.torch, "load_file", replaced)
+    with pytest.raises(MismatchedArtifactError, match="was replaced while it was read"):
+        load_net(path, LEAF_NET, stamp=LEAF_STAMP)
 
 
 def test_a_net_of_another_blueprint_is_refused_by_name(net: Mlp, exported: Path, tmp_path: Path) -> None:
