@@ -62,7 +62,7 @@ def test_memory_is_given_back_after_every_hand(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr(client, "give_back_memory", lambda: given_back.append(1))
     seated(Learner(), tmp_path, 5)
     assert len(given_back) == 5
-    for evaluation in ("acpc_client", "benchmark"):
+    for evaluation in ("acpc_client", "slumbot"):
         config = compose("evaluate", [f"evaluate={evaluation}", "search=demo"])
         assert config.search.remembered_states == 50
 

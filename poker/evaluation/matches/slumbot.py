@@ -1,14 +1,13 @@
-"""`evaluate=benchmark`: one of our agents at a public service, and what it won.
+"""`evaluate=slumbot`: one of our agents at Slumbot's public service, and what it won.
 
-A journal keeps the beginning and the end of every hand, so that a match that was killed goes on. A hand that cannot go
-on, for want of an answer, is told and counts as not played; no action is sent twice. The agent's policy is noted at
-each decision: AIVAT knows it where the service shows all cards.
+A journal has the beginning and the end of every hand, so that the same command continues a match that was killed. A
+hand without a usable answer is reported and does not count; no action is sent twice. The agent's policy is noted at
+each decision for AIVAT, which needs all cards shown.
 """
 
-import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from rich.console import Console
@@ -22,7 +21,7 @@ from poker.formats.acpc.log import cards_text, read_log
 from poker.game.rules import Rules
 from poker.play.lineup import AgentSpec
 from poker.play.network.client import DealerSeat, warm_up
-from poker.play.network.services import SERVICES, Line, LostAnswer, Service, ServiceHand
+from poker.play.network.slumbot import URL, Line, LostAnswer, ServiceHand, Slumbot
 from poker.report.estimates import estimate
 from poker.run.errors import PokernetsError
 from poker.run.lock import alone
@@ -37,32 +36,28 @@ def run(
     *,
     game: Rules,
     agents: Sequence[AgentSpec],
-    api: Literal["slumbot", "gtowizard"],
     hands: int,
     seed: int,
     url: str | None,
-    key: str | None,
     seconds: float,
     out: str,
     values: Callable[[], ValueFunctionFactory] = CheckDownValues,
 ) -> MatchResults:
     """Play until `hands` hands have ended, those of earlier runs included, and report what the agent won.
 
-    `url` is another server of the same protocol, `key` the name of the environment variable with the key, `seconds` the
-    least time between two requests.
+    Args:
+        url: another server of the same protocol.
+        seconds: least time between two requests.
     """
-    if len(agents) != 1 or api not in SERVICES or hands < 1:
-        raise PokernetsError(f"one agent plays `hands` hands at api={'|'.join(SERVICES)}: agents=[NAME]")
+    if len(agents) != 1 or hands < 1 or game.num_players != 2 or game.is_limit:
+        raise PokernetsError("one agent plays at least one hand of heads-up no-limit hold'em: agents=[NAME] hands=N")
     [spec] = agents
-    secret = None if key is None else os.environ.get(key)
-    if key is not None and not secret:
-        raise PokernetsError(f"the environment variable {key}, which `key` names, does not hold a key")
-    line = Line(url or SERVICES[api].URL, {} if secret is None else {"X-API-Key": secret}, seconds)
-    folder = Path(out) / game.name / f"{api}-{spec.name}-seed{seed}"
+    line = Line(url or URL, seconds)
+    folder = Path(out) / game.name / f"slumbot-{spec.name}-seed{seed}"
     folder.mkdir(parents=True, exist_ok=True)
-    with alone(folder, f"another benchmark writes to {folder}"):
+    with alone(folder, f"another match writes to {folder}"):
         warm_up(game, spec.build(game))
-        match = _Match(game, spec, SERVICES[api](game, line), folder, seed)
+        match = _Match(game, spec, Slumbot(game, line), folder, seed)
         with progress_bars("hands") as bars:
             bar = bars.add_task(f"{spec.name} at {line.url}", total=hands, completed=len(match.over), found="")
             while len(match.over) < hands:
@@ -74,17 +69,17 @@ def run(
 class _Match:
     """A match in `folder`: the journal's row of each hand that is `over`, and the seat that answers for the agent."""
 
-    def __init__(self, game: Rules, spec: AgentSpec, service: Service, folder: Path, seed: int) -> None:
+    def __init__(self, game: Rules, spec: AgentSpec, service: Slumbot, folder: Path, seed: int) -> None:
         self._game, self._service, self._seed = game, service, seed
         self._journal = JsonLines(folder / "journal.jsonl")
         self._journal.cut_unfinished()
-        self._begun: dict[int, str] = {}
+        self._begun = 0
         self.over: dict[int, dict[str, Any]] = {}
         for row in self._journal.rows():
             self._take(row)
         self._lost_in_a_row = 0
         self._failures: list[str] = []
-        draws = int(np.random.SeedSequence([seed, len(self._begun)]).generate_state(1)[0])
+        draws = int(np.random.SeedSequence([seed, self._begun]).generate_state(1)[0])
         self._seat = DealerSeat(game, spec.build(game), draws, folder / "hands.log", self._failures.append)
         logged = {hand.number for hand in read_log(game, self._seat.log)} if self._seat.log.exists() else set()
         for number in sorted(self.over.keys() - logged):
@@ -92,22 +87,19 @@ class _Match:
 
     def play_hand(self) -> None:
         """Play a hand to its end, unless it is lost."""
-        number = 1 + max(self._begun, default=-1)
-        self._note({"hand": number, "name": ""})
+        number = self._begun
+        self._note({"hand": number})
         try:
             hand = self._service.begin()
-            earlier = next((past for past, name in self._begun.items() if name and name == hand.name), None)
-            self._note({"hand": number, "name": hand.name if earlier is None else None})
-            number = number if earlier is None else earlier
             while hand.won is None:
                 text = _match_state(number, hand)
                 answer = self._seat.answer(text)
                 if answer is None:
                     raise LostAnswer(f"after `{hand.state.betting.text()}` it is not our turn")
-                hand = self._acted(hand, hand.state.betting.parse_action(answer[len(text) + 1 :]))
+                hand = self._service.act(hand, hand.state.betting.parse_action(answer[len(text) + 1 :]))
             text = _match_state(number, hand)
             end = {"text": text, "player": hand.player, "won": hand.won, "adjusted": hand.adjusted}
-            self._note({"hand": number, "name": hand.name, **end})
+            self._note({"hand": number, **end})
             self._seat.answer(text)
             self._lost_in_a_row = 0
         except LostAnswer as error:
@@ -116,27 +108,13 @@ class _Match:
             if self._lost_in_a_row == _TRIES:
                 raise PokernetsError(f"{_TRIES} hands in a row were lost, the last since {error}") from error
 
-    def _acted(self, hand: ServiceHand, action: int) -> ServiceHand:
-        """The hand after the action, or as it is found where the answer was lost."""
-        try:
-            return self._service.act(hand, action)
-        except LostAnswer as error:
-            current = self._service.found(hand)
-            if current is None:
-                raise
-            self._failures.append(f"an answer was lost ({error}), and the hand found again")
-            carried_out = current.state.betting != hand.state.betting
-            return current if carried_out else self._service.act(hand, action)
-
     def _note(self, row: dict[str, Any]) -> None:
         self._journal.append([row])
         self._take(row)
 
     def _take(self, row: dict[str, Any]) -> None:
-        """Take in a row: a hand is to begin (no name), has begun, is over, or was a known one (None)."""
-        self._begun[row["hand"]] = row["name"]
-        if row["name"] is None:
-            del self._begun[row["hand"]]
+        """Take in a row: a hand has begun, or is over."""
+        self._begun = max(self._begun, row["hand"] + 1)
         if "text" in row:
             self.over[row["hand"]] = row
 
@@ -145,7 +123,7 @@ class _Match:
         scale, rows = chip_value(self._game, "mbb"), list(self.over.values())
         adjusted = [row["adjusted"] for row in rows if row["adjusted"] is not None]
         theirs = estimate(np.array(adjusted) * scale) if adjusted else None
-        lost = len(self._begun) - len(rows)
+        lost = self._begun - len(rows)
         settings = {
             "lost": lost,
             "failures": self._failures,

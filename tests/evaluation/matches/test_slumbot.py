@@ -1,0 +1,244 @@
+"""Our client plays a local imitation of Slumbot: kills, lost answers, and a service that is hostile."""
+
+import json
+import random
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from poker.agents.simple import AlwaysCall, RandomAgent
+from poker.evaluation.matches import slumbot
+from poker.evaluation.matches.match_results import MatchResults
+from poker.game.state import HandState
+from poker.play.lineup import AgentSpec
+from poker.play.network import slumbot as client
+from poker.play.network.slumbot import Line, LostAnswer, Slumbot, betting_of, token_of
+from poker.run.errors import PokernetsError
+from tests.commands import run_here
+from tests.evaluation.matches.slumbot_server import FakeSlumbot, answering
+from tests.games import load_rules
+from tests.killed import run_killed
+from tests.random_play import random_action
+
+RULES = load_rules("holdem_nolimit_2p")
+HANDS = 250
+
+
+@pytest.fixture
+def service() -> FakeSlumbot:
+    return FakeSlumbot(RULES)
+
+
+@pytest.fixture
+def url(service: FakeSlumbot, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """Where `service` answers; clients of this test do not wait."""
+    monkeypatch.setattr(client, "_LONGEST_PAUSE", 0.0)
+    with answering(service.answer) as url:
+        yield url
+
+
+@pytest.fixture
+def play(url: str, tmp_path: Path) -> Callable[[int], MatchResults]:
+    """Plays so many hands at the service, as one and the same command."""
+
+    def run(hands: int) -> MatchResults:
+        spec = AgentSpec("any", lambda: RandomAgent(name="any", raises=[0.5, 1.0]), {})
+        return slumbot.run(
+            game=RULES, agents=[spec], hands=hands, seed=1, url=url, seconds=0.0, out=str(tmp_path / "out")
+        )
+
+    return run
+
+
+def played(lines: list[str]) -> Counter[str]:
+    """Betting and cards of logged hands; numbers and names are the table's own."""
+    return Counter(":".join(line.split(":")[2:4]) for line in lines if line.startswith("STATE"))
+
+
+class Killed(BaseException):
+    """What a kill leaves of a run."""
+
+
+@pytest.fixture
+def killed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Now and then the run dies before a request is sent or before its answer is read."""
+    rng, once = random.Random(4), Line._once
+
+    def mortal(line: Line, path: str, body: Any) -> Any:
+        dies = rng.random()
+        if dies < 0.004:
+            raise Killed
+        answer = once(line, path, body)
+        if dies > 0.996:
+            raise Killed
+        return answer
+
+    monkeypatch.setattr(Line, "_once", mortal)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("killed")
+def test_a_match_that_is_killed_goes_on_and_no_hand_is_lost_or_doubled(
+    play: Callable[[int], MatchResults], service: FakeSlumbot, tmp_path: Path
+) -> None:
+    results, kills = None, 0
+    while results is None:
+        try:
+            results = play(HANDS)
+        except Killed:
+            kills += 1
+    assert kills > 2
+    assert results.lineups[0].hands == HANDS
+    assert results.lineups[0].has_aivat
+    [log] = tmp_path.glob("out/*/*/hands.log")
+    ours, theirs = played(log.read_text().splitlines()), played(service.lines)
+    assert ours <= theirs  # which were dealt some cards twice
+    [record] = tmp_path.glob("out/*/*/hands/results.json")
+    settings = json.loads(record.read_text())["settings"]
+    assert (theirs - ours).total() <= settings["lost"] <= kills
+    assert results.lineups[0].values().sum() / 10 == pytest.approx(sum(won_by("any", log)))
+
+
+def won_by(name: str, log: Path) -> Iterator[float]:
+    for line in log.read_text().splitlines():
+        if line.startswith("STATE"):
+            *_, chips, names = line.split(":")
+            yield float(chips.split("|")[names.split("|").index(name)])
+
+
+@pytest.mark.slow
+def test_a_client_that_gets_sigkill_goes_on(url: str, service: FakeSlumbot, tmp_path: Path) -> None:
+    """It dies once with an answer that it has not taken in, and once having written an end down."""
+    command = (
+        "evaluate=slumbot",
+        "agents=[always_call]",
+        f"runs={tmp_path}/runs",
+        f"url={url}",
+        "seconds=0",
+        "hands=40",
+    )
+    run_killed("poker.play.network.slumbot:Line._once", 30, "evaluate.py", *command)
+    run_killed("poker.store.lines:JsonLines.append", 41, "evaluate.py", *command)
+    done = run_here("evaluate", *command)
+    assert done.returncode == 0, done.stderr
+    [log] = tmp_path.glob("runs/slumbot/*/*/hands.log")
+    ours, theirs = played(log.read_text().splitlines()), played(service.lines)
+    assert (ours.total(), max(ours.values())) == (40, 1)
+    assert ours <= theirs
+    assert (theirs - ours).total() <= 2
+
+
+def test_busy_services_are_asked_again(play: Callable[[int], MatchResults], service: FakeSlumbot) -> None:
+    service.faults = [
+        ("new_hand", done, status) for done, status in ((False, 503), (False, 502), (False, 409), (True, 504))
+    ]
+    service.faults += [("act", False, 429), ("act", False, 503)]
+    assert play(30).lineups[0].hands == 30
+    assert service.faults == []
+
+
+def test_hands_whose_answer_is_lost_do_not_count(
+    play: Callable[[int], MatchResults], service: FakeSlumbot, tmp_path: Path
+) -> None:
+    service.faults = [("act", False, 502), ("act", True, 504), ("act", False, 500)]
+    assert play(30).lineups[0].hands == 30
+    [record] = tmp_path.glob("out/*/*/hands/results.json")
+    assert json.loads(record.read_text())["settings"]["lost"] == 3
+
+
+def test_what_cannot_go_on_is_an_error_of_one_line(play: Callable[[int], MatchResults], service: FakeSlumbot) -> None:
+    service.faults = [("new_hand", False, 503)] * 20
+    with pytest.raises(PokernetsError, match=r"is busy or out of reach .*the same command goes on later"):
+        play(10)
+    service.faults = [("act", False, 500)] * 100
+    with pytest.raises(PokernetsError, match="10 hands in a row were lost, the last since 500"):
+        play(100)
+    service.faults = []
+    assert play(10).lineups[0].hands == 10
+
+
+def test_an_expired_session_is_begun_anew(url: str, service: FakeSlumbot) -> None:
+    session = Slumbot(RULES, Line(url, 0.0))
+    first = session.begin()
+    service.sessions.clear()
+    assert session.begin().answer["token"] != first.answer["token"]
+    with pytest.raises(LostAnswer, match="Could not find a hand in progress"):
+        session.act(first, 0)
+
+
+BEGUN = {"token": "t", "client_pos": 0, "hole_cards": ["As", "Kd"], "board": [], "action": "c"}
+"""The client checks or bets as the big blind."""
+FLOP = BEGUN | {"action": "ck/", "board": ["2c", "3c", "4c"]}
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b"", b"[", b"\xff", b"[" * 50_000, b"1" * 5000, b'{"winnings":' + b"[" * 900 + b"]" * 900 + b"}",
+        b" " * (1 << 17), None, 7, [BEGUN], "text",
+        *[
+            BEGUN | wrong
+            for wrong in (
+                {"token": None}, {"token": 1}, {"token": "x" * 5000}, {"client_pos": "0"}, {"client_pos": True},
+                {"client_pos": 2}, {"client_pos": 1}, {"hole_cards": None}, {"hole_cards": "AsKd"},
+                {"hole_cards": ["As"]}, {"hole_cards": ["As", "As"]}, {"hole_cards": ["As", 7]},
+                {"hole_cards": ["As", "Xx"]}, {"hole_cards": ["", "AsKd"]}, {"board": None}, {"board": ["2c"] * 3},
+                {"board": ["2c", "3c"]}, {"action": None}, {"action": 5}, {"action": "x9"}, {"action": "b0"},
+                {"action": "b0200"}, {"action": "b\uff12\uff10\uff10"}, {"action": "b30000"}, {"action": "ck/"},
+                {"action": "f"}, {"winnings": 100}, {"action": "c" * 3000}, {"error_msg": [1]},
+                {"action": "f", "winnings": "100"}, {"action": "f", "winnings": True},
+                {"action": "f", "winnings": 10**400}, {"action": "f", "winnings": float("nan")},
+                {"action": "f", "winnings": 100, "baseline_winnings": float("inf")},
+                {"action": "f", "winnings": 100, "bot_hole_cards": 5},
+            )
+        ],
+    ],
+)  # fmt: skip
+def test_no_answer_of_a_hostile_service_is_taken_in(answer: object) -> None:
+    with answering(lambda path, body: answer) as url, pytest.raises(LostAnswer):
+        Slumbot(RULES, Line(url, 0.0)).begin()
+
+
+@pytest.mark.parametrize(
+    ("answer", "is_right"),
+    [
+        (FLOP, True),
+        (FLOP | {"action": "ckk"}, False),
+        (BEGUN, False),
+        (FLOP | {"action": "cb300c/"}, False),
+        (FLOP | {"hole_cards": ["Qs", "Qd"]}, False),
+        (FLOP | {"board": []}, False),
+        (BEGUN | {"action": "f", "winnings": 50}, False),
+    ],
+)
+def test_an_answer_continues_the_hand_by_the_action_sent(answer: dict[str, Any], is_right: bool) -> None:
+    """An answer that changed nothing was acted on for ever."""
+    with answering(lambda path, body: BEGUN if path == "/api/new_hand" else answer) as url:
+        service = Slumbot(RULES, Line(url, 0.0))
+        hand = service.begin()
+        if is_right:
+            assert service.act(hand, 0).state.betting.text() == "cc/"
+        else:
+            with pytest.raises(LostAnswer):
+                service.act(hand, 0)
+
+
+def test_tokens_of_a_service_are_totals_of_the_round() -> None:
+    rng, cards = random.Random(2), np.random.default_rng(2)
+    for _ in range(200):
+        state, tokens = HandState.deal(RULES, cards), list[str]()
+        while not state.is_over:
+            action = random_action(state.legal(), rng)
+            tokens.append(token_of(state.betting, action))
+            state = state.apply(action)
+        assert betting_of(RULES, tokens) == state.betting
+
+
+def test_several_agents_are_refused() -> None:
+    agents = [AgentSpec("one", lambda: AlwaysCall(name="one"), {})] * 2
+    with pytest.raises(PokernetsError, match="one agent plays at least one hand"):
+        slumbot.run(game=RULES, agents=agents, hands=1, seed=1, url=None, seconds=0.0, out="")
