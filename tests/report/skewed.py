@@ -4,7 +4,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 SKEWED_MEAN = 2800.0
-SKEWED_SD = (1200.0**2 + 0.2 * 2 * 6500.0**2 - (0.2 * 6500.0) ** 2) ** 0.5
 
 
 def skewed_results(rng: np.random.Generator, deals: int) -> NDArray[np.float64]:

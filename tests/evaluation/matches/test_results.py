@@ -14,10 +14,10 @@ from poker.evaluation.matches.match import WIDTH
 from poker.evaluation.matches.match_report import match_report
 from poker.evaluation.matches.match_results import MatchResults
 from poker.evaluation.matches.results import Independent, Results, chip_value
+from poker.formats.acpc.log import read_log
 from poker.play.lineup import LineUp
 from poker.report import Figure
 from poker.report.estimates import FEW_UNITS, Estimate, estimate
-from tests.evaluation.coverage import stored_deals
 from tests.games import load_rules
 from tests.matches import SPECS, play_match
 from tests.report.skewed import SKEWED_MEAN, skewed_results
@@ -174,9 +174,9 @@ def test_a_round_robin_is_reported_whole(tmp_path: Path, capsys: pytest.CaptureF
     assert {one.name for one in standings} == {"call", "raise", "random"}
     assert html.index(f"<td>{standings[0].name}</td>") < html.index(f"<td>{standings[-1].name}</td>")
     for result in results.lineups:
-        deals = stored_deals(result.log)
-        assert (1000 * deals["chips"]).tolist() == pytest.approx(result.values()[:, 0].tolist())
-        assert (1000 * deals["AIVAT"]).tolist() == pytest.approx(result.values(aivat=True)[:, 0].tolist())
+        first = result.lineup.players[0]
+        chips = np.array([hand.payoffs[hand.names.index(first)] for hand in read_log(LEDUC, result.log)])
+        assert 1000 * chips.reshape(-1, 2).mean(axis=1) == pytest.approx(result.values()[:, 0])
 
 
 def test_means_over_lineups_by_chips_and_by_aivat() -> None:

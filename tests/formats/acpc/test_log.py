@@ -4,10 +4,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from poker.formats.acpc.log import (
     AcpcError,
     LoggedHand,
+    MatchState,
+    cards_text,
     log_line,
     match_state_text,
     parse_log_line,
@@ -17,6 +21,7 @@ from poker.formats.acpc.log import (
 from poker.game.rules import CALL, FOLD
 from poker.game.state import HandState
 from poker.run.errors import PokernetsError
+from tests.formats.samples import broken
 from tests.games import load_rules
 from tests.random_play import GAMES, random_hand
 
@@ -28,6 +33,9 @@ def random_hands(name: str, hands: int) -> list[list[HandState]]:
     rules = load_rules(name)
     rng, cards = random.Random(4), np.random.default_rng(4)
     return [random_hand(rules, cards, rng) for _ in range(hands)]
+
+
+RANDOM_HANDS = random_hands("holdem_nolimit_2p", 10)
 
 
 @pytest.mark.parametrize("name", GAMES)
@@ -46,6 +54,26 @@ def test_match_states_and_log_lines_round_trip(name: str) -> None:
         hand = parse_log_line(rules, line)
         assert hand.payoffs == tuple(states[-1].payoffs())
         assert log_line(hand.state, number, hand.names) == line
+
+
+@pytest.mark.parametrize("log", [False, True])
+@settings(max_examples=400, deadline=None)
+@given(seed=st.integers(0, 2**32))
+def test_broken_lines_are_read_or_refused(log: bool, seed: int) -> None:
+    """What is read prints back as it was read; nothing but a short refusal is raised."""
+    rng = random.Random(seed)
+    [*states, end] = rng.choice(RANDOM_HANDS)
+    good = log_line(end, 7, ("p0", "p1")) if log else match_state_text(rng.choice(states), 7, rng.randrange(2))
+    text = broken(good.encode(), rng).decode(errors="replace")
+    printed, refusal = "", ""
+    try:
+        read = parse_log_line(HEADS_UP, text) if log else parse_match_state(HEADS_UP, text)
+        start = f"MATCHSTATE:{read.player}" if isinstance(read, MatchState) else "STATE"
+        printed = f"{start}:{read.number}:{read.state.betting.text()}:{cards_text(read.state)}"
+    except AcpcError as error:
+        refusal = str(error)
+    assert text.lower().startswith(printed.lower())
+    assert bool(printed) != (10 < len(refusal) < 1000)
 
 
 def test_examples_of_the_protocol() -> None:

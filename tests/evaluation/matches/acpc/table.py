@@ -13,7 +13,6 @@ import pytest
 from pokerkit import HandHistory
 
 from poker.agents.base import Agent
-from poker.agents.equity import EquityAgent
 from poker.agents.simple import RandomAgent
 from poker.evaluation.matches import acpc
 from poker.evaluation.matches.match_results import MatchResults
@@ -23,24 +22,10 @@ from poker.game.rules import Rules
 from poker.play.lineup import AgentSpec
 from poker.play.network.client import DealerSeat
 from poker.play.network.dealer import Times
-from tests.games import load_rules
 from tests.random_play import pokerkit_pays
 from tests.report.test_report import check
-from tests.test_pokerkit import replay_in_pokerkit
 
 RANDOM = partial(RandomAgent, name="random", raises=[0.5, 1, "a"])
-EQUITY = partial(
-    EquityAgent,
-    name="equity",
-    samples=100,
-    raise_size=0.75,
-    value=0.58,
-    value_step=0.04,
-    margin=0.0,
-    bluff=0.1,
-    fear=0.7,
-    noise=0.25,
-)
 TIMES = Times(answer=60.0, in_hand=600.0, per_hand=60.0)
 
 
@@ -144,23 +129,3 @@ def check_log(game: Rules, result: Dealt, hands: int) -> None:
             totals[name] += chips
     score = result.log.read_text().splitlines()[-1]
     assert score == f"SCORE:{'|'.join(chips_text(totals[name]) for name in names)}:{'|'.join(names)}"
-
-
-def long_match(name: str, hands: int) -> dict[str, Any]:
-    """Hold'em between the equity player and random ones; every hand is played again here and in PokerKit."""
-    game = load_rules(name)
-    with TemporaryDirectory() as out:
-        builders: list[Callable[[], Agent]] = [EQUITY, RANDOM, RANDOM]
-        result, seats = deal(game, builders[: game.num_players], hands, Path(out))
-        check_log(game, result, hands)
-        for hand in read_log(game, result.log):
-            replay_in_pokerkit(hand.state)
-    errors = [text for texts in result.failures.values() for text in texts]
-    errors += [item.error for seat in seats for item in seat.failures]
-    return {
-        "acpc": name,
-        "hands": hands,
-        "hands_of_each_client": [seat.hands for seat in seats],
-        "failures": errors,
-        "ok": not errors and all(seat.hands == hands for seat in seats),
-    }

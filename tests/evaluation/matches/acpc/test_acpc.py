@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 from pokerkit import HandHistory
 
-from conf.compose import compose
+from conf.compose import call, compose
+from poker.agents.base import Agent
 from poker.agents.simple import AlwaysCall
 from poker.formats.acpc.log import parse_match_state, read_log
 from poker.formats.acpc.protocol import connect
@@ -20,9 +21,10 @@ from poker.game.rules import CALL, FOLD, Rules
 from poker.game.state import HandState
 from poker.play.network.dealer import Times
 from poker.run.errors import PokernetsError
-from tests.evaluation.matches.acpc.table import RANDOM, check_log, deal, dealt, free_ports, long_match, sit_down
+from tests.evaluation.matches.acpc.table import RANDOM, check_log, deal, dealt, free_ports, sit_down
 from tests.games import load_rules
 from tests.report.test_report import check
+from tests.test_pokerkit import replay_in_pokerkit
 
 HEADS_UP = load_rules("holdem_nolimit_2p")
 
@@ -108,10 +110,17 @@ def test_cards_come_from_a_secret_unless_a_seed_is_given(tmp_path: Path) -> None
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["holdem_nolimit_2p", "holdem_limit_3p"])
-def test_long_matches(name: str) -> None:
-    """`python -m tests.endurance acpc` plays 3,000 hands of each."""
-    record = long_match(name, 500)
-    assert record["ok"], record
+def test_long_matches(tmp_path: Path, name: str) -> None:
+    """Every hand is played again here and in PokerKit."""
+    game, hands = load_rules(name), 500
+    equity = call(compose("evaluate", ["evaluate=match", "agents=[equity]", "agent.equity.samples=100"]).agent.equity)
+    builders: list[Callable[[], Agent]] = [lambda: equity, RANDOM, RANDOM]
+    result, seats = deal(game, builders[: game.num_players], hands, tmp_path)
+    assert not any(result.failures.values())
+    assert all(seat.hands == hands and not seat.failures for seat in seats)
+    check_log(game, result, hands)
+    for hand in read_log(game, result.log):
+        replay_in_pokerkit(hand.state)
 
 
 class Silent(AlwaysCall):
