@@ -1,8 +1,5 @@
 """Record of a benchmark: its findings, and the command, code and machine behind them."""
 
-import argparse
-import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -22,15 +19,3 @@ def record(played: Any = None, **content: Any) -> dict[str, Any]:
         played = OmegaConf.to_container(played, resolve=True)
     named = {} if played is None else {"artifacts": fingerprints(played)}
     return {**content, **named, "command": portable(command_line()), **provenance()}
-
-
-def run_into_file(name: str, counted: str, measure: Callable[[int, list[str]], dict[str, Any]]) -> None:
-    """Call `measure` with what the command line `COUNT FILE [key=value ...]` gives, and write the result to FILE."""
-    parser = argparse.ArgumentParser(prog=f"python -m tests.bench.{name}")
-    parser.add_argument(counted, type=int)
-    parser.add_argument("output")
-    parser.add_argument("settings", nargs="*", metavar="key=value")
-    given = parser.parse_args()
-    content = measure(getattr(given, counted), given.settings)
-    with open(given.output, "w") as file:
-        json.dump(content, file, indent=1)

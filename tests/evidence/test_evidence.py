@@ -1,6 +1,7 @@
 """The evidence in docs/results is what its JSON says, and every commit that it names is one of this repository."""
 
 import json
+import re
 import subprocess
 from pathlib import Path
 
@@ -12,6 +13,15 @@ from tests.killed import ROOT
 PAGES = sorted(RESULTS.rglob("README.md"))
 SINCE = "2026-11-27T03"
 """Time from which on every record holds the fingerprints of what played."""
+
+
+@pytest.fixture
+def history() -> list[str]:
+    """All commits of the repository."""
+    log = _git("log", "--format=%H")
+    if log.returncode or _git("rev-parse", "--is-shallow-repository").stdout.strip() != "false":
+        pytest.skip("no history of the repository here")
+    return log.stdout.split()
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.parent.name)
@@ -61,14 +71,24 @@ def test_every_claim_has_its_command_and_is_in_the_index() -> None:
         assert f"(results/{page.parent.name}/README.md)" in index, page
 
 
-def test_commits_resolve() -> None:
-    log = subprocess.run(["git", "log", "--format=%H"], cwd=ROOT, capture_output=True, text=True, check=False)
-    shallow = subprocess.run(
-        ["git", "rev-parse", "--is-shallow-repository"], cwd=ROOT, capture_output=True, text=True, check=False
-    )
-    if log.returncode or shallow.stdout.strip() != "false":
-        pytest.skip("no history of the repository here")
-    history = log.stdout.split()
+@pytest.mark.usefixtures("history")
+def test_scripts_of_tests_exist_or_stand_beside_their_commit() -> None:
+    """Each `python -m tests...` of a page is a file, or one of a commit that the same paragraph names."""
+    for page in (ROOT / "docs").rglob("*.md"):
+        for paragraph in page.read_text().split("\n\n"):
+            for name in re.findall(r"python\s+-m\s+(tests[.\w]+)", paragraph):
+                files = [name.replace(".", "/") + end for end in (".py", "/__main__.py")]
+                places = [f"{commit}:{file}" for commit in re.findall(r"\b[0-9a-f]{8}\b", paragraph) for file in files]
+                assert any((ROOT / file).exists() for file in files) or any(
+                    _git("cat-file", "-e", place).returncode == 0 for place in places
+                ), f"{page}: {name}"
+
+
+def _git(*command: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(["git", *command], cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+def test_commits_resolve(history: list[str]) -> None:
     for file in sorted(RESULTS.rglob("*.json")):
         record = json.loads(file.read_text())
         lost = [commit for commit in commits(record) if not any(each.startswith(commit) for each in history)]
