@@ -12,9 +12,9 @@ import torch
 from rich.console import Console
 from torch import Tensor, nn
 
-from models.opponent.data import INPUT_SIZES, OpponentBatch
 from models.opponent.inference import OPPONENT_NET, STAMP
-from models.opponent.nets import ActionNet
+from models.opponent.inputs import INPUT_SIZES
+from models.opponent.nets import ActionNet, OpponentBatch
 from models.training.export import load_net
 from models.training.inference import LEAF_NET, leaf_stamp
 from poker.depth_limit import inputs as leaf

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
+from models.opponent.inference import OpponentNet
 from models.training.inference import LeafNet, open_leaf_net
 from poker.depth_limit.inputs import encode_pairs
 from poker.game.cards import hand_index, parse_cards
@@ -49,8 +50,6 @@ def opponent_probabilities(
     They do not see the cards held. Before the flop those of limit nets are frequencies of the players in training.
     `base` is the net that one with memory rests on, `player` a name that the net may know.
     """
-    from models.opponent.inference import OpponentNet  # noqa: PLC0415 (lightning, which takes seconds)
-
     compile_kernels()
     predictor = OpponentNet(net, base)
     each = [predictor.probs(context_of(state.betting, state.board, player)) for state in states]

@@ -13,33 +13,35 @@ from pokernets.command import main
 from tests.solvers.games import SPOTS
 
 ROOT = Path(__file__).parents[1]
-NUMBERS = ("numpy", "numba", "rich")
-ALWAYS_LATER = ("torch", "lightning", "matplotlib", "scipy.linalg", "pandas")
-"""Torch, pictures of curves and linear algebra."""
+NUMBERS = ("torch", "numpy", "numba", "rich")
+ALWAYS_LATER = ("lightning", "torchmetrics", "matplotlib", "scipy.linalg", "pandas")
+"""Training, pictures of curves and linear algebra."""
+_LEARNING = "import pokernets; pokernets.load_agent(agent='depth_limited_exploit_net')"
 
 
 @pytest.mark.parametrize(
     ("command", "status", "unused"),
     [
-        ("evaluate.py --help", 0, (*NUMBERS, "tensorboard")),
-        ("train.py model=leaf --help", 0, (*NUMBERS, "tensorboard")),
-        ("evaluate.py evaluate=matsch", 2, (*NUMBERS, "tensorboard")),
+        (("evaluate.py", "--help"), 0, (*NUMBERS, "tensorboard")),
+        (("train.py", "model=leaf", "--help"), 0, (*NUMBERS, "tensorboard")),
+        (("evaluate.py", "evaluate=matsch"), 2, (*NUMBERS, "tensorboard")),
         (
-            "evaluate.py evaluate=match agents=[random,always_call] hands=20",
+            ("evaluate.py", "evaluate=match", "agents=[random,always_call]", "hands=20"),
             0,
-            ("tensorboard", "poker.solvers.vector.solver"),
+            ("torch", "tensorboard", "poker.solvers.vector.solver"),
         ),
-        ("evaluate.py evaluate=spot spot=turn.json precision=0.05", 0, ()),
+        (("evaluate.py", "evaluate=spot", "spot=turn.json", "precision=0.05"), 0, ("torch",)),
+        (("-m", "pokernets", "play", "port=-1"), 2, ("torch", "tensorboard", "nicegui")),  # up to serving
+        (("-c", _LEARNING), 0, ("tensorboard", "torch._dynamo")),
     ],
 )
 def test_what_a_command_does_not_use_is_not_imported(
-    command: str, status: int, unused: tuple[str, ...], tmp_path: Path
+    command: tuple[str, ...], status: int, unused: tuple[str, ...], tmp_path: Path
 ) -> None:
     (tmp_path / "turn.json").write_text(json.dumps(SPOTS["t1_turn_basic"]["config"]))
-    script, *arguments = command.split()
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONPROFILEIMPORTTIME": "1"}
     done = subprocess.run(
-        [sys.executable, ROOT / script, *arguments],
+        [sys.executable, *(str(ROOT / word) if word.endswith(".py") else word for word in command)],
         cwd=tmp_path,
         env=environment,
         check=False,

@@ -8,52 +8,24 @@ Inputs that describe a player's past use all earlier hands, those of the test pa
 
 from collections.abc import Callable, Collection
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import lightning
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
+from models.opponent.inputs import Inputs
+from models.opponent.nets import OpponentBatch, batch_of
 from models.training.shuffle import BlockShuffle, OrderedLoader, Position, ShuffledLoader
 from poker.game.rules import LIMIT
-from poker.opponents.inputs import held, history, limit
+from poker.opponents.inputs import held, history
 from poker.opponents.inputs.no_limit import NUM_SIZES
 from poker.opponents.inputs.rows import COLUMNS, STAMP, open_rows
 from poker.opponents.model import NUM_CLASSES, RAISE_CLASS
 from poker.run.errors import PokernetsError
 
 TEST_BATCH = 4096
-
-
-class Inputs(NamedTuple):
-    """Inputs of n rows: features [n, 19], hand [n, 52], past [n, 84], held [n, 10] of the cards of the player.
-
-    Inputs that a net does not read may have no columns.
-    """
-
-    features: NDArray[np.float32]
-    hand: NDArray[np.float32]
-    past: NDArray[np.float32]
-    held: NDArray[np.float32]
-
-    def take(self, rows: NDArray[np.int64]) -> "Inputs":
-        return Inputs._make(column[rows] for column in self)
-
-
-class OpponentBatch(NamedTuple):
-    """`Inputs` of n rows, classes [n]."""
-
-    features: Tensor
-    hand: Tensor
-    past: Tensor
-    held: Tensor
-    action: Tensor
-
-
-def batch_of(inputs: Inputs, action: NDArray[np.int64]) -> OpponentBatch:
-    return OpponentBatch(*(torch.from_numpy(np.ascontiguousarray(column)) for column in (*inputs, action)))
 
 
 Base = Callable[[Inputs], NDArray[np.float32]]
@@ -159,11 +131,3 @@ class OpponentData(lightning.LightningDataModule):
     def _take(self, rows: NDArray[np.int64]) -> OpponentBatch:
         index = torch.from_numpy(rows)
         return OpponentBatch(*(column[index] for column in self.tensors))
-
-
-INPUT_SIZES = {
-    "features": limit.SIZE,
-    "hand": history.HAND_SIZE,
-    "past": history.PLAYER_SIZE,
-    "held": held.SIZE,
-}

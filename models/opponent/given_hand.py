@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from rich.console import Console
 
 from models.opponent.data import OpponentRows
-from models.opponent.inference import load_opponent_net, probabilities, with_hands
+from models.opponent.inference import load_opponent_net, with_hands
 from models.opponent.record import NetRecord
 from models.opponent.training import bootstrap
 from poker.game.cards import HOLDEM, NO_CARD, hand_index
@@ -59,7 +59,7 @@ def run(*, data: str, net: str, held: str, game: Rules, learned_hands: int, outp
         each.check_unseen(rows)
     nets = [load_opponent_net(path) for path in (net, held)]
     inputs = rows.inputs({"hand", "held"}, None)
-    frequencies, given = (by_class(probabilities(net, inputs)).astype(np.float64) for net in nets)
+    frequencies, given = (by_class(net.probs(inputs)).astype(np.float64) for net in nets)
     walk = _Walk(rows, frequencies)
     by_any, by_strong = partial(by_strength, game), partial(by_strength, game, people=True)
 

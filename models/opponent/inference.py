@@ -1,18 +1,18 @@
-"""Trained opponent nets: probabilities for whole tables of rows, and a `Predictor` for one decision at a time."""
+"""Trained opponent nets, and a `Predictor` for one decision at a time.
+
+Torch, which takes seconds to import, is imported when a net is loaded.
+"""
 
 from collections.abc import Collection, Sequence
 from copy import copy
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
-from models.opponent.data import Inputs, batch_of
-from models.opponent.nets import ActionNet
-from models.training.export import load_net
+from models.opponent.inputs import Inputs
 from poker.game.betting import Betting
 from poker.game.cards import NO_CARD
 from poker.game.rules import LIMIT, NOLIMIT
@@ -23,6 +23,9 @@ from poker.opponents.inputs.rows import MAX_BOARD
 from poker.opponents.model import NUM_CLASSES, NUM_CONTEXTS, RAISE_CLASS, Context, Prior, sized_class
 from poker.run.errors import PokernetsError
 from poker.store.artifacts import MismatchedArtifactError, open_artifact, refuses_by_name
+
+if TYPE_CHECKING:
+    from models.opponent.nets import ActionNet
 
 OPPONENT_NET = "opponent_net"
 POPULATION = "population_table"
@@ -39,8 +42,11 @@ _REMEMBERED = 2000
 STAMP = {"feature_hash": limit.HASH, "history_hash": history.HISTORY_HASH}
 
 
-def load_opponent_net(path: str | Path, architectures: Collection[str] = ()) -> ActionNet:
+def load_opponent_net(path: str | Path, architectures: Collection[str] = ()) -> "ActionNet":
     """The exported net at `path`, in evaluation mode; `architectures` as for `load_net`."""
+    from models.opponent.nets import ActionNet  # noqa: PLC0415 (torch)
+    from models.training.export import load_net  # noqa: PLC0415 (torch)
+
     net = load_net(path, OPPONENT_NET, stamp=STAMP, architectures=architectures)
     if not isinstance(net, ActionNet):
         raise MismatchedArtifactError(f"{path} holds a {type(net).__name__}, which predicts no actions")
@@ -52,14 +58,6 @@ def _population(path: str | Path) -> NDArray[np.float64]:
     """The population's table [12, 3] of the net at `path`."""
     counts = open_artifact(path, OPPONENT_NET, config=STAMP).counts
     return np.array(counts[POPULATION], dtype=np.float64).reshape(NUM_CONTEXTS, NUM_CLASSES)
-
-
-def probabilities(net: ActionNet, inputs: Inputs) -> Singles:
-    """Probabilities [n, C]."""
-    with torch.inference_mode():
-        batch = batch_of(inputs, np.zeros(len(inputs.features), dtype=np.int64))
-        probs: Singles = net(batch).softmax(dim=1).numpy()
-    return probs
 
 
 class OpponentNet:
@@ -87,7 +85,7 @@ class OpponentNet:
         if self._base is not None:
             memory, cells = self._remembered(context.player), self._cells(inputs, context, expected)
             inputs = inputs._replace(past=np.stack([memory.inputs(row) for row in cells]))
-        probs = probabilities(self._net, inputs).astype(np.float64)
+        probs = self._net.probs(inputs).astype(np.float64)
         probs /= probs.sum(axis=1, keepdims=True)
         return probs if len(probs) > 1 else np.asarray(probs[0])
 
@@ -124,7 +122,7 @@ class OpponentNet:
         inputs = _inputs(betting, context.boards)
         expected = np.tile(self._table[context.index].astype(np.float32), (len(context.boards), 1))
         if self._base is not None and self._covers(context):
-            expected = history.by_class(probabilities(self._base, inputs))
+            expected = history.by_class(self._base.probs(inputs))
         return inputs, expected
 
     @staticmethod
@@ -170,10 +168,10 @@ class HeldNet:
         return hash(self._fingerprint)
 
 
-def with_hands(net: ActionNet, inputs: Inputs, held: Singles) -> Singles:
+def with_hands(net: "ActionNet", inputs: Inputs, held: Singles) -> Singles:
     """Probabilities [B, n, C] of B rows, each with n hands of inputs `held` [B, n, 10]."""
     rows = inputs.take(np.repeat(np.arange(len(held)), held.shape[1]))
-    return probabilities(net, rows._replace(held=held.reshape(-1, held.shape[2]))).reshape(*held.shape[:2], -1)
+    return net.probs(rows._replace(held=held.reshape(-1, held.shape[2]))).reshape(*held.shape[:2], -1)
 
 
 def _inputs(betting: Betting, boards: Sequence[Board]) -> Inputs:

@@ -12,8 +12,7 @@ from torch.nn.functional import one_hot
 from torchmetrics import MetricCollection
 from torchmetrics.classification import MulticlassAccuracy, MulticlassCalibrationError, MulticlassConfusionMatrix
 
-from models.opponent.data import OpponentBatch
-from models.opponent.nets import CLASSES, ActionNet, SmallNet
+from models.opponent.nets import CLASSES, ActionNet, OpponentBatch, SmallNet
 from models.training.figures import add_figures, connections, reliability
 from poker.opponents.inputs.limit import NAMES
 from poker.opponents.model import CLASS_NAMES

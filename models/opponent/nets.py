@@ -1,15 +1,33 @@
 """Nets that predict fold, check/call or bet/raise: a new one is a subclass of `ActionNet` and a file in `conf/net`."""
 
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 
-from models.opponent.data import INPUT_SIZES, OpponentBatch
+from models.opponent.inputs import INPUT_SIZES, Inputs
 from models.training.mlp import Mlp
+from poker.kernels.types import Singles
 
 CLASSES = 3
+
+
+class OpponentBatch(NamedTuple):
+    """`Inputs` of n rows, classes [n]."""
+
+    features: Tensor
+    hand: Tensor
+    past: Tensor
+    held: Tensor
+    action: Tensor
+
+
+def batch_of(inputs: Inputs, action: NDArray[np.int64]) -> OpponentBatch:
+    return OpponentBatch(*(torch.from_numpy(np.ascontiguousarray(column)) for column in (*inputs, action)))
 
 
 class ActionNet(nn.Module):
@@ -23,6 +41,13 @@ class ActionNet(nn.Module):
     def loss(self, batch: OpponentBatch) -> Tensor:
         """Mean log-loss, which training minimises."""
         return functional.cross_entropy(self(batch), batch.action)
+
+    def probs(self, inputs: Inputs) -> Singles:
+        """Probabilities [n, C]."""
+        with torch.inference_mode():
+            batch = batch_of(inputs, np.zeros(len(inputs.features), dtype=np.int64))
+            probs: Singles = self(batch).softmax(dim=1).numpy()
+        return probs
 
 
 class SmallNet(ActionNet):

@@ -12,8 +12,9 @@ import torch
 from numpy.typing import NDArray
 from rich.console import Console
 
-from models.opponent.data import Inputs, OpponentData, OpponentRows
-from models.opponent.inference import OPPONENT_NET, SHARES, STAMP, load_opponent_net, probabilities
+from models.opponent.data import OpponentData, OpponentRows
+from models.opponent.inference import OPPONENT_NET, SHARES, STAMP, load_opponent_net
+from models.opponent.inputs import Inputs
 from models.opponent.module import OpponentModule, log_losses, score
 from models.opponent.nets import CLASSES, ActionNet
 from models.opponent.record import NetRecord, check_base, check_together, training_counts
@@ -77,7 +78,7 @@ def train(
         made = net()
         if not isinstance(made, ActionNet):
             raise PokernetsError(f"{describe(net)} predicts no actions: choose another net, or make it an ActionNet")
-        rest = None if base is None else partial(probabilities, load_opponent_net(base, architectures))
+        rest = None if base is None else load_opponent_net(base, architectures).probs
         data.prepare(made.needs, rest)
         module = OpponentModule(made, learning_rate, weight_decay, data.rows.classes)
         fitted = fit(module, data, run=run, options=options, best=False)
@@ -179,7 +180,7 @@ def _measured(
     rest = None
     unseen = list(records.values())
     if "past" in needs:
-        rest = partial(probabilities, load_opponent_net(base, architectures))
+        rest = load_opponent_net(base, architectures).probs
         unseen.append(NetRecord.read(base, "base"))
         check_base(unseen[-1], [record for name, record in records.items() if "past" in loaded[name].needs])
     for record in unseen:
@@ -248,7 +249,7 @@ def _counted(trained: TrainedNet, rows: OpponentRows, every: Inputs) -> Floats:
 
 def _predict(net: ActionNet, inputs: Inputs) -> Floats:
     """Probabilities [n, 3] for the inputs of n rows."""
-    return by_class(probabilities(net, inputs)).astype(np.float64)
+    return by_class(net.probs(inputs)).astype(np.float64)
 
 
 def _losses(probs: Floats, action: NDArray[np.int64]) -> Floats:

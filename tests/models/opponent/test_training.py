@@ -3,7 +3,6 @@
 import itertools
 import json
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ import torch
 
 from data_gen.opponent_actions import ActionRows
 from data_gen.support.sources import ObservedHand
-from models.opponent.data import INPUT_SIZES, Inputs, OpponentBatch, OpponentData, OpponentRows
+from models.opponent.data import OpponentData, OpponentRows
 from models.opponent.inference import (
     OPPONENT_NET,
     POPULATION,
@@ -22,10 +21,10 @@ from models.opponent.inference import (
     NetPrior,
     OpponentNet,
     load_opponent_net,
-    probabilities,
 )
+from models.opponent.inputs import INPUT_SIZES, Inputs
 from models.opponent.module import OpponentModule, score
-from models.opponent.nets import SmallNet, WideNet
+from models.opponent.nets import OpponentBatch, SmallNet, WideNet
 from models.opponent.training import bootstrap, hands_before
 from models.training.export import Architecture, export_net
 from poker.agents.all_in import AllInPlayer
@@ -186,7 +185,7 @@ def test_the_latest_of_the_training_hands(work: Path) -> None:
 def test_a_net_that_remembers_players_beats_one_that_does_not(nets: Path, work: Path) -> None:
     data = OpponentData(rows_of(work))
     base, adaptive = load_opponent_net(nets / "hand"), load_opponent_net(nets / "adaptive")
-    data.prepare(adaptive.needs, partial(probabilities, base))
+    data.prepare(adaptive.needs, base.probs)
     batches = list(data.val_dataloader())
     action = torch.cat([batch.action for batch in batches])
     without, remembering = (
@@ -211,8 +210,8 @@ def test_at_the_table_it_says_what_it_says_of_the_rows(nets: Path, work: Path, h
     """Every decision predicted and observed one at a time, against all rows at once."""
     rows = OpponentRows(rows_of(work), 0.2)
     base = load_opponent_net(nets / "hand")
-    inputs = rows.inputs(("hand", "past"), partial(probabilities, base))
-    wanted = probabilities(load_opponent_net(nets / "adaptive"), inputs)
+    inputs = rows.inputs(("hand", "past"), base.probs)
+    wanted = load_opponent_net(nets / "adaptive").probs(inputs)
     predictor = OpponentNet(nets / "adaptive", base=nets / "hand")
     assert isinstance(predictor, Predictor)
     assert_predicts(predictor, hands[:60], wanted, first_street=1)
@@ -246,7 +245,7 @@ def test_no_limit_nets_say_at_the_table_what_they_say_of_the_rows(no_limit: tupl
     rows = OpponentRows(str(folder / "opponent_actions"), 0.2)
     assert (rows.columns["street"][rows.train_rows] == 0).any()
     base, net = (load_opponent_net(folder / "opponent_net" / name) for name in ("hand", "adaptive"))
-    wanted = probabilities(net, rows.inputs(("hand", "past"), partial(probabilities, base)))
+    wanted = net.probs(rows.inputs(("hand", "past"), base.probs))
     assert wanted.shape == (len(rows.columns["action"]), rows.classes) == (len(wanted), 9)
     table = OpponentNet(folder / "opponent_net" / "adaptive", folder / "opponent_net" / "hand")
     assert_predicts(table, observed[:40], wanted, first_street=0)
