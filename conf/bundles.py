@@ -2,11 +2,14 @@
 
 import sys
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hydra.utils import get_object
 from omegaconf import DictConfig, OmegaConf, open_dict
 
+from conf.compose import resolve
 from poker.run.commands import COMMANDS, how_to_make, maker
 from poker.run.errors import PokernetsError
 from poker.store.artifacts import MissingArtifactError
@@ -23,7 +26,8 @@ def unbundle(config: DictConfig, *, writes: bool) -> None:
     """Unpack the bundle that `artifacts` names, if it does, and let `config` read that; refuse agents it does not seat,
     and make what others need and the bundle has the recipe of, which takes minutes the first time.
 
-    A command that `writes` artifacts must be told where, with `outputs`.
+    An evaluation that reads none of the artifacts does not unpack the bundle. AIVAT's fallback policy is dropped where
+    no line-up needs it. A command that `writes` artifacts must be told where, with `outputs`.
     """
     file = Path(config.artifacts)
     if file.is_dir() or not (file.suffix or file.is_file()):
@@ -34,6 +38,12 @@ def unbundle(config: DictConfig, *, writes: bool) -> None:
         return
     if writes and Path(config.outputs).is_relative_to(file):
         raise PokernetsError(f"artifacts={file} is a bundle, which is only read: say where to write with outputs=DIR")
+    if isinstance(config.get("fallback"), DictConfig) and not _needs_fallback(config):
+        config.fallback = None
+    if file.is_file() and not writes:
+        settings = config.evaluate and resolve(config.evaluate)
+        if not any(path.is_relative_to(file) for path in needs(settings)):
+            return
     bundle = open_bundle(file)
     outputs = config.outputs
     config.artifacts = str(bundle.path)
@@ -61,6 +71,18 @@ def unbundle(config: DictConfig, *, writes: bool) -> None:
         print(f"{file} does not seat {fallback.name}: AIVAT goes without its answers to bets", file=sys.stderr)
         config.fallback = None
     _follow_recipes(bundle, [*agents.values(), config.get("fallback")])
+
+
+def _needs_fallback(config: DictConfig) -> bool:
+    """Whether AIVAT needs its fallback policy (`MatchAivat`): in a line-up with a policy, but without a quick one.
+    Local best responses have slow policies."""
+    kinds = {name: get_object(node._target_) for name, node in config.agent.items() if isinstance(node, DictConfig)}
+    quick = {name for name, kind in kinds.items() if getattr(kind, "quick_policy", "")}
+    slow = {name for name, kind in kinds.items() if hasattr(kind, "policy")} - quick
+    lineups = ([name] for name in kinds) if "adversary" in config else config.get("lineups") or combinations(kinds, 2)
+    return bool(config.get("aivat", True)) and any(
+        slow.intersection(lineup) and quick.isdisjoint(lineup) for lineup in lineups
+    )
 
 
 def _follow_recipes(bundle: "Bundle", nodes: Iterable[Any]) -> None:

@@ -168,7 +168,7 @@ def test_agents_that_it_does_not_seat_are_named(made: Path, capsys: pytest.Captu
     table = compose("evaluate", ["evaluate=play", f"artifacts={bundle}"])
     unbundle(table, writes=False)  # the agent that learns is offered where it is seated
     assert {"depth_limited", "depth_limited_exploit_net"} & {*table.agent} == {"depth_limited"}
-    config = _match("agents=[equity]", f"artifacts={bundle}")
+    config = _match("agents=[depth_limited,equity]", f"artifacts={bundle}")
     unbundle(config, writes=False)
     assert config.fallback is None
     assert "does not seat blueprint: AIVAT" in capsys.readouterr().err
@@ -264,6 +264,31 @@ def test_the_abstraction_is_made_again_where_it_is_needed(
     _blueprint_of(bundle.file)
     assert capsys.readouterr().err == ""
     assert not [*bundle.path.glob("*.streets")]
+
+
+@pytest.mark.parametrize(
+    ("line_up", "unpacked", "made"),
+    [
+        ("match agents=[equity,always_call]", False, False),
+        ("match agents=[depth_limited,always_call]", False, False),
+        ("match agents=[depth_limited,equity] aivat=false", False, False),
+        ("match agents=[depth_limited,equity]", True, True),  # AIVAT uses the blueprint's answers to bets
+        ("match agents=[depth_limited,always_call] lineups=[[depth_limited,depth_limited]]", True, True),
+        ("match agents=[blueprint,always_call]", True, True),
+        ("lbr agents=[always_call]", False, False),
+        ("lbr agents=[depth_limited]", True, True),
+        ("exploitability agents=[always_call]", True, False),  # of the abstract game
+    ],
+)
+def test_nothing_is_made_that_nobody_in_the_line_up_needs(
+    flop_holdem: Path, tmp_path: Path, line_up: str, unpacked: bool, made: bool
+) -> None:
+    bundle = _pack(flop_holdem)
+    leaves = ["agent.depth_limited.leaves=[]"] if "depth_limited" in line_up else []
+    overrides = [*f"evaluate={line_up}".split(), "game=flop_holdem_nolimit", f"artifacts={bundle}", *leaves]
+    unbundle(compose("evaluate", overrides), writes=False)
+    cache = tmp_path / "cache"
+    assert (cache.exists(), any(cache.rglob("abstraction"))) == (unpacked, made)
 
 
 def test_a_recipe_waits_for_another_command_that_follows_it(
