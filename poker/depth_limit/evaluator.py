@@ -40,10 +40,6 @@ class LeafEvaluator(ABC):
         """`values` of each query, for evaluators that do better with the leaves of many solves at once."""
         return [self.values(*query) for query in queries]
 
-    def serves(self, root: Betting) -> bool:
-        """Whether it values the leaves of a round with this root, which is solved to the end of the hand otherwise."""
-        return True
-
     def check_game(self, game: Rules) -> None:  # noqa: B027 (values of most evaluators belong to no game)
         """Raise PokernetsError if the values are those of another game."""
 
@@ -65,9 +61,6 @@ class _Changed(LeafEvaluator):
         return [
             self._change(values, query[0]) for values, query in zip(self._of.together(queries), queries, strict=True)
         ]
-
-    def serves(self, root: Betting) -> bool:
-        return self._of.serves(root)
 
     def check_game(self, game: Rules) -> None:
         self._of.check_game(game)
@@ -102,12 +95,6 @@ class GiveUpContinuation(_Changed):
 def matched_pot(state: Betting) -> int:
     """Chips that both heads-up players have matched; what one has put in beyond that comes back."""
     return 2 * min(state.committed)
-
-
-def deeper(root: Betting, pots: float) -> bool:
-    """Whether more than so many pots are behind where a round begins."""
-    pot = matched_pot(root)
-    return min(root.rules.stacks) - pot / 2 > pots * pot
 
 
 def played_street(state: Betting) -> int:

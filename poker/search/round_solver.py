@@ -285,8 +285,7 @@ class DepthLimitedSolver:
 
     def _leaf(self, request: Request) -> LeafEvaluator | None:
         """Evaluator of the depth limit; None where there is none."""
-        leaf = (self._leaves if request.modelled is None else self._against_model).get(request.root.street)
-        return leaf if leaf is not None and leaf.serves(request.root) else None
+        return (self._leaves if request.modelled is None else self._against_model).get(request.root.street)
 
     def _solver(
         self,

@@ -14,7 +14,7 @@ Fractions of chips round half up. Sizes below the minimum raise become the minim
 import math
 import re
 import sys
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -83,7 +83,8 @@ SizeLists = tuple[tuple[Size, ...], ...]
 
 @dataclass(frozen=True)
 class StreetMenu:
-    """Sizes of one street: `by_player[p]` by raise depth (one entry serves all players), and `donk` sizes or None.
+    """Sizes of one street: `by_player[p]` by raise depth (one entry serves all players, none: the street was left out
+    and offers no bets), and `donk` sizes or None.
 
     Donk sizes replace the first bet of whoever opens the street when the other made the last raise of the one before.
     """
@@ -132,6 +133,11 @@ class BetMenu:
         extra = dict(self.extra)
         extra[text] = tuple(sorted({*extra.get(text, ()), total}))
         return replace(self, extra=extra)
+
+    def check_given(self, streets: Iterable[int], setting: str) -> None:
+        """Raise MenuError, which names the `setting` of this menu, if one of `streets` was left out."""
+        for name in (STREET_NAMES[street] for street in streets if not self.streets[street].by_player):
+            raise MenuError(f"{setting} has no bets for the {name}: give {setting}.{name} ([] for a {name} without bets)")
 
     def until(self, street: int, ahead: "BetMenu") -> "BetMenu":
         """This menu up to and including `street`, the sizes of `ahead` on later streets."""
@@ -184,6 +190,8 @@ class BetMenu:
         begins = betting.street > 0 and not betting.actions[-1]
         if menu.donk is not None and begins and betting.last_raiser(betting.street - 1) not in (NOBODY, betting.to_act):
             return menu.donk
+        if not menu.by_player:
+            return ()
         lists = menu.by_player[betting.to_act if len(menu.by_player) > 1 else 0]
         return lists[min(betting.num_raises, len(lists) - 1)] if lists else ()
 
@@ -226,10 +234,10 @@ def _round(value: float) -> int:
 
 def bet_menu(
     *,
-    preflop: object = None,
-    flop: object = None,
-    turn: object = None,
-    river: object = None,
+    preflop: object = ...,
+    flop: object = ...,
+    turn: object = ...,
+    river: object = ...,
     donk: Mapping[str, object] | None = None,
     add_allin: float = 0.0,
     force_allin: float = 0.0,
@@ -240,8 +248,9 @@ def bet_menu(
     """A menu from plain lists, as in YAML.
 
     A street is a list by raise depth of lists of sizes, the last of which repeats: `[[0.5, 1, a], [1, a], [a]]`; a flat
-    list `[0.5, a]` holds for every depth; `{0: ..., 1: ...}` gives each player such lists. Streets left out offer none.
-    `multiway` holds streets after the first in the same form.
+    list `[0.5, a]` holds for every depth; `{0: ..., 1: ...}` gives each player such lists. `[]` and None offer none, as
+    do streets left out, to which searches refuse to look ahead (`BetMenu.check_given`). `multiway` holds streets after
+    the first in the same form.
     """
     donks = dict(donk or {})
     unknown = set(donks) - set(STREET_NAMES)
@@ -258,6 +267,8 @@ def bet_menu(
 
 
 def _players(value: object, name: str) -> tuple[SizeLists, ...]:
+    if value is ...:
+        return ()
     if not isinstance(value, Mapping):
         return (_depths(value, name),)
     if not value or sorted(value) != list(range(len(value))):

@@ -15,7 +15,7 @@ from poker.game.rules import CALL, Rules
 from poker.game.state import public_state
 from poker.run.errors import PokernetsError
 from poker.solvers.best_response.public import best_response
-from poker.tree import bet_menu
+from poker.tree import BetMenu, bet_menu
 from tests.agents.solved_turn import SolvedTurn
 from tests.agents.test_local_best_response import play
 from tests.evaluation.profiles import profile_values
@@ -37,7 +37,7 @@ SPOT = {
 def test_in_leduc_it_is_the_best_response_from_its_street_on(plans_from: int, checks_down: int) -> None:
     rules, everything = load_rules("leduc"), LbrStreet(fold=True, raises=("a",))
     policy = RandomPolicy(rules, 1)
-    actions = LookAheadActions([everything] * checks_down, plans_from=plans_from, menu=bet_menu(), ahead=bet_menu())
+    actions = LookAheadActions([everything] * checks_down, plans_from=plans_from, menu=BetMenu(()), ahead=BetMenu(()))
     planner = LookAheadResponse(name="ahead", game=rules, opponent=policy, actions=actions)
     lbr = LocalBestResponse(name="lbr", game=rules, opponent=policy, actions=LbrActions([everything] * 2))
     best = [best_response(rules, policy.policy, seat) for seat in range(2)]

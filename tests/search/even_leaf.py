@@ -42,4 +42,5 @@ def even_solver(**settings: Any) -> DepthLimitedAgent:
         remembered_states=100,
     )
     rules = load_rules("holdem_nolimit_2p")
-    return DepthLimitedAgent(name="solver", game=rules, leaves=[EvenLeaf(), EvenLeaf()], search=search, **settings)
+    settings = {"leaves": [EvenLeaf(), EvenLeaf()], "search": search, **settings}
+    return DepthLimitedAgent(name="solver", game=rules, **settings)

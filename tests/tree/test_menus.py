@@ -1,12 +1,17 @@
 """Bet menus as they are written in configuration, and what each size means."""
 
+from contextlib import nullcontext
+
 import pytest
 
+from conf.compose import call, compose
+from conf.help import choices
 from poker.game.state import Betting
 from poker.tree.build import build_tree
 from poker.tree.menus import MenuError, bet_menu
 from tests.games import load_menu, load_rules
 from tests.random_play import nolimit
+from tests.search.even_leaf import EvenLeaf, even_solver
 
 RULES = load_rules("holdem_nolimit_2p")
 
@@ -65,6 +70,21 @@ def test_depths_repeat_and_players_differ() -> None:
 def test_bad_menus_say_what_is_wrong(bad: object, what: str) -> None:
     with pytest.raises(MenuError, match=what):
         bet_menu(flop=bad if bad == 3 else [bad])
+
+
+@pytest.mark.parametrize("option", choices("search"))
+def test_searches_have_bets_for_every_street_that_they_look_ahead_to(option: str) -> None:
+    game = ["game=flop_holdem_nolimit"] if option == "flop_holdem" else []
+    config = compose("evaluate", ["evaluate=match", f"search={option}", "agents=[depth_limited]", *game])
+    streets = range(len(config.agent.depth_limited.leaves) + 1, len(config.game.board_cards))
+    call(config.search).ahead.check_given(streets, "search.ahead")
+
+
+@pytest.mark.parametrize(("turn", "given"), [({}, False), ({"turn": []}, True), ({"turn": None}, True)])
+def test_a_street_looked_ahead_to_without_a_menu_is_refused(turn: dict[str, None], given: bool) -> None:
+    refusal = pytest.raises(MenuError, match=r"^search\.ahead has no bets for the turn: give search\.ahead\.turn \(\[\]")
+    with nullcontext() if given else refusal:
+        even_solver(leaves=[EvenLeaf()], ahead=bet_menu(river=[0.5], **turn))
 
 
 @pytest.mark.parametrize(("name", "fewest", "most"), [("demo", 5_000, 20_000), ("laptop", 10_000, 100_000)])

@@ -55,6 +55,7 @@ class DepthLimitedAgent(SearchingAgent):
     ) -> None:
         heads_up_game(name, game)
         settings = replace(search, **changes)
+        settings.ahead.check_given(range(len(leaves) + 1, game.num_streets), "search.ahead")
         super().__init__(name, Clock(settings.seconds_per_decision, settings.seconds_per_hand))
         self._game, self._leaves, self._elsewhere = game, leaves, elsewhere
         unknown = [street for street in streets if street not in STREET_NAMES]

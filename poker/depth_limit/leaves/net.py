@@ -13,7 +13,6 @@ from poker.depth_limit.evaluator import (
     LeafEvaluator,
     LeafQuery,
     cluster_equity,
-    deeper,
     leaf_values,
     possible_pairs,
 )
@@ -113,18 +112,14 @@ _clustered, _every_hand = lru_cache(maxsize=_REMEMBERED_BOARDS)(_grouped), lru_c
 class NetLeaf(LeafEvaluator):
     """Values leaves by a net that sees means over at most `clusters` groups of hands, those that it values alike.
 
-    `clusters` None gives the net every pair of hands by itself. Rounds that begin with at most `shallow` pots behind
-    are solved to the end of the hand instead.
+    `clusters` None gives the net every pair of hands by itself.
     """
 
-    def __init__(self, *, net: ValueNet, clusters: int | None, shallow: float = 0.0) -> None:
-        self._net, self._shallow = net, shallow
+    def __init__(self, *, net: ValueNet, clusters: int | None) -> None:
+        self._net = net
         self.num_continuations = net.num_continuations
         self._grouping = _Grouping(net, clusters)
         self._remembered: LRUCache[_Place, Singles] = LRUCache(_REMEMBERED_LEAVES if clusters is not None else 0)
-
-    def serves(self, root: Betting) -> bool:
-        return deeper(root, self._shallow)
 
     def values(self, leaves: Sequence[Betting], board: Board, ranges: Ranges, own: int) -> LeafValues:
         """Values of `LeafEvaluator`; ranges play no part."""

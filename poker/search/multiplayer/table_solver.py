@@ -44,6 +44,7 @@ class TableSolver:
         self.heads_up = DepthLimitedSolver(search.menu, search.ahead, {}, search.solver, clock=clock)
         self.to_the_end = rolled_out.rules.num_streets - SOLVED_TO_THE_END
         """The first street that two are solved to the end of the hand on."""
+        search.ahead.check_given(range(self.to_the_end + 1, rolled_out.rules.num_streets), "search.ahead")
 
     def __call__(self, request: Request) -> RoundSolution:
         rest = HeadsUpRest.of(request.root, self.to_the_end)

@@ -314,10 +314,3 @@ def test_depth_limited_solve_gives_a_strategy_for_every_hand(net: LinearNet, men
     assert reply is not None
     assert reply.player == 1
     assert solution.at(flop_root.apply(CALL).apply(CALL)) is None
-
-
-def test_shallow_rounds_are_not_the_nets(flop_root: Betting) -> None:
-    """A pot of six big blinds with 197 behind, 32.8 pots."""
-    net = LinearNet(np.zeros((34, 2), np.float32))
-    leaves = [SingleValue(of=NetLeaf(net=net, clusters=4, shallow=pots)) for pots in (0, 32, 33)]
-    assert [leaf.serves(flop_root) for leaf in leaves] == [True, True, False]
