@@ -4,10 +4,11 @@
         [key=value ...]
 
 A row is a spot, an agent and settings of that row alone; the settings after it hold for all, those of the bundle if
-there are none. Rows are written as they are measured. Each seat plays the first
-round of the spot as its own search does, or its blueprint, and later rounds as an exact solve from the ranges that it
-believes in: those of its own solution, with the agent's noise in the opponent's actions. A best response may deviate
-on every round. Lines and stacks are the published ones times two, so that the stacks are those of the agents' game.
+there are none. Rows are written as they are measured. Each seat plays the first round of the spot as its own search
+does, or its blueprint, and later rounds as an exact solve from the ranges that it believes in. The opponent's range
+there follows, with the agent's noise, the solution that the agent uses for it: one with the opponent as the searcher
+before a depth limit (`search.both_sides`), its own otherwise. A best response may deviate on every round.
+Lines and stacks are the published ones times two, so that the stacks are those of the agents' game.
 """
 
 import argparse
@@ -33,7 +34,7 @@ from poker.game.state import HandState, public_state
 from poker.kernels.types import Path as Line
 from poker.kernels.types import Ranges, Singles
 from poker.run.atomic import write_atomically
-from poker.search.round_solver import Request
+from poker.search.round_solver import NodePolicy, Request
 from poker.search.settings import SearchSettings
 from poker.solvers.vector.boards import deck_of
 from poker.solvers.vector.game import VectorGame
@@ -50,15 +51,15 @@ SPOTS: Mapping[str, tuple[str, tuple[int, ...], float]] = {
     "turn": ("JhTh9h7d", (*_RAISES, 7400, 0), 74.0),
 }
 """Board, actions up to the spot, and the published pot in big blinds."""
-_TO_THE_END = "+leaf.shallow=2"
+_TO_THE_END = "flop:depth_limited|agent.depth_limited.leaves=[${leaves.table}]|+search.ahead.turn=[[1.0],[1.0],[]]"
+"""The flop is solved to the end of the hand, with one bet and one raise on the turn and the river."""
 ROWS = (
     "flop:exact",
     "flop:depth_limited",
-    f"flop:depth_limited|{_TO_THE_END}|search.ahead.river=[[0.5,1.0,a],[1.0,a],[a]]",
     "flop:naive",
     "flop:depth_limited_rollout",
     "flop:blueprint",
-    f"flop:depth_limited|{_TO_THE_END}",
+    _TO_THE_END,
     "turn:exact",
     "turn:depth_limited",
     "turn:blueprint",
@@ -148,13 +149,17 @@ class Spot:
         if isinstance(agent, BlueprintAgent):
             return [self._by_blueprint(agent)] * 2, [0.0, 0.0]
         assert isinstance(agent, DepthLimitedAgent)
-        plays: list[Played] = []
+        policies: list[Mapping[Line, NodePolicy]] = []
         seconds: list[float] = []
         for seat in range(2):
             begun = time.process_time()
-            solution = agent.unhurried(Request(self.root, self.board, self.ranges, seat))
+            policies.append(agent.unhurried(Request(self.root, self.board, self.ranges, seat)).policies)
             seconds.append(time.process_time() - begun)
-            plays.append({line: policy.probs for line, policy in solution.policies.items()})
+        both_sides = config.search.both_sides and self.root.street < len(config.agent[name].leaves)
+        plays = [
+            {line: policies[decision.player if both_sides else seat][line].probs for line, decision in own.items()}
+            for seat, own in enumerate(policies)
+        ]
         return plays, seconds
 
     def _by_blueprint(self, agent: BlueprintAgent) -> Played:
