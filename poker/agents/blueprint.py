@@ -45,10 +45,6 @@ class BlueprintAgent(SamplingAgent):
     def policy(self, state: HandState) -> Policy:
         return blueprint_policy(self.blueprint, self._translator, state.betting, state.board)
 
-    def follows(self, state: HandState) -> bool:
-        """Whether the hand in the tree has kept to the real one (`HistoryTranslator.node`)."""
-        return self._translator.node(state.betting) is not None
-
 
 def blueprint_policy(
     blueprint: Blueprint, translator: HistoryTranslator, betting: Betting, board: tuple[int, ...]

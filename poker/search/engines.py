@@ -37,10 +37,6 @@ def engine(device: str, threads: int) -> Engine:
     """Engine for a name of `search.solver.device`; raises as `torch_device` does."""
     if device == "cpu":
         return KernelEngine(threads)
-    from poker.search.torch.device import torch_device  # noqa: PLC0415 (torch takes seconds to import)
-
-    if device == "auto" and torch_device(device).type == "cpu":
-        return KernelEngine(threads)
-    from poker.search.torch.batches import TorchEngine  # noqa: PLC0415
+    from poker.search.torch.batches import TorchEngine  # noqa: PLC0415 (torch takes seconds to import)
 
     return TorchEngine(device)

@@ -17,8 +17,7 @@ What the solutions followed concede to the opponent is carried along as well, an
 
 Nothing but the public history, the board (a flop in any order of its cards) and the settings enters, so the policy at a
 state is a function of the state: solves of a fixed iteration count, or to a precision, on one engine give the same
-answer in every process. With limits in time, or an engine chosen by timings (`device=auto` where there is CUDA), they
-do not (`DepthLimitedSolver.repeatable`). Answers are remembered for states met again.
+answer in every process. With limits in time they do not. Answers are remembered for states met again.
 
 A search does not solve: it yields a `Request` for each solve that it needs and is sent the solution, so that those of
 many states can be solved together.
@@ -298,7 +297,7 @@ class NestedSearch:
         dealt, cards = following.street != state.street, self._visible(following, board)
         if dealt:
             ranges, reach = observe_board(ranges, cards), observe_board(reach, cards)
-        alternatives = belief.solution.alternatives(following, cards, ranges)
+        alternatives = belief.solution.alternatives(following, cards)
         answered = not dealt and (inserted or self._follow)
         return Belief(
             following,

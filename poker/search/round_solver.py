@@ -4,12 +4,10 @@ Before the last two rounds the tree ends with the round: a leaf evaluator says w
 continuation that the opponent picks there. The last two rounds are solved to the end of the game.
 """
 
-import math
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
-from types import MappingProxyType
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +15,6 @@ from numpy.typing import NDArray
 from poker.depth_limit.evaluator import LeafEvaluator, LeafQuery, leaf_states
 from poker.game.betting import Betting
 from poker.game.cards import HOLDEM
-from poker.game.state import HandState, Policy, PolicyFunction, public_state
 from poker.kernels.cards.hands import CARD_PERMUTATION, HAND_PERMUTATION
 from poker.kernels.types import Board, Path, Ranges, Singles
 from poker.run.errors import PokernetsError
@@ -82,17 +79,17 @@ class RoundSolution:
             return None
         return self.policies.get(betting.actions[-1][past:])
 
-    def alternatives(self, betting: Betting, board: Board, ranges: Ranges) -> OpponentValues | None:
+    def alternatives(self, betting: Betting, board: Board) -> OpponentValues | None:
         """Values of the opponent at `betting`, of this round or right after it; a solve there shall concede no more."""
-        return None if self.concessions is None else self.concessions.at(betting, board, ranges)
+        return None if self.concessions is None else self.concessions.at(betting, board)
 
 
 @dataclass(frozen=True)
 class SolverSettings:
     """How hard to solve, on `threads` threads: until exploitability within the solve is at most `precision` of the pot
     (0: any), one for all streets or by street, but no more than so many iterations by street (the last entry serves
-    later ones) or, where time is limited, no longer than that. `device` is cpu, cuda, auto (CUDA where there is one) or
-    torch: what CUDA does on the CPU, slowly, for tests."""
+    later ones) or, where time is limited, no longer than that. `device` is cpu, cuda or torch: what CUDA does on the
+    CPU, slowly, for tests."""
 
     algorithm: str
     iterations: tuple[int, ...]
@@ -141,51 +138,11 @@ class Request(NamedTuple):
         return self.searcher, self.root.text(), self.board, self.at_root, self.for_other
 
 
-class GivenPolicy(Protocol):
-    """A policy for rounds that are not solved, as far as it `follows` the hand."""
-
-    def policy(self, state: HandState) -> Policy:
-        """Policy of the player to act."""
-
-    def follows(self, state: HandState) -> bool:
-        """Whether the policy knows the hand at `state`."""
-
-
-@dataclass(frozen=True)
-class GivenRound(RoundSolution):
-    """A round that is not solved: both players are taken to play `policy`, on `board`; `policies` has the root alone.
-
-    A raise that the request asks for at its root takes the place of the nearest that the policy has there.
-    """
-
-    board: Board = field(kw_only=True)
-    policy: PolicyFunction = field(kw_only=True)
-
-    @classmethod
-    def of(cls, request: Request, policy: PolicyFunction) -> "GivenRound":
-        root, board = request.root, request.board
-        actions, probs = policy(public_state(root, board))
-        for total in set(request.at_root).difference(actions):
-            raises = [action for action in actions if action > 0]
-            if not raises:
-                actions, probs = (*actions, total), np.pad(probs, ((0, 0), (0, 1)))
-            else:
-                nearest = min(raises, key=lambda action: abs(math.log(action / total)))
-                actions = tuple(total if action == nearest else action for action in actions)
-        return cls(root, {(): NodePolicy(root.to_act, actions, probs)}, board=board, policy=policy)
-
-    def at(self, betting: Betting) -> NodePolicy | None:
-        if betting == self.root or betting.street != self.root.street or betting.is_over:
-            return super().at(betting)
-        return NodePolicy(betting.to_act, *self.policy(public_state(betting, self.board)))
-
-
 class DepthLimitedSolver:
     """Solves rounds with bets from `menu`; `leaves` by street value the depth limit, other streets go to the end.
 
     Rounds after the one that is played take their bets from `ahead`: they are solved again with `menu` when they come.
-    `against_model` are the leaves of solves with a modelled part; None takes `leaves`. Streets of `given` are not
-    solved but played by the policy that it has for them, where that follows the hand.
+    `against_model` are the leaves of solves with a modelled part; None takes `leaves`.
     """
 
     def __init__(
@@ -197,13 +154,11 @@ class DepthLimitedSolver:
         safety: Safety = Safety(),  # noqa: B008 - frozen
         clock: Clock | None = None,
         against_model: Mapping[int, LeafEvaluator] | None = None,
-        given: Mapping[int, GivenPolicy] = MappingProxyType({}),
     ) -> None:
         self._menu = menu
         self._ahead = ahead
         self._leaves = dict(leaves)
         self._against_model = self._leaves if against_model is None else dict(against_model)
-        self._given = given
         self._settings = settings
         self._engine = engine(settings.device, settings.threads)
         self._safety = safety
@@ -211,33 +166,19 @@ class DepthLimitedSolver:
         self.keeps_values = False
         """Whether solutions hold values of the opponent's hands, for one more sweep each."""
 
-    @property
-    def repeatable(self) -> bool:
-        """Whether a request is always answered alike: no time that is measured shapes its solve."""
-        return not self._clock.limited
-
     def __call__(self, request: Request) -> RoundSolution:
         return self.together([request])[0]
 
     def together(self, requests: Sequence[Request]) -> list[RoundSolution]:
         """Solutions in the order of `requests`; as many as the engine likes are solved at a time."""
-        given = [self._given_round(request) for request in requests]
-        posed = [request for request, solution in zip(requests, given, strict=True) if solution is None]
-        solved: list[RoundSolution] = []
-        size = self._engine.at_once or max(1, len(posed))
-        for start in range(0, len(posed), size):
-            chosen = posed[start : start + size]
+        solutions: list[RoundSolution] = []
+        size = self._engine.at_once or max(1, len(requests))
+        for start in range(0, len(requests), size):
+            chosen = requests[start : start + size]
             solvers = self._posed(chosen, max(1, self._settings.threads // len(chosen)))
             self._run(solvers, chosen)
-            solved += map(self._solution, solvers, chosen)
-        solutions = iter(solved)
-        return [next(solutions) if solution is None else solution for solution in given]
-
-    def _given_round(self, request: Request) -> GivenRound | None:
-        given = self._given.get(request.root.street)
-        if given is None or not given.follows(public_state(request.root, request.board)):
-            return None
-        return GivenRound.of(request, given.policy)
+            solutions += map(self._solution, solvers, chosen)
+        return solutions
 
     def solved(self, request: Request, *, every_hand: bool = False, patience: int = 1) -> VectorSolver:
         """The solver after its iterations; with `every_hand` no unlikely hands are left out. Where there is a precision

@@ -9,15 +9,12 @@ no hand more, up to the accuracy of the solve:
 - An off-tree action is solved from the state before it, with the action in the tree. The alternatives are the values at
   that state, which are those of each hand's best action in the tree: nobody is better off for having chosen another.
 - After the deal that ends a solve to the end of the game (turn to river): the values on the dealt board.
-- After a depth limit the solution's leaf values are means over the cards to come. Where `dealt` is at hand, it
-  says what a hand has on the dealt board when it picks the best of the K continuations there, against the searcher's
-  range; as the choice is made after the deal, this is at least what the leaf conceded on average. Without one the first
-  solve of the street is unsafe, against the believed range, and safety starts again from what it concedes.
+- After a depth limit nothing is known: the solution's leaf values are means over the cards to come. The first solve of
+  the street is unsafe, against the believed range, and safety starts again from what it concedes.
 - The first solve of a hand has nothing to be safe against: it is that of the whole (depth-limited) game.
 
 Weights in a gadget are the believed range of the opponent, which the noise of beliefs keeps positive: with noise 0,
-hands that are ruled out are not guarded. Alternatives are only met if they can be met at all: those of `dealt`
-are estimates, and then the solve concedes as little as it can over the range.
+hands that are ruled out are not guarded.
 """
 
 from collections.abc import Mapping
@@ -27,10 +24,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from poker.depth_limit.leaves.rollout import RolloutLeaf
 from poker.game.betting import Betting
 from poker.game.rules import Rules
-from poker.kernels.types import Board, Path, Ranges, Singles
+from poker.kernels.types import Board, Path, Singles
 from poker.kernels.vector.arrays import PASS
 from poker.run.errors import PokernetsError
 from poker.solvers.vector.boards import deck_of
@@ -51,7 +47,6 @@ class Safety:
     """How solves are made safe; see the module."""
 
     kind: str = "unsafe"
-    dealt: RolloutLeaf | None = None
 
     def __post_init__(self) -> None:
         if self.kind not in SAFETY:
@@ -69,7 +64,7 @@ class Safety:
         """Values that the average strategy of `solver` concedes; None if solves are unsafe."""
         if not self.active:
             return None
-        return Concessions(self, root, searcher, *round_values(solver.best_response_values(1 - searcher)))
+        return Concessions(root, *round_values(solver.best_response_values(1 - searcher)))
 
 
 class Starts(NamedTuple):
@@ -125,23 +120,16 @@ def round_values(responses: ResponseValues) -> tuple[dict[Path, OpponentValues],
 class Concessions:
     """`values` at the states of one round by the actions since `root`, its ends included."""
 
-    safety: Safety
     root: Betting
-    searcher: int
     values: Mapping[Path, OpponentValues]
     starts: Mapping[Path, Starts] = field(repr=False)
 
-    def at(self, betting: Betting, board: Board, ranges: Ranges) -> OpponentValues | None:
+    def at(self, betting: Betting, board: Board) -> OpponentValues | None:
         """Alternatives for a solve at `betting`, of the round or right after it; None where nothing is known."""
         path = betting.actions[self.root.street][len(self.root.actions[self.root.street]) :]
         if betting.is_over or path not in self.values:
             return None
-        values = self.values[path] if betting.street == self.root.street else self._dealt(betting, path, board, ranges)
+        starts, values = self.starts.get(path), self.values[path]
+        if betting.street != self.root.street:
+            values = None if starts is None else starts.on(board[-1], betting.rules)
         return None if values is None or not np.isfinite(values).any() else values
-
-    def _dealt(self, betting: Betting, path: Path, board: Board, ranges: Ranges) -> OpponentValues | None:
-        starts, dealt = self.starts.get(path), self.safety.dealt
-        values = None if starts is None else starts.on(board[-1], betting.rules)
-        if values is not None or dealt is None:
-            return values
-        return dealt.after_deal(betting, board, ranges, self.searcher)

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass, field
 
-from poker.depth_limit.leaves.rollout import RolloutLeaf
 from poker.run.errors import PokernetsError
 from poker.search.exploit.exploiting import Exploit
 from poker.search.round_solver import SolverSettings
@@ -15,11 +14,10 @@ class SearchSettings:
 
     `menu` holds the bets of the round being played, `ahead` those of later rounds within its solve. `opponent_noise` is
     the share of the opponent's actions that beliefs put down to chance. `safety` says how later solves are kept from
-    conceding more than earlier ones (`poker.search.safety`); `dealt` supplies values that no solution holds. With
-    `follow` the agent keeps to a solution while the hand is in it, instead of solving for every decision. With
-    `both_sides` rounds that have a depth limit are solved with the opponent as the searcher too, for the opponent's
-    range. With limits in seconds, solves run until their time is over instead of for a number of iterations
-    (`poker.search.clock`).
+    conceding more than earlier ones (`poker.search.safety`). With `follow` the agent keeps to a solution while the hand
+    is in it, instead of solving for every decision. With `both_sides` rounds that have a depth limit are solved with
+    the opponent as the searcher too, for the opponent's range. With limits in seconds, solves run until their time is
+    over instead of for a number of iterations (`poker.search.clock`).
     `exploit` says what part of the opponent's range is taken to play by a model.
     """
 
@@ -29,7 +27,6 @@ class SearchSettings:
     opponent_noise: float
     remembered_states: int
     safety: str = "unsafe"
-    dealt: RolloutLeaf | None = None
     follow: bool = True
     both_sides: bool = False
     seconds_per_decision: float | None = None

@@ -137,7 +137,9 @@ class BetMenu:
     def check_given(self, streets: Iterable[int], setting: str) -> None:
         """Raise MenuError, which names the `setting` of this menu, if one of `streets` was left out."""
         for name in (STREET_NAMES[street] for street in streets if not self.streets[street].by_player):
-            raise MenuError(f"{setting} has no bets for the {name}: give {setting}.{name} ([] for a {name} without bets)")
+            raise MenuError(
+                f"{setting} has no bets for the {name}: give {setting}.{name} ([] for a {name} without bets)"
+            )
 
     def until(self, street: int, ahead: "BetMenu") -> "BetMenu":
         """This menu up to and including `street`, the sizes of `ahead` on later streets."""

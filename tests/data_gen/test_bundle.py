@@ -159,9 +159,8 @@ def test_agents_that_it_does_not_seat_are_named(made: Path, capsys: pytest.Captu
             PokernetsError, match=f"does not seat {name}, which needs {lacking}; it seats depth_limited"
         ):
             _agent(name, bundle)
-    dealt = ["search.safety=reach", "search.dealt=${leaves.rollout}"]
     with pytest.raises(PokernetsError, match="as set here, depth_limited needs the whole blueprint"):
-        unbundle(_match("agents=[depth_limited]", f"artifacts={bundle}", *dealt), writes=False)
+        unbundle(_match("agents=[depth_limited]", f"artifacts={bundle}", "leaf=rollout"), writes=False)
     ladder = ["evaluate=ladder", "agents@measured=blueprint", "agents=[equity]", f"artifacts={bundle}"]
     with pytest.raises(PokernetsError, match="does not seat blueprint, which needs the whole blueprint"):
         unbundle(compose("evaluate", ladder), writes=False)

@@ -286,7 +286,7 @@ class _Numbers(NamedTuple):
     number: int
     root: Betting
 
-    def at(self, betting: Betting, board: tuple[int, ...], ranges: Ranges) -> OpponentValues:
+    def at(self, betting: Betting, board: tuple[int, ...]) -> OpponentValues:
         assert len(board) == betting.rules.board_sizes[betting.street]
         since = sum(map(len, betting.actions)) - sum(map(len, self.root.actions))
         return np.full(betting.rules.num_hands, 10 * self.number + since, np.float32)

@@ -43,7 +43,7 @@ def turn() -> RoundSolution:
 def test_unsafe_solutions_carry_nothing() -> None:
     solution = solver("unsafe", 2)(Request(TURN_ROOT, TURN, turn_ranges(), SEARCHER))
     assert solution.concessions is None
-    assert solution.alternatives(TURN_ROOT, TURN, turn_ranges()) is None
+    assert solution.alternatives(TURN_ROOT, TURN) is None
     with pytest.raises(PokernetsError, match="choose one of unsafe"):
         Safety("safe")
 
@@ -72,7 +72,7 @@ def follow(solution: RoundSolution, line: tuple[int, ...]) -> tuple[Betting, Ran
 def test_a_river_solved_safely_concedes_no_hand_more(turn: RoundSolution, line: tuple[int, ...]) -> None:
     betting, ranges = follow(turn, line)
     ranges = observe_board(ranges, RIVER)
-    alternatives = turn.alternatives(betting, RIVER, ranges)
+    alternatives = turn.alternatives(betting, RIVER)
     assert alternatives is not None
     river = solver("resolve", 800)(Request(betting, RIVER, ranges, SEARCHER, (), alternatives))
     assert river.concessions is not None
@@ -86,7 +86,7 @@ def test_a_river_solved_safely_concedes_no_hand_more(turn: RoundSolution, line: 
 
 def test_an_off_tree_bet_gains_the_opponent_nothing(turn: RoundSolution) -> None:
     betting, ranges = follow(turn, (CALL,))
-    alternatives = turn.alternatives(betting, TURN, ranges)
+    alternatives = turn.alternatives(betting, TURN)
     assert alternatives is not None
     bet = 555
     policy = turn.at(betting)
@@ -108,7 +108,7 @@ def test_what_is_conceded_does_not_depend_on_the_size_of_a_chip() -> None:
             betting = betting.apply(chips * action)
         solution = solver("resolve", 10)(Request(betting, TURN, turn_ranges(), SEARCHER))
         betting = betting.apply(900 * chips).apply(CALL)
-        alternatives = solution.alternatives(betting, RIVER, observe_board(turn_ranges(), RIVER))
+        alternatives = solution.alternatives(betting, RIVER)
         assert alternatives is not None
         by_unit.append(alternatives / np.float32(chips))
     assert np.nanmax(64 * by_unit[0]) > np.finfo(np.float16).max

@@ -10,10 +10,9 @@ from functools import partial
 from typing import Annotated, Any
 
 from poker.abstraction.equities import renamed_flop
-from poker.agents.blueprint import BlueprintAgent
 from poker.agents.searching.base import Searched, SearchingAgent
 from poker.depth_limit.evaluator import GiveUpContinuation, LeafEvaluator
-from poker.game.rules import STREET_NAMES, Rules, check_game
+from poker.game.rules import Rules, check_game
 from poker.game.state import HandState, Policy
 from poker.run.errors import PokernetsError
 from poker.run.lru_cache import LRUCache
@@ -36,9 +35,7 @@ class DepthLimitedAgent(SearchingAgent):
 
     `leaves` value the ends of the first rounds, in order; rounds beyond are solved to the end of the hand. `changes`
     replace settings of `search`. With `gives_up` the opponent of solves against a model can also give up beyond the
-    depth limit (`poker.depth_limit.evaluator.GiveUpContinuation`). With `elsewhere` only `streets` are searched; on
-    others the agent plays as that one does, and takes its opponent to, unless the hand has left that one's tree before:
-    after a bet read as all-in it could but call.
+    depth limit (`poker.depth_limit.evaluator.GiveUpContinuation`).
     """
 
     def __init__(
@@ -49,35 +46,24 @@ class DepthLimitedAgent(SearchingAgent):
         leaves: list[LeafEvaluator],
         search: SearchSettings,
         gives_up: bool = False,
-        streets: Sequence[str] = STREET_NAMES,
-        elsewhere: BlueprintAgent | None = None,
         **changes: Annotated[Any, SearchSettings],
     ) -> None:
         heads_up_game(name, game)
         settings = replace(search, **changes)
         settings.ahead.check_given(range(len(leaves) + 1, game.num_streets), "search.ahead")
         super().__init__(name, Clock(settings.seconds_per_decision, settings.seconds_per_hand))
-        self._game, self._leaves, self._elsewhere = game, leaves, elsewhere
-        unknown = [street for street in streets if street not in STREET_NAMES]
-        left = [number for number, street in enumerate(STREET_NAMES) if street not in streets]
-        if unknown or (left and elsewhere is None):
-            wrong = (
-                f"`streets` are some of {', '.join(STREET_NAMES)}, not {unknown[0]}" if unknown else "give `elsewhere`"
-            )
-            raise PokernetsError(f"the agent `{name}`: {wrong}, an agent that plays the other streets")
+        self._game, self._leaves = game, leaves
         giving_up = (GiveUpContinuation(of=leaf) for leaf in leaves)
         against_model = dict(enumerate(giving_up)) if gives_up else None
         valued = dict(enumerate(leaves))
-        safely = Safety(settings.safety, settings.dealt)
         solving = partial(
             DepthLimitedSolver,
             settings.menu,
             settings.ahead,
             valued,
             settings.solver,
-            safely,
+            Safety(settings.safety),
             against_model=against_model,
-            given={} if elsewhere is None else dict.fromkeys(left, elsewhere),
         )
         self._solve = solving(clock=self._clock)
         self.unhurried = solving() if self._clock.limited else self._solve
@@ -97,14 +83,14 @@ class DepthLimitedAgent(SearchingAgent):
         )
         self._search_of_others = partial(searching, solve=self.unhurried, own_noise=noise)
         self._others: LRUCache[tuple[Rules, int], NestedSearch] = LRUCache(2 * _REMEMBERED_GAMES)
-        self.repeatable = self._solve.repeatable
+        self.repeatable = not self._clock.limited
         self._solve.keeps_values = self._clock.limited
         self._keeping = False
 
     def check_game(self, game: Rules) -> None:
         self._game.must_fit(game, f"the agent `{self.name}`", "choose another agent or game")
-        for part in [*self._leaves, self._elsewhere]:
-            check_game(part, game)
+        for leaf in self._leaves:
+            check_game(leaf, game)
 
     def searched(self, state: HandState) -> Searched:
         """The search on the flop that represents all flops equal up to the names of suits, so that suits are treated
@@ -125,9 +111,8 @@ class DepthLimitedAgent(SearchingAgent):
         policies = together(searches, self._solve.together)
         return [where.policy(policy) for policy, where in zip(policies, places, strict=True)]
 
-    def solved_values(self, state: HandState, seat: int) -> DecisionValues | None:
-        """Values of the opponent's hands after each action in `state`, as solved by the agent in `seat`; None on
-        streets that are not searched.
+    def solved_values(self, state: HandState, seat: int) -> DecisionValues:
+        """Values of the opponent's hands after each action in `state`, as solved by the agent in `seat`.
 
         The first call forgets solutions that were made without values; where time is limited every solve keeps them.
         """
@@ -137,8 +122,7 @@ class DepthLimitedAgent(SearchingAgent):
                 search.keep_solutions(forget=not self._clock.limited)
         board, renaming = solved_board(state.board)
         solution = self._search[seat].solution(state.betting, board)
-        if solution.values is None:
-            return None
+        assert solution.values is not None
         past = len(solution.root.actions[solution.root.street])
         return DecisionValues(solution.values, state.betting.actions[-1][past:], renaming)
 

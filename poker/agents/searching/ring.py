@@ -55,7 +55,7 @@ class DepthLimitedRingAgent(SearchingAgent):
             TableSolver(search, self._blueprint.policy, rolled_out, clock) for clock in (self._clock, Clock())
         )
         self._searches: LRUCache[tuple[TableSolver, str, Board, int], NestedSearch] = LRUCache(_REMEMBERED)
-        self.repeatable = self._solve.heads_up.repeatable
+        self.repeatable = not self._clock.limited
 
     def check_game(self, game: Rules) -> None:
         if game.num_players == 2:

@@ -10,7 +10,7 @@ from poker.abstraction.dealers import sample_boards
 from poker.abstraction.features import hand_features
 from poker.depth_limit.continuations.forms import Biased
 from poker.depth_limit.continuations.rollout import Continuations
-from poker.depth_limit.evaluator import LeafEvaluator, cluster_equity, leaf_values, matched_pot, played_street
+from poker.depth_limit.evaluator import LeafEvaluator, cluster_equity, leaf_values, played_street
 from poker.depth_limit.leaves.blueprint_states import BlueprintStates
 from poker.depth_limit.leaves.clusters import hand_clusters, pair_means
 from poker.game.betting import Betting
@@ -76,20 +76,6 @@ class RolloutLeaf(LeafEvaluator):
         count = len(sample.equity)
         in_pots = np.array(predicted, dtype=np.float32).reshape(-1, self.num_continuations, count, count)
         return leaf_values(leaves, own, sample.clusters, sample.equity, in_pots)
-
-    def after_deal(self, leaf: Betting, board: Board, ranges: Ranges, own: int) -> Singles:
-        """Value of each hand's best continuation on the dealt board against own's range, NaN for dead
-        hands and where own's range leaves none."""
-        sample = self._sample(board)
-        values = matched_pot(leaf) * self._predict(leaf, board, sample)[own]
-        live = sample.clusters >= 0
-        members = np.zeros((len(live), len(sample.equity)), np.float32)
-        members[live, sample.clusters[live]] = ranges[own][live]
-        mass = HOLDEM.disjoint.astype(np.float32) @ members
-        total = mass.sum(axis=1)
-        best = -np.einsum("hc,kch->kh", mass, values[:, :, sample.clusters]).min(axis=0)
-        met = live & (total > 1e-6)
-        return np.where(met, best / np.where(met, total, 1), np.nan).astype(np.float32)
 
     def _sample(self, board: Board) -> _Sample:
         return self._samples.get_or_make(board, lambda: self._draw(board))

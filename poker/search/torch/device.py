@@ -18,17 +18,14 @@ _OF_FREE = 0.8
 
 
 def check_device(name: str) -> torch.device:
-    """Device for a name of `search.solver.device`: auto is CUDA where there is one, torch the CPU. Raises
-    PokernetsError for a name without a meaning and for a CUDA device that is not there."""
-    there = torch.cuda.is_available() if name.startswith(("cuda", "auto")) else False
-    if name.startswith("cuda") and not there:
+    """Device for a name of `search.solver.device`: torch is the CPU. Raises PokernetsError for a name
+    without a meaning and for a CUDA device that is not there."""
+    if name.startswith("cuda") and not torch.cuda.is_available():
         raise PokernetsError(f"device `{name}` was asked for and torch finds no CUDA device; use device=cpu")
-    if name == "auto":
-        name = "cuda" if there else "cpu"
     try:
         return torch.device("cpu" if name == "torch" else name)
     except RuntimeError:
-        raise PokernetsError(f"device `{name}`: choose cpu, cuda (or cuda:1 and so on), auto or torch") from None
+        raise PokernetsError(f"device `{name}`: choose cpu, cuda (or cuda:1 and so on) or torch") from None
 
 
 def torch_device(name: str) -> torch.device:

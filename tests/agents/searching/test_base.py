@@ -46,6 +46,11 @@ def test_a_hand_that_is_not_expected_is_solved_for_and_not_played_at_random(load
     assert values[CALL] < max(values.values()) - 0.2 * state.betting.pot
 
 
+def test_solves_that_the_clock_ends_are_not_repeatable() -> None:
+    assert even_solver().repeatable
+    assert not even_solver(seconds_per_hand=1.0).repeatable
+
+
 def test_a_strategy_has_weights_and_no_rows_for_hands_that_are_not_expected(loaded: LoadedAgent) -> None:
     table = loaded.strategy(loaded.state(BETTING, BOARD))
     fold, weights = table["fold"], table["weight"]

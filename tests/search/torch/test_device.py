@@ -63,7 +63,7 @@ def card(monkeypatch: pytest.MonkeyPatch) -> torch.device:
 
 
 def test_the_plan_is_told_once(card: torch.device, capsys: pytest.CaptureFixture[str]) -> None:
-    for name in ("cuda", "auto", "cuda"):
+    for name in ("cuda", "cuda"):
         assert torch_device(name) == card
     assert capsys.readouterr().err == "cuda (Card): 10.0 GiB free, batches take up to 8.0 GiB\n"
     assert (free_bytes(card), room(card)) == (10 * GIB, 8 * GIB)
