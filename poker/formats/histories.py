@@ -176,12 +176,25 @@ def _parsers(text: str, kind: str, game: Rules | None) -> Iterator[tuple[int, Ca
     if kind == ACPC:
         yield from acpc_tables.hands(text, game)
     elif kind in _SITES:
-        split, site = _SITES[kind]
-        yield from ((line, partial(site.parse, lines, line)) for line, lines in split(text))
+        for before, site, part in _of_each_site(text, kind):
+            split, reader = _SITES[site]
+            for line, lines in split(part):
+                yield before + line, partial(reader.parse, lines, before + line)
     else:
-        tables, reader = (phh_read.tables, phh_read) if kind == PHH else (ohh_read.hands, ohh_read)
+        tables, parse = (phh_read.tables, phh_read.parse_hand) if kind == PHH else (ohh_read.hands, ohh_read.parse_hand)
         for number, (line, part) in enumerate(tables(text)):
-            yield line, partial(reader.parse_hand, part, number, line)
+            yield line, partial(parse, part, number, line)
+
+
+def _of_each_site(text: str, site: str) -> Iterator[tuple[int, str, str]]:
+    """Parts of a text with the hands of one site each, the first of `site`: lines before the part, site and text."""
+    lines, start = text.split("\n"), 0
+    for place, line in enumerate(lines):
+        header = _site(line.strip()) if "#" in line or "*****" in line else ""
+        if header and header != site:
+            yield start, site, "\n".join(lines[start:place])
+            start, site = place, header
+    yield start, site, "\n".join(lines[start:])
 
 
 def write_hands(path: Path, kind: str, hands: Iterable[PlayedHand]) -> int:

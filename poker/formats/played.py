@@ -12,7 +12,18 @@ from pathlib import Path
 
 from poker.formats.acpc.log import LoggedHand
 from poker.game.betting import Betting, IllegalAction
-from poker.game.rules import CALL, FOLD, LIMIT, NOLIMIT, UNCAPPED, UNLIMITED, AcpcRules, ForcedChips, Rules
+from poker.game.rules import (
+    CALL,
+    FOLD,
+    LIMIT,
+    NOLIMIT,
+    UNCAPPED,
+    UNLIMITED,
+    AcpcRules,
+    ForcedChips,
+    Rules,
+    position_names,
+)
 from poker.game.state import DealError, HandState
 from poker.run.errors import PokernetsError, printable
 
@@ -64,6 +75,13 @@ class TableRules(Rules):
     @cached_property
     def big_blind(self) -> int:
         return self.min_bet
+
+    @property
+    def positions(self) -> tuple[str, ...]:
+        """[P] names of the positions; if player 0 is the big blind, the small blind is dead and nobody has its name."""
+        blinds, first = self.blinds, self.first_player[0]
+        is_dead = self.num_players > 2 and blinds[0] >= self.min_bet and (blinds[1] != self.min_bet or first == 1)
+        return position_names(self.num_players + 1)[1:] if is_dead else super().positions
 
     @property
     def forced_chips(self) -> ForcedChips:

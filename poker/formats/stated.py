@@ -143,7 +143,7 @@ class _Table:
         self._above: dict[str, int] = {}
         """Chips of a raise above what anybody could call."""
         dealt = {event.player for event in hand.events if event.kind in (*POSTS, *MOVES)}
-        seats = sorted(hand.seats, key=lambda seat: ((seat - hand.button - 1) % 100, seat))
+        seats = sorted(hand.seats, key=lambda seat: (seat <= hand.button, seat))
         self._seats = [seat for seat in seats if hand.seats[seat] in dealt]
         self._names = [hand.seats[seat] for seat in self._seats]
         self._places = {name: place for place, name in enumerate(self._names)}
@@ -181,7 +181,7 @@ class _Table:
 
     def _rules(self) -> TableRules:
         hand, players = self._hand, len(self._names)
-        big_blind = hand.stakes[0] if hand.is_limit else hand.stakes[1]
+        big_blind = self._table_blind()
         blinds, antes, dead = [0] * players, [0] * players, [0] * players
         big = self._big_blind()
         for event in self._events(*POSTS):
@@ -219,6 +219,16 @@ class _Table:
         )
         self._check_posts(rules)
         return rules
+
+    def _table_blind(self) -> int:
+        """The big blind of the header; if both blinds were posted in the header's proportion, the big blind posted: the
+        level may change while a hand is dealt."""
+        small, big = self._hand.stakes
+        if self._hand.is_limit:
+            return small
+        posts = (self._events("small blind"), self._events("big blind"))
+        posted = [next((event.chips[0] for event in events if not event.all_in), 0) for events in posts]
+        return posted[1] if posted[1] and posted[0] * big == posted[1] * small else big
 
     def _big_blind(self) -> int:
         """The player with the big blind: the first after the button to post one, or the one behind the small blind who
@@ -295,7 +305,7 @@ class _Table:
             shared = _EARLIER.get(len(event.cards), 0)
             board = self._runs.setdefault(event.run, _Run(shared, board[:shared])).cards
         size = len(board)
-        if len(event.cards) != _STREETS[event.kind] or list(event.cards[:size]) != board:
+        if len(event.cards) != _STREETS[event.kind] or set(event.cards[:size]) != set(board):
             raise LineError(event.line, f"the cards of the {event.kind.lower()} do not continue the board")
         if event.run:
             board += event.cards[size:]
@@ -316,7 +326,7 @@ class _Table:
         summary = self._hand.boards
         pairs = enumerate(zip(boards, summary, strict=False))
         if len(summary) > len(boards) or any(
-            (board[-len(cards) :] if run else board) != cards for run, (board, cards) in pairs
+            set(board[-len(cards) :] if run else board) != set(cards) for run, (board, cards) in pairs
         ):
             raise PokernetsError("the board of the summary is not the one dealt")
         return tuple(boards[1:])

@@ -57,6 +57,16 @@ class RulesError(PokernetsError):
     """A game definition that cannot be played: names the field and what it must hold."""
 
 
+def position_names(players: int) -> tuple[str, ...]:
+    """[P] names of positions, by which player acts last after the flop: the button, the cutoff and the hijack, with a
+    number for those before; heads-up the big blind has no button."""
+    if players == 2:
+        return "BB", "BTN"
+    late = ("HJ", "CO", "BTN")[-(players - 2) :]
+    early = ["UTG", *(f"UTG+{place}" for place in range(1, players - 5))]
+    return ("SB", "BB", *early[: players - 2 - len(late)], *late)
+
+
 @dataclass(frozen=True)
 class Rules:
     """One game; per-player tuples have `num_players` entries, per-street tuples `num_streets`.
@@ -172,13 +182,8 @@ class Rules:
 
     @property
     def positions(self) -> tuple[str, ...]:
-        """[P] names of the players' positions, by which of them acts last after the flop: the button, the cutoff and
-        the hijack, with a number for those before; heads-up the big blind has no button."""
-        if self.num_players == 2:
-            return "BB", "BTN"
-        late = ("HJ", "CO", "BTN")[-(self.num_players - 2) :]
-        early = ["UTG", *(f"UTG+{place}" for place in range(1, self.num_players - 5))]
-        return ("SB", "BB", *early[: self.num_players - 2 - len(late)], *late)
+        """[P] names of the players' positions."""
+        return position_names(self.num_players)
 
     @property
     def forced(self) -> "ForcedChips | None":

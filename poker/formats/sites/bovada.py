@@ -1,16 +1,17 @@
 """Reads hand histories in the text of Bovada, Ignition and Bodog: cash games and tournaments of Texas hold'em.
 
 Players have no names there: they are called by their position, and the owner of the file is `Hero`. All hole cards are
-shown. Stakes of cash games are those that are posted. The text tells what players got from the pots (`Hand result`)
-and no rake: it is what the pots lack. Hands of fast tables that end before the flop tell no total pot either.
-`Posts chip` is a live bet. `Posts dead chip` of a big blind or more is a live big blind, and the rest is dead.
+shown. Seats of tournaments may have registration numbers: the order is that of the lines. Stakes of cash games are
+those that are posted. The text tells what players got from the pots (`Hand result`) and no rake: it is what the pots
+lack. Hands of fast tables that end before the flop tell no total pot either. `Posts chip` is a live bet. `Posts dead
+chip` of a big blind or more is a live big blind, and the rest is dead.
 """
 
 import re
 from dataclasses import dataclass
 from functools import partial
 
-from poker.formats.played import LineError
+from poker.formats.played import MOST_SEATS, LineError
 from poker.formats.sites.lines import AMOUNT as _A
 from poker.formats.sites.lines import compiled, day_and_time
 from poker.formats.sites.pokerstars_read import PokerStarsLines
@@ -103,7 +104,7 @@ class BovadaLines(PokerStarsLines):
 
     def _acts(self, name: str, text: str) -> None:
         if button := _BUTTON.match(text):
-            self.button = int(button[1])
+            self.button = self.button or (0 if self.has_level else int(button[1]))
         kind, match = self._action(text, name in self.stacks) or ("", None)
         if match is None:
             return
@@ -131,6 +132,10 @@ class BovadaLines(PokerStarsLines):
         for place, event in enumerate(self.events):
             if event.kind == "dead" and event.chips[0] >= big:
                 self.events[place] = event._replace(kind="both blinds")
+        numbers = list(self.seats)
+        if self.has_level and (numbers != sorted(numbers) or numbers[-1] > MOST_SEATS):
+            self.button = numbers.index(self.button) + 1 if self.button else 0
+            self.seats = dict(enumerate(self.seats.values(), 1))
         blinds = [event.player for event in self.events if event.kind in ("small blind", "big blind")]
         if not self.button and blinds:  # nobody is dealer: the button is at an empty seat
             self.button = next(seat for seat, name in self.seats.items() if name == blinds[0]) - 1

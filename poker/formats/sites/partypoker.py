@@ -1,40 +1,45 @@
-"""Reads hand histories in the text of partypoker and of 888: no-limit and pot-limit Texas hold'em for money.
+"""Reads hand histories in the texts of partypoker and of 888: no-limit and pot-limit Texas hold'em for money.
 
-Amounts are what an action puts in. Neither text tells pots or a rake: the rake is what the pots lack. partypoker counts
-a bet that nobody called among what is won, 888 does not. Amounts come in the notation of many countries; cards are
-read in English.
+Amounts are what an action puts in. Neither text tells pots or a rake: the rake is what the pots lack. partypoker, whose
+text of 2026 has other brackets, counts a bet that nobody called among what is won, 888 does not. Amounts come in the
+notation of many countries; cards are read in English.
 """
 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from poker.formats.played import LineError
+from poker.formats.played import MOST_HANDS, LineError
 from poker.formats.sites.lines import SEATED, SiteLines, compiled, day_and_time
 from poker.game.cards import parse_cards
 from poker.run.errors import PokernetsError
 
-_HEADER = re.compile(r"\W*\*{5} ?(?:(\w+) )?Hand History for Game ([0-9]{1,18}) \*{5}\s*")
-_GAME = re.compile(r"(?:(NL|PL) Texas Hold'em|(No Limit|Pot Limit) Holdem)\b", re.IGNORECASE)
+_HEADER = re.compile(r"\W*\*{5} ?(?:(\w+) )?Hand History For Game ([0-9a-z]{1,40}) \*{5}\s*", re.IGNORECASE)
+_GAME = re.compile(
+    r"\b(?:(NL|PL) Texas Hold'em|(No Limit|Pot Limit) Holdem|Texas Holdem Game Table \((NL|PL)\))", re.IGNORECASE
+)
 _NUMBER = r"[0-9][0-9 ,.\u00a0]*"
 _STAKES = re.compile(rf"[^\d/]{{0,4}}({_NUMBER})/[^\d/]{{0,4}}({_NUMBER})")
 _AMOUNT = re.compile(r"(0|[1-9][0-9]{0,2}(?:[ ,.\u00a0][0-9]{3})+|[1-9][0-9]*)(?:[.,]([0-9]{1,2}))?")
 _SEAT = re.compile(r"Seat ([0-9]+): (.*) \( ?([^()]*) ?\)", re.IGNORECASE)
-_STREET = re.compile(r"\*\* Dealing (flop|turn|river) \*\* \[([^\]]*)\]", re.IGNORECASE)
+_STREET = re.compile(r"\*\* Dealing (flop|turn|river) \*\*(?: :)? \[([^\]]*)\]", re.IGNORECASE)
+_WHERE = re.compile(r"(?:Table (.*?) ?\([^()]*\))?(?: -- )?(?:Seat ([0-9]+) is the button)?", re.IGNORECASE)
 _TIME = re.compile(r"([0-9]{2}) ([0-9]{2}) ([0-9]{4}) ([0-9]{2}:[0-9]{2}:[0-9]{2})")
-_IN = r" ?\[([^\]+]*)\]\.?"
+_IN = r" ?[\[(]([^\])+]*)[\])]\.?"
 _ACTIONS = {
     "small blind": rf"posts small blind{_IN}",
     "big blind": rf"posts big blind{_IN}",
-    "both blinds": r"posts (?:big blind \+ dead|dead blind) ?\[([^\]]*)\]\.?",
+    "both blinds": r"posts (?:big blind \+ dead|dead blind) ?[\[(]([^\])]*)[\])]\.?",
     "ante": rf"posts ante{_IN}",
     "fold": r"folds\.?",
     "check": r"checks\.?",
     "call": rf"calls{_IN}",
     "put": rf"(?:bets|raises|is all-in) ?{_IN}",
+    "raise to": r"raises \S+ to (\S+)",
     "show": r"shows \[([^\]]*)\].*",
     "muck": r"(?:doesn't show|mucks) \[([^\]]*)\].*",
     "collected": rf"collected{_IN}",
+    "balance": r"balance .*\bcollected (\S+), net .*",
     "wins": r"wins (\S+(?: [A-Z]{3})?)(?: from the (?:main|side) pot.*)?",
 }
 _POSTS = ("small blind", "big blind", "both blinds", "ante")
@@ -60,7 +65,7 @@ class PartyLines(SiteLines):
 
     SITE = "partypoker or 888"
     HEADERS = (_HEADER,)
-    MARK = "Hand History for Game"
+    MARK = "*****"
     PATTERNS = compiled(_ACTIONS, re.IGNORECASE)
     VERBS = re.compile(r"(?:posts|folds|checks|calls|bets|raises|is all-in|collected|wins)\b", re.IGNORECASE)
 
@@ -69,7 +74,7 @@ class PartyLines(SiteLines):
     board: tuple[int, ...] = ()
 
     def _header(self, match: re.Match[str]) -> None:
-        self.number = int(match[2])
+        self.number = int(match[2]) if match[2].isdecimal() else int(match[2], 36) % MOST_HANDS
         self.wins_include_uncalled = not match[1]
         self.details = {"venue": match[1] or "partypoker"}
 
@@ -81,10 +86,9 @@ class PartyLines(SiteLines):
             self.add(street[1].upper(), cards=self.board)
         elif line.startswith("**"):
             return
-        elif button := re.fullmatch(r"Seat ([0-9]+) is the button", line, re.IGNORECASE):
-            self.button = int(button[1])
-        elif table := re.fullmatch(r"Table (.*?) ?\([^()]*\)", line):
-            self.details["table"] = table[1]
+        elif where := _WHERE.fullmatch(line):
+            self.button = int(where[2] or self.button)
+            self.details |= {"table": where[1]} if where[1] else {}
         elif not self.events and (seat := _SEAT.fullmatch(line)):
             self._sits(int(seat[1]), seat[2], seat[3])
         elif not self.events and SEATED.match(line):
@@ -98,7 +102,7 @@ class PartyLines(SiteLines):
         game = _GAME.search(line)
         if not game or re.search(r"\b(?:Trny|Tournament)\b", line):
             raise PokernetsError(f"`{line[:100]}` is not read, only no-limit and pot-limit hold'em for money")
-        self.limit = "pot limit" if (game[1] or game[2]).upper().startswith("P") else "no limit"
+        self.limit = "pot limit" if "".join(filter(None, game.groups())).upper().startswith("P") else "no limit"
         symbol = re.match(r"[$€£]", line)
         self.details |= {"currency_symbol": symbol[0]} if symbol else {}
         if stakes := _STAKES.match(line):
@@ -110,7 +114,7 @@ class PartyLines(SiteLines):
         kind, match = self._action(text) or ("", None)
         if match is None:
             return
-        if kind in ("collected", "wins"):
+        if kind in ("collected", "balance", "wins"):
             self.collected[name] += self._chips(match[1])
         elif kind in ("show", "muck"):
             self._show_cards(name, match[1])

@@ -12,6 +12,7 @@ CASH = sample("bovada_cash")
 WALK = sample("bovada_walk")
 TOURNAMENT = sample("bovada_tournament")
 POST = sample("bovada_post")
+LABELS = {"Small Blind": "SB", "Big Blind": "BB", "Dealer": "BTN"}
 
 
 def test_a_hand_with_all_cards_is_read_and_played() -> None:
@@ -109,6 +110,7 @@ def agree_with_their_texts(text: str) -> tuple[int, list[str]]:
             assert hand.rake == 100 * rake
             assert sum(hand.paid) == 100 * pots or "Return uncalled" not in block
             assert all(hand.state.hole_cards)
+            assert all(LABELS.get(name, at) == at for name, at in zip(hand.names, hand.rules.positions, strict=True))
     return len(read), refused
 
 
