@@ -1,8 +1,9 @@
 """Statistics of players as people quote them, VPIP, PFR and the like, each with its counts.
 
 Shares are of opportunities: VPIP and PFR of all hands dealt, also where nobody raised the big blind; a three-bet of the
-decisions after one raise of another; a c-bet of the flops on which the last raiser before the flop could bet first;
-WTSD of the hands whose flop the player saw. The aggression factor is bets and raises over calls after the flop.
+decisions after one raise of another in which a raise is legal; a c-bet of the flops on which the last raiser before
+the flop could bet first; WTSD of the hands whose flop the player saw. The aggression factor is bets and raises over
+calls after the flop.
 """
 
 import re
@@ -77,8 +78,9 @@ def choices(betting: Betting) -> Iterator[tuple[str, int, bool]]:
     paid, raised, raiser, c_bet = set[int](), set[int](), NOBODY, False
     out = set[int]()
     for state, player, action in betting.turns():
+        can_raise = state.legal().max_raise > 0
         if state.street == 0:
-            if state.num_raises == 1 and player != raiser:
+            if state.num_raises == 1 and player != raiser and can_raise:
                 yield THREE_BET, player, action > 0
             if action > 0 or (action == CALL and state.to_call):
                 paid.add(player)
@@ -88,7 +90,7 @@ def choices(betting: Betting) -> Iterator[tuple[str, int, bool]]:
             if action == FOLD:
                 out.add(player)
         elif state.street == 1 and raiser != NOBODY:
-            if state.num_raises == 0 and player == raiser:
+            if state.num_raises == 0 and player == raiser and can_raise:
                 c_bet = action > 0
                 yield C_BET, player, c_bet
             elif state.num_raises == 1 and c_bet:

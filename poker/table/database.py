@@ -51,8 +51,9 @@ _LINES = (
 
 
 _MEASURED = (
-    "How often of how many opportunities: VPIP and PFR of all hands, three-bets of decisions after one raise, c-bets of"
-    " flops that the last raiser could bet first, WTSD of flops seen; AF: bets and raises over calls after the flop."
+    "How often of how many opportunities: VPIP and PFR of all hands, three-bets of decisions after one raise in which"
+    " a raise is legal, c-bets of flops that the last raiser could bet first, WTSD of flops seen; AF: bets and raises"
+    " over calls after the flop."
 )
 
 

@@ -18,6 +18,7 @@ from poker.opponents.profiles import (
     choices,
     profiles,
 )
+from tests.formats.samples import sample
 from tests.games import load_rules
 
 SIX = load_rules("holdem_nolimit_6p")
@@ -39,6 +40,11 @@ def test_opportunities_of_a_hand() -> None:
     assert {player for measure, player, _ in opportunities if measure == WTSD} == {3, 5}
     limped = list(choices(Betting.parse(SIX, "ffffcc/cr200f")))
     assert {(measure, player) for measure, player, did in limped if did} == {(VPIP, 0)}  # the big blind only checks
+
+
+def test_nobody_can_three_bet_who_has_no_chips_to_raise() -> None:
+    hands = hands_of(sample("phh_no_raise_possible"), "x")
+    assert [counts(profile)[THREE_BET] for profile in profiles(hands).values()] == [(0, 0), (0, 0)]
 
 
 def counts(profile: Profile) -> dict[str, tuple[int, int]]:
