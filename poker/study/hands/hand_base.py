@@ -6,6 +6,7 @@ Results are in big blinds of the hand. The text of a hand is kept as PHH, so tha
 """
 
 import hashlib
+import re
 import sqlite3
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -23,6 +24,8 @@ from poker.run.errors import PokernetsError
 
 _MOST_PAGES = 1 << 16
 """Pages of 4 KiB of a file: some hundred thousand hands."""
+_DEALT = re.compile(r"\bd dh (p[0-9]+) ([0-9A-Za-z?]+)")
+"""Hole cards in the text of a hand."""
 _LETTER = {"fold": "f", "check": "x", "call": "c", "bet": "b", "raise": "r"}
 _LETTERS = "fxcbr/*?"
 _MOST_LETTERS = 100
@@ -151,7 +154,7 @@ class HandSearch:
 
 
 def rows_of(hands: Iterable[PlayedHand], mark: str) -> Iterator[HandRow]:
-    """Rows of the hands of a file or session, which `mark` tells from others; those of sites go by their text."""
+    """Rows of the hands of a file or session, which `mark` tells from others; those of sites go by site and number."""
     for number, hand in enumerate(hands):
         rules, lines = hand.rules, _lines(hand)
         text = "" if why_unwritable(PHH, hand) else "".join(hand_texts(PHH, [hand]))
@@ -166,8 +169,9 @@ def rows_of(hands: Iterable[PlayedHand], mark: str) -> Iterator[HandRow]:
             places[player] += 1
         whole = lines[-1][0] + lines[-1][1] if lines else ""
         board = cards_text(hand.state.board)
-        is_known = "venue" in hand.details and text
-        key = hashlib.sha256(text.encode()).hexdigest() if is_known else f"{mark}/{number}"
+        played = rules.starting_stacks, hand.state.betting.text(), board  # numbers of some files begin again
+        site = repr((hand.details.get("venue"), hand.number, played))
+        key = hashlib.sha256(site.encode()).hexdigest() if "venue" in hand.details else f"{mark}/{number}"
         counts = [
             CountRow(name, measure, profile.did[measure], profile.opportunities[measure])
             for name, profile in profiles([hand]).items()
@@ -207,6 +211,18 @@ def _lines(hand: PlayedHand) -> list[tuple[str, str]]:
     return letters
 
 
+def _add_cards(base: sqlite3.Connection, hand: HandRow) -> None:
+    """Add hole cards to the hand with the same key where they are not known."""
+    number, text = base.execute("SELECT id, text FROM hands WHERE key = ?", (hand.key,)).fetchone()
+    known = dict(_DEALT.findall(hand.text))
+    text = _DEALT.sub(
+        lambda dealt: f"d dh {dealt[1]} {known.get(dealt[1], '????')}" if "?" in dealt[2] else dealt[0], text
+    )
+    base.execute("UPDATE hands SET text = ? WHERE id = ?", (text, number))
+    cards = ((seat.cards, number, seat.position) for seat in hand.seats)
+    base.executemany("UPDATE seats SET cards = ? WHERE hand = ? AND position = ? AND cards = ''", cards)
+
+
 class HandBase:
     """The hands in the file `path`, for any threads. Raises PokernetsError for a file that is no such base, or full."""
 
@@ -217,13 +233,15 @@ class HandBase:
             base.executescript(_SCHEMA)
 
     def add(self, source: str, hands: Iterable[HandRow]) -> int:
-        """Add the hands of a source that are not there yet; returns how many."""
+        """Add the hands of a source that are not there yet, and to others the hole cards that the source has; returns
+        how many are added."""
         added = 0
         with self._open() as base:
             for hand in hands:
                 row = (source, *hand[:-3])
                 cursor = base.execute("INSERT OR IGNORE INTO hands VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?)", row)
                 if cursor.rowcount < 1:
+                    _add_cards(base, hand)
                     continue
                 added += 1
                 number = cursor.lastrowid

@@ -11,7 +11,7 @@ from poker.agents.simple import RandomAgent
 from poker.formats.histories import hands_of
 from poker.formats.phh import phhs_texts
 from poker.formats.played import PlayedHand
-from poker.game.cards import HOLDEM
+from poker.game.cards import HOLDEM, cards_text
 from poker.game.rules import FOLD
 from poker.game.state import HandState
 from poker.opponents.profiles import profiles
@@ -20,6 +20,7 @@ from poker.run.errors import PokernetsError
 from poker.study.hands.drill import draw_spot, review_hand
 from poker.study.hands.hand_base import HandBase, HandSearch, rows_in, rows_of
 from poker.study.hands.hand_file import FileReviews
+from tests.formats.samples import sample
 from tests.formats.sites.test_pokerstars import TOURNAMENT
 from tests.games import load_rules
 from tests.search.even_leaf import even_solver
@@ -119,6 +120,18 @@ def test_a_hand_of_a_site_is_known_in_another_file(base: HandBase) -> None:
     assert base.players()[0] == ("Ann", 1)
     with pytest.raises(PokernetsError, match=r"no\.txt, line 1: no hands"):
         rows_in("no.txt", b"no hands\n", RULES)
+
+
+def test_a_hand_in_the_files_of_two_players_is_there_once_with_the_cards_of_both(base: HandBase) -> None:
+    for player, added in (("p1", 1), ("p2", 0), ("p1", 0)):
+        file = rows_in(f"{player}.txt", sample(f"pokerstars_file_of_{player}").encode(), RULES)
+        assert (base.add(f"{player}.txt", file.hands), file.owner) == (added, player.upper())
+    assert base.players() == [("P1", 1), ("P2", 1)]
+    assert [base.results(HandSearch(player)) for player in ("P1", "P2")] == [[("BTN", 4.0)], [("SB", -3.0)]]
+    [hand] = hands_of(base.text(1), "hand")
+    assert [cards_text(cards) for cards in hand.state.hole_cards] == ["8c8d", "", "AhKd"]
+    another = sample("pokerstars_file_of_p2").replace("bets $4", "bets $5").replace("bet ($4)", "bet ($5)")
+    assert base.add("another.txt", rows_in("another.txt", another.encode(), RULES).hands) == 1
 
 
 def test_what_decisions_cost_and_drills(base: HandBase) -> None:
