@@ -1,6 +1,7 @@
 """Hands from files."""
 
-from collections.abc import Callable, Iterable, Iterator
+import warnings
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +14,22 @@ from poker.kernels.types import Columns
 from poker.opponents.profiles import KEYS, profiles
 
 
-def read_hands(file: str | Path, refused: Callable[[HistoryError], None] | None = None) -> Iterator[PlayedHand]:
-    """The hands of a file, of any format in docs/commands.md, one by one, each checked by the rules. The first that
-    cannot be read ends it with a HistoryError (file, line, reason), unless `refused` takes the errors."""
-    return histories.read_hands(Path(file), refused=refused)
+def read_hands(file: str | Path, errors: list[HistoryError] | None = None) -> Iterator[PlayedHand]:
+    """Read the hands of a file, of any format in docs/commands.md, one by one, each checked by the rules.
+
+    Args:
+        file: path of the file.
+        errors: list that takes a HistoryError (`path`, `line`, `reason`) for each hand that cannot be read; without a
+            list each is a warning.
+
+    Raises:
+        HistoryError: the file has no hands of any format.
+    """
+    return histories.read_hands(Path(file), refused=_warn if errors is None else errors.append)
+
+
+def _warn(error: HistoryError) -> None:
+    warnings.warn(str(error), stacklevel=3)
 
 
 def hands_table(hands: Iterable[PlayedHand]) -> Columns:

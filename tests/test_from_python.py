@@ -14,9 +14,11 @@ import pokernets
 from models.opponent.inference import OPPONENT_NET, POPULATION, STAMP
 from models.opponent.nets import WideNet
 from models.training.export import Architecture, export_net
+from poker.formats.played import HistoryError
 from poker.game.rules import CALL
 from poker.game.state import HandState
 from poker.run.errors import PokernetsError
+from tests.formats.samples import sample
 from tests.killed import ROOT
 
 NOTEBOOK = ROOT / "docs" / "agent.ipynb"
@@ -139,3 +141,13 @@ def test_mistakes_are_told() -> None:
         pokernets.leaf_values(flop, ["KdQh"], [], player=0)
     with pytest.raises(PokernetsError, match="did you mean 'search'"):
         pokernets.load_agent(serch="quick")
+
+
+def test_hands_that_cannot_be_read_are_left_out_with_warnings_or_errors(tmp_path: Path) -> None:
+    file = tmp_path / "hands.txt"
+    file.write_text(f"{sample('two_sites').replace('Raises $19 to $20', 'Raises $18 to $20')}\n{sample('bovada_walk')}")
+    with pytest.warns(UserWarning, match=r"hands\.txt, line 26: 1800 more chips make 1900, not 2000"):
+        assert len(list(pokernets.read_hands(file))) == 2
+    errors: list[HistoryError] = []
+    assert len(list(pokernets.read_hands(file, errors))) == 2
+    assert [error.line for error in errors] == [26]
