@@ -1,12 +1,8 @@
-"""All-in before the flop with the best hands, and nothing else: the plan that bet menus without all-in misread.
-
-How much can be won from it is known exactly: cards alone decide once the chips are in.
-"""
+"""All-in before the flop with the best hands, and nothing else: the plan that bet menus without all-in misread."""
 
 import numpy as np
 from numpy.typing import NDArray
 
-from poker.abstraction.equities import showdown_equity
 from poker.abstraction.features import hand_features
 from poker.agents.base import SamplingAgent
 from poker.game.rules import CALL, FOLD, Rules
@@ -44,29 +40,6 @@ class AllInPlayer(SamplingAgent):
         if state.betting.street or best == other:
             return (other,), np.ones((state.rules.num_hands, 1), np.float32)
         return (other, best), np.stack((1 - self._played, self._played), axis=1).astype(np.float32)
-
-    def best_reply(self, rules: Rules) -> tuple[float, float]:
-        """Chips per hand that the best reply wins as player 0, who posts the big blind, and as player 1.
-
-        Player 0 calls an all-in where that loses less than the blind. Player 1 folds, or calls the blind: that gets
-        what any raise does, an all-in or (by a bet after the flop) the big blind, and risks least.
-        """
-        big, small = rules.blinds
-        all_in = self._all_in(rules)
-        against_all_in = np.maximum(self.call_gains(rules), 0.0) - big * all_in
-        limped = against_all_in + big * (1 - all_in)
-        return float((against_all_in + small * (1 - all_in)).mean()), float(np.maximum(limped, -small).mean())
-
-    def call_gains(self, rules: Rules) -> NDArray[np.float64]:
-        """[1326] chips that calling the all-in wins over giving up a big blind, by hand, 0 where nobody is all-in."""
-        equity, disjoint = showdown_equity(rules, ()).astype(np.float64), rules.space.disjoint
-        called = ((2 * equity - 1) * disjoint * self._played).sum(axis=1) / disjoint.sum(axis=1) * min(rules.stacks)
-        return np.asarray(called + rules.blinds[0] * self._all_in(rules))
-
-    def _all_in(self, rules: Rules) -> NDArray[np.float64]:
-        """[1326] probability that the player is all-in, given the opponent's hand."""
-        disjoint = rules.space.disjoint
-        return np.asarray((disjoint * self._played).sum(axis=1) / disjoint.sum(axis=1))
 
 
 def best_hands(share: float) -> NDArray[np.float64]:

@@ -84,8 +84,8 @@ def test_settings_that_a_part_passes_on_are_checked_as_its_own(overrides: list[s
 @pytest.mark.parametrize(
     ("overrides", "message"),
     [
-        (["evaluate=scripted_players", "hands=many"], "MatchSettings: 'hands' must be int, not 'many'"),
-        (["evaluate=scripted_players", "+evaluate.colour=1"], "scripted_players.run has no parameter 'colour'"),
+        (["evaluate=match", "agents=[random]", "hands=many"], "MatchSettings: 'hands' must be int, not 'many'"),
+        (["evaluate=demo", "+evaluate.colour=1"], "demo.run has no parameter 'colour'"),
         (
             ["evaluate=match", "agents=[depth_limited_exploit,random]", "+agent.depth_limited_exploit.safety=3"],
             "DepthLimitedExploitAgent: 'safety' must be str, not 3",
@@ -299,9 +299,8 @@ def _plain(value: Any) -> Any:
 
 
 @pytest.mark.parametrize("argument", ["hands=1_000", "hands=1e3", "seed=1_0"])
-def test_numbers_are_written_in_digits(argument: str, tmp_path: Path) -> None:
-    (tmp_path / "a.txt").write_text("x")
-    done = evaluate("evaluate=beside_people", f"log={tmp_path}/a.txt", "agents=[always_call]", argument)
+def test_numbers_are_written_in_digits(argument: str) -> None:
+    done = evaluate("evaluate=match", "agents=[always_call,random]", argument)
     assert done.returncode == 2
     assert f"'{argument.partition('=')[0]}' must be int, not" in done.stderr
 

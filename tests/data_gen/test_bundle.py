@@ -203,7 +203,7 @@ def test_agents_that_a_bundle_seats_need_what_it_holds() -> None:
     assert {*needs["depth_limited"]} == {"blueprint", "leaf_table", "leaf_net"}
     assert {*needs["poki_net"]} == {"preflop_rollouts", "opponent_net/hand", "opponent_net/adaptive"}
     assert {*needs["blueprint"]} == {"blueprint", "abstraction"}
-    assert not needs.keys() & {"rival", "people_loose", "donksolver", "equity"}
+    assert not needs.keys() & {"rival", "people_loose", "equity"}
 
 
 FLOP_HOLDEM = ("game=flop_holdem_nolimit", "agents=[blueprint]")

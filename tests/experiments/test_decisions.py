@@ -5,20 +5,22 @@ import tarfile
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hydra.utils import instantiate
 
 from conf.compose import compose
+from poker.agents.base import SamplingAgent
 from poker.experiments.decisions import experiment
 from poker.experiments.decisions.solved import on_options
 from poker.formats.pokerbench import ALL_IN, amount_of, is_card, read_decisions
 from poker.game.betting import Betting
 from poker.game.rules import FOLD
+from poker.game.state import HandState, Policy
 from poker.play.lineup import AgentSpec
 from poker.run.errors import PokernetsError
 from poker.study.spots.report import Settings
 from poker.tree.spots import spot_bets, spot_root
-from tests.experiments.test_beside_people import Even
 from tests.games import CONF, load_rules
 from tests.search.even_leaf import EvenLeaf
 
@@ -46,6 +48,15 @@ def files(tmp_path: Path) -> list[str]:
     for name, text in {"preflop": PREFLOP, "postflop": POSTFLOP}.items():
         (tmp_path / f"{name}.csv").write_text(text)
     return [str(tmp_path / f"{name}.csv") for name in ("preflop", "postflop")]
+
+
+class Even(SamplingAgent):
+    """Folds, calls and makes the least and the largest raise, each as often."""
+
+    def policy(self, state: HandState) -> Policy:
+        legal = state.legal()
+        actions = (-1,) * legal.fold + (0,) + ((legal.min_raise, legal.max_raise) if legal.max_raise else ())
+        return actions, np.full((state.rules.num_hands, len(actions)), 1 / len(actions), np.float32)
 
 
 def decide(files: list[str], out: Path, **changes: Any) -> dict[str, Any]:

@@ -1,1 +1,1 @@
-"""Players of other programs: OpenSpiel's bots and policies, donksolver's blueprints."""
+"""Players of other programs at our tables: bots and policies of OpenSpiel."""
