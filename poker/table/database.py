@@ -178,7 +178,7 @@ class _Database:
         listing = await run.io_bound(self._page_of, search)
         if listing is None or search != self._search():
             return
-        results, profiles, leaks, hands = listing
+        results, profiles, leaks, hands, unreviewable = listing
         there = sorted({position for position, _ in results} | {str(self._position.value)} - {_ANY})
         self._position.set_options([_ANY, *there])
         self._results.set_content(_results_html(results))
@@ -186,7 +186,7 @@ class _Database:
         self._leaks.clear()
         with self._leaks:
             if not leaks:
-                ui.label("No decision that is reviewed has certainly cost anything.")
+                ui.label(_no_leaks_text(hands, len(results), unreviewable))
             for leak in leaks:
                 ui.button(_leak_text(leak), on_click=partial(self._line.set_value, leak.line)).props(_ROW)
         self._hands.clear()
@@ -197,13 +197,14 @@ class _Database:
 
     def _page_of(
         self, search: HandSearch
-    ) -> tuple[list[tuple[str, float]], dict[str, Profile], list[Leak], list[ListedHand]]:
+    ) -> tuple[list[tuple[str, float]], dict[str, Profile], list[Leak], list[ListedHand], Counter[str]]:
         base = self._base
         return (
             base.results(search),
             base.profiles(search, _SHOWN),
             base.leaks(search, _SHOWN),
             base.hands(search, _SHOWN),
+            base.unreviewable(search),
         )
 
     def _open(self, number: int, player: str) -> None:
@@ -267,6 +268,16 @@ class _Database:
         self._stopped = True
         self._run.set_text("Review these hands")
         self._progress.set_text(_reviewed_text(reviewed, left_out, decisions))
+
+
+def _no_leaks_text(hands: list[ListedHand], found: int, unreviewable: Counter[str]) -> str:
+    """Why no leaks are listed of `found` hands, of which `hands` are the costliest."""
+    if any(hand.cost is not None for hand in hands):
+        return "No decision that is reviewed has certainly cost anything."
+    if unreviewable.total() == found:
+        why = f": {words.reasons(unreviewable)}" if unreviewable else ""
+        return f"None of the {found:,} hands found can be reviewed{why}. Reviews are of heads-up no-limit hands."
+    return "No decision of these hands is reviewed yet: press Review these hands."
 
 
 def _reviewed_text(reviewed: int, hands: Counter[str], decisions: Counter[str]) -> str:

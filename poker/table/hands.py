@@ -226,7 +226,8 @@ def _told(file: HandFile, left_out: Counter[str]) -> str:
     rows += [f"and {more} more"] * bool(more)
     items = "".join(f"<li>{escape(row)}</li>" for row in rows)
     beside = (
-        '<p>The page <a href="/database">Database</a> shows hands that are left out here: results, leaks, drills.</p>'
+        '<p>The page <a href="/database">Database</a> has results and statistics of all hands; its leaks and drills are'
+        " of hands that can be reviewed, like those here.</p>"
     )
     unread = f", {len(file.errors):,} more cannot be read" if file.errors else ""
     return f"<p>{escape(file.name)}: {file.count:,} hands{unread}</p><ul>{items}</ul>{beside * bool(left_out)}"

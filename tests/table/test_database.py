@@ -16,7 +16,7 @@ from nicegui.page import page
 from poker.formats.phh import phhs_texts
 from poker.play.table_game import PERSON
 from poker.study.hands.hand_base import HandBase, HandSearch, rows_of
-from poker.table.database import _Database, _reviewed_text, _Shared
+from poker.table.database import _Database, _no_leaks_text, _reviewed_text, _Shared
 from tests.study.hands.test_hand_base import session
 from tests.study.hands.test_hand_file import HEADS_UP, RULES
 from tests.table.browser import Browser, open_browser
@@ -74,6 +74,22 @@ def test_a_base_has_the_hands_of_the_table_as_they_were_seen(tmp_path: Path) -> 
 )
 def test_reviews_say_what_they_leave_out(hands: dict[str, int], decisions: dict[str, int], text: str) -> None:
     assert _reviewed_text(3, Counter(hands), Counter(decisions)) == text
+
+
+@pytest.mark.parametrize(
+    ("players", "cost", "text"),
+    [
+        (2, None, "No decision of these hands is reviewed yet"),
+        (6, None, "None of the 1 hands found can be reviewed: 6 players (1)"),
+        (2, 0.0, "No decision that is reviewed has certainly cost anything."),
+    ],
+)
+def test_why_there_are_no_leaks(players: int, cost: float | None, text: str, tmp_path: Path) -> None:
+    base, search = HandBase(tmp_path / "hands.sqlite"), HandSearch("p0")
+    base.add("session", rows_of(session(1, players), "session"))
+    base.set_costs([(0.0, 1, "p0", 0)] if cost is not None else [])
+    found = len(base.results(search))
+    assert _no_leaks_text(base.hands(search, 10), found, base.unreviewable(search)).startswith(text)
 
 
 def test_the_hands_just_imported_are_chosen(tmp_path: Path) -> None:

@@ -25,6 +25,7 @@ def browser(tmp_path: Path) -> Iterator[Browser]:
 def test_a_file_is_listed_reviewed_and_replaced(browser: Browser, tmp_path: Path) -> None:
     browser.open("hands")
     browser.shows("[role=status]", "1 left out: 4 players: reviews are of heads-up hands")
+    browser.shows("[role=status] p", "its leaks and drills are of hands that can be reviewed")
     assert browser.shows("[role=status] a", "Database").get_property("pathname") == "/database"
     assert len(browser.until(lambda: browser.all(".mistakes button"))) == 12
     browser.press(".mistakes button", "Hand 1: KhQh, 100 bb deep, +16.5 bb, 2 of 4 decisions")
