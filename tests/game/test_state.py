@@ -62,6 +62,15 @@ def test_pots_go_to_whoever_paid_for_them_and_odd_chips_to_the_first_seats(
     assert state.payoffs() == payoffs
 
 
+def test_dead_chips_are_in_the_main_pot_alone() -> None:
+    """Players 0 and 2 lose a dead blind of 5 each beside the side pot of 140 that player 1 cannot win."""
+    rules = table_rules(blinds=(5, 10, 0), starting_stacks=(105, 30, 105), min_bet=10, first_to_act=2, dead=(5, 0, 5))
+    hands = map(rules.parse_cards, ("KsKh", "AsAh", "QsQh"))
+    state = play(HandState.start(rules, hands, rules.parse_cards("2h3d8h9sJs")), "r100 c c")
+    assert state.pots() == [Pot(100, (0, 1, 2)), Pot(140, (0, 2))]
+    assert state.payoffs() == [35, 70, -105]
+
+
 def test_odd_chips_may_be_divided() -> None:
     state = play(deal((1000,) * 3, "AsKh AdKc 7c2d", "2h3d8h9sJs"), "r201 c c / c r302 f c / c c / c c")
     assert state.divided_payoffs() == [100.5, 100.5, -201]

@@ -11,6 +11,7 @@ from poker.opponents.action_statistics import BestOf, Constant, ContextCounts
 from poker.opponents.limit.modelling import ByStreet, Modelling, tracker_for
 from poker.opponents.limit.tracker import Tracker
 from poker.opponents.model import RAISE_CLASS, Context, Predictor
+from poker.opponents.responses import likelihood
 from poker.run.errors import PokernetsError
 from tests.games import load_rules
 from tests.poki import rates
@@ -66,6 +67,23 @@ def test_following_step_by_step_equals_following_at_once() -> None:
     assert isinstance(often.predictor, ContextCounts)
     np.testing.assert_equal(often.predictor.counts, once.predictor.counts)
     assert sum(each.sum() for each in once.predictor.counts.values()) == len(BETTING.replace("/", ""))
+
+
+def test_chance_explains_an_action_as_often_as_it_happens() -> None:
+    """A raise that happens with .2; a share of .2 of the actions is chance. A weight is .8 of the probability given the
+    hand, and .2 * .2. Of a raise that a shown hand makes with .2 too, .2 is chance, like .2 of the 40 actions before.
+    """
+    counts = Constant(np.tile([0.3, 0.5, 0.2], (12, 1)))
+    follower = Tracker(counts, rates(), counts)
+    betting = deal("").betting
+    follower.begin(10)
+    follower.observe(betting, (), betting.legal().min_raise, reweight=True)
+    table = follower.tables([betting.to_act])[0]
+    quantile = follower.quantile(betting, ())
+    informed = likelihood(0, 1, quantile, np.array([0.3, 0.5, 0.2]), RAISE_CLASS)
+    np.testing.assert_allclose(table, (0.8 * informed + 0.2 * 0.2) / (0.8 * informed.max() + 0.2 * 0.2), rtol=1e-5)
+    follower.calibration.shown("ann", informed=0.2, uninformed=0.2)
+    assert follower.calibration.noise("ann") == pytest.approx((0.2 * 40 + 0.2) / 41)
 
 
 def test_shown_hands_calibrate_those_who_showed_them() -> None:
