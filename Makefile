@@ -59,8 +59,8 @@ release: $(INSTALLED)
 	@echo 'The agent of models/trained, at scale=laptop: two core hours or more (docs/results/costs); times beside the steps are'
 	@echo 'the demo'"'"'s. What is made already is kept, and Ctrl+C loses nothing.'
 	@$(MAKE) --no-print-directory pipeline SCALE=laptop
-	$(BIN)/python -m data_gen job=bundle scale=laptop job.agents=[$(SEATS)] job.table_step=0.0078125 job.strategy_levels=5 \
-		job.megabytes=15 job.output=models/trained/laptop.bundle
+	$(BIN)/python -m data_gen job=bundle scale=laptop job.agents=[$(SEATS)] job.table_step=0.0078125 \
+		job.megabytes=40 job.output=models/trained/laptop.bundle
 
 play: $(INSTALLED)
 	$(BIN)/python evaluate.py evaluate=play scale=laptop artifacts=models/trained/laptop.bundle

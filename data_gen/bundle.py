@@ -4,13 +4,14 @@ Agents that solve need little of a blueprint: its betting tree, which says what 
 and not its strategy. Packed are
 
 - blueprint: the tree, and the strategy of the first round in 8 bits, which charts are drawn from; for agents that play
-  it or roll it out all of it, in as many levels of probability as one likes;
+  it or roll it out the whole strategy, exactly as it is stored: `job=blueprint` stores 8 bits, that is 255 levels of
+  probability;
 - abstraction: its settings, from which it is made again, to the bit, where it is needed first;
 - leaf_table: values as float16, without their standard errors;
 - everything else as it is.
 
-So a bundle plays as the artifacts do but for the levels and the rounding of the table to float16, 11 bits of every
-value, or coarser: values rounded to multiples of 1/128 of the pot, far below their standard errors, pack to two thirds.
+A bundle plays as the artifacts do, except that the values of leaf tables are rounded to float16, which has 11 bits.
+They may be rounded further: multiples of 1/128 of the pot, far below the standard errors, pack to two thirds.
 """
 
 import json
@@ -33,9 +34,6 @@ from poker.store.artifacts import Artifact, open_artifact, write_artifact
 from poker.store.bundle import CONTENTS, write_bundle
 from poker.store.provenance import provenance
 
-_LEVELS = (3, 5, 15, 17, 51, 85, 255)
-"""Numbers of equal steps from 0 to 1 that 8 bits hold exactly."""
-
 
 def run(
     *,
@@ -43,7 +41,6 @@ def run(
     needs: Mapping[str, Sequence[str]],
     agents: Sequence[str] | None,
     table_step: float,
-    strategy_levels: int,
     megabytes: float,
     dry: bool,
     output: str,
@@ -52,12 +49,9 @@ def run(
 
     `needs` are artifacts, as places below `artifacts`, by each agent that a bundle can seat.
 
-    Values of leaf tables are rounded to multiples of `table_step` pots first, if it is not 0, and probabilities of
-    whole blueprints to multiples of 1 / `strategy_levels`, a divisor of 255. Refused, leaving what is there, when the
-    file would have more than `megabytes`.
+    Values of leaf tables are rounded to multiples of `table_step` pots first, if it is not 0. Refused, leaving what is
+    there, when the file would have more than `megabytes`.
     """
-    if strategy_levels not in _LEVELS:
-        raise PokernetsError(f"`job.strategy_levels` can be {', '.join(map(str, _LEVELS))}, not {strategy_levels}")
     source, target = Path(artifacts), Path(output)
     names = dict.fromkeys(name for agent in _chosen(source, agents, needs) for name in needs[agent])
     packing = {name: open_artifact(source / name, None) for name in names}
@@ -67,14 +61,13 @@ def run(
         "seats": seats,
         "made_from": {name: artifact.fingerprint for name, artifact in packing.items()},
         "recipes": {name: {"config": of.config, "fingerprint": of.fingerprint} for name, of in abstractions.items()},
-        "rounding": {"strategy_levels": strategy_levels, "table": "float16", "table_step_pots": table_step},
+        "rounding": {"table": "float16", "table_step_pots": table_step},
     }
-    levels = strategy_levels if abstractions else None
     if _packed_already(target, contents):
         print(f"bundle {target} is there, for {', '.join(seats)}", file=sys.stderr)
         return
     with tempfile.TemporaryDirectory() as folder:
-        _pack(packing, Path(folder), table_step, levels)
+        _pack(packing, Path(folder), table_step, whole=bool(abstractions))
         sizes = {name: sum(file.stat().st_size for file in (Path(folder) / name).iterdir()) for name in packing}
         print(f"to compress: {_sizes_text(sizes)} for {', '.join(seats)}", file=sys.stderr)
         if dry:
@@ -111,10 +104,10 @@ def _packed_already(target: Path, contents: dict[str, Any]) -> bool:
         return False
 
 
-def _pack(artifacts: dict[str, Artifact], folder: Path, table_step: float, levels: int | None) -> None:
+def _pack(artifacts: dict[str, Artifact], folder: Path, table_step: float, *, whole: bool) -> None:
     trained = artifacts.get("blueprint")
     packed = {
-        name: _pack_blueprint(artifact, folder / name, levels)
+        name: _pack_blueprint(artifact, folder / name, whole=whole)
         for name, artifact in artifacts.items()
         if artifact.kind == blueprint.KIND
     }
@@ -126,18 +119,14 @@ def _pack(artifacts: dict[str, Artifact], folder: Path, table_step: float, level
             shutil.copytree(artifact.path, folder / name)
 
 
-def _pack_blueprint(artifact: Artifact, path: Path, levels: int | None) -> Artifact:
-    """All of the blueprint in so many levels of probability, or of its first round alone."""
+def _pack_blueprint(artifact: Artifact, path: Path, *, whole: bool) -> Artifact:
+    """The `whole` blueprint, or its tree with the strategy of the first round alone."""
+    if whole:
+        return _write(artifact, path, dict(artifact.arrays))
     first = blueprint.FirstRound.load(artifact.path)
     trees = {} if first.tree.from_rules else blueprint.tree_arrays(first.tree)
-    num_buckets = list(artifact.config["num_buckets"] if levels else first.sampling.num_buckets)
-    strategy = blueprint.in_levels(artifact, levels) if levels else first.quantised()
-    return _write(
-        artifact,
-        path,
-        {**trees, "strategy": strategy},
-        config={**artifact.config, "num_buckets": num_buckets, "bits": 8},
-    )
+    config = {**artifact.config, "num_buckets": list(first.sampling.num_buckets), "bits": 8}
+    return _write(artifact, path, {**trees, "strategy": first.quantised()}, config=config)
 
 
 def _pack_table(artifact: Artifact, trained: Artifact, packed: Artifact, path: Path, step: float) -> None:

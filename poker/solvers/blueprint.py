@@ -212,23 +212,6 @@ def stored_strategy(artifact: Artifact, name: str, size: int | None = None) -> N
     return np.asarray(artifact.array(name, (size,), dtypes=tuple(_DTYPES.values())))
 
 
-def in_levels(artifact: Artifact, levels: int) -> NDArray[np.uint8]:
-    """The strategy of a blueprint's artifact in 8 bits, probabilities rounded by largest remainder to multiples of
-    1 / `levels`, a divisor of 255."""
-    _, sampling = _stored_trees(artifact, tuple(artifact.config["num_buckets"]))
-    strategy = stored_strategy(artifact, "strategy", sampling.table_size // 2)
-    rounded = np.zeros(strategy.size, dtype=np.uint8)
-    for nodes in sampling.batches(_BATCH_ENTRIES):
-        places = sampling.starts(nodes)[:, :, None] + np.arange(int(sampling.nodes["arity"][nodes[0]]))
-        weights = strategy[places].astype(np.float64)
-        shares = weights / weights.sum(axis=-1, keepdims=True) * levels
-        steps = np.floor(shares)
-        missing = levels - steps.sum(axis=-1, keepdims=True)
-        ranks = np.argsort(np.argsort(steps - shares, axis=-1, kind="stable"), axis=-1)
-        rounded[places] = (steps + (ranks < missing)) * (255 // levels)
-    return rounded
-
-
 def _stored_trees(artifact: Artifact, num_buckets: tuple[int, ...]) -> tuple[BettingTree, SamplingTree]:
     rules = rules_from(artifact.config["rules"])
     if f"{_TREE}kind" not in artifact.arrays:
