@@ -23,6 +23,8 @@ Labelled = tuple[str, Estimate]
 
 _RUNNING_POINTS = 100
 _MAX_RUNNING = 10
+_MAX_INSIDE = 6
+"""Most curves whose legend stands inside the axes."""
 _NAMED_ROWS = 60
 
 
@@ -138,16 +140,18 @@ def crosstable(title: str, unit: str, names: Sequence[str], results: Mapping[str
 
 
 def curves(title: str, value: str, lines: Sequence[Curve], *, logarithmic: bool) -> "Figure":
-    """Curves with their intervals against each of their clocks, side by side."""
-    clocks = list(lines[0].clocks)
-    figure = _figure(6 * len(clocks), 4.8, title)
+    """Curves with their intervals against each of their clocks, side by side. An axis that is not logarithmic is linear
+    up to 1 and logarithmic beyond, so that a lead of 1 shows beside winnings of 1,000."""
+    clocks, many = list(lines[0].clocks), len(lines) > _MAX_INSIDE
+    figure = _figure(max(6.0 * len(clocks), 8.0), 6.5 if many else 4.8, title)
     for axes, clock in zip(_panels(figure, len(clocks)), clocks, strict=True):
         _draw_curves(axes, lines, clock, cut=logarithmic)
         axes.set_xscale("log")
-        axes.set_yscale("log" if logarithmic else "linear")
+        axes.set_yscale("log" if logarithmic else "symlog", **({} if logarithmic else {"linthresh": 1}))
         _label(axes, clock, value)
         axes.grid(visible=True, which="both", alpha=0.3)
-    figure.axes[0].legend(fontsize="small")
+    place = {"loc": "outside lower center", "ncols": 2} if many else {"loc": "best"}
+    (figure if many else figure.axes[0]).legend(*figure.axes[0].get_legend_handles_labels(), fontsize="small", **place)
     return figure
 
 
@@ -186,11 +190,13 @@ class Frontier:
 
 
 def frontiers(title: str, across: str, up: str, panels: Mapping[str, Sequence[Frontier]]) -> "Figure":
-    """Panels in rows of three, by name; paths of one name are alike in all of them."""
+    """Panels in rows of three, by name; paths of one name are alike in all of them. `across` is linear up to 1 and
+    logarithmic beyond."""
     figure, flat = _rows_of_three(title, panels)
     for paths, axes in zip(panels.values(), flat, strict=True):
         for path in paths:
             axes.plot(path.across, path.up, path.dashes, label=path.name, color=path.color, marker=".", linewidth=1)
+        axes.set_xscale("symlog", linthresh=1)
         _label(axes, across, up)
     figure.legend(*flat[0].get_legend_handles_labels(), loc="outside lower center", ncols=3, fontsize="small")
     return figure
@@ -221,7 +227,7 @@ def _figure(width: float, height: float, title: str) -> "Figure":
     figure = Figure(figsize=(width, height), layout="constrained")
     FigureCanvasAgg(figure)
     if title:
-        figure.suptitle(title)
+        figure.suptitle(title, wrap=True)
     return figure
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from poker.report.charts import Curve, Series, curves, intervals, intervals_and_means, png
+from poker.report.charts import Curve, Frontier, Series, curves, frontiers, intervals, intervals_and_means, png
 from poker.report.estimates import Estimate, estimate, exact
 
 
@@ -34,3 +34,24 @@ def test_curves_are_drawn_against_each_clock() -> None:
     assert [axes.get_xlabel() for axes in figure.axes] == ["iterations", "CPU seconds"]
     assert np.asarray(figure.axes[1].lines[0].get_xdata()).tolist() == [0.1, 1.0]
     assert curve.interval.tolist() == [[1.5, 1.0], [2.5, 1.0]]
+
+
+def test_many_names_and_a_long_title_stay_inside_the_picture() -> None:
+    points = {"values at each leaf": np.array([1.0, 2.0])}
+    lines = [Curve(f"averaged and biased, translation, {i} values", points, [exact(1.0)] * 2) for i in range(16)]
+    figure = curves("Exploitability of answers to a bet " * 4, "mbb per hand", lines, logarithmic=True)
+    figure.canvas.draw()
+    for box in (figure.texts[0].get_window_extent(), figure.legends[0].get_window_extent()):
+        assert 0 <= box.x0 < box.x1 <= figure.bbox.width
+        assert 0 <= box.y0 < box.y1 <= figure.bbox.height
+
+
+def test_small_values_show_beside_large_ones() -> None:
+    """A lead of 1 beside winnings of 1,000, and what little exploitability wins."""
+    lead = Curve("a vs b", {"iterations": np.array([10.0, 100.0])}, [exact(-160.0), exact(1.3)])
+    path = Frontier("known", np.array([0.4, 4000.0]), np.array([1.0, 2.0]), "black", "-")
+    [won], [risked] = (
+        curves("", "mbb per hand", [lead], logarithmic=False).axes,
+        frontiers("", "exploitability", "won", {"rock": [path]}).axes,
+    )
+    assert (won.get_yscale(), risked.get_xscale()) == ("symlog", "symlog")

@@ -282,9 +282,10 @@ def sections(title: str, record: Mapping[str, Any], values: Sequence[int]) -> li
 
 
 def _figure(title: str, answers: Sequence[Mapping[str, Any]], values: list[int]) -> "Chart":
-    """Exploitability over the number of values, with a line for each answer that has no such number."""
+    """Exploitability over the number of values, with a line for each answer that has no such number. Answers that
+    translate on the flop are in the table alone."""
     lines: list[Curve] = []
-    for name in dict.fromkeys(one["answer"] for one in answers):
+    for name in dict.fromkeys(one["answer"] for one in answers if FALLBACK not in one["answer"]):
         same = [one for one in answers if one["answer"] == name]
         at, results = [one["values"] for one in same], [exact(one["exploitability"]) for one in same]
         if len(same) == 1:
@@ -292,10 +293,6 @@ def _figure(title: str, answers: Sequence[Mapping[str, Any]], values: list[int])
             at, results = values, results * len(values)
         lines.append(Curve(name, {"values at each leaf": np.array(at, np.float64)}, results))
     figure = curves(title, "mbb per hand", lines, logarithmic=True)
-    legend = figure.axes[0].get_legend()
-    assert legend is not None
-    legend.remove()
-    figure.legend(loc="outside lower center", ncols=2, fontsize="small")
     figure.axes[0].set_xscale("log", base=2)
     figure.axes[0].set_xticks(values, [str(value) for value in values])
     return figure
