@@ -15,6 +15,7 @@ from poker.report.estimates import Estimate
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Chart
+    from PIL.Image import Image
 
 DOCS = Path(__file__).parents[2] / "docs"
 AGENTS = ("blueprint", "depth_limited")
@@ -42,7 +43,7 @@ def main() -> None:
         (DOCS / "results" / path).write_bytes(png(figure))
 
 
-def experiments() -> Iterator[tuple[str, "Chart"]]:
+def experiments() -> Iterator[tuple[str, "Chart | Image"]]:
     """Pictures as the reports of their experiments draw them, by path below docs/results."""
     answers = _read("figure_2/pot_fraction")
     frontiers = {"gains": [], **_read("exploit_or_be_exploited/leduc")}  # which is older than they
