@@ -129,7 +129,9 @@ class Concessions:
         path = betting.actions[self.root.street][len(self.root.actions[self.root.street]) :]
         if betting.is_over or path not in self.values:
             return None
-        starts, values = self.starts.get(path), self.values[path]
-        if betting.street != self.root.street:
+        starts = self.starts.get(path)
+        if betting.street == self.root.street:
+            values: OpponentValues | None = self.values[path]
+        else:
             values = None if starts is None else starts.on(board[-1], betting.rules)
         return None if values is None or not np.isfinite(values).any() else values
