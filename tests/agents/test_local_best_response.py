@@ -8,8 +8,9 @@ import pytest
 from poker.agents.base import Agent
 from poker.agents.local_best_response import LbrActions, LbrStreet, LocalBestResponse
 from poker.agents.simple import AlwaysCall, RandomAgent
+from poker.game.betting import Betting
 from poker.game.rules import CALL, FOLD, Rules
-from poker.game.state import HandState, Policy
+from poker.game.state import HandState, Policy, public_state
 from poker.play.hand import play_hand
 from poker.solvers.best_response.public import best_response
 from poker.tree import bet_menu
@@ -29,6 +30,27 @@ class AlwaysFold(RandomAgent):
 
     def _weights(self, state: HandState) -> dict[int, float]:
         return {FOLD: 1.0} if state.legal().fold else {CALL: 1.0}
+
+
+class Folding(AlwaysFold):
+    """Folds hands to a bet as often as `folds` says, and calls with the rest."""
+
+    def __init__(self, folds: list[float]) -> None:
+        super().__init__()
+        self._probs = np.array([[share, 1 - share] for share in folds], np.float32)
+
+    def policy(self, state: HandState) -> Policy:
+        return (FOLD, CALL), self._probs
+
+
+@pytest.mark.parametrize(("folds", "bets"), [([1, 1, 0], False), ([1, 1, 1], True)])
+def test_a_bet_is_worth_what_it_is_against_the_hands_that_call(folds: list[float], bets: bool) -> None:
+    """Kuhn's queen has half of the pot of two chips by a check. By a bet it has the pot half of the time, and where the
+    king calls it loses the chip."""
+    rules = load_rules("kuhn")
+    lbr = LocalBestResponse(name="lbr", game=rules, opponent=Folding(folds), actions=LbrActions([EVERYTHING]))
+    actions, probs = lbr.policy(public_state(Betting.start(rules), ()))
+    assert (actions[int(probs[1].argmax())] > CALL) is bets
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -4,6 +4,7 @@ Single bets are read as in the published vectors (tests/golden/oracles.json).
 """
 
 import json
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -45,6 +46,14 @@ def test_bet_between_two_sizes_follows_the_pseudo_harmonic_mapping(tree: Betting
     share = readings.count(tree.child(root, small)) / len(readings)
     assert set(readings) == {tree.child(root, small), tree.child(root, large)}
     assert share == pytest.approx(expected, abs=4 * np.sqrt(expected * (1 - expected) / len(readings)))
+
+
+def test_readings_of_one_seed_are_drawn_for_each_history(tree: BettingTree) -> None:
+    """One draw for all of them would read every bet up to some size as the smaller, and every other as the larger."""
+    state, translator = Betting.start(tree.rules), HistoryTranslator(tree, seed=1)
+    small, large = [action for action in tree.actions(tree.find(())) if action > 0][:2]
+    readings = [translator.node(state.apply(total)) for total in range(small + 1, large)]
+    assert sum(one != other for one, other in pairwise(readings)) > 5
 
 
 @pytest.mark.parametrize("menu", ["laptop", "demo"])
