@@ -156,7 +156,7 @@ class Spot:
             policies.append(agent.unhurried(Request(self.root, self.board, self.ranges, seat)).policies)
             seconds.append(time.process_time() - begun)
         both_sides = config.search.both_sides and self.root.street < len(config.agent[name].leaves)
-        plays = [
+        plays: list[Played] = [
             {line: policies[decision.player if both_sides else seat][line].probs for line, decision in own.items()}
             for seat, own in enumerate(policies)
         ]
