@@ -1,4 +1,5 @@
-"""Rows/s of the leaf net: inference, training with everything around it, and training beside other programs.
+"""Rows/s of the leaf net: inference and steps (by turns with plain torch), training with everything around it, and
+training beside other programs.
 
 Time is the process's own CPU time, so that other work on the machine does not count; but for `leaf_net_training_busy`,
 which is the wall time of training while as many busy loops run as there are cores, over that without them.
@@ -29,6 +30,7 @@ from poker.depth_limit import inputs
 from tests.models.shards import write_leaf_states
 
 HIDDEN = [256, 128, 128, 128]
+TURNS = 9
 
 
 def best(action: Callable[[], Any], repeats: int, clock: Callable[[], float] = time.process_time) -> float:
@@ -58,11 +60,31 @@ def inference() -> list[dict[str, Any]]:
     rows = 16 * CHUNK_ROWS
     features = np.random.default_rng(0).random((rows, inputs.SIZE), dtype=np.float32)
     net = Mlp(inputs.SIZE, HIDDEN, 4)
-    results = []
-    for name, bfloat16 in (("leaf_net_inference", True), ("leaf_net_inference_float32", False)):
-        rate = rows / best(partial(LeafRunner(net, bfloat16=bfloat16).values, features), 10)
-        results.append({"name": name, "value": rate, "unit": "rows/s"})
-    return results
+    fast, float32 = (partial(LeafRunner(net, bfloat16=bfloat16).values, features) for bfloat16 in (True, False))
+    return _by_turns("leaf_net_inference", rows, fast, float32)
+
+
+def steps(batch: int) -> list[dict[str, Any]]:
+    """Training steps with products of oneDNN, beside those of torch's own BLAS."""
+    net, precision = Mlp(inputs.SIZE, HIDDEN, 4), torch.backends.mkldnn.matmul  # type: ignore[attr-defined]
+    rows, targets = torch.rand(batch, inputs.SIZE), torch.rand(batch, 4)
+    optimizer = torch.optim.AdamW(net.parameters())
+
+    def step(fp32: str) -> None:
+        precision.fp32_precision = fp32
+        optimizer.zero_grad()
+        torch.nn.functional.huber_loss(net(rows), targets).backward()  # type: ignore[no-untyped-call]
+        optimizer.step()
+
+    return _by_turns(f"leaf_net_steps_of_{batch}", batch, partial(step, "bf16"), partial(step, "none"))
+
+
+def _by_turns(name: str, rows: int, fast: Callable[[], Any], plain: Callable[[], Any]) -> list[dict[str, Any]]:
+    """Rows/s of `fast`, and how many times as fast it is as `plain`: the median over turns, and the extremes."""
+    turns = np.array([[best(action, 5) for action in (fast, plain)] for _ in range(TURNS)])
+    times = turns[:, 1] / turns[:, 0]
+    ratios = {"times": float(np.median(times)), "least": float(times.min()), "most": float(times.max())}
+    return [{"name": name, "value": rows / float(np.median(turns[:, 0])), "unit": "rows/s", **ratios}]
 
 
 def epoch(data: LeafData, accelerator: str = "cpu", precision: Any = None) -> None:
@@ -104,6 +126,6 @@ def run() -> list[dict[str, Any]]:
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
-        return inference() + training()
+        return inference() + steps(512) + steps(4096) + training()
     finally:
         torch.set_num_threads(threads)
