@@ -2,6 +2,7 @@
 
 import difflib
 import re
+import secrets
 from collections.abc import Iterable, Mapping
 from typing import Any, NoReturn
 
@@ -98,6 +99,14 @@ def constant(solver: str, name: str, *, _root_: DictConfig) -> Any:
 
 
 OmegaConf.register_new_resolver("constant", constant, replace=True)
+
+
+def drawn(seed: int | None) -> int:
+    """The resolver of seeds that may be null, which draws a secret one: `${drawn:${seed}}`."""
+    return secrets.randbits(32) if seed is None else seed
+
+
+OmegaConf.register_new_resolver("drawn", drawn, replace=True)
 
 
 def resolve(node: Any) -> Any:

@@ -48,7 +48,7 @@ def run(*, spot: str, flops: int, settings: Settings, device: str, nodes: list[s
 
     `nodes` are decisions of the flop, in words such as `check bet120`.
     """
-    keys, subset = _keys(spot), representative_flops(flops)
+    keys, subset = flop_keys(spot), representative_flops(flops)
     solving = (settings.algorithm, settings.precision, settings.iterations)
     folder = Path(out) / f"flops-{fingerprint_of([keys, *solving, nodes])[:8]}"
     folder.mkdir(parents=True, exist_ok=True)
@@ -74,7 +74,7 @@ def run(*, spot: str, flops: int, settings: Settings, device: str, nodes: list[s
     return _write([solved[number] for number in subset.numbers.tolist()], subset, keys, settings, nodes, folder)
 
 
-def _keys(file: str) -> dict[str, Any]:
+def flop_keys(file: str) -> dict[str, Any]:
     """The keys of the spot without its board, with bet sizes if it has none."""
     keys = {str(key): value for key, value in read_keys(file).items() if key != "board"}
     for name in _RANGES:

@@ -142,7 +142,7 @@ def test_what_is_no_spot_is_refused(tmp_path: Path) -> None:
         with pytest.raises(PokernetsError, match=message):
             report(tmp_path, 6, text)
     (tmp_path / "small.spot").write_text(SPOT.replace("bet: a\n", "board: KsQsJs\n"))
-    keys = flop_report._keys(str(tmp_path / "small.spot"))
+    keys = flop_report.flop_keys(str(tmp_path / "small.spot"))
     assert (keys["flop_bet"], "board" in keys) == ("33%", False)
 
 

@@ -1,0 +1,65 @@
+"""Documented commands: each is composed, its settings are checked, and jobs refuse nothing but missing artifacts."""
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from conf.compose import call, compose, resolve
+from conf.signatures import check
+from poker.store.artifacts import MissingArtifactError
+from poker.study.spots.flop_report import flop_keys
+from poker.study.spots.spots import spot_of
+from pokernets.command import VERBS, overrides
+from tests.killed import ROOT
+
+_PAGES = [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]
+_SCRIPTS = {"evaluate.py": ("evaluate", "evaluate"), "train.py": ("train", "model"), "-m data_gen": ("data_gen", "job")}
+_COMMAND = re.compile(
+    r"(?:^ *|[`&(] ?)(python (?:evaluate\.py|train\.py|-m data_gen)|pokernets) ([^`#\n&|]+)", re.MULTILINE
+)
+_OTHERS = re.compile(r"\.\.\.|(?<!player=)\b(NAME|JOB|GAME)\b|[A-Z]+=|searchpath|cluster=ray")
+"""Of commands with choices of the reader, files of an extension, or Ray."""
+_SWEEP = re.compile(r"(?<==)([^,\[{]+),.*")
+
+
+def _commands() -> dict[str, tuple[str, str, list[str]]]:
+    """Root, group and overrides of each command of the pages, by its text."""
+    commands = {}
+    for page in _PAGES:
+        text = re.sub(r"\\\n *", "", page.read_text())
+        for program, words in _COMMAND.findall(text):
+            arguments = [word for word in shlex.split(re.sub(r"   .*", "", words)) if not word.startswith("-")]
+            if _OTHERS.search(words) or not arguments:
+                continue
+            name = f"{program} {' '.join(arguments)}"
+            if program != "pokernets":
+                one_job = [_SWEEP.sub(r"\1", argument) for argument in arguments]
+                commands[name] = (*_SCRIPTS[program.removeprefix("python ")], one_job)
+            elif (verb := VERBS.get(arguments[0])) is not None and (arguments[1:] or not verb.first):
+                commands[name] = (verb.root, verb.group, overrides(verb, arguments[1:]))
+    return commands
+
+
+_ALL = _commands()
+
+
+@pytest.mark.parametrize("command", _ALL)
+def test_it_is_composed(command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    root, group, settings = _ALL[command]
+    node = resolve(compose(root, settings)[group])
+    check(node)
+    if group == "job" and "blueprint" in node:
+        with pytest.raises(MissingArtifactError):
+            call(node)
+
+
+def test_the_spot_of_the_page_is_solved_on_flops(tmp_path: Path) -> None:
+    [lines] = re.findall(
+        r"`my.spot` is JSON or lines such as\n\n((?:    .*\n)+)", (ROOT / "docs/vector_engine.md").read_text()
+    )
+    (tmp_path / "my.spot").write_text(lines)
+    keys = flop_keys(str(tmp_path / "my.spot"))
+    assert spot_of({**keys, "board": "Td9d6h"}).game().total_weight > 0
