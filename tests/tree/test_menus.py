@@ -1,6 +1,7 @@
 """Bet menus as they are written in configuration, and what each size means."""
 
 from contextlib import nullcontext
+from typing import Any
 
 import pytest
 
@@ -81,7 +82,7 @@ def test_searches_have_bets_for_every_street_that_they_look_ahead_to(option: str
 
 
 @pytest.mark.parametrize(("turn", "given"), [({}, False), ({"turn": []}, True), ({"turn": None}, True)])
-def test_a_street_looked_ahead_to_without_a_menu_is_refused(turn: dict[str, None], given: bool) -> None:
+def test_a_street_looked_ahead_to_without_a_menu_is_refused(turn: dict[str, Any], given: bool) -> None:
     refusal = pytest.raises(
         MenuError, match=r"^search\.ahead has no bets for the turn: give search\.ahead\.turn \(\[\]"
     )
