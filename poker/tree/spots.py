@@ -8,7 +8,6 @@ from poker.game.state import Betting
 from poker.run.errors import PokernetsError
 from poker.tree.betting_tree import BettingTree
 from poker.tree.build import Watch, build_tree
-from poker.tree.gadget import Gadget
 from poker.tree.menus import BetMenu, MenuError, bet_menu
 
 SPOT_STREETS = {3: 1, 4: 2, 5: 3}
@@ -38,7 +37,6 @@ def spot_tree(
     pot: int,
     stack: int,
     menu: Mapping[str, object],
-    gadget: Gadget | None = None,
     watch: Watch | None = None,
 ) -> BettingTree:
     """The tree from the first decision of a street on; `menu` is as in `spot_bets`, `watch` sees the tree grow.
@@ -48,7 +46,7 @@ def spot_tree(
     root = spot_root(board_size, stack)
     if pot <= 0:
         raise PokernetsError(f"pot {pot}: must be positive")
-    return build_tree(root, spot_bets(menu), dead=pot, gadget=gadget, watch=watch)
+    return build_tree(root, spot_bets(menu), dead=pot, watch=watch)
 
 
 def spot_root(board_size: int, stack: int) -> Betting:

@@ -54,11 +54,11 @@ class ProfileValue:
         return self.nash_conv / len(self.values)
 
 
-def evaluate_policy(tree: BettingTree, policy: RangePolicy, board: Board = ()) -> ProfileValue:
+def evaluate_policy(tree: BettingTree, policy: RangePolicy) -> ProfileValue:
     """Values of a policy of all players from the root of a game; it may treat suits as it likes."""
     players = range(tree.rules.num_players)
-    best = [RangeWalk(tree, policy, player).value(board) for player in players]
-    values = [RangeWalk(tree, policy, player, own=policy).value(board) for player in players[:-1]]
+    best = [RangeWalk(tree, policy, player).value() for player in players]
+    values = [RangeWalk(tree, policy, player, own=policy).value() for player in players[:-1]]
     return ProfileValue((*values, -sum(values)), tuple(best))
 
 
@@ -77,14 +77,14 @@ class RangeWalk:
     def __post_init__(self) -> None:
         check_whole_hands(self.tree)
 
-    def value(self, board: Board = ()) -> float:
-        """Chips per hand from the root, which is played on `board`."""
+    def value(self) -> float:
+        """Chips per hand from the root, before any card is dealt."""
         rules = self.tree.rules
-        live = rules.space.live(board).astype(np.float64)
+        live = np.ones(rules.num_hands)
         others = self._dealt_to_others(live)
         pairs = rules.num_players == 2
         mass = rules.space.compatible_mass(live) if pairs else _summed(_compatible(rules, self.player), others)
-        return float((live * self.values(0, board, others)).sum() / (live * mass).sum())
+        return float((live * self.values(0, (), others)).sum() / (live * mass).sum())
 
     def values(self, node: int, board: Board, others: Floats) -> Floats:
         """[H] v, where the reach of the other players' hands is `others` [H, ...], an axis for each in their order."""

@@ -15,7 +15,7 @@ from poker.game.state import Betting
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.solver import VectorSolver
 from poker.tree import Gadget, Kind, build_tree
-from poker.tree.spots import spot_tree
+from poker.tree.spots import spot_bets, spot_root, spot_tree
 from tests.solvers.games import leduc
 from tests.solvers.reference import Reference
 from tests.solvers.resolving import combined, exported, game_tree, margins, resolved
@@ -104,7 +104,7 @@ def test_rivers_solved_anew_within_a_turn_solution(turn: int, river: int) -> Non
     before = VectorSolver(VectorGame(spot_tree(4, pot, 200, menu), board, ranges))
     before.run(iterations=turn)
     assert any(len(group) > 1 for group in before.game.boards.groups)
-    tree = spot_tree(4, pot, 200, menu, Gadget(1, 3))
+    tree = build_tree(spot_root(4, 200), spot_bets(menu), dead=pot, gadget=Gadget(1, 3))
     after = combined(before, resolved(before, tree, 0, river), 0)
     assert before.best_response_value(1) - after.best_response_value(1) > -1e-6 * pot
     assert margins(before, after, tree, 0).min() > -0.005 * pot
