@@ -74,5 +74,5 @@ def how_to_make(kind: str, target: Path, first: str = "") -> Remedy:
 
 
 def how_to_replace(kind: str, target: Path) -> Remedy:
-    """Remedy for an unusable artifact: delete it and make it again."""
-    return how_to_make(kind, target, first=f"Delete {target} and")
+    """Remedy for an unusable artifact: move it away, since it may be work of the user's own, and make it again."""
+    return how_to_make(kind, target, first=f"Move {target} away and")

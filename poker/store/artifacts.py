@@ -427,4 +427,4 @@ def _corrupt(problem: str, kind: str, target: Path) -> CorruptArtifactError:
 
 def _mismatch(problem: str, kind: str, target: Path) -> MismatchedArtifactError:
     elsewhere = "Use another place (outputs=DIR to write there, artifacts=DIR to read there)"
-    return MismatchedArtifactError(problem, how_to_make(kind, target, first=f"{elsewhere}, or delete {target} and"))
+    return MismatchedArtifactError(problem, how_to_make(kind, target, first=f"{elsewhere}, or move {target} away and"))
