@@ -145,29 +145,6 @@ class NetPrior(Prior):
         super().__init__(OpponentNet(path, base, architectures), weights, artifact.fingerprint.encode())
 
 
-class HeldNet:
-    """A `poker.opponents.model.GivenHand` for no-limit: the net at `path`, which reads the cards held (`net=held`).
-
-    Nets of equal artifacts are equal.
-    """
-
-    def __init__(self, path: str | Path, architectures: Collection[str] = ()) -> None:
-        self._net = load_opponent_net(path, architectures)
-        artifact = open_artifact(path, OPPONENT_NET, config=STAMP)
-        if artifact.counts.get(BETTING) != NOLIMIT or "held" not in self._net.needs or "past" in self._net.needs:
-            raise PokernetsError(f"{path} is no net of no-limit that reads the cards held: train one with net=held")
-        self._fingerprint = artifact.fingerprint
-
-    def __call__(self, betting: Betting, boards: Sequence[Board], held: Singles) -> Singles:
-        return with_hands(self._net, _inputs(betting, boards), held)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, HeldNet) and self._fingerprint == other._fingerprint
-
-    def __hash__(self) -> int:
-        return hash(self._fingerprint)
-
-
 def with_hands(net: "ActionNet", inputs: Inputs, held: Singles) -> Singles:
     """Probabilities [B, n, C] of B rows, each with n hands of inputs `held` [B, n, 10]."""
     rows = inputs.take(np.repeat(np.arange(len(held)), held.shape[1]))

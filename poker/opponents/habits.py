@@ -34,12 +34,12 @@ from poker.game.state import HandState
 from poker.kernels.opponents.conditional import conditional, graded
 from poker.kernels.types import Board, Floats, Reals, Singles
 from poker.opponents.action_statistics import ANYBODY
-from poker.opponents.hand_classes import HandClasses, by_inputs, by_mean_inputs, by_strength
+from poker.opponents.hand_classes import HandClasses, by_strength
 from poker.opponents.inputs.frequencies import WEIGHTS, by_levels, by_weight, confidence, mixed, share_of_weights
 from poker.opponents.inputs.history import by_class
 from poker.opponents.inputs.no_limit import ALL_IN, LEVELS, NOTHING, NUM_SIZES, SPOTS, SpotKey, size_class, spot_of
 from poker.opponents.inputs.rows import COLUMNS, NAMES, open_rows
-from poker.opponents.model import CALL_CLASS, FOLD_CLASS, RAISE_CLASS, GivenHand, Prior, action_class
+from poker.opponents.model import CALL_CLASS, FOLD_CLASS, RAISE_CLASS, Prior, action_class
 from poker.opponents.responses import FOLD_SLOPE, RAISE_SLOPE, odds_by_strength
 from poker.opponents.shown import BLUFFS, STEEPNESS, TILTS, Shape, ShownHands, group_of
 from poker.run.errors import PokernetsError
@@ -54,8 +54,7 @@ _LEAST = 1e-4
 class Habits:
     """Actions seen of a player: `counts` [4, 5, 3, 2, 3, 3] by context, `sizes` [4, S] of raises by street.
 
-    A `poker.opponents.model.OpponentModel`, equal to another if these, `half`, the `shown_hands`, the `prior` and what
-    is `given` are.
+    A `poker.opponents.model.OpponentModel`, equal to another if these, `half`, the `shown_hands` and the `prior` are.
     """
 
     half: float = 5.0
@@ -65,8 +64,6 @@ class Habits:
     sizes: Floats = field(default_factory=lambda: np.zeros((SPOTS[0], NUM_SIZES)))
     shown_hands: ShownHands = field(default_factory=ShownHands)
     prior: Prior | None = None
-    given: GivenHand | None = None
-    """Model of what players of a population do with each hand; None: they act by strength."""
     explained: Floats = field(default_factory=lambda: np.zeros(len(WEIGHTS)))
     """[W] log-likelihood of the actions seen, by the weight of the prior."""
 
@@ -151,8 +148,6 @@ class Habits:
 
     def _odds(self, betting: Betting, boards: tuple[Board, ...], context: SpotKey) -> tuple[HandClasses, Floats]:
         """Classes of hands, and the log odds [B, 2, n] of each to fold if not to raise, and to raise."""
-        if self.given is not None:
-            return _given_odds(self.given, betting, boards)
         classes = by_strength(betting.rules, boards, self.people)
         return classes, np.tile(strength_odds(context), (len(boards), 1, 1))
 
@@ -196,10 +191,10 @@ class Habits:
         ).digest()
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Habits) and (self._fingerprint, self.given) == (other._fingerprint, other.given)
+        return isinstance(other, Habits) and self._fingerprint == other._fingerprint
 
     def __hash__(self) -> int:
-        return hash((self._fingerprint, self.given))
+        return hash(self._fingerprint)
 
     @cached_property
     def _shapes(self) -> list[Shape]:
@@ -237,15 +232,6 @@ def _from_prior(habits: Habits, prior: Prior, betting: Betting, boards: tuple[Bo
     return frequencies, mixed(habits.sizes[context[0]], sizes, habits.half)
 
 
-@lru_cache(_REMEMBERED // 10)
-def _given_odds(given: GivenHand, betting: Betting, boards: tuple[Board, ...]) -> tuple[HandClasses, Floats]:
-    """`Habits._odds` by a model of what is done with each hand; the last decisions and boards are cached."""
-    rules = betting.rules
-    classes = by_inputs(rules, boards[0]) if len(boards) == 1 else by_mean_inputs(rules, boards)
-    assert classes.held is not None
-    return classes, log_odds(given(betting, boards, classes.held))
-
-
 @lru_cache(_REMEMBERED)
 def _split(betting: Betting, actions: tuple[int, ...]) -> tuple[SpotKey, Floats, Floats, list[NDArray[np.intp]]]:
     """The spot; [2, A] and [S, A]: the share of folds and calls, and of raises by size class, that goes to each action.
@@ -276,13 +262,10 @@ def habits(
     player: str | None = None,
     game: Rules | None = None,
     prior: Prior | None = None,
-    given: GivenHand | None = None,
 ) -> Habits:
     """Habits of nobody or, from a `prior`, of an unseen player; or of `player` in the heads-up no-limit hands of a file
     that `poker.formats.histories` reads. `game` is that of an ACPC log which does not define its own."""
-    model = Habits(
-        half, people, prior=prior, given=given, shown_hands=ShownHands() if given is None else ShownHands.exact()
-    )
+    model = Habits(half, people, prior=prior)
     if hands is None:
         return model
     number = 0
@@ -302,7 +285,6 @@ def of_rows(
     voluntary: Sequence[float] = (0.0, 1.0),
     last: float = 1.0,
     half: float = 5.0,
-    given: GivenHand | None = None,
 ) -> Habits:
     """Habits of people in the `last` share of the no-limit hands that `job=opponent_actions` wrote to `rows`, all seats
     and tables together: of `player`, or of those between two quantiles of how often they put chips in before the flop
@@ -323,7 +305,7 @@ def of_rows(
     taken = np.isin(who, chosen) & (hand >= (1 - last) * (hand.max() + 1))
     if artifact.config.get("betting") != NOLIMIT or not taken.any():
         raise PokernetsError(f"{rows} has no no-limit hands of {player or 'such players'}: set `player` to a name")
-    model = habits(half=half, people=True, given=given)
+    model = habits(half=half, people=True)
     kind, spots = np.minimum(action, RAISE_CLASS)[taken], np.unravel_index(columns["spot"][taken], SPOTS)
     np.add.at(model.counts, (*spots, kind), 1)
     raised = kind == RAISE_CLASS

@@ -7,7 +7,7 @@ apart: four streets, and 0, 1 or 2 and more bets to call.
 
 import copy
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol, Self, runtime_checkable
 
@@ -16,7 +16,7 @@ import numpy as np
 from poker.game.betting import Betting
 from poker.game.rules import CALL, FOLD, Rules
 from poker.game.state import HandState
-from poker.kernels.types import Board, Floats, Reals, Singles
+from poker.kernels.types import Board, Floats, Reals
 from poker.opponents.inputs.limit import NUM_BET_LEVELS, bets_to_call
 from poker.opponents.inputs.no_limit import SpotKey, size_class, spot_of
 
@@ -93,11 +93,6 @@ class Prior:
             predictor.update(context_of(betting, board, ""), sized_class(betting, action))
             seen.update(repr((betting.text(), board, action)).encode())
         return Prior(predictor, self.weights, seen.digest())
-
-
-GivenHand = Callable[[Betting, Sequence[Board], Singles], Reals]
-"""Probabilities [B, n, C] of the classes of action of the player to act, for n hands on each of B boards, given the
-inputs [B, n, 10] of `poker.opponents.inputs.held`: a net that reads the cards held is one."""
 
 
 @runtime_checkable

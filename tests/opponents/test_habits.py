@@ -1,6 +1,6 @@
 """A player learned from hands: frequencies come back, hands get them by strength, confidence grows."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -16,11 +16,10 @@ from poker.game.betting import Betting
 from poker.game.cards import HOLDEM, hand_index, parse_cards
 from poker.game.rules import CALL, FOLD
 from poker.game.state import HandState
-from poker.kernels.types import Board, Reals, Singles
+from poker.kernels.types import Reals
 from poker.opponents.action_statistics import no_limit
 from poker.opponents.habits import Habits, habits
 from poker.opponents.hand_classes import by_strength, weaker_hands
-from poker.opponents.inputs.held import NAMES
 from poker.opponents.inputs.no_limit import spot_of
 from poker.opponents.model import action_class, context_of
 from poker.opponents.shown import ShownHands
@@ -299,51 +298,6 @@ def test_people_rank_hands_against_strong_ones(board: str, first: str, second: s
     assert people != anybody
     acts = [each.probs(Betting.start(RULES), [()], (FOLD, CALL, 200), EVERY[None])[0][0] for each in (people, anybody)]
     assert acts[0][hand_index(*parse_cards("7h6h")), 0] < acts[1][hand_index(*parse_cards("7h6h")), 0]
-
-
-class RaisesSuited:
-    """A `GivenHand`: suited hands raise nearly always, others fold the more the lower they are."""
-
-    def __init__(self) -> None:
-        self.boards = 0
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, RaisesSuited)
-
-    def __hash__(self) -> int:
-        return 0
-
-    def __call__(self, betting: Betting, boards: Sequence[Board], held: Singles) -> Reals:
-        self.boards += len(boards)
-        suited, high = (held[..., NAMES.index(name)] for name in ("suited", "high"))
-        raises, folds = 0.02 + 0.9 * suited, (1 - suited) * (1 - high) * 0.9 + 0.01
-        return np.stack([folds, 1 - folds - raises, raises], axis=-1)
-
-
-def test_hands_act_as_is_said_of_them_and_all_together_as_often_as_the_player() -> None:
-    given = RaisesSuited()
-    model, plain = (habits(given=each) for each in (given, None))
-    assert model == habits(given=RaisesSuited()) != plain
-    facing, rng = after(300, CALL, 900), np.random.default_rng(4)
-    turn = (*FLOP, *parse_cards("2d"))
-    for betting, boards in (
-        (after(), [()]),
-        (facing, [FLOP]),
-        (after(300, CALL, CALL, CALL, CALL, CALL, 600), [(*turn, card) for card in parse_cards("3s8h")]),
-    ):
-        weights = rng.random((len(boards), RULES.num_hands)) ** 2
-        actions = (FOLD, CALL, betting.legal().max_raise)
-        probs, _ = model.probs(betting, boards, actions, weights)
-        usual, _ = plain.probs(betting, boards, actions, weights)
-        for board, ours, by_strength_, weight in zip(boards, probs, usual, weights, strict=True):
-            live = HOLDEM.live(board)
-            mean, expected = (np.average(each[live], axis=0, weights=weight[live]) for each in (ours, by_strength_))
-            np.testing.assert_allclose(mean, expected, atol=1e-4)
-            suited, offsuit = (ours[hand_index(*parse_cards(text)), 2] for text in ("6c5c", "6c5s"))
-            assert suited > 3 * offsuit if len(boards) == 1 else suited == offsuit  # of one strength
-    boards_before = given.boards
-    model.after(played(random(1), 1)[0].view(0), 1).probs(facing, [FLOP], (FOLD, CALL, 20000), EVERY[None])
-    assert given.boards == boards_before  # what was said of a decision is remembered from hand to hand
 
 
 def test_hands_shown_tell_who_bluffs() -> None:
