@@ -8,15 +8,16 @@ the betting that can follow, averaged over `runouts` complete boards (`poker.dep
 Shard i depends on the seed, i and the settings of a shard alone: killed and continued, the job writes the same bytes.
 """
 
+import sys
+import time
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache, partial
-from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from data_gen.support.costs import cost, print_cost
-from data_gen.support.shards import make_shards
+from data_gen.support.progress import JobProgress
 from data_gen.support.valuation import StoredBlueprint, Valuation
 from poker.abstraction.dealers import sample_boards
 from poker.abstraction.equities import showdown_equity
@@ -31,7 +32,7 @@ from poker.game.rules import Rules
 from poker.kernels.cards.isomorphism import NUM_BOARDS, canonical_board
 from poker.kernels.types import Board, Columns
 from poker.run.errors import PokernetsError
-from poker.run.parallel import Cluster
+from poker.run.parallel import Cluster, Given, Work
 from poker.store.artifacts import find_artifact
 from poker.store.shards import shard_path
 from poker.tree import BettingTree
@@ -82,7 +83,22 @@ def run(
     rounds: dict[Board, float] = {(): settings.preflop_share, (0, 1, 2): 1 - settings.preflop_share}
     for board in (board for board, share in rounds.items() if share > 0):
         LeafSampler(policy, board, settings.exploration, settings.uniform_hands)  # refuses a round without states
-    make_shards(job, shards, cluster, dry, runs)
+    missing = [index for index in range(shards) if not job.is_there(index)]
+    done, rows = shards - len(missing), 0
+    there = f"leaf states {output}: {done} of {shards} shards are there"
+    if not missing:
+        print(there, file=sys.stderr)
+        return
+    job.print_cost(f"{there}, {len(missing)} to make", len(missing), cluster)
+    if dry:
+        return
+    started = time.perf_counter()
+    with JobProgress("leaf states", total=shards, done=done, logs=runs) as progress:
+        work = Work(Given(job.make_shard), inputs=valuation.inputs, output=partial(shard_path, output))
+        for count, sem in cluster.run(work, missing):
+            done, rows = done + 1, rows + count
+            rate = rows / (time.perf_counter() - started)
+            progress.update(done, step=done, rows_per_second=rate, label_sem=sem)
 
 
 def shard_rows(continuations: Continuations, settings: ShardSettings, index: int) -> Columns:
@@ -149,17 +165,11 @@ def _state_rows(
 
 @dataclass(frozen=True)
 class _Job:
-    """All that a shard depends on, and how one is made."""
+    """All that a shard depends on, and how one is made; small enough to be sent to a worker."""
 
     valuation: Valuation
     settings: ShardSettings
     output: str
-    title: ClassVar[str] = "leaf states"
-    unit: ClassVar[str] = "rows"
-
-    @property
-    def inputs(self) -> tuple[Path, ...]:
-        return self.valuation.inputs
 
     def config(self, index: int) -> dict[str, Any]:
         own = {key: value for key, value in asdict(self.settings).items() if key != "continuations"}
@@ -169,7 +179,7 @@ class _Job:
         config, made_from = self.config(index), self.valuation.made_from
         return find_artifact(shard_path(self.output, index), KIND, config=config, made_from=made_from) is not None
 
-    def make_shard(self, index: int) -> tuple[int, dict[str, float]]:
+    def make_shard(self, index: int) -> tuple[int, float]:
         """Write one shard; returns its rows and the mean standard error of its labels, in pots."""
         continuations, forms = self.valuation.continuations(), self.valuation.forms
         columns = shard_rows(continuations, self.settings, index)
@@ -183,7 +193,7 @@ class _Job:
             counts={"mean_label_sem": sem},
             continuations=forms.names,
         )
-        return len(columns["group"]), {"label_sem": sem}
+        return len(columns["group"]), sem
 
     def print_cost(self, what: str, missing: int, cluster: Cluster) -> None:
         """Print the cost of the shards that are missing, from trials of boards of either round."""
@@ -197,7 +207,7 @@ class _Job:
             for preflop, share in rounds.items()
             if share > 0
         ]
-        needed = cost(trials, missing, cluster, self.inputs, 1 / missing)
+        needed = cost(trials, missing, cluster, self.valuation.inputs, 1 / missing)
         needed = replace(needed, megabytes=needed.megabytes + rows / missing * _ROW_BYTES / 1e6)
         print_cost(f"{what}, up to {rows:,} rows", needed, missing, cluster, rows * width / 1e6)
 

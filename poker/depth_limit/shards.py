@@ -12,9 +12,16 @@ from numpy.typing import NDArray
 
 from poker.depth_limit import inputs
 from poker.game.rules import MAX_PLAYERS, STREET_NAMES
-from poker.run.commands import how_to_replace
-from poker.store.artifacts import Artifact, MismatchedArtifactError, refuses_by_name
-from poker.store.shards import Column, ColumnTypes, open_all, write_rows
+from poker.run.commands import how_to_make, how_to_replace
+from poker.store.artifacts import (
+    Artifact,
+    MismatchedArtifactError,
+    MissingArtifactError,
+    open_artifact,
+    refuses_by_name,
+    write_artifact,
+)
+from poker.store.shards import Column, ColumnTypes, check_columns
 
 KIND = "leaf_states"
 STAMP = {"feature_hash": inputs.HASH, "target": inputs.TARGET}
@@ -39,22 +46,48 @@ def write_shard(
     *,
     config: Mapping[str, Any],
     continuations: Sequence[str],
-    **manifest: Any,
+    made_from: Mapping[str, str] | None = None,
+    counts: Mapping[str, Any] | None = None,
 ) -> Artifact:
-    """Write one shard of leaf states atomically. `columns` must be those of `columns_of`."""
-    names, wanted = list(continuations), columns_of(len(continuations))
-    return write_rows(path, KIND, wanted, columns, config={**config, "continuations": names}, stamp=STAMP, **manifest)
+    """Write one shard of leaf states atomically. `columns` must be those of `columns_of`; wider floats are rounded."""
+    wanted = columns_of(len(continuations))
+    if set(columns) != set(wanted):
+        raise ValueError(f"a shard has the columns {sorted(wanted)}, not {sorted(columns)}")
+    rows = len(columns["group"])
+    arrays: dict[str, NDArray[Any]] = {}
+    for name, column in wanted.items():
+        if columns[name].shape != (rows, *column.shape):
+            raise ValueError(f"column '{name}' has shape {columns[name].shape}, not {(rows, *column.shape)}")
+        arrays[name] = columns[name].astype(column.dtype, copy=False)
+    config, counts = {**config, "continuations": list(continuations), **STAMP}, {**(counts or {}), "rows": rows}
+    return write_artifact(path, KIND, config=config, arrays=arrays, made_from=made_from, counts=counts)
 
 
 @refuses_by_name(KIND)
 def open_shards(root: str | Path) -> list[Artifact]:
-    """All shards of leaf states at `root`, as `open_all` checks them."""
-    return open_all(root, KIND, STAMP, _columns_of)
+    """All shards of leaf states at `root`, in order; each complete, unaltered and with the columns of today, all made
+    with the same settings."""
+    paths = sorted(path for path in Path(root).glob("shard-*") if path.is_dir())
+    if not paths:
+        raise MissingArtifactError(f"no {KIND} at {root} (no shard-* there)", how_to_make(KIND, Path(root)))
+    shards = [open_artifact(path, KIND, config=STAMP) for path in paths]
+    wanted = _identity(shards[0])
+    for shard in shards:
+        names, made = shard.config.get("continuations"), _identity(shard)
+        if not isinstance(names, list):
+            problem = f"{shard.path} does not name its continuations"
+            raise MismatchedArtifactError(problem, how_to_replace(KIND, shard.path))
+        for key in {**wanted, **made}:
+            if made.get(key) != wanted.get(key):
+                raise MismatchedArtifactError(
+                    f"{shard.path} was made with {key}={made.get(key)!r}, {shards[0].path} with {wanted.get(key)!r}: "
+                    "keep data sets apart"
+                )
+        check_columns(shard, columns_of(len(names)))
+    return shards
 
 
-def _columns_of(shard: Artifact) -> ColumnTypes:
-    names = shard.config.get("continuations")
-    if not isinstance(names, list):
-        problem = f"{shard.path} does not name its continuations"
-        raise MismatchedArtifactError(problem, how_to_replace(KIND, shard.path))
-    return columns_of(len(names))
+def _identity(shard: Artifact) -> dict[str, Any]:
+    """Settings and sources in which all shards of a data set agree."""
+    config = {key: value for key, value in shard.config.items() if key != "shard"}
+    return {**config, **{f"made_from.{role}": source for role, source in shard.made_from.items()}}

@@ -123,6 +123,15 @@ def test_seats_mirror_each_other(continuations: Continuations) -> None:
     assert np.median(np.abs(mirrored + rows["labels"][second, 0])) < 1e-5  # ties in features are few
 
 
+def test_labels_are_values_to_the_own_seat(continuations: Continuations) -> None:
+    """On average the favourite of a pair of hands wins from the other, in either seat."""
+    rows = shard_rows(continuations, settings(), 0)
+    equity, values = rows["features"][:, inputs.NAMES.index("pair_equity")], rows["labels"][:, 0]
+    for seat in (0, 1):
+        favourite, underdog = (values[(rows["seat"] == seat) & side].mean() for side in (equity > 0.6, equity < 0.4))
+        assert favourite > 0 > underdog
+
+
 def test_hands_of_a_state_are_those_that_play_so() -> None:
     """Kings raise and others do not: whoever has raised holds a king, whoever has not does not."""
     rules = load_rules("leduc")
