@@ -5,9 +5,11 @@ The files of every part are counted; the commands find them through `hydra.searc
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -17,8 +19,11 @@ from conf.compose import compose
 from conf.launch import task_of
 from conf.signatures import ConfigurationError
 from models.opponent.inference import load_opponent_net
-from models.training.inference import LeafNet
+from models.training.export import export_net
+from models.training.inference import LEAF_NET, LeafNet, leaf_stamp
+from models.training.mlp import Mlp
 from poker.depth_limit import inputs
+from poker.solvers.blueprint import CONTINUATIONS
 from poker.store.artifacts import MismatchedArtifactError, open_artifact
 from tests.games import CONF
 from tests.models.shards import write_leaf_states
@@ -240,7 +245,7 @@ def test_a_leaf_evaluator_is_a_class_and_a_file(tmp_path: Path, extension: Exten
     }
 
 
-LEAF_NET = {
+LEAF_NET_FILES = {
     "nets.py": """
 from torch import nn
 
@@ -265,13 +270,28 @@ TRAINING = ("train.py", "trainer.accelerator=cpu", "trainer.max_epochs=1")
 def test_a_leaf_net_is_a_class_and_a_file(
     tmp_path: Path, extension: Extension, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert len(LEAF_NET) == 2
+    assert len(LEAF_NET_FILES) == 2
     write_leaf_states(tmp_path / "made" / "leaf_states", rows=2000)
-    run = extension(LEAF_NET)
+    run = extension(LEAF_NET_FILES)
     run(*TRAINING, "model=leaf", "net=plain", "model.net.width=8", "model.data.epoch_rows=2000")
     importable(tmp_path, monkeypatch)
     net = LeafNet(tmp_path / "made" / "leaf_net", architectures=["mine.nets.Plain"])
     assert net.values(np.zeros((3, inputs.SIZE), dtype=np.float32)).shape == (3, 4)
+
+
+def test_a_net_is_exported_as_the_page_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("onnxscript")
+    runtime = pytest.importorskip("onnxruntime")
+    page = (CONF.parent / "docs" / "extending.md").read_text()
+    [snippet] = re.findall(r"```python\n(import torch\n.*?)```", page, re.DOTALL)
+    architecture, stamp = partial(Mlp, inputs=inputs.SIZE, hidden=[8], outputs=4), leaf_stamp(CONTINUATIONS)
+    path = tmp_path / "artifacts" / "demo" / "leaf_net"
+    export_net(path, LEAF_NET, architecture, architecture(), stamp=stamp, config={}, made_from={}, counts={})
+    monkeypatch.chdir(tmp_path)
+    exec(snippet)
+    features = np.random.default_rng(1).random((11, inputs.SIZE), dtype=np.float32)
+    [values] = runtime.InferenceSession("leaf_net.onnx").run(None, {"features": features})
+    np.testing.assert_allclose(values, LeafNet(path).values(features), atol=0.02)  # bfloat16 on some processors
 
 
 OPPONENT_NET = {

@@ -51,7 +51,7 @@ class LeafNet:
         return hash(self._identity)
 
 
-def open_leaf_net(path: str | Path, blueprint: str | Path | None) -> Artifact:
+def open_leaf_net(path: str | Path, blueprint: str | Path | None = None) -> Artifact:
     """The artifact of a leaf net, refused unless it is of today's features and target and, if both are known, of the
     blueprint; one in a bundle names the whole one."""
     net = open_artifact(path, LEAF_NET, config={"feature_hash": inputs.HASH, "target": inputs.TARGET}, verify=False)
