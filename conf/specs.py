@@ -7,14 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from conf.bundles import WHOLE_BLUEPRINT, check_needs, missing, needs
-from conf.compose import call, compose, overrides_of, resolve
+from conf.compose import call, compose, resolve
 from conf.help import choices
-from conf.launch import task_of
 from conf.remedies import completed, places
 from conf.signatures import ConfigurationError
 from poker.evaluation.aivat.value_functions import ValueFunctionSpec
 from poker.play.lineup import AgentSpec
-from poker.report.estimates import Estimate
 from poker.run.commands import how_to_make
 from poker.run.errors import PokernetsError
 from poker.store.artifacts import MissingArtifactError
@@ -96,21 +94,3 @@ def part(settings: Mapping[str, Any]) -> Callable[[], Any]:
 def parts(**settings: Mapping[str, Any]) -> dict[str, Callable[[], Any]]:
     """Parts by name, each built where it is called."""
     return {name: partial(call, node) for name, node in settings.items()}
-
-
-def strength(net: str, **settings: Any) -> Callable[[Path], dict[str, Estimate]]:
-    """A match of `evaluate.py` with these settings, in which the setting `net` is the path of a net: what the first
-    player of each line-up wins with it."""
-
-    def won(path: Path) -> dict[str, Estimate]:
-        given = {**_flat(settings), net: str(path), "runs": str(path.parent), "+evaluate.verbose": False}
-        results = task_of("evaluate")(compose("evaluate", overrides_of(given)))
-        return {result.lineup.title: result.best[0] for result in results.lineups}
-
-    return won
-
-
-def _flat(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Nested settings under names with dots."""
-    parts = {name: _flat(node) if isinstance(node, Mapping) else {"": node} for name, node in settings.items()}
-    return {f"{name}.{inner}".rstrip("."): value for name, part in parts.items() for inner, value in part.items()}

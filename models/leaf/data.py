@@ -1,16 +1,22 @@
-"""Leaf states as batches of the leaf net's training."""
+"""Leaf states as batches of the leaf net's training: shuffled, and split by group."""
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
+from typing import Any, ClassVar, NamedTuple
 
+import lightning
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from models.training.shard_data import ShardColumns, ShardData
-from poker.depth_limit.shards import columns_of, open_shards
+from models.training.shuffle import POOL_ROWS, BlockShuffle, OrderedLoader, Position, ShuffledLoader
+from poker.depth_limit.shards import KIND, columns_of, open_shards
 from poker.run.errors import PokernetsError
+from poker.run.machine import allow_open_files
+from poker.search.torch.device import room
+from poker.store.artifacts import fingerprint_of
+from poker.store.shards import shard_path
 
 
 class LeafBatch(NamedTuple):
@@ -22,21 +28,101 @@ class LeafBatch(NamedTuple):
     street: Tensor
 
 
-class LeafColumns(ShardColumns[LeafBatch]):
-    """The columns of leaf states. `continuations` [K] are the names of what labels are for; `made_from` has the
-    fingerprint of their blueprint too."""
+RowBatches = Callable[[NDArray[np.int64]], Iterator[LeafBatch]]
+"""Batches of n rows for the rows of an array [b, n]."""
+
+
+class LeafColumns:
+    """The columns of all shards under one global row numbering, gathered from memory maps.
+
+    `continuations` [K] are the names of what labels are for. `made_from` has the fingerprints of the shards and of
+    their blueprint, for the manifest of a net trained on them; `summary` says in words which rows there are.
+    """
 
     def __init__(self, root: str) -> None:
         shards = open_shards(root)
         self.continuations: tuple[str, ...] = tuple(shards[0].config["continuations"])
-        super().__init__(root, shards, columns_of(len(self.continuations)), LeafBatch)
+        self.made_from = {KIND: fingerprint_of([shard.fingerprint for shard in shards])}
         self.made_from |= {role: source for role, source in shards[0].made_from.items() if role == "blueprint"}
-        self.summary = self.summary.replace(" shards", f" shards, {len(self.continuations)} continuations", 1)
+        self._types = columns_of(len(self.continuations))
+        allow_open_files(len(self._types) * len(shards))  # a memory map keeps its file open
+        self._columns = {name: [shard.arrays[name] for shard in shards] for name in self._types}
+        self.starts = np.concatenate([[0], np.cumsum([len(group) for group in self._columns["group"]])])
+        holes = [place for place, shard in enumerate(shards) if shard.path != shard_path(root, place)]
+        self.summary = f"{len(self):,} rows of {len(shards)} shards, {len(self.continuations)} continuations" + (
+            f"; {shard_path(root, holes[0]).name} is missing: job={KIND} was interrupted" if holes else ""
+        )
+
+    def __len__(self) -> int:
+        return int(self.starts[-1])
+
+    def all(self, name: str) -> NDArray[Any]:
+        """One whole column, in memory."""
+        return np.concatenate(self._columns[name])
+
+    def take(self, name: str, rows: NDArray[np.int64]) -> NDArray[Any]:
+        """The column at global `rows`, in their order; disk is touched in ascending order."""
+        dtype, shape, *_ = self._types[name]
+        order = np.argsort(rows)
+        ascending = rows[order]
+        bounds = np.searchsorted(ascending, self.starts)
+        out = np.empty((len(rows), *shape), dtype=dtype)
+        for shard, array in enumerate(self._columns[name]):
+            part = slice(bounds[shard], bounds[shard + 1])
+            out[order[part]] = array[ascending[part] - self.starts[shard]]
+        return out
+
+    def batches(self, rows: NDArray[np.int64]) -> Iterator[LeafBatch]:
+        """A batch in float32 for each row of `rows` [b, n], which are read together."""
+        pool = [self.take(name, rows.ravel()) for name in LeafBatch._fields]
+        for at in range(0, rows.size, rows.shape[1]):
+            yield LeafBatch(*(_floats(torch.from_numpy(column[at : at + rows.shape[1]])) for column in pool))
+
+    def selected(self, path: str, streets: Sequence[int] | None, seats: Sequence[int] | None) -> NDArray[np.int64]:
+        """Rows whose ended round is among `streets` and whose own seat is among `seats`; None keeps all."""
+        keep = np.ones(len(self), dtype=bool)
+        for column, wanted in (("street", streets), ("seat", seats)):
+            if wanted is not None:
+                keep &= np.isin(self.all(column), wanted)
+        if not keep.any():
+            raise PokernetsError(
+                f"{path}: no row has street in {streets} and seat in {seats}; change data.streets or data.seats"
+            )
+        return np.flatnonzero(keep)
 
 
-class LeafData(ShardData[LeafBatch]):
-    """Batches of the leaf states at `path`. `streets` and `seats` keep only states whose ended round, or own seat, is
-    among them."""
+class DeviceColumns:
+    """The columns of batches for all rows, in the memory of one device: only row numbers are sent there for a batch."""
+
+    def __init__(self, columns: LeafColumns, device: torch.device) -> None:
+        arrays = [columns.all(name) for name in LeafBatch._fields]
+        need, there = sum(array.nbytes for array in arrays), room(device)
+        if device.type == "cuda" and need > there:
+            raise PokernetsError(
+                f"data.on_device=true: the rows take {need / 2**30:.1f} GiB, {device} has room for "
+                f"{there / 2**30:.1f} GiB; use data.on_device=false"
+            )
+        self._columns = [torch.from_numpy(array).to(device) for array in arrays]
+        self._device = device
+
+    def batches(self, rows: NDArray[np.int64]) -> Iterator[LeafBatch]:
+        """A batch for each row of `rows` [b, n], as by `LeafColumns`."""
+        for chosen in torch.from_numpy(rows).to(self._device):
+            yield LeafBatch(*(_floats(column[chosen]) for column in self._columns))
+
+
+class LeafData(lightning.LightningDataModule):
+    """Batches of the leaf states at `path`, of which `POOL_ROWS` are read at a time.
+
+    `streets` and `seats` keep only states whose ended round, or own seat, is among them. Groups, not rows, are drawn
+    into the validation part: about `validation_share` of them, by a hash of `split_seed` and the group's number, so
+    trainings that differ in `seed` are measured on the same states. An epoch is `epoch_rows` rows of an endless
+    shuffled stream (a whole pass where that is None): it sets how often there is validation and a checkpoint, not what
+    is seen. With `on_device` all rows stay in the memory of the trainer's device, of each of them where there are
+    several; the batches are the same.
+    """
+
+    VALIDATION_BATCH: ClassVar = 8192
 
     def __init__(
         self,
@@ -50,20 +136,47 @@ class LeafData(ShardData[LeafBatch]):
         seats: Sequence[int] | None = None,
         on_device: bool = False,
     ) -> None:
-        columns = LeafColumns(path)
-        super().__init__(
-            path,
-            columns,
-            selected(columns, path, streets, seats),
-            batch_rows=batch_rows,
-            epoch_rows=epoch_rows,
-            validation_share=validation_share,
-            seed=seed,
-            split_seed=split_seed,
-            on_device=on_device,
-        )
+        super().__init__()
+        self._columns = columns = LeafColumns(path)
+        chosen = columns.selected(path, streets, seats)
+        if not 0 < validation_share < 1 or batch_rows < 1:
+            raise PokernetsError(
+                f"data.validation_share must lie between 0 and 1 (it is {validation_share}) and data.batch_rows be "
+                f"positive (it is {batch_rows})"
+            )
+        sizes = {"batch_rows": batch_rows, "epoch_rows": epoch_rows, "validation_share": validation_share}
+        self.config: dict[str, Any] = {**sizes, "seed": seed, "split_seed": split_seed}
         self.config |= {"streets": streets and list(streets), "seats": seats and list(seats)}
-        self.continuations = columns.continuations
+        self._on_device, self.continuations = on_device, columns.continuations
+        self.made_from, self.summary = columns.made_from, columns.summary
+        in_validation = held_out(columns.all("group")[chosen], validation_share, split_seed)
+        self.train_rows: NDArray[np.int64] = chosen[~in_validation]
+        self.validation_rows: NDArray[np.int64] = chosen[in_validation]
+        if not len(self.train_rows) or not len(self.validation_rows):
+            raise PokernetsError(
+                f"{path}: {len(chosen)} rows leave {len(self.train_rows)} to train on and {len(self.validation_rows)} "
+                f"to validate; make more leaf states or change data.validation_share (now {validation_share})"
+            )
+        self._shuffle = BlockShuffle(self.train_rows, min(batch_rows, len(self.train_rows)), seed, pool_rows=POOL_ROWS)
+        self.epoch_batches = self._shuffle.batches_per_pass
+        if epoch_rows is not None:
+            self.epoch_batches = max(1, epoch_rows // self._shuffle.batch_rows)
+
+    def train_dataloader(self) -> ShuffledLoader[LeafBatch]:
+        return ShuffledLoader(self, self._shuffle, self.epoch_batches, self._batches)
+
+    def val_dataloader(self) -> OrderedLoader[LeafBatch]:
+        def take(rows: NDArray[np.int64]) -> LeafBatch:
+            return next(self._batches(rows[None]))
+
+        return OrderedLoader(self.validation_rows, self.VALIDATION_BATCH, take, Position.of(self))
+
+    @cached_property
+    def _batches(self) -> RowBatches:
+        if not self._on_device:
+            return self._columns.batches
+        device = torch.device("cpu") if self.trainer is None else self.trainer.strategy.root_device
+        return DeviceColumns(self._columns, device).batches
 
     def label_mean(self) -> Tensor:
         """[K] mean training label: the best constant prediction in squares, the one that a net has to beat."""
@@ -73,16 +186,16 @@ class LeafData(ShardData[LeafBatch]):
         return torch.from_numpy(mean / len(self.train_rows)).float()
 
 
-def selected(
-    columns: LeafColumns, path: str, streets: Sequence[int] | None, seats: Sequence[int] | None
-) -> NDArray[np.int64]:
-    """Rows whose ended round is among `streets` and whose own seat is among `seats`; None keeps all."""
-    keep = np.ones(len(columns), dtype=bool)
-    for column, wanted in (("street", streets), ("seat", seats)):
-        if wanted is not None:
-            keep &= np.isin(columns.all(column), wanted)
-    if not keep.any():
-        raise PokernetsError(
-            f"{path}: no row has street in {streets} and seat in {seats}; change data.streets or data.seats"
-        )
-    return np.flatnonzero(keep)
+def held_out(groups: NDArray[np.int32], share: float, seed: int) -> NDArray[np.bool_]:
+    """[n] whether each row's group is held out: a hash of (seed, group) below `share` (splitmix64 finaliser)."""
+    offset = np.random.SeedSequence(seed).generate_state(1, np.uint64)[0]
+    mixed = groups.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15) + offset
+    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    mixed ^= mixed >> np.uint64(31)
+    below: NDArray[np.bool_] = mixed < np.uint64(int(share * 2.0**64))
+    return below
+
+
+def _floats(tensor: Tensor) -> Tensor:
+    return tensor.float() if tensor.is_floating_point() else tensor

@@ -4,7 +4,6 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-import lightning
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import huber_loss
@@ -12,7 +11,7 @@ from torchmetrics import R2Score
 
 from models.leaf.data import LeafBatch
 from models.training.figures import add_scatter
-from models.training.fitting import cosine_adam
+from models.training.module import NetModule
 from poker.game.rules import STREET_NAMES
 
 SCATTER_ROWS = 20_000
@@ -26,14 +25,14 @@ def loss_of_noise(deviation: Tensor, delta: float) -> Tensor:
     return quadratic + delta * deviation * density - delta**2 / 2 * beyond
 
 
-class LeafModule(lightning.LightningModule):
+class LeafModule(NetModule):
     """Values of named continuations [K], by Adam with a rate that falls from `learning_rate` to zero along a half
     cosine over the planned steps.
 
-    The loss is quadratic up to `huber_delta` pots, linear beyond. Logged: in training per continuation; in validation
-    and tests in all, per continuation and per street with continuation; `huber_of_mean`, the loss of the best constant
-    `label_mean` [K]; `label_noise`, the loss that a perfect net would still be charged because labels are sampled
-    (`loss_of_noise`); R^2; a scatter of some validation rows.
+    The loss is quadratic up to `huber_delta` pots, linear beyond. Logged: in training per continuation, as means over
+    the interval between two entries; in validation overall, per continuation and per street with continuation;
+    `huber_of_mean`, the loss of the best constant `label_mean` [K]; `label_noise`, the loss that a perfect net would
+    still be charged because labels are sampled (`loss_of_noise`); R^2; a scatter of some validation rows.
     """
 
     def __init__(
@@ -58,27 +57,27 @@ class LeafModule(lightning.LightningModule):
         return predicted
 
     def configure_optimizers(self) -> Any:
-        return cosine_adam(self, self.net, self.learning_rate)
+        fused = self.device.type in ("cpu", "cuda")
+        optimiser = torch.optim.Adam(self.net.parameters(), lr=self.learning_rate, fused=fused)
+        schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, T_max=self.planned_steps)
+        return {"optimizer": optimiser, "lr_scheduler": {"scheduler": schedule, "interval": "step"}}
 
     def training_step(self, batch: LeafBatch, index: int) -> Tensor:
         predicted = self(batch.features)
         loss = huber_loss(predicted, batch.labels, delta=self._delta)
-        if self.trainer.global_step % self.trainer.log_every_n_steps == 0:  # type: ignore[attr-defined]
-            losses = self._losses(predicted.detach(), batch.labels).mean(dim=0)
-            self.log("train/huber", losses.mean())
-            self.log_dict({f"train/huber/{name}": losses[k] for k, name in enumerate(self._names)})
+        losses = self.interval_mean(self._losses(predicted.detach(), batch.labels).mean(dim=0))
+        if losses is not None:
+            by_name = {f"train/huber/{name}": losses[k] for k, name in enumerate(self._names)}
+            self.log_dict({"train/huber": losses.mean(), **by_name}, sync_dist=True)
         return loss
 
     def validation_step(self, batch: LeafBatch, index: int) -> None:
         predicted = self(batch.features).float()
-        self._log_means("validation", predicted, batch)
+        self._log_means(predicted, batch)
         stride = max(1, sum(self.trainer.num_val_batches) * len(predicted) // SCATTER_ROWS)
         self._points.append((predicted[::stride].cpu(), batch.labels[::stride].cpu()))
 
-    def test_step(self, batch: LeafBatch, index: int) -> None:
-        self._log_means("test", self(batch.features).float(), batch)
-
-    def _log_means(self, stage: str, predicted: Tensor, batch: LeafBatch) -> None:
+    def _log_means(self, predicted: Tensor, batch: LeafBatch) -> None:
         """Means over all batches, which Lightning weighs by their rows."""
         labels, rows = batch.labels, len(batch.labels)
         losses = self._losses(predicted, labels)
@@ -86,13 +85,13 @@ class LeafModule(lightning.LightningModule):
         noise = loss_of_noise(batch.label_sem, self._delta)
         means = {"huber_of_mean": baseline.mean(), "label_noise": noise.mean()}
         means |= {f"huber/{name}": losses[:, k].mean() for k, name in enumerate(self._names)}
-        self.log(f"{stage}/huber", losses.mean(), prog_bar=True, batch_size=rows, sync_dist=True)
+        self.log("validation/huber", losses.mean(), prog_bar=True, batch_size=rows, sync_dist=True)
         logged = [(means, rows)]
         for street in set(batch.street.tolist()):
             ended, of = losses[batch.street == street], f"huber/{STREET_NAMES[street]}"
             logged.append(({f"{of}/{name}": ended[:, k].mean() for k, name in enumerate(self._names)}, len(ended)))
         for values, count in logged:
-            named = {f"{stage}/{name}": value for name, value in values.items()}
+            named = {f"validation/{name}": value for name, value in values.items()}
             self.log_dict(named, on_step=False, on_epoch=True, batch_size=count, sync_dist=True)
         self.r2.update(predicted, labels)
 
@@ -100,15 +99,9 @@ class LeafModule(lightning.LightningModule):
         """Huber losses [n, K]."""
         return huber_loss(predicted, labels, delta=self._delta, reduction="none")
 
-    def _log_r2(self, stage: str) -> None:
+    def on_validation_epoch_end(self) -> None:
         r2 = self.r2.compute()
         self.r2.reset()
-        self.log(f"{stage}/r2", r2.mean())
-        self.log_dict({f"{stage}/r2/{name}": r2[k] for k, name in enumerate(self._names)})
-
-    def on_validation_epoch_end(self) -> None:
-        self._log_r2("validation")
+        self.log("validation/r2", r2.mean())
+        self.log_dict({f"validation/r2/{name}": r2[k] for k, name in enumerate(self._names)})
         add_scatter(self, self._points, self._names)
-
-    def on_test_epoch_end(self) -> None:
-        self._log_r2("test")

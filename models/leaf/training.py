@@ -8,7 +8,18 @@ from torch import nn
 from models.leaf.data import LeafData
 from models.leaf.module import LeafModule
 from models.training.export import Architecture, describe
-from models.training.fitting import Goal, TrainerSettings, TrainingOptions, train_on_shards
+from models.training.fitting import (
+    Goal,
+    Trained,
+    TrainerSettings,
+    TrainingOptions,
+    TrainingRun,
+    console,
+    fit,
+    keep_or_train,
+    seed_everything,
+    validation_metrics,
+)
 from models.training.inference import LEAF_NET, leaf_stamp
 from poker.depth_limit import inputs
 from poker.report import Table
@@ -28,22 +39,27 @@ def train(
     learning_rate: float,
     output: str,
     runs: str,
+    seed: int,
 ) -> float:
     """Train on the leaf states of `data`, export the best epoch to `output` and return its loss; one there is kept."""
-    names = data.continuations
+    seed_everything(seed)
+    names, label_mean = data.continuations, data.label_mean()
     built = _checked(net, len(names))
-    label_mean = data.label_mean()
-    return train_on_shards(
-        lambda: LeafModule(built, huber_delta, learning_rate, label_mean, names),
-        data,
-        net=net,
-        goal=Goal(LEAF_NET, leaf_stamp(names), {"huber_delta": huber_delta, "learning_rate": learning_rate}),
-        counts={"label_mean": label_mean.tolist()},
-        table=lambda losses: _table(losses, names, f"{output}, validation"),
-        options=TrainingOptions(trainer, threads, ckpt_path, find_learning_rate, compile),
-        output=output,
-        runs=runs,
-    )
+    options = TrainingOptions(trainer, threads, ckpt_path, find_learning_rate, compile)
+
+    def learn(run: TrainingRun) -> Trained:
+        console().print(data.summary, soft_wrap=True, markup=False)
+        module = LeafModule(built, huber_delta, learning_rate, label_mean, names)
+        fitted = fit(module, data, run=run, options=options)
+        losses = {"rows": len(data.validation_rows), **validation_metrics(fitted, module, data.val_dataloader())}
+        if fitted.is_global_zero and not fitted.fast_dev_run:  # type: ignore[attr-defined]
+            _table(losses, names, f"{output}, validation").print(console())
+        counts = {"training_rows": len(data.train_rows), "epochs": fitted.current_epoch}
+        return fitted, built, {**counts, "label_mean": label_mean.tolist(), "validation": losses}
+
+    config = {"data": data.config, "huber_delta": huber_delta, "learning_rate": learning_rate, **options.config}
+    goal = Goal(LEAF_NET, leaf_stamp(names), config, {**data.made_from, **options.made_from})
+    return float(keep_or_train(learn, net, goal, output, runs)["validation"]["huber"])
 
 
 def _checked(architecture: Architecture, outputs: int) -> nn.Module:

@@ -71,6 +71,12 @@ class OpponentRows:
         """[n] context of each row, one of twelve."""
         return history.contexts(self.columns["street"], self.columns["bets"])
 
+    def class_shares(self) -> NDArray[np.float32]:
+        """[C] how often each action was taken in the training part: the best constant prediction."""
+        counts = np.bincount(self.columns["action"][self.train_rows], minlength=self.classes)
+        shares: NDArray[np.float32] = (counts / counts.sum()).astype(np.float32)
+        return shares
+
     def population_table(self) -> NDArray[np.float64]:
         """[12, 3] class frequencies in the training part."""
         return history.population_table(self.contexts[self.in_training], self.columns["action"][self.in_training])

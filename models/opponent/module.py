@@ -3,7 +3,6 @@
 from functools import partial
 from typing import Any
 
-import lightning
 import numpy as np
 import torch
 from numpy.typing import NDArray
@@ -12,10 +11,12 @@ from torch.nn.functional import one_hot
 from torchmetrics import MetricCollection
 from torchmetrics.classification import MulticlassAccuracy, MulticlassCalibrationError, MulticlassConfusionMatrix
 
-from models.opponent.nets import CLASSES, ActionNet, OpponentBatch, SmallNet
+from models.opponent.nets import ActionNet, OpponentBatch, SmallNet
 from models.training.figures import add_figures, connections, reliability
+from models.training.module import NetModule
 from poker.opponents.inputs.limit import NAMES
-from poker.opponents.model import CLASS_NAMES
+from poker.opponents.inputs.no_limit import SIZE_NAMES
+from poker.opponents.model import CLASS_NAMES, NUM_CLASSES
 
 DECAYED_FROM_DIMENSIONS = 2
 """Weights of matrices decay, biases do not."""
@@ -50,21 +51,29 @@ def score(probs: Tensor | NDArray[np.float64], action: Tensor | NDArray[np.int64
 
 
 def class_names(classes: int) -> list[str]:
-    """[C] names of classes; in no-limit raises are numbered by size."""
-    return [*CLASS_NAMES, *(f"{CLASS_NAMES[-1]} {size}" for size in range(2, classes - 1))]
+    """[C] names of classes; in no-limit raises have their sizes."""
+    if classes == NUM_CLASSES:
+        return [*CLASS_NAMES]
+    return [*CLASS_NAMES[:-1], *(f"{CLASS_NAMES[-1]} {size}" for size in SIZE_NAMES)]
 
 
-class OpponentModule(lightning.LightningModule):
+class OpponentModule(NetModule):
     """AdamW with a rate that rises and falls once over the planned steps; the loss is the log-loss.
 
-    After each epoch, on the part that is not trained on: accuracy, log-loss, Brier score and calibration error. After
-    the last: confusion matrix and reliability as images; for the small net its connection strengths.
+    Logged: in training the loss, as its mean over the interval between two entries; after each epoch, on the part that
+    is not trained on, accuracy, log-loss, Brier score, calibration error and `log_loss_of_mean`, the log-loss of the
+    best constant `class_shares` [C]. After the last: confusion matrix and reliability as images; for the small net its
+    connection strengths.
     """
 
-    def __init__(self, net: ActionNet, learning_rate: float, weight_decay: float, classes: int = CLASSES) -> None:
+    net: ActionNet
+
+    def __init__(self, net: ActionNet, learning_rate: float, weight_decay: float, class_shares: Tensor) -> None:
         super().__init__()
         self.net = net
-        self.shares = shares(classes)
+        self.class_shares: Tensor
+        self.register_buffer("class_shares", class_shares, persistent=False)
+        self.shares = shares(len(class_shares))
         self.learning_rate, self._decay = learning_rate, weight_decay
         self._seen: list[tuple[Tensor, Tensor]] = []
 
@@ -74,8 +83,7 @@ class OpponentModule(lightning.LightningModule):
         others = [parameter for parameter in parameters if parameter.dim() < DECAYED_FROM_DIMENSIONS]
         groups = [{"params": matrices, "weight_decay": self._decay}, {"params": others, "weight_decay": 0.0}]
         optimiser = torch.optim.AdamW(groups, lr=self.learning_rate, fused=self.device.type in ("cpu", "cuda"))
-        steps = int(self.trainer.estimated_stepping_batches)
-        schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, self.learning_rate, total_steps=steps)
+        schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, self.learning_rate, total_steps=self.planned_steps)
         return {"optimizer": optimiser, "lr_scheduler": {"scheduler": schedule, "interval": "step"}}
 
     def forward(self, batch: OpponentBatch) -> Tensor:
@@ -84,41 +92,30 @@ class OpponentModule(lightning.LightningModule):
 
     def training_step(self, batch: OpponentBatch, index: int) -> Tensor:
         loss = self.net.loss(batch)
-        if self.trainer.global_step % self.trainer.log_every_n_steps == 0:  # type: ignore[attr-defined]
-            self.log("train/log_loss", loss.detach())
+        if (mean := self.interval_mean(loss)) is not None:
+            self.log("train/log_loss", mean, sync_dist=True)
         return loss
 
     def validation_step(self, batch: OpponentBatch, index: int) -> None:
-        self._seen.append(self._measured("validation", batch))
-
-    def test_step(self, batch: OpponentBatch, index: int) -> None:
-        self._measured("test", batch)
-
-    def _measured(self, stage: str, batch: OpponentBatch) -> tuple[Tensor, Tensor]:
-        """Log the scores of a batch; its probabilities and classes."""
         probs = self(batch).softmax(dim=1).float()
-        for name, value in proper_scores(probs, batch.action).items():
+        constant = log_losses(self.class_shares.expand_as(probs), batch.action).mean()
+        for name, value in {**proper_scores(probs, batch.action), "log_loss_of_mean": constant}.items():
             prog_bar = name == "log_loss"
-            self.log(f"{stage}/{name}", value, prog_bar=prog_bar, batch_size=len(probs), sync_dist=True)
+            self.log(f"validation/{name}", value, prog_bar=prog_bar, batch_size=len(probs), sync_dist=True)
         self.shares.update(probs, batch.action)
-        return probs.cpu(), batch.action.cpu()
-
-    def _log_shares(self, stage: str) -> None:
-        self.log_dict({f"{stage}/{name}": value for name, value in self.shares.compute().items()})
-        self.shares.reset()
+        self._seen.append((probs.cpu(), batch.action.cpu()))
 
     def on_validation_epoch_end(self) -> None:
-        self._log_shares("validation")
+        self.log_dict({f"validation/{name}": value for name, value in self.shares.compute().items()})
+        self.shares.reset()
         probs, action = (torch.cat(part) for part in zip(*self._seen, strict=True))
         self._seen.clear()
         if self.trainer.current_epoch + 1 == self.trainer.max_epochs:
             add_figures(self, partial(self._figures, probs, action))
 
-    def on_test_epoch_end(self) -> None:
-        self._log_shares("test")
-
     def _figures(self, probs: Tensor, action: Tensor) -> dict[str, Any]:
-        names = class_names(probs.shape[1])
+        rows = action.bincount(minlength=probs.shape[1]).tolist()
+        names = [f"{name} ({count:,})" for name, count in zip(class_names(len(rows)), rows, strict=True)]
         confusion = MulticlassConfusionMatrix(len(names), normalize="true")
         confusion.update(probs, action)
         drawn = {
@@ -127,5 +124,5 @@ class OpponentModule(lightning.LightningModule):
         }
         if isinstance(self.net, SmallNet):
             first, second = (layer.weight.detach().cpu().numpy() for layer in (self.net.first, self.net.second))
-            drawn["validation/connections"] = connections(first, second, NAMES, names)
+            drawn["validation/connections"] = connections(first, second, NAMES, class_names(len(rows)))
         return drawn

@@ -33,7 +33,8 @@ def batch_of(inputs: Inputs, action: NDArray[np.int64]) -> OpponentBatch:
 class ActionNet(nn.Module):
     """Takes an `OpponentBatch` and gives log-probabilities [n, C] up to a constant; C is 3, in no-limit 9.
 
-    `needs` says which inputs beside the 19 it reads. In no-limit a class is told how many `classes` there are.
+    `needs` says which inputs beside the 19 it reads. In no-limit a net takes the number of actions as its argument
+    `classes`.
     """
 
     needs: tuple[str, ...] = ()

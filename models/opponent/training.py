@@ -28,7 +28,8 @@ from models.training.fitting import (
     console,
     fit,
     keep_or_train,
-    metrics_of_test,
+    seed_everything,
+    validation_metrics,
 )
 from poker.game.rules import STREET_NAMES
 from poker.kernels.types import Floats, Reals
@@ -64,33 +65,32 @@ def train(
     weight_decay: float,
     output: str,
     runs: str,
+    seed: int,
 ) -> float:
     """Train an opponent net for all planned epochs, export it to `output` and return its log-loss; what is there is
     kept.
 
     `base`: an exported net without memory, for a net that knows players by how they deviate from it.
     """
+    seed_everything(seed)
     options = TrainingOptions(trainer, threads, ckpt_path, find_learning_rate, compile)
     classes = {"classes": data.rows.classes} if data.rows.classes != CLASSES else {}
     net = Architecture(net.func, **net.keywords, **classes)
 
     def learn(run: TrainingRun) -> Trained:
-        made = net()
-        if not isinstance(made, ActionNet):
-            raise PokernetsError(f"{describe(net)} predicts no actions: choose another net, or make it an ActionNet")
+        made = _built(net)
         rest = None if base is None else load_opponent_net(base, architectures).probs
         data.prepare(made.needs, rest)
-        module = OpponentModule(made, learning_rate, weight_decay, data.rows.classes)
+        module = OpponentModule(made, learning_rate, weight_decay, torch.from_numpy(data.rows.class_shares()))
         fitted = fit(module, data, run=run, options=options, best=False)
-        metrics = {"rows": len(data.rows.test_rows), **metrics_of_test(fitted, module, data.val_dataloader())}
-        metrics["log_loss_of_mean"] = _loss_of_mean(data.rows)
+        metrics = {"rows": len(data.rows.test_rows), **validation_metrics(fitted, module, data.val_dataloader())}
         counts = {"train_rows": len(data.rows.train_rows), "test": metrics, **training_counts(data.rows)}
         if rest is not None:
             batches = data.ordered(data.rows.train_rows)
             with torch.inference_mode():
                 prior = torch.cat([made.eval()(batch).softmax(dim=1) for batch in batches]).double().numpy()
             counts[SHARES] = shares_of_weights(by_class(prior), data.rows, data.rows.train_rows).tolist()
-        if fitted.is_global_zero:
+        if fitted.is_global_zero and not fitted.fast_dev_run:  # type: ignore[attr-defined]
             scores = "accuracy {accuracy:.2%}, log-loss {log_loss:.4f}, calibration error {calibration:.4f}"
             console().print(f"{output}: {scores.format(**metrics)}", soft_wrap=True, markup=False)
         return fitted, made, counts
@@ -104,11 +104,17 @@ def train(
     return float(counts["test"]["log_loss"])
 
 
-def _loss_of_mean(rows: OpponentRows) -> float:
-    """Log-loss on the test part of the best constant: how often each action was taken in the training part."""
-    action = rows.columns["action"].astype(np.int64)
-    shares = np.bincount(action[rows.train_rows], minlength=rows.classes) / len(rows.train_rows)
-    return float(_losses(np.tile(shares, (len(rows.test_rows), 1)), action[rows.test_rows]).mean())
+def _built(architecture: Architecture) -> ActionNet:
+    try:
+        net = architecture()
+    except TypeError as error:
+        advice = "; a net of no-limit takes `classes`, the number of actions" if "'classes'" in str(error) else ""
+        raise PokernetsError(f"{describe(architecture)} cannot be built: {error}{advice}") from error
+    if not isinstance(net, ActionNet):
+        raise PokernetsError(
+            f"{describe(architecture)} predicts no actions: choose another net, or make it an ActionNet"
+        )
+    return net
 
 
 class TrainedNet(NamedTuple):

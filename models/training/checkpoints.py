@@ -30,9 +30,9 @@ def read_checkpoint(file: Path, remedy: str) -> dict[str, Any]:
         if zipfile.ZipFile(io.BytesIO(data)).testzip() is not None:
             raise ValueError("another checksum of a part")
         checkpoint: dict[str, Any] = torch.load(io.BytesIO(data), weights_only=True, map_location="cpu")
-        missing = {"state_dict", "epoch", "global_step", "optimizer_states", "loops"} - set(checkpoint)
-        if missing:
-            raise ValueError(f"no {', '.join(sorted(missing))}")
+        for name in ("state_dict", "epoch", "global_step", "optimizer_states", "lr_schedulers", "loops"):
+            if checkpoint.get(name) in (None, {}, []):
+                raise ValueError(f"no {name}")
     except FileNotFoundError:
         raise PokernetsError(f"there is no checkpoint {file}: {remedy}") from None
     except Exception as error:  # damaged archives and pickles raise what they like

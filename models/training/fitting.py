@@ -10,7 +10,7 @@ import logging
 import os
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, cast
@@ -28,11 +28,9 @@ from torch import distributed, nn
 
 from models.training.checkpoints import AtomicCheckpoints, read_checkpoint
 from models.training.export import Architecture, describe, export_net
-from models.training.shard_data import ShardData
-from models.training.strength import StrengthMatch
-from poker.report import Table
+from models.training.module import resumes_itself
 from poker.run.errors import PokernetsError
-from poker.store.artifacts import file_sha256, find_artifact, fingerprint_of
+from poker.store.artifacts import CorruptArtifactError, file_sha256, find_artifact, fingerprint_of
 from poker.store.naming import stable_name
 
 TrainerSettings = partial[lightning.Trainer]
@@ -42,15 +40,28 @@ Trained = tuple[lightning.Trainer, nn.Module, Mapping[str, Any]]
 """The trainer, the net that it trained, and the counts for its manifest."""
 
 _OTHER_START = "give another ckpt_path"
-_WITHOUT_EFFECT = ("accelerator", "callbacks", "logger", "profiler", "log_every_n_steps", "num_sanity_val_steps")
+_WITHOUT_EFFECT = (
+    "accelerator",
+    "callbacks",
+    "logger",
+    "profiler",
+    "log_every_n_steps",
+    "num_sanity_val_steps",
+    "fast_dev_run",
+)
 
 
 class EarlyStopping(callbacks.EarlyStopping):
-    """Lightning's early stopping, which also stays stopped when a run that was killed after it is started again."""
+    """Lightning's early stopping with this run's patience, whatever checkpoint it starts from. A run that was killed
+    after it had stopped stays stopped when it is started again."""
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        super().load_state_dict({**state_dict, "patience": self.patience})
 
     def on_train_start(self, trainer: lightning.Trainer, pl_module: lightning.LightningModule) -> None:
-        own = Path(str(trainer.ckpt_path)).is_relative_to(trainer.default_root_dir)
-        trainer.should_stop = trainer.should_stop or (own and self.stopped_epoch > 0)
+        if not resumes_itself(trainer):
+            self.stopped_epoch = 0
+        trainer.should_stop = trainer.should_stop or self.stopped_epoch > 0
 
 
 class EpochSeed(callbacks.Callback):
@@ -70,7 +81,6 @@ _ONLY_SHOWING = (
     callbacks.ThroughputMonitor,
     callbacks.LearningRateMonitor,
     callbacks.DeviceStatsMonitor,
-    StrengthMatch,
 )
 
 
@@ -120,7 +130,8 @@ class TrainingOptions:
     @property
     def config(self) -> dict[str, Any]:
         """Settings that shape the result, for a `Goal`."""
-        switches = {"find_learning_rate": self.find_learning_rate, "compile": self.compile}
+        tried = bool(self.trainer.keywords.get("fast_dev_run"))
+        switches = {"find_learning_rate": self.find_learning_rate, "compile": self.compile, "fast_dev_run": tried}
         return {"trainer": recipe(self.trainer), **{name: True for name, on in switches.items() if on}}
 
     @property
@@ -144,11 +155,10 @@ class Goal:
 
 
 class TrainingRun(NamedTuple):
-    """The folder of one training, its settings for the loggers, and what writes its net as an artifact at any time."""
+    """The folder of one training, and its settings for the loggers."""
 
     directory: Path
     hyperparameters: Mapping[str, Any]
-    export: Callable[..., object]
 
 
 def keep_or_train(
@@ -159,56 +169,25 @@ def keep_or_train(
     `train` gets a directory under `runs` that is named after the net and the goal: a run is only continued by itself.
     """
     config = {"net": describe(net), **goal.config}
-    there = find_artifact(output, goal.kind, config={**config, **goal.stamp}, made_from=goal.made_from)
+    tried = config.get("fast_dev_run")  # whatever is there
+    there = (
+        None if tried else find_artifact(output, goal.kind, config={**config, **goal.stamp}, made_from=goal.made_from)
+    )
     if there is not None:
         console().print(f"{output} is made already, from these data and settings", soft_wrap=True, markup=False)
         return there.counts
     identity = fingerprint_of({"config": config, "made_from": goal.made_from, "stamp": goal.stamp})[:12]
     directory = Path(runs) / f"{goal.kind}-{identity}"
     console().print(f"training; tensorboard --logdir {directory}", soft_wrap=True, markup=False)
-    origin: dict[str, Any] = {"stamp": goal.stamp, "config": config, "made_from": goal.made_from}
-
-    def export(path: str | Path, made: nn.Module, **counts: Any) -> None:
-        export_net(path, goal.kind, net, made, **origin, counts=counts)
-
-    trainer, made, counts = train(TrainingRun(directory, config, export))
+    trainer, made, counts = train(TrainingRun(directory, config))
     for logger in trainer.loggers:
         if isinstance(logger, WandbLogger):
             logger.experiment.finish()  # which would else take what the next training of this process logs
     _end_processes(trainer)
-    if trainer.is_global_zero:
-        export(output, made, **counts)
+    if trainer.is_global_zero and not tried:
+        origin: dict[str, Any] = {"stamp": goal.stamp, "config": config, "made_from": goal.made_from}
+        export_net(output, goal.kind, net, made, **origin, counts=counts)
     return counts
-
-
-def train_on_shards(
-    module: Callable[[], lightning.LightningModule],
-    data: ShardData[Any],
-    *,
-    net: Architecture,
-    goal: Goal,
-    counts: Mapping[str, Any],
-    table: Callable[[dict[str, float]], Table],
-    options: TrainingOptions,
-    output: str,
-    runs: str,
-) -> float:
-    """Train a `module`, whose `net` is exported to `output`, on the rows of `data`; returns the Huber loss of its best
-    epoch. What is there is kept. `goal` and `counts` leave out what `data` and `options` say; `table` shows losses."""
-
-    def train(run: TrainingRun) -> Trained:
-        console().print(data.summary, soft_wrap=True, markup=False)
-        made = module()
-        trainer = fit(made, data, run=run, options=options)
-        losses = {"rows": len(data.validation_rows), **metrics_of_test(trainer, made, data.val_dataloader())}
-        if trainer.is_global_zero:
-            table(losses).print(console())
-        rows = {"training_rows": len(data.train_rows), "epochs": trainer.current_epoch}
-        return trainer, cast(nn.Module, made.net), {**rows, **counts, "validation": losses}
-
-    config = {"data": data.config, **goal.config, **options.config}
-    whole = replace(goal, config=config, made_from={**data.made_from, **goal.made_from, **options.made_from})
-    return float(keep_or_train(train, net, whole, output, runs)["validation"]["huber"])
 
 
 def _end_processes(trainer: lightning.Trainer) -> None:
@@ -218,6 +197,11 @@ def _end_processes(trainer: lightning.Trainer) -> None:
         if getattr(trainer.strategy.launcher, "procs", None):  # then Lightning took this process into the group
             for name in ("LOCAL_RANK", "NODE_RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT"):
                 os.environ.pop(name, None)
+
+
+def seed_everything(seed: int) -> None:
+    """Seed what nets of users draw their first weights from, whatever ran before in this process."""
+    lightning.seed_everything(seed % 2**32, verbose=False)
 
 
 def multiply_by_onednn() -> None:
@@ -251,9 +235,11 @@ def fit(
         f"remove {run.directory}, and it trains from the start",
     )
     if start is not None:
-        _check_start(module, Path(start), remedy if last.exists() else _OTHER_START)
+        _check_start(made, module, Path(start), remedy if last.exists() else _OTHER_START)
     if options.compile:
         cast(nn.Module, module.net).compile()
+    if options.find_learning_rate and options.ckpt_path is not None:
+        raise PokernetsError("find_learning_rate=true looks for the rate of a new training: leave out ckpt_path")
     if options.find_learning_rate and start is None:
         _find_learning_rate(made, module, data)
     try:
@@ -261,11 +247,18 @@ def fit(
     except SystemExit:  # by which Lightning leaves after Ctrl+C
         if not made.interrupted:
             raise
+    except MisconfigurationException as error:
+        raise _of_trainer(error) from error
     if made.interrupted:
         raise KeyboardInterrupt
+    if made.fast_dev_run:  # type: ignore[attr-defined]
+        console().print("trainer.fast_dev_run: the net is tried on a few batches, and not exported")
+        return made
     loss = checkpoints.best_model_score
     if loss is None:
-        raise PokernetsError("no epoch was measured and checkpointed, so there is no net to export")
+        raise PokernetsError(
+            "no epoch was trained and measured, so there is no net to export: raise trainer.max_epochs"
+        )
     if not torch.isfinite(loss):
         raise PokernetsError(
             f"{checkpoints.monitor} is {loss}: training diverged; lower model.learning_rate (logs: {run.directory})"
@@ -287,18 +280,21 @@ def _made(trainer: TrainerSettings, run: TrainingRun) -> tuple[lightning.Trainer
     try:
         made = trainer(logger=logger, default_root_dir=run.directory)
     except (MisconfigurationException, TypeError, ValueError) as error:
-        raise PokernetsError(f"trainer: {' '.join(str(error).split())}") from error
+        raise _of_trainer(error) from error
+    if "bf16" in made.precision and "bf16" not in str(precision := trainer.keywords["precision"]):
+        raise PokernetsError(f"trainer.precision={precision} needs a GPU: set it to bf16-mixed or 32-true on a CPU")
     if type(made.strategy.checkpoint_io) is TorchCheckpointIO:
         made.strategy.checkpoint_io = AtomicCheckpoints()
     for part in made.loggers:
         part.log_hyperparams(dict(run.hyperparameters))
     checkpoints = made.checkpoint_callback
     assert isinstance(checkpoints, callbacks.ModelCheckpoint)
-    for callback in trainer.keywords["callbacks"]:
-        if isinstance(callback, StrengthMatch):
-            callback.export = run.export
     checkpoints.dirpath = str(run.directory / "checkpoints")
     return made, checkpoints
+
+
+def _of_trainer(error: Exception) -> PokernetsError:
+    return PokernetsError(f"trainer: {' '.join(str(error).split())}")
 
 
 def _find_learning_rate(
@@ -317,30 +313,25 @@ def _find_learning_rate(
     console().print(f"learning rate found: {rate:.2g}", highlight=False)
 
 
-def _check_start(module: lightning.LightningModule, file: Path, remedy: str) -> None:
+def _check_start(made: lightning.Trainer, module: lightning.LightningModule, file: Path, remedy: str) -> None:
+    checkpoint = read_checkpoint(file, remedy)
     try:
-        module.load_state_dict(read_checkpoint(file, remedy)["state_dict"])
+        made.fit_loop.load_state_dict(checkpoint["loops"]["fit_loop"])
+    except (AttributeError, KeyError, TypeError) as error:
+        raise CorruptArtifactError(f"the checkpoint {file} cannot be read: {remedy}") from error
+    try:
+        module.load_state_dict(checkpoint["state_dict"])
     except (RuntimeError, KeyError) as error:
         raise PokernetsError(f"the checkpoint {file} is of another net: {remedy}") from error
 
 
-def cosine_adam(
-    module: lightning.LightningModule, net: nn.Module, learning_rate: float, weight_decay: float = 0.0
-) -> Any:
-    """Adam with a rate that falls from `learning_rate` to zero along a half cosine over the planned steps; weights
-    decay apart from the gradient."""
-    fused = module.device.type in ("cpu", "cuda")
-    decay: dict[str, Any] = {"weight_decay": weight_decay, "decoupled_weight_decay": True} if weight_decay else {}
-    optimiser = torch.optim.Adam(net.parameters(), lr=learning_rate, fused=fused, **decay)
-    steps = int(module.trainer.estimated_stepping_batches)
-    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, T_max=steps)
-    return {"optimizer": optimiser, "lr_scheduler": {"scheduler": schedule, "interval": "step"}}
-
-
-def metrics_of_test(trainer: lightning.Trainer, module: lightning.LightningModule, loader: Any) -> dict[str, float]:
-    """Metrics that `Trainer.test` logs, named without `test/`."""
-    (logged,) = trainer.test(module, dataloaders=loader, verbose=False)
-    return {name.removeprefix("test/"): round(value, 7) for name, value in logged.items()}
+def validation_metrics(trainer: lightning.Trainer, module: lightning.LightningModule, loader: Any) -> dict[str, float]:
+    """Metrics of the trained `module` on all rows of `loader`, named without `validation/`; loggers do not get them."""
+    loggers, trainer.loggers = trainer.loggers, []
+    trainer.limit_val_batches = 1 if trainer.fast_dev_run else 1.0  # type: ignore[attr-defined]
+    [logged] = trainer.validate(module, dataloaders=loader, verbose=False)
+    trainer.loggers = loggers
+    return {name.removeprefix("validation/"): round(value, 7) for name, value in logged.items()}
 
 
 def rows_of(batch: tuple[torch.Tensor, ...]) -> int:

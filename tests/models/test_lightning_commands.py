@@ -1,6 +1,6 @@
-"""What a user of Lightning types: loggers, checkpoints, limits, the rate finder, early stopping, W&B, ONNX."""
+"""What a user of Lightning types: loggers, checkpoints, limits, the rate finder, early stopping, W&B."""
 
-import json
+import csv
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -8,12 +8,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 import yaml
 from torch import nn
 
 from models.leaf.module import LeafModule
-from models.training.inference import LEAF_NET, LeafNet
+from models.training.export import load_net
+from models.training.inference import LEAF_NET, leaf_stamp
 from poker.run.atomic import MANIFEST
+from poker.run.errors import PokernetsError
+from poker.solvers.blueprint import CONTINUATIONS
 from poker.store.artifacts import open_artifact
 from tests.commands import Done, run_here
 from tests.models.shards import write_leaf_states
@@ -26,12 +30,14 @@ def train(tmp_path: Path) -> Train:
     """`train.py model=leaf` on few rows, in this process."""
     write_leaf_states(tmp_path / "made" / "leaf_states", rows=4000, shards=1)
     places = (f"artifacts={tmp_path}/made", f"runs={tmp_path}/runs")
-    small = ("model.net.hidden=[8]", "model.data.epoch_rows=4096", "trainer.accelerator=cpu", "trainer.max_epochs=2")
+    small = ("model.data.epoch_rows=4096", "trainer.accelerator=cpu", "trainer.max_epochs=2")
 
-    def run(*arguments: str, status: int = 0, model: str = "leaf") -> Done:
+    def run(*arguments: str, status: int = 0, hidden: str | None = "[8]") -> Done:
         given = [argument.partition("=")[0] for argument in arguments]
-        settings = [each for each in small if each.partition("=")[0] not in given] if model == "leaf" else []
-        done = run_here("train", f"model={model}", *places, *settings, *arguments)
+        settings = [each for each in small if each.partition("=")[0] not in given]
+        if hidden is not None and "model.net.hidden" not in given:
+            settings.append(f"model.net.hidden={hidden}")
+        done = run_here("train", "model=leaf", *places, *settings, *arguments)
         assert done.returncode == status, done.stderr
         return done
 
@@ -42,6 +48,17 @@ def run_folder(tmp_path: Path, number: int = 0) -> Path:
     return sorted((tmp_path / "runs").glob("leaf_net-*"), key=lambda folder: folder.stat().st_mtime)[number]
 
 
+def metrics(folder: Path) -> list[dict[str, str]]:
+    """Rows of the CSV logs below a folder."""
+    files = sorted(folder.rglob("metrics.csv"), key=lambda file: file.stat().st_mtime)
+    return [row for file in files for row in csv.DictReader(file.read_text().splitlines())]
+
+
+def column(folder: Path, name: str) -> dict[int, float]:
+    """Logged values by step."""
+    return {int(row["step"]): float(row[name]) for row in metrics(folder) if row.get(name)}
+
+
 def error_of(done: Done) -> str:
     [line] = [line for line in done.stderr.splitlines() if line.startswith("error: ")]
     assert done.stderr.strip().endswith(line)
@@ -50,12 +67,76 @@ def error_of(done: Done) -> str:
 
 def test_settings_are_hyperparameters_of_every_logger(train: Train, tmp_path: Path) -> None:
     train("logger=[tensorboard,csv]", "model.learning_rate=0.005")
-    for name in ("tensorboard", "csv"):
+    for name in ("tensorboard", "csv/version_0"):
         logged = yaml.safe_load((run_folder(tmp_path) / name / "hparams.yaml").read_text())
         assert (logged["learning_rate"], logged["net"]["hidden"], logged["data"]["batch_rows"]) == (0.005, [8], 512)
-    header, *rows = (run_folder(tmp_path) / "csv" / "metrics.csv").read_text().splitlines()
-    assert "validation/huber" in header.split(",")
-    assert len(rows) == 3  # two epochs and the test
+    [first, second] = metrics(tmp_path)
+    assert float(second["validation/huber"]) < float(first["validation/huber"])
+    assert not any(name.startswith("test/") for name in first)  # these rows choose the epoch
+
+
+def test_training_losses_are_means_over_the_interval(
+    train: Train, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    losses: list[float] = []
+    step = LeafModule.training_step
+
+    def recorded(*arguments: Any) -> Any:
+        losses.append(float(loss := step(*arguments)))
+        return loss
+
+    monkeypatch.setattr(LeafModule, "training_step", recorded)
+    train("logger=csv", "trainer.log_every_n_steps=3")
+    assert len(losses) == 16
+    expected = {3 * at + 2: np.mean(losses[3 * at : 3 * at + 3]) for at in range(5)}
+    assert column(tmp_path, "train/huber") == pytest.approx(expected, rel=1e-5)
+    by_name = [column(tmp_path, f"train/huber/{name}") for name in CONTINUATIONS]
+    assert np.mean([[*each.values()] for each in by_name], axis=0) == pytest.approx([*expected.values()], rel=1e-5)
+
+
+def test_a_csv_log_keeps_the_epochs_before_an_interruption(
+    train: Train, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(module: LeafModule) -> None:
+        if module.current_epoch == 1:
+            raise PokernetsError("interrupted")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(LeafModule, "on_train_epoch_start", interrupt)
+        train("logger=csv", "trainer.max_epochs=3", status=2)
+    train("logger=csv", "trainer.max_epochs=3")
+    assert [*column(tmp_path, "validation/huber")] == [7, 15, 23]
+
+
+def test_the_seed_decides_about_nets_that_draw_from_torch(train: Train, tmp_path: Path) -> None:
+    linear = "{_target_: torch.nn.Linear, _partial_: true, in_features: 34, out_features: 4}"
+    (tmp_path / "conf" / "net").mkdir(parents=True)
+    (tmp_path / "conf" / "net" / "linear.yaml").write_text(f"# @package _global_\nmodel: {{net: {linear}}}\n")
+    settings = ("net=linear", f"hydra.searchpath=[{tmp_path}/conf]", "model.data.epoch_rows=512")
+    nets = []
+    for number, seed in enumerate((1, 1, 2)):
+        torch.rand(5)
+        train(*settings, f"seed={seed}", "model.data.seed=1", f"outputs={tmp_path}/{number}", hidden=None)
+        net = load_net(
+            tmp_path / str(number) / "leaf_net",
+            LEAF_NET,
+            stamp=leaf_stamp(CONTINUATIONS),
+            architectures=["torch.nn.modules.linear.Linear"],
+        )
+        nets.append(net.state_dict()["weight"])
+    assert torch.equal(nets[0], nets[1])
+    assert not torch.equal(nets[0], nets[2])
+
+
+def test_fast_dev_run_tries_a_net_and_exports_none(train: Train, tmp_path: Path) -> None:
+    train()
+    made = (tmp_path / "made" / "leaf_net" / MANIFEST).read_bytes()
+    assert "tried on a few batches" in train("trainer.fast_dev_run=true", "model.learning_rate=0.1").stderr
+    assert (tmp_path / "made" / "leaf_net" / MANIFEST).read_bytes() == made
+
+
+def test_half_precision_on_a_cpu_is_refused(train: Train) -> None:
+    assert "trainer.precision=16-mixed needs a GPU" in error_of(train("trainer.precision=16-mixed", status=2))
 
 
 def test_one_logger_is_chosen_by_its_name(train: Train, tmp_path: Path) -> None:
@@ -88,10 +169,24 @@ def test_a_run_goes_on_from_a_checkpoint_of_another(train: Train, tmp_path: Path
     longer = open_artifact(tmp_path / "longer" / "leaf_net", LEAF_NET)
     assert (longer.counts["epochs"], "checkpoint" in longer.made_from) == (3, True)
     assert len(list(run_folder(tmp_path, 1).glob("checkpoints/epoch=*.ckpt"))) == 1
+    before = ["trainer.max_epochs=1", f"outputs={tmp_path}/before", f"ckpt_path={last}"]
+    assert "raise trainer.max_epochs" in error_of(train(*before, status=2))
     others = ["model.net.hidden=[9]", f"outputs={tmp_path}/other", f"ckpt_path={last}"]
     assert f"{last} is of another net: give another ckpt_path" in error_of(train(*others, status=2))
     missing = error_of(train(f"outputs={tmp_path}/other", "ckpt_path=none.ckpt", status=2))
     assert missing == "error: there is no checkpoint none.ckpt: give another ckpt_path"
+
+
+def test_rates_and_patience_are_those_of_the_run_that_goes_on(train: Train, tmp_path: Path) -> None:
+    """As if this run had taken the steps of the checkpoint, 16 here, with its own settings."""
+    log, stop = ("logger=csv", "trainer.log_every_n_steps=1"), "callbacks.early_stopping.min_delta=10"
+    train("callbacks.early_stopping.patience=1", stop)
+    [last] = (tmp_path / "runs").glob("*/checkpoints/last.ckpt")
+    on = (f"ckpt_path={last}", "trainer.max_epochs=6", f"outputs={tmp_path}/longer", f"runs={tmp_path}/longer")
+    done = train(*log, *on, stop, "callbacks.early_stopping.patience=50", "model.learning_rate=0.001")
+    assert "trained to epoch 6" in done.stderr
+    expected = {step: 0.0005 * (1 + np.cos(np.pi * step / 48)) for step in range(16, 48)}
+    assert column(tmp_path / "longer", "lr-Adam") == pytest.approx(expected)
 
 
 def test_a_damaged_last_checkpoint_is_named_with_what_to_remove(train: Train, tmp_path: Path) -> None:
@@ -141,22 +236,4 @@ def test_a_row_that_is_not_finite_is_named_before_anything_is_trained(
     write_leaf_states(tmp_path / "made" / "leaf_states", rows=4000, shards=1, broken=(column, 77))
     error = error_of(train(status=2))
     assert f"leaf_states/shard-00000: row 77 of '{column}' is not finite." in error
-    assert "Delete" in error
-
-
-def test_onnx_answers_as_the_net_does(train: Train, tmp_path: Path) -> None:
-    runtime = pytest.importorskip("onnxruntime")
-    pytest.importorskip("onnxscript")
-    train()
-    train(model="onnx")
-    session = runtime.InferenceSession(tmp_path / "made" / "net.onnx")
-    features = np.random.default_rng(1).random((11, 34), dtype=np.float32)
-    [values] = session.run(None, {"features": features})
-    np.testing.assert_allclose(values, LeafNet(tmp_path / "made" / "leaf_net").values(features), atol=1e-5)
-    stamp = json.loads(session.get_modelmeta().custom_metadata_map["stamp"])
-    assert stamp.items() <= json.loads((tmp_path / "made" / "leaf_net" / MANIFEST).read_text())["config"].items()
-
-
-def test_onnx_says_what_to_install(train: Train, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    assert error_of(train(model="onnx", status=2)).startswith("error: files of ONNX need a package more: pip install")
+    assert "Move" in error

@@ -12,8 +12,7 @@ import pytest
 import torch
 from lightning import Trainer
 
-from models.leaf.data import LeafColumns, LeafData
-from models.training.shard_data import held_out
+from models.leaf.data import LeafColumns, LeafData, held_out
 from poker.depth_limit import inputs
 from poker.depth_limit.shards import KIND, STAMP, columns_of, open_shards, write_shard
 from poker.run.errors import PokernetsError
@@ -192,7 +191,7 @@ def test_shards_that_do_not_name_their_continuations_are_refused(tmp_path: Path)
     write_artifact(shard.path, KIND, config=config, arrays=dict(shard.arrays), counts=dict(shard.counts))
     with pytest.raises(
         MismatchedArtifactError,
-        match=r"shard-00000 does not name its continuations. Delete .*shard-00000 and make it with",
+        match=r"shard-00000 does not name its continuations. Move .*shard-00000 away and make it with",
     ):
         open_shards(tmp_path)
 

@@ -12,7 +12,7 @@ from torch.utils.data import DataLoader
 from models.leaf.data import LeafBatch, LeafData
 from models.leaf.module import LeafModule, loss_of_noise
 from models.training.figures import scatter
-from models.training.fitting import metrics_of_test
+from models.training.fitting import validation_metrics
 from models.training.mlp import Mlp
 from poker.depth_limit import inputs
 from poker.solvers.blueprint import CONTINUATIONS
@@ -65,7 +65,7 @@ def test_metrics_are_those_of_all_rows_at_once(columns: dict[str, np.ndarray], t
     whole = LeafBatch(tensors["predicted"], tensors["labels"], tensors["sem"], torch.from_numpy(columns["street"]))
     batches = [LeafBatch(*parts) for parts in zip(*(torch.split(column, 700) for column in whole), strict=True)]
     module = LeafModule(torch.nn.Identity(), 0.7, 0.0, torch.from_numpy(mean).float(), CONTINUATIONS)
-    metrics = metrics_of_test(trainer(tmp_path), module, DataLoader(cast(Any, batches), batch_size=None))
+    metrics = validation_metrics(trainer(tmp_path), module, DataLoader(cast(Any, batches), batch_size=None))
 
     error = columns["predicted"] - columns["labels"]
     assert metrics["huber"] == approx(huber(error, 0.7).mean())
@@ -102,8 +102,40 @@ def test_bfloat16_learns_as_well(tmp_path: Path, device: str) -> None:
         learner = trainer(tmp_path, accelerator=device, max_epochs=1, precision=precision, limit_val_batches=0)
         learner.fit(module, datamodule=data)
         assert all(weight.dtype == torch.float32 for weight in net.parameters())
-        losses.append(metrics_of_test(learner, module, cast(Any, data.val_dataloader())))
+        losses.append(validation_metrics(learner, module, cast(Any, data.val_dataloader())))
     first, second = (metrics["huber"] for metrics in losses)
     assert first != second
     assert second == pytest.approx(first, rel=0.01)
     assert second < 0.5 * losses[1]["huber_of_mean"]
+
+
+@pytest.mark.parametrize("limit", [1.0, 5])
+def test_short_windows_of_accumulated_gradients_count_as_whole_ones(tmp_path: Path, limit: float) -> None:
+    """Each step has the gradient of the mean loss over the batches of its window."""
+    write_leaf_states(tmp_path, rows=2000)
+    data, windows = LeafData(str(tmp_path), batch_rows=256, validation_share=0.2), []
+
+    class Checked(LeafModule):
+        batches: list[LeafBatch]
+
+        def on_train_epoch_start(self) -> None:
+            self.batches = []
+
+        def training_step(self, batch: LeafBatch, index: int) -> torch.Tensor:
+            self.batches.append(batch)
+            return super().training_step(batch, index)
+
+        def on_before_optimizer_step(self, optimizer: torch.optim.Optimizer) -> None:
+            super().on_before_optimizer_step(optimizer)
+            losses = [super(Checked, self).training_step(batch, 0) for batch in self.batches]
+            expected = torch.autograd.grad(torch.stack(losses).mean(), list(self.net.parameters()))
+            for parameter, gradient in zip(self.net.parameters(), expected, strict=True):
+                torch.testing.assert_close(parameter.grad, gradient)
+            windows.append(len(self.batches))
+            self.batches = []
+
+    module = Checked(Mlp(inputs.SIZE, [8], 4), 1.0, 5e-3, data.label_mean(), data.continuations)
+    settings: dict[str, Any] = {"max_epochs": 2, "accumulate_grad_batches": 4, "limit_train_batches": limit}
+    trainer(tmp_path, limit_val_batches=0, **settings).fit(module, datamodule=data)
+    epoch = [4, 4, 4] if limit == 1.0 else [4, 1]
+    assert windows == 2 * epoch

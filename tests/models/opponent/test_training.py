@@ -1,7 +1,9 @@
 """Opponent nets: inputs at the table equal those of the rows, nets learn, adapt and survive export."""
 
+import csv
 import itertools
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,14 +19,13 @@ from models.opponent.inference import (
     OPPONENT_NET,
     POPULATION,
     STAMP,
-    HeldNet,
     NetPrior,
     OpponentNet,
     load_opponent_net,
 )
 from models.opponent.inputs import INPUT_SIZES, Inputs
-from models.opponent.module import OpponentModule, score
-from models.opponent.nets import OpponentBatch, SmallNet, WideNet
+from models.opponent.module import OpponentModule, class_names, score
+from models.opponent.nets import ActionNet, OpponentBatch, SmallNet, WideNet
 from models.opponent.training import bootstrap, hands_before
 from models.training.export import Architecture, export_net
 from poker.agents.all_in import AllInPlayer
@@ -39,8 +40,8 @@ from poker.opponents.inputs.rows import write_rows
 from poker.opponents.model import Predictor, context_of, sized_class
 from poker.play.hand import play_hand
 from poker.run.errors import PokernetsError
-from poker.store.artifacts import MismatchedArtifactError
-from tests.commands import call_here
+from poker.store.artifacts import MismatchedArtifactError, open_artifact
+from tests.commands import call_here, run_here
 from tests.games import load_rules
 
 PLAYERS = 12
@@ -142,13 +143,39 @@ def test_interrupted_dropout_is_the_same(
 def test_validation_is_logged_as_such_and_a_class_that_never_happens_is_no_warning(
     work: Path, tmp_path: Path, train: Callable[..., None], recwarn: pytest.WarningsRecorder
 ) -> None:
-    train("opponent", "trainer.max_epochs=2", f"model.output={tmp_path}/net", f"runs={tmp_path}/runs", "logger=csv")
+    places = (f"model.output={tmp_path}/net", f"runs={tmp_path}/runs", "logger=csv", "trainer.log_every_n_steps=1")
+    train("opponent", "trainer.max_epochs=2", *places)
     [metrics] = tmp_path.rglob("metrics.csv")
-    names = metrics.read_text().splitlines()[0].split(",")
-    assert {"validation/log_loss", "validation/accuracy", "test/log_loss"} <= set(names)
-    module = OpponentModule(SmallNet(), 0.1, 0.0)
-    assert "validation/confusion" in module._figures(torch.full((4, 3), 1 / 3), torch.zeros(4, dtype=torch.long))
+    rows = list(csv.DictReader(metrics.read_text().splitlines()))
+    assert sum(bool(row["train/log_loss"]) for row in rows) == 2 * len(OpponentData(rows_of(work)).train_dataloader())
+    assert not any(name.startswith("test/") for name in rows[0])
+    measured = open_artifact(tmp_path / "net", OPPONENT_NET).counts["test"]
+    [*_, last] = (row for row in rows if row["validation/log_loss"])
+    for name in ("log_loss", "log_loss_of_mean", "accuracy"):
+        assert float(last[f"validation/{name}"]) == pytest.approx(measured[name], rel=1e-5)
+    data = OpponentRows(rows_of(work), 0.2)
+    shares, action = data.class_shares(), data.columns["action"][data.test_rows]
+    assert measured["log_loss_of_mean"] == pytest.approx(-np.log(shares)[action].mean(), rel=1e-5)
+    module = OpponentModule(SmallNet(), 0.1, 0.0, torch.full((3,), 1 / 3))
+    confusion = module._figures(torch.full((4, 3), 1 / 3), torch.tensor([0, 0, 2, 2]))["validation/confusion"]
+    assert [label.get_text() for label in confusion.axes[0].get_yticklabels()] == [
+        "fold (2)",
+        "check/call (0)",
+        "bet/raise (2)",
+    ]
+    assert class_names(9)[2:5] == [f"bet/raise {size} pots" for size in ("up to 0.4", "0.4 to 0.8", "0.8 to 1.25")]
     assert not [warning for warning in recwarn if "confusion" in str(warning.message)]
+
+
+def test_a_net_goes_on_from_a_checkpoint_for_more_epochs(
+    tmp_path: Path, train: Callable[..., None], work: Path
+) -> None:
+    runs = f"runs={tmp_path}/runs"
+    train("opponent", "trainer.max_epochs=2", f"model.output={tmp_path}/two", runs)
+    [last] = tmp_path.rglob("last.ckpt")
+    train("opponent", "trainer.max_epochs=4", f"model.output={tmp_path}/four", runs, f"ckpt_path={last}")
+    [schedule] = torch.load(max(tmp_path.rglob("last.ckpt"), key=os.path.getmtime))["lr_schedulers"]
+    assert schedule["total_steps"] == schedule["last_epoch"] == 4 * len(OpponentData(rows_of(work)).train_dataloader())
 
 
 def test_the_split_is_by_time(work: Path) -> None:
@@ -254,6 +281,27 @@ def test_no_limit_nets_say_at_the_table_what_they_say_of_the_rows(no_limit: tupl
         table.probs(limit)
 
 
+class Untold(ActionNet):
+    """A net that takes no `classes`."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.width = width
+
+
+def test_a_net_without_classes_is_refused_in_no_limit(
+    no_limit: tuple[Path, list[ObservedHand]], tmp_path: Path
+) -> None:
+    net = "{_target_: tests.models.opponent.test_training.Untold, _partial_: true, width: 3}"
+    (tmp_path / "net").mkdir()
+    text = f"# @package _global_\nmodel: {{net: {net}, learning_rate: 0.1, output: {tmp_path}/net}}\n"
+    (tmp_path / "net" / "untold.yaml").write_text(text)
+    settings = ("net=untold", f"hydra.searchpath=[{tmp_path}]", *places(no_limit[0].parent))
+    done = run_here("train", "model=opponent", *settings)
+    [line] = [line for line in done.stderr.splitlines() if line.startswith("error: ")]
+    assert (done.returncode, "a net of no-limit takes `classes`" in line) == (2, True)
+
+
 def test_habits_start_from_a_net_and_move_to_the_player(no_limit: tuple[Path, list[ObservedHand]]) -> None:
     folder, _ = no_limit
     prior = NetPrior(folder / "opponent_net" / "adaptive", folder / "opponent_net" / "hand")
@@ -305,10 +353,6 @@ def test_hands_say_what_is_done_with_them(tmp_path: Path) -> None:
     alone, strength, own, _, to_come, at_hand, reading = losses.values()
     assert reading < own < strength < alone
     assert reading < at_hand == to_come < strength / 2  # before the flop there is one board
-    nets = [HeldNet(folder / "opponent_net" / "held") for _ in range(2)]
-    assert Habits(given=nets[0]) == Habits(given=nets[1]) != Habits()
-    with pytest.raises(PokernetsError, match="no net of no-limit that reads the cards held"):
-        HeldNet(folder / "opponent_net" / "hand")
     report = json.loads((folder / "opponent_given_hand" / "results.json").read_text())
     assert report["shapes"]["before the flop"]["steepness"] > 1
     less = report["models"]["the net alone"]["all"]["less_by_strength"]

@@ -17,6 +17,7 @@ CHECKPOINT: dict[str, Any] = {
     "pytorch-lightning_version": "2.6.1",
     "state_dict": {"weight": torch.arange(600.0), "bias": torch.ones(4)},
     "optimizer_states": [{"state": {0: {"step": torch.tensor(40.0)}}, "param_groups": [{"lr": 0.1}]}],
+    "lr_schedulers": [{"last_epoch": 40}],
     "loops": {"fit_loop": {"state_dict": {}}},
 }
 
@@ -52,8 +53,9 @@ def test_damage_is_told_in_one_line_or_harmless(tmp_path: Path, by: TorchCheckpo
     assert len(messages) > len(damaged) / 2
 
 
-def test_a_file_of_torch_that_is_no_checkpoint_is_refused(tmp_path: Path) -> None:
-    torch.save({"state_dict": {}}, tmp_path / "net.pt")
+@pytest.mark.parametrize("lacking", [{"loops": {}}, {"optimizer_states": []}, {"lr_schedulers": []}, {"epoch": None}])
+def test_a_file_of_torch_that_is_no_checkpoint_is_refused(tmp_path: Path, lacking: dict[str, Any]) -> None:
+    torch.save({**CHECKPOINT, **lacking}, tmp_path / "net.pt")
     with pytest.raises(PokernetsError, match=r"net\.pt cannot be read"):
         read_checkpoint(tmp_path / "net.pt", "give another")
     with pytest.raises(PokernetsError, match=r"there is no checkpoint .*other\.ckpt: give another"):

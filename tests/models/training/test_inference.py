@@ -64,6 +64,22 @@ def exported(net: Mlp, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.mark.parametrize("processes", [False, True])
+def test_inputs_are_standardised_by_the_means_of_all_batches(tmp_path: Path, processes: bool) -> None:
+    net, generator = Mlp(3, [4], 1, standardise=True), torch.Generator().manual_seed(0)
+    batches = [torch.randn(50, 3, generator=generator) * size + size for size in (1, 4, 9)]
+    if processes:
+        torch.distributed.init_process_group("gloo", f"file://{tmp_path}/group", rank=0, world_size=1)
+    try:
+        for batch in batches:
+            net(batch)
+    finally:
+        if processes:
+            torch.distributed.destroy_process_group()
+    for name, expected in (("mean", [b.mean(0) for b in batches]), ("var", [b.var(0) for b in batches])):
+        torch.testing.assert_close(getattr(net.seen, f"running_{name}"), torch.stack(expected).mean(0))
+
+
 def test_a_net_that_is_replaced_while_it_is_read_is_refused(
     net: Mlp, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -157,7 +173,7 @@ def test_a_weight_that_is_not_finite_is_neither_written_nor_read(
     with monkeypatch.context() as patched:
         patched.setattr("models.training.export._not_finite", lambda tensors: "")
         export_net(tmp_path / "net", LEAF_NET, MLP, broken, **settings)
-    with pytest.raises(CorruptArtifactError, match=r"net\.safetensors: layers\.1\.bias is not finite\. Delete "):
+    with pytest.raises(CorruptArtifactError, match=r"net\.safetensors: layers\.1\.bias is not finite\. Move "):
         LeafNet(tmp_path / "net")
 
 

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from models.leaf.data import LeafColumns
-from models.training.shard_data import DeviceColumns
+from models.leaf.data import DeviceColumns, LeafColumns
 from poker.run.errors import PokernetsError
 from poker.search.torch import device as devices
 from poker.search.torch.device import free_bytes, ran_out, room, torch_device
