@@ -18,6 +18,7 @@ from poker.agents.base import Agent, PolicyAgent, SamplingAgent, is_repeatable
 from poker.agents.remote import AgentGivenUp
 from poker.game.rules import CALL, FOLD
 from poker.game.state import HandState, Policy
+from poker.run.errors import described
 
 P = TypeVar("P", bound="Player")
 T = TypeVar("T")
@@ -96,16 +97,15 @@ class AbsentAgent:
     def __init__(self, name: str, what: str, error: Exception) -> None:
         self.name = name
         self._why = f"not {what}: {described(error)}"
-        self._error = error
 
     def reset(self, seed: int) -> None:
         """Do nothing."""
 
     def start_hand(self, seat: int) -> None:
-        raise AgentGivenUp(self._why) from self._error
+        raise AgentGivenUp(self._why)
 
     def act(self, state: HandState) -> int:
-        raise AgentGivenUp(self._why) from self._error
+        raise AgentGivenUp(self._why)
 
 
 @dataclass
@@ -177,7 +177,3 @@ def checked(view: HandState, action: object) -> int:
         raise TypeError(f"the answer is no action but {repr(action)[:100]}")
     view.betting.apply(int(action))
     return int(action)
-
-
-def described(error: Exception) -> str:
-    return f"{type(error).__name__}: {error}"

@@ -6,7 +6,7 @@ that one from an old page changes nothing. Agents act when `let_agents_act` is c
 think; everything else is quick. Calls may come from any thread.
 
 An agent whose policy is known is shared by all games, and its actions are sampled here, so that the notes say what it
-plays; any other agent is built for each game. All are in a pool, where calls wait for their turn (`poker.play.pool`).
+plays; any other agent is built for each game. All are in a pool of processes (`poker.play.pool`).
 """
 
 import threading
@@ -22,12 +22,12 @@ from poker.formats.acpc.log import LoggedHand, check_names
 from poker.game.betting import NOBODY
 from poker.game.rules import Rules
 from poker.game.state import HandState, IllegalAction, Policy, public_state
-from poker.play.hand import Incident, checked, described, passive
+from poker.play.hand import Incident, checked, passive
 from poker.play.lineup import AgentSpec, LineUp
 from poker.play.notes import append_note
 from poker.play.pool import Call, Pool
 from poker.play.table_files import HandProgress, TableFiles
-from poker.run.errors import PokernetsError
+from poker.run.errors import PokernetsError, described
 
 PERSON = "you"
 _MOST_READ = 200
@@ -40,14 +40,12 @@ class StalePageError(PokernetsError):
 
 @dataclass(frozen=True)
 class PooledAgent:
-    """An agent of a pool in the game `game`: shared with other games, or the game's own `copy`. With `moves` a new hand
-    may be played in another process."""
+    """An agent of a pool in the game `game`: shared with other games, or the game's own `copy`."""
 
     pool: Pool
     game: str
     name: str
     copy: tuple[str, int] | None
-    moves: bool
     observes: bool
     reads: bool
 
@@ -57,8 +55,7 @@ class PooledAgent:
 
     def ask(self, method: str, argument: HandState | int | list[HandState]) -> Any:
         """Wait for the answer to one call of a method of an `Agent`."""
-        moves = self.moves and method == "start_hand"
-        return self.pool.ask(self.game, Call(self.name, method, (argument,), self.copy), moves=moves)
+        return self.pool.ask(self.game, Call(self.name, method, (argument,), self.copy))
 
 
 class Opponents:
@@ -79,14 +76,11 @@ class Opponents:
     def seated(self, game: str, seed: int) -> list[PooledAgent]:
         """The agents of one game, whose name must be unique, in the order of the labels after the person's. Raises the
         errors of building them, such as those of their artifacts."""
-        offers = self.pool.start().offers.result()
-        moves = all(offers[name].by_policy for name in self._names)
+        offers = self.pool.start().result()
         agents = []
         for number, name in enumerate(self._names):
             copy = None if offers[name].by_policy else (game, seed + number)
-            offered = offers[name]
-            moving = moves and not number
-            agents.append(PooledAgent(self.pool, game, name, copy, moving, offered.observes, offered.reads))
+            agents.append(PooledAgent(self.pool, game, name, copy, offers[name].observes, offers[name].reads))
         return agents
 
 
@@ -94,8 +88,7 @@ class Opponents:
 class Seen:
     """The person's view: `state` has no cards but theirs and, at a showdown, those of players who did not fold.
 
-    `thinking` is for how many seconds the agent whose turn it is has thought or waited, `place` its place in the queue
-    of its process, 0 if it does not wait.
+    `thinking` is for how many seconds the agent whose turn it is has thought or waited.
     """
 
     number: int
@@ -103,7 +96,6 @@ class Seen:
     names: tuple[str, ...]
     state: HandState
     thinking: float | None
-    place: int = 0
 
     @property
     def step(self) -> int:
@@ -170,8 +162,7 @@ class TableGame:
         with self._lock:
             since = self._since
             thinking = None if since is None else time.monotonic() - since
-            place = 0 if since is None else self.opponents.pool.place(self._name)
-            return Seen(self._hand.number, self.seat, self._names, self._hand.state.view(self.seat), thinking, place)
+            return Seen(self._hand.number, self.seat, self._names, self._hand.state.view(self.seat), thinking)
 
     def act(self, number: int, step: int, action: int) -> None:
         """Take the person's action in hand `number` after `step` actions."""

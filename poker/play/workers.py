@@ -11,10 +11,9 @@ from functools import partial
 
 from poker.agents.base import Agent, ObservingAgent, PolicyAgent, SamplingAgent
 from poker.agents.remote import RemoteAgent
-from poker.play.hand import AbsentAgent
 from poker.play.lineup import AgentSpec, LineUp, Rotation, Task
 from poker.play.session import SessionRecord, play_at_tables, play_session, shares_tables
-from poker.run.errors import PokernetsError
+from poker.run.errors import PokernetsError, described
 from poker.run.parallel import Cluster, Given, Work
 
 Estimator = Callable[[Rotation, Sequence[Sequence[Agent]], SessionRecord], None]
@@ -95,8 +94,7 @@ class Worker:
         return agents
 
     def _agent(self, name: str, copy: int, seating: int) -> Agent:
-        """The agent, built once; one that cannot be built is absent from every hand, unless the user can mend the
-        error."""
+        """The agent, built once; PokernetsError if it cannot be built."""
         key, limit = (name, copy, seating), self.decision_seconds
         build = partial(self.specs[name].build, self.rotation.rules)
         if key not in self._agents:
@@ -105,14 +103,14 @@ class Worker:
             except PokernetsError:
                 raise
             except Exception as error:
-                self._agents[key] = AbsentAgent(name, "built", error)
+                raise PokernetsError(f"the agent `{name}` cannot be built: {described(error)}") from error
         return self._agents[key]
 
     def close(self) -> None:
         """Forgets the agents, and ends their processes."""
         for agent in self._agents.values():
             if isinstance(agent, RemoteAgent):
-                agent.close()
+                agent.child.kill()
         self._agents.clear()
 
 

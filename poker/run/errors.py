@@ -2,9 +2,16 @@
 
 import errno
 import os
+import sys
+import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+_ROOT = Path(__file__).parents[2]
+_NOT_OF_THE_USER = [_ROOT / name for name in ("poker", "pokernets", "models", "conf", "data_gen")]
+_NOT_OF_THE_USER += [Path(sys.prefix, "lib"), Path(sys.base_prefix, "lib")]
+"""Folders whose code is not the user's."""
 
 
 class PokernetsError(Exception):
@@ -20,6 +27,23 @@ class PokernetsError(Exception):
 def printable(text: str) -> str:
     """Text that any stream or socket takes: lone surrogates, which no encoding holds, become question marks."""
     return text.encode("utf-8", "replace").decode()
+
+
+def described(error: BaseException) -> str:
+    """Class and message of an error in one line, and the last line of the user's own code that it went through."""
+    return of_user_code(error) or " ".join(printable(f"{type(error).__name__}: {error}").split())
+
+
+def of_user_code(error: BaseException | None) -> str:
+    """The error as `described`, or the one behind it that went through the user's own code; empty if none did."""
+    while error is not None:
+        for frame in reversed(traceback.extract_tb(error.__traceback__)):
+            path = Path(frame.filename)
+            if path.is_file() and not any(path.is_relative_to(folder) for folder in _NOT_OF_THE_USER):
+                text = f"{type(error).__name__}: {error} ({path}, line {frame.lineno})"
+                return " ".join(printable(text).split())
+        error = error.__cause__ or error.__context__
+    return ""
 
 
 @contextmanager

@@ -6,9 +6,7 @@ of a process that is killed are taken by another.
 
 import multiprocessing
 import os
-import signal
 import sys
-import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
@@ -23,6 +21,7 @@ from typing import Any, Generic, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from poker.run.child import end_with_parent
 from poker.run.errors import PokernetsError, disk_full_at
 from poker.run.machine import cores
 
@@ -225,41 +224,6 @@ def _do(task: Any) -> Any:
         assert _prepare is not None
         _function = _prepare()
     return _function(task)
-
-
-class Child:
-    """A process that runs `target(pipe, *arguments)` and ends with this one; `pipe` is our end of its pipe."""
-
-    def __init__(self, target: Callable[..., None], *arguments: Any) -> None:
-        context = multiprocessing.get_context("spawn")
-        self.pipe, theirs = context.Pipe()
-        self.process = context.Process(target=_run, args=(target, theirs, *arguments), daemon=True)
-        self.process.start()
-        theirs.close()
-
-    def kill(self) -> None:
-        self.process.kill()
-        self.process.join()
-        self.process.close()
-        self.pipe.close()
-
-
-def _run(target: Callable[..., None], *arguments: Any) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    end_with_parent()
-    target(*arguments)
-
-
-def end_with_parent() -> None:
-    """Ends this process when the one that started it is gone."""
-
-    def watch() -> None:
-        parent = multiprocessing.parent_process()
-        assert parent is not None
-        parent.join()
-        os._exit(1)
-
-    threading.Thread(target=watch, daemon=True).start()
 
 
 @contextmanager

@@ -111,7 +111,7 @@ class _Database:
     def __init__(self, shared: _Shared, base: HandBase, visitor: str) -> None:
         self._shared, self._base, self._stopped = shared, base, True
         solver = PooledSolver(shared.pool, visitor)
-        self._reviews = FileReviews(shared.game, None, lambda: solver, threading.Lock(), solver.place)
+        self._reviews = FileReviews(shared.game, None, lambda: solver, threading.Lock())
         with ui.element("div").classes("columns database"):
             with ui.element("section").classes("hands-side").props('aria-label="Search"'):
                 self._upload = ui.upload(

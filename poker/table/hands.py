@@ -93,7 +93,7 @@ class _Reviewing:
         folder = self.out / visitor / mark[:16]
         folder.mkdir(parents=True, exist_ok=True)
         solver = PooledSolver(self.pool, visitor)
-        reviews = FileReviews(self.game, folder / "reviews.jsonl", lambda: solver, threading.Lock(), solver.place)
+        reviews = FileReviews(self.game, folder / "reviews.jsonl", lambda: solver, threading.Lock())
         store = ReviewStore(reviews, lambda: list(hands.values()), lambda number: hands[number].state.rules, player)
         return store, hands, left_out
 

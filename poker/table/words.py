@@ -167,13 +167,5 @@ def seat_name(name: str) -> str:
 
 
 def waiting(seen: Seen) -> str:
-    """Seconds that the agent has thought, or its place in the queue."""
-    if seen.thinking is None:
-        return ""
-    return f"{ordinal(seen.place)} in line" if seen.place else f"{seen.thinking:.1f} s"
-
-
-def ordinal(number: int) -> str:
-    """Ordinal of a number, such as `2nd`."""
-    ending = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
-    return f"{number}{ending}"
+    """Seconds that the agent has thought."""
+    return "" if seen.thinking is None else f"{seen.thinking:.1f} s"

@@ -39,7 +39,7 @@ async def _serve(desk: Any) -> None:
     )
     from pydantic import ValidationError  # noqa: PLC0415
 
-    from poker.agents.remote import AgentFailure  # noqa: PLC0415
+    from poker.run.child import ChildFailure  # noqa: PLC0415
     from pokernets import __version__  # noqa: PLC0415
     from pokernets.serving.questions import KINDS, described, reasons  # noqa: PLC0415
 
@@ -72,7 +72,7 @@ async def _serve(desk: Any) -> None:
             answer = await anyio.to_thread.run_sync(partial(desk.answer, "", question))
         except ValidationError as error:
             return refusal(reasons(error.errors()))
-        except (PokernetsError, AgentFailure) as error:
+        except (PokernetsError, ChildFailure) as error:
             return refusal(str(error))
         return CallToolResult(content=[TextContent(type="text", text=json.dumps(answer))], structured_content=answer)
 

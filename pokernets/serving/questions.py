@@ -36,8 +36,8 @@ SECONDS = 60.0
 """Seconds of a solve."""
 MEMORY_GIB = 1.0
 """Memory of a solve."""
-_PLACES = 16
-"""Questions that are answered or wait, over all who ask."""
+_PLACES = 8
+"""Questions of one asker that are answered or wait."""
 _TEXT_BYTES = 900_000
 """Characters of a hand: a request has up to 1 MiB."""
 _MOST_PROFILES = 20
@@ -153,26 +153,30 @@ class Desk:
         build = partial(_Answers, game, tuple(agents), reviewer, threads)
         self._pool = Pool({"": build}, processes, background=True)
         self._waiting: Counter[str] = Counter()
-        self._counting = threading.Lock()
+        self._counting, self._reading = threading.Lock(), threading.Lock()
 
     def answer(self, asker: str, question: Question) -> dict[str, Any]:
-        """The answer, in values of JSON. Those who ask take turns; a BusyError where too many wait, a PokernetsError
-        for what cannot be answered."""
+        """The answer, in values of JSON; the questions of one `asker` are answered one at a time.
+
+        Raises:
+            BusyError: where too many of the asker's questions wait.
+            PokernetsError: for what cannot be answered.
+        """
         with self._place(asker):
-            if isinstance(question, ProfileQuestion):
-                return _profile(question, self._game)
             file: HandFile | None = None
-            if isinstance(question, HandQuestion):
-                file = read_apart("the text", question.text.encode(), self._game, read=HandFile.read)
+            with self._reading:  # a text at a time, which may take 1 GiB
+                if isinstance(question, ProfileQuestion):
+                    return _profile(question, self._game)
+                if isinstance(question, HandQuestion):
+                    file = read_apart("the text", question.text.encode(), self._game, read=HandFile.read)
             answer: dict[str, Any] = self._pool.ask(asker, Call("", "to", (question, file)))
             return answer
 
     @contextmanager
     def _place(self, asker: str) -> Iterator[None]:
-        """Hold one of the places inside the block. Nobody may have more of them than are free, so that however much one
-        asks another finds a place (dynamic thresholds: Choudhury and Hahne 1998)."""
+        """Take one of the asker's places inside the block."""
         with self._counting:
-            if self._waiting[asker] >= _PLACES - self._waiting.total():
+            if self._waiting[asker] >= _PLACES:
                 raise BusyError(f"{self._waiting[asker]} of your questions wait already: ask again later")
             self._waiting[asker] += 1
         try:

@@ -13,10 +13,11 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from nicegui import app, run, ui
 from pydantic import ValidationError
+from starlette.requests import HTTPConnection
 
-from poker.agents.remote import AgentFailure
 from poker.game.rules import Rules
 from poker.play.lineup import AgentSpec
+from poker.run.child import ChildFailure
 from poker.run.errors import PokernetsError
 from poker.table.elements import Fill, Needs, html
 from pokernets import __version__
@@ -44,8 +45,8 @@ def make(
     served = interface(desk)
     app.mount(PLACE, served)
 
-    async def fill(visitor: str) -> None:
-        _show(served.openapi(), desk, visitor)
+    async def fill(_: str) -> None:
+        _show(served.openapi(), desk)
 
     return fill
 
@@ -73,20 +74,25 @@ def interface(desk: Desk) -> FastAPI:
     def refused(status: int, _: Request, error: Exception) -> JSONResponse:
         return JSONResponse({"detail": str(error)}, status)
 
-    for error, status in ((PokernetsError, 422), (BusyError, 503), (AgentFailure, 500)):
+    for error, status in ((PokernetsError, 422), (BusyError, 503), (ChildFailure, 500)):
         served.add_exception_handler(error, partial(refused, status))
     return served
 
 
 def _answering(desk: Desk, kind: type[Question]) -> Callable[[Request, Any], Awaitable[JSONResponse]]:
     async def answer(request: Request, question: Any) -> JSONResponse:
-        return JSONResponse(await run_in_threadpool(desk.answer, str(request.state.asker), question))
+        return JSONResponse(await run_in_threadpool(desk.answer, _asker(request), question))
 
     answer.__annotations__["question"] = kind  # by which FastAPI reads and describes the body
     return answer
 
 
-def _show(document: dict[str, Any], desk: Desk, visitor: str) -> None:
+def _asker(request: HTTPConnection) -> str:
+    """Who asks: a machine, by its address, since any program can make up cookies."""
+    return "" if request.client is None else request.client.host
+
+
+def _show(document: dict[str, Any], desk: Desk) -> None:
     """The page: for each question its fields, an example to change and send, and the answer."""
     schemas = document["components"]["schemas"]
     with ui.element("section").classes("api"):
@@ -107,17 +113,17 @@ def _show(document: dict[str, Any], desk: Desk, visitor: str) -> None:
             )
             button = ui.button("Send").props("no-caps dense")
             output = html().props("role=status")
-            button.on_click(partial(_send, desk, visitor, kind, field, output))
+            button.on_click(partial(_send, desk, _asker(ui.context.client.request), kind, field, output))
 
 
-async def _send(desk: Desk, visitor: str, kind: type[Question], field: ui.textarea, output: ui.html) -> None:
+async def _send(desk: Desk, asker: str, kind: type[Question], field: ui.textarea, output: ui.html) -> None:
     output.set_content("Asking …")
     try:
         question = kind.model_validate_json(str(field.value))
-        text = json.dumps(await run.io_bound(desk.answer, visitor, question))
+        text = json.dumps(await run.io_bound(desk.answer, asker, question))
     except ValidationError as error:
         text = reasons(error.errors())
-    except (PokernetsError, AgentFailure) as error:
+    except (PokernetsError, ChildFailure) as error:
         text = str(error)
     output.set_content(f"<pre>{escape(text)}</pre>")
 

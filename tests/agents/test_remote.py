@@ -8,13 +8,14 @@ from typing import cast
 import pytest
 
 from poker.agents.base import Agent, ObservingAgent, PolicyAgent
-from poker.agents.remote import AgentFailure, AgentGivenUp, PolicyUnavailable, RemoteAgent
+from poker.agents.remote import AgentGivenUp, PolicyUnavailable, RemoteAgent
 from poker.agents.simple import AlwaysCall, RandomAgent
 from poker.game.rules import CALL
 from poker.game.state import HandState, Policy
 from poker.play.lineup import AgentSpec, LineUp, Rotation
 from poker.play.session import play_session
 from poker.play.workers import Worker, play_all
+from poker.run.child import ChildFailure
 from poker.run.errors import PokernetsError
 from poker.run.parallel import LocalCluster
 from poker.store.lines import append_lines
@@ -111,11 +112,11 @@ def test_an_agent_that_always_fails_is_given_up_soon() -> None:
     for _ in range(40):
         try:
             agent.act(state)
-        except AgentFailure as error:
+        except ChildFailure as error:
             errors.append(str(error))
     assert sum("died during act" in error for error in errors) == 6
     assert "given up after 5 new processes" in errors[-1]
-    agent.close()
+    agent.child.kill()
 
 
 @pytest.mark.slow
@@ -123,14 +124,14 @@ def test_a_policy_question_gives_no_new_process_to_an_agent_given_up() -> None:
     agent = RemoteAgent("trouble", partial(Troublemaker, "dies", 1), 20.0)
     state = HandState.start(LEDUC, [(0,), ()], ())
     for _ in range(6):
-        with pytest.raises(AgentFailure, match="died during act"):
+        with pytest.raises(ChildFailure, match="died during act"):
             agent.act(state)
     for _ in range(2):
         with pytest.raises(PolicyUnavailable, match="given up"):
             agent.policy(state)
         with pytest.raises(AgentGivenUp):
             agent.act(state)
-    agent.close()
+    agent.child.kill()
 
 
 def test_remote_play_is_local_play() -> None:
@@ -142,7 +143,7 @@ def test_remote_play_is_local_play() -> None:
         there = play_session(schedule, table, [remote], session)
         assert here.lines == there.lines
     for agent in remote:
-        agent.close()
+        agent.child.kill()
 
 
 def test_a_policy_is_forwarded() -> None:
@@ -156,7 +157,7 @@ def test_a_policy_is_forwarded() -> None:
         assert actions == expected
         assert probs.dtype == exact.dtype
         assert (probs == exact).all()
-    remote.close()
+    remote.child.kill()
 
 
 @pytest.mark.parametrize(
@@ -166,7 +167,7 @@ def test_a_policy_is_forwarded() -> None:
 def test_only_what_the_agent_has_is_offered(build: Callable[[], Agent], offers: tuple[bool, bool]) -> None:
     remote = RemoteAgent("agent", build, 20.0)
     assert tuple(isinstance(remote, protocol) for protocol in (PolicyAgent, ObservingAgent)) == offers
-    remote.close()
+    remote.child.kill()
 
 
 @pytest.mark.parametrize(
@@ -180,11 +181,11 @@ def test_a_policy_that_fails_is_not_asked_for_again_and_play_goes_on(what: str, 
     assert isinstance(agent, PolicyAgent)
     state = HandState.start(LEDUC, [(), ()], ())
     for _ in range(20):
-        with pytest.raises(AgentFailure, match=message):
+        with pytest.raises(ChildFailure, match=message):
             agent.policy(state)
         assert agent.act(state) == CALL
     assert log.read_text() == f"{what}\n"
-    agent.close()
+    agent.child.kill()
 
 
 def test_user_errors_while_building_end_the_match() -> None:
@@ -196,7 +197,7 @@ def test_nothing_is_left_behind() -> None:
     before = len(list(Path("/proc/self/fd").iterdir()))
     for _ in range(3):
         agent = RemoteAgent("call", partial(AlwaysCall, name="call"), 20.0)
-        pid = agent._child.process.pid if agent._child else 0
-        agent.close()
+        pid = agent.child.pid
+        agent.child.kill()
         assert not Path(f"/proc/{pid}/cmdline").exists()
     assert len(list(Path("/proc/self/fd").iterdir())) <= before + 1

@@ -1,4 +1,4 @@
-"""The pool of agents: turns, the home process of each caller, and the cost of a process that ends."""
+"""The pool of agents: the home process of each owner, and the cost of a process that ends."""
 
 import os
 import threading
@@ -6,22 +6,13 @@ import time
 
 import pytest
 
-from poker.agents.remote import AgentFailure
 from poker.play.pool import Call, Pool
+from poker.run.child import ChildFailure
 from poker.run.errors import PokernetsError
 
 
 class Slow:
-    """Answers when released; `mine` tells processes apart."""
-
-    def __init__(self) -> None:
-        self.asked: list[str] = []
-        self.let = threading.Semaphore(0)
-
-    def think(self, text: str) -> str:
-        self.asked.append(text)
-        self.let.acquire()
-        return text
+    """An agent that takes its time; `mine` tells processes apart."""
 
     def mine(self, seconds: float) -> int:
         time.sleep(seconds)
@@ -39,55 +30,37 @@ def pool() -> Pool:
     return Pool({"slow": Slow}, 4, background=True)
 
 
-def until(holds: object) -> None:
-    end = time.monotonic() + 60
-    while not holds():  # type: ignore[operator]
-        assert time.monotonic() < end
-        time.sleep(0.005)
+def mine(pool: Pool, owner: str, seconds: float = 0.0) -> int:
+    process: int = pool.ask(owner, Call("slow", "mine", (seconds,)))
+    return process
 
 
-def test_who_has_had_less_goes_first_and_is_told_the_place() -> None:
-    agent = Slow()
-    pool = Pool({"slow": lambda: agent}, 0)
-    pool.start().offers.result()
-    threads = []
-    for number, (owner, text) in enumerate([("ann", "a1"), ("ann", "a2"), ("ann", "a3"), ("bob", "b1"), ("cid", "c1")]):
-        threads.append(threading.Thread(target=pool.ask, args=(owner, Call("slow", "think", (text,)))))
-        threads[-1].start()
-        until(lambda number=number: len(pool._workers[0].waiting) == number if number else agent.asked)
-    assert [pool.place(owner) for owner in ("ann", "bob", "cid", "dan")] == [3, 1, 2, 0]
-    for done in range(1, 6):
-        until(lambda done=done: len(agent.asked) == done)
-        agent.let.release()
-    for thread in threads:
-        thread.join()
-    assert agent.asked == ["a1", "b1", "c1", "a2", "a3"]
-    assert pool.place("ann") == 0
-
-
-def test_a_busy_process_gets_company_and_homes_are_kept(pool: Pool) -> None:
-    """A caller stays at home until a hand begins, and may then move."""
-    first = pool.ask("ann", Call("slow", "mine", (0.0,)))
-    threads = [threading.Thread(target=pool.ask, args=("ann", Call("slow", "mine", (3.0,)))) for _ in range(2)]
+def test_owners_keep_a_home_and_one_is_started_when_all_are_busy(pool: Pool) -> None:
+    first = mine(pool, "ann")
+    assert mine(pool, "bob") == first
+    started = time.monotonic()
+    threads = [threading.Thread(target=mine, args=(pool, "ann", 3.0)) for _ in range(2)]
     for thread in threads:
         thread.start()
-    until(lambda: pool._workers[0].load[0] == 2)
-    threads.append(threading.Thread(target=pool.ask, args=("bob", Call("slow", "mine", (0.0,)))))
-    threads[-1].start()
-    until(lambda: len(pool._workers) == 2 and pool._workers[1].ready)
-    assert pool.ask("cid", Call("slow", "mine", (0.0,))) != first
+    while pool._processes[0].load < 2:
+        time.sleep(0.005)
+    other = mine(pool, "cid")
+    assert other != first
     for thread in threads:
         thread.join()
-    assert pool.ask("bob", Call("slow", "mine", (0.0,))) == first
-    assert {pool.ask("ann", Call("slow", "mine", (0.0,))) for _ in range(3)} == {first}
+    assert time.monotonic() - started > 6, "the calls of one owner overlapped"
+    assert (mine(pool, "ann"), mine(pool, "bob"), mine(pool, "cid")) == (first, first, other)
 
 
 def test_a_process_that_ends_is_replaced(pool: Pool) -> None:
-    first = pool.ask("ann", Call("slow", "mine", (0.0,)))
-    with pytest.raises(AgentFailure, match="its process died"):
+    first = mine(pool, "ann")
+    with pytest.raises(ChildFailure, match="its process died"):
         pool.ask("ann", Call("slow", "die"))
-    assert pool.ask("ann", Call("slow", "mine", (0.0,))) != first
-    with pytest.raises(AgentFailure, match="ValueError: it fails"):
+    second = mine(pool, "ann")
+    assert second != first
+    os.kill(second, 9)
+    assert mine(pool, "ann") not in (first, second)
+    with pytest.raises(ChildFailure, match=r"ValueError: it fails \(.*test_pool.py, line \d+\)"):
         pool.ask("ann", Call("slow", "fail"))
 
 
@@ -95,8 +68,7 @@ def missing() -> Slow:
     raise PokernetsError("make it first")
 
 
-def test_agents_that_cannot_be_built_are_told_of() -> None:
-    for processes in (0, 1):
-        pool = Pool({"missing": missing}, processes)
-        with pytest.raises(PokernetsError, match="make it first"):
-            pool.start().offers.result()
+@pytest.mark.parametrize("processes", [0, 1])
+def test_agents_that_cannot_be_built_are_told_of(processes: int) -> None:
+    with pytest.raises(PokernetsError, match="make it first"):
+        Pool({"missing": missing}, processes).start().result()

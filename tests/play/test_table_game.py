@@ -245,7 +245,7 @@ def test_failing_agent_checks_or_folds_and_is_told(rules: Rules, tmp_path: Path)
     one.act(0, 0, 300)
     one.let_agents_act()
     assert one.seen().state.betting.text() == "r300f"
-    assert [incident.error for incident in one.incidents] == ["RuntimeError: broken"]
+    assert [incident.error.partition(" (")[0] for incident in one.incidents] == ["RuntimeError: broken"]
     assert list(Notes.read(one.files.notes).lines.values()) == [None]
 
 

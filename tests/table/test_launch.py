@@ -1,8 +1,12 @@
 """Requirements of the server before it starts."""
 
+import contextlib
 import importlib.util
+import signal
+import socket
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -29,3 +33,35 @@ def test_configuration_imports_no_nicegui() -> None:
     code = "import sys, poker.table.launch, poker.table.pages; print('nicegui' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
+
+
+BUSY = """
+import asyncio, time, uvicorn
+from poker.table.server import app
+app._LEAVING = 1
+async def wait(scope, receive, send):
+    print("waiting", flush=True)
+    await asyncio.to_thread(time.sleep, 600)
+config = uvicorn.Config(wait, lifespan="off", timeout_graceful_shutdown=1, log_level="critical")
+asyncio.run(app._Server(config).serve(sockets=[app.socket.create_server(("127.0.0.1", {port}))]))
+"""
+
+
+def test_an_interrupt_ends_the_server_while_questions_wait() -> None:
+    with listening("127.0.0.1", 0) as free:
+        port = free.getsockname()[1]
+    with subprocess.Popen([sys.executable, "-c", BUSY.format(port=port)], stdout=subprocess.PIPE) as server:
+        client = None
+        while client is None:
+            with contextlib.suppress(ConnectionRefusedError):
+                client = socket.create_connection(("127.0.0.1", port))
+            time.sleep(0.05)
+        client.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+        assert server.stdout is not None
+        assert server.stdout.readline() == b"waiting\n"
+        server.send_signal(signal.SIGINT)
+        try:
+            assert server.wait(60) == 130
+        finally:
+            server.kill()
+            client.close()

@@ -23,9 +23,9 @@ from poker.formats.acpc.log import AcpcError, MatchState, log_line, parse_match_
 from poker.formats.acpc.protocol import VERSION, ConnectionLost, LineConnection
 from poker.game.rules import CALL, Rules
 from poker.game.state import HandState, Policy, public_state
-from poker.play.hand import Incident, described, passive
+from poker.play.hand import Incident, passive
 from poker.play.notes import append_note
-from poker.run.errors import PokernetsError
+from poker.run.errors import PokernetsError, described
 from poker.run.machine import give_back_memory
 from poker.store.lines import append_lines
 

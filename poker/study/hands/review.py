@@ -225,10 +225,8 @@ class Reviews:
         path: Path | None,
         solver: Callable[[], DecisionSolver],
         lock: threading.Lock,
-        place: Callable[[], int] = lambda: 0,
     ) -> None:
-        """`place` tells the place of a review in the queue for the solver, 0 where it does not wait."""
-        self._rules, self._solver, self._lock, self.place = rules, solver, lock, place
+        self._rules, self._solver, self._lock = rules, solver, lock
         self.big_blind = rules.big_blind
         self._file = None if path is None else JsonLines(path)
         self._reviews = LRUCache[tuple[HandState, int | None], DecisionReview](_KEPT)

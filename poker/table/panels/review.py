@@ -38,8 +38,6 @@ _SHOWN_MISTAKES = 50
 _LEAST = 0.01
 """Least mistake that is listed, in big blinds."""
 _SOLVING = '<p role="status">Solving to the precision of a review …</p>'
-_SECONDS = 0.5
-"""Seconds between two looks at whether a solve has begun."""
 AT_THE_TABLE = "EV: what is won from here on, a fold being 0, against the range that the agent has here."
 """Explanation of the numbers of a review."""
 _ERROR = (
@@ -80,7 +78,6 @@ class ReviewPanel:
             self._choices = row("Decisions of the hand")
             self._answer = html().props('aria-live="polite"').on("keydown", js_handler=MOVE_FOCUS)
         self._title.set_content(self._invitation)
-        self._looking = ui.timer(_SECONDS, self._look, active=False)
         unit.add(self._title, self._show)
 
     async def open(self, number: int, state: HandState, seat: int, at: str | None = None) -> None:
@@ -114,7 +111,6 @@ class ReviewPanel:
             return
         self._hint = self._opinion = None
         self._request += 1
-        self._looking.deactivate()
         self._buttons.clear()
         self._choices.clear()
         self._title.set_content(self._invitation)
@@ -128,19 +124,12 @@ class ReviewPanel:
             else:
                 button.props("aria-pressed=false outline")
         self._answer.set_content(_SOLVING)
-        self._looking.activate()
         opinion, error = await _tried(self._reviews.opinion, view, action)
         if request == self._request:
-            self._looking.deactivate()
             self._opinion = opinion
             if opinion is None:
                 self._answer.set_content(f'<p role="alert">{escape(error)}</p>')
             self._show()
-
-    def _look(self) -> None:
-        """Says whether the solve that is asked for has begun."""
-        place = self._reviews.place()
-        self._answer.set_content(f'<p role="status">{words.ordinal(place)} in line</p>' if place else _SOLVING)
 
     def _show(self) -> None:
         """Show the decisions, and the one solved, in the unit chosen."""

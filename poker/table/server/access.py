@@ -6,8 +6,7 @@ that a site that points its name at our address does not get in (DNS rebinding).
 but neither send other requests nor show a page in a frame. No visitor may use what belongs to another. A request whose
 body is too large, or comes without a declared size, is refused before the body is read.
 
-`state.visitor` names whose pages and files a request may use, `state.asker` whose turn it takes: programs that keep no
-cookies are one asker an address.
+`state.visitor` names whose pages and files a request may use.
 """
 
 import hashlib
@@ -23,7 +22,6 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocketClose
 
 from poker.run.errors import PokernetsError
-from poker.table.server.patience import timed_body
 
 VISITOR, TOKEN = "pokernets_visitor", "pokernets_token"
 """Names of the cookies."""
@@ -67,12 +65,9 @@ class Access:
             return
         request, fresh = HTTPConnection(scope), dict[str, str]()
         visitor = request.cookies.get(VISITOR, "")
-        is_new = len(visitor) < 32
-        if is_new:
+        if len(visitor) < 32:
             fresh[VISITOR] = visitor = secrets.token_hex(16)
         request.state.visitor = hashlib.sha256(visitor.encode()).hexdigest()[:16]
-        host = "" if request.client is None else request.client.host
-        request.state.asker = host if is_new else request.state.visitor
         if refusal := self._refusal(request):
             answer = PlainTextResponse(f"{refusal[1]}\n", refusal[0], {**_HEADERS, "connection": "close"})
             await (WebSocketClose(1008) if scope["type"] == "websocket" else answer)(scope, receive, send)
@@ -89,7 +84,7 @@ class Access:
                     headers.append("set-cookie", f"{name}={value}; Path=/; Max-Age=31536000; HttpOnly; SameSite=Lax")
             await send(message)
 
-        await self._app(scope, timed_body(receive) if scope["type"] == "http" else receive, send_with_headers)
+        await self._app(scope, receive, send_with_headers)
 
     def _refusal(self, request: HTTPConnection) -> tuple[int, str] | None:
         """Status and reason where the request is refused."""

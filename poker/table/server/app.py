@@ -5,6 +5,7 @@ page, socket or upload is its owner's alone: the visitor with whose cookie the p
 """
 
 import asyncio
+import os
 import socket
 import sys
 import threading
@@ -14,6 +15,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import cycle
 from pathlib import Path
+from types import FrameType
 from typing import Any, TypeVar
 
 import uvicorn
@@ -27,7 +29,6 @@ from poker.run.errors import PokernetsError
 from poker.table.elements import Fill
 from poker.table.pages import Page
 from poker.table.server.access import Access
-from poker.table.server.patience import TimedHTTP
 
 T = TypeVar("T")
 
@@ -35,9 +36,11 @@ _STYLES, _SCRIPT = ("style.css", "explorer.css"), "explorer.js"
 _PATIENCE = 30
 """Seconds for which a browser may be silent, as on a busy machine, before its socket and then its page are given up."""
 _LEAVING = 5
-"""Seconds for browsers to leave when the server ends."""
+"""Seconds for browsers to leave when the server ends; a second later it ends whatever it still computes."""
 _THREADS = 200
-"""Calls that pages wait for at a time, most of them in a queue."""
+"""Calls that pages wait for at a time, most of them for a process of agents."""
+_INTERRUPTED = 130
+"""Exit status of a program that Ctrl+C has ended."""
 _AS_SYSTEM = "as the system has it"
 _PAGES = "/_nicegui/client/"
 
@@ -47,13 +50,12 @@ def serve(pages: Sequence[Page], listening: socket.socket, token: str | None, ur
     application = FastAPI(openapi_url=None)
     config = uvicorn.Config(
         Access(application, token, owners),
-        http=TimedHTTP,
         log_level="warning",
         ws_max_size=1 << 20,
         ws_ping_timeout=_PATIENCE,
         timeout_graceful_shutdown=_LEAVING,
     )
-    server, errors = uvicorn.Server(config), list[BaseException]()
+    server, errors = _Server(config), list[BaseException]()
 
     def needs(future: "Future[Any]") -> None:
         if error := future.exception():
@@ -98,6 +100,16 @@ def serve(pages: Sequence[Page], listening: socket.socket, token: str | None, ur
     asyncio.run(server.serve(sockets=[listening]))
     if errors:
         raise errors[0]
+
+
+class _Server(uvicorn.Server):
+    """uvicorn's server; Ctrl+C ends the process even if threads still wait for agents, as nothing of a game is lost."""
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        end = threading.Timer(_LEAVING + 1, os._exit, (_INTERRUPTED,))
+        end.daemon = True
+        end.start()
+        super().handle_exit(sig, frame)
 
 
 def _add(page: Page, pages: Sequence[Page], made: "Future[Fill]") -> None:

@@ -11,16 +11,15 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from poker.agents.remote import AgentFailure
 from poker.evaluation.matches.noted import RunningResult
 from poker.game.rules import Rules
 from poker.game.state import HandState, RangedPolicy
-from poker.play.hand import described
 from poker.play.lineup import AgentSpec
 from poker.play.pool import Call, Pool
 from poker.play.table_files import TableFiles
 from poker.play.table_game import PERSON, Opponents, TableGame
-from poker.run.errors import PokernetsError
+from poker.run.child import ChildFailure
+from poker.run.errors import PokernetsError, described
 from poker.run.lock import alone
 from poker.run.lru_cache import LRUCache
 from poker.search.opponent_decision import DecisionSolver, SolvedDecision
@@ -97,7 +96,7 @@ class Visitors:
         self._lock = threading.Lock()
         self._opening = [threading.Lock() for _ in range(_OPENING)]
         self._pool = ThreadPoolExecutor(_THREADS, "table")
-        self.loaded = self._opponents.pool.start().offers
+        self.loaded = self._opponents.pool.start()
         """Future that is done when the agents are built, or has the error."""
 
     def visit(self, visitor: str) -> Visit:
@@ -116,7 +115,7 @@ class Visitors:
         game = TableGame(self._rules, self._opponents, files, lambda hand: result.add([hand]))
         result.add(files.hands())
         solver, file = self._solver(str(folder))
-        reviews = Reviews(self._rules, folder / file, lambda: solver, threading.Lock(), solver.place)
+        reviews = Reviews(self._rules, folder / file, lambda: solver, threading.Lock())
         return Visit(game, result, folder, reviews, self._pool, self._agents)
 
     def _solver(self, owner: str) -> "tuple[PooledSolver, str]":
@@ -138,10 +137,6 @@ class PooledSolver:
     owner: str
     name: str = REVIEWER
 
-    def place(self) -> int:
-        """Place in the queue, 0 where no call of `owner` waits."""
-        return self.pool.place(self.owner)
-
     def ranged_policy(self, state: HandState) -> RangedPolicy:
         solution: RangedPolicy = self._ask("ranged_policy", state)
         return solution
@@ -157,7 +152,7 @@ class PooledSolver:
     def _ask(self, method: str, *arguments: Any) -> Any:
         try:
             return self.pool.ask(self.owner, Call(self.name, method, arguments))
-        except AgentFailure as error:
+        except ChildFailure as error:
             raise PokernetsError(f"the solve failed: {error}") from error
 
 

@@ -72,7 +72,7 @@ def test_an_agent_that_fails_between_hands_plays_on(tmp_path: Path, broken: str,
     agent = Learner(broken)
     agent.shown = [0]
     seat = seated(agent, tmp_path, 3)
-    assert [item.error for item in seat.failures] == [f"RuntimeError: no {broken}"] * times
+    assert [item.error.partition(" (")[0] for item in seat.failures] == [f"RuntimeError: no {broken}"] * times
     assert len(seat.chips) == 3
 
 

@@ -1,0 +1,133 @@
+"""An object in a process of its own, whose methods are called with a time limit: it may hang, die or fail.
+
+A process ends with the one that started it, however that ends; Ctrl+C reaches the starting process alone.
+"""
+
+import multiprocessing
+import os
+import signal
+import threading
+import traceback
+from collections.abc import Callable
+from multiprocessing.connection import Connection
+from typing import Any
+
+from poker.run.errors import PokernetsError, described
+
+
+class ChildFailure(Exception):  # noqa: N818 (what happened to the process, not an error of this program)
+    """The process did not answer in time, died, or raised an error, whose text this carries."""
+
+
+class ChildDied(ChildFailure):
+    """The process ended before it answered."""
+
+
+class Child:
+    """The object that `build` makes in a process; both must be picklable, and so must arguments and answers.
+
+    The process starts and builds with the first call, and again with the next call after it has ended. Calls must not
+    overlap.
+    """
+
+    def __init__(self, build: Callable[[], Any]) -> None:
+        self._build = build
+        self._pipe: Connection | None = None
+        self._process: Any = None
+
+    @property
+    def pid(self) -> int | None:
+        """Number of the process, None while there is none."""
+        return None if self._process is None else self._process.pid
+
+    def call(self, method: str, *arguments: Any, seconds: float | None = None) -> Any:
+        """Call a method of the object and wait for the answer.
+
+        Args:
+            method: name of the method.
+            arguments: its arguments.
+            seconds: time limit, with the time that building takes; None waits as long as the process lives. A process
+                that is late is killed.
+
+        Raises:
+            PokernetsError: as the object or `build` has raised it.
+            ChildFailure: any other error, the end of the process (`ChildDied`), or a late answer.
+        """
+        pipe = self._pipe or self._start()
+        try:
+            pipe.send((method, arguments))
+            if not pipe.poll(seconds):
+                self.kill()
+                raise ChildFailure(f"no answer to {method} within {seconds:g} s")
+            is_error, answer = pipe.recv()
+        except (EOFError, OSError) as error:
+            self._process.join(1.0)
+            status = self._process.exitcode
+            self.kill()
+            raise ChildDied(f"its process died during {method}, exit status {status}") from error
+        if is_error:
+            raise answer
+        return answer
+
+    def kill(self) -> None:
+        """End the process, if there is one."""
+        if self._pipe is not None:
+            self._process.kill()
+            self._process.join()
+            self._process.close()
+            self._pipe.close()
+            self._pipe = self._process = None
+
+    def _start(self) -> Connection:
+        context = multiprocessing.get_context("spawn")
+        self._pipe, theirs = context.Pipe()
+        self._process = context.Process(target=_serve, args=(theirs, self._build), daemon=True)
+        self._process.start()
+        theirs.close()
+        return self._pipe
+
+
+def _serve(pipe: Connection, build: Callable[[], Any]) -> None:
+    """The loop of the process: (method, arguments) in, (whether it is an error, value) out."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    end_with_parent()
+    built: Any = None
+    while True:
+        try:
+            method, arguments = pipe.recv()
+        except EOFError:
+            return
+        try:
+            if built is None:
+                built = build()
+            answer = False, getattr(built, method)(*arguments)
+        except Exception as error:
+            answer = True, _sendable(error)
+        try:
+            pipe.send(answer)
+        except Exception as error:  # an answer that cannot be sent is the object's mistake
+            pipe.send((True, ChildFailure(f"answer to {method} cannot be sent: {error}")))
+
+
+def _sendable(error: Exception) -> Exception:
+    """The error for the other process, which may not have its class; the traceback is a note."""
+    sendable: Exception
+    if isinstance(error, PokernetsError):
+        sendable = PokernetsError(str(error))
+        sendable.remedy = error.remedy
+    else:
+        sendable = ChildFailure(described(error))
+        sendable.add_note(traceback.format_exc(limit=-5))
+    return sendable
+
+
+def end_with_parent() -> None:
+    """End this process when the one that started it is gone."""
+
+    def watch() -> None:
+        parent = multiprocessing.parent_process()
+        assert parent is not None
+        parent.join()
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
