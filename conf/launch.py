@@ -28,7 +28,7 @@ from conf.help import CONF, experiments, help_of, nets
 from conf.remedies import completed, places
 from conf.signatures import ConfigurationError, check, check_ranges
 from poker.run.commands import COMMANDS
-from poker.run.errors import PokernetsError
+from poker.run.errors import PokernetsError, of_user_code
 from poker.run.lock import Claims
 from poker.store.provenance import configured
 
@@ -54,6 +54,8 @@ def launch(root: str, task: Callable[[DictConfig], Any]) -> None:
             with sweeps.own_folder(config) if sweeping else nullcontext():
                 result = task(config)
             metric = result if isinstance(result, float) else getattr(result, "metric", None)
+            if not sweeping and (failure := getattr(result, "failure", "")):
+                _exit(failure, status=1)
             if sweeping:
                 jobs.append(sweeps.ended(config, root, metric))
             return metric
@@ -81,8 +83,8 @@ def launch(root: str, task: Callable[[DictConfig], Any]) -> None:
         finally:
             if jobs:
                 print(sweeps.table(jobs), file=sys.stderr)
-    except InstantiationException:
-        raise
+    except InstantiationException as error:
+        _exit_with_place(error)
     except (PokernetsError, HydraException, OmegaConfBaseException) as error:
         _exit("\n       ".join([message_of(error), *[f"failed: {overrides}" for overrides in failed]]))
     except BrokenPipeError:  # `| head` has enough
@@ -91,6 +93,8 @@ def launch(root: str, task: Callable[[DictConfig], Any]) -> None:
     except OSError as error:  # a full disk, a folder that nobody may write to
         where = f"{error.filename}: " if error.filename else ""
         _exit(f"{where}{error.strerror or error}; {_KEPT}")
+    except Exception as error:
+        _exit_with_place(error)
     except KeyboardInterrupt:
         print("interrupted; run the same command to go on: what was written is kept", file=sys.stderr)
         sys.exit(130)
@@ -105,9 +109,16 @@ def _quoted(argument: str) -> str:
     return f"{key}={QuotedString(value, Quote.double).with_quotes()}" if is_path else without_guesses(argument)
 
 
-def _exit(message: str) -> NoReturn:
+def _exit_with_place(error: Exception) -> NoReturn:
+    """End with one line for an error in the user's own agent, net or evaluator; raise any other."""
+    if line := of_user_code(error):
+        _exit(line, status=1)
+    raise error
+
+
+def _exit(message: str, status: int = 2) -> NoReturn:
     print(f"error: {message}", file=sys.stderr)
-    sys.exit(2)
+    sys.exit(status)
 
 
 def task_of(group: str) -> Callable[[DictConfig], Any]:

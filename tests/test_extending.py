@@ -44,7 +44,7 @@ def extension(tmp_path: Path) -> Extension:
         places = (f"artifacts={tmp_path}/made", f"runs={tmp_path}/runs", f"hydra.searchpath=[{tmp_path}/mine/conf]")
         paths = f"{CONF.parent}{os.pathsep}{tmp_path}"
 
-        def run(*command: str) -> subprocess.CompletedProcess[str]:
+        def run(*command: str, status: int = 0) -> subprocess.CompletedProcess[str]:
             done = subprocess.run(
                 [sys.executable, *command, *places],
                 cwd=CONF.parent,
@@ -53,7 +53,7 @@ def extension(tmp_path: Path) -> Extension:
                 text=True,
                 check=False,
             )
-            assert done.returncode == 0, done.stderr
+            assert done.returncode == status, done.stderr
             return done
 
         return run
@@ -111,6 +111,32 @@ def test_an_agent_is_a_class_and_a_file_and_a_game_a_file(tmp_path: Path, extens
     assert record["lineups"][0]["hands"] == 20
     assert record["configuration"]["agents"]["shy"] == {"_target_": "mine.shy.Shy", "name": "shy", "folds": False}
     assert record["configuration"]["game"]["num_ranks"] == 5
+
+
+BROKEN = {
+    "broken.py": """
+class Broken:
+    name = "broken"
+    def reset(self, seed): pass
+    def start_hand(self, seat): pass
+    def act(self, state): raise ValueError("no idea")
+def evaluate(*, out): raise ValueError("no idea")
+""",
+    "conf/agents/broken.yaml": "# @package agent.broken\n_target_: mine.broken.Broken\n",
+    "conf/evaluate/broken.yaml": "# @package _global_\nevaluate: {_target_: mine.broken.evaluate, out: x}\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("evaluation", "line"),
+    [(("match", "game=kuhn", "agents=[broken,random]", "hands=2", "aivat=false"), 6), (("broken",), 7)],
+)
+def test_an_error_in_code_of_the_user_is_one_line_with_its_place(
+    tmp_path: Path, extension: Extension, evaluation: tuple[str, ...], line: int
+) -> None:
+    error = extension(BROKEN)("evaluate.py", f"evaluate={evaluation[0]}", *evaluation[1:], status=1).stderr
+    assert error.splitlines()[-1].startswith("error: ")
+    assert error.endswith(f"ValueError: no idea ({tmp_path}/mine/broken.py, line {line})\n")
 
 
 EVALUATION = {

@@ -45,9 +45,13 @@ class AgentSpec:
         object.__setattr__(self, "sources", artifacts_in(self.settings))
 
     def build(self, game: Rules) -> Agent:
-        """The agent; raises PokernetsError if it says that it does not play `game`, or if an artifact of its `sources`
-        was replaced: processes that build the agent again must build the same one."""
+        """The agent; raises PokernetsError if it lacks a method, if it says that it does not play `game`, or if an
+        artifact of its `sources` was replaced: processes that build the agent again must build the same one."""
         agent = self.factory()
+        missing = [name for name in ("reset", "start_hand", "act") if not callable(getattr(agent, name, None))]
+        if missing:
+            kind = f"{type(agent).__module__}.{type(agent).__qualname__}"
+            raise PokernetsError(f"the agent `{self.name}` has no method `{missing[0]}`: its class {kind} needs one")
         now = artifacts_in(self.settings)
         if changed := next((path for path, source in self.sources.items() if now.get(path) != source), ""):
             raise PokernetsError(f"{changed}, which {self.name} plays with, was replaced: run the command again")

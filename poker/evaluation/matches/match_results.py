@@ -66,6 +66,14 @@ class MatchResults:
         return self.lineups[0].best[0].mean
 
     @property
+    def failure(self) -> str:
+        """The failures of agents in one line, empty where none failed."""
+        incidents = [incident for result in self.lineups for incident in result.incidents]
+        if not incidents:
+            return ""
+        return f"agents failed {len(incidents):,} times, first {incidents[0].agent} with {incidents[0].error}"
+
+    @property
     def is_round_robin(self) -> bool:
         """Whether the match is heads-up, and everybody meets everybody else once."""
         pairs = sorted(sorted(set(result.lineup.players)) for result in self.lineups)

@@ -111,6 +111,19 @@ class Slow(AlwaysCall):
         return super().act(state)
 
 
+class Mute:
+    """An agent without `act`."""
+
+    def __init__(self) -> None:
+        self.name = "mute"
+
+    def reset(self, seed: int) -> None:
+        """Do nothing."""
+
+    def start_hand(self, seat: int) -> None:
+        """Do nothing."""
+
+
 def cannot_be_built() -> AlwaysCall:
     raise RuntimeError("a part is missing")
 
@@ -282,26 +295,36 @@ def test_a_match_with_a_troublemaker_ends_with_a_result_that_names_it(tmp_path: 
 
 
 @pytest.mark.parametrize("remote", [False, pytest.param(True, marks=pytest.mark.slow)])
-@pytest.mark.parametrize(
-    ("build", "message", "absent"),
-    [
-        (partial(Unresettable, 30), "not reset: .*ValueError: no way back", 70),
-        (cannot_be_built, "not built: .*RuntimeError: a part is missing", 100),
-    ],
-)
-def test_an_agent_that_cannot_be_reset_or_built_is_named_once_a_hand(
-    tmp_path: Path, build: Callable[[], Agent], message: str, absent: int, remote: bool
-) -> None:
-    specs = [AgentSpec("broken", build, {}), SPECS[1]]
+def test_an_agent_that_cannot_be_reset_is_named_once_a_hand(tmp_path: Path, remote: bool) -> None:
+    message, absent = r"not reset: .*ValueError: no way back \(.*test_match.py, line \d+\)", 70
+    specs = [AgentSpec("broken", partial(Unresettable, 30), {}), SPECS[1]]
     seconds = 20.0 if remote else None
     [table] = match(tmp_path, agents=specs, hands=100, aivat=True, decision_seconds=seconds).lineups
     assert table.hands == 100
     assert [incident.hand for incident in table.incidents] == list(range(100 - absent, 100))
     assert all(incident.agent == "broken" for incident in table.incidents)
     assert all(re.search(message, incident.error) for incident in table.incidents)
-    assert "no way back" in table.incidents[0].trace or "missing" in table.incidents[0].trace
+    assert "no way back" in table.incidents[0].trace
     folded = [hand for hand in read_log(LEDUC, table.log) if hand.state.betting.folded[hand.names.index("broken")]]
     assert len(folded) == absent  # to the first raise
+
+
+@pytest.mark.parametrize("remote", [False, pytest.param(True, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    ("build", "message"),
+    [
+        (
+            cannot_be_built,
+            r"`broken` cannot be built: .*RuntimeError: a part is missing \(.*test_match.py, line \d+\)$",
+        ),
+        (Mute, "`broken` has no method `act`: its class .*Mute needs one"),
+    ],
+)
+def test_an_agent_that_cannot_play_is_refused_before_the_first_hand(
+    tmp_path: Path, build: Callable[[], Agent], message: str, remote: bool
+) -> None:
+    with pytest.raises(PokernetsError, match=message):
+        match(tmp_path, agents=[AgentSpec("broken", build, {}), SPECS[1]], decision_seconds=20.0 if remote else None)
 
 
 @pytest.mark.slow
