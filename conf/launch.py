@@ -4,11 +4,13 @@ Everything that runs is a `_target_` with typed keyword arguments, so no functio
 configuration object, and a key that no part knows is refused here, by name, before anything is computed.
 """
 
+import errno
 import os
 import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager, nullcontext
+from io import TextIOWrapper
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -28,12 +30,13 @@ from conf.help import CONF, experiments, help_of, nets
 from conf.remedies import completed, places
 from conf.signatures import ConfigurationError, check, check_ranges
 from poker.run.commands import COMMANDS
-from poker.run.errors import PokernetsError, of_user_code
+from poker.run.errors import PokernetsError, of_user_code, printable
 from poker.run.lock import Claims
 from poker.store.provenance import configured
 
 _ALL_HELP = "--help-all"
 _KEPT = "what was written is kept, and the same command continues where it can"
+_FREE_SPACE = "free space there, or write to another disk with outputs=DIR and runs=DIR; "
 _UNQUOTED = re.compile(r"[a-zA-Z0-9_./+-]*")
 """File names that Hydra's grammar takes as they are."""
 
@@ -45,6 +48,8 @@ def launch(root: str, task: Callable[[DictConfig], Any]) -> None:
     Sweepers optimise the result of `task`, if it is a number, or its `metric`.
     """
     os.environ["HYDRA_FULL_ERROR"] = "1"  # lets errors out of hydra.main as they are
+    if isinstance(sys.stdout, TextIOWrapper):  # a terminal in ASCII has no ±
+        sys.stdout.reconfigure(errors="replace")
     failed: list[str] = []
     jobs: list[sweeps.Job] = []
 
@@ -92,7 +97,8 @@ def launch(root: str, task: Callable[[DictConfig], Any]) -> None:
         sys.exit(1)
     except OSError as error:  # a full disk, a folder that nobody may write to
         where = f"{error.filename}: " if error.filename else ""
-        _exit(f"{where}{error.strerror or error}; {_KEPT}")
+        remedy = _FREE_SPACE if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG) else ""
+        _exit(f"{where}{error.strerror or error}; {remedy}{_KEPT}")
     except Exception as error:
         _exit_with_place(error)
     except KeyboardInterrupt:
@@ -117,7 +123,7 @@ def _exit_with_place(error: Exception) -> NoReturn:
 
 
 def _exit(message: str, status: int = 2) -> NoReturn:
-    print(f"error: {message}", file=sys.stderr)
+    print(f"error: {printable(message)}", file=sys.stderr)
     sys.exit(status)
 
 

@@ -35,6 +35,8 @@ def check_ranges(node: Any, name: str = "") -> None:
     name = str(node.get("_target_", name))
     for key, value in node.items():
         if isinstance(value, int | float):
+            if math.isnan(value) and key not in _POSITIVE:
+                raise ConfigurationError(f"{name}: '{key}' must be a number, not nan")
             if key in _LEAST and not _LEAST[key] <= value < math.inf:
                 raise ConfigurationError(f"{name}: '{key}' must be at least {_LEAST[key]}, not {value}")
             if key in _POSITIVE and not 0 < value < math.inf:

@@ -82,10 +82,19 @@ def make_again(recipe: Mapping[str, Any], output: Path, others: str) -> None:
                 print(f"{busy}: waiting for its end", file=sys.stderr)
                 claims.take(output.name)
             if find_artifact(output, KIND) is None:
-                method, seed = method_of(recipe["config"]["method"]), recipe["config"]["seed"]
+                method, seed = _settings_of(recipe["config"])
                 run(method=method, seed=seed, cluster=LocalCluster(), dry=False, output=str(output), others=others)
     if open_artifact(output, KIND).fingerprint != recipe["fingerprint"]:
         raise PokernetsError(f"{output} is another abstraction than the blueprint of the bundle was trained with")
+
+
+def _settings_of(config: Any) -> tuple[Method, int]:
+    """Method and seed of a recipe, which anybody may have written."""
+    settings = config if isinstance(config, dict) else {}
+    method, seed = settings.get("method"), settings.get("seed")
+    if not isinstance(method, dict) or type(seed) is not int or seed < 0:
+        raise PokernetsError(f"no method and seed to make an abstraction are in the recipe {str(config)[:200]}")
+    return method_of(method), seed
 
 
 def _made_elsewhere(others: str, config: dict[str, Any]) -> Artifact | None:

@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from rich.console import Console
 
 from data_gen.support.costs import Cost, clocks, print_cost
 from data_gen.support.progress import JobProgress
@@ -27,6 +26,7 @@ from poker.opponents.inputs.no_limit import spot_index, spot_of
 from poker.opponents.inputs.rows import COLUMNS, KIND, MAX_BOARD, STAMP, write_rows
 from poker.opponents.model import CLASS_NAMES, RAISE_CLASS, sized_class
 from poker.report import Table
+from poker.run.console import Console
 from poker.run.parallel import Cluster, Given, Work
 from poker.store.artifacts import find_artifact
 

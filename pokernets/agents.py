@@ -16,7 +16,7 @@ from poker.formats.played import PlayedHand
 from poker.game.betting import Betting
 from poker.game.cards import hand_text
 from poker.game.rules import FOLD, Rules
-from poker.game.state import HandState
+from poker.game.state import DealError, HandState
 from poker.kernels.types import Columns
 from poker.run.errors import PokernetsError
 from poker.run.machine import without_collections
@@ -44,11 +44,13 @@ class LoadedAgent:
     def state(self, betting: str = "", board: str = "", hand: str = "") -> HandState:
         """The state after `betting` in the letters of ACPC logs (`cr300c/cc`), with the cards of the `board`, as in
         `Ks9d4c`, and the `hand` of the player to act. IllegalAction or DealError names what is not possible."""
-        after = Betting.parse(self.game, betting)
+        after, cards = Betting.parse(self.game, betting), self.game.parse_cards(board)
+        if len(cards) not in self.game.board_sizes:
+            raise DealError(f"the board has {' or '.join(map(str, self.game.board_sizes))} cards, not {len(cards)}")
         hole_cards = [
             self.game.parse_cards(hand) if player == after.to_act else () for player in range(self.game.num_players)
         ]
-        return HandState.at(after, hole_cards, self.game.parse_cards(board))
+        return HandState.at(after, hole_cards, cards)
 
     def strategy(self, state: HandState) -> Columns:
         """A row for each `hand` that the player to act can have: its `weight`, how likely the agent would have acted as
@@ -58,6 +60,7 @@ class LoadedAgent:
         the likeliest or left out of the solve; the hand that the player has in `state` is solved for even then.
         PokernetsError if the agent has no policy for all hands.
         """
+        _check_board(state)
         policy = ranged_policy(require_policy(self.agent, "strategy"), state)
         live = np.flatnonzero(self.game.space.live(state.board))
         hands = np.array([self._hand(index) for index in live.tolist()])
@@ -68,6 +71,7 @@ class LoadedAgent:
     def act(self, state: HandState) -> int:
         """The agent's action for the player to act, who must have cards. A state that does not follow from that of the
         last call begins another hand."""
+        _check_board(state)
         last, self._last = self._last, state
         if last is None or not _follows(state, last):
             self.agent.start_hand(state.to_act)
@@ -144,6 +148,13 @@ class LoadedAgent:
 
     def _hand(self, index: int) -> str:
         return hand_text(index) if self.game.num_hole_cards == 2 else self.game.cards_text((index,))
+
+
+def _check_board(state: HandState) -> None:
+    """Refuse a decision whose board is not that of its round: `runout` may have fewer cards, or more."""
+    dealt = state.rules.board_sizes[state.street]
+    if len(state.board) != dealt:
+        raise DealError(f"after `{state.betting.text()}` the board has {dealt} cards, not {len(state.board)}")
 
 
 def _follows(state: HandState, last: HandState) -> bool:

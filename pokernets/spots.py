@@ -66,6 +66,8 @@ def solve(
     sizes. PokernetsError says what is wrong with it, or that the solve needs more memory than `memory_gib`, or as a
     rule more than `seconds`.
     """
+    if seconds is not None and not seconds > 0:
+        raise PokernetsError(f"`seconds` must be positive, not {seconds}")
     read = spot_of(spot) if isinstance(spot, Mapping) else read_spot(str(spot))
     compile_kernels()
     begun, limit = time.monotonic(), math.inf if seconds is None else seconds

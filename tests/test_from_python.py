@@ -1,11 +1,13 @@
 """The programs of docs/from_python.md run as written, and what the interface refuses."""
 
 import json
+import math
 import os
 import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -24,6 +26,7 @@ from tests.killed import ROOT
 NOTEBOOK = ROOT / "docs" / "agent.ipynb"
 PAGE = (ROOT / "docs" / "from_python.md").read_text()
 PROGRAMS = dict(re.findall(r"^## (.+?)\n.*?```python\n(.*?)```", PAGE, re.DOTALL | re.MULTILINE))
+SPOT = {"board": "QsJh2h8d2c", "oop_range": "AA", "ip_range": "KK", "pot": 2, "stack": 9, "bet": "a"}
 TOLD = {
     "Ask an agent": r"""1326 hands, fold, call, raise .*
 AdAc fold 0%, .*
@@ -116,9 +119,7 @@ def test_tables_have_a_row_for_each_hand_that_is_possible() -> None:
     assert list(table) == ["hand", "weight", "check", *list(table)[3:]]
     assert {len(column) for column in table.values()} == {1176}
     assert np.allclose(sum(table[name] for name in list(table)[2:]), 1)
-    solved = pokernets.solve(
-        {"board": "QsJh2h8d2c", "oop_range": "AA", "ip_range": "KK", "pot": 2, "stack": 9, "bet": "a"}
-    )
+    solved = pokernets.solve(SPOT)
     assert len(solved.strategy()["hand"]) == 6
     assert solved.strategy("check check") == {}
     assert solved.ev[0] > 1.9
@@ -134,7 +135,16 @@ def test_mistakes_are_told() -> None:
         agent.strategy(agent.state())
     with pytest.raises(PokernetsError, match="not different cards"):
         agent.state(board="AsAsKd")
-    flop = agent.state("cc/cc", "Ks9d4c")
+    with pytest.raises(PokernetsError, match="the board has 0 or 3 or 4 or 5 cards, not 2"):
+        agent.state("cc/", "Ks9d")
+    flop = agent.state("cc/cc", "Ks9d4c", "AhAd")
+    for ask in (agent.act, pokernets.load_agent(agent="equity_policy").strategy):
+        with pytest.raises(PokernetsError, match="after `cc/cc/` the board has 4 cards, not 3"):
+            ask(flop)
+    limits: list[dict[str, Any]] = [{name: math.nan} for name in ("seconds", "memory_gib", "precision")]
+    for limit in [*limits, {"threads": -1}]:
+        with pytest.raises(PokernetsError, match="must be positive"):
+            pokernets.solve(SPOT, **limit)
     with pytest.raises(PokernetsError, match="`KsQh` is no hand of two cards beside the board"):
         pokernets.leaf_values(flop, ["KsQh"], ["AsAd"], player=0)
     with pytest.raises(PokernetsError, match="1 hands of the player and 0"):

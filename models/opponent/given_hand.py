@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from rich.console import Console
 
 from models.opponent.data import OpponentRows
 from models.opponent.inference import load_opponent_net, with_hands
@@ -29,6 +28,7 @@ from poker.opponents.inputs.no_limit import NOTHING, SPOTS
 from poker.opponents.model import RAISE_CLASS
 from poker.opponents.shown import BLUFFS, STEEPNESS, Shape, ShownHands, group_of
 from poker.report import Report, Table
+from poker.run.console import Console
 
 _Classify = Callable[[int], tuple[HandClasses, Floats]]
 """Gives the classes of hands in a row, and the log odds of each."""

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from rich.console import Console
 
 from models.opponent.data import OpponentData, OpponentRows
 from models.opponent.inference import OPPONENT_NET, SHARES, STAMP, load_opponent_net
@@ -40,6 +39,7 @@ from poker.opponents.model import RAISE_CLASS, Context, Predictor
 from poker.report import Figure, Report, Section, Table
 from poker.report.charts import intervals
 from poker.report.estimates import Estimate
+from poker.run.console import Console
 from poker.run.errors import PokernetsError
 from poker.store.artifacts import open_artifact
 

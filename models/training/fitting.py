@@ -23,7 +23,6 @@ from lightning.fabric.utilities.exceptions import MisconfigurationException
 from lightning.pytorch import callbacks
 from lightning.pytorch.loggers import WandbLogger
 from lightning.pytorch.tuner.tuning import Tuner
-from rich.console import Console
 from torch import distributed, nn
 
 from models.training.checkpoints import AtomicCheckpoints, read_checkpoint

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from rich.console import Console
 
 from poker.evaluation.aivat.multiplayer import CheckDownHands, HoleCards
 from poker.evaluation.replay import report_folder
@@ -27,6 +26,7 @@ from poker.play.hand_store import counted_in
 from poker.play.lineup import Rotation
 from poker.report import Report, Table
 from poker.report.estimates import estimate
+from poker.run.console import Console
 from poker.run.errors import PokernetsError
 
 MEASURES = "money", "decisions", "where they first differ"

@@ -18,7 +18,6 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
-from rich.console import Console
 
 from poker.evaluation.aivat.value_functions import CheckDownValues, ValueFunctionFactory
 from poker.evaluation.matches.match_report import match_report
@@ -36,6 +35,7 @@ from poker.kernels.types import Floats
 from poker.play.hand_store import counted_in
 from poker.play.lineup import LineUp, Rotation
 from poker.report import Report
+from poker.run.console import Console
 from poker.run.errors import PokernetsError
 from poker.store.artifacts import fingerprint_of
 

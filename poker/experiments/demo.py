@@ -12,8 +12,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
-from rich.console import Console
-
 from poker.agents.local_best_response import LbrActions
 from poker.evaluation.matches.match import WIDTH, MatchSettings
 from poker.evaluation.matches.match import run as run_match
@@ -21,6 +19,7 @@ from poker.evaluation.matches.match_results import MatchResults
 from poker.evaluation.matches.results import SHORT
 from poker.play.lineup import AgentSpec
 from poker.report import Report, Section, Table, Text
+from poker.run.console import Console
 from poker.store.artifacts import fingerprint_of, open_artifact
 
 

@@ -6,13 +6,12 @@ that is as it was, nothing is to be done, and numba, which takes seconds, is not
 
 import importlib
 import json
-import multiprocessing
 import os
 import pkgutil
 import sys
 from collections import defaultdict
 from collections.abc import Iterable
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import as_completed
 from contextlib import suppress
 from importlib.metadata import version
 from pathlib import Path
@@ -84,8 +83,10 @@ def compile_all() -> None:
 
 def _compile_all(title: str, todo: list[list[tuple[str, str]]], bars: "Progress") -> int:
     """Compile in new processes; how many the cache lacked."""
+    from poker.run.parallel import process_pool  # noqa: PLC0415
+
     bar = bars.add_task(title, total=sum(map(len, todo)), found="")
-    with ProcessPoolExecutor(cores(), multiprocessing.get_context("spawn")) as processes:
+    with process_pool(cores()) as processes:
         pending = {processes.submit(_compile, group): len(group) for group in todo}
         for done in as_completed(pending):
             bars.advance(bar, pending[done])

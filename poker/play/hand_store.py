@@ -19,8 +19,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-
 from poker.formats.acpc.log import read_log
 from poker.formats.phh import unwritable, write_phhs
 from poker.game.rules import Rules
@@ -28,6 +26,7 @@ from poker.play.hand import Incident
 from poker.play.lineup import LineUp, Rotation
 from poker.play.session import SessionRecord
 from poker.run.atomic import write_atomically
+from poker.run.console import Console
 from poker.run.errors import PokernetsError
 from poker.run.lock import Claims
 from poker.store.artifacts import artifacts_in, fingerprint_of, fingerprint_of_settings

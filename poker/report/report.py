@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 from rich.cells import cell_len
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table as ConsoleTable
 
@@ -22,6 +21,7 @@ from poker.report.charts import png
 from poker.report.estimates import number_text
 from poker.report.scalars import Scalar, write_scalars
 from poker.run.atomic import write_atomically
+from poker.run.console import Console
 from poker.store.provenance import portable, provenance
 
 if TYPE_CHECKING:

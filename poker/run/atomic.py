@@ -18,7 +18,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-from poker.run.errors import PokernetsError
+from poker.run.errors import PokernetsError, disk_full_at
 
 MANIFEST = "manifest.json"
 """The file without which a folder of an artifact does not count."""
@@ -56,7 +56,7 @@ def _staged(path: Path, mode: int) -> Iterator[BinaryIO]:
     path.parent.mkdir(parents=True, exist_ok=True)
     staging = path.with_name(f".{path.name[:100]}.{secrets.token_hex(8)}")
     try:
-        with os.fdopen(_locked(staging, mode), "wb") as file:
+        with disk_full_at(path), os.fdopen(_locked(staging, mode), "wb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
@@ -86,9 +86,10 @@ def written_whole(target: Path) -> Iterator[Path]:
     _remove_abandoned(target)
     staging = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}."))
     try:
-        yield staging
-        for file in [*staging.iterdir(), staging]:
-            _sync(file)
+        with disk_full_at(target):
+            yield staging
+            for file in [*staging.iterdir(), staging]:
+                _sync(file)
         staging.chmod(0o755)
         replace_with(staging, target)
     except BaseException:

@@ -7,6 +7,10 @@ import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from unicodedata import category
+
+_CONTROLS = ("Cc", "Cf", "Cs", "Zl", "Zp")
+"""Categories of characters that control how text is shown, or are none."""
 
 _ROOT = Path(__file__).parents[2]
 _NOT_OF_THE_USER = [_ROOT / name for name in ("poker", "pokernets", "models", "conf", "data_gen")]
@@ -25,8 +29,14 @@ class PokernetsError(Exception):
 
 
 def printable(text: str) -> str:
-    """Text that any stream or socket takes: lone surrogates, which no encoding holds, become question marks."""
-    return text.encode("utf-8", "replace").decode()
+    """Text in which control characters but tabs and the ends of lines are question marks.
+
+    These are the controls of ASCII and Latin-1, with which escape sequences begin, Unicode's format controls, which
+    reorder or hide text, other ends of lines, and lone surrogates, which no encoding holds.
+    """
+    if text.isprintable():
+        return text
+    return "".join("?" if category(each) in _CONTROLS and each not in "\t\n" else each for each in text)
 
 
 def described(error: BaseException) -> str:
@@ -48,13 +58,13 @@ def of_user_code(error: BaseException | None) -> str:
 
 @contextmanager
 def disk_full_at(path: Path) -> Iterator[None]:
-    """Name cause and place in errors of `np.save` on a full disk, which give counts of numbers alone."""
+    """Name the place in errors of writing: `write` gives no path, and `np.save` counts of numbers alone."""
     try:
         yield
     except OSError as error:
-        if error.errno is not None:
+        if error.filename is not None:
             raise
-        raise disk_full(path) from error
+        raise (OSError(error.errno, error.strerror, str(path)) if error.errno else disk_full(path)) from error
 
 
 def disk_full(path: Path) -> OSError:

@@ -162,8 +162,7 @@ class _LocalTeam(Team[T, R]):
     def _until_death(self, waiting: Iterator[T], taken: dict[int, T]) -> Iterator[R]:
         """Results of tasks `taken` before and of all that are `waiting`; those without a result yet stay in `taken`."""
         if self._pool is None:
-            context = multiprocessing.get_context("spawn")
-            self._pool = ProcessPoolExecutor(self._processes, context, _start, (self._work.prepare,))
+            self._pool = process_pool(self._processes, _start, (self._work.prepare,))
         running = {self._pool.submit(_do, task): number for number, task in taken.items()}
         numbers = count(max(taken, default=-1) + 1)
         try:
@@ -181,6 +180,19 @@ class _LocalTeam(Team[T, R]):
         finally:
             for future in running:
                 future.cancel()
+
+
+def process_pool(
+    processes: int, initializer: Callable[..., None] | None = None, arguments: tuple[Any, ...] = ()
+) -> ProcessPoolExecutor:
+    """An executor of new processes; PokernetsError where the system has no place for their semaphores."""
+    try:
+        return ProcessPoolExecutor(processes, multiprocessing.get_context("spawn"), initializer, arguments)
+    except (ImportError, NotImplementedError, OSError) as error:
+        raise PokernetsError(
+            f"no processes can be started ({error}): they need shared memory at /dev/shm; mount a tmpfs there and make"
+            " it writable"
+        ) from error
 
 
 @dataclass(frozen=True)

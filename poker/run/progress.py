@@ -5,7 +5,7 @@ import time
 from collections.abc import Iterable
 from datetime import timedelta
 
-from rich.console import Console, RenderableType
+from rich.console import RenderableType
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -18,6 +18,8 @@ from rich.progress import (
 )
 from rich.table import Column
 from rich.text import Text
+
+from poker.run.console import Console
 
 _WIDE = 140
 """Width of a console, in characters, that shows what was found beside the bars."""

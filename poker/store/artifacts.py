@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, ParamSpec, TypeVar
 
 from poker.run.atomic import MANIFEST, take_back, wait_for_replacement, written_whole
 from poker.run.commands import Remedy, how_to_make, how_to_replace
-from poker.run.errors import PokernetsError, disk_full_at
+from poker.run.errors import PokernetsError
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
@@ -229,8 +229,7 @@ def write_artifact(
     target = Path(path)
     with written_whole(target) as staging:
         for name, array in arrays.items():
-            with disk_full_at(target):
-                np.save(staging / f"{name}.npy", np.ascontiguousarray(array), allow_pickle=False)
+            np.save(staging / f"{name}.npy", np.ascontiguousarray(array), allow_pickle=False)
         for name, data in (files or {}).items():
             (staging / name).write_bytes(data)
         contents = {

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from poker.run.atomic import write_atomically
-from poker.run.errors import PokernetsError, disk_full
+from poker.run.errors import PokernetsError, disk_full, disk_full_at
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ def append_lines(path: Path, lines: Sequence[str]) -> None:
     data = "".join(f"{line}\n" for line in lines).encode("ascii")
     if not data:
         return
-    with path.open("ab", buffering=0) as file:
+    with disk_full_at(path), path.open("ab", buffering=0) as file:
         start = file.tell()
         written = file.write(data)
         if written < len(data):

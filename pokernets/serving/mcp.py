@@ -2,9 +2,12 @@
 
 import importlib.util
 import json
-from collections.abc import Sequence
+import sys
+from collections.abc import AsyncIterator, Sequence
+from contextlib import suppress
 from functools import partial
-from typing import Any
+from io import TextIOWrapper
+from typing import Any, cast
 
 from poker.game.rules import Rules
 from poker.play.lineup import AgentSpec
@@ -23,6 +26,15 @@ def run(
     from pokernets.serving.questions import Desk  # noqa: PLC0415
 
     anyio.run(_serve, Desk(game, agents, reviewer, threads, processes))
+
+
+def without_half_characters(line: str) -> str:
+    """A request with question marks for lone surrogates such as `\\ud800`, which the protocol's library does not read:
+    it could answer nothing, as it would not know the number of the request."""
+    with suppress(ValueError, RecursionError):
+        if "\\ud" in line.lower():
+            return json.dumps(json.loads(line), ensure_ascii=False).encode("utf-8", "replace").decode() + "\n"
+    return line
 
 
 async def _serve(desk: Any) -> None:
@@ -80,5 +92,11 @@ async def _serve(desk: Any) -> None:
         return CallToolResult(content=[TextContent(type="text", text=why)], is_error=True)
 
     server = Server("pokernets", version=__version__, on_list_tools=listed, on_call_tool=called)
-    async with stdio_server() as (read, write):
+    requests = anyio.wrap_file(TextIOWrapper(sys.stdin.buffer, encoding="utf-8", errors="replace"))
+
+    async def readable() -> AsyncIterator[str]:
+        async for line in requests:
+            yield without_half_characters(line)
+
+    async with stdio_server(cast(Any, readable())) as (read, write):  # which takes lines from it alone
         await server.run(read, write, server.create_initialization_options())

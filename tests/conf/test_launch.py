@@ -1,5 +1,7 @@
 """A mistyped command line gets one line that names the thing and the remedy, and exit status 2."""
 
+import errno
+import io
 import re
 import shlex
 import subprocess
@@ -7,6 +9,7 @@ import sys
 from functools import partial
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 import yaml
@@ -17,9 +20,12 @@ from omegaconf import DictConfig, OmegaConf
 from conf.arguments import flags_and_settings, without_guesses
 from conf.compose import call, chosen, compose, resolve
 from conf.help import CONF, choices, experiments, nets, purposes
+from conf.launch import launch
 from conf.signatures import ConfigurationError, check
 from poker.game.rules import Rules
+from poker.report.report import Table
 from poker.run.commands import COMMANDS
+from poker.run.console import Console
 from tests.commands import run_here
 from tests.killed import ROOT
 
@@ -168,6 +174,28 @@ def test_a_folder_that_cannot_be_written_to_is_told(tmp_path: Path) -> None:
     assert (done.returncode, len(done.stderr.splitlines())) == (2, 1)
     assert done.stderr.startswith(f"error: {tmp_path}/file/runs")
     assert ": Not a directory; what was written is kept" in done.stderr
+
+
+@pytest.mark.parametrize("place", [(), ("/data/x",)])
+def test_a_full_disk_is_told_with_the_remedy(place: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+    def write(_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device", *place)
+
+    with mock.patch.object(sys, "argv", ["evaluate.py"]), pytest.raises(SystemExit, match="2"):
+        launch("evaluate", write)
+    assert capsys.readouterr().err.endswith(
+        f"error: {'/data/x: ' if place else ''}No space left on device; free space there, or write to another disk with"
+        " outputs=DIR and runs=DIR; what was written is kept, and the same command continues where it can\n"
+    )
+
+
+def test_a_terminal_in_ascii_gets_the_result(monkeypatch: pytest.MonkeyPatch) -> None:
+    raw = io.BytesIO()
+    monkeypatch.setattr(sys, "argv", ["evaluate.py"])
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(raw, encoding="ascii"))
+    launch("evaluate", lambda _: Table(("mbb/hand",), [("+36 ± 24",)], "♠").print(Console()))
+    sys.stdout.flush()
+    assert b"+36 ? 24" in raw.getvalue()
 
 
 def test_what_to_run_first_is_told_for_the_scale_the_game_and_the_place_of_the_command(tmp_path: Path) -> None:

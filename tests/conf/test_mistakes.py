@@ -42,6 +42,7 @@ def refused(tmp_path: Path) -> Refused:
     [
         ("train", ("model=leaf", "model.learning_rate=-1"), "'learning_rate' must be positive, not -1"),
         ("train", ("model=leaf", "model.learning_rate=nan"), "'learning_rate' must be positive, not nan"),
+        ("evaluate", (*LIMITED, "search.seconds_per_decision=nan"), "'seconds_per_decision' must be a number, not nan"),
         ("train", ("model=leaf", "model.huber_delta=0"), "'huber_delta' must be positive, not 0"),
         ("train", ("model=leaf", "model.threads=0"), "'threads' must be at least 1, not 0"),
         ("train", ("model=leaf", "model.data.batch_rows=-5"), "LeafData: 'batch_rows' must be at least 1, not -5"),

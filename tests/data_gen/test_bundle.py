@@ -300,15 +300,31 @@ def test_a_recipe_waits_for_another_command_that_follows_it(
     assert CardAbstraction.load(again).fingerprint == recipe["fingerprint"]
 
 
+_GRID = {"name": "flop_strength_grid", "flop": 20}
+
+
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
         ({"fingerprint": "another"}, "another abstraction than the blueprint of the bundle was trained with"),
         (
-            {"config": {"method": {"name": "flop_strength_grid", "flop": 20, "_target_": "os.system"}}},
+            {"config": {"method": {"name": "flop_strength_grid", "flop": 20, "_target_": "os.system"}, "seed": 1}},
             "no method to make",
         ),
-        ({"config": {"method": {"name": "flop_strength_grid", "flop": "20"}}}, "no method to make"),
+        ({"config": {"method": {"name": "flop_strength_grid", "flop": "20"}, "seed": 1}}, "no method to make"),
+        *(
+            ({"config": config}, "no method and seed to make")
+            for config in (
+                [1],
+                "method",
+                {"seed": 1},
+                {"method": "flop_strength_grid", "seed": 1},
+                *(
+                    {"method": {"name": "flop_strength_grid", "flop": 20}, "seed": seed}
+                    for seed in (-1, None, True, "1")
+                ),
+            )
+        ),
     ],
 )
 def test_recipes_that_make_something_else_are_refused(

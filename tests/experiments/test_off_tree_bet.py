@@ -5,7 +5,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from rich.console import Console
 
 from poker.depth_limit.continuations.generation import ContinuationSet, Solving, biased, limited_game, self_generated
 from poker.depth_limit.continuations.leaf_play import LeafPlay
@@ -17,6 +16,7 @@ from poker.experiments.off_tree_bet.spot import OffTreeBet, twins
 from poker.game.rules import Rules
 from poker.game.state import Betting
 from poker.kernels.types import Ranges
+from poker.run.console import Console
 from poker.run.errors import PokernetsError
 from poker.solvers.vector.boards import deck_of
 from poker.solvers.vector.game import VectorGame

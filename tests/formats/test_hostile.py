@@ -1,6 +1,7 @@
 """Texts that a fuzzer mutates, for every reader of hands: what is read obeys the rules and can be written again, what
 is not is refused in one line, and nothing else happens."""
 
+import io
 import json
 import random
 import re
@@ -29,7 +30,10 @@ from poker.formats.played import HistoryError, PlayedHand
 from poker.formats.ranges import parse_range
 from poker.formats.sites.winamax import WinamaxLines
 from poker.game.rules import Rules
+from poker.report.report import Table
+from poker.run.console import Console
 from poker.run.errors import PokernetsError
+from poker.run.progress import progress_bars
 from poker.study.spots.spots import read_spot
 from tests.formats import test_ohh, test_phh_read
 from tests.formats.samples import broken, sample
@@ -247,9 +251,30 @@ def test_digits_of_other_scripts_and_leading_zeros_are_no_amounts(kind: str) -> 
     assert changed > 5
 
 
-def test_errors_are_printable() -> None:
-    assert str(HistoryError("x\udcff", 1, "a\ud800b")) == "x?, line 1: a?b"
-    assert str(PokernetsError("a\ud800b")) == "a?b"
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("lone \ud800 surrogate", "lone ? surrogate"),
+        ("\x1b[2Jclear \x07\x08\r\x00\x7f", "?[2Jclear ?????"),
+        ("\x9b31mred\x85", "?31mred?"),
+        ("\u202egnp.exe \u2066\u200b\u200e\ufeff\xad", "?gnp.exe ?????"),
+        ("lines\u2028and\u2029lines", "lines?and?lines"),
+        ("two\nlines\tof Zoë, José\xa0№ 5 ±1 € 牌 ♠ \ue000", "two\nlines\tof Zoë, José\xa0№ 5 ±1 € 牌 ♠ \ue000"),
+    ],
+)
+def test_control_characters_of_strangers_are_not_shown(text: str, shown: str) -> None:
+    """In errors, and in all that goes through a console: messages, tables, bars and markup."""
+    assert str(HistoryError("x\x1b", 1, text)) == f"x?, line 1: {shown}"
+    assert str(PokernetsError(text)) == shown
+    out = io.StringIO()
+    console = Console(file=out, width=200, force_terminal=True, color_system=None)
+    console.print(text, soft_wrap=True, highlight=False, markup=False)
+    Table(("name",), [(text,)], text).print(console)
+    with progress_bars(text, Console(file=out, width=200)) as bars:
+        bars.add_task(text, total=1, found=text)
+    printed = out.getvalue()
+    assert printed.count(shown[:3]) >= 3
+    assert all(each.isprintable() or each in "\n\t\xa0\ue000" for each in printed)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from matplotlib.figure import Figure as Drawing
-from rich.console import Console
 
 from poker.game.cards import PREFLOP_CLASS, RANKS, hand_index
 from poker.report import Figure, RangeGrids, Report, Section, Table, Text
@@ -17,6 +16,7 @@ from poker.report.charts import intervals
 from poker.report.estimates import Estimate
 from poker.report.report import cell_text
 from poker.report.scalars import Scalar
+from poker.run.console import Console
 from poker.store.provenance import configured
 from tests.report.scalars import read_scalars
 

@@ -74,6 +74,15 @@ def test_gives_up_where_every_process_is_killed(capsys: pytest.CaptureFixture[st
     assert capsys.readouterr().err.count("a process was killed") == 2
 
 
+def test_a_system_without_shared_memory_is_named_with_the_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(*_: object, **__: object) -> None:
+        raise FileNotFoundError(2, "No such file or directory")
+
+    monkeypatch.setattr("multiprocessing.synchronize.SemLock.__init__", missing)
+    with pytest.raises(PokernetsError, match=r"no processes can be started .*No such file.* shared memory at /dev/shm"):
+        list(LocalCluster(1).run(Work(Given(squared)), [1]))
+
+
 def test_errors_of_tasks_come_through() -> None:
     with pytest.raises(PokernetsError, match="no 5"):
         list(LocalCluster(1).run(Work(Given(fail)), [5]))

@@ -5,9 +5,9 @@ import time
 from collections.abc import Callable
 
 import pytest
-from rich.console import Console
 
 from poker.run import progress
+from poker.run.console import Console
 from poker.run.progress import progress_bars
 
 

@@ -2,7 +2,9 @@
 
 import json
 import random
+import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -135,6 +137,30 @@ def test_the_document_describes_questions_answers_and_refusals(client: TestClien
         }
         assert schemas == {"200": kind.answer.__name__, **dict.fromkeys(("422", "500", "503"), "RefusedQuestion")}
         assert document["components"]["schemas"][kind.answer.__name__]["properties"]
+
+
+def test_a_request_with_half_a_character_is_answered() -> None:
+    pytest.importorskip("mcp", reason="the extra `mcp` is not installed")
+    client = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}
+    requests: list[dict[str, Any]] = [
+        {"id": 1, "method": "initialize", "params": client},
+        {"method": "notifications/initialized"},
+        {"id": 2, "method": "tools/call", "params": {"name": "no\ud800thing", "arguments": {"\udfff": "\ud83c\udca1"}}},
+    ]
+    serve = "import anyio; from pokernets.serving.mcp import _serve; anyio.run(_serve, None)"
+    with subprocess.Popen(
+        [sys.executable, "-c", serve], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=ROOT
+    ) as server:
+        assert server.stdin is not None
+        assert server.stdout is not None
+        for request in requests:
+            server.stdin.write(json.dumps({"jsonrpc": "2.0", **request}).encode() + b"\n")
+        server.stdin.flush()
+        threading.Timer(100, server.kill).start()
+        answers = [json.loads(server.stdout.readline()) for _ in range(2)]
+        server.kill()
+    assert [answer["id"] for answer in answers] == [1, 2]
+    assert answers[1]["result"]["content"][0]["text"].startswith("there is no tool `no?thing`")
 
 
 @pytest.mark.slow

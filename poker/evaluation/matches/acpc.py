@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from rich.console import Console
 from rich.markup import escape
 
 from poker.evaluation.matches.match_report import match_report
@@ -24,6 +23,7 @@ from poker.play.network.client import DealerSeat, warm_up
 from poker.play.network.dealer import RemotePlayer, Times, deal_match
 from poker.play.network.handshake import seat_players
 from poker.run.commands import COMMANDS
+from poker.run.console import Console
 from poker.run.errors import PokernetsError
 from poker.store.entropy import drawn_seed
 

@@ -13,7 +13,6 @@ from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from rich.console import Console
 from rich.progress import TaskID
 
 from poker.agents.base import Agent, require_policy
@@ -31,6 +30,7 @@ from poker.play.session import SessionRecord, shares_tables
 from poker.play.workers import Worker, play_all
 from poker.report.estimates import estimate
 from poker.report.scalars import ScalarLog
+from poker.run.console import Console
 from poker.run.errors import PokernetsError
 from poker.run.lock import Claims
 from poker.run.machine import give_back_memory

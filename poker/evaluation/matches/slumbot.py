@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from rich.console import Console
 
 from poker.evaluation.aivat.value_functions import CheckDownValues, ValueFunctionFactory
 from poker.evaluation.matches.acpc import report_hands
@@ -23,6 +22,7 @@ from poker.play.lineup import AgentSpec
 from poker.play.network.client import DealerSeat, warm_up
 from poker.play.network.slumbot import URL, Line, LostAnswer, ServiceHand, Slumbot
 from poker.report.estimates import estimate
+from poker.run.console import Console
 from poker.run.errors import PokernetsError
 from poker.run.lock import alone
 from poker.run.progress import progress_bars

@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from rich.console import Console
 
 from poker.agents.base import PolicyAgent, ranges_at, require_policy
 from poker.agents.charts import ChartAgent
@@ -32,6 +31,7 @@ from poker.game.state import public_state
 from poker.play.lineup import AgentSpec
 from poker.report import Report, Table
 from poker.report.estimates import Estimate, estimate
+from poker.run.console import Console
 from poker.run.errors import PokernetsError
 from poker.run.lock import alone
 from poker.run.progress import progress_bars

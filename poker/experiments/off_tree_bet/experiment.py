@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from rich.console import Console
 
 from poker.depth_limit.continuations.generation import ContinuationSet, Solving, Step, biased, self_generated
 from poker.depth_limit.continuations.leaf_play import LeafPlay
@@ -29,6 +28,7 @@ from poker.kernels.types import Singles
 from poker.report import Figure, Report, Section, Table
 from poker.report.charts import Curve, curves
 from poker.report.estimates import exact
+from poker.run.console import Console
 from poker.run.errors import PokernetsError
 from poker.run.machine import peak_memory
 from poker.solvers.vector.game import NO_LIMIT, VectorGame

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from rich.console import Console
 
 from poker.experiments.off_tree_bet.spot import OffTreeBet, twins
 from poker.kernels.types import Floats, Singles
+from poker.run.console import Console
 from poker.run.errors import PokernetsError
 from poker.run.progress import progress_bars
 from poker.solvers.vector.boards import deck_of

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from rich.console import Console
 
 from poker.abstraction.flops import FlopSubset, representative_flops
 from poker.formats.ranges import parse_range
@@ -25,6 +24,7 @@ from poker.kernels.types import Floats
 from poker.report import Figure, Report, Section, Table
 from poker.report.charts import stacked
 from poker.run.atomic import written_atomically
+from poker.run.console import Console
 from poker.run.errors import PokernetsError
 from poker.run.lock import alone
 from poker.run.progress import progress_bars

@@ -10,11 +10,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-
 from poker.game.cards import without_rare
 from poker.report import Figure, Report, Section, Table
 from poker.report.grids import strategy_grids
+from poker.run.console import Console
 from poker.run.errors import PokernetsError
 from poker.solvers.vector.solver import SolveProgress, VectorSolver
 from poker.study.spots.locks import lock_decisions
@@ -40,8 +39,8 @@ class Settings:
     memory_limit_gib: float
 
     def __post_init__(self) -> None:
-        if not self.precision > 0 or self.iterations < 1:
-            raise PokernetsError("`precision` must be positive and `iterations` at least 1")
+        if not (self.precision > 0 and self.memory_limit_gib > 0) or self.iterations < 1 or self.threads < 1:
+            raise PokernetsError("`precision` and the limit of memory must be positive, `iterations` and `threads` 1")
 
 
 def run(*, spot: str, settings: Settings, device: str, nodes: list[str], out: str) -> dict[str, Any]:

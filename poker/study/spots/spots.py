@@ -231,4 +231,4 @@ def read_keys(path: str | Path) -> dict[str, Any]:
 
 
 def spot_of(values: Mapping[str, Any]) -> Spot:
-    return Spot({str(key): value if isinstance(value, int | float) else str(value) for key, value in values.items()})
+    return Spot({str(key): value if type(value) in (int, float) else str(value) for key, value in values.items()})

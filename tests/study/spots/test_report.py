@@ -87,13 +87,14 @@ SPOT = {
         ({"stack": "4000000000"}, "`stack` must be at most 500,000,000 chips"),
         ({"stack": "9" * 400}, "`stack` must be a positive whole number"),
         ({"pot": "1", "stack": "100000"}, "at most 10,000 pots"),
+        ({"pot": True}, "`pot` must be a number, not `True`"),
         ({"pot": "-5"}, "`pot` must be a positive whole number"),
         ({"pot": "1", "stack": "3000", "bet": "1c", "raise": "1c"}, "more than 64 bets and raises"),
         ({"bet": ",".join(["1%"] * 200_000)}, "200,000 sizes: 100 at the most"),
         ({"merging_threshold": "-1"}, "`merge`: must be a number that is not negative"),
     ],
 )
-def test_spots_that_numbers_of_32_bits_do_not_hold_are_refused_by_name(changes: dict[str, str], why: str) -> None:
+def test_spots_that_numbers_of_32_bits_do_not_hold_are_refused_by_name(changes: dict[str, Any], why: str) -> None:
     with pytest.raises(PokernetsError, match=why) as caught:
         spot_of({**SPOT, **changes}).game()
     assert len(str(caught.value)) < 400
