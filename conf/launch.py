@@ -75,7 +75,7 @@ def launch(root: str, task: Callable[[DictConfig], Any]) -> None:
             command = experiments().get(argument.partition("=")[2], COMMANDS[root])
             if command != COMMANDS[root]:
                 _exit(f"{argument} is run by: {command} {argument}")
-    sys.argv[1:] = ["dry=true" if argument == "--dry" else _quoted(argument) for argument in sys.argv[1:]]
+    sys.argv[1:] = [_quoted(argument) for argument in sys.argv[1:]]
     flags, settings = flags_and_settings(sys.argv[1:])
     sys.argv[1:] = [*flags, *settings]
     try:
@@ -142,11 +142,11 @@ def task_of(group: str) -> Callable[[DictConfig], Any]:
             check_needs(OmegaConf.select(node, "data.path"))
         node = resolve(node)
         check(node)
-        if group != "model" and not node.get("dry"):
+        if group != "model":
             from poker.kernels.ahead import compile_at_first_use  # noqa: PLC0415 (what --help does without)
 
             compile_at_first_use()
-        makes = node.get("output") if group == "job" and not node.get("dry") else None  # nets are trained by several
+        makes = node.get("output") if group == "job" else None  # nets are trained by several
         with (
             _claimed(makes),
             configured(node, _folders(config), command_line()),

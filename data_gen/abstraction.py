@@ -16,7 +16,7 @@ from typing import Any
 
 from rich.progress import Progress
 
-from data_gen.support.costs import Cost, print_cost
+from data_gen.support.costs import print_cost
 from poker.abstraction.buckets import KIND, make_abstraction, street_table
 from poker.abstraction.methods import Building, Method, StreetTable, method_of, table_bytes
 from poker.game.rules import STREET_NAMES
@@ -30,7 +30,7 @@ from poker.store.artifacts import Artifact, ArtifactError, find_artifact, open_a
 STREET_KIND = "abstraction_street"
 
 
-def run(*, method: Method, seed: int, cluster: Cluster, dry: bool, output: str, others: str = "") -> None:
+def run(*, method: Method, seed: int, cluster: Cluster, output: str, others: str = "") -> None:
     """Make the abstraction at `output`, unless it was made with the same settings, there or at a path that the pattern
     `others` matches: that one is copied."""
     config: dict[str, Any] = {"method": method.settings, "seed": seed}
@@ -39,8 +39,7 @@ def run(*, method: Method, seed: int, cluster: Cluster, dry: bool, output: str, 
         return
     if (other := _made_elsewhere(others, config)) is not None:
         print(f"abstraction {output}: that of {other.path} is the same and copied", file=sys.stderr)
-        if not dry:
-            write_artifact(output, KIND, config=other.config, arrays=other.arrays, counts=other.counts)
+        write_artifact(output, KIND, config=other.config, arrays=other.arrays, counts=other.counts)
         return
     started = time.perf_counter()
     parts = Path(f"{output}.streets")
@@ -48,10 +47,7 @@ def run(*, method: Method, seed: int, cluster: Cluster, dry: bool, output: str, 
     stored = {street: _stored_street(street, parts / STREET_NAMES[street], config) for street in method.order}
     seconds = sum(method.cpu_seconds(street) for street in method.order if stored[street] is None)
     megabytes = table_bytes(method.num_buckets) / 1e6
-    taken = Cost(seconds, seconds / cluster.workers)
-    print_cost(f"abstraction {output}", taken, cluster.workers, cluster, megabytes, threads=cluster.one_machine)
-    if dry:
-        return
+    print_cost(f"abstraction {output}", seconds, cluster.workers, cluster, megabytes, threads=cluster.one_machine)
     with progress_bars("") as bars:
         how = Building(seed, partial(_show, bars), None if cluster.one_machine else cluster)
         for street in method.order:
@@ -83,7 +79,7 @@ def make_again(recipe: Mapping[str, Any], output: Path, others: str) -> None:
                 claims.take(output.name)
             if find_artifact(output, KIND) is None:
                 method, seed = _settings_of(recipe["config"])
-                run(method=method, seed=seed, cluster=LocalCluster(), dry=False, output=str(output), others=others)
+                run(method=method, seed=seed, cluster=LocalCluster(), output=str(output), others=others)
     if open_artifact(output, KIND).fingerprint != recipe["fingerprint"]:
         raise PokernetsError(f"{output} is another abstraction than the blueprint of the bundle was trained with")
 

@@ -35,7 +35,6 @@ from poker.store.artifacts import Artifact, find_artifact, write_artifact
 from poker.tree import BetMenu, BettingTree, Kind, build_tree
 
 CHECKPOINT = "blueprint_checkpoint"
-_TRIAL_SECONDS = 2.0
 _UNSET = {"rounds": None, "table_bits": None}
 """Settings that trainers record only where they have them; an artifact made with one differs from one made without."""
 _TAKEN_OUT = ("policy",)
@@ -61,7 +60,6 @@ def run(
     curve: CurvePlan | None,
     rounds: RoundPlan | None,
     cluster: Cluster,
-    dry: bool,
     output: str,
     runs: str,
 ) -> None:
@@ -97,10 +95,7 @@ def run(
         if made is not None and training.enough(made.counts["iterations"], made.counts["seconds"]):
             print(f"blueprint {output} is there: {made.counts['iterations']:,} iterations", file=sys.stderr)
             return
-        _print_sizes(tree, cards, trainer, bits)
-        if dry:
-            _print_rate(trainer, iterations, seconds)
-            return
+        _print_cost(tree, cards, trainer, bits, seconds)
         saved = None if tree.from_rules else tree
         del tree  # gigabytes, with three players; solvers of large games do not keep it either
         training.resume()
@@ -237,18 +232,8 @@ def _noted_interrupts() -> Iterator[list[int]]:
         signal.signal(signal.SIGINT, before)
 
 
-def _print_rate(trainer: BlueprintSolver, iterations: int | None, seconds: float | None) -> None:
-    """Print the rate of a short training, which is thrown away; the first iterations are the fastest."""
-    trainer.run(seconds=_TRIAL_SECONDS / 10)  # loads kernels
-    before, started = trainer.iterations, time.perf_counter()
-    trainer.run(seconds=_TRIAL_SECONDS)
-    rate = (trainer.iterations - before) / (time.perf_counter() - started)
-    ends = [end for end in (seconds, None if iterations is None else iterations / rate) if end is not None]
-    print(f"about {rate:,.0f} iterations a second: {min(ends) * rate:,.0f} in {min(ends):,.0f} s", file=sys.stderr)
-
-
-def _print_sizes(tree: BettingTree, cards: Buckets, trainer: BlueprintSolver, bits: int) -> None:
-    """Print the memory and disk space that the run needs."""
+def _print_cost(tree: BettingTree, cards: Buckets, trainer: BlueprintSolver, bits: int, seconds: float | None) -> None:
+    """Print the memory and disk space that the run needs, and its limit of time; without one the bar estimates it."""
     acts = tree.kind == Kind.DECISION
     infosets = np.array(cards.num_buckets, dtype=np.int64)[tree.street[acts]]
     stored = int((infosets * tree.num_children[acts]).sum()) * bits / 8
@@ -256,6 +241,7 @@ def _print_sizes(tree: BettingTree, cards: Buckets, trainer: BlueprintSolver, bi
     print(
         f"blueprint of {tree.rules.name}: {int(acts.sum()):,} decision nodes of {len(tree):,}; memory: "
         f"{trainer.bytes_needed / 1e6:,.0f} MB for the solver and {betting / 1e6:,.0f} MB for the betting tree; disk: "
-        f"up to {trainer.bytes_needed / 1e6:,.0f} MB for the checkpoint, {stored / 1e6:,.0f} MB for the result",
+        f"up to {trainer.bytes_needed / 1e6:,.0f} MB for the checkpoint, {stored / 1e6:,.0f} MB for the result"
+        + ("" if seconds is None else f"; time: up to {seconds:,.0f} s of training"),
         file=sys.stderr,
     )

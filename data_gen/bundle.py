@@ -42,7 +42,6 @@ def run(
     agents: Sequence[str] | None,
     table_step: float,
     megabytes: float,
-    dry: bool,
     output: str,
 ) -> None:
     """Pack what `agents` need (None: all that the artifacts at hand can seat) into the file `output`.
@@ -70,8 +69,6 @@ def run(
         _pack(packing, Path(folder), table_step, whole=bool(abstractions))
         sizes = {name: sum(file.stat().st_size for file in (Path(folder) / name).iterdir()) for name in packing}
         print(f"to compress: {_sizes_text(sizes)} for {', '.join(seats)}", file=sys.stderr)
-        if dry:
-            return
         packed = write_bundle(target, Path(folder), {**contents, "provenance": provenance()}, int(megabytes * 1e6))
     print(f"bundle {target}: {_sizes_text(packed, target.stat().st_size)}", file=sys.stderr)
 

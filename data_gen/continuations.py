@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from data_gen.support.costs import Cost, cost, print_cost
+from data_gen.support.costs import print_cost
 from data_gen.support.progress import JobProgress
-from data_gen.support.valuation import StoredBlueprint, trial_values
+from data_gen.support.valuation import StoredBlueprint, table_seconds
 from poker.abstraction.buckets import is_holdem
 from poker.abstraction.dealers import sample_boards
 from poker.depth_limit.continuations.forms import KIND, save_forms
@@ -39,10 +39,14 @@ from poker.run.parallel import Cluster, Given, Work
 from poker.search.self_generated import Response, respond
 from poker.solvers.best_response.abstract import BoardGame
 from poker.solvers.blueprint import Blueprint, blueprint_from
+from poker.solvers.subtree import subtree
 from poker.store.artifacts import Artifact, find_artifact, open_artifact, write_artifact
 from poker.tree import BetMenu
 
 _KINDS = {"form": "continuation_form", "values": "continuation_values"}
+_RESPONSE_SECONDS = 1.1e-5
+"""Seconds of CPU of a response for a terminal node and a board: what is left of 3,192 s for nine responses of either
+seat at the laptop scale, on 280 boards each, without the values (docs/results/costs/laptop.json)."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +78,6 @@ def run(
     solving: Solving,
     sampled: Sampled,
     cluster: Cluster,
-    dry: bool,
     output: str,
     runs: str,
 ) -> None:
@@ -89,8 +92,6 @@ def run(
     policy = plan.policy
     leaves = len(preflop_leaves(policy.tree))
     plan.print_cost(size, leaves, cluster)
-    if dry:
-        return
     with JobProgress("continuations", total=size, logs=runs) as progress:
         for k in range(size):
             metrics: dict[str, float] = {}
@@ -211,32 +212,15 @@ class _Plan:
         values = class_values(continuations, node, sampled.form_boards, for_forms, base)
         return leaf, (values.mean + np.float32(self.pot_fraction), values.sem)
 
-    def trial_values(self, forms: bool, number: int, boards: int) -> None:
-        policy = self.policy
-        trial_values(Continuations(policy, [policy]), preflop_leaves(policy.tree), forms, number, boards)
-
-    def trial_response(self, number: int, boards: int) -> None:
-        game = BoardGame(self.policy, number % 2)
-        table = game.table(self.policy.probs)
-        for board in sample_boards(self.policy.rules, (), boards, np.random.default_rng(number)):
-            game.play(table, board, learn=True)
-
     def print_cost(self, size: int, leaves: int, cluster: Cluster) -> None:
-        """Print the cost of the run, from a trial of each kind of work."""
-        sampled, inputs = self.sampled, self.stored.inputs
-        boards = 2 * (sampled.response_boards + 2 * sampled.match_boards)
-        values = cost([(partial(self.trial_values, False), sampled.boards)], leaves, cluster, inputs)
-        compared = cost([(partial(self.trial_values, True), sampled.form_boards)], leaves, cluster, inputs)
-        responses = cost([(self.trial_response, boards)], 2, cluster, inputs)
-        each = f"{compared.cpu:,.0f} s for the values of each, {responses.cpu:,.0f} s for its responses"
-        what = f"continuations of {self.stored.game.name}: {size} strategies, values of {leaves} leaves, {each}"
-        total = Cost(
-            values.cpu + (size - 1) * (compared.cpu + responses.cpu),
-            values.clock + (size - 1) * (compared.clock + responses.clock),
-            max(values.megabytes, compared.megabytes, responses.megabytes),
-        )
-        disk = (size - 1) * self.policy.strategy.nbytes + table_bytes(leaves, size)
-        print_cost(what, total, leaves, cluster, disk / 1e6)
+        """Print what the run takes: the values of every continuation, and the responses that all but the first are."""
+        sampled, policy = self.sampled, self.policy
+        ends = sum(subtree(policy, int(node)).num_ends for node in preflop_leaves(policy.tree))
+        values = table_seconds(ends, sampled.boards, sampled.form_boards * (size - 1))
+        boards = 2 * (sampled.response_boards + 2 * sampled.match_boards) * (size - 1)
+        what = f"continuations of {self.stored.game.name}: {size} strategies, values of {leaves} leaves"
+        disk = (size - 1) * policy.strategy.nbytes + table_bytes(leaves, size)
+        print_cost(what, values + ends * boards * _RESPONSE_SECONDS, leaves, cluster, disk / 1e6)
 
 
 def shortfall(k: int, seat: int, counts: Mapping[str, Any]) -> str | None:

@@ -10,13 +10,13 @@ Shard i depends on the seed, i and the settings of a shard alone: killed and con
 
 import sys
 import time
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
 
-from data_gen.support.costs import cost, print_cost
+from data_gen.support.costs import print_cost
 from data_gen.support.progress import JobProgress
 from data_gen.support.valuation import StoredBlueprint, Valuation
 from poker.abstraction.dealers import sample_boards
@@ -73,7 +73,6 @@ def run(
     shards: int,
     settings: ShardSettings,
     cluster: Cluster,
-    dry: bool,
     output: str,
     runs: str,
 ) -> None:
@@ -90,8 +89,6 @@ def run(
         print(there, file=sys.stderr)
         return
     job.print_cost(f"{there}, {len(missing)} to make", len(missing), cluster)
-    if dry:
-        return
     started = time.perf_counter()
     with JobProgress("leaf states", total=shards, done=done, logs=runs) as progress:
         work = Work(Given(job.make_shard), inputs=valuation.inputs, output=partial(shard_path, output))
@@ -120,6 +117,8 @@ def shard_rows(continuations: Continuations, settings: ShardSettings, index: int
 
 _ROW_BYTES = 730
 """Memory of a row while a shard is gathered: its columns as computed, put together and in their new order."""
+_ROWS_A_SECOND = 5400
+"""Rows a second of CPU at the laptop scale (docs/results/costs)."""
 
 
 @lru_cache(maxsize=4)
@@ -196,22 +195,11 @@ class _Job:
         return len(columns["group"]), sem
 
     def print_cost(self, what: str, missing: int, cluster: Cluster) -> None:
-        """Print the cost of the shards that are missing, from trials of boards of either round."""
+        """Print what the shards that are missing take."""
         settings = self.settings
         rows = 2 * settings.boards_per_shard * settings.states_per_board * settings.pairs_per_state * missing
         columns = columns_of(len(settings.continuations.names))
         width = sum(np.dtype(dtype).itemsize * int(np.prod(shape)) for dtype, shape, *_ in columns.values())
-        rounds = {0.0: 1 - settings.preflop_share, 1.0: settings.preflop_share}  # their boards take unlike times
-        trials = [
-            (partial(self._trial, preflop), share * missing * settings.boards_per_shard)
-            for preflop, share in rounds.items()
-            if share > 0
-        ]
-        needed = cost(trials, missing, cluster, self.valuation.inputs, 1 / missing)
-        needed = replace(needed, megabytes=needed.megabytes + rows / missing * _ROW_BYTES / 1e6)
-        print_cost(f"{what}, up to {rows:,} rows", needed, missing, cluster, rows * width / 1e6)
-
-    def _trial(self, preflop_share: float, number: int, boards: int) -> None:
-        """Make the rows of `boards` boards."""
-        settings = replace(self.settings, preflop_share=preflop_share, boards_per_shard=boards)
-        shard_rows(self.valuation.continuations(), settings, number)
+        size, shard = rows * width / 1e6, rows / missing * _ROW_BYTES / 1e6
+        what = f"{what}, up to {rows:,} rows"
+        print_cost(what, rows / _ROWS_A_SECOND, missing, cluster, size, task_megabytes=shard)

@@ -1,17 +1,15 @@
 """`job=leaf_table`: the values of preflop leaf states for the search, one task and one part on disk for each state."""
 
 import sys
-from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from data_gen.support.costs import cost, print_cost
+from data_gen.support.costs import print_cost
 from data_gen.support.progress import JobProgress
-from data_gen.support.valuation import StoredBlueprint, Valuation, trial_values
+from data_gen.support.valuation import StoredBlueprint, Valuation, table_seconds
 from poker.depth_limit.continuations.forms import FormsOf
 from poker.depth_limit.inputs import TARGET
 from poker.depth_limit.leaves.leaf_table import (
@@ -29,7 +27,6 @@ from poker.solvers.subtree import subtree
 from poker.store.artifacts import find_artifact, open_artifact, write_artifact
 
 PART = "leaf_table_part"
-_TRIAL_LEAVES = 16
 
 
 @dataclass(frozen=True)
@@ -54,7 +51,6 @@ def run(
     blueprint: str,
     settings: TableSettings,
     cluster: Cluster,
-    dry: bool,
     output: str,
     runs: str,
 ) -> None:
@@ -72,18 +68,10 @@ def run(
     work = float(sum(sizes))
     done = work - sum(sizes[leaf] for leaf in missing)
     if missing:
-        few = missing[:: -(-len(missing) // _TRIAL_LEAVES)]
-        share = (work - done) / sum(sizes[leaf] for leaf in few)
-        trials = [
-            (partial(job.trial, few, True), settings.form_boards * share),
-            (partial(job.trial, few, False), settings.boards * share),
-        ]
-        needed = cost(trials, len(missing), cluster, valuation.inputs, sizes[missing[0]] / (work - done))
-        megabytes = table_bytes(len(leaves), len(settings.continuations.names)) / 1e6
+        names = settings.continuations.names
+        seconds = table_seconds(work - done, settings.boards, settings.form_boards * (len(names) - 1))
         what = f"leaf table {output}: {len(missing)} of {len(leaves)} leaves to value"
-        print_cost(what, needed, len(missing), cluster, megabytes)
-    if dry:
-        return
+        print_cost(what, seconds, len(missing), cluster, table_bytes(len(leaves), len(names)) / 1e6)
     parted = Work(Given(job.make_part), inputs=valuation.inputs, output=job.part)
     with JobProgress("leaf table", total=work, done=done, logs=runs) as progress:
         for step, (leaf, sem) in enumerate(cluster.run(parted, missing), sum(there) + 1):
@@ -113,11 +101,6 @@ class _Job:
 
     def part(self, leaf: int) -> Path:
         return Path(f"{self.output}.parts") / f"leaf-{leaf:05d}"
-
-    def trial(self, leaves: Sequence[int], forms: bool, number: int, boards: int) -> None:
-        continuations = self.valuation.continuations()
-        nodes = preflop_leaves(continuations.blueprint.tree)[list(leaves)]
-        trial_values(continuations, nodes, forms, number, boards)
 
     def make_part(self, leaf: int) -> tuple[int, float]:
         """Write the values of one leaf; returns it and their mean standard error."""

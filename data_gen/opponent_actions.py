@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from data_gen.support.costs import Cost, clocks, print_cost
 from data_gen.support.progress import JobProgress
 from data_gen.support.sources import HandSource, Observe, ObservedHand
 from poker.formats.irc.archive import Problems
@@ -87,15 +86,12 @@ class ActionRows:
         return cls(joined, list(players), times)
 
 
-def run(*, source: HandSource, cluster: Cluster, dry: bool, output: str, runs: str) -> None:
+def run(*, source: HandSource, cluster: Cluster, output: str, runs: str) -> None:
     """Write the rows of all hands of `source` to `output`, unless they are there."""
     console = Console(stderr=True)
     made = find_artifact(output, KIND, config={**source.config, **STAMP}, made_from=source.made_from)
     if made is not None:
         console.print(f"{made.counts['rows']:,} decisions at {output} are there already", soft_wrap=True, markup=False)
-        return
-    if dry:
-        _print_cost(source, cluster, output)
         return
     rows, problems = _gather(source, cluster, runs)
     unused = dict(problems.counts.most_common())
@@ -141,23 +137,3 @@ def _rows_of(observe: Observe, task: tuple[int, list[Any]]) -> tuple[int, Action
     number, batch = task
     hands, problems = observe(batch)
     return number, ActionRows.of(hands), problems
-
-
-def _print_cost(source: HandSource, cluster: Cluster, output: str) -> None:
-    """Print the cost, from the second batch, for the first loads kernels; an archive is read to the end, to count its
-    hands. This process makes batches while the others observe."""
-    batches = source.batches(Problems())
-    first = next(batches, [])
-    ActionRows.of(source.observe(first)[0])
-    started = clocks()
-    second = next(batches, [])
-    some = second or first
-    hands = source.expected_hands or len(first) + len(second) + sum(map(len, batches))
-    share = hands / max(1, len(some))
-    reading = (clocks() - started) * (share if source.expected_hands else 1.0)
-    started = clocks()
-    rows = ActionRows.of(source.observe(some)[0])
-    observing = (clocks() - started) * share
-    taken = Cost(float((reading + observing)[0]), float(max(reading[1], observing[1] / cluster.workers)))
-    size = sum(column.nbytes for column in rows.columns.values())
-    print_cost(f"observed decisions {output}: at most {hands:,} hands", taken, hands, cluster, share * size / 1e6)

@@ -1,18 +1,18 @@
 """Values of states by a blueprint and the continuations after it, which several jobs compute."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-import numpy as np
-
 from poker.abstraction.buckets import game_cards
 from poker.depth_limit.continuations.forms import FormsOf
 from poker.depth_limit.continuations.rollout import Continuations
-from poker.depth_limit.leaves.leaf_table import NOTHING, blueprint_values, class_values
 from poker.game.rules import Rules
 from poker.solvers.blueprint import Blueprint
+
+_BLUEPRINT_SECONDS, _FORM_SECONDS = 1.8e-6, 2.8e-6
+"""Seconds of CPU for a terminal node and a board. The laptop scale has 41,259 such nodes: 11,400 boards more took the
+blueprint 851 s, and 600 boards took three other continuations 209 s (docs/results/costs/laptop.json)."""
 
 
 @dataclass(frozen=True)
@@ -53,11 +53,7 @@ class Valuation:
         return Continuations(policy, self.forms.of(policy))
 
 
-def trial_values(continuations: Continuations, nodes: Iterable[int], forms: bool, number: int, boards: int) -> None:
-    """Value leaves on `boards` boards for a trial of the cost: by the blueprint, or by the other `forms`."""
-    rng = np.random.default_rng(number)
-    for node in nodes:
-        if forms:
-            class_values(continuations, int(node), boards, rng, NOTHING)
-        else:
-            blueprint_values(continuations, int(node), boards, rng)
+def table_seconds(ends: float, boards: int, form_boards: int) -> float:
+    """Estimate the seconds of CPU of values at leaves with so many terminal nodes below them: on `boards` boards by the
+    blueprint, on `form_boards` by other continuations, those of all of them together."""
+    return ends * (_BLUEPRINT_SECONDS * boards + _FORM_SECONDS * form_boards)

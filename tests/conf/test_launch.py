@@ -105,7 +105,7 @@ def test_settings_of_agents_and_matches_that_are_passed_on_are_checked(overrides
 
 def test_parameters_that_a_command_does_not_set_are_the_settings_of_their_names() -> None:
     node = resolve(compose("data_gen", ["job=leaf_states", "seed=7", "game=kuhn"]).job)
-    assert (node["game"]["name"], node["dry"], node["settings"]["seed"]) == ("kuhn", False, 7)
+    assert (node["game"]["name"], node["settings"]["seed"]) == ("kuhn", 7)
     assert node["blueprint"] == "artifacts/demo/blueprint"
     node = resolve(compose("evaluate", ["evaluate=match", "agents=[random]", "hands=6"]).evaluate)
     assert (node["settings"]["hands"], node["fallback"]["settings"]["name"]) == (6, "blueprint")
@@ -170,7 +170,7 @@ def test_what_cannot_be_read_is_told_with_the_way_to_write_it(override: str) -> 
 
 def test_a_folder_that_cannot_be_written_to_is_told(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    done = run("job=abstraction", f"artifacts={tmp_path}/made", f"runs={tmp_path}/file/runs", "--dry")
+    done = run("job=abstraction", f"artifacts={tmp_path}/made", f"runs={tmp_path}/file/runs")
     assert (done.returncode, len(done.stderr.splitlines())) == (2, 1)
     assert done.stderr.startswith(f"error: {tmp_path}/file/runs")
     assert ": Not a directory; what was written is kept" in done.stderr

@@ -55,7 +55,7 @@ class TwoStreets(Method):
 
 
 def make(method: TwoStreets, seed: int, output: str) -> CardAbstraction:
-    run(method=method, seed=seed, output=output, cluster=LocalCluster(2), dry=False)
+    run(method=method, seed=seed, output=output, cluster=LocalCluster(2))
     return CardAbstraction.load(output)
 
 
@@ -75,13 +75,11 @@ def test_one_made_for_other_stacks_is_copied(tmp_path: Path, capsys: pytest.Capt
     made = make(method, 1, str(tmp_path / "deep" / "abstraction"))
     make(TwoStreets(buckets=9), 1, str(tmp_path / "coarse" / "abstraction"))
     output = str(tmp_path / "short" / "abstraction")
-    run(method=method, seed=1, output=output, cluster=LocalCluster(2), dry=True, others=others)
-    assert not Path(output).exists()
-    run(method=method, seed=1, output=output, cluster=LocalCluster(2), dry=False, others=others)
+    run(method=method, seed=1, output=output, cluster=LocalCluster(2), others=others)
     assert CardAbstraction.load(output).fingerprint == made.fingerprint
     assert method.calls == [0, 1]
     assert f"that of {tmp_path}/deep/abstraction is the same" in capsys.readouterr().err
-    run(method=method, seed=2, output=f"{output}2", cluster=LocalCluster(2), dry=False, others=others)
+    run(method=method, seed=2, output=f"{output}2", cluster=LocalCluster(2), others=others)
     assert method.calls == [0, 1, 0, 1]
 
 
@@ -108,9 +106,9 @@ def test_streets_of_other_settings_are_refused_and_kept(tmp_path: Path) -> None:
     assert method.calls == [0, 1, 1]
 
 
-def test_dry_says_what_it_takes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    method = TwoStreets()
-    run(method=method, seed=1, output=str(tmp_path / "abstraction"), cluster=LocalCluster(2), dry=True)
-    assert "about 12 s of CPU, 6 s on 2 threads" in capsys.readouterr().err
-    assert method.calls == []
-    assert list(tmp_path.iterdir()) == []
+@pytest.mark.parametrize(("workers", "took"), [(2, "6 s on 2 threads"), (1, "12 s on 1 threads")])
+def test_what_it_takes_is_told_at_the_start(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], workers: int, took: str
+) -> None:
+    run(method=TwoStreets(), seed=1, output=str(tmp_path / "abstraction"), cluster=LocalCluster(workers))
+    assert f"about 12 s of CPU, {took}, " in capsys.readouterr().err

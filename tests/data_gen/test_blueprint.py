@@ -187,8 +187,6 @@ def test_another_abstraction_on_another_machine_is_refused() -> None:
 def test_rounds_go_on_and_are_told_apart(tmp_path: Path) -> None:
     rounds = ("job=blueprint", "game=leduc", "job.seconds=null", "job.rounds.parts=3", "job.rounds.iterations=2000")
     run = (*rounds, "cluster.processes=1", *places(tmp_path))
-    assert "iterations a second: 12,000 in" in data_gen(*run, "job.iterations=12000", "--dry")
-    assert not (tmp_path / "blueprint.checkpoint").exists()
     data_gen(*run, "job.iterations=12000")
     assert "continuing" in data_gen(*run, "job.iterations=24000")
     data_gen(*rounds, "cluster.processes=2", *places(tmp_path / "whole"), "job.iterations=24000")

@@ -130,13 +130,6 @@ def test_plays_as_the_artifacts_and_holds_no_more_than_that_takes(
     assert "data_gen" in parts.contents["provenance"]["configuration"]["_target_"]
 
 
-def test_dry_says_what_would_be_packed_and_writes_nothing(made: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    before = sorted(made.parent.iterdir())
-    _pack(made, "dry=true")
-    assert "to compress" in capsys.readouterr().err
-    assert sorted(made.parent.iterdir()) == before
-
-
 def test_tables_are_rounded_to_eleven_bits(made: Path) -> None:
     rng = np.random.default_rng(2)
     shape = open_artifact(made / "leaf_table", "leaf_table").arrays["values"].shape

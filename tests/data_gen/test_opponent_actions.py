@@ -164,12 +164,6 @@ def chosen_agents() -> list[str]:
     return list(compose("data_gen", ["job=opponent_actions", "source=self_play_nolimit"]).source.agents)
 
 
-def test_dry_says_what_it_takes(work: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    make(work / "dry", "source=irc", f"path={work / 'month.tgz'}", "dry=true")
-    assert "at most 119 hands; about" in capsys.readouterr().err
-    assert not (work / "dry").exists()
-
-
 def test_an_archive_that_is_not_there_is_one_line(work: Path) -> None:
     assert "needs path=ARCHIVE" in data_gen_fails("job=opponent_actions", "source=irc", f"path={work / 'nowhere.tgz'}")
 
