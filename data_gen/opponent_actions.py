@@ -25,8 +25,8 @@ from poker.opponents.inputs.no_limit import spot_index, spot_of
 from poker.opponents.inputs.rows import COLUMNS, KIND, MAX_BOARD, STAMP, write_rows
 from poker.opponents.model import CLASS_NAMES, RAISE_CLASS, sized_class
 from poker.report import Table
-from poker.run.console import Console
 from poker.run.parallel import Cluster, Given, Work
+from poker.run.progress import Console
 from poker.store.artifacts import find_artifact
 
 

@@ -28,7 +28,7 @@ from poker.opponents.inputs.no_limit import NOTHING, SPOTS
 from poker.opponents.model import RAISE_CLASS
 from poker.opponents.shown import BLUFFS, STEEPNESS, Shape, ShownHands, group_of
 from poker.report import Report, Table
-from poker.run.console import Console
+from poker.run.progress import Console
 
 _Classify = Callable[[int], tuple[HandClasses, Floats]]
 """Gives the classes of hands in a row, and the log odds of each."""

@@ -39,8 +39,8 @@ from poker.opponents.model import RAISE_CLASS, Context, Predictor
 from poker.report import Figure, Report, Section, Table
 from poker.report.charts import intervals
 from poker.report.estimates import Estimate
-from poker.run.console import Console
 from poker.run.errors import PokernetsError
+from poker.run.progress import Console
 from poker.store.artifacts import open_artifact
 
 RESAMPLES = 1000

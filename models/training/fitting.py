@@ -29,6 +29,7 @@ from models.training.checkpoints import AtomicCheckpoints, read_checkpoint
 from models.training.export import Architecture, describe, export_net
 from models.training.module import resumes_itself
 from poker.run.errors import PokernetsError
+from poker.run.progress import Console
 from poker.store.artifacts import CorruptArtifactError, file_sha256, find_artifact, fingerprint_of
 from poker.store.naming import stable_name
 

@@ -26,8 +26,8 @@ from poker.play.hand_store import counted_in
 from poker.play.lineup import Rotation
 from poker.report import Report, Table
 from poker.report.estimates import estimate
-from poker.run.console import Console
 from poker.run.errors import PokernetsError
+from poker.run.progress import Console
 
 MEASURES = "money", "decisions", "where they first differ"
 Sums = defaultdict[str, list[float]]

@@ -35,8 +35,8 @@ from poker.kernels.types import Floats
 from poker.play.hand_store import counted_in
 from poker.play.lineup import LineUp, Rotation
 from poker.report import Report
-from poker.run.console import Console
 from poker.run.errors import PokernetsError
+from poker.run.progress import Console
 from poker.store.artifacts import fingerprint_of
 
 Format = Literal["phh", "pokerstars", "acpc", "ohh"]

@@ -19,7 +19,7 @@ from poker.evaluation.matches.match_results import MatchResults
 from poker.evaluation.matches.results import SHORT
 from poker.play.lineup import AgentSpec
 from poker.report import Report, Section, Table, Text
-from poker.run.console import Console
+from poker.run.progress import Console
 from poker.store.artifacts import fingerprint_of, open_artifact
 
 

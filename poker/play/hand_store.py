@@ -26,9 +26,9 @@ from poker.play.hand import Incident
 from poker.play.lineup import LineUp, Rotation
 from poker.play.session import SessionRecord
 from poker.run.atomic import write_atomically
-from poker.run.console import Console
 from poker.run.errors import PokernetsError
 from poker.run.lock import Claims
+from poker.run.progress import Console
 from poker.store.artifacts import artifacts_in, fingerprint_of, fingerprint_of_settings
 from poker.store.lines import JsonLines, append_lines
 from poker.store.provenance import commit

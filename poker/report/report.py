@@ -21,7 +21,7 @@ from poker.report.charts import png
 from poker.report.estimates import number_text
 from poker.report.scalars import Scalar, write_scalars
 from poker.run.atomic import write_atomically
-from poker.run.console import Console
+from poker.run.progress import Console
 from poker.store.provenance import portable, provenance
 
 if TYPE_CHECKING:

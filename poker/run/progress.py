@@ -1,11 +1,13 @@
-"""Progress of long work: bars on a terminal; in a log a line after 10 seconds, then now and then."""
+"""The console of messages, and the progress of long work: bars on a terminal; in a log a line after 10 seconds, then
+now and then."""
 
 import threading
 import time
 from collections.abc import Iterable
 from datetime import timedelta
 
-from rich.console import RenderableType
+import rich.console
+from rich.console import ConsoleOptions, RenderableType
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -16,15 +18,25 @@ from rich.progress import (
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
+from rich.segment import Segment
 from rich.table import Column
 from rich.text import Text
 
-from poker.run.console import Console
+from poker.run.errors import printable
 
 _WIDE = 140
 """Width of a console, in characters, that shows what was found beside the bars."""
 _FIRST, _SECONDS, _SHARE = 10.0, 60.0, 0.05
 """Seconds to the first line of a log, and least seconds from line to line, later this share of the time so far."""
+
+
+class Console(rich.console.Console):  # noqa: TID251
+    """A console on which control characters are question marks: messages have parts that strangers wrote, such as names
+    and greetings, whose escape sequences would move the cursor, hide text or change the terminal."""
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        for segment in super().render(renderable, options):
+            yield segment if segment.control else segment._replace(text=printable(segment.text))
 
 
 class _Stacked(Progress):

@@ -25,7 +25,7 @@ from conf.signatures import ConfigurationError, check
 from poker.game.rules import Rules
 from poker.report.report import Table
 from poker.run.commands import COMMANDS
-from poker.run.console import Console
+from poker.run.progress import Console
 from tests.commands import run_here
 from tests.killed import ROOT
 

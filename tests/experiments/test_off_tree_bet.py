@@ -16,8 +16,8 @@ from poker.experiments.off_tree_bet.spot import OffTreeBet, twins
 from poker.game.rules import Rules
 from poker.game.state import Betting
 from poker.kernels.types import Ranges
-from poker.run.console import Console
 from poker.run.errors import PokernetsError
+from poker.run.progress import Console
 from poker.solvers.vector.boards import deck_of
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.leaves import LeafValues

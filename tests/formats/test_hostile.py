@@ -31,9 +31,8 @@ from poker.formats.ranges import parse_range
 from poker.formats.sites.winamax import WinamaxLines
 from poker.game.rules import Rules
 from poker.report.report import Table
-from poker.run.console import Console
 from poker.run.errors import PokernetsError
-from poker.run.progress import progress_bars
+from poker.run.progress import Console, progress_bars
 from poker.study.spots.spots import read_spot
 from tests.formats import test_ohh, test_phh_read
 from tests.formats.samples import broken, sample

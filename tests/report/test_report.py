@@ -16,7 +16,7 @@ from poker.report.charts import intervals
 from poker.report.estimates import Estimate
 from poker.report.report import cell_text
 from poker.report.scalars import Scalar
-from poker.run.console import Console
+from poker.run.progress import Console
 from poker.store.provenance import configured
 from tests.report.scalars import read_scalars
 

@@ -7,8 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from poker.run import progress
-from poker.run.console import Console
-from poker.run.progress import progress_bars
+from poker.run.progress import Console, progress_bars
 
 
 def test_nothing_of_a_bar_is_cut_on_a_narrow_terminal() -> None:

@@ -23,8 +23,8 @@ from poker.play.network.client import DealerSeat, warm_up
 from poker.play.network.dealer import RemotePlayer, Times, deal_match
 from poker.play.network.handshake import seat_players
 from poker.run.commands import COMMANDS
-from poker.run.console import Console
 from poker.run.errors import PokernetsError
+from poker.run.progress import Console
 from poker.store.entropy import drawn_seed
 
 _TOLD_FAILURES = 10

@@ -30,12 +30,11 @@ from poker.play.session import SessionRecord, shares_tables
 from poker.play.workers import Worker, play_all
 from poker.report.estimates import estimate
 from poker.report.scalars import ScalarLog
-from poker.run.console import Console
 from poker.run.errors import PokernetsError
 from poker.run.lock import Claims
 from poker.run.machine import give_back_memory
 from poker.run.parallel import Cluster
-from poker.run.progress import progress_bars
+from poker.run.progress import Console, progress_bars
 from poker.store.artifacts import fingerprint_of
 
 WIDTH = 110

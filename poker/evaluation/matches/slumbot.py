@@ -22,10 +22,9 @@ from poker.play.lineup import AgentSpec
 from poker.play.network.client import DealerSeat, warm_up
 from poker.play.network.slumbot import URL, Line, LostAnswer, ServiceHand, Slumbot
 from poker.report.estimates import estimate
-from poker.run.console import Console
 from poker.run.errors import PokernetsError
 from poker.run.lock import alone
-from poker.run.progress import progress_bars
+from poker.run.progress import Console, progress_bars
 from poker.store.lines import JsonLines
 
 _TRIES = 10

@@ -31,10 +31,9 @@ from poker.game.state import public_state
 from poker.play.lineup import AgentSpec
 from poker.report import Report, Table
 from poker.report.estimates import Estimate, estimate
-from poker.run.console import Console
 from poker.run.errors import PokernetsError
 from poker.run.lock import alone
-from poker.run.progress import progress_bars
+from poker.run.progress import Console, progress_bars
 from poker.store.artifacts import fingerprint_of
 from poker.store.lines import JsonLines
 from poker.store.provenance import portable, provenance

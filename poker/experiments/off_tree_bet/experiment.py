@@ -28,9 +28,9 @@ from poker.kernels.types import Singles
 from poker.report import Figure, Report, Section, Table
 from poker.report.charts import Curve, curves
 from poker.report.estimates import exact
-from poker.run.console import Console
 from poker.run.errors import PokernetsError
 from poker.run.machine import peak_memory
+from poker.run.progress import Console
 from poker.solvers.vector.game import NO_LIMIT, VectorGame
 from poker.solvers.vector.realization import Rows
 from poker.solvers.vector.schedules import schedule

@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 
 from poker.experiments.off_tree_bet.spot import OffTreeBet, twins
 from poker.kernels.types import Floats, Singles
-from poker.run.console import Console
 from poker.run.errors import PokernetsError
-from poker.run.progress import progress_bars
+from poker.run.progress import Console, progress_bars
 from poker.solvers.vector.boards import deck_of
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.realization import Rows, realization, strategy_of

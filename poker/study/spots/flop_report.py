@@ -24,10 +24,9 @@ from poker.kernels.types import Floats
 from poker.report import Figure, Report, Section, Table
 from poker.report.charts import stacked
 from poker.run.atomic import written_atomically
-from poker.run.console import Console
 from poker.run.errors import PokernetsError
 from poker.run.lock import alone
-from poker.run.progress import progress_bars
+from poker.run.progress import Console, progress_bars
 from poker.store.artifacts import fingerprint_of
 from poker.store.lines import JsonLines
 from poker.study.spots.report import SEATS, Settings, prepare, seat, solve

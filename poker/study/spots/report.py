@@ -13,8 +13,8 @@ from typing import Any
 from poker.game.cards import without_rare
 from poker.report import Figure, Report, Section, Table
 from poker.report.grids import strategy_grids
-from poker.run.console import Console
 from poker.run.errors import PokernetsError
+from poker.run.progress import Console
 from poker.solvers.vector.solver import SolveProgress, VectorSolver
 from poker.study.spots.locks import lock_decisions
 from poker.study.spots.solution import find_node, save_solution

@@ -17,7 +17,7 @@ from poker.formats.acpc.log import read_log
 from poker.play.lineup import LineUp
 from poker.report import Figure
 from poker.report.estimates import FEW_UNITS, Estimate, estimate
-from poker.run.console import Console
+from poker.run.progress import Console
 from tests.games import load_rules
 from tests.matches import SPECS, play_match
 from tests.report.skewed import SKEWED_MEAN, skewed_results
