@@ -122,7 +122,13 @@ class Broken:
     def act(self, state): raise ValueError("no idea")
 def evaluate(*, out): raise ValueError("no idea")
 """,
+    "nets.py": """
+from torch import nn
+class Broken(nn.Module):
+    def forward(self, x): raise RuntimeError("no idea")
+""",
     "conf/agents/broken.yaml": "# @package agent.broken\n_target_: mine.broken.Broken\n",
+    "conf/net/broken.yaml": "# @package _global_\nmodel: {net: {_target_: mine.nets.Broken, _partial_: true}}\n",
     "conf/evaluate/broken.yaml": "# @package _global_\nevaluate: {_target_: mine.broken.evaluate, out: x}\n",
 }
 
@@ -137,6 +143,12 @@ def test_an_error_in_code_of_the_user_is_one_line_with_its_place(
     error = extension(BROKEN)("evaluate.py", f"evaluate={evaluation[0]}", *evaluation[1:], status=1).stderr
     assert error.splitlines()[-1].startswith("error: ")
     assert error.endswith(f"ValueError: no idea ({tmp_path}/mine/broken.py, line {line})\n")
+
+
+def test_an_error_in_a_net_of_the_user_is_one_line_with_its_place(tmp_path: Path, extension: Extension) -> None:
+    write_leaf_states(tmp_path / "made" / "leaf_states", rows=20, shards=1)
+    error = extension(BROKEN)("train.py", "model=leaf", "net=broken", status=2).stderr
+    assert error.splitlines()[-1].endswith(f"gives: RuntimeError: no idea ({tmp_path}/mine/nets.py, line 4)")
 
 
 EVALUATION = {

@@ -23,7 +23,7 @@ from models.training.fitting import (
 from models.training.inference import LEAF_NET, leaf_stamp
 from poker.depth_limit import inputs
 from poker.report import Table
-from poker.run.errors import PokernetsError
+from poker.run.errors import PokernetsError, of_user_code
 
 
 def train(
@@ -69,7 +69,7 @@ def _checked(architecture: Architecture, outputs: int) -> nn.Module:
         with torch.no_grad():
             shape = str(list(net.eval()(torch.zeros(2, inputs.SIZE)).shape))
     except (AttributeError, RuntimeError, TypeError) as error:
-        shape = " ".join(str(error).split())
+        shape = of_user_code(error) or " ".join(str(error).split())
     if shape != str([2, outputs]):
         wanted = f"a leaf net takes [n, {inputs.SIZE}] and gives [n, {outputs}]"
         raise PokernetsError(f"{wanted}; for [2, {inputs.SIZE}] {describe(architecture)} gives: {shape}")
