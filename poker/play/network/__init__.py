@@ -1,4 +1,4 @@
-"""Dealers and clients over the ACPC protocol and over HTTP services.
+"""Dealers and clients over the ACPC protocol, and the client of Slumbot.
 
-`handshake.py` and `dealer.py` serve a match, `client.py` plays one; `services.py` are the services of others.
+`handshake.py` and `dealer.py` serve a match, `client.py` plays one; `slumbot.py` plays at Slumbot's HTTP service.
 """

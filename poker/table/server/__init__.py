@@ -1,1 +1,1 @@
-"""The server behind the pages: who may look, uploads, how long a visitor's games are held, the app."""
+"""The server behind the pages: who may look, uploads, the visitors' games, the app."""
