@@ -84,11 +84,11 @@ def run(
         LeafSampler(policy, board, settings.exploration, settings.uniform_hands)  # refuses a round without states
     missing = [index for index in range(shards) if not job.is_there(index)]
     done, rows = shards - len(missing), 0
-    there = f"leaf states {output}: {done} of {shards} shards are there"
+    status = f"leaf states {output}: {done} of {shards} shards are there"
     if not missing:
-        print(there, file=sys.stderr)
+        print(status, file=sys.stderr)
         return
-    job.print_cost(f"{there}, {len(missing)} to make", len(missing), cluster)
+    job.print_cost(f"{status}, {len(missing)} to make", len(missing), cluster)
     started = time.perf_counter()
     with JobProgress("leaf states", total=shards, done=done, logs=runs) as progress:
         work = Work(Given(job.make_shard), inputs=valuation.inputs, output=partial(shard_path, output))

@@ -81,9 +81,9 @@ class LeafColumns:
     def selected(self, path: str, streets: Sequence[int] | None, seats: Sequence[int] | None) -> NDArray[np.int64]:
         """Rows whose ended round is among `streets` and whose own seat is among `seats`; None keeps all."""
         keep = np.ones(len(self), dtype=bool)
-        for column, wanted in (("street", streets), ("seat", seats)):
-            if wanted is not None:
-                keep &= np.isin(self.all(column), wanted)
+        for column, values in (("street", streets), ("seat", seats)):
+            if values is not None:
+                keep &= np.isin(self.all(column), values)
         if not keep.any():
             raise PokernetsError(
                 f"{path}: no row has street in {streets} and seat in {seats}; change data.streets or data.seats"
@@ -112,7 +112,7 @@ class DeviceColumns:
 
 
 class LeafData(lightning.LightningDataModule):
-    """Batches of the leaf states at `path`, of which `POOL_ROWS` are read at a time.
+    """Batches of the leaf states at `path`; `POOL_ROWS` rows are read at a time.
 
     `streets` and `seats` keep only states whose ended round, or own seat, is among them. Groups, not rows, are drawn
     into the validation part: about `validation_share` of them, by a hash of `split_seed` and the group's number, so

@@ -78,22 +78,22 @@ def train(
     net = Architecture(net.func, **net.keywords, **classes)
 
     def learn(run: TrainingRun) -> Trained:
-        made = _built(net)
+        predictor = _built(net)
         rest = None if base is None else load_opponent_net(base, architectures).probs
-        data.prepare(made.needs, rest)
-        module = OpponentModule(made, learning_rate, weight_decay, torch.from_numpy(data.rows.class_shares()))
+        data.prepare(predictor.needs, rest)
+        module = OpponentModule(predictor, learning_rate, weight_decay, torch.from_numpy(data.rows.class_shares()))
         fitted = fit(module, data, run=run, options=options, best=False)
         metrics = {"rows": len(data.rows.test_rows), **validation_metrics(fitted, module, data.val_dataloader())}
         counts = {"train_rows": len(data.rows.train_rows), "test": metrics, **training_counts(data.rows)}
         if rest is not None:
             batches = data.ordered(data.rows.train_rows)
             with torch.inference_mode():
-                prior = torch.cat([made.eval()(batch).softmax(dim=1) for batch in batches]).double().numpy()
+                prior = torch.cat([predictor.eval()(batch).softmax(dim=1) for batch in batches]).double().numpy()
             counts[SHARES] = shares_of_weights(by_class(prior), data.rows, data.rows.train_rows).tolist()
         if fitted.is_global_zero and not fitted.fast_dev_run:  # type: ignore[attr-defined]
             scores = "accuracy {accuracy:.2%}, log-loss {log_loss:.4f}, calibration error {calibration:.4f}"
             console().print(f"{output}: {scores.format(**metrics)}", soft_wrap=True, markup=False)
-        return fitted, made, counts
+        return fitted, predictor, counts
 
     config = {"data": data.config, "learning_rate": learning_rate, "weight_decay": weight_decay}
     made_from = {"opponent_actions": data.rows.fingerprint, **options.made_from}

@@ -49,13 +49,13 @@ def write_shard(
     made_from: Mapping[str, str] | None = None,
     counts: Mapping[str, Any] | None = None,
 ) -> Artifact:
-    """Write one shard of leaf states atomically. `columns` must be those of `columns_of`; wider floats are rounded."""
-    wanted = columns_of(len(continuations))
-    if set(columns) != set(wanted):
-        raise ValueError(f"a shard has the columns {sorted(wanted)}, not {sorted(columns)}")
+    """Write one shard of leaf states atomically. `columns` are named as in `columns_of`; wider floats are rounded."""
+    types = columns_of(len(continuations))
+    if set(columns) != set(types):
+        raise ValueError(f"a shard has the columns {sorted(types)}, not {sorted(columns)}")
     rows = len(columns["group"])
     arrays: dict[str, NDArray[Any]] = {}
-    for name, column in wanted.items():
+    for name, column in types.items():
         if columns[name].shape != (rows, *column.shape):
             raise ValueError(f"column '{name}' has shape {columns[name].shape}, not {(rows, *column.shape)}")
         arrays[name] = columns[name].astype(column.dtype, copy=False)
@@ -71,17 +71,17 @@ def open_shards(root: str | Path) -> list[Artifact]:
     if not paths:
         raise MissingArtifactError(f"no {KIND} at {root} (no shard-* there)", how_to_make(KIND, Path(root)))
     shards = [open_artifact(path, KIND, config=STAMP) for path in paths]
-    wanted = _identity(shards[0])
+    first = _identity(shards[0])
     for shard in shards:
-        names, made = shard.config.get("continuations"), _identity(shard)
+        names, identity = shard.config.get("continuations"), _identity(shard)
         if not isinstance(names, list):
             problem = f"{shard.path} does not name its continuations"
             raise MismatchedArtifactError(problem, how_to_replace(KIND, shard.path))
-        for key in {**wanted, **made}:
-            if made.get(key) != wanted.get(key):
+        for key in {**first, **identity}:
+            if identity.get(key) != first.get(key):
                 raise MismatchedArtifactError(
-                    f"{shard.path} was made with {key}={made.get(key)!r}, {shards[0].path} with {wanted.get(key)!r}: "
-                    "keep data sets apart"
+                    f"{shard.path} was made with {key}={identity.get(key)!r}, "
+                    f"{shards[0].path} with {first.get(key)!r}: keep data sets apart"
                 )
         check_columns(shard, columns_of(len(names)))
     return shards

@@ -28,13 +28,13 @@ URL = "https://slumbot.com"
 _BUSY = (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE)
 """Nothing was done."""
 _NO_HAND = (*_BUSY, HTTPStatus.BAD_GATEWAY, HTTPStatus.GATEWAY_TIMEOUT, HTTPStatus.CONFLICT)
-"""No hand was dealt, or one that nobody plays."""
+"""No hand was dealt, or the hand is abandoned."""
 _ATTEMPTS = 20
 _LONGEST_PAUSE = 15.0
 _SECONDS = 180.0
-"""Longest silence before an answer; engines think."""
+"""Longest silence before an answer, in which the service may solve."""
 _MAX_BYTES = 1 << 16
-"""Size of an answer; those of Slumbot have a few hundred bytes."""
+"""Largest size of an answer; Slumbot sends a few hundred bytes."""
 _MAX_TEXT = 2000
 """Characters of a token or of the betting."""
 
@@ -142,7 +142,7 @@ def _checked(answer: object, stack: int) -> dict[str, Any]:
     def chips(value: object) -> bool:
         return type(value) in (int, float) and -stack <= value <= stack  # type: ignore[operator]
 
-    wanted = {
+    checks = {
         "token": text(fields.get("token")),
         "client_pos": type(fields.get("client_pos")) is int and fields["client_pos"] in (0, 1),
         "action": text(fields.get("action")) and bool(re.fullmatch("([fkc/]|b[0-9]{1,9})*", fields["action"])),
@@ -152,10 +152,10 @@ def _checked(answer: object, stack: int) -> dict[str, Any]:
         "winnings": chips(fields.get("winnings", 0)),
         "baseline_winnings": chips(fields.get("baseline_winnings", 0)),
     }
-    wrong = [f"`{name}` is {reprlib.repr(fields.get(name))}" for name, is_right in wanted.items() if not is_right]
+    wrong = [f"`{name}` is {reprlib.repr(fields.get(name))}" for name, is_right in checks.items() if not is_right]
     if wrong:
         raise LostAnswer(f"the answer is not of the protocol: {', '.join(wrong)}")
-    return {name: fields[name] for name in wanted if name in fields}
+    return {name: fields[name] for name in checks if name in fields}
 
 
 class Slumbot:

@@ -154,7 +154,8 @@ class HandSearch:
 
 
 def rows_of(hands: Iterable[PlayedHand], mark: str) -> Iterator[HandRow]:
-    """Rows of the hands of a file or session, which `mark` tells from others; those of sites go by site and number."""
+    """Rows of the hands of a file or session; `mark` is part of their keys, except that hands of sites have site and
+    number."""
     for number, hand in enumerate(hands):
         rules, lines = hand.rules, _lines(hand)
         text = "" if why_unwritable(PHH, hand) else "".join(hand_texts(PHH, [hand]))
@@ -214,9 +215,9 @@ def _lines(hand: PlayedHand) -> list[tuple[str, str]]:
 def _add_cards(base: sqlite3.Connection, hand: HandRow) -> None:
     """Add hole cards to the hand with the same key where they are not known."""
     number, text = base.execute("SELECT id, text FROM hands WHERE key = ?", (hand.key,)).fetchone()
-    known = dict(_DEALT.findall(hand.text))
+    cards_by_player = dict(_DEALT.findall(hand.text))
     text = _DEALT.sub(
-        lambda dealt: f"d dh {dealt[1]} {known.get(dealt[1], '????')}" if "?" in dealt[2] else dealt[0], text
+        lambda dealt: f"d dh {dealt[1]} {cards_by_player.get(dealt[1], '????')}" if "?" in dealt[2] else dealt[0], text
     )
     base.execute("UPDATE hands SET text = ? WHERE id = ?", (text, number))
     cards = ((seat.cards, number, seat.position) for seat in hand.seats)
