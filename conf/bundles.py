@@ -27,7 +27,7 @@ def unbundle(config: DictConfig, *, writes: bool) -> None:
     and make what others need and the bundle has the recipe of, which takes minutes the first time.
 
     An evaluation that reads none of the artifacts does not unpack the bundle. AIVAT's fallback policy is dropped where
-    no line-up needs it. A command that `writes` artifacts must be told where, with `outputs`.
+    no line-up needs it. A command that `writes` artifacts needs `outputs`, the place for them.
     """
     file = Path(config.artifacts)
     if file.is_dir() or not (file.suffix or file.is_file()):

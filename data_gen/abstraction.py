@@ -85,7 +85,7 @@ def make_again(recipe: Mapping[str, Any], output: Path, others: str) -> None:
 
 
 def _settings_of(config: Any) -> tuple[Method, int]:
-    """Method and seed of a recipe, which anybody may have written."""
+    """Method and seed of a recipe, checked, because bundles come from others too."""
     settings = config if isinstance(config, dict) else {}
     method, seed = settings.get("method"), settings.get("seed")
     if not isinstance(method, dict) or type(seed) is not int or seed < 0:

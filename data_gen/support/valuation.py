@@ -54,6 +54,11 @@ class Valuation:
 
 
 def table_seconds(ends: float, boards: int, form_boards: int) -> float:
-    """Estimate the seconds of CPU of values at leaves with so many terminal nodes below them: on `boards` boards by the
-    blueprint, on `form_boards` by other continuations, those of all of them together."""
+    """Estimate the seconds of CPU of values at leaves.
+
+    Args:
+        ends: terminal nodes below the leaves.
+        boards: boards on which the blueprint is valued.
+        form_boards: boards on which other continuations are valued, summed over the continuations.
+    """
     return ends * (_BLUEPRINT_SECONDS * boards + _FORM_SECONDS * form_boards)

@@ -200,7 +200,7 @@ def _end_processes(trainer: lightning.Trainer) -> None:
 
 
 def seed_everything(seed: int) -> None:
-    """Seed what nets of users draw their first weights from, whatever ran before in this process."""
+    """Seed the generators from which nets draw their first weights, whatever ran before in this process."""
     lightning.seed_everything(seed % 2**32, verbose=False)
 
 

@@ -40,7 +40,7 @@ class NetModule(lightning.LightningModule):
 
     @property
     def planned_steps(self) -> int:
-        """Steps of the whole training: those that were taken and those of the epochs to come."""
+        """Steps of the whole training: the steps taken so far and the steps of the remaining epochs."""
         planned, trainer = int(self.trainer.estimated_stepping_batches), self.trainer
         if not trainer.global_step:
             return planned

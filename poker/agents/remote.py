@@ -2,8 +2,8 @@
 
 A call that takes too long or kills its process raises `ChildFailure`. The next call starts another process, which is
 given the seed and the seat again; after `_MAX_RESTARTS` of these the agent is given up. Building the agent is not part
-of its time. Questions about its policy are no decisions: they have a time limit of their own, and after one without an
-answer none is asked again.
+of its time. Calls for its policy are no decisions: they have a time limit of their own, and after one without an answer
+no more are made.
 """
 
 import pickle

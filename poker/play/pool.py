@@ -46,7 +46,7 @@ class Offers:
 
 
 class _Agents:
-    """The agents of one process, which are built when they are first asked."""
+    """The agents of one process, built when they are first needed."""
 
     def __init__(self, builders: Builders, nice: int) -> None:
         os.nice(nice)
@@ -87,7 +87,7 @@ class _Agents:
 
 
 class _Here:
-    """Agents in this process, called as those of a `Child`."""
+    """Agents in this process, with the interface of a `Child`."""
 
     def __init__(self, build: Callable[[], _Agents]) -> None:
         self._agents = build()

@@ -8,7 +8,7 @@ Invariants: a directory that has a manifest is complete (it is written under a t
 it replaces is moved aside before, and taken back by `find_artifact` where a kill came between); arrays are `.npy`
 without pickles, opened memory-mapped and read-only; nothing read from disk is ever executed. What is read after an
 artifact was replaced belongs to another manifest than the one that was checked: `open_artifact` begins again, and
-whoever reads arrays and files later is refused.
+a later read of arrays or files is refused.
 """
 
 import hashlib

@@ -271,7 +271,7 @@ class _Database:
 
 
 def _no_leaks_text(hands: list[ListedHand], found: int, unreviewable: Counter[str]) -> str:
-    """Why no leaks are listed of `found` hands, of which `hands` are the costliest."""
+    """Why no leaks are listed: `found` hands are searched, and `hands` has the costliest of them."""
     if any(hand.cost is not None for hand in hands):
         return "No decision that is reviewed has certainly cost anything."
     if unreviewable.total() == found:

@@ -88,7 +88,7 @@ def _answering(desk: Desk, kind: type[Question]) -> Callable[[Request, Any], Awa
 
 
 def _asker(request: HTTPConnection) -> str:
-    """Who asks: a machine, by its address, since any program can make up cookies."""
+    """The address of the machine that sends the request: any program can make up cookies."""
     return "" if request.client is None else request.client.host
 
 

@@ -1,6 +1,6 @@
 """Reads hand histories in the texts of partypoker and of 888: no-limit and pot-limit Texas hold'em for money.
 
-Amounts are what an action puts in. Neither text tells pots or a rake: the rake is what the pots lack. partypoker, whose
+Amounts are what an action puts in. Neither text has pots or a rake: the rake is what the pots lack. partypoker, whose
 text of 2026 has other brackets, counts a bet that nobody called among what is won, 888 does not. Amounts come in the
 notation of many countries; cards are read in English.
 """
