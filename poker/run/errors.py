@@ -32,7 +32,7 @@ def printable(text: str) -> str:
     """Text in which control characters but tabs and the ends of lines are question marks.
 
     These are the controls of ASCII and Latin-1, with which escape sequences begin, Unicode's format controls, which
-    reorder or hide text, other ends of lines, and lone surrogates, which no encoding holds.
+    reorder or hide text, other ends of lines, and lone surrogates, which no encoding has.
     """
     if text.isprintable():
         return text

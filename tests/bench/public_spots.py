@@ -5,10 +5,10 @@
 
 A row is a spot, an agent and settings of that row alone; the settings after it hold for all, those of the bundle if
 there are none. Rows are written as they are measured. Each seat plays the first round of the spot as its own search
-does, or its blueprint, and later rounds as an exact solve from the ranges that it believes in. The opponent's range
+does, or its blueprint, and later rounds as an exact solve from the ranges of its beliefs. The opponent's range
 there follows, with the agent's noise, the solution that the agent uses for it: one with the opponent as the searcher
 before a depth limit (`search.both_sides`), its own otherwise. A best response may deviate on every round.
-Lines and stacks are the published ones times two, so that the stacks are those of the agents' game.
+Lines and stacks are the published ones times two, so that the agents' game has these stacks.
 """
 
 import argparse

@@ -1,9 +1,9 @@
 """Reads hand histories in the text of Bovada, Ignition and Bodog: cash games and tournaments of Texas hold'em.
 
 Players have no names there: they are called by their position, and the owner of the file is `Hero`. All hole cards are
-shown. Seats of tournaments may have registration numbers: the order is that of the lines. Stakes of cash games are
-those that are posted. The text tells what players got from the pots (`Hand result`) and no rake: it is what the pots
-lack. Hands of fast tables that end before the flop tell no total pot either. `Posts chip` is a live bet. `Posts dead
+shown. Seats of tournaments may have registration numbers, so the order of the lines counts. Stakes of cash games are
+those that are posted. The text has what players got from the pots (`Hand result`) and no rake: it is what the pots
+lack. Hands of fast tables that end before the flop have no total pot either. `Posts chip` is a live bet. `Posts dead
 chip` of a big blind or more is a live big blind, and the rest is dead.
 """
 

@@ -40,7 +40,9 @@ class Settings:
 
     def __post_init__(self) -> None:
         if not (self.precision > 0 and self.memory_limit_gib > 0) or self.iterations < 1 or self.threads < 1:
-            raise PokernetsError("`precision` and the limit of memory must be positive, `iterations` and `threads` 1")
+            raise PokernetsError(
+                "`precision` and the memory limit must be positive, `iterations` and `threads` at least 1"
+            )
 
 
 def run(*, spot: str, settings: Settings, device: str, nodes: list[str], out: str) -> dict[str, Any]:
