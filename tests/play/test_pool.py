@@ -12,7 +12,7 @@ from poker.run.errors import PokernetsError
 
 
 class Slow:
-    """An agent that takes its time; `mine` tells processes apart."""
+    """An agent that takes its time; `mine` shows in which process."""
 
     def mine(self, seconds: float) -> int:
         time.sleep(seconds)

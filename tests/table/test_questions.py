@@ -275,7 +275,7 @@ def test_a_request_has_a_size_and_comes_from_here(client: TestClient) -> None:
 
 
 def test_whoever_asks_too_much_is_refused_and_nobody_else(desk: Desk, client: TestClient) -> None:
-    """Who asks is known by the address: six made-up cookies took all places."""
+    """Places belong to addresses: six made-up cookies took all places."""
     question: dict[str, Any] = {"json": {"hand": "AhKd"}}
     with ExitStack() as places:
         for _ in range(8):

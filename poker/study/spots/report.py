@@ -40,9 +40,7 @@ class Settings:
 
     def __post_init__(self) -> None:
         if not (self.precision > 0 and self.memory_limit_gib > 0) or self.iterations < 1 or self.threads < 1:
-            raise PokernetsError(
-                "`precision` and the memory limit must be positive, `iterations` and `threads` at least 1"
-            )
+            raise PokernetsError("`precision`, the memory limit, `iterations` and `threads` must be positive")
 
 
 def run(*, spot: str, settings: Settings, device: str, nodes: list[str], out: str) -> dict[str, Any]:
