@@ -40,7 +40,7 @@ from poker.game.rules import CALL, FOLD, Rules
 from poker.game.state import HandState, Policy, public_state
 from poker.kernels.types import Board, Floats
 from poker.run.errors import PokernetsError
-from poker.run.lru_cache import LRUCache
+from poker.store.lru_cache import LRUCache
 from poker.tree import BetMenu
 
 _REMEMBERED = 4096

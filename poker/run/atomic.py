@@ -119,7 +119,7 @@ def wait_for_replacement(target: Path) -> None:
     """Wait until there is a manifest at `target`, if a writer is between its two renames; a tenth of a second at most,
     for the writer may have been killed there."""
     for _ in range(100):
-        if (target / MANIFEST).is_file() or not _aside(target).exists():
+        if os.path.isfile(target / MANIFEST) or not os.path.exists(_aside(target)):  # False for names that are too long
             return
         time.sleep(0.001)
 

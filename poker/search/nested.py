@@ -41,11 +41,11 @@ from poker.game.betting import Betting
 from poker.game.cards import RARE
 from poker.game.rules import Rules
 from poker.kernels.types import Board, Ranges, Singles
-from poker.run.lru_cache import LRUCache
 from poker.search.exploit.exploiting import Exploit, Modelled
 from poker.search.exploit.trust import Explained
 from poker.search.round_solver import NodePolicy, Request, RoundSolution, with_hand
 from poker.search.safety import OpponentValues
+from poker.store.lru_cache import LRUCache
 from poker.tree.translation import on_actions
 
 RoundSolver = Callable[[Request], RoundSolution]

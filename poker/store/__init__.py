@@ -2,6 +2,6 @@
 
 Read `artifacts.py` first: a directory of arrays and a manifest with settings, sources and hashes, written under a
 temporary name and refused by name where it is damaged or of another making. `shards.py` are the rows that nets learn
-from, `bundle.py` packs artifacts into one file, `lines.py` are files that grow by whole lines, and `provenance.py`
-says which command, commit and machine made a thing.
+from, `bundle.py` packs artifacts into one file, `lines.py` are files that grow by whole lines, `lru_cache.py` keeps the
+values used last in memory, and `provenance.py` says which command, commit and machine made a thing.
 """

@@ -18,8 +18,8 @@ from poker.play.lineup import AgentSpec
 from poker.play.pool import Pool
 from poker.play.table_game import Seen
 from poker.run.errors import PokernetsError
-from poker.run.lru_cache import LRUCache
 from poker.store.artifacts import fingerprint_of_settings
+from poker.store.lru_cache import LRUCache
 from poker.study.hands.hand_file import FileReviews, HandFile
 from poker.study.hands.review import decisions_of
 from poker.table import words

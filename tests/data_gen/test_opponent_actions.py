@@ -184,11 +184,10 @@ def test_rows_of_agents_with_other_settings_are_refused(tmp_path: Path) -> None:
 
 
 def test_artifacts_that_agents_play_with_belong_to_the_rows(tmp_path: Path) -> None:
-    artifact = write_artifact(tmp_path / "made", "blueprint", config={}, arrays={})
-    agents = [AgentSpec(name, partial(AlwaysCall, name=name), {"with": str(artifact.path)}) for name in "ab"]
     sources = []
     for config in ({}, {"other": 1}):
-        write_artifact(artifact.path, "blueprint", config=config, arrays={})
+        artifact = write_artifact(tmp_path / "made", "blueprint", config=config, arrays={})
+        agents = [AgentSpec(name, partial(AlwaysCall, name=name), {"with": str(artifact.path)}) for name in "ab"]
         sources.append(SelfPlay(load_rules("holdem_limit_2p"), agents, 1, 1))
     assert sources[0].config == sources[1].config
     assert sources[0].made_from != sources[1].made_from

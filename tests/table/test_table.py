@@ -77,7 +77,7 @@ def test_a_write_that_fails_is_told_on_the_page(everybody: Visitors, monkeypatch
     with monkeypatch.context() as disk:
         disk.setattr(TableFiles, "save", full)
         visit.go_on()
-        shown(table, "The game has stopped: OSError: [Errno 28] No space left on device. Reload")
+        shown(table, "The game has stopped: OSError: [Errno 28] No space left on device")
     visit.go_on()
     shown(table, "Your turn")
 

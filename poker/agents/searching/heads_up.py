@@ -15,7 +15,6 @@ from poker.depth_limit.evaluator import GiveUpContinuation, LeafEvaluator
 from poker.game.rules import Rules, check_game
 from poker.game.state import HandState, Policy
 from poker.run.errors import PokernetsError
-from poker.run.lru_cache import LRUCache
 from poker.search.clock import Clock
 from poker.search.nested import NestedSearch, together
 from poker.search.opponent_decision import Believed, SolvedDecision, decision
@@ -23,6 +22,7 @@ from poker.search.round_solver import DepthLimitedSolver
 from poker.search.safety import Safety
 from poker.search.settings import SearchSettings
 from poker.search.solved_values import DecisionValues
+from poker.store.lru_cache import LRUCache
 
 _REMEMBERED_GAMES = 4
 """Games of other players, by their stacks, whose searches are kept."""

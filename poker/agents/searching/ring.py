@@ -15,7 +15,6 @@ from poker.game.rules import Rules
 from poker.game.state import HandState, Policy
 from poker.kernels.types import Board, Ranges
 from poker.run.errors import PokernetsError
-from poker.run.lru_cache import LRUCache
 from poker.search.clock import Clock
 from poker.search.multiplayer.heads_up_rest import HeadsUpRest
 from poker.search.multiplayer.table_solver import TableSolver
@@ -24,6 +23,7 @@ from poker.search.opponent_decision import Believed, SolvedDecision, decision
 from poker.search.settings import SearchSettings
 from poker.solvers.blueprint import Blueprint
 from poker.solvers.sampling.subgame import RolledOut
+from poker.store.lru_cache import LRUCache
 from poker.tree.translation import HistoryTranslator
 
 _MOST_PLAYERS = 4

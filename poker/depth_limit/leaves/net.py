@@ -22,8 +22,8 @@ from poker.game.betting import Betting
 from poker.game.cards import HOLDEM
 from poker.game.rules import CALL, Rules
 from poker.kernels.types import Board, Ranges, Singles
-from poker.run.lru_cache import LRUCache
 from poker.solvers.vector.leaves import LeafValues
+from poker.store.lru_cache import LRUCache
 
 _REMEMBERED_LEAVES = 256
 """Solves of one round with other bet sizes share most leaves; tables side by side come between."""

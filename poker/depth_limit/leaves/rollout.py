@@ -17,9 +17,9 @@ from poker.game.betting import Betting
 from poker.game.cards import HOLDEM
 from poker.game.rules import Rules
 from poker.kernels.types import Board, Ranges, Singles
-from poker.run.lru_cache import LRUCache
 from poker.solvers.blueprint import CONTINUATIONS, Blueprint
 from poker.solvers.vector.leaves import LeafValues
+from poker.store.lru_cache import LRUCache
 
 _REMEMBERED_BOARDS = 32
 _REMEMBERED_NODES = 256

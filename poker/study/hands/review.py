@@ -23,10 +23,10 @@ from poker.game.state import HandState, public_state
 from poker.kernels.types import Floats
 from poker.report.grids import class_shares
 from poker.run.errors import PokernetsError
-from poker.run.lru_cache import LRUCache
 from poker.search.multiplayer.heads_up_rest import SOLVED_TO_THE_END, HeadsUpRest
 from poker.search.opponent_decision import DecisionSolver, SolvedDecision
 from poker.store.lines import JsonLines
+from poker.store.lru_cache import LRUCache
 
 _KEPT = 200
 """Reviews that are kept in memory."""

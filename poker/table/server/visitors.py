@@ -21,9 +21,9 @@ from poker.play.table_game import PERSON, Opponents, TableGame
 from poker.run.child import ChildFailure
 from poker.run.errors import PokernetsError, described
 from poker.run.lock import alone
-from poker.run.lru_cache import LRUCache
 from poker.search.opponent_decision import DecisionSolver, SolvedDecision
 from poker.store.artifacts import fingerprint_of_settings
+from poker.store.lru_cache import LRUCache
 from poker.study.hands.review import Reviews
 
 _THREADS = 200

@@ -340,7 +340,7 @@ def test_one_failure_revises_the_estimates_of_all_hands(tmp_path: Path, capsys: 
     assert table.sd_per_hand(aivat=True) == pytest.approx(1000 * np.std([row[0] for row in record.aivat], ddof=1))
     assert "fails counts as unknown in AIVAT at fails vs raiser" in " ".join(capsys.readouterr().out.split())
     written = json.loads(next(tmp_path.glob("rare/leduc/fails-raiser-*/results.json")).read_text())
-    assert written["lineups"][0]["unknown_to_aivat"] == {"fails": "it failed: ValueError: lost the thread"}
+    assert written["lineups"][0]["unknown_to_aivat"]["fails"].startswith("it failed: ValueError: lost the thread (")
     again = play_failing(tmp_path / "rare", 200, often=False)
     assert again.kept == 200
     assert again.estimates(aivat=True) == table.estimates(aivat=True)

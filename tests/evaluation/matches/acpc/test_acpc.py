@@ -95,9 +95,9 @@ def test_files_of_earlier_matches_are_kept(tmp_path: Path) -> None:
 def test_cards_come_from_a_secret_unless_a_seed_is_given(tmp_path: Path) -> None:
     """A client is told the number of the hand: whoever has the seed knows all cards. The report tells it afterwards."""
     calls = partial(AlwaysCall, name="call")
-    commands = ("acpc", "acpc_client", "serve")
+    commands = ("acpc", "acpc_client")
     settings = [compose("evaluate", [f"evaluate={name}", *["port=1"] * (name == "acpc_client")]) for name in commands]
-    assert [setting.seed for setting in settings] == [None] * 3
+    assert [setting.seed for setting in settings] == [None] * 2
     logs = [deal(HEADS_UP, [calls, calls], 2, tmp_path, seed=seed)[0].log for seed in (None, None, 7, 7)]
     cards = [[hand.state.hole_cards for hand in read_log(HEADS_UP, log)] for log in logs]
     assert (len(set(cards[0] + cards[1] + cards[2])), cards[2]) == (6, cards[3])

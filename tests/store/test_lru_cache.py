@@ -1,6 +1,6 @@
 """Values that were used lately are kept."""
 
-from poker.run.lru_cache import LRUCache
+from poker.store.lru_cache import LRUCache
 
 
 def test_keeps_what_was_used_last() -> None:
