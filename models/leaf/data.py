@@ -96,11 +96,11 @@ class DeviceColumns:
 
     def __init__(self, columns: LeafColumns, device: torch.device) -> None:
         arrays = [columns.all(name) for name in LeafBatch._fields]
-        need, there = sum(array.nbytes for array in arrays), room(device)
-        if device.type == "cuda" and need > there:
+        needed, free = sum(array.nbytes for array in arrays), room(device)
+        if device.type == "cuda" and needed > free:
             raise PokernetsError(
-                f"data.on_device=true: the rows take {need / 2**30:.1f} GiB, {device} has room for "
-                f"{there / 2**30:.1f} GiB; use data.on_device=false"
+                f"data.on_device=true: the rows take {needed / 2**30:.1f} GiB, {device} has room for "
+                f"{free / 2**30:.1f} GiB; use data.on_device=false"
             )
         self._columns = [torch.from_numpy(array).to(device) for array in arrays]
         self._device = device

@@ -169,24 +169,24 @@ def keep_or_train(
     `train` gets a directory under `runs` that is named after the net and the goal: a run is only continued by itself.
     """
     config = {"net": describe(net), **goal.config}
-    tried = config.get("fast_dev_run")  # whatever is there
-    there = (
-        None if tried else find_artifact(output, goal.kind, config={**config, **goal.stamp}, made_from=goal.made_from)
+    trial = config.get("fast_dev_run")  # trains even if the net is there
+    existing = (
+        None if trial else find_artifact(output, goal.kind, config={**config, **goal.stamp}, made_from=goal.made_from)
     )
-    if there is not None:
+    if existing is not None:
         console().print(f"{output} is made already, from these data and settings", soft_wrap=True, markup=False)
-        return there.counts
+        return existing.counts
     identity = fingerprint_of({"config": config, "made_from": goal.made_from, "stamp": goal.stamp})[:12]
     directory = Path(runs) / f"{goal.kind}-{identity}"
     console().print(f"training; tensorboard --logdir {directory}", soft_wrap=True, markup=False)
-    trainer, made, counts = train(TrainingRun(directory, config))
+    trainer, trained, counts = train(TrainingRun(directory, config))
     for logger in trainer.loggers:
         if isinstance(logger, WandbLogger):
             logger.experiment.finish()  # which would else take what the next training of this process logs
     _end_processes(trainer)
-    if trainer.is_global_zero and not tried:
+    if trainer.is_global_zero and not trial:
         origin: dict[str, Any] = {"stamp": goal.stamp, "config": config, "made_from": goal.made_from}
-        export_net(output, goal.kind, net, made, **origin, counts=counts)
+        export_net(output, goal.kind, net, trained, **origin, counts=counts)
     return counts
 
 

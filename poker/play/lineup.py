@@ -52,8 +52,8 @@ class AgentSpec:
         if missing:
             kind = f"{type(agent).__module__}.{type(agent).__qualname__}"
             raise PokernetsError(f"the agent `{self.name}` has no method `{missing[0]}`: its class {kind} needs one")
-        now = artifacts_in(self.settings)
-        if changed := next((path for path, source in self.sources.items() if now.get(path) != source), ""):
+        present = artifacts_in(self.settings)
+        if changed := next((path for path, source in self.sources.items() if present.get(path) != source), ""):
             raise PokernetsError(f"{changed}, which {self.name} plays with, was replaced: run the command again")
         check_game(agent, game)
         return agent

@@ -142,16 +142,16 @@ def crosstable(title: str, unit: str, names: Sequence[str], results: Mapping[str
 def curves(title: str, value: str, lines: Sequence[Curve], *, logarithmic: bool) -> "Figure":
     """Curves with their intervals against each of their clocks, side by side. An axis that is not logarithmic is linear
     up to 1 and logarithmic beyond, so that a lead of 1 shows beside winnings of 1,000."""
-    clocks, many = list(lines[0].clocks), len(lines) > _MAX_INSIDE
-    figure = _figure(max(6.0 * len(clocks), 8.0), 6.5 if many else 4.8, title)
+    clocks, below = list(lines[0].clocks), len(lines) > _MAX_INSIDE
+    figure = _figure(max(6.0 * len(clocks), 8.0), 6.5 if below else 4.8, title)
     for axes, clock in zip(_panels(figure, len(clocks)), clocks, strict=True):
         _draw_curves(axes, lines, clock, cut=logarithmic)
         axes.set_xscale("log")
         axes.set_yscale("log" if logarithmic else "symlog", **({} if logarithmic else {"linthresh": 1}))
         _label(axes, clock, value)
         axes.grid(visible=True, which="both", alpha=0.3)
-    place = {"loc": "outside lower center", "ncols": 2} if many else {"loc": "best"}
-    (figure if many else figure.axes[0]).legend(*figure.axes[0].get_legend_handles_labels(), fontsize="small", **place)
+    place = {"loc": "outside lower center", "ncols": 2} if below else {"loc": "best"}
+    (figure if below else figure.axes[0]).legend(*figure.axes[0].get_legend_handles_labels(), fontsize="small", **place)
     return figure
 
 
