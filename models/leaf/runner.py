@@ -27,7 +27,7 @@ DEVICE_ROWS = 1 << 18
 class LeafRunner:
     """Forward pass of a leaf net, [n, 34] -> [n, K].
 
-    On another `device` than cpu (cuda, auto: CUDA where there is one, or torch: as there, on the CPU) the net makes the
+    On another `device` than cpu (cuda, or torch: as there, on the CPU) the net makes the
     rows of whole grids itself, in float32.
     """
 

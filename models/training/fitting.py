@@ -9,7 +9,8 @@ import inspect
 import logging
 import os
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -60,7 +61,7 @@ class EarlyStopping(callbacks.EarlyStopping):
 
     def on_train_start(self, trainer: lightning.Trainer, pl_module: lightning.LightningModule) -> None:
         if not resumes_itself(trainer):
-            self.stopped_epoch = 0
+            self.stopped_epoch = self.wait_count = 0
         trainer.should_stop = trainer.should_stop or self.stopped_epoch > 0
 
 
@@ -179,7 +180,8 @@ def keep_or_train(
     identity = fingerprint_of({"config": config, "made_from": goal.made_from, "stamp": goal.stamp})[:12]
     directory = Path(runs) / f"{goal.kind}-{identity}"
     console().print(f"training; tensorboard --logdir {directory}", soft_wrap=True, markup=False)
-    trainer, trained, counts = train(TrainingRun(directory, config))
+    with multiply_by_onednn():
+        trainer, trained, counts = train(TrainingRun(directory, config))
     for logger in trainer.loggers:
         if isinstance(logger, WandbLogger):
             logger.experiment.finish()  # which would else take what the next training of this process logs
@@ -204,12 +206,20 @@ def seed_everything(seed: int) -> None:
     lightning.seed_everything(seed % 2**32, verbose=False)
 
 
-def multiply_by_onednn() -> None:
-    """Let oneDNN multiply float32 on a CPU: it rounds with AMX, and else is exact and faster than torch's own BLAS,
-    which takes AVX2 on AMD. Steps of the leaf net are 1.8 (batches of 512) to 2.2 times (4096) as fast on a Zen 5 core.
-    By turns they are 1.0 to 1.1 times as fast on a Zen 4 core, and 1.1 (512) and 1.5 times (4096) on a busy Xeon with
-    AMX. `make bench` measures it on the machine at hand."""
-    torch.backends.mkldnn.matmul.fp32_precision = "bf16"  # type: ignore[attr-defined]
+@contextmanager
+def multiply_by_onednn() -> Iterator[None]:
+    """Let oneDNN multiply float32 on a CPU inside the block: with AMX it rounds to bfloat16, else it is exact.
+
+    It is faster than torch's own BLAS, which takes AVX2 on AMD. Steps of the leaf net are 1.8 (batches of 512) to 2.2
+    times (4096) as fast on a Zen 5 core. By turns they are 1.0 to 1.1 times as fast on a Zen 4 core, and 1.1 (512) and
+    1.5 times (4096) on a busy Xeon with AMX. `make bench` measures it on the machine at hand.
+    """
+    products = torch.backends.mkldnn.matmul  # type: ignore[attr-defined]
+    before, products.fp32_precision = products.fp32_precision, "bf16"
+    try:
+        yield
+    finally:
+        products.fp32_precision = before
 
 
 def fit(
@@ -225,7 +235,6 @@ def fit(
     `best`: `module` ends with the weights of the epoch that is best by the checkpoint's monitor, else the last ones.
     """
     quiet()
-    multiply_by_onednn()
     if options.threads is not None:
         torch.set_num_threads(options.threads)
     made, checkpoints = _made(options.trainer, run)

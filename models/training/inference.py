@@ -40,6 +40,7 @@ class LeafNet:
         artifact = open_leaf_net(path, blueprint)
         stamp = leaf_stamp(artifact.config["continuations"])
         net = load_net(path, LEAF_NET, stamp=stamp, architectures=architectures)
+        artifact.check_unchanged()
         runner, self._identity = LeafRunner(net, device), (artifact.fingerprint, device)
         self.values, self.grid_values = runner.values, runner.grid_values
         self.num_continuations = runner.num_continuations

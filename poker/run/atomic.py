@@ -110,7 +110,8 @@ def replace_with(staging: Path, target: Path) -> None:
 
 
 def take_back(target: Path) -> None:
-    """Restore what a run moved aside, if it was killed before the new folder was in its place."""
+    """Restore what a run moved aside, if it was killed before the new folder was in its place; one at work finishes."""
+    wait_for_replacement(target)
     if not os.path.lexists(target) and (_aside(target) / MANIFEST).exists():
         _aside(target).rename(target)
 

@@ -65,6 +65,9 @@ class Child:
             status = self._process.exitcode
             self.kill()
             raise ChildDied(f"its process died during {method}, exit status {status}") from error
+        except KeyboardInterrupt:
+            self.kill()  # its late answer would be that of the next call
+            raise
         if is_error:
             raise answer
         return answer
@@ -80,11 +83,12 @@ class Child:
 
     def _start(self) -> Connection:
         context = multiprocessing.get_context("spawn")
-        self._pipe, theirs = context.Pipe()
-        self._process = context.Process(target=_serve, args=(theirs, self._build), daemon=True)
-        self._process.start()
+        ours, theirs = context.Pipe()
+        process = context.Process(target=_serve, args=(theirs, self._build), daemon=True)
+        process.start()
         theirs.close()
-        return self._pipe
+        self._pipe, self._process = ours, process
+        return ours
 
 
 def _serve(pipe: Connection, build: Callable[[], Any]) -> None:

@@ -2,7 +2,7 @@
 
 import errno
 import os
-import sys
+import sysconfig
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,8 +14,10 @@ _CONTROLS = ("Cc", "Cf", "Cs", "Zl", "Zp")
 
 _ROOT = Path(__file__).parents[2]
 _NOT_OF_THE_USER = [_ROOT / name for name in ("poker", "pokernets", "models", "conf", "data_gen")]
-_NOT_OF_THE_USER += [Path(sys.prefix, "lib"), Path(sys.base_prefix, "lib")]
+_NOT_OF_THE_USER += [Path(sysconfig.get_path("stdlib"))]
 """Folders whose code is not the user's."""
+_INSTALLED = {"site-packages", "dist-packages"}
+"""Names of folders of installed packages, which systems and virtual environments have in several places."""
 
 
 class PokernetsError(Exception):
@@ -49,7 +51,8 @@ def of_user_code(error: BaseException | None) -> str:
     while error is not None:
         for frame in reversed(traceback.extract_tb(error.__traceback__)):
             path = Path(frame.filename)
-            if path.is_file() and not any(path.is_relative_to(folder) for folder in _NOT_OF_THE_USER):
+            installed = _INSTALLED.intersection(path.parts)
+            if path.is_file() and not installed and not any(path.is_relative_to(each) for each in _NOT_OF_THE_USER):
                 text = f"{type(error).__name__}: {error} ({path}, line {frame.lineno})"
                 return " ".join(printable(text).split())
         error = error.__cause__ or error.__context__

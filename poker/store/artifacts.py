@@ -8,7 +8,7 @@ Invariants: a directory that has a manifest is complete (it is written under a t
 it replaces is moved aside before, and taken back by `find_artifact` where a kill came between); arrays are `.npy`
 without pickles, opened memory-mapped and read-only; nothing read from disk is ever executed. What is read after an
 artifact was replaced belongs to another manifest than the one that was checked: `open_artifact` begins again, and
-a later read of arrays or files is refused.
+readers of whole artifacts (`refuses_by_name`) read again, and a later read of arrays or files is refused.
 """
 
 import hashlib
@@ -38,6 +38,7 @@ _FINGERPRINT = re.compile("[0-9a-f]{64}")
 _SECONDS = re.compile(r"(?:\w+_)?seconds")
 _FILE = re.compile(r"(?!\.)[^/\0]{1,100}")
 _MOST_MANIFEST_BYTES = 1 << 26
+_MOST_REREADS = 4
 _LONG, _LONGEST = 200, 800  # characters of what others say, and of an error
 _SECTIONS = {"schema": int, "kind": str, "config": dict, "made_from": dict, "counts": dict, "files": dict}
 _UNREADABLE = (ArithmeticError, AttributeError, LookupError, RecursionError, SyntaxError, TypeError, ValueError)
@@ -70,6 +71,10 @@ class MissingFileError(CorruptArtifactError, KeyError):
 
 class MismatchedArtifactError(ArtifactError):
     """The artifact is sound but was made as something else, by another configuration or from other inputs."""
+
+
+class ReplacedArtifactError(MismatchedArtifactError):
+    """The artifact was replaced, or removed, after it was opened."""
 
 
 @dataclass(frozen=True)
@@ -118,7 +123,7 @@ class Artifact:
         return self.path / name
 
     def check_unchanged(self) -> None:
-        """Raise MismatchedArtifactError if the artifact was replaced, or removed, since it was opened."""
+        """Raise ReplacedArtifactError if the artifact was replaced, or removed, since it was opened."""
         self.arrays.check_unchanged()
 
 
@@ -144,7 +149,7 @@ class _Arrays(Mapping[str, "NDArray[Any]"]):
 
     def check_unchanged(self) -> None:
         if _manifest_sha256(self._path) != self._manifest:
-            raise MismatchedArtifactError(f"{self._path} was replaced while it was read", "Run the command again")
+            raise ReplacedArtifactError(f"{self._path} was replaced while it was read", "Run the command again")
 
     def __getitem__(self, name: str) -> "NDArray[Any]":
         import numpy as np  # noqa: PLC0415 (a tenth of a second, which --help and errors do without)
@@ -361,11 +366,17 @@ def _malformed(manifest: dict[str, Any]) -> str:
 
 def refuses_by_name(kind: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
     """Decorate a reader of artifacts of `kind` (the first path among its arguments) to raise CorruptArtifactError
-    where one has a sound manifest but not the content that is read."""
+    where one has a sound manifest but not the content that is read. One that is replaced meanwhile is read anew."""
 
     def decorate(read: Callable[P, T]) -> Callable[P, T]:
         @wraps(read)
         def reading(*args: P.args, **kwargs: P.kwargs) -> T:
+            for _ in range(_MOST_REREADS):
+                with suppress(ReplacedArtifactError):
+                    return reading_once(*args, **kwargs)
+            return reading_once(*args, **kwargs)
+
+        def reading_once(*args: P.args, **kwargs: P.kwargs) -> T:
             try:
                 return read(*args, **kwargs)
             except (PokernetsError, *_UNREADABLE) as error:

@@ -122,10 +122,10 @@ def training() -> list[dict[str, Any]]:
 def run() -> list[dict[str, Any]]:
     """One row a figure; the limit of `leaf_net_training_busy` is 3."""
     quiet()
-    multiply_by_onednn()
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
-        return inference() + steps(512) + steps(4096) + training()
+        with multiply_by_onednn():
+            return inference() + steps(512) + steps(4096) + training()
     finally:
         torch.set_num_threads(threads)

@@ -183,7 +183,7 @@ def test_rates_and_patience_are_those_of_the_run_that_goes_on(train: Train, tmp_
     train("callbacks.early_stopping.patience=1", stop)
     [last] = (tmp_path / "runs").glob("*/checkpoints/last.ckpt")
     on = (f"ckpt_path={last}", "trainer.max_epochs=6", f"outputs={tmp_path}/longer", f"runs={tmp_path}/longer")
-    done = train(*log, *on, stop, "callbacks.early_stopping.patience=50", "model.learning_rate=0.001")
+    done = train(*log, *on, stop, "callbacks.early_stopping.patience=5", "model.learning_rate=0.001")
     assert "trained to epoch 6" in done.stderr
     expected = {step: 0.0005 * (1 + np.cos(np.pi * step / 48)) for step in range(16, 48)}
     assert column(tmp_path / "longer", "lr-Adam") == pytest.approx(expected)

@@ -27,6 +27,7 @@ from poker.store.artifacts import (
     fingerprint_of,
     fingerprint_of_settings,
     open_artifact,
+    refuses_by_name,
     write_artifact,
 )
 
@@ -208,6 +209,44 @@ def test_an_artifact_that_is_replaced_while_it_is_opened_is_opened_anew(
     monkeypatch.setattr(artifacts, "file_sha256", hashed)
     artifact = open_artifact(made, "abstraction")
     assert (artifact.config, artifact.array("flop")[0, 1]) == ({"seed": 2}, 7)
+
+
+@pytest.mark.parametrize(("replacements", "is_read"), [(4, True), (5, False)])
+def test_a_reader_begins_anew_when_its_artifact_is_replaced(made: Path, replacements: int, is_read: bool) -> None:
+    left = replacements
+
+    @refuses_by_name("abstraction")
+    def read(path: Path) -> tuple[int, int]:
+        nonlocal left
+        artifact = open_artifact(path, "abstraction")
+        if left:
+            write_artifact(path, "abstraction", config={"seed": -left}, arrays={"flop": np.full(3, left)})
+            left -= 1
+        return artifact.config["seed"], int(artifact.arrays["flop"][0])
+
+    if is_read:
+        assert read(made) == (-1, 1)
+    else:
+        with pytest.raises(MismatchedArtifactError, match="was replaced while it was read"):
+            read(made)
+
+
+def test_a_job_that_finds_a_writer_between_its_two_renames_lets_it_finish(
+    made: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rename, found = Path.rename, []
+
+    def renamed(path: Path, target: Path) -> Path:
+        if target == made:  # another process looks for the artifact just before
+            monkeypatch.setattr(Path, "rename", rename)
+            monkeypatch.setattr("time.sleep", lambda _: rename(path, target))
+            found.append(find_artifact(made, "abstraction"))
+            return target
+        return rename(path, target)
+
+    monkeypatch.setattr(Path, "rename", renamed)
+    replace(made)
+    assert [artifact and artifact.config for artifact in found] == [{"seed": 2}]
 
 
 @pytest.mark.parametrize("killed", [False, True])

@@ -169,7 +169,9 @@ class Slumbot:
         """A new hand."""
         token, self._token = self._token, None
         try:
-            hand = self._read(self._line.ask("/api/new_hand", {} if token is None else {"token": token}, _NO_HAND))
+            session = {} if token is None else {"token": token}
+            answer = self._line.ask("/api/new_hand", session, _NO_HAND)
+            hand = self._read(session | answer if isinstance(answer, dict) else answer)
         except LostAnswer:
             if token is None:
                 raise

@@ -170,6 +170,19 @@ def test_an_expired_session_is_begun_anew(url: str, service: FakeSlumbot) -> Non
         session.act(first, 0)
 
 
+def test_a_hand_that_begins_without_a_token_is_of_the_same_session(
+    url: str, service: FakeSlumbot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer = service._answer
+
+    def tokenless(path: str, body: dict[str, Any]) -> dict[str, Any]:
+        return {name: value for name, value in answer(path, body).items() if name != "token" or "token" not in body}
+
+    monkeypatch.setattr(service, "_answer", tokenless)
+    session = Slumbot(RULES, Line(url, 0.0))
+    assert session.begin().answer["token"] == session.begin().answer["token"]
+
+
 BEGUN = {"token": "t", "client_pos": 0, "hole_cards": ["As", "Kd"], "board": [], "action": "c"}
 """The client checks or bets as the big blind."""
 FLOP = BEGUN | {"action": "ck/", "board": ["2c", "3c", "4c"]}
