@@ -288,7 +288,7 @@ def test_the_archive_of_a_link_has_what_it_points_to(made: Path, tmp_path: Path)
     (tmp_path / "link").symlink_to(made)
     unpack(packed(tmp_path / "link"), tmp_path / "machine" / "link")
     made.rename(tmp_path / "elsewhere")
-    open_artifact(tmp_path / "machine" / "link", "abstraction")
+    assert open_artifact(tmp_path / "machine" / "link", "abstraction").config["seed"] == 1
 
 
 def test_a_link_that_a_kill_left_moved_aside_is_taken_back(made: Path) -> None:
