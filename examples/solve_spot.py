@@ -4,8 +4,8 @@ python examples/solve_spot.py
 """
 
 from poker.solvers.vector.solver import VectorSolver
-from poker.study.spots.spots import Spot
-from poker.study.spots.walk import Walk
+from poker.spots.spots import Spot
+from poker.spots.walk import Walk
 
 SPOT = Spot(
     {

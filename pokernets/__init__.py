@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 from poker.run.machine import without_collections
 
 if TYPE_CHECKING:
-    from pokernets.agents import LoadedAgent, evaluate, load_agent
+    from poker.studio.serving.loaded_agent import LoadedAgent
+    from pokernets.agents import evaluate, load_agent
     from pokernets.hands import hands_table, profiles_table, read_hands
     from pokernets.predictions import leaf_values, opponent_probabilities
     from pokernets.spots import SolvedSpot, solve

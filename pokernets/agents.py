@@ -1,174 +1,18 @@
 """Agents as objects, and evaluations as calls."""
 
-import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from conf.bundles import unbundle
 from conf.compose import call, compose, overrides_of
 from conf.launch import task_of
-from poker.agents.base import Agent, ObservingAgent, OpponentRead, ReadingAgent, ranged_policy, require_policy
-from poker.formats.acpc.log import LoggedHand
-from poker.formats.played import PlayedHand
-from poker.game.betting import Betting
-from poker.game.cards import hand_text
-from poker.game.rules import FOLD, Rules
-from poker.game.state import DealError, HandState
-from poker.kernels.types import Columns
-from poker.run.errors import PokernetsError
+from poker.kernels.ahead import compile_apart
 from poker.run.machine import without_collections
-from poker.search.opponent_decision import DecisionSolver
-from poker.study.hands.hand_file import FileReviews, in_chips_of, why_not
-from pokernets.places import compile_kernels, source_path
+from poker.studio.serving.loaded_agent import LoadedAgent
+from pokernets.places import source_path
 
 _LAPTOP = "laptop"
-
-
-class LoadedAgent:
-    """An `agent` (`poker.agents.base`), ready to play `game`. Chips are integers; an action is -1 to fold, 0 to check
-    or call, else the total that the player has committed to the hand when the raise is done."""
-
-    def __init__(self, agent: Agent, game: Rules, seed: int = 1) -> None:
-        self.agent, self.game = agent, game
-        self._last: HandState | None = None
-        agent.reset(seed)
-
-    @property
-    def solves(self) -> bool:
-        """Whether it can `review`."""
-        return isinstance(self.agent, DecisionSolver)
-
-    def state(self, betting: str = "", board: str = "", hand: str = "") -> HandState:
-        """The state after `betting` in the letters of ACPC logs (`cr300c/cc`), with the cards of the `board`, as in
-        `Ks9d4c`, and the `hand` of the player to act. IllegalAction or DealError names what is not possible."""
-        after, cards = Betting.parse(self.game, betting), self.game.parse_cards(board)
-        if len(cards) not in self.game.board_sizes:
-            raise DealError(f"the board has {' or '.join(map(str, self.game.board_sizes))} cards, not {len(cards)}")
-        hole_cards = [
-            self.game.parse_cards(hand) if player == after.to_act else () for player in range(self.game.num_players)
-        ]
-        return HandState.at(after, hole_cards, cards)
-
-    def strategy(self, state: HandState) -> Columns:
-        """A row for each `hand` that the player to act can have: its `weight`, how likely the agent would have acted as
-        the player did so far, the likeliest hand being 1, and the probability of each action.
-
-        Probabilities are NaN for hands that an agent which solves is not expected to have, less than 1e-4 as likely as
-        the likeliest or left out of the solve; the hand that the player has in `state` is solved for even then.
-        PokernetsError if the agent has no policy for all hands.
-        """
-        _check_board(state)
-        policy = ranged_policy(require_policy(self.agent, "strategy"), state)
-        live = np.flatnonzero(self.game.space.live(state.board))
-        hands = np.array([self._hand(index) for index in live.tolist()])
-        names = [action_name(state, action) for action in policy.actions]
-        by_action = dict(zip(names, policy.probs[live].T, strict=True))
-        return {"hand": hands, "weight": policy.weights[live], **by_action}
-
-    def act(self, state: HandState) -> int:
-        """The agent's action for the player to act, who must have cards. A state that does not follow from that of the
-        last call begins another hand."""
-        _check_board(state)
-        last, self._last = self._last, state
-        if last is None or not _follows(state, last):
-            self.agent.start_hand(state.to_act)
-        return self.agent.act(state.view(state.to_act))
-
-    def learn(self, hand: HandState, opponent: int) -> None:
-        """Let an agent that learns see a finished `hand` from the seat of the other player than `opponent`."""
-        if not isinstance(self.agent, ObservingAgent):
-            raise PokernetsError(f"`{self.agent.name}` does not learn: depth_limited_exploit does")
-        self._last = None
-        self.agent.start_hand(1 - opponent)
-        self.agent.end_hand(hand.view(1 - opponent))
-
-    def read(self, states: Sequence[HandState]) -> OpponentRead:
-        """Tell the `trust` with which an agent that learns plays by what it has learned, from 0 to 1, and how often it
-        expects its opponent to fold, to check or call, and to bet or raise at `states`, `expected` [n, 3]."""
-        if not isinstance(self.agent, ReadingAgent):
-            raise PokernetsError(f"`{self.agent.name}` does not learn: depth_limited_exploit does")
-        return self.agent.read(states)
-
-    def review(self, hand: LoggedHand, player: str) -> Columns:
-        """A row for each `action` at each decision of `player` that can be reviewed, after the `betting` so far.
-
-        It tells whether the action was `taken`, the `frequency` with which sound play takes it with the cards held, and
-        in big blinds its `ev`, a fold being 0, its `loss` against the best one, and its `error`, by which that
-        may be off. `weight` is how likely sound play comes to the decision with the cards held, relative to the
-        likeliest, and `likelihood` that of the opponent's least likely action so far: below .02 their range is a guess,
-        and the error covers others.
-
-        The agent must be one that solves. PokernetsError says why a hand is not reviewed.
-        """
-        reviews, state, seat = self._to_review(hand, player)
-        unit, rows = self.game.big_blind, list[dict[str, Any]]()
-        for view, taken in reviews.reviewed(state, seat):
-            decision = reviews.decision(view, taken)
-            rows += [
-                {
-                    "betting": view.betting.text(),
-                    "action": action_name(view, action),
-                    "taken": action == taken,
-                    "frequency": frequency,
-                    "ev": ev / unit,
-                    "loss": (decision.evs.max() - ev) / unit,
-                    "error": decision.error / unit,
-                    "weight": decision.weight,
-                    "likelihood": min(decision.likelihoods, default=1.0),
-                }
-                for action, frequency, ev in zip(decision.actions, decision.frequencies, decision.evs, strict=True)
-            ]
-        if not rows:
-            refused = (why for _, why in reviews.refused(state, seat))
-            raise PokernetsError(next(refused, f"`{player}` had no decision in this hand"))
-        return {name: np.array([row[name] for row in rows]) for name in rows[0]}
-
-    def not_reviewed(self, hand: LoggedHand, player: str) -> dict[str, str]:
-        """Why decisions of `player` are not among those of `review`, by the betting so far."""
-        reviews, state, seat = self._to_review(hand, player)
-        return {view.betting.text(): why for view, why in reviews.refused(state, seat)}
-
-    def _to_review(self, hand: LoggedHand, player: str) -> tuple[FileReviews, HandState, int]:
-        """Reviews by the agent, the hand in chips of its game, and the seat of `player`."""
-        solver = self.agent
-        if not isinstance(solver, DecisionSolver):
-            raise PokernetsError(f"`{self.agent.name}` cannot review: an agent that solves can, such as depth_limited")
-        if isinstance(hand, PlayedHand) and (reason := why_not(hand, self.game)):
-            raise PokernetsError(reason)
-        if player not in hand.names:
-            raise PokernetsError(f"`{player}` is not in the hand; {', '.join(hand.names)} are")
-        state = in_chips_of(self.game, hand) if isinstance(hand, PlayedHand) else hand.state
-        seat = hand.names.index(player)
-        if not state.hole_cards[seat]:
-            raise PokernetsError(f"the cards of `{player}` are not known")
-        return FileReviews(self.game, None, lambda: solver, threading.Lock()), state, seat
-
-    def _hand(self, index: int) -> str:
-        return hand_text(index) if self.game.num_hole_cards == 2 else self.game.cards_text((index,))
-
-
-def _check_board(state: HandState) -> None:
-    """Refuse a decision whose board is not that of its round: `runout` may have fewer cards, or more."""
-    dealt = state.rules.board_sizes[state.street]
-    if len(state.board) != dealt:
-        raise DealError(f"after `{state.betting.text()}` the board has {dealt} cards, not {len(state.board)}")
-
-
-def _follows(state: HandState, last: HandState) -> bool:
-    """Whether the same player decides once more in the same hand."""
-    player, line, before = last.to_act, state.betting.line, last.betting.line
-    same = state.to_act == player and state.hole_cards[player] == last.hole_cards[player] and state.rules == last.rules
-    return same and len(line) > len(before) and line[: len(before)] == before
-
-
-def action_name(state: HandState, action: int) -> str:
-    """`fold`, `check`, `call`, `bet 300` or `raise 300`: totals of the hand."""
-    if action > 0:
-        return f"{'raise' if state.betting.to_call else 'bet'} {action}"
-    return "fold" if action == FOLD else "call" if state.betting.to_call else "check"
 
 
 def load_agent(source: str | Path = _LAPTOP, agent: str = "depth_limited", **settings: Any) -> LoadedAgent:
@@ -177,7 +21,7 @@ def load_agent(source: str | Path = _LAPTOP, agent: str = "depth_limited", **set
     `settings` are those of `pokernets match`, such as `search="quick"`. PokernetsError says what does not fit or is
     missing.
     """
-    compile_kernels()
+    compile_apart()
     with without_collections():
         config = compose("evaluate", ["evaluate=match", *_overrides(source, {"agents": [agent], **settings})])
         config.fallback = None  # an agent that matches ask for AIVAT
@@ -192,7 +36,7 @@ def evaluate(name: str = "match", *, source: str | Path = _LAPTOP, **settings: A
     its `lineups`. `**{"agent.equity.bluff": 0.2}` gives a setting with dots. It starts processes: a script that calls
     it needs `if __name__ == "__main__":`.
     """
-    compile_kernels()
+    compile_apart()
     return task_of("evaluate")(compose("evaluate", [f"evaluate={name}", *_overrides(source, settings)]))
 
 

@@ -1,12 +1,7 @@
 """Where agents and nets come from: bundles of the installation by name, other bundles, folders of artifacts."""
 
-import subprocess
-import sys
-from functools import cache
 from pathlib import Path
 
-from poker import kernels
-from poker.kernels.ahead import needs_compiling
 from poker.run.errors import PokernetsError
 from poker.store.bundle import SUFFIX, open_bundle
 from pokernets import TRAINED
@@ -26,11 +21,3 @@ def artifacts_of(source: str | Path) -> Path:
     """The folder of artifacts that `source` names, unpacked if it is a bundle."""
     path = source_path(source)
     return path if path.is_dir() else open_bundle(path).path
-
-
-@cache
-def compile_kernels() -> None:
-    """Compile the kernels where an installation lacks them, with a bar on stderr, in a process of its own: those that
-    it starts must not run the user's script again."""
-    if needs_compiling():
-        subprocess.run([sys.executable, "-m", kernels.__name__], check=False)

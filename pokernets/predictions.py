@@ -10,10 +10,11 @@ from models.training.inference import LeafNet, open_leaf_net
 from poker.depth_limit.inputs import encode_pairs
 from poker.game.cards import hand_index, parse_cards
 from poker.game.state import HandState
+from poker.kernels.ahead import compile_apart
 from poker.kernels.types import Columns
 from poker.opponents.model import CLASS_NAMES, RAISE_CLASS, context_of
 from poker.run.errors import PokernetsError
-from pokernets.places import artifacts_of, compile_kernels
+from pokernets.places import artifacts_of
 
 
 def leaf_values(
@@ -26,7 +27,7 @@ def leaf_values(
     """
     if len(own) != len(opp):
         raise PokernetsError(f"{len(own)} hands of the player and {len(opp)} of the opponent: a pair has one of each")
-    compile_kernels()
+    compile_apart()
     path = artifacts_of(source) / "leaf_net"
     names = open_leaf_net(path, None).config["continuations"]
     mine, theirs = (np.array([_hand(text, state) for text in texts]) for texts in (own, opp))
@@ -50,7 +51,7 @@ def opponent_probabilities(
     They do not see the cards held. Before the flop those of limit nets are frequencies of the players in training.
     `base` is the net that one with memory rests on, `player` a name that the net may know.
     """
-    compile_kernels()
+    compile_apart()
     predictor = OpponentNet(net, base)
     each = [predictor.probs(context_of(state.betting, state.board, player)) for state in states]
     rows = [(*row[:RAISE_CLASS], row[RAISE_CLASS:].sum()) for row in each]

@@ -8,9 +8,9 @@ import pytest
 
 from conf.compose import call, compose, resolve
 from conf.signatures import check
+from poker.spots.flop_report import flop_keys
+from poker.spots.spots import spot_of
 from poker.store.artifacts import MissingArtifactError
-from poker.study.spots.flop_report import flop_keys
-from poker.study.spots.spots import spot_of
 from pokernets.command import VERBS, overrides
 from tests.killed import ROOT
 

@@ -27,10 +27,10 @@ from poker.opponents.limit.preflop import IncomeRates
 from poker.run.atomic import MANIFEST
 from poker.run.errors import PokernetsError
 from poker.solvers.blueprint import Blueprint, FirstRound
+from poker.spots.solution import load_solution
+from poker.spots.spots import spot_of
 from poker.store.artifacts import file_sha256, fingerprint_of, fingerprint_of_settings, write_artifact
 from poker.store.bundle import open_bundle
-from poker.study.spots.solution import load_solution
-from poker.study.spots.spots import spot_of
 from poker.tree import build_tree
 from tests.blueprints import random_blueprint
 from tests.games import CONF, load_rules

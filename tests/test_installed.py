@@ -26,7 +26,7 @@ from tests.compiled import copy_compiled
 from tests.killed import ROOT
 from tests.models.shards import write_leaf_states
 from tests.solvers.games import SPOTS
-from tests.table.serving import Client, Server
+from tests.studio.pages.serving import Client, Server
 
 pytestmark = pytest.mark.slow
 _PACKED = ("pokernets", "poker", "data_gen", "models", "conf", "pyproject.toml", "README.md", "LICENSE")

@@ -8,11 +8,13 @@ import importlib
 import json
 import os
 import pkgutil
+import subprocess
 import sys
 from collections import defaultdict
 from collections.abc import Iterable
 from concurrent.futures import as_completed
 from contextlib import suppress
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -59,6 +61,14 @@ def compile_at_first_use() -> None:
             _stamp_file().parent.mkdir(parents=True, exist_ok=True)
             _stamp_file().touch()
             compile_all()
+
+
+@cache
+def compile_apart() -> None:
+    """Compile the kernels where an installation lacks them, with a bar on stderr, in a process of its own: those that
+    it starts must not run the user's script again."""
+    if needs_compiling():
+        subprocess.run([sys.executable, "-m", kernels.__name__], check=False)
 
 
 def compile_all() -> None:

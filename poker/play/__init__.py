@@ -1,5 +1,5 @@
 """Playing hands: line-ups, the one loop that plays a hand, and what is stored of it.
 
-`hand.py` first, the loop; `session.py` plays many, `workers.py` in processes, `pool.py` for people who wait.
-`network/` has dealers and clients.
+Start with `hand.py`, the loop; `session.py` plays many hands, `workers.py` plays them in processes. `network/` has
+dealers and clients.
 """

@@ -21,9 +21,9 @@ from poker.game.rules import Rules
 from poker.run.machine import peak_memory
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.solver import VectorSolver
-from poker.study.spots.explorer import Solve
-from poker.study.spots.report import Settings
-from poker.study.spots.spots import spot_of
+from poker.spots.explorer import Solve
+from poker.spots.report import Settings
+from poker.spots.spots import spot_of
 from poker.tree import bet_menu, build_tree
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "spots.json").read_text())

@@ -16,7 +16,7 @@ from typing import Any
 from conf.bundles import unbundle
 from conf.compose import compose
 from tests.bench.record import record
-from tests.table.serving import Client, Server
+from tests.studio.pages.serving import Client, Server
 
 _TIMES = re.compile(r"(\d+) decisions, median ([\d.]+) s, 95th percentile ([\d.]+) s")
 

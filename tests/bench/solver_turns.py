@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from poker.solvers.vector.solver import VectorSolver
-from poker.study.spots.spots import spot_of
+from poker.spots.spots import spot_of
 from tests.bench.record import record
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "spots.json").read_text())

@@ -19,7 +19,7 @@ from poker.game.rules import FOLD
 from poker.game.state import HandState, Policy
 from poker.play.lineup import AgentSpec
 from poker.run.errors import PokernetsError
-from poker.study.spots.report import Settings
+from poker.spots.report import Settings
 from poker.tree.spots import spot_bets, spot_root
 from tests.games import CONF, load_rules
 from tests.search.even_leaf import EvenLeaf

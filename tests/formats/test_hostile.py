@@ -33,7 +33,7 @@ from poker.game.rules import Rules
 from poker.report.report import Table
 from poker.run.errors import PokernetsError
 from poker.run.progress import Console, progress_bars
-from poker.study.spots.spots import read_spot
+from poker.spots.spots import read_spot
 from tests.formats import test_ohh, test_phh_read
 from tests.formats.samples import broken, sample
 from tests.games import load_rules

@@ -34,10 +34,10 @@ from poker.report.estimates import Estimate, estimate
 from poker.run.errors import PokernetsError
 from poker.run.lock import alone
 from poker.run.progress import Console, progress_bars
+from poker.spots.report import Settings
 from poker.store.artifacts import fingerprint_of
 from poker.store.lines import JsonLines
 from poker.store.provenance import portable, provenance
-from poker.study.spots.report import Settings
 
 OFTEN = 0.2
 """Probability with which an answer takes an action that it goes with."""

@@ -22,10 +22,10 @@ from poker.game.rules import CALL, Rules
 from poker.kernels.types import Board, Floats, Ranges
 from poker.search.round_solver import DepthLimitedSolver, Request, SolverSettings
 from poker.solvers.vector.solver import VectorSolver
-from poker.study.spots.report import Settings, prepare
-from poker.study.spots.solution import action_name
-from poker.study.spots.spots import Spot
-from poker.study.spots.walk import arriving
+from poker.spots.report import Settings, prepare
+from poker.spots.solution import action_name
+from poker.spots.spots import Spot
+from poker.spots.walk import arriving
 from poker.tree import BetMenu, BettingTree, DepthLimit, Kind, build_tree
 from poker.tree.spots import spot_bets, spot_root, spot_rules
 

@@ -14,11 +14,11 @@ from poker.game.cards import HAND_CARDS, HOLDEM, RARE, hand_index, parse_cards
 from poker.game.rules import CALL
 from poker.game.state import HandState, Policy, public_state
 from poker.play.lineup import AgentSpec
-from poker.study.hands.review import review
-from poker.table.server.access import Access
-from pokernets.agents import LoadedAgent
-from pokernets.serving.questions import AgentQuestion, Desk
-from pokernets.serving.web import interface
+from poker.studio.hands.review import review
+from poker.studio.server.access import Access
+from poker.studio.serving.loaded_agent import LoadedAgent
+from poker.studio.serving.questions import AgentQuestion, Desk
+from poker.studio.serving.web import interface
 from tests.agents.opaque import Opaque
 from tests.games import load_rules
 from tests.search.even_leaf import even_solver

@@ -17,8 +17,8 @@ from poker.run.errors import PokernetsError
 from poker.search.round_solver import SolverSettings
 from poker.search.settings import SearchSettings
 from poker.solvers.blueprint import Blueprint
-from poker.study.hands.review import Advice, Reviews
-from poker.table.panels.review import advice_html
+from poker.studio.hands.review import Advice, Reviews
+from poker.studio.panels.review import advice_html
 from poker.tree import bet_menu, build_tree
 from tests.blueprints import random_blueprint
 from tests.games import load_rules

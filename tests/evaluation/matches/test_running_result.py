@@ -12,8 +12,8 @@ from poker.formats.acpc.log import LoggedHand
 from poker.game.rules import CALL, FOLD
 from poker.game.state import HandState, Policy
 from poker.play.lineup import AgentSpec
-from poker.play.table_files import TableFiles
-from poker.play.table_game import Opponents, TableGame
+from poker.studio.games.table_files import TableFiles
+from poker.studio.games.table_game import Opponents, TableGame
 from tests.games import load_rules
 from tests.matches import replayed
 

@@ -7,8 +7,8 @@ import pytest
 
 from poker.run.errors import PokernetsError
 from poker.solvers.vector.solver import VectorSolver
-from poker.study.spots.solution import load_solution, save_solution
-from poker.study.spots.spots import Spot, read_spot, spot_of
+from poker.spots.solution import load_solution, save_solution
+from poker.spots.spots import Spot, read_spot, spot_of
 from tests.solvers.games import SPOTS
 
 CONFIG = SPOTS["t1_turn_basic"]["config"]

@@ -1,0 +1,104 @@
+"""Preflop charts of a blueprint in the browser: the grid of frequencies after any line of bets."""
+
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+from nicegui import run, ui
+
+from poker.game.cards import PREFLOP_CLASS_SIZE, RARE
+from poker.run.atomic import MANIFEST
+from poker.run.errors import PokernetsError
+from poker.solvers.blueprint import FirstRound
+from poker.studio.explorer.cells import MOVE_FOCUS, OUT, action_colours, class_grid, strategy_cell
+from poker.studio.pages import words
+from poker.studio.pages.elements import Trail, UnitSwitch, choice, crumbs, html, row
+from poker.tree import Kind
+
+_CLASSES = len(PREFLOP_CLASS_SIZE)
+
+
+async def charts(path: str, no_blueprint: PokernetsError) -> None:
+    """Fill the page with charts of the blueprint at `path`; where there is none, show `no_blueprint`."""
+    if not (Path(path) / MANIFEST).is_file():
+        ui.label(str(no_blueprint))
+        return
+    try:
+        first = await run.io_bound(FirstRound.load, path)
+    except PokernetsError as error:
+        ui.label(str(error)).props("role=alert")
+        return
+    if first is None:  # the server stops
+        return
+    if first.sampling.num_buckets[0] != _CLASSES:
+        ui.label("Charts are for hold'em whose blueprint tells all 169 classes of hands apart.")
+        return
+    _Charts(first)
+
+
+class _Charts:
+    def __init__(self, first: FirstRound) -> None:
+        self._first, self._tree = first, first.tree
+        self._line: tuple[int, ...] = ()
+        self._where = ui.element("nav").classes("line crumbs").props('aria-label="Actions so far"')
+        self._trail = Trail(self._where, "preflop", self._moved)
+        self._actions = row("What can be done")
+        self._grid = html("hands-grid").on("keydown", js_handler=MOVE_FOCUS)
+        self._unit = UnitSwitch()
+        self._unit.add(self._grid, lambda: self._go(self._line))
+        ui.label("A cell is as high as the hand comes here by the blueprint's own play.").classes("quiet")
+        self._go(())
+        self._trail.restore()
+
+    def _moved(self, steps: tuple[str, ...]) -> None:
+        """Go to the line of the browser's address, as far as it fits."""
+        line, node = tuple[int, ...](), self._tree.after_deal(0)
+        for word in steps:
+            actions = {str(action): action for action in self._tree.actions(node)}
+            if word not in actions:
+                break
+            line, node = (*line, actions[word]), self._tree.child(node, actions[word])
+        self._go(line)
+
+    def _step(self, line: tuple[int, ...]) -> None:
+        """Go where a click leads, which the browser's history keeps."""
+        self._go(line)
+        self._trail.push(list(map(str, line)))
+
+    def _go(self, line: tuple[int, ...]) -> None:
+        self._line, tree = line, self._tree
+        node, reach = tree.after_deal(0), np.ones((tree.rules.num_players, _CLASSES))
+        path = [node]
+        for action in line:
+            reach[tree.player[node]] *= self._first.probs(node)[:, tree.actions(node).index(action)]
+            node = tree.child(node, action)
+            path.append(node)
+        names = [self._name(at, action) for at, action in zip(path, line, strict=False)]
+        crumbs(self._where, names, lambda place: self._step(line[:place]))
+        self._actions.clear()
+        if tree.kind[node] != Kind.DECISION or tree.street[node]:
+            with self._actions:
+                ui.label("The first round is over.")
+            self._grid.set_content("")
+            return
+        self._show(line, node, reach[tree.player[node]])
+
+    def _name(self, node: int, action: int) -> str:
+        return words.action_name(self._tree.betting(node), action, self._unit.of(self._tree.rules.big_blind))
+
+    def _show(self, line: tuple[int, ...], node: int, reach: np.ndarray[tuple[int], np.dtype[np.float64]]) -> None:
+        probs = self._first.probs(node)
+        names = [self._name(node, action) for action in self._tree.actions(node)]
+        colours = action_colours(names)
+        combos = reach * PREFLOP_CLASS_SIZE
+        means = (combos @ probs) / max(float(combos.sum()), 1e-12)
+        seat = self._tree.rules.positions[self._tree.player[node]]
+        with self._actions:
+            ui.label(f"{seat}:").classes("seat-name")
+            for action, name, mean, colour in zip(self._tree.actions(node), names, means, colours, strict=True):
+                choice(f"{name} {mean:.0%}", colour, partial(self._step, (*line, action)))
+        heights = reach / max(float(reach.max()), 1e-12)
+        strategies = np.where(heights[:, None] >= RARE, probs, np.nan)
+        pairs = zip(strategies.tolist(), heights.tolist(), strict=True)
+        cells = [strategy_cell(names, shares, height, OUT) for shares, height in pairs]
+        self._grid.set_content(class_grid(cells, f"{seat} after {len(line)} actions"))

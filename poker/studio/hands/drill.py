@@ -1,0 +1,93 @@
+"""Reviews of hands in a base, and drills: decisions that cost a player most, asked again with other hands."""
+
+import threading
+from dataclasses import dataclass
+
+import numpy as np
+
+from poker.formats.acpc.log import LoggedHand
+from poker.game.cards import HOLDEM
+from poker.game.rules import Rules
+from poker.game.state import HandState, public_state
+from poker.run.errors import PokernetsError
+from poker.search.opponent_decision import DecisionSolver, SolvedDecision
+from poker.studio.hands.hand_base import HandBase, HandSearch
+from poker.studio.hands.hand_file import FileReviews, HandFile
+from poker.studio.hands.review import DecisionReview, decisions_of, review
+
+_CANDIDATES = 300
+"""Decisions of which one is drawn, those that cost most."""
+_UNREVIEWED = 0.01
+"""Big blinds that a decision counts that cost nothing, or is not reviewed: otherwise only known mistakes are drawn."""
+
+
+def reviewable(base: HandBase, hand: int, player: str, game: Rules) -> LoggedHand:
+    """A hand of the base in chips of `game`; raises PokernetsError with the reason if it cannot be reviewed."""
+    text = base.text(hand)
+    file = HandFile.read("the hand", text.encode(), game) if text else None
+    hands, left_out = ({}, {"it cannot be kept as text": 1}) if file is None else file.of(player)
+    if not hands:
+        raise PokernetsError("; ".join(left_out) or "it cannot be read")
+    return next(iter(hands.values()))
+
+
+def review_hand(base: HandBase, hand: int, player: str, game: Rules, reviews: FileReviews) -> list[str]:
+    """Review the player's decisions in a hand of the base, keep what they cost there, and return why others are left
+    out."""
+    logged = reviewable(base, hand, player, game)
+    costs = []
+    for place, (view, action) in enumerate(decisions_of(logged.state, logged.names.index(player))):
+        if not reviews.refusal(view):
+            decision = reviews.decision(view, action)
+            lost = decision.loss - decision.range_error if decision.is_certain and decision.loss is not None else 0.0
+            costs.append((lost / game.big_blind, hand, player, place))
+    base.set_costs(costs)
+    return [why for _, why in reviews.refused(logged.state, logged.names.index(player))]
+
+
+@dataclass(frozen=True, eq=False)
+class DrillSpot:
+    """A decision of a hand that was played, solved for all hands: `state` as the player saw it, `taken` then, and the
+    `seat` and `names` of the players."""
+
+    state: HandState
+    taken: int
+    seat: int
+    names: tuple[str, ...]
+    solved: SolvedDecision
+
+    def dealt(self, rng: np.random.Generator) -> HandState:
+        """The decision with a hand drawn from the range that the player is believed to have."""
+        weights = self.solved.ranges[self.seat] * HOLDEM.live(self.state.board)
+        cards = HOLDEM.hand_cards[rng.choice(len(weights), p=weights / weights.sum())]
+        hands = [tuple(map(int, cards)) if seat == self.seat else () for seat in range(2)]
+        return HandState(self.state.betting, tuple(hands), self.state.runout)
+
+    def answered(self, state: HandState, action: int) -> DecisionReview:
+        """The review of `action` with the hand of a `state` that was dealt."""
+        return review(self.solved, state, action)
+
+
+def draw_spot(
+    base: HandBase, search: HandSearch, game: Rules, solver: DecisionSolver, rng: np.random.Generator
+) -> DrillSpot:
+    """Draw a decision among those found, the likelier the more it cost, and solve it; raises PokernetsError where there
+    is none that can be reviewed."""
+    rows, why_not = base.weighed(search, _CANDIDATES), "no hand is found"
+    weights = np.array([_UNREVIEWED + cost for _, _, cost in rows])
+    refusal = FileReviews(game, None, lambda: solver, threading.Lock()).refusal
+    for place in rng.choice(len(rows), len(rows), replace=False, p=weights / weights.sum()) if rows else ():
+        hand, number, _ = rows[place]
+        try:
+            logged = reviewable(base, hand, search.player, game)
+        except PokernetsError as error:
+            why_not = str(error)
+            continue
+        seat = logged.names.index(search.player)
+        decisions = list(decisions_of(logged.state, seat))
+        if number >= len(decisions) or (why_not := refusal(decisions[number][0])):
+            continue
+        view, taken = decisions[number]
+        solved = solver.others_decision(public_state(view.betting, view.board), (taken,) if taken > 0 else ())
+        return DrillSpot(view, taken, seat, logged.names, solved)
+    raise PokernetsError(f"there is no decision to drill: {why_not}")

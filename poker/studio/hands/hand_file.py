@@ -1,0 +1,143 @@
+"""Reviews of heads-up no-limit hands from other programs and sites, with any stacks and blinds.
+
+A hand is played again in the chips of the solving agent's game: with the big blind of the game, and with the smaller of
+the hand's stacks, beyond which nothing is won or lost. Rounds that are solved to the end of the hand need only these
+stacks and the ranges that come there. Earlier rounds end in values that belong to the stacks of the game, and are
+reviewed where the stacks are nearly the same.
+"""
+
+import hashlib
+from collections import Counter
+from dataclasses import dataclass, replace
+
+from poker.formats.acpc.log import LoggedHand
+from poker.formats.histories import dealt_to, hands_of, owners, text_of
+from poker.formats.played import TEXAS_BOARD, HistoryError, PlayedHand
+from poker.game.betting import Betting, IllegalAction
+from poker.game.rules import FOLD, UNLIMITED, Rules
+from poker.game.state import HandState
+from poker.search.multiplayer.heads_up_rest import SOLVED_TO_THE_END
+from poker.search.opponent_decision import DecisionSolver, SolvedDecision
+from poker.studio.hands.review import Reviews
+
+NEAR = 0.1
+"""Largest difference, as a share of the game's stacks, at which leaf values of the game serve a hand."""
+
+
+class FileReviews(Reviews):
+    """Reviews of hands with stacks of their own, by a solver whose game is `rules`."""
+
+    @property
+    def why_not(self) -> str:
+        heads_up = self._rules.num_players == 2
+        return super().why_not if heads_up else f"hands are reviewed of heads-up games, not of `{self._rules.name}`"
+
+    def refusal(self, state: HandState) -> str:
+        stack, usual = min(state.rules.stacks), min(self._rules.stacks)
+        if (
+            self.why_not
+            or state.street >= self._rules.num_streets - SOLVED_TO_THE_END
+            or abs(stack - usual) <= NEAR * usual
+        ):
+            return self.why_not
+        blinds = f"{stack / self._rules.big_blind:.4g} big blinds"
+        return (
+            f"The stacks differ: this hand has {blinds}, the agent's game {usual / self._rules.big_blind:.4g}. Before"
+            " the turn a solve ends in values learned at the stacks of the game, which say little at others; turn and"
+            " river are solved to the end of the hand. An agent trained at these stacks, with"
+            f" game.stacks=[{stack},{stack}] at every command, reviews all rounds."
+        )
+
+    def _solved(self, solver: DecisionSolver, state: HandState, raises: tuple[int, ...]) -> SolvedDecision:
+        return solver.others_decision(state, raises)
+
+
+@dataclass(frozen=True)
+class HandFile:
+    """A file of `count` hands, with its SHA-256: `hands` to review by place, in chips of the agent's game; reasons why
+    others are `left_out`; `errors` of those that could not be read; how often each player is said to be `dealt` cards.
+    """
+
+    name: str
+    digest: str
+    count: int
+    hands: dict[int, LoggedHand]
+    left_out: Counter[str]
+    errors: list[HistoryError]
+    dealt: Counter[str]
+
+    @classmethod
+    def read(cls, name: str, data: bytes, game: Rules) -> "HandFile":
+        """Read the hands in `data`. Raises HistoryError if it is no file of hands."""
+        errors: list[HistoryError] = []
+        left_out, hands, count = Counter[str](), dict[int, LoggedHand](), 0
+        text = text_of(data)
+        for count, hand in enumerate(hands_of(text, name, game, errors.append), 1):
+            reason = why_not(hand, game)
+            if reason:
+                left_out[reason] += 1
+            else:
+                unit = game.big_blind / hand.rules.big_blind
+                payoffs = tuple(chips * unit for chips in hand.payoffs)
+                hands[count - 1] = LoggedHand(count - 1, in_chips_of(game, hand), payoffs, hand.names)
+        return cls(name, hashlib.sha256(data).hexdigest(), count, hands, left_out, errors, dealt_to(text))
+
+    def players(self) -> list[str]:
+        """Names whose decisions can be reviewed, in the order in which they may own the file."""
+        pairs = (pair for hand in self.hands.values() for pair in zip(hand.names, hand.state.hole_cards, strict=True))
+        seen = Counter(name for name, cards in pairs if cards)
+        return owners(self.dealt, seen)
+
+    def of(self, player: str) -> tuple[dict[int, LoggedHand], Counter[str]]:
+        """Hands in which the player's cards are known, by place, and why others are not reviewed."""
+        hands, left_out = dict[int, LoggedHand](), self.left_out.copy()
+        for place, hand in self.hands.items():
+            if player not in hand.names:
+                left_out[f"{player} is not in the hand"] += 1
+            elif not hand.state.hole_cards[hand.names.index(player)]:
+                left_out[f"the file does not have the cards of {player}"] += 1
+            else:
+                hands[place] = hand
+        return hands, left_out
+
+
+def why_not(hand: PlayedHand, game: Rules) -> str:
+    """Why a hand is not reviewed, empty if it is."""
+    rules = hand.rules
+    if game.num_players != 2 or game.is_limit or game.board_cards != TEXAS_BOARD:
+        return f"the agent plays `{game.name}`: reviews are by one of heads-up no-limit hold'em"
+    if rules.num_players != 2:
+        return f"{rules.num_players} players: reviews are of heads-up hands"
+    if rules.is_limit:
+        return "limit betting: reviews are of no-limit hands"
+    if rules.pot_limit:
+        return "pot-limit betting: reviews are of no-limit hands"
+    if rules.forced:
+        return "antes or dead blinds: reviews are of hands without"
+    if rules.blinds[0] != rules.big_blind or not 0 < rules.blinds[1] <= rules.big_blind:
+        return "blinds that are not a small one of the button and a big one: reviews are of hands with these"
+    if max(rules.stacks) >= UNLIMITED:
+        return "the file does not tell the stacks"
+    if not any(hand.state.hole_cards):
+        return "the file does not have the cards of either player"
+    try:
+        in_chips_of(game, hand)
+    except IllegalAction as error:
+        return f"its bets are not legal once a big blind is {game.big_blind} chips: {error}"
+    return ""
+
+
+def in_chips_of(game: Rules, hand: PlayedHand) -> HandState:
+    """The heads-up hand in the chips of `game`, both with the smaller stack; it ends before a fold out of turn or
+    where checking is free, which no solve has."""
+    rules, unit = hand.rules, game.big_blind / hand.rules.big_blind
+    stack = max(1, round(min(rules.stacks) * unit))
+    blinds = tuple(round(chips * unit) for chips in rules.blinds)
+    betting = Betting.start(replace(game, blinds=blinds, stacks=(stack, stack)))
+    for player, action in hand.state.betting.moves():
+        legal = betting.legal()
+        if player != betting.to_act or (action == FOLD and not legal.fold):
+            break
+        least_to_most = legal.min_raise, round(action * unit), legal.max_raise
+        betting = betting.apply(sorted(least_to_most)[1] if action > 0 else action)
+    return HandState(betting, hand.state.hole_cards, hand.state.runout)

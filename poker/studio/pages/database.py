@@ -1,0 +1,339 @@
+"""A visitor's hands in the browser: results, graph and leaks by filter, the hands themselves, and drills."""
+
+import asyncio
+import threading
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from html import escape
+from pathlib import Path
+
+import numpy as np
+from nicegui import run, ui
+from nicegui.events import UploadEventArguments
+
+from poker.formats.histories import hands_of, read_hands
+from poker.formats.played import PlayedHand
+from poker.game.rules import Rules
+from poker.opponents.profiles import AF, MEASURES, Profile
+from poker.play.lineup import AgentSpec
+from poker.report.estimates import estimate
+from poker.run.errors import PokernetsError
+from poker.store.lines import JsonLines
+from poker.studio.games.pool import Pool
+from poker.studio.games.table_game import PERSON, Seen
+from poker.studio.hands.drill import review_hand
+from poker.studio.hands.hand_base import HandBase, HandSearch, Leak, ListedHand, rows_in, rows_of
+from poker.studio.hands.hand_file import FileReviews
+from poker.studio.hands.review import Mistake
+from poker.studio.pages import words
+from poker.studio.pages.elements import Fill, Needs, html, row, tabs
+from poker.studio.pages.graph import won_graph
+from poker.studio.pages.hands import UPLOAD
+from poker.studio.panels.drill import DrillPanel
+from poker.studio.server.access import MOST_UPLOADED
+from poker.studio.server.uploads import read_apart
+from poker.studio.server.visitors import REVIEWER, PooledSolver, reviewing
+
+_FILE = "hands.sqlite"
+_READERS = 2
+_SHOWN = 25
+"""Hands, leaks and players of a list."""
+_REVIEWED = 1000
+"""Hands that one click reviews at the most."""
+_ANY = "any"
+_ROW = "no-caps flat dense align=left"
+_LINES = (
+    "Letters of all actions so far: f fold, x check, c call, b bet, r raise, / next card; * any letters. rc/x: a raise"
+    " that was called, and a check on the flop."
+)
+
+
+_MEASURED = (
+    "How often of how many opportunities: VPIP and PFR of all hands, three-bets of decisions after one raise in which"
+    " a raise is legal, c-bets of flops that the last raiser could bet first, WTSD of flops seen; AF: bets and raises"
+    " over calls after the flop."
+)
+
+
+def make(_: Needs, game: Rules, reviewer: AgentSpec | None, played: str, out: str, processes: int | None = 0) -> Fill:
+    shared = _Shared(game, Path(played), Path(out), reviewing(game, {REVIEWER: reviewer}, processes))
+
+    async def fill(visitor: str) -> None:
+        try:
+            base = await run.io_bound(shared.base_of, visitor)
+        except (PokernetsError, OSError) as error:
+            ui.label(str(error)).props("role=alert")
+            return
+        if base is not None and not ui.context.client.is_deleted:
+            await _Database(shared, base, visitor).show()
+
+    return fill
+
+
+@dataclass(frozen=True)
+class _Shared:
+    """Settings and processes that all visitors share; the pool solves, and is started when first needed."""
+
+    game: Rules
+    played: Path
+    out: Path
+    pool: Pool
+    readers: asyncio.Semaphore = field(default_factory=partial(asyncio.Semaphore, _READERS))
+
+    def base_of(self, visitor: str) -> HandBase:
+        """The base of a visitor, with the hands that they have played at the table by now, and reviews of these."""
+        base = HandBase(self.out / visitor / _FILE)
+        counts = dict(base.sources())
+        for log in sorted(self.played.glob(f"*/*/{visitor}/hands.phhs")):
+            source = f"table: {log.parent.parent.name}"
+            text = log.read_bytes()
+            if counts.get(source, 0) < text.count(b"\n["):
+                base.add(source, rows_of(_as_seen(read_hands(log, self.game)), source))
+            for file in log.parent.glob("reviews*.jsonl"):
+                mistakes = (Mistake(**line) for line in JsonLines(file).rows())
+                current = (one for one in mistakes if one.range_error is not None)  # others are of an older version
+                costs = [(one.least * one.is_certain, one.hand, one.betting) for one in current]
+                base.set_costs_at(source, PERSON, costs)
+        return base
+
+
+def _as_seen(hands: Iterable[PlayedHand]) -> Iterator[PlayedHand]:
+    """Hands of the table with the cards that the visitor has seen."""
+    for hand in hands:
+        yield replace(hand, state=hand.state.view(hand.names.index(PERSON)))
+
+
+class _Database:
+    """One browser's page."""
+
+    def __init__(self, shared: _Shared, base: HandBase, visitor: str) -> None:
+        self._shared, self._base, self._stopped = shared, base, True
+        solver = PooledSolver(shared.pool, visitor)
+        self._reviews = FileReviews(shared.game, None, lambda: solver, threading.Lock())
+        with ui.element("div").classes("columns database"):
+            with ui.element("section").classes("hands-side").props('aria-label="Search"'):
+                self._upload = ui.upload(
+                    auto_upload=True, max_file_size=MOST_UPLOADED, on_upload=self._uploaded, on_rejected=self._rejected
+                )
+                self._upload.props("flat bordered").classes("upload").add_slot("header", UPLOAD)
+                self._status = ui.label().classes("quiet").props("role=status")
+                self._player = ui.select([], label="Whose hands", on_change=self.show).classes("player")
+                self._source = ui.select([_ANY], value=_ANY, label="From", on_change=self.show).classes("player")
+                self._position = ui.select([_ANY], value=_ANY, label="Position", on_change=self.show).classes("player")
+                self._line = ui.input("Line before a decision", on_change=self.show).classes("player")
+                self._line.props("debounce=300")
+                ui.label(_LINES).classes("quiet")
+                self._cost = ui.number("A decision cost at least, bb", value=0, min=0, step=0.1, on_change=self.show)
+                self._cost.props("debounce=300").classes("player")
+                self._history = html("history")
+            with ui.element("section").classes("beside").props('aria-label="Found"'):
+                _bar, (results, players, leaks, hands, drill) = tabs("Results", "Players", "Leaks", "Hands", "Drill")
+                with results:
+                    self._results = html("result")
+                with players:
+                    self._profiles = html("profiles")
+                with leaks:
+                    with row():
+                        self._run = ui.button("Review these hands", on_click=self._review).props(
+                            "no-caps color=primary"
+                        )
+                        self._run.set_enabled(not self._reviews.why_not)
+                        self._progress = ui.label().props("role=status")
+                    self._leaks = ui.element("div").classes("mistakes")
+                with hands:
+                    self._hands = ui.element("div").classes("mistakes")
+                with drill:
+                    DrillPanel(base, shared.game, solver, self._search)
+        self._choices()
+
+    def _choices(self, owner: str = "", source: str = "") -> None:
+        """Offer the players and sources that there are, and choose those of a file that was read just now."""
+        counts = sorted(self._base.players(), key=lambda one: one[0] != PERSON)
+        players = {name: f"{words.seat_name(name)}, {count:,} hands" for name, count in counts}
+        player = owner if owner in players else self._player.value or next(iter(players), None)
+        self._player.set_options(players, value=player)
+        sources = {_ANY: _ANY} | {name: f"{name}, {count:,} hands" for name, count in self._base.sources()}
+        self._source.set_options(sources, value=source if source in sources else self._source.value)
+
+    def _search(self) -> HandSearch | None:
+        if not self._player.value:
+            return None
+        source, position = ("" if one.value == _ANY else str(one.value) for one in (self._source, self._position))
+        cost = self._cost.value
+        least = float(cost) if isinstance(cost, int | float) and cost > 0 else 0.0
+        return HandSearch(str(self._player.value), source, position, str(self._line.value or "").strip(), least)
+
+    async def show(self) -> None:
+        """Show what the filters find."""
+        try:
+            search = self._search()
+        except PokernetsError as error:
+            self._results.set_content(f'<p role="alert">{escape(str(error))}</p>')
+            return
+        if search is None:
+            self._results.set_content("<p>There are no hands yet: play some at the table, or upload a file.</p>")
+            return
+        listing = await run.io_bound(self._page_of, search)
+        if listing is None or search != self._search():
+            return
+        results, profiles, leaks, hands, unreviewable = listing
+        there = sorted({position for position, _ in results} | {str(self._position.value)} - {_ANY})
+        self._position.set_options([_ANY, *there])
+        self._results.set_content(_results_html(results))
+        self._profiles.set_content(_profiles_html(profiles))
+        self._leaks.clear()
+        with self._leaks:
+            if not leaks:
+                ui.label(_no_leaks_text(hands, len(results), unreviewable))
+            for leak in leaks:
+                ui.button(_leak_text(leak), on_click=partial(self._line.set_value, leak.line)).props(_ROW)
+        self._hands.clear()
+        with self._hands:
+            for hand in hands:
+                with ui.button(on_click=partial(self._open, hand.hand, search.player)).props(_ROW):
+                    html("hand-row").set_content(_hand_html(hand))
+
+    def _page_of(
+        self, search: HandSearch
+    ) -> tuple[list[tuple[str, float]], dict[str, Profile], list[Leak], list[ListedHand], Counter[str]]:
+        base = self._base
+        return (
+            base.results(search),
+            base.profiles(search, _SHOWN),
+            base.leaks(search, _SHOWN),
+            base.hands(search, _SHOWN),
+            base.unreviewable(search),
+        )
+
+    def _open(self, number: int, player: str) -> None:
+        text = self._base.text(number)
+        hand = next(hands_of(text, "hand", self._shared.game), None) if text else None
+        if hand is None:
+            self._history.set_content("<p>This hand cannot be shown: it does not fit PHH.</p>")
+            return
+        seen = Seen(number, hand.names.index(player), hand.names, hand.state, None)
+        results = words.results_html(hand.names, hand.state, hand.payoffs)
+        self._history.set_content(words.history_html(seen, hand.rules.big_blind) + results)
+
+    async def _uploaded(self, event: UploadEventArguments) -> None:
+        if event.file.size() > MOST_UPLOADED:
+            self._rejected()
+            return
+        self._status.set_text("Reading …")
+        name, data = event.file.name[:100], await event.file.read()
+        self._upload.reset()
+        try:
+            async with self._shared.readers:
+                read = partial(read_apart, name, data, self._shared.game, read=rows_in)
+                file = await run.io_bound(read)
+                added = await run.io_bound(self._base.add, name, file.hands if file else [])
+        except (PokernetsError, OSError) as error:
+            self._status.set_text(str(error))
+            return
+        if file is None or added is None:  # the server stops
+            return
+        self._status.set_text(f"{name}: {len(file.hands):,} hands, {added:,} of them new")
+        self._choices(file.owner, name if added else "")
+        await self.show()
+
+    def _rejected(self) -> None:
+        self._status.set_text(f"A file has at most {MOST_UPLOADED >> 20} MiB.")
+
+    async def _review(self) -> None:
+        """Reviews hand after hand, or stops doing so."""
+        search = self._search()
+        if not self._stopped or search is None:
+            self._stopped = True
+            return
+        self._stopped = False
+        self._run.set_text("Stop")
+        numbers = await run.io_bound(self._base.unreviewed, search, _REVIEWED) or []
+        left_out = await run.io_bound(self._base.unreviewable, search) or Counter[str]()
+        reviewed, decisions = 0, Counter[str]()
+        for done, number in enumerate(numbers):
+            self._progress.set_text(f"{done} of {len(numbers)} hands")
+            try:
+                refused = await run.io_bound(
+                    review_hand, self._base, number, search.player, self._shared.game, self._reviews
+                )
+                decisions.update(refused or [])
+                reviewed += 1
+            except PokernetsError as error:
+                left_out[str(error)] += 1
+            if self._stopped or self._run.is_deleted:
+                break
+            await self.show()
+        self._stopped = True
+        self._run.set_text("Review these hands")
+        self._progress.set_text(_reviewed_text(reviewed, left_out, decisions))
+
+
+def _no_leaks_text(hands: list[ListedHand], found: int, unreviewable: Counter[str]) -> str:
+    """Why no leaks are listed: `found` hands are searched, and `hands` has the costliest of them."""
+    if any(hand.cost is not None for hand in hands):
+        return "No decision that is reviewed has certainly cost anything."
+    if unreviewable.total() == found:
+        why = f": {words.reasons(unreviewable)}" if unreviewable else ""
+        return f"None of the {found:,} hands found can be reviewed{why}. Reviews are of heads-up no-limit hands."
+    return "No decision of these hands is reviewed yet: press Review these hands."
+
+
+def _reviewed_text(reviewed: int, hands: Counter[str], decisions: Counter[str]) -> str:
+    """How many hands are reviewed, and why other hands, and some of their decisions, are not."""
+    parts = [f"{reviewed:,} hands reviewed"]
+    parts += [f"{hands.total():,} hands cannot be: {words.reasons(hands)}"] * bool(hands)
+    parts += [f"{decisions.total():,} decisions in them cannot be: {words.reasons(decisions)}"] * bool(decisions)
+    return "; ".join(parts)
+
+
+def _leak_text(one: Leak) -> str:
+    line = one.line or "first to act"
+    return f"{one.cost:.2f} bb ({one.decisions} ×): {one.position}, {line}, then {one.action}"
+
+
+def _hand_html(one: ListedHand) -> str:
+    """HTML of a row of the list: position, cards, board, line, result and cost."""
+    cards, board = (words.row_cards(text) for text in (one.cards, one.board))
+    cost = "" if one.cost is None else f"cost {one.cost:.2f} bb"
+    return (
+        f"<span>{escape(one.position)}</span><span>{cards}</span><span>{board}</span>"
+        f"<span>{escape(one.line)}</span><span>{one.net:+.4g} bb</span><span>{cost}</span>"
+    )
+
+
+def _profiles_html(profiles: Mapping[str, Profile]) -> str:
+    """HTML of the statistics of players, with the counts behind them."""
+    if not profiles:
+        return "<p>No hand is found.</p>"
+
+    def cell(profile: Profile, measure: str) -> str:
+        did, of, share = profile.did[measure], profile.opportunities[measure], profile.share(measure)
+        text = "-" if share is None else f"{share:.2f}" if measure == AF else f"{share:.0%}"
+        return f"<td>{text}<br><span class=quiet>{did:,}/{of:,}</span></td>"
+
+    rows = (
+        f"<tr><th scope=row>{escape(words.seat_name(name))}</th><td>{profile.hands:,}</td>"
+        f"{''.join(cell(profile, measure) for measure in MEASURES)}</tr>"
+        for name, profile in profiles.items()
+    )
+    table = words.table_html(("player", "hands", *MEASURES), rows)
+    return f"<div class=scroll>{table}</div><p class=quiet>{_MEASURED}</p>"
+
+
+def _results_html(results: list[tuple[str, float]]) -> str:
+    """HTML of hands, big blinds won, and what they come to by position, with a graph."""
+    if not results:
+        return "<p>No hand is found.</p>"
+    by_position: defaultdict[str, list[float]] = defaultdict(list)
+    for position, net in results:
+        by_position[position].append(net)
+    every = {"all": [net for _, net in results], **dict(sorted(by_position.items()))}
+    rows = []
+    for name, nets in every.items():
+        per_hundred = estimate(100 * np.array(nets))
+        rows.append(
+            f"<tr><th scope=row>{name}</th><td>{len(nets):,}</td><td>{sum(nets):+,.1f}</td><td>{per_hundred}</td></tr>"
+        )
+    return won_graph(every["all"]) + words.table_html(("position", "hands", "bb", "bb per 100 hands"), rows)

@@ -1,0 +1,338 @@
+"""The table in the browser: cards, bets and buttons of one visitor's game, and what is beside them."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
+from html import escape
+from pathlib import Path
+from statistics import median, quantiles
+from types import MappingProxyType
+from typing import Any
+
+from nicegui import run, ui
+from nicegui.events import KeyEventArguments
+
+from poker.agents.simple import raise_menu
+from poker.game.rules import CALL, FOLD, Rules
+from poker.game.state import HandState
+from poker.play.lineup import AgentSpec
+from poker.run.errors import PokernetsError
+from poker.studio.games.table_game import PERSON, Seen
+from poker.studio.pages import words
+from poker.studio.pages.elements import Fill, Needs, UnitSwitch, html, remember, remembered, row, tabs
+from poker.studio.panels.odds import OddsSwitch
+from poker.studio.panels.read import ReadPanel
+from poker.studio.panels.review import AT_THE_TABLE, MistakesPanel, ReviewPanel, ReviewStore
+from poker.studio.server.app import loaded
+from poker.studio.server.visitors import Visit, Visitors
+
+_SIZES: Mapping[str, str | float] = {"⅓ pot": 1 / 3, "½ pot": 0.5, "¾ pot": 0.75, "pot": 1, "2 pots": 2, "all-in": "a"}
+_OPENS: Mapping[str, str | float] = {**{f"{size} bb": f"{size}x" for size in (2, 2.5, 3, 4, 5)}, "all-in": "a"}
+"""Sizes of the first raise before the flop, where x is the big blind."""
+_RERAISES: Mapping[str, str | float] = {**{f"{size}x": f"{size}x" for size in (2.5, 3, 3.5, 4, 5)}, "all-in": "a"}
+_SECONDS = 0.15
+"""Seconds between two looks at whether the game has moved on."""
+_COOKIE = "pokernets_against"
+"""Cookie of the agent that the visitor has chosen."""
+
+
+def make(
+    needs: Needs,
+    game: Rules,
+    agents: list[AgentSpec],
+    reviewer: AgentSpec | None,
+    out: str,
+    processes: int | None = 0,
+    styles: Mapping[str, str] = MappingProxyType({}),
+) -> Fill:
+    """Heads-up the visitor chooses one of several `agents`, by its words in `styles`; the first is there at once,
+    others are built when they are chosen."""
+    tables = {spec.name: [spec] for spec in agents} if game.num_players == 2 else {"": agents}
+    first, *_ = tables
+    seated = {first: Visitors(game, tables[first], reviewer, Path(out), processes)}
+    needs(seated[first].loaded)
+
+    async def sit_down(visitor: str, name: str) -> None:
+        try:
+            visitors = seated.get(name) or Visitors(game, tables[name], reviewer, Path(out), processes)
+            seated[name] = visitors
+            await loaded(visitors.loaded, ", ".join(spec.name for spec in tables[name]))
+            visit = await run.io_bound(visitors.visit, visitor)
+        except (PokernetsError, OSError) as error:
+            ui.label(str(error)).props("role=alert")
+            return
+        if visit is not None and not ui.context.client.is_deleted:  # the server goes on, and the page is still open
+            _Table(visit)
+
+    async def fill(visitor: str) -> None:
+        async def choose(name: str) -> None:
+            remember(_COOKIE, name)
+            place.clear()
+            with place:
+                await sit_down(visitor, name)
+
+        chosen = remembered(_COOKIE)
+        chosen = chosen if chosen in tables else first
+        if len(tables) > 1:
+            names = {name: styles.get(name, name) for name in tables}
+            against = ui.toggle(names, value=chosen, on_change=lambda event: choose(event.value))
+            against.props('dense no-caps unelevated aria-label="Whom you play"')
+        place = ui.element("div").style("display: contents")
+        with place:
+            await sit_down(visitor, chosen)
+
+    return fill
+
+
+class _Table:
+    """One browser's page of a game. What can be clicked is made anew for every state of the game, so that a click on an
+    old state finds nothing."""
+
+    def __init__(self, visit: Visit) -> None:
+        self._visit = visit
+        self._game = visit.game
+        self._version = -1, ""
+        self._acting = -1, -1
+        with ui.element("div").classes("columns"):
+            with ui.element("section").classes("table-side").props('aria-label="Table"'):
+                self._felt = html("felt")
+                with ui.element("div").classes("status"):
+                    self._status = ui.label().props('role=status aria-live="polite"')
+                    self._seconds = ui.label().props("aria-hidden=true").classes("quiet")
+                    ui.space()
+                    self._odds = OddsSwitch(self._show_felt)
+                    self._unit = UnitSwitch()
+                self._controls = ui.element("div").classes("controls").props('role=group aria-label="Your actions"')
+            with ui.element("section").classes("beside").props('aria-label="Beside the table"'):
+                names = ["Hand", "Review", "Mistakes", "Result", *["Read"] * self._game.reads]
+                bar, (hand, review, mistakes, result, *read) = tabs(*names)
+                with hand:
+                    self._history = html("history")
+                with review:
+                    invitation = "Ask for a hint during a hand, or review it when it is over."
+                    opened = partial(bar.set_value, "Review")
+                    self._review = ReviewPanel(visit.reviews, self._unit, opened, invitation, AT_THE_TABLE)
+                with mistakes:
+                    store = ReviewStore(visit.reviews, visit.game.files.hands, lambda number: visit.game.rules, PERSON)
+                    MistakesPanel(store, self._unit, self._review.open)
+                with result:
+                    self._result = html("result")
+                self._read = None
+                if read:
+                    with read[0]:
+                        self._read = ReadPanel(self._game)
+        self._unit.add(self._felt, self._show_anew)
+        ui.timer(_SECONDS, self._look)
+
+    def _show_anew(self) -> None:
+        self._version, self._acting = (-1, ""), (-1, -1)
+        self._look()
+
+    def _show_felt(self, seen: Seen | None = None) -> None:
+        seen = seen or self._game.seen()
+        big_blind = self._unit.of(seen.state.rules.big_blind)
+        self._felt.set_content(felt(seen, big_blind, self._odds.html(seen, big_blind)))
+
+    def _look(self) -> None:
+        """Shows the game anew if it has moved on."""
+        # before what is seen, or an action between the two would never be shown
+        version = self._game.version, self._visit.stopped
+        seen = self._game.seen()
+        self._seconds.set_text(words.waiting(seen))
+        if self._version == version:
+            return
+        self._version = version
+        big_blind = self._unit.of(seen.state.rules.big_blind)
+        self._show_felt(seen)
+        end = f"<p><b>{words.outcome(seen, big_blind)}</b></p>" if seen.state.is_over else ""
+        self._history.set_content(words.history_html(seen, big_blind) + end)
+        self._result.set_content(_result(self._visit, big_blind))
+        stopped = f"The game has stopped: {self._visit.stopped}. Reload the page to go on."
+        self._status.set_text(stopped if self._visit.stopped else words.status(seen, big_blind))
+        self._review.moved_on(seen.number, seen.state.betting)
+        if self._read is not None:
+            self._read.moved_on(seen)
+        if self._acting != (seen.number, seen.step):
+            self._acting = seen.number, seen.step
+            self._controls.clear()
+            with self._controls:
+                _Controls(self._visit, seen, self._after, self._review.open, big_blind)
+
+    def _after(self) -> None:
+        self._visit.go_on()
+        self._look()
+
+
+class _Controls:
+    """Buttons, slider and keys for one state of the game; amounts in chips, or in big blinds of `big_blind` chips."""
+
+    def __init__(
+        self,
+        visit: Visit,
+        seen: Seen,
+        after: Callable[[], None],
+        review: Callable[[int, HandState, int], Awaitable[None]],
+        big_blind: int | None = None,
+    ) -> None:
+        self._game, self._seen, self._after, self._big_blind = visit.game, seen, after, big_blind
+        self._keys: dict[str, Callable[[], object]] = {}
+        with row():
+            if seen.state.is_over:
+                self._button("New hand", "n", lambda: self._game.deal(seen.number), "color=primary")
+        if seen.is_mine:
+            self._actions()
+        if not visit.reviews.why_not and (seen.is_mine or seen.state.is_over):
+            name, key = ("Hint", "h") if seen.is_mine else ("Review hand", "v")
+            self._keys[key] = partial(review, seen.number, seen.state, seen.seat)
+            with row():
+                ui.button(name, on_click=self._keys[key]).props(f"no-caps flat {_key(key)}")
+        ui.keyboard(on_key=self._key, ignore=["input", "select", "textarea"], repeating=False)
+
+    def _actions(self) -> None:
+        legal = self._seen.state.betting.legal()
+        with row():
+            if legal.fold:
+                self._button(self._name(FOLD), "f", partial(self._act, FOLD), "color=negative")
+            self._button(self._name(CALL), "c", partial(self._act, CALL), "color=primary")
+            if legal.max_raise and legal.min_raise == legal.max_raise:
+                raises = partial(self._act, legal.max_raise)
+                self._button(self._name(legal.max_raise), "r", raises, "color=secondary")
+        if legal.max_raise > legal.min_raise:
+            self._sizes()
+            self._slider(legal.min_raise, legal.max_raise)
+
+    def _sizes(self) -> None:
+        betting = self._seen.state.betting
+        opens = betting.highest <= betting.rules.big_blind
+        sizes = _SIZES if betting.street else _OPENS if opens else _RERAISES
+        totals = [total for size in sizes.values() for total in raise_menu([size]).raise_totals(betting)]
+        with row():
+            for place, (name, total) in enumerate(zip(sizes, totals, strict=True)):
+                key = "a" if name == "all-in" else str(place + 1)
+                if total not in totals[place + 1 :]:  # else another is that size, to which this one is clipped
+                    self._button(name, key, partial(self._act, total), "outline", self._name(total))
+
+    def _name(self, action: int) -> str:
+        return words.action_name(self._seen.state.betting, action, self._big_blind)
+
+    def _slider(self, least: int, most: int) -> None:
+        start, chip = max(self._seen.state.betting.round_start()), 1 / (self._big_blind or 1)
+        lowest, highest = (least - start) * chip, (most - start) * chip
+        unit = "chips" if self._big_blind is None else "big blinds"
+        with row():
+            slider = ui.slider(min=lowest, max=highest, step=chip, value=lowest)
+            slider.props('aria-label="Size of the bet"').classes("slider")
+            form = "%d" if self._big_blind is None else "%.2f"
+            number = ui.number(value=lowest, min=lowest, max=highest, step=chip, format=form)
+            number.props(f'dense outlined aria-label="Size of the bet in {unit}"').classes("amount")
+            number.bind_value(slider)
+            button = self._button(self._name(least), "r", lambda: self._act(chosen()), "color=secondary")
+
+            def chosen() -> Any:
+                value = slider.value
+                return start + round(value / chip) if isinstance(value, int | float) and abs(value) < 1e12 else value
+
+            def name() -> None:
+                total = chosen()
+                fits = isinstance(total, int) and least <= total <= most
+                button.set_enabled(fits)
+                limits = " to ".join(words.chips(amount - start, self._big_blind) for amount in (least, most))
+                button.set_text(self._name(total).capitalize() if fits else limits)
+
+            slider.on_value_change(name)
+
+    def _act(self, action: Any) -> None:
+        self._game.act(self._seen.number, self._seen.step, action)
+
+    def _button(self, name: str, key: str, do: Callable[[], None], props: str, label: str = "") -> ui.button:
+        def click() -> None:
+            if not button.enabled:  # a key was pressed
+                return
+            try:
+                do()
+            except (PokernetsError, OSError) as error:
+                ui.notify(str(error), type="warning")
+            else:
+                self._after()
+
+        self._keys[key] = click
+        text = name[0].upper() + name[1:]
+        button = ui.button(text, on_click=click).props(f"no-caps {props} {_key(key)}").classes("action")
+        if label:
+            button.props(f'aria-label="{text}: {label}"')
+            with button:
+                ui.tooltip(label)
+        return button
+
+    async def _key(self, event: KeyEventArguments) -> None:
+        held = event.modifiers.ctrl or event.modifiers.alt or event.modifiers.meta
+        if event.action.keydown and not held and event.key.name.lower() in self._keys:
+            done = self._keys[event.key.name.lower()]()
+            if isinstance(done, Awaitable):
+                await done
+
+
+def _key(key: str) -> str:
+    """Properties of a button that a key presses, which the style sheet shows on it."""
+    return f'aria-keyshortcuts="{key}" data-key="{key}"'
+
+
+def felt(seen: Seen, big_blind: int | None, odds: str = "") -> str:
+    """HTML of the table: seats from the one after the visitor's on, the board, the pot and the HTML of its `odds`."""
+    state, players = seen.state, seen.state.rules.num_players
+    others = "".join(_seat(seen, (seen.seat + i) % players, big_blind) for i in range(1, players))
+    rules = state.rules
+    board = words.cards_html(rules, state.board) + words.PLACE * (rules.total_board_cards - len(state.board))
+    started = sum(state.betting.round_start())
+    pot = f"Pot {words.chips(state.betting.pot, big_blind)}"
+    if started and state.betting.pot != started:
+        pot += f' <span class="quiet">({words.chips(started, big_blind)} before this round)</span>'
+    return (
+        f'<div class="others{" many" * (players > 2)}">{others}</div>'
+        f'<div class="board" role="group" aria-label="Board">{board}</div>'
+        f'<div class="pot">{pot}</div>{odds}{_seat(seen, seen.seat, big_blind)}'
+    )
+
+
+def _seat(seen: Seen, seat: int, big_blind: int | None) -> str:
+    state, rules = seen.state, seen.state.rules
+    betting, cards = state.betting, state.hole_cards[seat]
+    folded = betting.folded[seat]
+    name = escape(words.seat_name(seen.names[seat]))
+    hole = words.cards_html(rules, cards) if cards else words.HIDDEN * rules.num_hole_cards * (not folded)
+    place = "<span class=dealer title=button>D</span>" if seat == rules.num_players - 1 else ""
+    if rules.num_players > 2 and not place:
+        place = f"<span class=quiet>{rules.positions[seat]}</span>"
+    bet = 0 if state.is_over else betting.committed[seat] - betting.round_start()[seat]
+    classes = "seat" + " to-act" * (betting.to_act == seat) + " folded" * folded + " me" * (seat == seen.seat)
+    behind = words.chips(rules.stacks[seat] - betting.committed[seat], big_blind)
+    posted = f"{words.blind_name(betting, seat) or 'bet'} {words.chips(bet, big_blind)}" if bet else ""
+    return (
+        f'<div class="{classes}" role="group" aria-label="{name}">'
+        f'<div class="hole">{hole}</div>'
+        f'<div class="who"><b>{name.replace("_", "_<wbr>")}</b> {place}<br>'
+        f"{behind}{' · folded' if folded else ''}</div>"
+        f'<div class="bet">{posted}</div></div>'
+    )
+
+
+def _result(visit: Visit, big_blind: int | None) -> str:
+    result, thought = visit.result, visit.game.thought
+    chips, adjusted = list(result.chips), result.adjusted
+    against = ", ".join(f"{escape(name)} {mark}" for name, mark in visit.agents.items())
+    rows = [("Against", against), ("Hands", f"{len(chips):,}")]
+    if chips:
+        won = ("Chips", f"{sum(chips):+,.0f}") if big_blind is None else ("Won", f"{sum(chips) / big_blind:+,.2f} bb")
+        rows += [won, ("Per hand", f"{result.mbb(chips):+} mbb")]
+        luck = "not known" if adjusted is None else f"{result.mbb(adjusted):+} mbb"
+        rows.append(("Per hand, luck taken out (AIVAT)", luck))
+    if thought:
+        slow = quantiles(thought, n=20)[-1] if len(thought) > 1 else thought[0]
+        times = f"{len(thought)} decisions, median {median(thought):.2f} s, 95th percentile {slow:.2f} s"
+        rows.append(("The agent's thinking time", times))
+    if visit.game.incidents:
+        last = visit.game.incidents[-1]
+        rows.append(("Failures", f"{len(visit.game.incidents)}; the last: {escape(last.error)}"))
+    body = "".join(f"<tr><th scope=row>{name}</th><td>{value}</td></tr>" for name, value in rows)
+    note = "mbb: thousandths of a big blind; intervals are 95%." if chips else "No hand is over yet."
+    note += " Beside the name of an agent is a fingerprint of its settings and of what it was made from."
+    return f"<table>{body}</table><p class=quiet>{note} Hands are kept in {escape(str(visit.folder))}.</p>"

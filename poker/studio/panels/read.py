@@ -1,0 +1,64 @@
+"""The panel of what an agent that learns makes of its opponent: what it expects beside what was done."""
+
+from collections.abc import Sequence
+from html import escape
+
+import numpy as np
+from nicegui import background_tasks, run
+
+from poker.agents.base import OpponentRead
+from poker.game.state import HandState
+from poker.opponents.model import CLASS_NAMES, NUM_CLASSES, action_class
+from poker.run.errors import PokernetsError
+from poker.studio.games.table_game import Seen, TableGame
+from poker.studio.pages import words
+from poker.studio.pages.elements import html
+
+_NO_HAND = "<p class=quiet>No hand that the agent has seen is over yet.</p>"
+
+
+class ReadPanel:
+    """Panel for the agent of `game`: its view of the visitor, anew after each hand."""
+
+    def __init__(self, game: TableGame) -> None:
+        self._game, self._number = game, -1
+        self.place = html("read")
+        self.place.set_content(_NO_HAND)
+
+    def moved_on(self, seen: Seen) -> None:
+        if seen.state.is_over and seen.number != self._number:
+            self._number = seen.number
+            background_tasks.create(self._ask())
+
+    async def _ask(self) -> None:
+        """Ask in a thread: the agent may be busy with what the hand taught it."""
+        try:
+            answer = await run.io_bound(self._game.read)
+            content = _NO_HAND if answer is None else read_html(*answer)
+        except PokernetsError as error:
+            content = f"<p>{escape(str(error))}</p>"
+        if not self.place.is_deleted:
+            self.place.set_content(content)
+
+
+def read_html(decisions: Sequence[tuple[HandState, int]], read: OpponentRead) -> str:
+    """HTML of a table by street and by whether there was a bet to call: how often the visitor folded, checked or
+    called, and bet or raised in these decisions, and how often the agent expects that now."""
+    if not decisions:
+        return _NO_HAND
+    spots = np.array([(state.street, state.betting.to_call > 0) for state, _ in decisions])
+    kinds = np.array([action_class(action) for _, action in decisions])
+    rows = []
+    for street, asked in np.unique(spots, axis=0).tolist():
+        here = (spots == (street, asked)).all(axis=1)
+        shares = [((kinds[here] == kind).mean(), read.expected[here, kind].mean()) for kind in range(NUM_CLASSES)]
+        cells = "".join(f"<td>{done:.0%}</td><td>{expected:.0%}</td>" for done, expected in shares)
+        spot = f"{words.STREETS[street]}, {'facing a bet' if asked else 'no bet'}"
+        rows.append(f"<tr><th scope=row>{spot}</th><td>{here.sum()}</td>{cells}</tr>")
+    heads = ["", "decisions", *(head for name in CLASS_NAMES for head in (name, "expected"))]
+    playing = f"It plays by this, to {read.trust:.0%}." if read.trust else "It does not play by this yet."
+    return (
+        f"<p>What you do, and what it expects of you. {playing}</p>{words.table_html(heads, rows)}"
+        "<p class=quiet>Since it sat down, whatever you held. It plays by this as far as that explains your actions"
+        " better than sound play does.</p>"
+    )

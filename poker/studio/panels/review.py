@@ -1,0 +1,417 @@
+"""Reviews beside the table: a decision solved, and the biggest mistakes of all hands played here."""
+
+from collections import Counter
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from html import escape
+from math import isnan
+from typing import Any
+
+from nicegui import run, ui
+
+from poker.formats.acpc.log import LoggedHand
+from poker.game.betting import Betting
+from poker.game.cards import PREFLOP_CLASS, PREFLOP_CLASS_SIZE, RARE, hand_index
+from poker.game.rules import Rules
+from poker.game.state import HandState
+from poker.kernels.types import Floats
+from poker.run.errors import PokernetsError
+from poker.search.opponent_decision import IMPROBABLE
+from poker.studio.explorer.cells import MOVE_FOCUS, Cell, action_colours, class_grid, heat, strategy_cell
+from poker.studio.hands.review import (
+    Advice,
+    DecisionReview,
+    Mistake,
+    PlayedDecision,
+    Reviews,
+    decisions_of,
+    ends_after,
+)
+from poker.studio.pages import words
+from poker.studio.pages.elements import UnitSwitch, html, row
+
+_CONTINUATIONS = ("then as the blueprint", "then folding more", "then calling more", "then raising more")
+_OFTEN = 0.005
+"""Least share of an answer that is shown."""
+_SHOWN_MISTAKES = 50
+_LEAST = 0.01
+"""Least mistake that is listed, in big blinds."""
+_SOLVING = '<p role="status">Solving to the precision of a review …</p>'
+AT_THE_TABLE = "EV: what is won from here on, a fold being 0, against the range that the agent has here."
+"""Explanation of the numbers of a review."""
+_ERROR = (
+    "Where two EVs are given, the first is what the solver's play wins after the action, the second what the best play"
+    " would; ± is the solve's exploitability and that difference. Values learned at the depth limit err too. After an"
+    f" action of the agent that sound play takes in less than {IMPROBABLE:.0%} of its hands its range is a guess: the"
+    " decision is solved too for any hand, and for the strongest and the weakest alone, and ± covers all of them."
+)
+
+
+@dataclass(frozen=True)
+class ReviewStore:
+    """Hands that were played, and reviews of the decisions of the player `name`; `rules` gives those of a hand."""
+
+    reviews: Reviews
+    hands: Callable[[], list[LoggedHand]]
+    rules: Callable[[int], Rules]
+    name: str
+
+
+class ReviewPanel:
+    """Panel of the decisions of one hand, one of them solved and shown, with `note`; before that the `invitation`.
+    `opened` is called before a hand is opened."""
+
+    def __init__(
+        self, reviews: Reviews, unit: UnitSwitch, opened: Callable[[], object], invitation: str, note: str
+    ) -> None:
+        self._reviews, self._unit, self._opened, self._note = reviews, unit, opened, note
+        self._invitation = f"<p>{escape(reviews.why_not or invitation)}</p>"
+        self._request = 0
+        self._hint: tuple[int, str] | None = None
+        """Hand and betting of the hint shown, None where there is none."""
+        self._opinion: DecisionReview | Advice | None = None
+        self._buttons: dict[HandState, tuple[int | None, ui.button]] = {}
+        """Action taken (None: to come) and button for each decision, as the person saw it."""
+        with ui.element("div").classes("review"):
+            self._title = html()
+            self._choices = row("Decisions of the hand")
+            self._answer = html().props('aria-live="polite"').on("keydown", js_handler=MOVE_FOCUS)
+        self._title.set_content(self._invitation)
+        unit.add(self._title, self._show)
+
+    async def open(self, number: int, state: HandState, seat: int, at: str | None = None) -> None:
+        """Open a hand as the person has seen it: at the decision after the betting `at`, else at one to come, else at
+        the first that can be reviewed."""
+        self._opened()
+        ui.run_javascript(f"getHtmlElement({self._title.id})?.scrollIntoView({{block: 'nearest'}})")
+        self._title.set_content(f"<h2>Hand {number + 1}: {words.small_cards(state.rules, state.hole_cards[seat])}</h2>")
+        choices: list[tuple[HandState, int | None]] = list(decisions_of(state, seat))
+        if state.to_act == seat:
+            choices.insert(0, (state.view(seat), None))
+        self._hint = (number, state.betting.text()) if state.to_act == seat else None
+        self._opinion = None
+        self._choices.clear()
+        self._buttons.clear()
+        with self._choices:
+            for view, action in choices:
+                button = ui.button(on_click=partial(self._decision, view, action)).props("no-caps dense outline")
+                self._buttons[view] = action, button
+        self._show()
+        at_betting = [one for one in choices if one[0].betting.text() == at]
+        reviewed = [one for one in choices if not self._reviews.refusal(one[0])]
+        if choices:
+            await self._decision(*(at_betting or reviewed or choices)[0])
+        else:
+            self._answer.set_content("<p>You had no decision in this hand.</p>")
+
+    def moved_on(self, number: int, betting: Betting) -> None:
+        """Take back a hint for another decision than the one at `betting`."""
+        if self._hint is None or self._hint == (number, betting.text()):
+            return
+        self._hint = self._opinion = None
+        self._request += 1
+        self._buttons.clear()
+        self._choices.clear()
+        self._title.set_content(self._invitation)
+        self._answer.set_content("")
+
+    async def _decision(self, view: HandState, action: int | None) -> None:
+        self._request = request = self._request + 1
+        for other, (_, button) in self._buttons.items():
+            if other == view:
+                button.props("aria-pressed=true", remove="outline")
+            else:
+                button.props("aria-pressed=false outline")
+        self._answer.set_content(_SOLVING)
+        opinion, error = await _tried(self._reviews.opinion, view, action)
+        if request == self._request:
+            self._opinion = opinion
+            if opinion is None:
+                self._answer.set_content(f'<p role="alert">{escape(error)}</p>')
+            self._show()
+
+    def _show(self) -> None:
+        """Show the decisions, and the one solved, in the unit chosen."""
+        big_blind = self._unit.of(self._reviews.big_blind)
+        for view, (action, button) in self._buttons.items():
+            what = "now" if action is None else words.action_name(view.betting, action, big_blind)
+            button.set_text(f"{words.STREETS[view.street]}: {what}")
+        if self._opinion is not None:
+            if isinstance(self._opinion, Advice):
+                self._answer.set_content(advice_html(self._opinion, big_blind))
+            else:
+                self._answer.set_content(decision_html(self._opinion, self._note, big_blind))
+
+
+class MistakesPanel:
+    """Panel of the costliest decisions; reviews hands that are not reviewed yet when asked to."""
+
+    def __init__(
+        self, store: ReviewStore, unit: UnitSwitch, open_hand: Callable[[int, HandState, int, str], Awaitable[None]]
+    ) -> None:
+        self._store, self._unit, self._open = store, unit, open_hand
+        self._stopped = True
+        with ui.element("div").classes("review"):
+            with row():
+                self._button = ui.button("Review all my hands", on_click=self._run).props("no-caps color=primary")
+                self._button.set_enabled(not store.reviews.why_not)
+                self._progress = ui.label().props("role=status")
+            self._list = ui.element("div").classes("mistakes")
+        unit.add(self._list, self._show)
+        self._show()
+
+    async def _run(self) -> None:
+        """Reviews hand after hand, or stops doing so."""
+        if not self._stopped:
+            self._stopped = True
+            return
+        self._stopped, store = False, self._store
+        self._button.set_text("Stop")
+        hands = await run.io_bound(lambda: store.reviews.missing(store.hands(), store.name)) or []
+        for done, hand in enumerate(hands):
+            self._progress.set_text(f"{done} of {len(hands)} hands")
+            seat = hand.names.index(store.name)
+            _, error = await _tried(store.reviews.hand, hand.number, hand.state, seat)
+            if error:
+                self._progress.set_text(error)
+                break
+            if self._stopped or self._button.is_deleted:
+                break
+            self._show()
+        else:
+            left_out = await run.io_bound(self._left_out) or Counter[str]()
+            but_for = f", but for {left_out.total():,} decisions: {words.reasons(left_out)}" if left_out else ""
+            self._progress.set_text(f"All hands are reviewed{but_for}.")
+        self._stopped = True
+        self._button.set_text("Review all my hands")
+
+    def _left_out(self) -> Counter[str]:
+        """Reasons why decisions are not reviewed."""
+        store = self._store
+        refused = (store.reviews.refused(hand.state, hand.names.index(store.name)) for hand in store.hands())
+        return Counter(why for hand in refused for _, why in hand)
+
+    def _show(self) -> None:
+        mistakes = [one for one in self._store.reviews.mistakes() if not one.is_guess]
+        costly = [one for one in mistakes if one.most >= _LEAST * self._store.rules(one.hand).big_blind]
+        mistakes = sorted(costly, key=lambda one: not one.is_certain)[:_SHOWN_MISTAKES]
+        self._list.clear()
+        with self._list:
+            for one in mistakes:
+                rules = self._store.rules(one.hand)
+                text = mistake_text(one, rules, self._unit.of(rules.big_blind))
+                ui.button(text, on_click=partial(self._look, one)).props("no-caps flat dense align=left")
+
+    async def _look(self, one: Mistake) -> None:
+        hands = await run.io_bound(self._store.hands) or []
+        for hand in hands:
+            if hand.number == one.hand:
+                seat = hand.names.index(self._store.name)
+                await self._open(one.hand, hand.state.view(seat), seat, one.betting)
+
+
+async def _tried(solve: Callable[..., Any], *arguments: Any) -> tuple[Any, str]:
+    """The result and an empty text, or None and the error's text."""
+    try:
+        return await run.io_bound(solve, *arguments), ""
+    except (PokernetsError, OSError) as error:
+        return None, str(error)
+
+
+def mistake_text(one: Mistake, rules: Rules, big_blind: int | None = None) -> str:
+    """A row of the list; the loss is in big blinds, by which hands of all stakes compare."""
+    betting = Betting.parse(rules, one.betting)
+    names = (words.action_name(betting, betting.parse_action(text), big_blind) for text in (one.chosen, one.best))
+    chosen, best = names
+    lost = f"{one.loss / rules.big_blind:.2f}" if one.is_certain else f"at most {one.most / rules.big_blind:.2f}"
+    if one.is_certain and one.range_error:
+        lost = f"at least {one.least / rules.big_blind:.2f}"
+    where = f"hand {one.hand + 1}, {one.cards}, {words.STREETS[betting.street].lower()}"
+    return f"{lost} bb: {where}: {chosen}, best {best}"
+
+
+def decision_html(one: DecisionReview, note: str, big_blind: int | None = None) -> str:
+    """HTML of a reviewed decision: actions with frequency and EV, the loss, the parts of the EVs, the grids and the
+    note; amounts in chips, or in big blinds of `big_blind` chips."""
+    names, held = _names(one, big_blind), int(PREFLOP_CLASS[hand_index(*one.cards)])
+    evs = [_ev(*pair, one.exploitability, big_blind) for pair in zip(one.evs, one.best_evs, strict=True)]
+    actions = words.table_html(("action", "solver", _in(big_blind)), _action_rows(one, names, evs))
+    return (
+        f"{_board_html(one, big_blind)}{actions}{_weight_html(one)}"
+        f"{_lost_html(one, big_blind)}{_beliefs_html(one, big_blind)}{_parts_html(one, names, big_blind)}"
+        f"{_strategy_html('What sound play does with your hands', one, names, held)}"
+        "<h3>What the agent takes you to hold</h3>"
+        f"{class_grid(range_cells(one.believed, held), 'Your range as the agent sees it')}"
+        f"<p class=quiet>{escape(note)} {_ERROR}</p>"
+    )
+
+
+def advice_html(one: Advice, big_blind: int | None = None) -> str:
+    """HTML of what the agent would do: actions with frequency, the grid, and why there are no EVs."""
+    names, held = _names(one, big_blind), int(PREFLOP_CLASS[hand_index(*one.cards)])
+    return (
+        f"{_board_html(one, big_blind)}{words.table_html(('action', 'agent'), _action_rows(one, names))}"
+        f"{_weight_html(one)}<p class=quiet>{escape(one.why)}</p>"
+        f"{_strategy_html('What the agent would do with your hands', one, names, held)}"
+    )
+
+
+def _names(one: PlayedDecision, big_blind: int | None) -> list[str]:
+    return [words.action_name(one.betting, action, big_blind) for action in one.actions]
+
+
+def _shades(names: Sequence[str]) -> list[str]:
+    return [f'<span class="shade" style="background: {colour}"></span>' for colour in action_colours(names)]
+
+
+def _board_html(one: PlayedDecision, big_blind: int | None) -> str:
+    if not one.board:
+        return ""
+    cards = words.small_cards(one.betting.rules, one.board)
+    return f"<p>Board {cards}, pot {words.chips(one.betting.pot, big_blind)}</p>"
+
+
+def _action_rows(one: PlayedDecision, names: Sequence[str], evs: Sequence[str] | None = None) -> list[str]:
+    rows = []
+    for place, (action, shade, name) in enumerate(zip(one.actions, _shades(names), names, strict=True)):
+        marked, mine = (" class=chosen", " (you)") if action == one.chosen else ("", "")
+        ev = "" if evs is None else f"<td>{evs[place]}</td>"
+        rows.append(f"<tr{marked}><th scope=row>{shade}{name}{mine}</th><td>{one.frequencies[place]:.0%}</td>{ev}</tr>")
+    return rows
+
+
+def _strategy_html(title: str, one: PlayedDecision, names: Sequence[str], held: int) -> str:
+    legend = " ".join(f"{shade}{name}" for shade, name in zip(_shades(names), names, strict=True))
+    return (
+        f'<h3>{title}</h3><p class="legend">{legend}</p>'
+        f"{class_grid(strategy_cells(names, one.grid, held), 'Strategy by class of hand')}"
+    )
+
+
+def _in(big_blind: int | None) -> str:
+    return f"EV, {'chips' if big_blind is None else 'bb'}"
+
+
+def _number(value: float, big_blind: int | None) -> str:
+    """An EV without its unit."""
+    amount, digits = (value, 1) if big_blind is None else (value / big_blind, 2)
+    return f"{amount:+,.{digits}f}" if round(amount, digits) else "0"
+
+
+def _ev(value: float, best: float, exploitability: float, big_blind: int | None) -> str:
+    """The EV, up to that of best play where this is higher by more than the solve's exploitability."""
+    text, most = _number(value, big_blind), _number(best, big_blind)
+    return text if best - value <= exploitability or text == most else f"{text} to {most}"
+
+
+def _amount(value: float, big_blind: int | None) -> str:
+    """A loss or an error with its unit."""
+    least, unit, digits = (0.1, "chips", 1) if big_blind is None else (_LEAST, "bb", 2)
+    amount = value / (big_blind or 1)
+    return f"{amount:,.{digits}f} {unit}" if amount >= least else f"less than {least} {unit}"
+
+
+def _lost_html(one: DecisionReview, big_blind: int | None) -> str:
+    """HTML of the loss by the action taken, no more exact than the solve, and of the solve's exploitability."""
+    exact = _amount(one.exploitability, big_blind)
+    text = f"Exploitability of the solve: {exact}, {one.exploitability / one.betting.pot:.1%} of the pot"
+    solve = f"<p class=quiet>{text}{'' if one.finished else '; it did not reach its precision'}.</p>"
+    if one.loss is None:
+        return solve
+    best = words.action_name(one.betting, one.best, big_blind)
+    if one.chosen == one.best:
+        lost = "<b>Lost nothing</b>"
+    elif one.is_certain:
+        lost = f"<b>Lost {_amount(one.loss, big_blind)}</b> ± {_amount(one.error, big_blind)}"
+    elif one.is_guess:
+        lost = f"<b>Perhaps nothing lost</b>, {_amount(one.loss, big_blind)} against the range that was solved for"
+    else:
+        lost = f"<b>Lost at most {_amount(one.loss + one.error, big_blind)}</b>, perhaps nothing"
+    return f"<p>{lost}; best: {best}.</p>{solve}"
+
+
+def _beliefs_html(one: DecisionReview, big_blind: int | None) -> str:
+    """HTML of how likely the solver found the agent's actions so far, and of what that says about its range."""
+    player = one.betting.to_act
+    actions = [(before, action) for before, actor, action in one.betting.turns() if actor != player]
+    parts = [
+        f"{words.action_name(before, action, big_blind)} {_share(share)}"
+        for (before, action), share in zip(actions[len(actions) - len(one.likelihoods) :], one.likelihoods, strict=True)
+    ]
+    likely = f"<p class=quiet>How likely sound play made the agent's actions: {', '.join(parts)}.</p>" if parts else ""
+    if min(one.likelihoods, default=1.0) >= IMPROBABLE:
+        return likely
+    return f"{likely}<p>An action of the agent was improbable: what it holds here is a guess.</p>"
+
+
+def _share(share: float) -> str:
+    """A frequency in percent, with the digits that small ones need."""
+    return f"{share:.0%}" if share >= 0.095 else f"{share:.1%}" if share >= 0.0005 else "less than 0.1%"
+
+
+def _weight_html(one: PlayedDecision) -> str:
+    """HTML of the weight of the hand held, where it is hardly expected here."""
+    if one.weight >= RARE:
+        return ""
+    return (
+        "<p>Sound play hardly comes here with this hand: its weight is less than"
+        f" {RARE:g} of that of the likeliest.</p>"
+    )
+
+
+def strategy_cells(names: Sequence[str], shares: Floats, held: int) -> list[Cell]:
+    """Cells of a strategy: `shares` [169, A] of its actions, NaN where nobody can hold the class; `held` is marked."""
+    rows = enumerate(shares.tolist())
+    return [strategy_cell(names, row, 1.0, "cannot be held", _OFTEN, number == held) for number, row in rows]
+
+
+def range_cells(shares: Floats, held: int) -> list[Cell]:
+    """Cells of a range: `shares` [169] of its classes; its likeliest hands are the hottest."""
+    each = shares / PREFLOP_CLASS_SIZE
+    most = max(float(each.max()), 1e-30)
+    return [
+        Cell(heat(float(one), 0.0, most), "", f"{share:.2%} of the range", held=number == held)
+        for number, (one, share) in enumerate(zip(each, shares, strict=True))
+    ]
+
+
+def _parts_html(one: DecisionReview, names: Sequence[str], big_blind: int | None) -> str:
+    """HTML of the parts whose mean is an action's EV: the agent's answers, and continuations at the depth limit."""
+    lines = []
+    for action, name, ev in zip(one.actions, names, one.evs, strict=True):
+        rows = [_part_row(f"<b>{name}</b>", None, ev, big_blind), *_end_rows(one, (action,), big_blind)]
+        for path, (share, value) in one.answers.items():
+            if path[0] == action and share >= _OFTEN:
+                reply = words.action_name(one.betting.apply(action), path[1], big_blind)
+                rows.append(_part_row(f"<span class=part>agent: {reply}</span>", share, value, big_blind))
+                rows += _end_rows(one, path, big_blind)
+        if len(rows) > 1:
+            lines += rows
+    if not lines:
+        return ""
+    limited = any(ends_after(one, action) is not None for action in one.actions)
+    limit = " A round that ends at the depth limit goes on by continuations, of which the solver lets you pick."
+    return (
+        "<details><summary>How the EVs add up</summary><p class=quiet>The EV of an action is the mean of those of the"
+        f" answers below it, weighted by how often they come.{limit if limited else ''}</p>"
+        f"{words.table_html(('then', 'how often', _in(big_blind)), lines)}</details>"
+    )
+
+
+def _end_rows(one: DecisionReview, path: tuple[int, ...], big_blind: int | None) -> list[str]:
+    """The continuations at the depth limit, where `path` leads there and there is a choice of them."""
+    values = one.ends.get(path, ())
+    heads: Sequence[str] = _CONTINUATIONS
+    if len(values) != len(heads):
+        heads = [f"then continuation {k + 1}" for k in range(len(values))]
+    return [
+        _part_row(f"<span class=end>{head}</span>", share, ev, big_blind)
+        for head, share, ev in zip(heads, one.picks.get(path, ()), values, strict=True)
+        if share >= _OFTEN
+    ]
+
+
+def _part_row(name: str, share: float | None, ev: float, big_blind: int | None) -> str:
+    often = "" if share is None else f"{share:.0%}"
+    return f"<tr><th scope=row>{name}</th><td>{often}</td><td>{'-' if isnan(ev) else _number(ev, big_blind)}</td></tr>"

@@ -1,0 +1,169 @@
+"""The games of all visitors: one for each browser, in a folder of its own."""
+
+import contextlib
+import logging
+import threading
+import weakref
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from poker.evaluation.matches.noted import RunningResult
+from poker.game.rules import Rules
+from poker.game.state import HandState, RangedPolicy
+from poker.play.lineup import AgentSpec
+from poker.run.child import ChildFailure
+from poker.run.errors import PokernetsError, described
+from poker.run.lock import alone
+from poker.search.opponent_decision import DecisionSolver, SolvedDecision
+from poker.store.artifacts import fingerprint_of_settings
+from poker.store.lru_cache import LRUCache
+from poker.studio.games.pool import Call, Pool
+from poker.studio.games.table_files import TableFiles
+from poker.studio.games.table_game import PERSON, Opponents, TableGame
+from poker.studio.hands.review import Reviews
+
+_THREADS = 200
+"""Games whose agents act at a time; nearly all of them wait for the pool of agents."""
+_OPENING = 64
+"""Locks of visitors whose games are being opened."""
+REVIEWER = ""
+"""Name of the agent that reviews in place of those that play; none of these has it."""
+_MARK = 10
+"""Characters of a fingerprint that are shown."""
+_REMEMBERED = 100
+"""Games that stay in memory when nobody looks at them; others are read from their files again."""
+
+
+@dataclass(eq=False)
+class Visit:
+    """A visitor's game and its result so far, against `agents`, fingerprints of settings and artifacts by name;
+    `stopped` says why the agents have stopped, empty while they have not."""
+
+    game: TableGame
+    result: RunningResult
+    folder: Path
+    reviews: Reviews
+    pool: ThreadPoolExecutor
+    agents: Mapping[str, str]
+    stopped: str = ""
+    _turn: threading.Lock = field(default_factory=threading.Lock)
+    _waiting: bool = False
+
+    def go_on(self) -> None:
+        """Lets the agents act, in one thread; one more waits for its turn however often it is asked for meanwhile."""
+        self.stopped = ""
+        if not self._waiting:
+            self._waiting = True
+            self.pool.submit(self._agents_act)
+
+    def _agents_act(self) -> None:
+        with self._turn:
+            self._waiting = False
+            try:
+                self.game.let_agents_act()
+            except Exception as error:
+                logging.exception("a game has stopped; it goes on when its page is opened again")
+                self.stopped = described(error)
+
+
+class Visitors:
+    """Games of `rules` against `specs`, kept under `out` by game, agents and visitor; agents with other settings count
+    as other agents. One server at a time: games are kept in memory, and two would deal the same hands."""
+
+    def __init__(
+        self, rules: Rules, specs: Sequence[AgentSpec], reviewer: AgentSpec | None, out: Path, processes: int | None = 0
+    ) -> None:
+        """`reviewer` is the agent that solves for reviews where none of `specs` can. Agents are built in the
+        background, in `processes` as for a `Pool`."""
+        self._rules = rules
+        self._opponents = Opponents(rules, specs, processes)
+        settings = {spec.name: dict(spec.settings) for spec in specs}
+        mark = fingerprint_of_settings(settings, rules.to_acpc())
+        self._agents = {name: fingerprint_of_settings(one)[:_MARK] for name, one in settings.items()}
+        self._folder = out / rules.name / f"{'-'.join(settings)[:80]}-{mark[:10]}"
+        self._folder.mkdir(parents=True, exist_ok=True)
+        lock = contextlib.ExitStack()
+        lock.enter_context(alone(self._folder, f"another server plays the games in {self._folder}: end it first"))
+        weakref.finalize(self, lock.close)
+        self._reviewer = reviewer
+        self._reviewing = reviewing(rules, {spec.name: spec for spec in specs} | {REVIEWER: reviewer}, processes)
+        self._open: weakref.WeakValueDictionary[str, Visit] = weakref.WeakValueDictionary()
+        self._last: LRUCache[str, Visit] = LRUCache(_REMEMBERED)
+        self._lock = threading.Lock()
+        self._opening = [threading.Lock() for _ in range(_OPENING)]
+        self._pool = ThreadPoolExecutor(_THREADS, "table")
+        self.loaded = self._opponents.pool.start()
+        """Future that is done when the agents are built, or has the error."""
+
+    def visit(self, visitor: str) -> Visit:
+        """The one game of a visitor, however many pages show it; it goes on if it had stopped."""
+        with self._opening[hash(visitor) % _OPENING]:
+            visit = self._open.get(visitor) or self._begin(self._folder / visitor)
+            with self._lock:
+                self._open[visitor] = visit
+                self._last.put(visitor, visit)
+            visit.go_on()
+            return visit
+
+    def _begin(self, folder: Path) -> Visit:
+        files = TableFiles(folder, self._rules, agents=self._agents)
+        result = RunningResult(self._rules, PERSON, files.notes, folder / "hands.aivat.jsonl")
+        game = TableGame(self._rules, self._opponents, files, lambda hand: result.add([hand]))
+        result.add(files.hands())
+        solver, file = self._solver(str(folder))
+        reviews = Reviews(self._rules, folder / file, lambda: solver, threading.Lock())
+        return Visit(game, result, folder, reviews, self._pool, self._agents)
+
+    def _solver(self, owner: str) -> "tuple[PooledSolver, str]":
+        """The solver for the reviews of `owner`, and their file: the folder depends on the settings of the agents that
+        play, the file on those of another reviewer."""
+        for name, offers in self.loaded.result().items():
+            if offers.solves:
+                return PooledSolver(self._reviewing, owner, name), "reviews.jsonl"
+        settings = {} if self._reviewer is None else dict(self._reviewer.settings)
+        mark = fingerprint_of_settings(settings)
+        return PooledSolver(self._reviewing, owner, REVIEWER), f"reviews-{mark[:10]}.jsonl"
+
+
+@dataclass(frozen=True)
+class PooledSolver:
+    """The agent `name` of a pool, as it solves for `owner`."""
+
+    pool: Pool
+    owner: str
+    name: str = REVIEWER
+
+    def ranged_policy(self, state: HandState) -> RangedPolicy:
+        solution: RangedPolicy = self._ask("ranged_policy", state)
+        return solution
+
+    def opponents_decision(self, state: HandState, raises: tuple[int, ...] = ()) -> SolvedDecision:
+        solution: SolvedDecision = self._ask("opponents_decision", state, raises)
+        return solution
+
+    def others_decision(self, state: HandState, raises: tuple[int, ...] = ()) -> SolvedDecision:
+        solution: SolvedDecision = self._ask("others_decision", state, raises)
+        return solution
+
+    def _ask(self, method: str, *arguments: Any) -> Any:
+        try:
+            return self.pool.ask(self.owner, Call(self.name, method, arguments))
+        except ChildFailure as error:
+            raise PokernetsError(f"the solve failed: {error}") from error
+
+
+def reviewing(game: Rules, specs: Mapping[str, AgentSpec | None], processes: int | None) -> Pool:
+    """Processes that solve for reviews, beside those that play."""
+    return Pool({name: partial(solving, spec, game) for name, spec in specs.items()}, processes, background=True)
+
+
+def solving(spec: AgentSpec | None, game: Rules) -> DecisionSolver:
+    """Build the agent, which must be one that can review."""
+    agent: object = None if spec is None else spec.build(game)
+    if not isinstance(agent, DecisionSolver):
+        raise PokernetsError("reviews need an agent that solves: agents@reviewer=depth_limited")
+    return agent

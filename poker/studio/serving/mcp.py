@@ -1,0 +1,102 @@
+"""`pokernets mcp`: questions as tools of a language model, by the Model Context Protocol over stdin and stdout."""
+
+import importlib.util
+import json
+import sys
+from collections.abc import AsyncIterator, Sequence
+from contextlib import suppress
+from functools import partial
+from importlib.metadata import version
+from io import TextIOWrapper
+from typing import Any, cast
+
+from poker.game.rules import Rules
+from poker.play.lineup import AgentSpec
+from poker.run.commands import PROGRAM, how_to_install
+from poker.run.errors import PokernetsError
+
+
+def run(
+    *, game: Rules, agents: Sequence[AgentSpec], reviewer: AgentSpec | None, threads: int, processes: int | None
+) -> None:
+    """Answer until stdin ends, in `processes` as for a `Pool`."""
+    if importlib.util.find_spec("mcp") is None:
+        raise PokernetsError(f"tools for language models need `mcp`, which is not installed: {how_to_install('mcp')}")
+    import anyio  # noqa: PLC0415 (an extra)
+
+    from poker.studio.serving.questions import Desk  # noqa: PLC0415
+
+    anyio.run(_serve, Desk(game, agents, reviewer, threads, processes))
+
+
+def without_half_characters(line: str) -> str:
+    """A request with question marks for lone surrogates such as `\\ud800`, which the protocol's library does not read:
+    it could answer nothing, as it would not know the number of the request."""
+    with suppress(ValueError, RecursionError):
+        if "\\ud" in line.lower():
+            return json.dumps(json.loads(line), ensure_ascii=False).encode("utf-8", "replace").decode() + "\n"
+    return line
+
+
+async def _serve(desk: Any) -> None:
+    import anyio.to_thread  # noqa: PLC0415
+    from mcp.server.lowlevel import Server  # noqa: PLC0415
+    from mcp.server.stdio import stdio_server  # noqa: PLC0415
+    from mcp_types import (  # noqa: PLC0415
+        CallToolRequestParams,
+        CallToolResult,
+        ListToolsResult,
+        TextContent,
+        Tool,
+        ToolAnnotations,
+    )
+    from pydantic import ValidationError  # noqa: PLC0415
+
+    from poker.run.child import ChildFailure  # noqa: PLC0415
+    from poker.studio.serving.questions import KINDS, described, reasons  # noqa: PLC0415
+
+    tools = [
+        Tool(
+            name=name,
+            title=kind.title,
+            description=described(kind.question),
+            input_schema=kind.question.model_json_schema(),
+            output_schema=kind.answer.model_json_schema(),
+            annotations=ToolAnnotations(
+                title=kind.title,
+                read_only_hint=True,
+                destructive_hint=False,
+                idempotent_hint=True,
+                open_world_hint=False,
+            ),
+        )
+        for name, kind in KINDS.items()
+    ]
+
+    async def listed(_context: Any, _params: Any) -> ListToolsResult:
+        return ListToolsResult(tools=tools)
+
+    async def called(_context: Any, params: CallToolRequestParams) -> CallToolResult:
+        try:
+            if params.name not in KINDS:
+                raise PokernetsError(f"there is no tool `{params.name[:100]}`; there are {', '.join(KINDS)}")
+            question = KINDS[params.name].question.model_validate(params.arguments or {})
+            answer = await anyio.to_thread.run_sync(partial(desk.answer, "", question))
+        except ValidationError as error:
+            return refusal(reasons(error.errors()))
+        except (PokernetsError, ChildFailure) as error:
+            return refusal(str(error))
+        return CallToolResult(content=[TextContent(type="text", text=json.dumps(answer))], structured_content=answer)
+
+    def refusal(why: str) -> CallToolResult:
+        return CallToolResult(content=[TextContent(type="text", text=why)], is_error=True)
+
+    server = Server("pokernets", version=version(PROGRAM), on_list_tools=listed, on_call_tool=called)
+    requests = anyio.wrap_file(TextIOWrapper(sys.stdin.buffer, encoding="utf-8", errors="replace"))
+
+    async def readable() -> AsyncIterator[str]:
+        async for line in requests:
+            yield without_half_characters(line)
+
+    async with stdio_server(cast(Any, readable())) as (read, write):  # which takes lines from it alone
+        await server.run(read, write, server.create_initialization_options())

@@ -1,0 +1,329 @@
+"""Questions of other programs and their answers in JSON: what the Python interface answers, within limits.
+
+They come over HTTP at the table's server (`web.py`), or from a language model (`mcp.py`).
+A spot that takes more than `SECONDS` to solve as a rule is refused with its cost; hands are read within the limits of
+uploads.
+"""
+
+import threading
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field
+
+from poker.agents.base import PolicyAgent
+from poker.game.cards import RARE, hand_index, hand_text
+from poker.game.rules import Rules
+from poker.kernels.types import Columns
+from poker.opponents.profiles import AF, KEYS, Profile, profiles_in
+from poker.play.lineup import AgentSpec
+from poker.run.errors import PokernetsError, printable
+from poker.run.limits import MOST_RANGE_CHARACTERS
+from poker.spots.explorer import json_number, totals
+from poker.spots.report import SEATS
+from poker.spots.solved import solve
+from poker.studio.games.pool import Call, Pool
+from poker.studio.hands.hand_file import HandFile
+from poker.studio.server.uploads import read_apart
+from poker.studio.serving.answers import AgentAnswer, HandAnswer, ProfileAnswer, SpotAnswer
+from poker.studio.serving.loaded_agent import LoadedAgent, action_name
+
+SECONDS = 60.0
+"""Seconds of a solve."""
+MEMORY_GIB = 1.0
+"""Memory of a solve."""
+_PLACES = 8
+"""Questions of one asker that are answered or wait."""
+_TEXT_BYTES = 900_000
+"""Characters of a hand: a request has up to 1 MiB."""
+_MOST_PROFILES = 20
+"""Players of an answer."""
+_REVIEWER = ""
+
+
+class Question(BaseModel):
+    """A question of another program."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class SpotQuestion(Question):
+    """Solve a spot of heads-up no-limit hold'em from the flop, turn or river on, exactly, and tell what the player to
+    act after `words` does with every hand: frequencies and values of the actions, in chips."""
+
+    board: str = Field(max_length=20, description="3, 4 or 5 cards", examples=["QsJh2h8d3c"])
+    oop_range: str = Field(
+        max_length=MOST_RANGE_CHARACTERS, description="hands of the player who acts first", examples=["AA-88,AKs-A9s"]
+    )
+    ip_range: str = Field(
+        max_length=MOST_RANGE_CHARACTERS, description="hands of the other player", examples=["JJ-22,AQs-A2s,KQo:0.5"]
+    )
+    pot: int = Field(description="chips in the pot", examples=[60])
+    stack: int = Field(description="chips that each player has left", examples=[270])
+    bets: dict[str, str] = Field(
+        max_length=40,
+        description="sizes under `bet` and `raise`: percentages of the pot, `a` for all-in, `e` for a geometric size, a"
+        " multiple `2.5x` of a bet; more particular ones under keys such as flop_bet, oop_turn_raise, river_donk",
+        examples=[{"bet": "50%,a", "raise": "60%"}],
+    )
+    words: str = Field(
+        default="", max_length=500, description="what is done already, as in `check bet30 call 2c`", examples=["check"]
+    )
+    precision: float = Field(default=0.003, gt=0, le=1, description="exploitability, in pots, to end at")
+
+
+class AgentQuestion(Question):
+    """Ask an agent with what probabilities it takes each action, with one hand or with all that the player to act can
+    have. `weight` is how likely the agent would have acted so far as it did with a hand, the likeliest being 1;
+    probabilities are null for hands that it is not expected to have, unless a `hand` is asked for, which is solved."""
+
+    betting: str = Field(
+        default="",
+        max_length=1000,
+        description="all actions so far: f, c (check or call), r with the total chips of the player in the hand; a `/`"
+        " between rounds. Blinds are posted already",
+        examples=["r300c/cr600"],
+    )
+    board: str = Field(default="", max_length=20, description="cards of the board so far", examples=["Ks9d4c"])
+    hand: str = Field(default="", max_length=10, description="cards of the player to act", examples=["KhJd"])
+    agent: str = Field(default="", max_length=100, description="name of the agent, if there are several")
+
+
+class HandQuestion(Question):
+    """Review the decisions of a player in a hand of heads-up no-limit hold'em: what sound play does at each, the value
+    of each action, and what the action taken lost, in big blinds."""
+
+    text: str = Field(
+        max_length=_TEXT_BYTES,
+        description="a hand history as PokerStars, Bovada, Winamax, partypoker or 888 write it, or PHH, OHH; of several"
+        " hands the first that can be reviewed counts",
+        examples=["PokerStars Hand #7: Hold'em No Limit ..."],
+    )
+    player: str = Field(default="", max_length=200, description="whose decisions; else who was dealt known cards")
+
+
+class ProfileQuestion(Question):
+    """Count how players play, from their hand histories: VPIP, PFR, three-bet, c-bet, fold to c-bet, WTSD and AF, each
+    with the counts behind it."""
+
+    text: str = Field(
+        max_length=_TEXT_BYTES,
+        description="hands of tables of any size, as PokerStars, Bovada, Winamax, partypoker or 888 write them, or PHH,"
+        " OHH, ACPC logs",
+        examples=["PokerStars Hand #7: Hold'em No Limit ..."],
+    )
+    player: str = Field(
+        default="", max_length=200, description=f"whose profile; else the {_MOST_PROFILES} of most hands"
+    )
+
+
+class QuestionKind(NamedTuple):
+    """A kind of questions, that of their answers, and the title of its address or tool."""
+
+    title: str
+    question: type[Question]
+    answer: type[BaseModel]
+
+
+KINDS: dict[str, QuestionKind] = {
+    "solve": QuestionKind("Solve a spot", SpotQuestion, SpotAnswer),
+    "ask": QuestionKind("Ask an agent", AgentQuestion, AgentAnswer),
+    "review": QuestionKind("Review a hand", HandQuestion, HandAnswer),
+    "profile": QuestionKind("Count how players play", ProfileQuestion, ProfileAnswer),
+}
+"""Kinds of questions by the name of the address or tool."""
+
+
+class BusyError(PokernetsError):
+    """Too many questions are waiting."""
+
+
+class Desk:
+    """Answers questions in processes of their own, started with the first. `agents` are asked, the first of them that
+    solves reviews, or else `reviewer`; a solve has so many `threads`."""
+
+    def __init__(
+        self, game: Rules, agents: Sequence[AgentSpec], reviewer: AgentSpec | None, threads: int, processes: int | None
+    ) -> None:
+        self._game = game
+        build = partial(_Answers, game, tuple(agents), reviewer, threads)
+        self._pool = Pool({"": build}, processes, background=True)
+        self._waiting: Counter[str] = Counter()
+        self._counting, self._reading = threading.Lock(), threading.Lock()
+
+    def answer(self, asker: str, question: Question) -> dict[str, Any]:
+        """The answer, in values of JSON; the questions of one `asker` are answered one at a time.
+
+        Raises:
+            BusyError: where too many of the asker's questions wait.
+            PokernetsError: for what cannot be answered.
+        """
+        with self._place(asker):
+            file: HandFile | None = None
+            with self._reading:  # a text at a time, which may take 1 GiB
+                if isinstance(question, ProfileQuestion):
+                    return _profile(question, self._game)
+                if isinstance(question, HandQuestion):
+                    file = read_apart("the text", question.text.encode(), self._game, read=HandFile.read)
+            answer: dict[str, Any] = self._pool.ask(asker, Call("", "to", (question, file)))
+            return answer
+
+    @contextmanager
+    def _place(self, asker: str) -> Iterator[None]:
+        """Take one of the asker's places inside the block."""
+        with self._counting:
+            if self._waiting[asker] >= _PLACES:
+                raise BusyError(f"{self._waiting[asker]} of your questions wait already: ask again later")
+            self._waiting[asker] += 1
+        try:
+            yield
+        finally:
+            with self._counting:
+                self._waiting -= Counter([asker])
+
+
+class _Answers:
+    """The answers of a process of a `Desk`, whose agents are built when they are first asked."""
+
+    def __init__(self, game: Rules, agents: tuple[AgentSpec, ...], reviewer: AgentSpec | None, threads: int) -> None:
+        self._game, self._specs, self._threads = game, {spec.name: spec for spec in agents}, threads
+        self._reviewer = reviewer
+        self._built: dict[str, LoadedAgent] = {}
+
+    def to(self, question: Question, file: HandFile | None) -> dict[str, Any]:
+        match question:
+            case SpotQuestion():
+                return self._solve(question)
+            case AgentQuestion():
+                return self._ask(question)
+        assert isinstance(question, HandQuestion)
+        assert file is not None
+        return self._review(question, file)
+
+    def _agent(self, name: str) -> LoadedAgent:
+        spec = self._reviewer if name == _REVIEWER else self._specs.get(name)
+        if spec is None:
+            raise PokernetsError(f"there is no agent `{name[:100]}`; there are {', '.join(self._specs)}")
+        if name not in self._built:
+            self._built[name] = LoadedAgent(spec.build(self._game), self._game)
+        return self._built[name]
+
+    def _solve(self, question: SpotQuestion) -> dict[str, Any]:
+        spot = question.model_dump(exclude={"bets", "words", "precision"})
+        solved = solve(
+            {**question.bets, **spot},
+            precision=question.precision,
+            threads=self._threads,
+            memory_gib=MEMORY_GIB,
+            seconds=SECONDS,
+        )
+        view = solved.view(question.words)
+        return {
+            "ev": dict(zip(("oop", "ip"), map(json_number, solved.ev), strict=True)),
+            "exploitability": json_number(solved.exploitability),
+            "finished": solved.exploitability <= question.precision * question.pot,
+            "player": None if view.player is None else SEATS[view.player],
+            "actions": totals(view),
+            "hands": _json(solved.strategy(question.words)),
+        }
+
+    def _ask(self, question: AgentQuestion) -> dict[str, Any]:
+        loaded = self._agent(question.agent or next(iter(self._specs)))
+        state = loaded.state(question.betting, question.board, question.hand)
+        if state.is_over:
+            raise PokernetsError(f"nobody acts after `{question.betting}`: the hand is over")
+        facts = {"agent": loaded.agent.name, "player": state.to_act, "pot": state.betting.pot}
+        if not isinstance(loaded.agent, PolicyAgent):
+            if not question.hand:
+                raise PokernetsError(f"`{loaded.agent.name}` is asked with a `hand`: it has no policy for all of them")
+            return {**facts, "action": action_name(state, loaded.act(state))}
+        table = loaded.strategy(state)
+        if question.hand:
+            cards = state.hole_cards[state.to_act]
+            name = hand_text(hand_index(*cards)) if len(cards) == 2 else self._game.cards_text(cards)
+            table = {key: column[table["hand"] == name] for key, column in table.items()}
+        return {**facts, **_note(table), "hands": _json(table)}
+
+    def _review(self, question: HandQuestion, file: HandFile) -> dict[str, Any]:
+        player = question.player or next(iter(file.players()), "")
+        hands, left_out = file.of(player) if file.hands else ({}, file.left_out)
+        if not hands:
+            reasons_given = [*(f"{reason} ({count})" for reason, count in left_out.items()), *map(str, file.errors)]
+            raise PokernetsError(f"no hand can be reviewed: {'; '.join(reasons_given[:5])}")
+        hand = next(iter(hands.values()))
+        names = [*self._specs, *([] if self._reviewer is None else [_REVIEWER])]
+        solvers = (self._agent(name) for name in names)
+        reviewer = next((one for one in solvers if one.solves), None)
+        if reviewer is None:
+            raise PokernetsError("reviews need an agent that solves: agents@reviewer=depth_limited")
+        decisions = _json(reviewer.review(hand, player))
+        if len(hands) > 1:
+            left_out["one is reviewed at a time"] += len(hands) - 1
+        return {
+            "hand": hand.number,
+            "player": player,
+            "decisions": decisions,
+            "not_reviewed": {
+                "decisions": reviewer.not_reviewed(hand, player),
+                "hands": dict(left_out),
+            },
+        }
+
+
+def _note(table: Columns) -> dict[str, str]:
+    """A note on hands that the agent is not expected to have, where there are some in the table of a strategy."""
+    hands, weights, probabilities = table["hand"], table["weight"], list(table.values())[2]
+    unsolved = int(np.isnan(probabilities).sum())
+    if unsolved:
+        return {"note": f"{unsolved:,} of {len(hands):,} hands are null: the agent is not expected to have them here"}
+    if len(hands) == 1 and weights[0] < RARE:
+        return {"note": f"the agent is not expected to have {hands[0]} here: its row is a solve of its own"}
+    return {}
+
+
+def _profile(question: ProfileQuestion, game: Rules) -> dict[str, Any]:
+    profiles, unreadable = read_apart("the text", question.text.encode(), game, read=profiles_in)
+    if question.player and question.player not in profiles:
+        raise PokernetsError(f"{question.player} is in none of the hands; {', '.join(list(profiles)[:10])} are")
+    names = [question.player] if question.player else list(profiles)[:_MOST_PROFILES]
+    records = [profile_record(name, profiles[name]) for name in names]
+    return {"unreadable": unreadable, "others": len(profiles) - len(names), "profiles": records}
+
+
+def profile_record(name: str, profile: Profile) -> dict[str, Any]:
+    """A profile in values of JSON."""
+    shares = {
+        key: {
+            "did": profile.did[measure],
+            "opportunities": profile.opportunities[measure],
+            "share": json_number(profile.share(measure)),
+        }
+        for measure, key in KEYS.items()
+        if measure != AF
+    }
+    counts = {"raises": profile.did[AF], "calls": profile.opportunities[AF]}
+    factor = {**counts, "factor": json_number(profile.share(AF))}
+    return {"player": name, "hands": profile.hands, **shares, "af": factor}
+
+
+def described(kind: type[BaseModel]) -> str:
+    """Docstring of a kind of questions or answers as one line."""
+    return " ".join(str(kind.__doc__).split())
+
+
+def reasons(errors: Iterable[Mapping[str, Any]]) -> str:
+    """Why a question is none, from pydantic's `errors()`, without what was asked."""
+    return printable("; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in errors))
+
+
+def _json(table: Columns) -> dict[str, list[Any]]:
+    """Columns of a table in values of JSON, numbers to six digits."""
+    return {
+        name: [json_number(value) for value in column.tolist()] if np.issubdtype(column.dtype, np.floating)
+        else column.tolist()
+        for name, column in table.items()
+    }  # fmt: skip

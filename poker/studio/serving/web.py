@@ -1,0 +1,154 @@
+"""The table's server as an HTTP interface in JSON, and the page that describes it, from its OpenAPI document."""
+
+import json
+import re
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
+from html import escape
+from importlib.metadata import version
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.concurrency import run_in_threadpool
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from nicegui import app, run, ui
+from pydantic import ValidationError
+from starlette.requests import HTTPConnection
+
+from poker.game.rules import Rules
+from poker.play.lineup import AgentSpec
+from poker.run.child import ChildFailure
+from poker.run.commands import PROGRAM
+from poker.run.errors import PokernetsError
+from poker.studio.pages.elements import Fill, Needs, html
+from poker.studio.serving.answers import RefusedQuestion
+from poker.studio.serving.questions import KINDS, MEMORY_GIB, SECONDS, BusyError, Desk, Question, described, reasons
+
+PLACE = "/api"
+_LIMITS = (
+    f"Questions are POSTed as JSON, with the token of this server if it has one (`?token=`), and answered one after the"
+    f" other; a solve has {SECONDS:g} s and {MEMORY_GIB:g} GiB, and one that takes more as a rule is refused with its"
+    " cost. What cannot be answered is a 422 with the reason as `detail`; 503 asks to come again later."
+)
+_REFUSALS = {422: "The question cannot be answered", 500: "The agent has failed", 503: "Too many questions wait"}
+
+
+def make(
+    _: Needs,
+    game: Rules,
+    agents: Sequence[AgentSpec],
+    reviewer: AgentSpec | None,
+    threads: int,
+    processes: int | None,
+) -> Fill:
+    desk = Desk(game, agents, reviewer, threads, processes)
+    served = interface(desk)
+    app.mount(PLACE, served)
+
+    async def fill(_: str) -> None:
+        _show(served.openapi(), desk)
+
+    return fill
+
+
+def interface(desk: Desk) -> FastAPI:
+    """The HTTP interface of `desk`."""
+    served = FastAPI(title="pokernets", version=version(PROGRAM), description=_LIMITS, docs_url=None, redoc_url=None)
+
+    refusals: dict[int | str, dict[str, Any]] = {
+        status: {"model": RefusedQuestion, "description": why} for status, why in _REFUSALS.items()
+    }
+    for name, kind in KINDS.items():
+        served.post(
+            f"/{name}",
+            operation_id=name,
+            summary=kind.title,
+            description=described(kind.question),
+            responses={200: {"model": kind.answer, "description": described(kind.answer)}, **refusals},
+        )(_answering(desk, kind.question))
+
+    @served.exception_handler(RequestValidationError)
+    async def no_question(_: Request, error: RequestValidationError) -> JSONResponse:
+        return JSONResponse({"detail": reasons(error.errors())}, 422)
+
+    def refused(status: int, _: Request, error: Exception) -> JSONResponse:
+        return JSONResponse({"detail": str(error)}, status)
+
+    for error, status in ((PokernetsError, 422), (BusyError, 503), (ChildFailure, 500)):
+        served.add_exception_handler(error, partial(refused, status))
+    return served
+
+
+def _answering(desk: Desk, kind: type[Question]) -> Callable[[Request, Any], Awaitable[JSONResponse]]:
+    async def answer(request: Request, question: Any) -> JSONResponse:
+        return JSONResponse(await run_in_threadpool(desk.answer, _asker(request), question))
+
+    answer.__annotations__["question"] = kind  # by which FastAPI reads and describes the body
+    return answer
+
+
+def _asker(request: HTTPConnection) -> str:
+    """The address of the machine that sends the request: any program can make up cookies."""
+    return "" if request.client is None else request.client.host
+
+
+def _show(document: dict[str, Any], desk: Desk) -> None:
+    """The page: for each question its fields, an example to change and send, and the answer."""
+    schemas = document["components"]["schemas"]
+    with ui.element("section").classes("api"):
+        html().set_content(
+            f"<p>{_marked_up(document['info']['description'])}"
+            f' <a href="{PLACE}/openapi.json">The OpenAPI document</a>.</p>'
+        )
+        for path, methods in document["paths"].items():
+            _, kind, answer = KINDS[path.strip("/")]
+            html().set_content(_described(path, methods["post"], schemas[kind.__name__], schemas[answer.__name__]))
+            example = {
+                name: field["examples"][0]
+                for name, field in schemas[kind.__name__]["properties"].items()
+                if "examples" in field
+            }
+            field = ui.textarea(value=json.dumps(example, indent=1)).props(
+                f'outlined dense autogrow aria-label="Question to {path}"'
+            )
+            button = ui.button("Send").props("no-caps dense")
+            output = html().props("role=status")
+            button.on_click(partial(_send, desk, _asker(ui.context.client.request), kind, field, output))
+
+
+async def _send(desk: Desk, asker: str, kind: type[Question], field: ui.textarea, output: ui.html) -> None:
+    output.set_content("Asking …")
+    try:
+        question = kind.model_validate_json(str(field.value))
+        text = json.dumps(await run.io_bound(desk.answer, asker, question))
+    except ValidationError as error:
+        text = reasons(error.errors())
+    except (PokernetsError, ChildFailure) as error:
+        text = str(error)
+    output.set_content(f"<pre>{escape(text)}</pre>")
+
+
+def _marked_up(text: str) -> str:
+    """HTML of a text in which code stands between backticks."""
+    return re.sub("`([^`]+)`", r"<code>\1</code>", escape(text))
+
+
+def _described(path: str, operation: dict[str, Any], schema: dict[str, Any], answer: dict[str, Any]) -> str:
+    """HTML of an address and the fields of its question and of its answer."""
+    needed = schema.get("required", [])
+    rows = "".join(
+        f"<tr><th scope=row>{name}</th><td>{field['type']}{'' if name in needed else ', optional'}</td>"
+        f"<td>{_marked_up(field.get('description', ''))}</td></tr>"
+        for name, field in schema["properties"].items()
+    )
+    answer_rows = "".join(
+        f"<tr><th scope=row>{name}</th><td>{_marked_up(field.get('description', ''))}</td></tr>"
+        for name, field in answer["properties"].items()
+    )
+    return (
+        f"<h2>{operation['summary']}: POST {PLACE}{path}</h2><p>{_marked_up(operation['description'])}</p>"
+        f"<table><thead><tr><th>field</th><th>type</th><th>what it is</th></tr></thead><tbody>{rows}</tbody></table>"
+        f"<details><summary>The answer</summary><p>{_marked_up(answer['description'])}</p>"
+        f"<table><tbody>{answer_rows}</tbody></table></details>"
+    )

@@ -1,0 +1,202 @@
+"""Hands in one file: searched by line, position and cost; reviewed there, and drilled."""
+
+import sqlite3
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from poker.agents.simple import RandomAgent
+from poker.formats.histories import hands_of
+from poker.formats.phh import phhs_texts
+from poker.formats.played import PlayedHand
+from poker.game.cards import HOLDEM, cards_text
+from poker.game.rules import FOLD
+from poker.game.state import HandState
+from poker.opponents.profiles import profiles
+from poker.play.hand import play_hand
+from poker.run.errors import PokernetsError
+from poker.studio.hands.drill import draw_spot, review_hand
+from poker.studio.hands.hand_base import HandBase, HandSearch, rows_in, rows_of
+from poker.studio.hands.hand_file import FileReviews
+from tests.formats.samples import sample
+from tests.formats.sites.test_pokerstars import TOURNAMENT
+from tests.games import load_rules
+from tests.search.even_leaf import even_solver
+from tests.studio.hands.test_hand_file import HEADS_UP, RULES
+
+HANDS = 60
+
+
+@pytest.fixture
+def base(tmp_path: Path) -> HandBase:
+    return HandBase(tmp_path / "visitor" / "hands.sqlite")
+
+
+def session(count: int, players: int = 2) -> list[PlayedHand]:
+    """Hands of random players, read back from what they were written as."""
+    from poker.formats.acpc.log import LoggedHand  # noqa: PLC0415
+
+    rules = RULES if players == 2 else load_rules(f"holdem_nolimit_{players}p")
+    agents = [RandomAgent(name=f"p{seat}", raises=[0.5]) for seat in range(players)]
+    for seat, agent in enumerate(agents):
+        agent.reset(seat)
+    rng, logged = np.random.default_rng(3), []
+    for number in range(count):
+        end = play_hand(agents, HandState.deal(rules, rng))
+        names = tuple(f"p{(seat + number) % players}" for seat in range(players))
+        logged.append(LoggedHand(number, end, tuple(map(float, end.payoffs())), names))
+    return list(hands_of("".join(phhs_texts(logged)), "session", rules))
+
+
+def test_results_are_those_of_the_hands(base: HandBase) -> None:
+    hands = session(HANDS)
+    assert base.add("session", rows_of(hands, "session")) == HANDS
+    assert base.add("session", rows_of(hands, "session")) == 0
+    assert dict(base.players()) == {"p0": HANDS, "p1": HANDS}
+    assert base.sources() == [("session", HANDS)]
+    own = [hand.payoffs[hand.names.index("p0")] / 100 for hand in hands]
+    assert [net for _, net in base.results(HandSearch("p0"))] == own
+    button = [net for net, hand in zip(own, hands, strict=True) if hand.names[1] == "p0"]
+    assert [net for _, net in base.results(HandSearch("p0", position="BTN"))] == button
+    assert base.results(HandSearch("p0", source="another")) == []
+    assert base.results(HandSearch("nobody")) == []
+
+
+def test_profiles_are_those_of_the_hands_that_are_found(base: HandBase) -> None:
+    hands = session(HANDS, 6)
+    base.add("session", rows_of(hands, "session"))
+    assert base.profiles(HandSearch("p0"), 10) == profiles(hands)
+    button = [hand for hand in hands if hand.names[-1] == "p0"]
+    assert base.profiles(HandSearch("p0", position="BTN"), 10) == profiles(button)
+    assert list(base.profiles(HandSearch("p4", position="BTN"), 1)) == ["p4"]
+    assert base.profiles(HandSearch("nobody"), 3) == {}
+
+
+def test_lines_find_the_hands_with_such_a_decision(base: HandBase) -> None:
+    hands = session(HANDS)
+    base.add("session", rows_of(hands, "session"))
+    raised = [hand.number for hand in hands if hand.state.betting.actions[0][0] > 0]
+    listed = base.hands(HandSearch("p0", line="r"), HANDS)
+    ours = [hand for hand in hands if hand.number in raised and hand.names[0] == "p0"]
+    assert len(listed) == len(ours) > 3
+    assert all(one.line[0] == "r" for one in listed)
+    folds = [hand for hand in hands if hand.state.betting.actions[0][0] == FOLD]
+    assert len(base.hands(HandSearch("p0", line=""), 10**6)) == HANDS
+    assert sum(one.line == "f" for one in base.hands(HandSearch("p0"), HANDS)) == len(folds)
+    assert base.hands(HandSearch("p0", line="r*/x"), HANDS)
+    for line in ("'; DROP TABLE hands; --", "*x*x*x*", "x" * 101):
+        with pytest.raises(PokernetsError, match="a line has letters of"):
+            HandSearch("p0", line=line)
+    assert base.results(HandSearch("' OR 1=1 --", "' OR 1=1 --", "' OR 1=1 --")) == []
+
+
+def test_letters_of_a_line() -> None:
+    [row], owner = rows_in("f.txt", HEADS_UP.encode(), RULES)
+    assert owner == "Ann"
+    assert row.line == "rc/xx/xbc/brf"
+    assert [(one.player, one.place, one.line, one.action) for one in row.decisions][-3:] == [
+        ("Ben", 4, "rc/xx/xbc/", "b"),
+        ("Ann", 3, "rc/xx/xbc/b", "r"),
+        ("Ben", 5, "rc/xx/xbc/br", "f"),
+    ]
+    assert [(seat.player, seat.position, seat.cards) for seat in row.seats] == [
+        ("Ben", "BB", ""),
+        ("Ann", "BTN", "KhQh"),
+    ]
+    assert row.seats[1].net == pytest.approx(16.5)
+
+
+def test_positions_at_larger_tables(base: HandBase) -> None:
+    hands = session(5, 6)
+    base.add("six", rows_of(hands, "six"))
+    assert len(base.results(HandSearch("p0", position="HJ"))) == 1
+
+
+def test_a_hand_of_a_site_is_known_in_another_file(base: HandBase) -> None:
+    assert base.add("a.txt", rows_in("a.txt", HEADS_UP.encode(), RULES).hands) == 1
+    assert base.add("b.txt", rows_in("b.txt", f"{HEADS_UP}\n\n{TOURNAMENT}".encode(), RULES).hands) == 1
+    assert base.players()[0] == ("Ann", 1)
+    with pytest.raises(PokernetsError, match=r"no\.txt, line 1: no hands"):
+        rows_in("no.txt", b"no hands\n", RULES)
+
+
+def test_a_hand_in_the_files_of_two_players_is_there_once_with_the_cards_of_both(base: HandBase) -> None:
+    for player, added in (("p1", 1), ("p2", 0), ("p1", 0)):
+        file = rows_in(f"{player}.txt", sample(f"pokerstars_file_of_{player}").encode(), RULES)
+        assert (base.add(f"{player}.txt", file.hands), file.owner) == (added, player.upper())
+    assert base.players() == [("P1", 1), ("P2", 1)]
+    assert [base.results(HandSearch(player)) for player in ("P1", "P2")] == [[("BTN", 4.0)], [("SB", -3.0)]]
+    [hand] = hands_of(base.text(1), "hand")
+    assert [cards_text(cards) for cards in hand.state.hole_cards] == ["8c8d", "", "AhKd"]
+    another = sample("pokerstars_file_of_p2").replace("bets $4", "bets $5").replace("bet ($4)", "bet ($5)")
+    assert base.add("another.txt", rows_in("another.txt", another.encode(), RULES).hands) == 1
+
+
+def test_what_decisions_cost_and_drills(base: HandBase) -> None:
+    """Reviews note what they cost; those that cost most are drawn, with another hand of the range."""
+    agent = even_solver()
+    reviews = FileReviews(RULES, None, lambda: agent, threading.Lock())
+    base.add("a.txt", rows_in("a.txt", HEADS_UP.encode(), RULES).hands)
+    search = HandSearch("Ann")
+    [hand] = base.unreviewed(search, 10)
+    assert base.leaks(search, 10) == []
+    left_out = review_hand(base, hand, "Ann", RULES, reviews)
+    assert [why.partition(":")[0] for why in left_out] == ["The stacks differ"] * 2  # before the turn
+    [listed] = base.hands(search, 10)
+    leaks = base.leaks(search, 10)
+    assert leaks[0].cost == pytest.approx(max(leak.cost for leak in leaks))
+    assert listed.cost == pytest.approx(sum(leak.cost for leak in leaks))
+    assert leaks[0][:4] == ("BTN", "rc/xx/xbc/b", "r", 1)  # all-in with a pair of kings on AK279
+    assert base.results(HandSearch("Ann", cost=leaks[0].cost)) == base.results(search)
+    assert base.results(HandSearch("Ann", cost=leaks[0].cost + 0.01)) == []
+    rng = np.random.default_rng(5)
+    spot = draw_spot(base, HandSearch("Ann", line="rc/xx/xbc/b"), RULES, agent, rng)
+    assert (spot.seat, spot.taken, spot.state.street) == (1, 10000, 3)
+    assert 10000 in spot.solved.actions
+    weights = spot.solved.ranges[1] * HOLDEM.live(spot.state.board)
+    for _ in range(20):
+        dealt = spot.dealt(rng)
+        cards = dealt.hole_cards[1]
+        assert not set(cards) & set(spot.state.board)
+        assert weights[cards[1] * (cards[1] - 1) // 2 + cards[0]] > 0
+    decision = spot.answered(dealt, spot.solved.actions[0])
+    assert decision.cards == cards
+    assert decision.loss is not None
+    with pytest.raises(PokernetsError, match="there is no decision to drill: no hand is found"):
+        draw_spot(base, HandSearch("nobody"), RULES, agent, rng)
+    with pytest.raises(PokernetsError, match="the file does not have the cards of Ben"):
+        review_hand(base, hand, "Ben", RULES, reviews)
+
+
+def test_hands_that_cannot_be_reviewed_are_counted_by_reason(base: HandBase) -> None:
+    base.add("two", rows_of(session(5), "two"))
+    base.add("three", rows_of(session(7, 3), "three"))
+    assert base.unreviewable(HandSearch("p0")) == {"3 players": 7}
+    assert len(base.unreviewed(HandSearch("p0"), 100)) + base.unreviewable(HandSearch("p0")).total() <= 12
+    assert base.unreviewable(HandSearch("p0", source="two")) == {}
+
+
+def test_the_owner_of_a_file_is_to_whom_it_says_that_cards_were_dealt() -> None:
+    mucked = HEADS_UP.replace("Seat 2: Ben (big blind) folded on the River", "Seat 2: Ben (big blind) mucked [2c 3d]")
+    for text, owner in (
+        (mucked, "Ann"),
+        (mucked.replace("Dealt to Ann [Kh Qh]", "Dealt to Ben [2c 3d]"), "Ben"),
+        (HEADS_UP.replace("Dealt to Ann [Kh Qh]\n", ""), ""),
+    ):
+        assert rows_in("f.txt", text.encode(), RULES).owner == owner
+
+
+def test_a_base_that_is_none_or_full_is_told(tmp_path: Path) -> None:
+    (tmp_path / "no.sqlite").write_text("no base" * 1000)
+    with pytest.raises(PokernetsError, match=r"no\.sqlite cannot be used: file is not a database"):
+        HandBase(tmp_path / "no.sqlite")
+    path = tmp_path / "full.sqlite"
+    base = HandBase(path)
+    with sqlite3.connect(path) as full:
+        full.execute("CREATE TABLE filler (data BLOB)")
+        full.execute("INSERT INTO filler VALUES (zeroblob(?))", [(1 << 28) - (1 << 16)])
+    with pytest.raises(PokernetsError, match="is full: move it away"):
+        base.add("session", rows_of(session(200), "session"))
+    assert base.sources() == []

@@ -1,0 +1,178 @@
+"""Hands of files are reviewed with their own stacks, and what cannot be is refused with the setting that differs."""
+
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from poker.agents.searching.heads_up import DepthLimitedAgent
+from poker.formats.played import HistoryError
+from poker.game.cards import HOLDEM, cards_text, hand_index, parse_cards
+from poker.game.state import HandState, public_state
+from poker.run.errors import PokernetsError
+from poker.search.opponent_decision import every_hand
+from poker.solvers.vector.game import VectorGame
+from poker.solvers.vector.solver import VectorSolver
+from poker.studio.hands.hand_file import FileReviews, HandFile
+from poker.studio.hands.review import decisions_of
+from poker.tree import build_tree
+from tests.devices import CHIPS, SHARE
+from tests.formats.samples import sample
+from tests.formats.sites.test_pokerstars import LIMIT, TOURNAMENT
+from tests.games import load_rules
+from tests.search.even_leaf import MENU, even_solver
+
+RULES = load_rules("holdem_nolimit_2p")
+BOARD = "AcKd2h7s9h"  # in the suits that its flop is solved in
+
+HEADS_UP = sample("pokerstars_heads_up")
+ACPC = "# GAMEDEF\n{}\n# END GAMEDEF\nSTATE:0:{}:2c3d|KhQh/AcKd2h/7s/9h:{}:Ben|Ann\n"
+NO_SMALL_BLIND = sample("phh_no_small_blind")
+
+
+def acpc(betting: str, payoffs: str, stack: int = 20000) -> str:
+    lines = RULES.to_acpc().replace("20000 20000", f"{stack} {stack}").splitlines()[1:-1]
+    return ACPC.format("\n".join(f"# {line}" for line in lines), betting, payoffs)
+
+
+def test_the_player_whose_file_it_is_comes_first() -> None:
+    """They come first even where others have shown cards in as many hands."""
+    showdown = "Ben: shows [2c 3d] (high card Ace)\n*** SUMMARY ***"
+    for name, other, cards in (("Ann", "Ben", "2c 3d"), ("Ben", "Ann", "Kh Qh")):
+        text = HEADS_UP.replace("Dealt to Ann [Kh Qh]", f"Dealt to {name} [{'Kh Qh' if name == 'Ann' else '2c 3d'}]")
+        text = text.replace("*** SUMMARY ***", showdown.replace("Ben", other).replace("2c 3d", cards), 1)
+        file = HandFile.read("f.txt", text.encode(), RULES)
+        assert (file.errors, file.players()) == ([], [name, other])
+    for names in (["Hero", "Ann"], ["Ann", "Hero"]):
+        line = acpc("r300c/cc/cc/cc", "-300|300").replace(":Ben|Ann", f":{'|'.join(names)}")
+        assert HandFile.read("f.log", line.encode(), RULES).players() == ["Hero", "Ann"]
+
+
+def read(text: str) -> HandFile:
+    return HandFile.read("hands", text.encode(), RULES)
+
+
+def only_hand(text: str, player: str = "Ann") -> HandState:
+    hands, left_out = read(text).of(player)
+    assert not left_out
+    return hands[0].state
+
+
+@pytest.fixture(scope="module")
+def agent() -> DepthLimitedAgent:
+    return even_solver()
+
+
+def reviews_in(folder: Path, agent: DepthLimitedAgent) -> FileReviews:
+    return FileReviews(RULES, folder / "reviews.jsonl", lambda: agent, threading.Lock())
+
+
+def test_both_have_the_smaller_stack_and_a_big_blind_is_that_of_the_game() -> None:
+    file = read(HEADS_UP)
+    assert file.players() == ["Ann"]
+    [hand] = file.of("Ann")[0].values()
+    assert (hand.names, hand.payoffs) == (("Ben", "Ann"), (-1750.0, 1650.0))
+    assert hand.state.rules.stacks == (10000, 10000)
+    assert hand.state.rules.blinds == RULES.blinds
+    assert hand.state.betting.text() == "r300c/cc/cr750c/r1750r10000f"
+    assert cards_text(hand.state.runout) == BOARD
+    other = only_hand(HEADS_UP.replace("$0.25/$0.50", "$0.20/$0.50").replace("blind $0.25", "blind $0.20"))
+    assert other.rules.blinds == (100, 40)
+
+
+def test_river_evs_of_a_hand_of_100_big_blinds_are_those_of_the_vector_engine(
+    agent: DepthLimitedAgent, tmp_path: Path, device: str
+) -> None:
+    """Against a solve put together here, bit for bit on the CPU, with the ranges that the agent believes in."""
+    chips, share = (0.0, 0.0) if device == "cpu" else (CHIPS, SHARE)
+    state = only_hand(HEADS_UP)
+    view, chosen = list(decisions_of(state, 1))[-1]
+    decision = reviews_in(tmp_path, agent).decision(view, chosen)
+    assert (view.street, view.betting.pot, chosen) == (3, 2500, 10000)
+
+    board = parse_cards(BOARD)
+    ranges = agent.others_decision(public_state(view.betting, view.board), (chosen,)).ranges
+    tree = build_tree(view.betting, MENU.with_action(view.betting, chosen))
+    engine = VectorSolver(VectorGame(tree, board, every_hand(ranges, 1, board)), "apdcfr")
+    engine.run(iterations=60)
+    hand = hand_index(*parse_cards("KhQh"))
+    values = engine.action_values(0)[hand].astype(np.float64)
+    assert decision.actions == tree.actions(0)
+    np.testing.assert_allclose(decision.evs, values + 750, rtol=0, atol=chips)
+    np.testing.assert_allclose(decision.frequencies, engine.strategy(0)[hand], rtol=0, atol=share)
+    assert decision.loss == pytest.approx(values.max() - values[decision.actions.index(10000)], rel=0, abs=2 * chips)
+
+
+def test_rounds_before_the_turn_need_the_stacks_of_the_game(agent: DepthLimitedAgent, tmp_path: Path) -> None:
+    reviews, state = reviews_in(tmp_path, agent), only_hand(HEADS_UP)
+    assert [view.street for view, _ in decisions_of(state, 1)] == [0, 1, 2, 3]
+    assert [view.street for view, _ in reviews.reviewed(state, 1)] == [2, 3]
+    view, chosen = next(decisions_of(state, 1))
+    with pytest.raises(PokernetsError, match=r"this hand has 100 big blinds, the agent's game 200.*\[10000,10000\]"):
+        reviews.decision(view, chosen)
+    for stack, streets in ((18000, [0, 1, 2, 3]), (17900, [2, 3]), (22000, [0, 1, 2, 3]), (22100, [2, 3])):
+        near = only_hand(acpc("r300c/cc/cc/cc", "-300|300", stack))
+        assert [one.street for one, _ in reviews.reviewed(near, 1)] == streets
+
+
+def test_what_decisions_of_a_file_have_cost_is_kept(agent: DepthLimitedAgent, tmp_path: Path) -> None:
+    hands, _ = read(HEADS_UP + "\n\n" + HEADS_UP.replace("#7", "#8")).of("Ann")
+    reviews = reviews_in(tmp_path, agent)
+    assert reviews.missing(list(hands.values()), "Ann") == list(hands.values())
+    for hand in hands.values():
+        assert len(reviews.hand(hand.number, hand.state, 1)) == 2
+    assert reviews.missing(list(hands.values()), "Ann") == []
+    assert {(one.hand, one.betting) for one in reviews_in(tmp_path, agent).mistakes()} == {
+        (number, betting) for number in (0, 1) for betting in ("r300c/cc/c", "r300c/cc/cr750c/r1750")
+    }
+
+
+def test_chance_may_be_behind_the_actions_of_both_players(agent: DepthLimitedAgent) -> None:
+    """The agent plays as it has solved, another player need not: nothing that Ben has done rules a hand out."""
+    view, _ = list(decisions_of(only_hand(acpc("r300c/cc/cr750c/r1750f", "750|-750")), 1))[-1]
+    public, live = public_state(view.betting, view.board), HOLDEM.live(view.board)
+    others, agents = agent.others_decision(public), agent.opponents_decision(public)
+    least = [solved.ranges[0, live].min() / solved.ranges[0, live].max() for solved in (others, agents)]
+    assert least[0] > 0.02**3 > least[1]
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (LIMIT, "limit betting"),
+        (TOURNAMENT, "players: reviews are of heads-up hands"),
+        (HEADS_UP.replace("Dealt to Ann [Kh Qh]\n", ""), "the file does not have the cards of either player"),
+        (NO_SMALL_BLIND, "blinds that are not a small one of the button and a big one"),
+    ],
+)
+def test_other_games_are_refused_with_their_reason(text: str, reason: str) -> None:
+    file = read(text)
+    assert file.players() == []
+    assert not file.hands
+    assert [reason in one for one in file.left_out] == [True]
+
+
+def test_hands_without_the_player_or_their_cards_are_counted() -> None:
+    file = read(HEADS_UP)
+    assert file.of("Ben") == ({}, {"the file does not have the cards of Ben": 1})
+    assert file.of("Cy") == ({}, {"Cy is not in the hand": 1})
+    other = HandFile.read("hands", HEADS_UP.encode(), load_rules("holdem_nolimit_6p"))
+    assert [reason[:36] for reason in other.of("Ann")[1]] == ["the agent plays `holdem_nolimit_6p`:"]
+
+
+def test_a_fold_where_checking_is_free_ends_what_is_reviewed() -> None:
+    text = HEADS_UP.replace("Ann: checks\n*** TURN", "Ann: folds\n*** TURN")
+    text = text[: text.index("*** TURN")] + "Ben collected $3 from pot\n*** SUMMARY ***\nTotal pot $3 | Rake $0\n"
+    state = only_hand(text)
+    assert state.betting.text() == "r300c/c"
+    assert len(list(decisions_of(state, 1))) == 1
+
+
+def test_broken_files_say_where() -> None:
+    with pytest.raises(HistoryError, match="hands, line 1: no hands that are read here"):
+        read("What a hand this was!\n")
+    file = read(HEADS_UP + "\n\n" + HEADS_UP.replace("Ben: folds", "Ben: checks"))
+    assert list(file.of("Ann")[0]) == [0]
+    [error] = file.errors
+    assert (error.line, "Ben cannot check" in error.reason) == (51, True)

@@ -1,0 +1,155 @@
+"""Hands of the table and of files are found, reviewed and drilled in the browser; cards not seen stay hidden."""
+
+import asyncio
+import json
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from unittest.mock import AsyncMock, Mock
+
+import pytest
+from nicegui import Client
+from nicegui.page import page
+
+from poker.formats.phh import phhs_texts
+from poker.studio.games.table_game import PERSON
+from poker.studio.hands.hand_base import HandBase, HandSearch, rows_of
+from poker.studio.pages.database import _Database, _no_leaks_text, _reviewed_text, _Shared
+from tests.studio.hands.test_hand_base import session
+from tests.studio.hands.test_hand_file import HEADS_UP, RULES
+from tests.studio.pages.browser import Browser, open_browser
+from tests.studio.pages.serving import serving
+
+LEAF = "{_target_:tests.search.even_leaf.EvenLeaf}"
+
+
+def test_a_base_has_the_hands_of_the_table_as_they_were_seen(tmp_path: Path) -> None:
+    names = {"p0": PERSON, "p1": "bot"}
+    hands = [replace(hand, names=tuple(map(names.__getitem__, hand.names))) for hand in session(30)]
+    folder = tmp_path / "table" / RULES.name / "bot-0123456789" / "me"
+    folder.mkdir(parents=True)
+    (folder / "hands.phhs").write_text("".join(phhs_texts(hands)))
+    decided = hands[4].state.betting
+    before = next(before for before, player, _ in decided.turns() if hands[4].names[player] == PERSON)
+    fields: dict[str, Any] = {
+        "cards": "",
+        "board": "",
+        "chosen": "c",
+        "best": "f",
+        "exploitability": 1.0,
+        "finished": True,
+        "range_error": 0.0,
+    }
+    row = {"hand": 4, "betting": before.text(), "loss": 250.0, "error": 2.0, "frequency": 0.0, **fields}
+    (folder / "reviews.jsonl").write_text(json.dumps(row) + "\n")
+    shared = _Shared(RULES, tmp_path / "table", tmp_path / "hands", None)  # type: ignore[arg-type]
+    for _ in range(2):
+        base = shared.base_of("me")
+        assert base.sources() == [("table: bot-0123456789", 30)]
+    assert shared.base_of("another").sources() == []
+    folded = [number for number, hand in enumerate(hands, 1) if not hand.state.betting.is_showdown]
+    assert 3 < len(folded) < 30
+    for number, hand in enumerate(hands, 1):
+        cards = RULES.cards_text(hand.state.hole_cards[hand.names.index("bot")])
+        assert (cards in base.text(number)) == (number not in folded)
+    assert dict(base.players()) == {PERSON: 30, "bot": 30 - len(folded)}
+    [costly] = base.hands(HandSearch(PERSON, cost=2.4), 10)
+    assert (costly.hand, costly.cost) == (5, 2.5)
+
+
+@pytest.mark.parametrize(
+    ("hands", "decisions", "text"),
+    [
+        ({}, {}, "3 hands reviewed"),
+        ({"6 players": 2}, {}, "3 hands reviewed; 2 hands cannot be: 6 players (2)"),
+        (
+            {"limit betting: reviews are of no-limit hands": 1},
+            {"The stacks differ: this hand has 50 bb": 2, "The stacks differ: this hand has 60 bb": 1},
+            "3 hands reviewed; 1 hands cannot be: limit betting (1); 3 decisions in them cannot be: The stacks differ"
+            " (3)",
+        ),
+    ],
+)
+def test_reviews_say_what_they_leave_out(hands: dict[str, int], decisions: dict[str, int], text: str) -> None:
+    assert _reviewed_text(3, Counter(hands), Counter(decisions)) == text
+
+
+@pytest.mark.parametrize(
+    ("players", "cost", "text"),
+    [
+        (2, None, "No decision of these hands is reviewed yet"),
+        (6, None, "None of the 1 hands found can be reviewed: 6 players (1)"),
+        (2, 0.0, "No decision that is reviewed has certainly cost anything."),
+    ],
+)
+def test_why_there_are_no_leaks(players: int, cost: float | None, text: str, tmp_path: Path) -> None:
+    base, search = HandBase(tmp_path / "hands.sqlite"), HandSearch("p0")
+    base.add("session", rows_of(session(1, players), "session"))
+    base.set_costs([(0.0, 1, "p0", 0)] if cost is not None else [])
+    found = len(base.results(search))
+    assert _no_leaks_text(base.hands(search, 10), found, base.unreviewable(search)).startswith(text)
+
+
+def test_the_hands_just_imported_are_chosen(tmp_path: Path) -> None:
+    """The player is the owner of the file, whoever was chosen before, and the hands are those of the file."""
+    base = HandBase(tmp_path / "hands.sqlite")
+    names = {"p0": PERSON, "p1": "bot"}
+    played = [replace(hand, names=tuple(map(names.__getitem__, hand.names))) for hand in session(30)]
+    base.add("table: bot", rows_of(played, "table"))
+    shared = _Shared(RULES, tmp_path, tmp_path, Mock())
+    with Client(page("/")):
+        database = _Database(shared, base, "me")
+        assert database._search() == HandSearch(PERSON)
+        file = Mock(read=AsyncMock(return_value=HEADS_UP.encode()), size=lambda: 100)
+        file.name = "mine.txt"
+        asyncio.run(database._uploaded(Mock(file=file)))
+        assert database._search() == HandSearch("Ann", source="mine.txt")
+
+
+@pytest.fixture
+def browser(tmp_path: Path) -> Iterator[Browser]:
+    with serving(
+        "agents=[always_call]", "search=quick", f"reviewer.leaves=[{LEAF},{LEAF}]", f"runs={tmp_path}"
+    ) as server:
+        yield from open_browser(server.url)
+
+
+@pytest.mark.slow
+def test_hands_are_found_reviewed_and_drilled(browser: Browser, tmp_path: Path) -> None:
+    browser.open("database")
+    browser.shows(".result", "There are no hands yet")
+    browser.open()
+    for _ in range(2):
+        while browser.act("New hand", "Check", "Call") != "New hand":
+            pass
+    browser.open("database")
+    browser.shows(".result", "Big blinds won over 2 hands")
+    (tmp_path / "mine.txt").write_text(HEADS_UP)
+    browser.until(lambda: browser.all("input[type=file]"))[0].send_keys(str(tmp_path / "mine.txt"))
+    browser.shows("[role=status]", "mine.txt: 1 hands, 1 of them new")
+    browser.shows(".result", "Big blinds won over 1 hands")  # of the file's owner
+    browser.tab("Players")
+    assert browser.shows(".profiles", "Ann").text.count("100%\n1/1") >= 2
+    browser.tab("Results")
+    browser.fill("Line before a decision", "*/*/*/")
+    browser.shows(".result", "Big blinds won over 1 hands")  # as the big blind, who acts first on the river
+    browser.fill("Line before a decision", "z")
+    browser.shows("[role=alert]", "a line has letters of")
+    browser.fill("Line before a decision", "*")
+    browser.tab("Leaks")
+    browser.press("button", "Review these hands")
+    browser.shows("[role=status]", "1 hands reviewed")
+    browser.tab("Hands")
+    assert browser.labels(".hand-row .card")[0].endswith(("spades", "hearts", "diamonds", "clubs"))
+    browser.press(".mistakes button", "BTN")
+    browser.shows(".history h3", "River")
+    browser.tab("Drill")
+    browser.press("button", "Another decision")
+    browser.shows(".felt .seat")
+    browser.press(".review .line button:not([aria-label])", "C")
+    browser.shows("[role=status]", "1 answered")
+    browser.shows(".actions .chosen")
+    browser.press("button", "Same decision, another hand")
+    browser.check_page()

@@ -1,0 +1,238 @@
+"""The explorer in a browser: a spot is drawn, solved, walked through, another one cancelled; without it, its grids."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+from unittest.mock import Mock
+
+import numpy as np
+import pytest
+from nicegui import Client, ui
+from nicegui.page import page as ui_page
+from selenium.webdriver import ActionChains
+
+from conf.compose import compose
+from poker.abstraction.buckets import CardAbstraction
+from poker.game.betting import Betting
+from poker.run.errors import PokernetsError
+from poker.solvers.blueprint import always_call
+from poker.spots.solution import load_solution
+from poker.studio.explorer.cells import Cell, action_colours, card_sheet, class_grid, mixed
+from poker.studio.explorer.charts import _Charts
+from poker.studio.explorer.explorer import _Solves
+from poker.studio.pages import pages
+from poker.tree import BettingTree, bet_menu, build_tree
+from tests.games import load_rules
+from tests.studio.pages.browser import Browser, open_browser
+from tests.studio.pages.serving import serving
+
+
+def test_grids_have_aces_at_the_top_left_and_suited_hands_above() -> None:
+    names = re.findall(r"<b>(\w+)</b>", class_grid([Cell("red", "", "")] * 169, "a label"))
+    assert len(names) == 169
+    assert names[:3] + names[13:15] + names[-1:] == ["AA", "AKs", "AQs", "AKo", "KK", "22"]
+    sheet = card_sheet([None, *[Cell("red", "1", "<")] * 51], "cards")
+    assert re.findall(r"<b>(.+?)</b>", sheet)[:2] == ["A♠", "K♠"]
+    assert sheet.count('aria-label="2♣: on the board"') == 1
+    assert "&lt;" in sheet
+
+
+def test_colours_grow_with_the_bet() -> None:
+    colours = action_colours(["check", "bet50", "bet100", "allin300"])
+    assert colours[0] == "var(--call)"
+    assert colours[1:] == ["var(--raise-1)", "var(--raise-3)", "var(--raise-5)"]
+    assert action_colours(["fold", "call", "raise90"]) == ["var(--fold)", "var(--call)", "var(--raise-5)"]
+    assert "a 0.0% 25.0%, b 25.0% 100.0%" in mixed([0.25, 0.75], ["a", "b"], 1.0)
+
+
+@dataclass
+class _Spot:
+    """A solve that takes so many GiB of 4."""
+
+    gib: float
+    ended: bool = False
+    cancelled: bool = False
+
+    def cancel(self) -> None:
+        self.cancelled = self.ended = True
+
+    @property
+    def cost(self) -> SimpleNamespace:
+        return SimpleNamespace(bytes=self.gib * 2**30)
+
+    @property
+    def settings(self) -> SimpleNamespace:
+        return SimpleNamespace(memory_limit_gib=4.0)
+
+
+def test_nobody_ends_the_solves_of_others() -> None:
+    """Ended ones give way, the oldest first; those that have not ended are waited for."""
+    solves: Any = _Solves()
+    spots = {name: _Spot(1.0, ended=name != "b") for name in "abc"}
+    for name, spot in spots.items():
+        solves.keep(name, spot)
+    with pytest.raises(
+        PokernetsError, match=r"others are being solved in 1\.0 GiB of the 4\.0 .* wait until one has ended"
+    ):
+        solves.keep("d", _Spot(3.5))
+    assert list(solves.of) == ["a", "b", "c"]
+    solves.keep("d", _Spot(2.0))
+    assert list(solves.of) == ["b", "c", "d"]
+    solves.keep("b", _Spot(1.0))
+    assert (list(solves.of), spots["b"].cancelled, spots["c"].cancelled) == (["c", "d", "b"], True, False)
+
+
+def test_solves_have_half_of_the_memory_of_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = {"algorithm": "apdcfr", "precision": 0.01, "iterations": 9, "threads": 1, "blueprint": "", "out": ""}
+    assert compose("evaluate", ["evaluate=play"]).memory_limit_gib is None
+    for gib, given, wanted in ((4, None, 2.0), (64, None, 8.0), (4, 3.5, 3.5)):
+        monkeypatch.setattr(pages, "memory", lambda gib=gib: gib * 2**30)
+        page = pages.explorer(**settings, no_blueprint=PokernetsError(), memory_limit_gib=given)  # type: ignore[arg-type]
+        assert page.settings[0][-1] == wanted
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("runs")
+
+
+@pytest.fixture(scope="module")
+def browser(runs: Path) -> Iterator[Browser]:
+    with serving("agents=[always_call]", f"runs={runs}", f"artifacts={runs}/none") as server:
+        yield from open_browser(server.url)
+
+
+@pytest.fixture
+def page(browser: Browser) -> Browser:
+    browser.size(1280, 900)
+    browser.open("explorer")
+    browser.shows(".quiet", "MiB")
+    return browser
+
+
+def _river(page: Browser, precision: str) -> None:
+    fields = {"Board": "Ks9d4c4h2s", "Pot": "60", "Stack behind": "100", "Bets": "50%,a", "Raises": "a"}
+    for name, text in {**fields, "Exploitability, pots": precision, "OOP's range": "QQ+,AKs,T9s"}.items():
+        page.fill(name, text)
+
+
+def _tree() -> BettingTree:
+    bets = bet_menu(preflop=[[1.0, "a"], ["a"]], flop=[["a"]], turn=[["a"]], river=[["a"]])
+    return build_tree(Betting.start(load_rules("holdem_nolimit_2p")), bets)
+
+
+def _write_blueprint(path: Path) -> None:
+    """Write a blueprint of heads-up hold'em with two bet sizes that always calls."""
+    always_call(_tree(), CardAbstraction((), (169, 1, 1, 1), "none")).save(path, {}, {})
+
+
+def _hover(page: Browser, selector: str) -> None:
+    ActionChains(page.driver).move_to_element(page.shows(selector)).perform()
+
+
+def test_charts_leave_out_hands_that_hardly_come(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Aces that raise once in 100,000 times are in no chart after it, though they would be drawn as all others."""
+    tree = _tree()
+    root = tree.after_deal(0)
+
+    def probs(node: int) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
+        shares = np.full((169, int(tree.num_children[node])), 1.0 / int(tree.num_children[node]))
+        if node == root:
+            shares[168] = 1e-5
+            shares[168, 1] = 1 - 1e-5 * (shares.shape[1] - 1)  # calls
+        return shares
+
+    raised = next(action for action in tree.actions(root) if action > 0)
+    again = next(action for action in tree.actions(tree.child(root, raised)) if action > 0)
+    monkeypatch.setattr(ui, "run_javascript", Mock())
+    with Client(ui_page("/")):
+        charts = _Charts(Mock(tree=tree, probs=probs))
+        assert "AA: fold" in charts._grid.content
+        charts._go((raised, again))
+        assert "AA: not in the range" in charts._grid.content
+        assert charts._grid.content.count("not in the range") == 2  # the label is there twice
+
+
+def test_spots_are_drawn_solved_and_walked_through(page: Browser, runs: Path) -> None:
+    _river(page, "0.005")
+    page.shows(".quiet", "26 of 1326 hands")
+    page.press(".paint [data-c='126']")  # JJ
+    page.shows(".quiet", "32 of 1326 hands")
+    start, end = (page.shows(f".paint [data-c='{number}']") for number in (0, 2))  # 22, 42o
+    ActionChains(page.driver).click_and_hold(start).move_to_element(end).release().perform()
+    page.shows(".quiet", "62 of 1326 hands")
+    page.shows(".paint [data-c='0']").send_keys(" ")
+    page.shows(".quiet", "56 of 1326 hands")
+    page.press("button", "Solve")
+    assert float(re.findall(r"[\d.]+", page.shows(".status", "Solved").text)[0]) <= 0.5
+    page.shows(".choice", "check")
+    _hover(page, ".hands-grid [data-c='166']")  # AQs: not in the range
+    page.shows(".by-suit", "It does not come here")
+    _hover(page, ".hands-grid [data-c='168']")
+    assert page.shows(".by-suit", "A♠ A♥").text.count("%") >= 6 * 4
+    page.press(".choice", "check")
+    page.shows(".seat-name", "IP")
+    page.press(".choice", "all-in")
+    page.shows(".choice", "fold")
+    page.shows(".quiet", "EV: chips won from the starting pot of 60 and from all bets, minus one's own")
+    driver = page.driver
+    for go, seat in ((driver.back, "IP"), (driver.back, "OOP"), (driver.forward, "IP"), (driver.refresh, "IP")):
+        go()
+        page.shows(".seat-name", seat)
+    page.press(".choice", "all-in")
+    page.shows(".choice", "fold")
+    page.press(".q-btn-toggle button", "Equity")
+    assert page.until(lambda: page.shows(".hands-grid [data-c='168'] span").text).isdigit()
+    page.press(".crumbs button", "Start")
+    page.press("button", "Solution directory")
+    page.shows(".q-notification", "Written to")
+    solution = load_solution(next((runs / "spots").glob("Ks9d4c4h2s-*")) / "solution")
+    assert np.isfinite(solution.node("check").strategy.rows).all()
+    page.driver.refresh()
+    page.shows(".status", "Solved")
+    page.shows(".choice", "check")
+    assert page.nameless() == []
+    page.tab("Preflop charts")
+    command = f"python -m data_gen job=blueprint artifacts={runs}/none"
+    page.shows(".q-tab-panel", f"There is no blueprint yet. Make it with: {command}")
+    _write_blueprint(runs / "none/blueprint")
+    page.driver.refresh()
+    page.tab("Preflop charts")
+    assert "call 50 100%" in page.labels(".hands-grid [data-c='168']")[0]
+    page.press(".choice", "raise to 300")
+    page.shows(".seat-name", "BB")
+    page.press(".choice", "call")
+    page.shows(".q-tab-panel", "The first round is over")
+    for go, seat in ((driver.back, "BB"), (driver.back, "BTN"), (driver.forward, "BB")):
+        go()
+        page.shows(".seat-name", seat)
+    page.press(".crumbs button", "Start")
+    page.shows(".seat-name", "BTN")
+    assert page.errors() == []
+    assert page.foreign_requests() == []
+
+
+def test_solves_are_cancelled_and_errors_told_on_a_phone(page: Browser) -> None:
+    page.size(390, 844)
+    _river(page, "0.00001")
+    page.fill("OOP's range", "random")
+    page.tab("IP")
+    page.fill("IP's range", "random")
+    page.fill("Board", "Ks9d4c4h")
+    page.press("button", "Solve")
+    page.shows(".status", "iterations")
+    page.press("button", "Cancel")
+    page.shows(".status", "Cancelled: exploitability")
+    page.shows(".choice", "check")
+    assert page.overflow() == 0
+    page.fill("IP's range", "AA,KK")
+    page.shows(".quiet", "12 of 1326 hands")
+    page.fill("IP's range", "AA,KK,XX")
+    assert "position 7" in page.shows(".wrong", "XX").text
+    page.shows(".q-field--error")
+    page.press(".paint [data-c='167']")  # AKs
+    page.shows(".quiet", "16 of 1326 hands")
+    assert page.errors() == []

@@ -1,0 +1,215 @@
+"""Words of the pages about a hand, and their grids."""
+
+import re
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from poker.game.betting import Betting
+from poker.game.cards import PREFLOP_CLASS_SIZE, parse_cards
+from poker.game.rules import CALL, FOLD, Rules
+from poker.game.state import HandState
+from poker.studio.explorer.cells import class_grid
+from poker.studio.games.table_game import Seen
+from poker.studio.hands.review import DecisionReview, Mistake
+from poker.studio.pages import words
+from poker.studio.panels.review import decision_html, mistake_text, range_cells, strategy_cells
+from tests.games import load_rules
+
+
+@pytest.fixture(scope="module")
+def rules() -> Rules:
+    return load_rules("holdem_nolimit_2p")
+
+
+def seen(rules: Rules, betting: str, mine: str = "AhKh", theirs: str = "", board: str = "") -> Seen:
+    cards = (parse_cards(theirs), parse_cards(mine))
+    state = HandState(Betting.parse(rules, betting), cards, parse_cards(board))
+    return Seen(0, 1, ("them", "you"), state, None)
+
+
+@pytest.mark.parametrize(
+    ("betting", "action", "name"),
+    [
+        ("", FOLD, "fold"),
+        ("", CALL, "call 50"),
+        ("", 300, "raise to 300"),
+        ("", 20000, "raise to 20,000, all-in"),
+        ("c", CALL, "check"),
+        ("c", 200, "raise to 200"),
+        ("r300c/", CALL, "check"),
+        ("r300c/", 500, "bet 200"),
+        ("r300c/", 20000, "bet 19,700, all-in"),
+        ("r300c/r500", CALL, "call 200"),
+        ("r300c/r500", 1100, "raise to 800"),
+        ("r300c/r20000", CALL, "call 19,700, all-in"),
+    ],
+)
+def test_actions_are_named_by_what_they_add_to_the_street(rules: Rules, betting: str, action: int, name: str) -> None:
+    assert words.action_name(Betting.parse(rules, betting), action) == name
+
+
+def test_amounts_in_big_blinds(rules: Rules) -> None:
+    betting = Betting.parse(rules, "r250c/")
+    assert [words.action_name(betting, action, 100) for action in (CALL, 505)] == ["check", "bet 2.55 bb"]
+    assert words.status(seen(rules, ""), 100) == "Your turn: 0.5 bb to call."
+    assert words.outcome(seen(rules, "f"), 100) == "You lose 0.5 bb; them +0.5 bb."
+    story = list(words.history(seen(rules, "r300c/", board="7cQdKd"), 100))
+    assert [re.sub("<.*?>", "", title) for title, _ in story] == [
+        "Before the flop  · blinds 0.5 bb and 1 bb",
+        "Flop 7♣ Q♦ K♦ · pot 6 bb",
+    ]
+    assert story[0][1] == ["you: raise to 3 bb", "them: call 2 bb"]
+
+
+def test_blinds_are_called_so_until_their_players_act(rules: Rules) -> None:
+    names = [
+        [words.blind_name(Betting.parse(rules, betting), seat) for seat in (1, 0)]
+        for betting in ("", "c", "r300", "r300c/")
+    ]
+    assert names == [["small blind", "big blind"], ["", "big blind"], ["", "big blind"], ["", ""]]
+
+
+def test_history_tells_every_action_on_its_street(rules: Rules) -> None:
+    story = list(words.history(seen(rules, "r300c/cr600f", board="7cQdKd")))
+    assert [lines for _, lines in story] == [
+        ["you: raise to 300", "them: call 200"],
+        ["them: check", "you: bet 300", "them: fold"],
+    ]
+    title = re.sub("<.*?>", "", story[1][0])
+    assert title == "Flop 7♣ Q♦ K♦ · pot 600"
+
+
+def test_history_and_board_show_the_same_card_of_a_small_deck() -> None:
+    leduc = load_rules("leduc")
+    state = HandState(Betting.parse(leduc, "cc/"), ((), leduc.parse_cards("Qs")), leduc.parse_cards("Kh"))
+    story = words.history_html(Seen(0, 1, ("them", "you"), state, None))
+    assert "Flop K♥" in re.sub("<.*?>", "", story)
+    assert 'aria-label="king of hearts"' in words.cards_html(leduc, state.board)
+
+
+@pytest.mark.parametrize(
+    ("betting", "theirs", "text"),
+    [
+        ("", "", "Your turn: 50 to call."),
+        ("c", "", "them is thinking"),
+        ("cc/c", "", "Your turn: you may check."),
+        ("f", "", "You lose 50; them +50."),
+        ("r300f", "", "You win 100."),
+        ("r300c/cc/cc/cc", "2c3c", "You win 300 at the showdown."),
+        ("r300c/cc/cc/cc", "KcKs", "You lose 300 at the showdown; them +300."),
+        ("r300c/cc/cc/cc", "AcKc", "The pot is split at the showdown."),
+    ],
+)
+def test_status(rules: Rules, betting: str, theirs: str, text: str) -> None:
+    assert words.status(seen(rules, betting, theirs=theirs, board="7cQdKd2h9s" if "/" in betting else "")) == text
+
+
+GUESSES = np.array([40.0, 50.0, -70.0]), np.array([50.0, 40.0, -130.0])
+"""Values of the actions of `decision` against other ranges."""
+
+
+def decision(rules: Rules, chosen: int | None, mixed: float = 0.0, weight: float = 1.0, **more: Any) -> DecisionReview:
+    """Flop decision: a check wins 40 chips, a bet of 200 wins 30 to 36, one of 400 (frequency `mixed`) loses 100."""
+    state = seen(rules, "r300c/c", board="7cQdKd").state
+    actions, evs = (CALL, 500, 700), np.array([40.0, 30.0, -100.0])
+    answers: dict[tuple[int, ...], tuple[float, float]]
+    answers = {(500, FOLD): (0.25, 600.0), (500, CALL): (0.75, -160.0), (500, 900): (0.0, np.nan)}
+    called: tuple[int, ...] = (500, CALL)
+    picks, ends = {called: np.array([0.5, 0.5])}, {called: np.array([-170.0, -150.0])}
+    shares = np.tile([0.98 - mixed, 0.02, mixed], (169, 1))
+    best, believed = evs + np.array([0, 6, 0]), PREFLOP_CLASS_SIZE / 1326
+    fields: dict[str, Any] = {"exploitability": 1.0, "finished": True, **more}
+    hand, board = state.hole_cards[1], state.board
+    return DecisionReview(
+        state.betting, board, hand, chosen, actions, shares[0], shares, weight, evs, best, believed,
+        answers=answers, picks=picks, ends=ends, **fields,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("chosen", "more", "loss"),
+    [
+        (700, {}, "Lost 140.0 chips ± 1.0 chips; best: check."),
+        (500, {}, "Lost 10.0 chips ± 7.0 chips; best: check."),
+        (500, {"exploitability": 5.0}, "Lost at most 21.0 chips, perhaps nothing; best: check."),
+        (700, {"finished": False}, "Lost at most 141.0 chips, perhaps nothing; best: check."),
+        (700, {"mixed": 0.06}, "Lost at most 141.0 chips, perhaps nothing; best: check."),
+        (CALL, {}, "Lost nothing; best: check."),
+        (700, {"guesses": GUESSES}, "Lost 140.0 chips ± 41.0 chips; best: check."),
+        (
+            500,
+            {"guesses": GUESSES},
+            "Perhaps nothing lost, 10.0 chips against the range that was solved for; best: check.",
+        ),
+    ],
+)
+def test_a_loss_is_told_no_more_exactly_than_it_is_known(
+    rules: Rules, chosen: int, more: dict[str, Any], loss: str
+) -> None:
+    text = re.sub("<.*?>", "", decision_html(decision(rules, chosen, **more), "note"))
+    assert loss in text
+    precise = more.get("exploitability", 1.0)
+    assert f"Exploitability of the solve: {precise:.1f} chips, {precise / 600:.1%} of the pot" in text
+    assert ("did not reach its precision" in text) == (more.get("finished") is False)
+
+
+def test_reviews_say_how_likely_the_opponents_actions_were_and_ones_own_hand(rules: Rules) -> None:
+    likely = "How likely sound play made the agent's actions: call 200 50%, check "
+    text = re.sub("<.*?>", "", decision_html(decision(rules, 700, likelihoods=(0.5, 0.02)), "note"))
+    assert f"{likely}2.0%." in text
+    assert "improbable" not in text
+    assert "hardly comes here" not in text
+    text = re.sub("<.*?>", "", decision_html(decision(rules, 700, 0.0, 5e-5, likelihoods=(0.5, 1e-4)), "note"))
+    assert f"{likely}less than 0.1%." in text
+    assert "An action of the agent was improbable" in text
+    assert "hardly comes here with this hand" in text
+
+
+def test_evs_and_what_they_are_made_of_are_in_one_unit(rules: Rules) -> None:
+    html = decision_html(decision(rules, 700), "note", 100)
+    rows = [re.sub("<.*?>", "|", row).strip("|") for row in re.findall("<tr>(.*?)</tr>", html)]
+    lines = [re.sub("[|]+", " ", row) for row in rows]
+    assert "bet 2 bb 2% +0.30 to +0.36" in lines
+    first = lines.index("bet 2 bb +0.30")
+    assert lines[first : first + 5] == [
+        "bet 2 bb +0.30",
+        "agent: fold 25% +6.00",
+        "agent: call 2 bb 75% -1.60",
+        "then continuation 1 50% -1.70",
+        "then continuation 2 50% -1.50",
+    ]
+    assert "Lost 1.40 bb" in html
+
+
+def test_mistakes_that_may_be_none_say_so(rules: Rules) -> None:
+    one = Mistake(0, "r300c/", "AhKh", "7cQdKd", "r500", "c", 30.0, 10.0, 1.0, finished=True, range_error=0.0)
+    assert mistake_text(one, rules) == "0.30 bb: hand 1, AhKh, flop: bet 200, best check"
+    assert mistake_text(replace(one, frequency=0.05), rules).startswith("at most 0.40 bb: hand 1")
+    assert not one.is_guess
+    assert mistake_text(replace(one, range_error=9.0), rules).startswith("at least 0.21 bb: hand 1")
+    assert replace(one, range_error=30.0).is_guess
+    assert replace(one, range_error=None).is_guess
+    for unsure in (replace(one, error=30.0), replace(one, error=30.0, finished=False)):
+        assert mistake_text(unsure, rules, 100) == "at most 0.60 bb: hand 1, AhKh, flop: bet 2 bb, best check"
+
+
+def test_strategies_and_ranges_as_cells() -> None:
+    shares = np.zeros((169, 2))
+    shares[:, 0] = 1.0
+    shares[3] = [0.25, 0.75]
+    shares[0] = np.nan
+    cells = strategy_cells(["fold", "call 50"], shares, 3)
+    assert [cell.held for cell in cells].count(True) == 1
+    assert (cells[3].label, cells[3].held) == ("fold 25%, call 50 75%", True)
+    assert "var(--fold) 0.0% 25.0%, var(--call) 25.0% 100.0%" in cells[3].background
+    assert (cells[0].label, cells[0].background) == ("cannot be held", "")
+
+    believed = PREFLOP_CLASS_SIZE / PREFLOP_CLASS_SIZE.sum()
+    believed[0] *= 0.5
+    hot = [cell.background for cell in range_cells(believed, 5)]
+    assert sum("var(--hot) 100%" in one for one in hot) == 168
+    assert "var(--hot) 50%" in hot[0]
+    assert 'data-held aria-label="' in class_grid(cells, "a label")
