@@ -12,7 +12,6 @@ from typing import Any
 from unittest import mock
 
 import pytest
-import yaml
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import QuotedString
 from omegaconf import DictConfig, OmegaConf
@@ -404,12 +403,6 @@ def test_agents_that_solve_have_the_same_settings(selected: list[str]) -> None:
     ]
     assert len(solving) >= 4
     assert all(agent.search == solving[0].search for agent in solving)
-
-
-def test_variants_are_of_known_groups_and_no_files() -> None:
-    for group, options in yaml.safe_load((CONF / "variants.yaml").read_text()).items():
-        assert group in GROUPS
-        assert not [option for option in options if (CONF / group / f"{option}.yaml").exists()]
 
 
 @pytest.mark.parametrize("root", ["data_gen", "evaluate", "train"])
