@@ -116,7 +116,7 @@ def resolve(node: Any) -> Any:
     else those at the top. So are those of its `settings`, and parameters that parts which stand in it must be given.
     """
     try:
-        if node._key() in ROOTS:
+        if node._key() == "model":  # until its file says so itself
             _give(node, node._get_root())
         return without_help(OmegaConf.to_container(node, resolve=True, throw_on_missing=True))
     except OmegaConfBaseException as error:

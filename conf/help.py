@@ -52,7 +52,9 @@ def values_of(group: str, option: str) -> dict[str, Any]:
     variant = _VARIANTS.get(group, {}).get(option)
     if variant is None:
         values: dict[str, Any] = yaml.load((CONF / group / f"{option}.yaml").read_text(), _Loader)
-        return values
+        bases = [base for base in values.get("defaults", ()) if isinstance(base, str) and base != "_self_"]
+        above = values_of(group, bases[0].partition("@")[0]) if bases and not bases[0].startswith("/") else {}
+        return {**above, **values}
     return {**values_of(group, variant["of"]), **{key: value for key, value in variant.items() if key != "of"}}
 
 

@@ -176,6 +176,7 @@ def run(*, game, out):
 # What players sit down with.
 evaluate:
   _target_: mine.stacks.run
+  game: ${game}
   out: ${runs}/stacks
 """,
 }

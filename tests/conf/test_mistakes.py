@@ -172,7 +172,7 @@ def test_a_table_of_six_lacks_what_a_command_for_six_makes(
 def test_a_table_is_reviewed_by_an_agent_that_plays_there(game: str, name: str, tmp_path: Path) -> None:
     """It is built only when a review is asked for."""
     config = compose("evaluate", ["evaluate=play", f"game={game}", f"artifacts={tmp_path}"])
-    spec = call(config.given.reviewer)
+    spec = call(config.evaluate.pages[0].reviewer)
     assert spec.name == name
     with pytest.raises(PokernetsError, match=r"no (abstraction|blueprint|leaf_table) at .*Make it with: "):
         spec.build(load_rules(game))
