@@ -1,10 +1,9 @@
 """A visitor's hands in the browser: results, graph and leaks by filter, the hands themselves, and drills."""
 
-import asyncio
 import threading
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from html import escape
 from pathlib import Path
@@ -33,11 +32,9 @@ from poker.studio.pages.graph import won_graph
 from poker.studio.pages.hands import UPLOAD
 from poker.studio.panels.drill import DrillPanel
 from poker.studio.server.access import MOST_UPLOADED
-from poker.studio.server.uploads import read_apart
 from poker.studio.server.visitors import REVIEWER, PooledSolver, reviewing
 
 _FILE = "hands.sqlite"
-_READERS = 2
 _SHOWN = 25
 """Hands, leaks and players of a list."""
 _REVIEWED = 1000
@@ -80,7 +77,6 @@ class _Shared:
     played: Path
     out: Path
     pool: Pool
-    readers: asyncio.Semaphore = field(default_factory=partial(asyncio.Semaphore, _READERS))
 
     def base_of(self, visitor: str) -> HandBase:
         """The base of a visitor, with the hands that they have played at the table by now, and reviews of these."""
@@ -225,10 +221,8 @@ class _Database:
         name, data = event.file.name[:100], await event.file.read()
         self._upload.reset()
         try:
-            async with self._shared.readers:
-                read = partial(read_apart, name, data, self._shared.game, read=rows_in)
-                file = await run.io_bound(read)
-                added = await run.io_bound(self._base.add, name, file.hands if file else [])
+            file = await run.io_bound(rows_in, name, data, self._shared.game)
+            added = await run.io_bound(self._base.add, name, file.hands if file else [])
         except (PokernetsError, OSError) as error:
             self._status.set_text(str(error))
             return

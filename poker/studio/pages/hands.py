@@ -1,9 +1,8 @@
 """Hands of a file in the browser: one is chosen from a list, and reviewed like those at the table."""
 
-import asyncio
 import threading
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from html import escape
 from pathlib import Path
@@ -26,13 +25,10 @@ from poker.studio.pages import words
 from poker.studio.pages.elements import Fill, Needs, UnitSwitch, html, tabs
 from poker.studio.panels.review import MistakesPanel, ReviewPanel, ReviewStore
 from poker.studio.server.access import MOST_UPLOADED
-from poker.studio.server.uploads import read_apart
 from poker.studio.server.visitors import REVIEWER, PooledSolver, reviewing
 
 _KEPT = 8
 """Files that are kept: those of the latest visitors."""
-_READERS = 2
-"""Files that are read at a time; others wait."""
 _ROWS = 12
 _REASONS = 6
 _NAME = f"A file of hands: {KNOWN}"
@@ -72,7 +68,6 @@ class _Reviewing:
     spec: AgentSpec | None
     out: Path
     pool: Pool
-    readers: asyncio.Semaphore = field(default_factory=partial(asyncio.Semaphore, _READERS))
 
     @property
     def note(self) -> str:
@@ -131,9 +126,7 @@ class _Hands:
         self._status.set_content("Reading …")
         data = await event.file.read()
         try:
-            async with self._reviewing.readers:
-                read = partial(read_apart, event.file.name, data, self._reviewing.game, read=HandFile.read)
-                file = await run.io_bound(read)
+            file = await run.io_bound(HandFile.read, event.file.name, data, self._reviewing.game)
         except PokernetsError as error:
             self._show_file(None)
             self._status.set_content(_alert(str(error)))

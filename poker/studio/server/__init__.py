@@ -1,1 +1,1 @@
-"""The server behind the pages: who may look, uploads, the visitors' games, the app."""
+"""The server behind the pages: who may look, the visitors' games, the app."""

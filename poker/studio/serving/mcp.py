@@ -2,13 +2,9 @@
 
 import importlib.util
 import json
-import sys
-from collections.abc import AsyncIterator, Sequence
-from contextlib import suppress
-from functools import partial
+from collections.abc import Sequence
 from importlib.metadata import version
-from io import TextIOWrapper
-from typing import Any, cast
+from typing import Any
 
 from poker.game.rules import Rules
 from poker.play.lineup import AgentSpec
@@ -27,15 +23,6 @@ def run(
     from poker.studio.serving.questions import Desk  # noqa: PLC0415
 
     anyio.run(_serve, Desk(game, agents, reviewer, threads, processes))
-
-
-def without_half_characters(line: str) -> str:
-    """A request with question marks for lone surrogates such as `\\ud800`, which the protocol's library does not read:
-    it could answer nothing, as it would not know the number of the request."""
-    with suppress(ValueError, RecursionError):
-        if "\\ud" in line.lower():
-            return json.dumps(json.loads(line), ensure_ascii=False).encode("utf-8", "replace").decode() + "\n"
-    return line
 
 
 async def _serve(desk: Any) -> None:
@@ -81,7 +68,7 @@ async def _serve(desk: Any) -> None:
             if params.name not in KINDS:
                 raise PokernetsError(f"there is no tool `{params.name[:100]}`; there are {', '.join(KINDS)}")
             question = KINDS[params.name].question.model_validate(params.arguments or {})
-            answer = await anyio.to_thread.run_sync(partial(desk.answer, "", question))
+            answer = await anyio.to_thread.run_sync(desk.answer, question)
         except ValidationError as error:
             return refusal(reasons(error.errors()))
         except (PokernetsError, ChildFailure) as error:
@@ -92,11 +79,5 @@ async def _serve(desk: Any) -> None:
         return CallToolResult(content=[TextContent(type="text", text=why)], is_error=True)
 
     server = Server("pokernets", version=version(PROGRAM), on_list_tools=listed, on_call_tool=called)
-    requests = anyio.wrap_file(TextIOWrapper(sys.stdin.buffer, encoding="utf-8", errors="replace"))
-
-    async def readable() -> AsyncIterator[str]:
-        async for line in requests:
-            yield without_half_characters(line)
-
-    async with stdio_server(cast(Any, readable())) as (read, write):  # which takes lines from it alone
+    async with stdio_server() as (read, write):
         await server.run(read, write, server.create_initialization_options())

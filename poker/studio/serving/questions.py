@@ -1,14 +1,10 @@
 """Questions of other programs and their answers in JSON: what the Python interface answers, within limits.
 
 They come over HTTP at the table's server (`web.py`), or from a language model (`mcp.py`).
-A spot that takes more than `SECONDS` to solve as a rule is refused with its cost; hands are read within the limits of
-uploads.
+A spot that takes more than `SECONDS` to solve as a rule is refused with its cost.
 """
 
-import threading
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -28,7 +24,6 @@ from poker.spots.report import SEATS
 from poker.spots.solved import solve
 from poker.studio.games.pool import Call, Pool
 from poker.studio.hands.hand_file import HandFile
-from poker.studio.server.uploads import read_apart
 from poker.studio.serving.answers import AgentAnswer, HandAnswer, ProfileAnswer, SpotAnswer
 from poker.studio.serving.loaded_agent import LoadedAgent, action_name
 
@@ -36,8 +31,6 @@ SECONDS = 60.0
 """Seconds of a solve."""
 MEMORY_GIB = 1.0
 """Memory of a solve."""
-_PLACES = 8
-"""Questions of one asker that are answered or wait."""
 _TEXT_BYTES = 900_000
 """Characters of a hand: a request has up to 1 MiB."""
 _MOST_PROFILES = 20
@@ -138,71 +131,44 @@ KINDS: dict[str, QuestionKind] = {
 """Kinds of questions by the name of the address or tool."""
 
 
-class BusyError(PokernetsError):
-    """Too many questions are waiting."""
-
-
 class Desk:
-    """Answers questions in processes of their own, started with the first. `agents` are asked, the first of them that
-    solves reviews, or else `reviewer`; a solve has so many `threads`."""
+    """Answers questions one at a time in a process of its own, started with the first. `agents` are asked, the first of
+    them that solves reviews, or else `reviewer`; a solve has so many `threads`."""
 
     def __init__(
         self, game: Rules, agents: Sequence[AgentSpec], reviewer: AgentSpec | None, threads: int, processes: int | None
     ) -> None:
-        self._game = game
         build = partial(_Answers, game, tuple(agents), reviewer, threads)
         self._pool = Pool({"": build}, processes, background=True)
-        self._waiting: Counter[str] = Counter()
-        self._counting, self._reading = threading.Lock(), threading.Lock()
 
-    def answer(self, asker: str, question: Question) -> dict[str, Any]:
-        """The answer, in values of JSON; the questions of one `asker` are answered one at a time.
+    def answer(self, question: Question) -> dict[str, Any]:
+        """The answer, in values of JSON.
 
         Raises:
-            BusyError: where too many of the asker's questions wait.
             PokernetsError: for what cannot be answered.
         """
-        with self._place(asker):
-            file: HandFile | None = None
-            with self._reading:  # a text at a time, which may take 1 GiB
-                if isinstance(question, ProfileQuestion):
-                    return _profile(question, self._game)
-                if isinstance(question, HandQuestion):
-                    file = read_apart("the text", question.text.encode(), self._game, read=HandFile.read)
-            answer: dict[str, Any] = self._pool.ask(asker, Call("", "to", (question, file)))
-            return answer
-
-    @contextmanager
-    def _place(self, asker: str) -> Iterator[None]:
-        """Take one of the asker's places inside the block."""
-        with self._counting:
-            if self._waiting[asker] >= _PLACES:
-                raise BusyError(f"{self._waiting[asker]} of your questions wait already: ask again later")
-            self._waiting[asker] += 1
-        try:
-            yield
-        finally:
-            with self._counting:
-                self._waiting -= Counter([asker])
+        answer: dict[str, Any] = self._pool.ask("", Call("", "to", (question,)))
+        return answer
 
 
 class _Answers:
-    """The answers of a process of a `Desk`, whose agents are built when they are first asked."""
+    """The answers of a `Desk`, whose agents are built when they are first asked."""
 
     def __init__(self, game: Rules, agents: tuple[AgentSpec, ...], reviewer: AgentSpec | None, threads: int) -> None:
         self._game, self._specs, self._threads = game, {spec.name: spec for spec in agents}, threads
         self._reviewer = reviewer
         self._built: dict[str, LoadedAgent] = {}
 
-    def to(self, question: Question, file: HandFile | None) -> dict[str, Any]:
+    def to(self, question: Question) -> dict[str, Any]:
         match question:
             case SpotQuestion():
                 return self._solve(question)
             case AgentQuestion():
                 return self._ask(question)
+            case ProfileQuestion():
+                return _profile(question, self._game)
         assert isinstance(question, HandQuestion)
-        assert file is not None
-        return self._review(question, file)
+        return self._review(question)
 
     def _agent(self, name: str) -> LoadedAgent:
         spec = self._reviewer if name == _REVIEWER else self._specs.get(name)
@@ -248,7 +214,8 @@ class _Answers:
             table = {key: column[table["hand"] == name] for key, column in table.items()}
         return {**facts, **_note(table), "hands": _json(table)}
 
-    def _review(self, question: HandQuestion, file: HandFile) -> dict[str, Any]:
+    def _review(self, question: HandQuestion) -> dict[str, Any]:
+        file = HandFile.read("the text", question.text.encode(), self._game)
         player = question.player or next(iter(file.players()), "")
         hands, left_out = file.of(player) if file.hands else ({}, file.left_out)
         if not hands:
@@ -267,10 +234,7 @@ class _Answers:
             "hand": hand.number,
             "player": player,
             "decisions": decisions,
-            "not_reviewed": {
-                "decisions": reviewer.not_reviewed(hand, player),
-                "hands": dict(left_out),
-            },
+            "not_reviewed": {"decisions": reviewer.not_reviewed(hand, player), "hands": dict(left_out)},
         }
 
 
@@ -286,7 +250,7 @@ def _note(table: Columns) -> dict[str, str]:
 
 
 def _profile(question: ProfileQuestion, game: Rules) -> dict[str, Any]:
-    profiles, unreadable = read_apart("the text", question.text.encode(), game, read=profiles_in)
+    profiles, unreadable = profiles_in("the text", question.text.encode(), game)
     if question.player and question.player not in profiles:
         raise PokernetsError(f"{question.player} is in none of the hands; {', '.join(list(profiles)[:10])} are")
     names = [question.player] if question.player else list(profiles)[:_MOST_PROFILES]

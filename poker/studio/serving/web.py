@@ -2,19 +2,17 @@
 
 import json
 import re
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from html import escape
 from importlib.metadata import version
 from typing import Any
 
 from fastapi import FastAPI, Request
-from fastapi.concurrency import run_in_threadpool
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from nicegui import app, run, ui
 from pydantic import ValidationError
-from starlette.requests import HTTPConnection
 
 from poker.game.rules import Rules
 from poker.play.lineup import AgentSpec
@@ -23,15 +21,15 @@ from poker.run.commands import PROGRAM
 from poker.run.errors import PokernetsError
 from poker.studio.pages.elements import Fill, Needs, html
 from poker.studio.serving.answers import RefusedQuestion
-from poker.studio.serving.questions import KINDS, MEMORY_GIB, SECONDS, BusyError, Desk, Question, described, reasons
+from poker.studio.serving.questions import KINDS, MEMORY_GIB, SECONDS, Desk, Question, described, reasons
 
 PLACE = "/api"
 _LIMITS = (
     f"Questions are POSTed as JSON, with the token of this server if it has one (`?token=`), and answered one after the"
     f" other; a solve has {SECONDS:g} s and {MEMORY_GIB:g} GiB, and one that takes more as a rule is refused with its"
-    " cost. What cannot be answered is a 422 with the reason as `detail`; 503 asks to come again later."
+    " cost. What cannot be answered is a 422 with the reason as `detail`."
 )
-_REFUSALS = {422: "The question cannot be answered", 500: "The agent has failed", 503: "Too many questions wait"}
+_REFUSALS = {422: "The question cannot be answered", 500: "The agent has failed"}
 
 
 def make(
@@ -75,22 +73,17 @@ def interface(desk: Desk) -> FastAPI:
     def refused(status: int, _: Request, error: Exception) -> JSONResponse:
         return JSONResponse({"detail": str(error)}, status)
 
-    for error, status in ((PokernetsError, 422), (BusyError, 503), (ChildFailure, 500)):
+    for error, status in ((PokernetsError, 422), (ChildFailure, 500)):
         served.add_exception_handler(error, partial(refused, status))
     return served
 
 
-def _answering(desk: Desk, kind: type[Question]) -> Callable[[Request, Any], Awaitable[JSONResponse]]:
-    async def answer(request: Request, question: Any) -> JSONResponse:
-        return JSONResponse(await run_in_threadpool(desk.answer, _asker(request), question))
+def _answering(desk: Desk, kind: type[Question]) -> Callable[[Any], JSONResponse]:
+    def answer(question: Any) -> JSONResponse:
+        return JSONResponse(desk.answer(question))
 
     answer.__annotations__["question"] = kind  # by which FastAPI reads and describes the body
     return answer
-
-
-def _asker(request: HTTPConnection) -> str:
-    """The address of the machine that sends the request: any program can make up cookies."""
-    return "" if request.client is None else request.client.host
 
 
 def _show(document: dict[str, Any], desk: Desk) -> None:
@@ -114,14 +107,14 @@ def _show(document: dict[str, Any], desk: Desk) -> None:
             )
             button = ui.button("Send").props("no-caps dense")
             output = html().props("role=status")
-            button.on_click(partial(_send, desk, _asker(ui.context.client.request), kind, field, output))
+            button.on_click(partial(_send, desk, kind, field, output))
 
 
-async def _send(desk: Desk, asker: str, kind: type[Question], field: ui.textarea, output: ui.html) -> None:
+async def _send(desk: Desk, kind: type[Question], field: ui.textarea, output: ui.html) -> None:
     output.set_content("Asking …")
     try:
         question = kind.model_validate_json(str(field.value))
-        text = json.dumps(await run.io_bound(desk.answer, asker, question))
+        text = json.dumps(await run.io_bound(desk.answer, question))
     except ValidationError as error:
         text = reasons(error.errors())
     except (PokernetsError, ChildFailure) as error:

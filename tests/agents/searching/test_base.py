@@ -75,7 +75,7 @@ def desk() -> Desk:
 def test_answers_say_which_hands_are_not_expected(loaded: LoadedAgent, desk: Desk, over_http: bool) -> None:
     def ask(**question: str) -> dict[str, Any]:
         if not over_http:  # as tools of language models do
-            return desk.answer("", AgentQuestion(**question))
+            return desk.answer(AgentQuestion(**question))
         with closing(TestClient(Access(interface(desk), None), base_url="http://localhost")) as client:
             answer: dict[str, Any] = client.post("/ask", json=question).json()
             return answer

@@ -2,11 +2,8 @@
 
 import json
 import random
-import subprocess
 import sys
-import threading
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +15,7 @@ import pokernets
 from poker.formats.histories import hands_of
 from poker.play.lineup import AgentSpec
 from poker.studio.hands.hand_file import HandFile
-from poker.studio.server.access import VISITOR, Access
+from poker.studio.server.access import Access
 from poker.studio.serving import questions
 from poker.studio.serving.loaded_agent import LoadedAgent
 from poker.studio.serving.questions import KINDS, Desk, SpotQuestion
@@ -135,32 +132,8 @@ def test_the_document_describes_questions_answers_and_refusals(client: TestClien
             status: answer["content"]["application/json"]["schema"]["$ref"].rpartition("/")[2]
             for status, answer in operation["responses"].items()
         }
-        assert schemas == {"200": kind.answer.__name__, **dict.fromkeys(("422", "500", "503"), "RefusedQuestion")}
+        assert schemas == {"200": kind.answer.__name__, **dict.fromkeys(("422", "500"), "RefusedQuestion")}
         assert document["components"]["schemas"][kind.answer.__name__]["properties"]
-
-
-def test_a_request_with_half_a_character_is_answered() -> None:
-    pytest.importorskip("mcp", reason="the extra `mcp` is not installed")
-    client = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}
-    requests: list[dict[str, Any]] = [
-        {"id": 1, "method": "initialize", "params": client},
-        {"method": "notifications/initialized"},
-        {"id": 2, "method": "tools/call", "params": {"name": "no\ud800thing", "arguments": {"\udfff": "\ud83c\udca1"}}},
-    ]
-    serve = "import anyio; from poker.studio.serving.mcp import _serve; anyio.run(_serve, None)"
-    with subprocess.Popen(
-        [sys.executable, "-c", serve], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=ROOT
-    ) as server:
-        assert server.stdin is not None
-        assert server.stdout is not None
-        for request in requests:
-            server.stdin.write(json.dumps({"jsonrpc": "2.0", **request}).encode() + b"\n")
-        server.stdin.flush()
-        threading.Timer(100, server.kill).start()
-        answers = [json.loads(server.stdout.readline()) for _ in range(2)]
-        server.kill()
-    assert [answer["id"] for answer in answers] == [1, 2]
-    assert answers[1]["result"]["content"][0]["text"].startswith("there is no tool `no?thing`")
 
 
 @pytest.mark.slow
@@ -272,22 +245,6 @@ def test_a_request_has_a_size_and_comes_from_here(client: TestClient) -> None:
     assert client.post("/review", content=iter([b"{}"])).status_code == 411
     assert client.post("/ask", json={}, headers={"Origin": "http://evil.example"}).status_code == 403
     assert client.post("/ask", json={}, headers={"Host": "evil.example"}).status_code == 403
-
-
-def test_whoever_asks_too_much_is_refused_and_nobody_else(desk: Desk, client: TestClient) -> None:
-    """Places belong to addresses: six made-up cookies took all places."""
-    question: dict[str, Any] = {"json": {"hand": "AhKd"}}
-    with ExitStack() as places:
-        for _ in range(8):
-            places.enter_context(desk._place("testclient"))
-        for cookie in ("", f"{VISITOR}={'a' * 40}", f"{VISITOR}={'b' * 40}"):
-            client.cookies.clear()
-            answer = client.post("/ask", **question, headers={"Cookie": cookie})
-            assert (answer.status_code, answer.json()["detail"][:31]) == (503, "8 of your questions wait alread")
-        other = TestClient(client.app, base_url="http://localhost", client=("10.0.0.1", 1))
-        assert other.post("/ask", **question).status_code == 200
-    assert client.post("/ask", **question).status_code == 200
-    assert not desk._waiting
 
 
 def test_rubbish_is_refused(client: TestClient) -> None:
