@@ -68,10 +68,6 @@ class _Agents:
     def answer(self, call: Call) -> Any:
         return getattr(self._agent(call.name, call.copy), call.method)(*call.arguments)
 
-    def forget(self, owner: str) -> None:
-        """Drop the copies of `owner`."""
-        self._built = {key: agent for key, agent in self._built.items() if key[1] is None or key[1][0] != owner}
-
     def _agent(self, name: str, copy: tuple[str, int] | None) -> Any:
         if (name, copy) not in self._built:
             try:
@@ -98,19 +94,16 @@ class _Here:
 
 @dataclass(eq=False)
 class _Process:
-    """A process: `load` calls run or wait in it, and it has copies of agents for owners `forgotten` since."""
+    """A process, in which `load` calls run or wait."""
 
     agents: Child | _Here
     load: int = 0
-    forgotten: list[str] = field(default_factory=list)
     turn: threading.Lock = field(default_factory=threading.Lock)
 
     def call(self, method: str, *arguments: Any) -> Any:
         """Wait for the answer; a call whose process has died is made once more, in a new one."""
         with self.turn:
             try:
-                while self.forgotten:
-                    self.agents.call("forget", self.forgotten.pop())
                 return self.agents.call(method, *arguments)
             except ChildDied:
                 return self.agents.call(method, *arguments)
@@ -151,12 +144,6 @@ class Pool:
         finally:
             with self._lock:
                 home.load -= 1
-
-    def forget(self, owner: str) -> None:
-        """Drop the copies of agents that `owner` has."""
-        home = self._homes.pop(owner, None)
-        if home is not None:
-            home.forgotten.append(owner)
 
     def _home(self, owner: str) -> _Process:
         if owner not in self._homes:

@@ -11,7 +11,6 @@ plays; any other agent is built for each game. All are in a pool of processes (`
 
 import threading
 import time
-import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -137,10 +136,8 @@ class TableGame:
         self._hand = stored or HandProgress(last + 1, self.files.deal(last + 1))
         self._logged = self._first = last
         """Number of the last hand in the files, and of that there when the agents came, who know none before it."""
-        self._name = str(self.files.folder)
         seed = int(self.files.rng(self._hand.number, self._hand.step).integers(2**62))
-        self._agents = self.opponents.seated(self._name, seed)
-        weakref.finalize(self, self.opponents.pool.forget, self._name)
+        self._agents = self.opponents.seated(str(self.files.folder), seed)
         self._start_hand()
         if stored is None:
             self.files.save(self._hand)

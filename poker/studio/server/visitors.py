@@ -3,10 +3,8 @@
 import contextlib
 import logging
 import threading
-import weakref
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -20,22 +18,15 @@ from poker.run.errors import PokernetsError, described
 from poker.run.lock import alone
 from poker.search.opponent_decision import DecisionSolver, SolvedDecision
 from poker.store.artifacts import fingerprint_of_settings
-from poker.store.lru_cache import LRUCache
 from poker.studio.games.pool import Call, Pool
 from poker.studio.games.table_files import TableFiles
 from poker.studio.games.table_game import PERSON, Opponents, TableGame
 from poker.studio.hands.review import Reviews
 
-_THREADS = 200
-"""Games whose agents act at a time; nearly all of them wait for the pool of agents."""
-_OPENING = 64
-"""Locks of visitors whose games are being opened."""
 REVIEWER = ""
 """Name of the agent that reviews in place of those that play; none of these has it."""
 _MARK = 10
 """Characters of a fingerprint that are shown."""
-_REMEMBERED = 100
-"""Games that stay in memory when nobody looks at them; others are read from their files again."""
 
 
 @dataclass(eq=False)
@@ -47,27 +38,20 @@ class Visit:
     result: RunningResult
     folder: Path
     reviews: Reviews
-    pool: ThreadPoolExecutor
     agents: Mapping[str, str]
     stopped: str = ""
-    _turn: threading.Lock = field(default_factory=threading.Lock)
-    _waiting: bool = False
 
     def go_on(self) -> None:
-        """Lets the agents act, in one thread; one more waits for its turn however often it is asked for meanwhile."""
+        """Let the agents act, in a thread."""
         self.stopped = ""
-        if not self._waiting:
-            self._waiting = True
-            self.pool.submit(self._agents_act)
+        threading.Thread(target=self._agents_act, daemon=True, name="table").start()
 
     def _agents_act(self) -> None:
-        with self._turn:
-            self._waiting = False
-            try:
-                self.game.let_agents_act()
-            except Exception as error:
-                logging.exception("a game has stopped; it goes on when its page is opened again")
-                self.stopped = described(error)
+        try:
+            self.game.let_agents_act()
+        except Exception as error:
+            logging.exception("a game has stopped; it goes on when its page is opened again")
+            self.stopped = described(error)
 
 
 class Visitors:
@@ -86,28 +70,25 @@ class Visitors:
         self._agents = {name: fingerprint_of_settings(one)[:_MARK] for name, one in settings.items()}
         self._folder = out / rules.name / f"{'-'.join(settings)[:80]}-{mark[:10]}"
         self._folder.mkdir(parents=True, exist_ok=True)
-        lock = contextlib.ExitStack()
-        lock.enter_context(alone(self._folder, f"another server plays the games in {self._folder}: end it first"))
-        weakref.finalize(self, lock.close)
+        self._locked = contextlib.ExitStack()
+        self._locked.enter_context(
+            alone(self._folder, f"another server plays the games in {self._folder}: end it first")
+        )
         self._reviewer = reviewer
         self._reviewing = reviewing(rules, {spec.name: spec for spec in specs} | {REVIEWER: reviewer}, processes)
-        self._open: weakref.WeakValueDictionary[str, Visit] = weakref.WeakValueDictionary()
-        self._last: LRUCache[str, Visit] = LRUCache(_REMEMBERED)
-        self._lock = threading.Lock()
-        self._opening = [threading.Lock() for _ in range(_OPENING)]
-        self._pool = ThreadPoolExecutor(_THREADS, "table")
+        self._visits: dict[str, Visit] = {}
+        self._opening = threading.Lock()
         self.loaded = self._opponents.pool.start()
         """Future that is done when the agents are built, or has the error."""
 
     def visit(self, visitor: str) -> Visit:
         """The one game of a visitor, however many pages show it; it goes on if it had stopped."""
-        with self._opening[hash(visitor) % _OPENING]:
-            visit = self._open.get(visitor) or self._begin(self._folder / visitor)
-            with self._lock:
-                self._open[visitor] = visit
-                self._last.put(visitor, visit)
-            visit.go_on()
-            return visit
+        with self._opening:
+            if visitor not in self._visits:
+                self._visits[visitor] = self._begin(self._folder / visitor)
+        visit = self._visits[visitor]
+        visit.go_on()
+        return visit
 
     def _begin(self, folder: Path) -> Visit:
         files = TableFiles(folder, self._rules, agents=self._agents)
@@ -116,7 +97,7 @@ class Visitors:
         result.add(files.hands())
         solver, file = self._solver(str(folder))
         reviews = Reviews(self._rules, folder / file, lambda: solver, threading.Lock())
-        return Visit(game, result, folder, reviews, self._pool, self._agents)
+        return Visit(game, result, folder, reviews, self._agents)
 
     def _solver(self, owner: str) -> "tuple[PooledSolver, str]":
         """The solver for the reviews of `owner`, and their file: the folder depends on the settings of the agents that

@@ -2,19 +2,16 @@
 
 import gc
 import time
-import weakref
 from pathlib import Path
 
 import pytest
 
 from poker.agents.simple import AlwaysCall
-from poker.game.rules import CALL
 from poker.play.lineup import AgentSpec
 from poker.run.errors import PokernetsError
 from poker.store.lines import JsonLines
 from poker.studio.games import table_game
 from poker.studio.hands.review import Mistake
-from poker.studio.server import visitors
 from poker.studio.server.visitors import Visit, Visitors
 from tests.games import load_rules
 
@@ -29,28 +26,6 @@ def begun(everybody: Visitors, name: str) -> Visit:
         assert time.monotonic() < end
         time.sleep(0.01)
     return visit
-
-
-def test_games_that_nobody_looks_at_are_kept_in_files_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(visitors, "_REMEMBERED", 1)
-    everybody = Visitors(load_rules("leduc"), [CALLS], None, tmp_path)
-    ann = begun(everybody, "ann")
-    seen = ann.game.seen()
-    ann.game.act(seen.number, seen.step, CALL)
-    step, cards = ann.game.seen().step, ann.game.seen().state.hole_cards
-    bob = begun(everybody, "bob")
-    assert everybody.visit("ann") is ann  # whose page is open
-    assert everybody.visit("bob") is bob
-    gone = weakref.ref(ann)
-    del ann
-    end = time.monotonic() + 120
-    while gone() is not None:  # the thread that let agents act may hold it
-        assert time.monotonic() < end
-        gc.collect()
-    assert everybody.visit("bob") is bob
-    again = everybody.visit("ann").game.seen()
-    assert again.state.hole_cards == cards
-    assert again.step >= step
 
 
 def test_one_server_at_a_time_plays_the_games_of_a_folder(tmp_path: Path) -> None:
