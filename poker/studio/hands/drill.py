@@ -1,6 +1,5 @@
 """Reviews of hands in a base, and drills: decisions that cost a player most, asked again with other hands."""
 
-import threading
 from dataclasses import dataclass
 
 import numpy as np
@@ -75,7 +74,7 @@ def draw_spot(
     is none that can be reviewed."""
     rows, why_not = base.weighed(search, _CANDIDATES), "no hand is found"
     weights = np.array([_UNREVIEWED + cost for _, _, cost in rows])
-    refusal = FileReviews(game, None, lambda: solver, threading.Lock()).refusal
+    refusal = FileReviews(game, solver).refusal
     for place in rng.choice(len(rows), len(rows), replace=False, p=weights / weights.sum()) if rows else ():
         hand, number, _ = rows[place]
         try:

@@ -182,10 +182,11 @@ def rows_of(hands: Iterable[PlayedHand], mark: str) -> Iterator[HandRow]:
 
 
 class FileRows(NamedTuple):
-    """The hands of a file, and its `owner`, empty if it has nobody's cards."""
+    """The hands of a file, its `owner`, empty if it has nobody's cards, and `errors` of hands that cannot be read."""
 
     hands: list[HandRow]
     owner: str
+    errors: list[HistoryError]
 
 
 def rows_in(name: str, data: bytes, game: Rules) -> FileRows:
@@ -197,7 +198,7 @@ def rows_in(name: str, data: bytes, game: Rules) -> FileRows:
     if not rows and errors:
         raise errors[0]
     seen = Counter(seat.player for row in rows for seat in row.seats if seat.cards)
-    return FileRows(rows, next(iter(owners(dealt_to(text), seen)), ""))
+    return FileRows(rows, next(iter(owners(dealt_to(text), seen)), ""), errors)
 
 
 def _lines(hand: PlayedHand) -> list[tuple[str, str]]:
@@ -258,15 +259,6 @@ class HandBase:
         """Note (cost in big blinds, hand, player, place) of decisions."""
         with self._open() as base:
             base.executemany("UPDATE decisions SET cost = ? WHERE hand = ? AND player = ? AND place = ?", costs)
-
-    def set_costs_at(self, source: str, player: str, costs: Iterable[tuple[float, int, str]]) -> None:
-        """Note (chips lost, number of the hand in the source, betting before) of decisions."""
-        sql = (
-            "UPDATE decisions SET cost = ? / (SELECT big_blind FROM hands WHERE id = hand) WHERE player = ? AND hand ="
-            " (SELECT id FROM hands WHERE source = ? AND number = ?) AND betting = ?"
-        )
-        with self._open() as base:
-            base.executemany(sql, ((cost, player, source, number, betting) for cost, number, betting in costs))
 
     def players(self) -> list[tuple[str, int]]:
         """Players with known cards and how many hands these are, the most first, up to a hundred."""

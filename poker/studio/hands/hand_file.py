@@ -6,7 +6,6 @@ stacks and the ranges that come there. Earlier rounds end in values that belong 
 reviewed where the stacks are nearly the same.
 """
 
-import hashlib
 from collections import Counter
 from dataclasses import dataclass, replace
 
@@ -17,7 +16,7 @@ from poker.game.betting import Betting, IllegalAction
 from poker.game.rules import FOLD, UNLIMITED, Rules
 from poker.game.state import HandState
 from poker.search.multiplayer.heads_up_rest import SOLVED_TO_THE_END
-from poker.search.opponent_decision import DecisionSolver, SolvedDecision
+from poker.search.opponent_decision import SolvedDecision
 from poker.studio.hands.review import Reviews
 
 NEAR = 0.1
@@ -48,19 +47,15 @@ class FileReviews(Reviews):
             f" game.stacks=[{stack},{stack}] at every command, reviews all rounds."
         )
 
-    def _solved(self, solver: DecisionSolver, state: HandState, raises: tuple[int, ...]) -> SolvedDecision:
-        return solver.others_decision(state, raises)
+    def _solved(self, state: HandState, raises: tuple[int, ...]) -> SolvedDecision:
+        return self._solver.others_decision(state, raises)
 
 
 @dataclass(frozen=True)
 class HandFile:
-    """A file of `count` hands, with its SHA-256: `hands` to review by place, in chips of the agent's game; reasons why
-    others are `left_out`; `errors` of those that could not be read; how often each player is said to be `dealt` cards.
-    """
+    """Hands of a file: `hands` to review by place, in chips of the agent's game; reasons why others are `left_out`;
+    `errors` of those that could not be read; how often each player is said to be `dealt` cards."""
 
-    name: str
-    digest: str
-    count: int
     hands: dict[int, LoggedHand]
     left_out: Counter[str]
     errors: list[HistoryError]
@@ -70,17 +65,15 @@ class HandFile:
     def read(cls, name: str, data: bytes, game: Rules) -> "HandFile":
         """Read the hands in `data`. Raises HistoryError if it is no file of hands."""
         errors: list[HistoryError] = []
-        left_out, hands, count = Counter[str](), dict[int, LoggedHand](), 0
-        text = text_of(data)
-        for count, hand in enumerate(hands_of(text, name, game, errors.append), 1):
-            reason = why_not(hand, game)
-            if reason:
+        left_out, hands, text = Counter[str](), dict[int, LoggedHand](), text_of(data)
+        for place, hand in enumerate(hands_of(text, name, game, errors.append)):
+            if reason := why_not(hand, game):
                 left_out[reason] += 1
             else:
                 unit = game.big_blind / hand.rules.big_blind
                 payoffs = tuple(chips * unit for chips in hand.payoffs)
-                hands[count - 1] = LoggedHand(count - 1, in_chips_of(game, hand), payoffs, hand.names)
-        return cls(name, hashlib.sha256(data).hexdigest(), count, hands, left_out, errors, dealt_to(text))
+                hands[place] = LoggedHand(place, in_chips_of(game, hand), payoffs, hand.names)
+        return cls(hands, left_out, errors, dealt_to(text))
 
     def players(self) -> list[str]:
         """Names whose decisions can be reviewed, in the order in which they may own the file."""

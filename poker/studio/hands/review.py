@@ -8,14 +8,12 @@ Symbols: A actions, K continuations.
 """
 
 import threading
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
-from pathlib import Path
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from poker.agents.base import hand_number
-from poker.formats.acpc.log import LoggedHand
 from poker.game.betting import Betting
 from poker.game.cards import HOLDEM, PREFLOP_CLASS
 from poker.game.rules import CALL, Rules
@@ -25,7 +23,6 @@ from poker.report.grids import class_shares
 from poker.run.errors import PokernetsError
 from poker.search.multiplayer.heads_up_rest import SOLVED_TO_THE_END, HeadsUpRest
 from poker.search.opponent_decision import DecisionSolver, SolvedDecision
-from poker.store.lines import JsonLines
 from poker.store.lru_cache import LRUCache
 
 _KEPT = 200
@@ -132,8 +129,8 @@ class DecisionReview(PlayedDecision):
 
     @property
     def is_certain(self) -> bool:
-        """Whether the action taken has certainly lost something (`_certain`)."""
-        return self.loss is not None and _certain(self.finished, self.loss, self.error, self.frequency)
+        """Whether a finished solve finds a loss beyond its error, in an action not mixed in: mixed ones are equals."""
+        return self.loss is not None and self.finished and self.loss > self.error and self.frequency < _MIXED
 
 
 def review(solved: SolvedDecision, state: HandState, chosen: int | None) -> DecisionReview:
@@ -175,65 +172,13 @@ def decisions_of(state: HandState, player: int) -> Iterator[tuple[HandState, int
             yield replace(state, betting=before).view(player), action
 
 
-@dataclass(frozen=True)
-class Mistake:
-    """One decision of a kept hand, and what it lost: chips that may be off by `error`, and of that by `range_error`, as
-    in `DecisionReview`. Rows without a `range_error`, which are older, count as unfinished."""
-
-    hand: int
-    betting: str
-    cards: str
-    board: str
-    chosen: str
-    best: str
-    loss: float
-    error: float = field(default=0.0, compare=False)
-    exploitability: float | None = field(default=None, compare=False)
-    finished: bool = field(default=False, compare=False)
-    frequency: float = field(default=0.0, compare=False)
-    range_error: float | None = field(default=None, compare=False)
-
-    @property
-    def is_certain(self) -> bool:
-        return _certain(self.finished, self.loss, self.error, self.frequency)
-
-    @property
-    def is_guess(self) -> bool:
-        """Whether it may have lost nothing against a range that is as plausible as the one that was solved for."""
-        return self.range_error is None or self.least <= 0
-
-    @property
-    def least(self) -> float:
-        """Chips that the decision lost, at the least over the ranges that are plausible."""
-        return self.loss - (self.range_error or 0.0)
-
-    @property
-    def most(self) -> float:
-        """The most chips that the decision may have lost."""
-        return self.loss + self.error
-
-
 class Reviews:
-    """Reviews of one player's decisions in the hands of a game; what each has cost is kept in the file `path`, if any.
+    """Reviews of one player's decisions in the hands of a game by `solver`, one at a time."""
 
-    `solver` is called where one is needed, under `lock`, which is held while it solves.
-    """
-
-    def __init__(
-        self,
-        rules: Rules,
-        path: Path | None,
-        solver: Callable[[], DecisionSolver],
-        lock: threading.Lock,
-    ) -> None:
-        self._rules, self._solver, self._lock = rules, solver, lock
+    def __init__(self, rules: Rules, solver: DecisionSolver) -> None:
+        self._rules, self._solver, self._lock = rules, solver, threading.Lock()
         self.big_blind = rules.big_blind
-        self._file = None if path is None else JsonLines(path)
         self._reviews = LRUCache[tuple[HandState, int | None], DecisionReview](_KEPT)
-        self._mistakes: dict[tuple[int, str], Mistake] = {}
-        if self._file is not None:
-            self._file.cut_unfinished()
-            self._mistakes = {(row["hand"], row["betting"]): Mistake(**row) for row in self._file.rows()}
 
     @property
     def why_not(self) -> str:
@@ -259,7 +204,7 @@ class Reviews:
 
         def made() -> DecisionReview:
             raises = (chosen,) if chosen is not None and chosen > 0 else ()
-            solved = self._solved(self._solver(), public_state(state.betting, state.board), raises)
+            solved = self._solved(public_state(state.betting, state.board), raises)
             return review(solved, state, chosen)
 
         with self._lock:
@@ -271,19 +216,12 @@ class Reviews:
         if not why or self.why_not or state.rules.num_players == 2:
             return self.decision(state, chosen)
         with self._lock:
-            policy = self._solver().ranged_policy(replace(state, runout=state.rules.ordered_board(state.board)))
+            policy = self._solver.ranged_policy(replace(state, runout=state.rules.ordered_board(state.board)))
         hand, cards = hand_number(state, state.to_act), state.hole_cards[state.to_act]
         frequencies, weight = policy.probs[hand].astype(np.float64), float(policy.weights[hand])
         expected = HOLDEM.live(state.board) & np.isfinite(policy.probs).all(axis=1)
         grid = class_shares(expected.astype(np.float64), np.nan_to_num(policy.probs))
         return Advice(state.betting, state.board, cards, chosen, policy.actions, frequencies, grid, weight, why)
-
-    def hand(self, number: int, state: HandState, player: int) -> list[DecisionReview]:
-        """Review all decisions of a hand that can be, and keep what they have cost."""
-        reviews = [self.decision(view, action) for view, action in self.reviewed(state, player)]
-        for one in reviews:
-            self._keep(number, one)
-        return reviews
 
     def reviewed(self, state: HandState, player: int) -> list[tuple[HandState, int]]:
         """The decisions of a hand that can be reviewed, as `decisions_of` gives them."""
@@ -293,53 +231,8 @@ class Reviews:
         """The decisions of a hand that are not reviewed, and why."""
         return [(view, why) for view, _ in decisions_of(state, player) if (why := self.refusal(view))]
 
-    def mistakes(self) -> list[Mistake]:
-        """Mistakes kept so far, those first that lost most against whatever range is plausible."""
-        mistakes = list(self._mistakes.values())  # at once: another thread may be adding to them
-        return sorted(mistakes, key=lambda one: -one.least)
-
-    def missing(self, hands: list[LoggedHand], name: str) -> list[LoggedHand]:
-        """Hands of the player `name` with a decision of which no finished solve is kept."""
-        return [
-            hand
-            for hand in hands
-            if any(
-                not self._is_kept((hand.number, view.betting.text()))
-                for view, _ in self.reviewed(hand.state, hand.names.index(name))
-            )
-        ]
-
-    def _solved(self, solver: DecisionSolver, state: HandState, raises: tuple[int, ...]) -> SolvedDecision:
-        return solver.opponents_decision(state, raises)
-
-    def _keep(self, number: int, one: DecisionReview) -> None:
-        key, rules = (number, one.betting.text()), one.betting.rules
-        if self._is_kept(key) or one.loss is None or one.chosen is None:
-            return
-        mistake = Mistake(
-            *key,
-            rules.cards_text(one.cards),
-            rules.cards_text(one.board),
-            one.betting.action_text(one.chosen),
-            one.betting.action_text(one.best),
-            round(one.loss, 3),
-            round(one.error, 3),
-            round(one.exploitability, 3),
-            one.finished,
-            round(one.frequency, 3),
-            round(one.range_error, 3),
-        )
-        self._mistakes[key] = mistake
-        if self._file is not None:
-            self._file.append([vars(mistake)])
-
-    def _is_kept(self, key: tuple[int, str]) -> bool:
-        return key in self._mistakes and self._mistakes[key].finished and self._mistakes[key].range_error is not None
-
-
-def _certain(finished: bool, loss: float, error: float, frequency: float) -> bool:
-    """Whether a finished solve finds a loss beyond its error, in an action not mixed in: those are worth the same."""
-    return finished and loss > error and frequency < _MIXED
+    def _solved(self, state: HandState, raises: tuple[int, ...]) -> SolvedDecision:
+        return self._solver.opponents_decision(state, raises)
 
 
 def ends_after(one: DecisionReview, action: int) -> Floats | None:

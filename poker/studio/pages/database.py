@@ -1,9 +1,8 @@
 """A visitor's hands in the browser: results, graph and leaks by filter, the hands themselves, and drills."""
 
-import threading
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from html import escape
 from pathlib import Path
@@ -12,25 +11,23 @@ import numpy as np
 from nicegui import run, ui
 from nicegui.events import UploadEventArguments
 
-from poker.formats.histories import hands_of, read_hands
+from poker.formats.histories import KNOWN, hands_of, read_hands
 from poker.formats.played import PlayedHand
 from poker.game.rules import Rules
 from poker.opponents.profiles import AF, MEASURES, Profile
 from poker.play.lineup import AgentSpec
 from poker.report.estimates import estimate
 from poker.run.errors import PokernetsError
-from poker.store.lines import JsonLines
 from poker.studio.games.pool import Pool
 from poker.studio.games.table_game import PERSON, Seen
-from poker.studio.hands.drill import review_hand
-from poker.studio.hands.hand_base import HandBase, HandSearch, Leak, ListedHand, rows_in, rows_of
+from poker.studio.hands.drill import review_hand, reviewable
+from poker.studio.hands.hand_base import FileRows, HandBase, HandSearch, Leak, ListedHand, rows_in, rows_of
 from poker.studio.hands.hand_file import FileReviews
-from poker.studio.hands.review import Mistake
 from poker.studio.pages import words
-from poker.studio.pages.elements import Fill, Needs, html, row, tabs
+from poker.studio.pages.elements import Fill, Needs, UnitSwitch, html, row, tabs
 from poker.studio.pages.graph import won_graph
-from poker.studio.pages.hands import UPLOAD
 from poker.studio.panels.drill import DrillPanel
+from poker.studio.panels.review import ReviewPanel
 from poker.studio.server.access import MOST_UPLOADED
 from poker.studio.server.visitors import REVIEWER, PooledSolver, reviewing
 
@@ -52,10 +49,33 @@ _MEASURED = (
     " a raise is legal, c-bets of flops that the last raiser could bet first, WTSD of flops seen; AF: bets and raises"
     " over calls after the flop."
 )
+_NAME = f"A file of hands: {KNOWN}"
+_UPLOAD = f"""
+<div class="q-uploader__header-content flex flex-center no-wrap q-gutter-xs">
+  <div class="col q-uploader__title">{_NAME}</div>
+  <q-btn type="a" icon="add" flat dense v-if="props.canAddFiles" @click="props.pickFiles" aria-label="Choose a file">
+    <q-uploader-add-trigger aria-label="{_NAME}" />
+  </q-btn>
+</div>"""
+"""Quasar's own header, with names for the button and the field."""
 
 
-def make(_: Needs, game: Rules, reviewer: AgentSpec | None, played: str, out: str, processes: int | None = 0) -> Fill:
-    shared = _Shared(game, Path(played), Path(out), reviewing(game, {REVIEWER: reviewer}, processes))
+def make(
+    _: Needs,
+    game: Rules,
+    reviewer: AgentSpec | None,
+    log: str | None,
+    played: str,
+    out: str,
+    processes: int | None = 0,
+) -> Fill:
+    files = {}
+    if log is not None:
+        try:
+            files[Path(log).name] = rows_in(Path(log).name, Path(log).read_bytes(), game)
+        except OSError as error:
+            raise PokernetsError(f"{log} cannot be read: {error.strerror or error}") from error
+    shared = _Shared(game, Path(played), Path(out), reviewing(game, {REVIEWER: reviewer}, processes), files)
 
     async def fill(visitor: str) -> None:
         try:
@@ -71,15 +91,17 @@ def make(_: Needs, game: Rules, reviewer: AgentSpec | None, played: str, out: st
 
 @dataclass(frozen=True)
 class _Shared:
-    """Settings and processes that all visitors share; the pool solves, and is started when first needed."""
+    """Settings and processes that all visitors share; the pool solves, and is started when first needed. All have the
+    hands of `files`, by name."""
 
     game: Rules
     played: Path
     out: Path
     pool: Pool
+    files: Mapping[str, FileRows] = field(default_factory=dict)
 
     def base_of(self, visitor: str) -> HandBase:
-        """The base of a visitor, with the hands that they have played at the table by now, and reviews of these."""
+        """The base of a visitor, with the hands that they have played at the table by now."""
         base = HandBase(self.out / visitor / _FILE)
         counts = dict(base.sources())
         for log in sorted(self.played.glob(f"*/*/{visitor}/hands.phhs")):
@@ -87,11 +109,9 @@ class _Shared:
             text = log.read_bytes()
             if counts.get(source, 0) < text.count(b"\n["):
                 base.add(source, rows_of(_as_seen(read_hands(log, self.game)), source))
-            for file in log.parent.glob("reviews*.jsonl"):
-                mistakes = (Mistake(**line) for line in JsonLines(file).rows())
-                current = (one for one in mistakes if one.range_error is not None)  # others are of an older version
-                costs = [(one.least * one.is_certain, one.hand, one.betting) for one in current]
-                base.set_costs_at(source, PERSON, costs)
+        for name, file in self.files.items():
+            if counts.get(name, 0) < len(file.hands):
+                base.add(name, file.hands)
         return base
 
 
@@ -107,13 +127,13 @@ class _Database:
     def __init__(self, shared: _Shared, base: HandBase, visitor: str) -> None:
         self._shared, self._base, self._stopped = shared, base, True
         solver = PooledSolver(shared.pool, visitor)
-        self._reviews = FileReviews(shared.game, None, lambda: solver, threading.Lock())
+        self._reviews = FileReviews(shared.game, solver)
         with ui.element("div").classes("columns database"):
             with ui.element("section").classes("hands-side").props('aria-label="Search"'):
                 self._upload = ui.upload(
                     auto_upload=True, max_file_size=MOST_UPLOADED, on_upload=self._uploaded, on_rejected=self._rejected
                 )
-                self._upload.props("flat bordered").classes("upload").add_slot("header", UPLOAD)
+                self._upload.props("flat bordered").classes("upload").add_slot("header", _UPLOAD)
                 self._status = ui.label().classes("quiet").props("role=status")
                 self._player = ui.select([], label="Whose hands", on_change=self.show).classes("player")
                 self._source = ui.select([_ANY], value=_ANY, label="From", on_change=self.show).classes("player")
@@ -125,14 +145,15 @@ class _Database:
                 self._cost.props("debounce=300").classes("player")
                 self._history = html("history")
             with ui.element("section").classes("beside").props('aria-label="Found"'):
-                _bar, (results, players, leaks, hands, drill) = tabs("Results", "Players", "Leaks", "Hands", "Drill")
+                names = "Results", "Players", "Leaks", "Hands", "Review", "Drill"
+                bar, (results, players, leaks, hands, review, drill) = tabs(*names)
                 with results:
                     self._results = html("result")
                 with players:
                     self._profiles = html("profiles")
                 with leaks:
                     with row():
-                        self._run = ui.button("Review these hands", on_click=self._review).props(
+                        self._run = ui.button("Review these hands", on_click=self._review_all).props(
                             "no-caps color=primary"
                         )
                         self._run.set_enabled(not self._reviews.why_not)
@@ -140,9 +161,16 @@ class _Database:
                     self._leaks = ui.element("div").classes("mistakes")
                 with hands:
                     self._hands = ui.element("div").classes("mistakes")
+                with review:
+                    unit, opened = UnitSwitch(), partial(bar.set_value, "Review")
+                    self._review = ReviewPanel(
+                        self._reviews, unit, opened, "Choose one of the Hands.", _note(shared.game)
+                    )
                 with drill:
                     DrillPanel(base, shared.game, solver, self._search)
         self._choices()
+        for name, file in shared.files.items():
+            self._choices(file.owner, name)
 
     def _choices(self, owner: str = "", source: str = "") -> None:
         """Offer the players and sources that there are, and choose those of a file that was read just now."""
@@ -203,7 +231,8 @@ class _Database:
             base.unreviewable(search),
         )
 
-    def _open(self, number: int, player: str) -> None:
+    async def _open(self, number: int, player: str) -> None:
+        """Show a hand, and the review of its first decision that can be reviewed."""
         text = self._base.text(number)
         hand = next(hands_of(text, "hand", self._shared.game), None) if text else None
         if hand is None:
@@ -212,6 +241,13 @@ class _Database:
         seen = Seen(number, hand.names.index(player), hand.names, hand.state, None)
         results = words.results_html(hand.names, hand.state, hand.payoffs)
         self._history.set_content(words.history_html(seen, hand.rules.big_blind) + results)
+        try:
+            logged = await run.io_bound(reviewable, self._base, number, player, self._shared.game)
+        except PokernetsError as error:
+            ui.notify(f"This hand cannot be reviewed: {error}")
+            return
+        if logged is not None:  # the server goes on
+            await self._review.open(number, logged.state, logged.names.index(player))
 
     async def _uploaded(self, event: UploadEventArguments) -> None:
         if event.file.size() > MOST_UPLOADED:
@@ -228,14 +264,15 @@ class _Database:
             return
         if file is None or added is None:  # the server stops
             return
-        self._status.set_text(f"{name}: {len(file.hands):,} hands, {added:,} of them new")
+        unread = f"; {len(file.errors):,} more cannot be read: {file.errors[0]}" if file.errors else ""
+        self._status.set_text(f"{name}: {len(file.hands):,} hands, {added:,} of them new{unread}")
         self._choices(file.owner, name if added else "")
         await self.show()
 
     def _rejected(self) -> None:
         self._status.set_text(f"A file has at most {MOST_UPLOADED >> 20} MiB.")
 
-    async def _review(self) -> None:
+    async def _review_all(self) -> None:
         """Reviews hand after hand, or stops doing so."""
         search = self._search()
         if not self._stopped or search is None:
@@ -262,6 +299,17 @@ class _Database:
         self._stopped = True
         self._run.set_text("Review these hands")
         self._progress.set_text(_reviewed_text(reviewed, left_out, decisions))
+
+
+def _note(game: Rules) -> str:
+    """What the numbers of a review are, and how hands are made those of the agent's game."""
+    return (
+        f"A big blind is {game.big_blind} chips here, both stacks are the smaller one, and there is no rake. EV: what"
+        " is won from here on, a fold being 0, against the range that sound play with these stacks leaves the other"
+        " player by what they have done. Turn and river are solved to the end of the hand; both ranges there come from"
+        " solves of the rounds before, whose ends are valued as in the agent's game of"
+        f" {min(game.stacks) / game.big_blind:.4g} big blinds."
+    )
 
 
 def _no_leaks_text(hands: list[ListedHand], found: int, unreviewable: Counter[str]) -> str:

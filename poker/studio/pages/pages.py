@@ -49,12 +49,6 @@ def table(
     return Page("/", "Table", f"{__package__}.table", (game, agents, reviewer, out, processes, styles))
 
 
-def hands(*, game: Rules, reviewer: AgentSpec | None, log: str | None, out: str, processes: int | None) -> Page:
-    """The page for hands of a file, at first of the file `log`, reviewed by `reviewer`, which plays `game`; reviews are
-    kept in `out`."""
-    return Page("/hands", "Hands", f"{__package__}.hands", (game, reviewer, log, out, processes))
-
-
 def questions(
     *,
     game: Rules,
@@ -67,10 +61,12 @@ def questions(
     return Page("/api", "API", f"{studio.__name__}.serving.web", (game, agents, reviewer, threads, processes))
 
 
-def database(*, game: Rules, reviewer: AgentSpec | None, played: str, out: str, processes: int | None) -> Page:
-    """The page that searches a visitor's hands: those of the table, which are below `played`, and of files. They are
-    reviewed and drilled by `reviewer`, which plays `game`; the bases are kept in `out`."""
-    return Page("/database", "Database", f"{__package__}.database", (game, reviewer, played, out, processes))
+def database(
+    *, game: Rules, reviewer: AgentSpec | None, log: str | None, played: str, out: str, processes: int | None
+) -> Page:
+    """The page that searches a visitor's hands: those of the table, which are below `played`, and of files, at first of
+    the file `log`. They are reviewed and drilled by `reviewer`, which plays `game`; the bases are kept in `out`."""
+    return Page("/database", "Database", f"{__package__}.database", (game, reviewer, log, played, out, processes))
 
 
 def explorer(

@@ -16,12 +16,12 @@ from poker.game.rules import CALL, FOLD, Rules
 from poker.game.state import HandState
 from poker.play.lineup import AgentSpec
 from poker.run.errors import PokernetsError
-from poker.studio.games.table_game import PERSON, Seen
+from poker.studio.games.table_game import Seen
 from poker.studio.pages import words
 from poker.studio.pages.elements import Fill, Needs, UnitSwitch, html, remember, remembered, row, tabs
 from poker.studio.panels.odds import OddsSwitch
 from poker.studio.panels.read import ReadPanel
-from poker.studio.panels.review import AT_THE_TABLE, MistakesPanel, ReviewPanel, ReviewStore
+from poker.studio.panels.review import AT_THE_TABLE, ReviewPanel
 from poker.studio.server.app import loaded
 from poker.studio.server.visitors import Visit, Visitors
 
@@ -103,17 +103,14 @@ class _Table:
                     self._unit = UnitSwitch()
                 self._controls = ui.element("div").classes("controls").props('role=group aria-label="Your actions"')
             with ui.element("section").classes("beside").props('aria-label="Beside the table"'):
-                names = ["Hand", "Review", "Mistakes", "Result", *["Read"] * self._game.reads]
-                bar, (hand, review, mistakes, result, *read) = tabs(*names)
+                names = ["Hand", "Review", "Result", *["Read"] * self._game.reads]
+                bar, (hand, review, result, *read) = tabs(*names)
                 with hand:
                     self._history = html("history")
                 with review:
                     invitation = "Ask for a hint during a hand, or review it when it is over."
                     opened = partial(bar.set_value, "Review")
                     self._review = ReviewPanel(visit.reviews, self._unit, opened, invitation, AT_THE_TABLE)
-                with mistakes:
-                    store = ReviewStore(visit.reviews, visit.game.files.hands, lambda number: visit.game.rules, PERSON)
-                    MistakesPanel(store, self._unit, self._review.open)
                 with result:
                     self._result = html("result")
                 self._read = None

@@ -1,19 +1,14 @@
-"""Reviews beside the table: a decision solved, and the biggest mistakes of all hands played here."""
+"""Reviews: the decisions of a hand, one of them solved and shown."""
 
-from collections import Counter
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from functools import partial
 from html import escape
 from math import isnan
-from typing import Any
 
 from nicegui import run, ui
 
-from poker.formats.acpc.log import LoggedHand
 from poker.game.betting import Betting
 from poker.game.cards import PREFLOP_CLASS, PREFLOP_CLASS_SIZE, RARE, hand_index
-from poker.game.rules import Rules
 from poker.game.state import HandState
 from poker.kernels.types import Floats
 from poker.run.errors import PokernetsError
@@ -22,7 +17,6 @@ from poker.studio.explorer.cells import MOVE_FOCUS, Cell, action_colours, class_
 from poker.studio.hands.review import (
     Advice,
     DecisionReview,
-    Mistake,
     PlayedDecision,
     Reviews,
     decisions_of,
@@ -34,9 +28,6 @@ from poker.studio.pages.elements import UnitSwitch, html, row
 _CONTINUATIONS = ("then as the blueprint", "then folding more", "then calling more", "then raising more")
 _OFTEN = 0.005
 """Least share of an answer that is shown."""
-_SHOWN_MISTAKES = 50
-_LEAST = 0.01
-"""Least mistake that is listed, in big blinds."""
 _SOLVING = '<p role="status">Solving to the precision of a review …</p>'
 AT_THE_TABLE = "EV: what is won from here on, a fold being 0, against the range that the agent has here."
 """Explanation of the numbers of a review."""
@@ -46,16 +37,6 @@ _ERROR = (
     f" action of the agent that sound play takes in less than {IMPROBABLE:.0%} of its hands its range is a guess: the"
     " decision is solved too for any hand, and for the strongest and the weakest alone, and ± covers all of them."
 )
-
-
-@dataclass(frozen=True)
-class ReviewStore:
-    """Hands that were played, and reviews of the decisions of the player `name`; `rules` gives those of a hand."""
-
-    reviews: Reviews
-    hands: Callable[[], list[LoggedHand]]
-    rules: Callable[[int], Rules]
-    name: str
 
 
 class ReviewPanel:
@@ -124,11 +105,14 @@ class ReviewPanel:
             else:
                 button.props("aria-pressed=false outline")
         self._answer.set_content(_SOLVING)
-        opinion, error = await _tried(self._reviews.opinion, view, action)
+        opinion, problem = None, ""
+        try:
+            opinion = await run.io_bound(self._reviews.opinion, view, action)
+        except (PokernetsError, OSError) as error:
+            problem = f'<p role="alert">{escape(str(error))}</p>'
         if request == self._request:
             self._opinion = opinion
-            if opinion is None:
-                self._answer.set_content(f'<p role="alert">{escape(error)}</p>')
+            self._answer.set_content(problem)
             self._show()
 
     def _show(self) -> None:
@@ -142,93 +126,6 @@ class ReviewPanel:
                 self._answer.set_content(advice_html(self._opinion, big_blind))
             else:
                 self._answer.set_content(decision_html(self._opinion, self._note, big_blind))
-
-
-class MistakesPanel:
-    """Panel of the costliest decisions; reviews hands that are not reviewed yet when asked to."""
-
-    def __init__(
-        self, store: ReviewStore, unit: UnitSwitch, open_hand: Callable[[int, HandState, int, str], Awaitable[None]]
-    ) -> None:
-        self._store, self._unit, self._open = store, unit, open_hand
-        self._stopped = True
-        with ui.element("div").classes("review"):
-            with row():
-                self._button = ui.button("Review all my hands", on_click=self._run).props("no-caps color=primary")
-                self._button.set_enabled(not store.reviews.why_not)
-                self._progress = ui.label().props("role=status")
-            self._list = ui.element("div").classes("mistakes")
-        unit.add(self._list, self._show)
-        self._show()
-
-    async def _run(self) -> None:
-        """Reviews hand after hand, or stops doing so."""
-        if not self._stopped:
-            self._stopped = True
-            return
-        self._stopped, store = False, self._store
-        self._button.set_text("Stop")
-        hands = await run.io_bound(lambda: store.reviews.missing(store.hands(), store.name)) or []
-        for done, hand in enumerate(hands):
-            self._progress.set_text(f"{done} of {len(hands)} hands")
-            seat = hand.names.index(store.name)
-            _, error = await _tried(store.reviews.hand, hand.number, hand.state, seat)
-            if error:
-                self._progress.set_text(error)
-                break
-            if self._stopped or self._button.is_deleted:
-                break
-            self._show()
-        else:
-            left_out = await run.io_bound(self._left_out) or Counter[str]()
-            but_for = f", but for {left_out.total():,} decisions: {words.reasons(left_out)}" if left_out else ""
-            self._progress.set_text(f"All hands are reviewed{but_for}.")
-        self._stopped = True
-        self._button.set_text("Review all my hands")
-
-    def _left_out(self) -> Counter[str]:
-        """Reasons why decisions are not reviewed."""
-        store = self._store
-        refused = (store.reviews.refused(hand.state, hand.names.index(store.name)) for hand in store.hands())
-        return Counter(why for hand in refused for _, why in hand)
-
-    def _show(self) -> None:
-        mistakes = [one for one in self._store.reviews.mistakes() if not one.is_guess]
-        costly = [one for one in mistakes if one.most >= _LEAST * self._store.rules(one.hand).big_blind]
-        mistakes = sorted(costly, key=lambda one: not one.is_certain)[:_SHOWN_MISTAKES]
-        self._list.clear()
-        with self._list:
-            for one in mistakes:
-                rules = self._store.rules(one.hand)
-                text = mistake_text(one, rules, self._unit.of(rules.big_blind))
-                ui.button(text, on_click=partial(self._look, one)).props("no-caps flat dense align=left")
-
-    async def _look(self, one: Mistake) -> None:
-        hands = await run.io_bound(self._store.hands) or []
-        for hand in hands:
-            if hand.number == one.hand:
-                seat = hand.names.index(self._store.name)
-                await self._open(one.hand, hand.state.view(seat), seat, one.betting)
-
-
-async def _tried(solve: Callable[..., Any], *arguments: Any) -> tuple[Any, str]:
-    """The result and an empty text, or None and the error's text."""
-    try:
-        return await run.io_bound(solve, *arguments), ""
-    except (PokernetsError, OSError) as error:
-        return None, str(error)
-
-
-def mistake_text(one: Mistake, rules: Rules, big_blind: int | None = None) -> str:
-    """A row of the list; the loss is in big blinds, by which hands of all stakes compare."""
-    betting = Betting.parse(rules, one.betting)
-    names = (words.action_name(betting, betting.parse_action(text), big_blind) for text in (one.chosen, one.best))
-    chosen, best = names
-    lost = f"{one.loss / rules.big_blind:.2f}" if one.is_certain else f"at most {one.most / rules.big_blind:.2f}"
-    if one.is_certain and one.range_error:
-        lost = f"at least {one.least / rules.big_blind:.2f}"
-    where = f"hand {one.hand + 1}, {one.cards}, {words.STREETS[betting.street].lower()}"
-    return f"{lost} bb: {where}: {chosen}, best {best}"
 
 
 def decision_html(one: DecisionReview, note: str, big_blind: int | None = None) -> str:
@@ -307,7 +204,7 @@ def _ev(value: float, best: float, exploitability: float, big_blind: int | None)
 
 def _amount(value: float, big_blind: int | None) -> str:
     """A loss or an error with its unit."""
-    least, unit, digits = (0.1, "chips", 1) if big_blind is None else (_LEAST, "bb", 2)
+    least, unit, digits = (0.1, "chips", 1) if big_blind is None else (0.01, "bb", 2)
     amount = value / (big_blind or 1)
     return f"{amount:,.{digits}f} {unit}" if amount >= least else f"less than {least} {unit}"
 

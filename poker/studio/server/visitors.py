@@ -74,7 +74,6 @@ class Visitors:
         self._locked.enter_context(
             alone(self._folder, f"another server plays the games in {self._folder}: end it first")
         )
-        self._reviewer = reviewer
         self._reviewing = reviewing(rules, {spec.name: spec for spec in specs} | {REVIEWER: reviewer}, processes)
         self._visits: dict[str, Visit] = {}
         self._opening = threading.Lock()
@@ -95,19 +94,9 @@ class Visitors:
         result = RunningResult(self._rules, PERSON, files.notes, folder / "hands.aivat.jsonl")
         game = TableGame(self._rules, self._opponents, files, lambda hand: result.add([hand]))
         result.add(files.hands())
-        solver, file = self._solver(str(folder))
-        reviews = Reviews(self._rules, folder / file, lambda: solver, threading.Lock())
-        return Visit(game, result, folder, reviews, self._agents)
-
-    def _solver(self, owner: str) -> "tuple[PooledSolver, str]":
-        """The solver for the reviews of `owner`, and their file: the folder depends on the settings of the agents that
-        play, the file on those of another reviewer."""
-        for name, offers in self.loaded.result().items():
-            if offers.solves:
-                return PooledSolver(self._reviewing, owner, name), "reviews.jsonl"
-        settings = {} if self._reviewer is None else dict(self._reviewer.settings)
-        mark = fingerprint_of_settings(settings)
-        return PooledSolver(self._reviewing, owner, REVIEWER), f"reviews-{mark[:10]}.jsonl"
+        solving = (name for name, offers in self.loaded.result().items() if offers.solves)
+        solver = PooledSolver(self._reviewing, str(folder), next(solving, REVIEWER))
+        return Visit(game, result, folder, Reviews(self._rules, solver), self._agents)
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,5 @@
 """An agent as an object: its strategy, its actions, and its reviews of hands."""
 
-import threading
 from collections.abc import Sequence
 from typing import Any
 
@@ -136,7 +135,7 @@ class LoadedAgent:
         seat = hand.names.index(player)
         if not state.hole_cards[seat]:
             raise PokernetsError(f"the cards of `{player}` are not known")
-        return FileReviews(self.game, None, lambda: solver, threading.Lock()), state, seat
+        return FileReviews(self.game, solver), state, seat
 
     def _hand(self, index: int) -> str:
         return hand_text(index) if self.game.num_hole_cards == 2 else self.game.cards_text((index,))

@@ -1,6 +1,5 @@
 """A blueprint at a table of three that solves rounds after the first: ranges that come there, and what it plays."""
 
-import threading
 
 import numpy as np
 import pytest
@@ -123,7 +122,7 @@ def test_the_policy_is_a_function_of_the_public_state(blueprint: Blueprint, agen
 
 def test_decisions_of_two_left_are_reviewed(agent: DepthLimitedRingAgent) -> None:
     """A review is in chips of the table: a fold is worth 0, a call of all that is left what showdowns give."""
-    reviews = Reviews(RULES, None, lambda: agent, threading.Lock())
+    reviews = Reviews(RULES, agent)
     assert reviews.why_not == ""
     held = (), parse_cards("KhQh"), parse_cards("7h7d")
     state = HandState(Betting.parse(RULES, "r225fc/cr560c/cc/r10000"), held, BOARD)
@@ -137,7 +136,7 @@ def test_decisions_of_two_left_are_reviewed(agent: DepthLimitedRingAgent) -> Non
 def test_other_decisions_have_advice(agent: DepthLimitedRingAgent) -> None:
     """What the agent does there, as it would play; nothing is said of values."""
     state = HandState(Betting.parse(RULES, "r225c"), ((), parse_cards("7h7d"), ()), BOARD).view(1)
-    advice = Reviews(RULES, None, lambda: agent, threading.Lock()).opinion(state, FOLD)
+    advice = Reviews(RULES, agent).opinion(state, FOLD)
     assert isinstance(advice, Advice)
     actions, probs = agent.policy(public_state(state.betting, ()))
     assert advice.actions == actions

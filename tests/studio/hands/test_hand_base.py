@@ -1,7 +1,6 @@
 """Hands in one file: searched by line, position and cost; reviewed there, and drilled."""
 
 import sqlite3
-import threading
 from pathlib import Path
 
 import numpy as np
@@ -93,7 +92,7 @@ def test_lines_find_the_hands_with_such_a_decision(base: HandBase) -> None:
 
 
 def test_letters_of_a_line() -> None:
-    [row], owner = rows_in("f.txt", HEADS_UP.encode(), RULES)
+    [row], owner, _ = rows_in("f.txt", HEADS_UP.encode(), RULES)
     assert owner == "Ann"
     assert row.line == "rc/xx/xbc/brf"
     assert [(one.player, one.place, one.line, one.action) for one in row.decisions][-3:] == [
@@ -137,7 +136,7 @@ def test_a_hand_in_the_files_of_two_players_is_there_once_with_the_cards_of_both
 def test_what_decisions_cost_and_drills(base: HandBase) -> None:
     """Reviews note what they cost; those that cost most are drawn, with another hand of the range."""
     agent = even_solver()
-    reviews = FileReviews(RULES, None, lambda: agent, threading.Lock())
+    reviews = FileReviews(RULES, agent)
     base.add("a.txt", rows_in("a.txt", HEADS_UP.encode(), RULES).hands)
     search = HandSearch("Ann")
     [hand] = base.unreviewed(search, 10)

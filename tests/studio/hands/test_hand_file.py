@@ -1,8 +1,5 @@
 """Hands of files are reviewed with their own stacks, and what cannot be is refused with the setting that differs."""
 
-import threading
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -64,10 +61,6 @@ def agent() -> DepthLimitedAgent:
     return even_solver()
 
 
-def reviews_in(folder: Path, agent: DepthLimitedAgent) -> FileReviews:
-    return FileReviews(RULES, folder / "reviews.jsonl", lambda: agent, threading.Lock())
-
-
 def test_both_have_the_smaller_stack_and_a_big_blind_is_that_of_the_game() -> None:
     file = read(HEADS_UP)
     assert file.players() == ["Ann"]
@@ -82,13 +75,13 @@ def test_both_have_the_smaller_stack_and_a_big_blind_is_that_of_the_game() -> No
 
 
 def test_river_evs_of_a_hand_of_100_big_blinds_are_those_of_the_vector_engine(
-    agent: DepthLimitedAgent, tmp_path: Path, device: str
+    agent: DepthLimitedAgent, device: str
 ) -> None:
     """Against a solve put together here, bit for bit on the CPU, with the ranges that the agent believes in."""
     chips, share = (0.0, 0.0) if device == "cpu" else (CHIPS, SHARE)
     state = only_hand(HEADS_UP)
     view, chosen = list(decisions_of(state, 1))[-1]
-    decision = reviews_in(tmp_path, agent).decision(view, chosen)
+    decision = FileReviews(RULES, agent).decision(view, chosen)
     assert (view.street, view.betting.pot, chosen) == (3, 2500, 10000)
 
     board = parse_cards(BOARD)
@@ -104,8 +97,8 @@ def test_river_evs_of_a_hand_of_100_big_blinds_are_those_of_the_vector_engine(
     assert decision.loss == pytest.approx(values.max() - values[decision.actions.index(10000)], rel=0, abs=2 * chips)
 
 
-def test_rounds_before_the_turn_need_the_stacks_of_the_game(agent: DepthLimitedAgent, tmp_path: Path) -> None:
-    reviews, state = reviews_in(tmp_path, agent), only_hand(HEADS_UP)
+def test_rounds_before_the_turn_need_the_stacks_of_the_game(agent: DepthLimitedAgent) -> None:
+    reviews, state = FileReviews(RULES, agent), only_hand(HEADS_UP)
     assert [view.street for view, _ in decisions_of(state, 1)] == [0, 1, 2, 3]
     assert [view.street for view, _ in reviews.reviewed(state, 1)] == [2, 3]
     view, chosen = next(decisions_of(state, 1))
@@ -114,18 +107,6 @@ def test_rounds_before_the_turn_need_the_stacks_of_the_game(agent: DepthLimitedA
     for stack, streets in ((18000, [0, 1, 2, 3]), (17900, [2, 3]), (22000, [0, 1, 2, 3]), (22100, [2, 3])):
         near = only_hand(acpc("r300c/cc/cc/cc", "-300|300", stack))
         assert [one.street for one, _ in reviews.reviewed(near, 1)] == streets
-
-
-def test_what_decisions_of_a_file_have_cost_is_kept(agent: DepthLimitedAgent, tmp_path: Path) -> None:
-    hands, _ = read(HEADS_UP + "\n\n" + HEADS_UP.replace("#7", "#8")).of("Ann")
-    reviews = reviews_in(tmp_path, agent)
-    assert reviews.missing(list(hands.values()), "Ann") == list(hands.values())
-    for hand in hands.values():
-        assert len(reviews.hand(hand.number, hand.state, 1)) == 2
-    assert reviews.missing(list(hands.values()), "Ann") == []
-    assert {(one.hand, one.betting) for one in reviews_in(tmp_path, agent).mistakes()} == {
-        (number, betting) for number in (0, 1) for betting in ("r300c/cc/c", "r300c/cc/cr750c/r1750")
-    }
 
 
 def test_chance_may_be_behind_the_actions_of_both_players(agent: DepthLimitedAgent) -> None:

@@ -1,17 +1,15 @@
 """Reviews say what the vector engine says."""
 
-import threading
-from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
 
 from poker.agents.searching.heads_up import DepthLimitedAgent
-from poker.formats.acpc.log import LoggedHand
 from poker.game.betting import Betting
 from poker.game.cards import HAND_CARDS, HOLDEM, NUM_HANDS, PREFLOP_CLASS, hand_index, parse_cards
-from poker.game.rules import CALL, FOLD, Rules
+from poker.game.rules import CALL, FOLD
 from poker.game.state import HandState, public_state
 from poker.kernels.types import Ranges
 from poker.run.errors import PokernetsError
@@ -20,8 +18,7 @@ from poker.search.round_solver import DepthLimitedSolver, Request, SolverSetting
 from poker.search.settings import SearchSettings
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.solver import VectorSolver
-from poker.store.lines import JsonLines
-from poker.studio.hands.review import Mistake, Reviews, decisions_of, ends_after, review
+from poker.studio.hands.review import Reviews, ends_after, review
 from poker.tree import bet_menu, build_tree
 from tests.devices import CHIPS, FEW, SHARE
 from tests.games import load_rules
@@ -165,60 +162,12 @@ def test_suits_that_were_dealt(agent: DepthLimitedAgent) -> None:
         assert not solved.ranges[:, ~HOLDEM.live(board)].any()
 
 
-def logged(rules: Rules, number: int, betting: str) -> LoggedHand:
-    hands, board = [parse_cards("2c3d"), parse_cards("AhKh")], parse_cards("7cQdKd2h9s")
-    state = HandState.at(Betting.parse(rules, betting), hands, board)
-    return LoggedHand(number, state, (0.0, 0.0), ("d", "you"))
-
-
-def test_what_a_decision_has_cost_is_kept(agent: DepthLimitedAgent, tmp_path: Path) -> None:
-    solves = 0
-
-    def solver() -> DepthLimitedAgent:
-        nonlocal solves
-        solves += 1
-        return agent
-
-    hands = [logged(RULES, 0, "r300f"), logged(RULES, 1, "cr300f"), logged(RULES, 2, "f")]
-    reviews = Reviews(RULES, tmp_path / "reviews.jsonl", solver, threading.Lock())
-    assert reviews.missing(hands, "you") == hands
-    for hand in hands:
-        decisions = reviews.hand(hand.number, hand.state, 1)
-        assert len(decisions) == sum(1 for _ in decisions_of(hand.state, 1))
-    assert solves == 4
-    mistakes = reviews.mistakes()
-    assert [one.loss for one in mistakes] == sorted((one.loss for one in mistakes), reverse=True)
-    [folded] = [one for one in mistakes if one.hand == 2]
-    assert folded == Mistake(2, "", "AhKh", "", "f", folded.best, folded.loss)
-    assert folded.loss > 0
-    again = Reviews(RULES, tmp_path / "reviews.jsonl", solver, threading.Lock())
-    assert again.mistakes() == mistakes
-    assert again.missing(hands, "you") == []
-    reviews.hand(2, hands[2].state, 1)
-    assert solves == 4
-    assert all(one.finished and one.exploitability is not None for one in again.mistakes())
-    assert folded.is_certain
-
-
-def test_what_an_unfinished_solve_has_left_is_redone(agent: DepthLimitedAgent, tmp_path: Path) -> None:
-    file, hand = JsonLines(tmp_path / "reviews.jsonl"), logged(RULES, 2, "f")
-    row = {"hand": 2, "betting": "", "cards": "AhKh", "board": "", "chosen": "f", "best": "c", "loss": 12345.0}
-    file.append([row, {**row, "hand": 7, "finished": True, "range_error": 0.0}])
-    reviews = Reviews(RULES, file.path, lambda: agent, threading.Lock())
-    assert not next(one for one in reviews.mistakes() if one.hand == 2).is_certain
-    assert reviews.missing([hand, logged(RULES, 7, "f")], "you") == [hand]
-    [decision] = reviews.hand(2, hand.state, 1)
-    again = Reviews(RULES, file.path, lambda: agent, threading.Lock())
-    assert {one.hand: one.loss for one in again.mistakes()} == {2: pytest.approx(decision.loss, abs=1e-3), 7: 12345.0}
-    assert again.missing([hand], "you") == []
-
-
 @pytest.mark.parametrize(
     ("game", "message"),
     [("leduc", "reviews are of hold'em, not of `leduc`"), ("holdem_nolimit_6p", "rivers that began with two players")],
 )
-def test_other_decisions_are_not_reviewed(tmp_path: Path, game: str, message: str) -> None:
+def test_other_decisions_are_not_reviewed(game: str, message: str) -> None:
     rules = load_rules(game)
-    reviews = Reviews(rules, tmp_path / "reviews.jsonl", lambda: pytest.fail("asked"), threading.Lock())
+    reviews = Reviews(rules, Mock())
     with pytest.raises(PokernetsError, match=message):
         reviews.decision(HandState.deal(rules, np.random.default_rng(0)), None)

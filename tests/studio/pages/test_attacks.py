@@ -89,7 +89,7 @@ def test_pages_of_others_neither_poll_nor_post(server: Server) -> None:
 
 def upload(server: Server, cookie: str) -> tuple[Client, str]:
     """The page of files, and the address to which it sends one."""
-    page = Client(server, cookie, "/hands")
+    page = Client(server, cookie, "/database")
     page.until(lambda: any(one.get("tag") == "nicegui-upload" for one in page.elements.values()))
     [url] = [str(one["props"]["url"]) for one in page.elements.values() if one.get("tag") == "nicegui-upload"]
     return page, url
@@ -117,7 +117,7 @@ def test_uploads_are_the_visitor_s_own_and_bounded(server: Server) -> None:
 
 
 def test_no_answer_may_be_framed(server: Server) -> None:
-    for path in ("/", "/hands", "/explorer", "/no", "/_nicegui/client/x/upload/1"):
+    for path in ("/", "/database", "/explorer", "/no", "/_nicegui/client/x/upload/1"):
         _, headers, _ = ask(server, "GET", path, {})
         assert "frame-ancestors 'none'" in headers["content-security-policy"]
         assert headers["x-frame-options"] == "DENY"

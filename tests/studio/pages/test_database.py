@@ -1,22 +1,21 @@
 """Hands of the table and of files are found, reviewed and drilled in the browser; cards not seen stay hidden."""
 
 import asyncio
-import json
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 from unittest.mock import AsyncMock, Mock
 
 import pytest
-from nicegui import Client
+from nicegui import Client, run, ui
 from nicegui.page import page
 
 from poker.formats.phh import phhs_texts
 from poker.studio.games.table_game import PERSON
-from poker.studio.hands.hand_base import HandBase, HandSearch, rows_of
+from poker.studio.hands.hand_base import HandBase, HandSearch, rows_in, rows_of
 from poker.studio.pages.database import _Database, _no_leaks_text, _reviewed_text, _Shared
+from tests.search.even_leaf import even_solver
 from tests.studio.hands.test_hand_base import session
 from tests.studio.hands.test_hand_file import HEADS_UP, RULES
 from tests.studio.pages.browser import Browser, open_browser
@@ -31,19 +30,6 @@ def test_a_base_has_the_hands_of_the_table_as_they_were_seen(tmp_path: Path) -> 
     folder = tmp_path / "table" / RULES.name / "bot-0123456789" / "me"
     folder.mkdir(parents=True)
     (folder / "hands.phhs").write_text("".join(phhs_texts(hands)))
-    decided = hands[4].state.betting
-    before = next(before for before, player, _ in decided.turns() if hands[4].names[player] == PERSON)
-    fields: dict[str, Any] = {
-        "cards": "",
-        "board": "",
-        "chosen": "c",
-        "best": "f",
-        "exploitability": 1.0,
-        "finished": True,
-        "range_error": 0.0,
-    }
-    row = {"hand": 4, "betting": before.text(), "loss": 250.0, "error": 2.0, "frequency": 0.0, **fields}
-    (folder / "reviews.jsonl").write_text(json.dumps(row) + "\n")
     shared = _Shared(RULES, tmp_path / "table", tmp_path / "hands", None)  # type: ignore[arg-type]
     for _ in range(2):
         base = shared.base_of("me")
@@ -55,8 +41,6 @@ def test_a_base_has_the_hands_of_the_table_as_they_were_seen(tmp_path: Path) -> 
         cards = RULES.cards_text(hand.state.hole_cards[hand.names.index("bot")])
         assert (cards in base.text(number)) == (number not in folded)
     assert dict(base.players()) == {PERSON: 30, "bot": 30 - len(folded)}
-    [costly] = base.hands(HandSearch(PERSON, cost=2.4), 10)
-    assert (costly.hand, costly.cost) == (5, 2.5)
 
 
 @pytest.mark.parametrize(
@@ -108,6 +92,35 @@ def test_the_hands_just_imported_are_chosen(tmp_path: Path) -> None:
         assert database._search() == HandSearch("Ann", source="mine.txt")
 
 
+def test_a_file_that_is_given_at_the_start_is_there_for_every_visitor(tmp_path: Path) -> None:
+    files = {"mine.txt": rows_in("mine.txt", f"{HEADS_UP}\n\n{HEADS_UP.replace('Ben: folds', 'x')}".encode(), RULES)}
+    assert len(files["mine.txt"].errors) == 1
+    shared = _Shared(RULES, tmp_path, tmp_path / "hands", Mock(), files)
+    for visitor in ("ann", "bob", "ann"):
+        with Client(page("/")):
+            database = _Database(shared, shared.base_of(visitor), visitor)
+            assert database._search() == HandSearch("Ann", source="mine.txt")
+            assert database._base.sources() == [("mine.txt", 1)]
+
+
+def test_a_hand_that_is_opened_is_reviewed_or_says_why_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    base, agent, notes = HandBase(tmp_path / "hands.sqlite"), even_solver(), Mock()
+    base.add("mine", rows_in("mine", HEADS_UP.encode(), RULES).hands)
+    base.add("six", rows_of(session(1, 6), "six"))
+    monkeypatch.setattr(ui, "run_javascript", Mock())
+    monkeypatch.setattr(ui, "notify", notes)
+    monkeypatch.setattr(run, "io_bound", AsyncMock(side_effect=lambda work, *given: work(*given)))
+    with Client(page("/")):
+        database = _Database(_Shared(RULES, tmp_path, tmp_path, Mock()), base, "me")
+        monkeypatch.setattr(database._reviews, "_solver", agent)
+        asyncio.run(database._open(1, "Ann"))
+        assert "River" in database._history.content
+        assert [button.text for _, button in database._review._buttons.values()][3] == "River: raise to 9,250, all-in"
+        assert "What sound play does with your hands" in database._review._answer.content
+        asyncio.run(database._open(2, "p0"))
+        notes.assert_called_once_with("This hand cannot be reviewed: 6 players: reviews are of heads-up hands")
+
+
 @pytest.fixture
 def browser(tmp_path: Path) -> Iterator[Browser]:
     with serving(
@@ -145,6 +158,10 @@ def test_hands_are_found_reviewed_and_drilled(browser: Browser, tmp_path: Path) 
     assert browser.labels(".hand-row .card")[0].endswith(("spades", "hearts", "diamonds", "clubs"))
     browser.press(".mistakes button", "BTN")
     browser.shows(".history h3", "River")
+    browser.until(lambda: browser.all(".review .actions"))
+    assert browser.texts(".review .actions .chosen")[0].startswith("bet 450 (you)")
+    browser.click("Flop: check")
+    browser.shows(".review [role=alert]", "this hand has 100 big blinds, the agent's game 200")
     browser.tab("Drill")
     browser.press("button", "Another decision")
     browser.shows(".felt .seat")

@@ -9,9 +9,7 @@ import pytest
 from poker.agents.simple import AlwaysCall
 from poker.play.lineup import AgentSpec
 from poker.run.errors import PokernetsError
-from poker.store.lines import JsonLines
 from poker.studio.games import table_game
-from poker.studio.hands.review import Mistake
 from poker.studio.server.visitors import Visit, Visitors
 from tests.games import load_rules
 
@@ -36,24 +34,6 @@ def test_one_server_at_a_time_plays_the_games_of_a_folder(tmp_path: Path) -> Non
     del first
     gc.collect()
     Visitors(load_rules("leduc"), [CALLS], None, tmp_path)
-
-
-def test_reviews_are_of_one_reviewer(tmp_path: Path) -> None:
-    """A reviewer does not list the findings of one with other settings."""
-    rules = load_rules("holdem_nolimit_2p")
-    mistake = Mistake(0, "", "AhKh", "", "f", "c", 17.0)
-    mistakes = []
-    for accuracy in (0.5, 0.1, 0.5):
-        reviewer = AgentSpec("reviewer", lambda: AlwaysCall(name="reviewer"), {"accuracy": accuracy})
-        everybody = Visitors(rules, [CALLS], reviewer, tmp_path)
-        visit = begun(everybody, "ann")
-        mistakes.append(visit.reviews.mistakes())
-        if len(mistakes) == 1:
-            [empty] = {path.parent / everybody._solver("")[1] for path in tmp_path.glob("*/*/ann/hands.log")}
-            JsonLines(empty).append([vars(mistake)])
-        del everybody
-        gc.collect()
-    assert mistakes == [[], [], [mistake]]
 
 
 def test_a_game_that_stopped_goes_on_when_its_page_is_opened_again(

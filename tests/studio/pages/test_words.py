@@ -1,7 +1,6 @@
 """Words of the pages about a hand, and their grids."""
 
 import re
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,9 +12,9 @@ from poker.game.rules import CALL, FOLD, Rules
 from poker.game.state import HandState
 from poker.studio.explorer.cells import class_grid
 from poker.studio.games.table_game import Seen
-from poker.studio.hands.review import DecisionReview, Mistake
+from poker.studio.hands.review import DecisionReview
 from poker.studio.pages import words
-from poker.studio.panels.review import decision_html, mistake_text, range_cells, strategy_cells
+from poker.studio.panels.review import decision_html, range_cells, strategy_cells
 from tests.games import load_rules
 
 
@@ -182,18 +181,6 @@ def test_evs_and_what_they_are_made_of_are_in_one_unit(rules: Rules) -> None:
         "then continuation 2 50% -1.50",
     ]
     assert "Lost 1.40 bb" in html
-
-
-def test_mistakes_that_may_be_none_say_so(rules: Rules) -> None:
-    one = Mistake(0, "r300c/", "AhKh", "7cQdKd", "r500", "c", 30.0, 10.0, 1.0, finished=True, range_error=0.0)
-    assert mistake_text(one, rules) == "0.30 bb: hand 1, AhKh, flop: bet 200, best check"
-    assert mistake_text(replace(one, frequency=0.05), rules).startswith("at most 0.40 bb: hand 1")
-    assert not one.is_guess
-    assert mistake_text(replace(one, range_error=9.0), rules).startswith("at least 0.21 bb: hand 1")
-    assert replace(one, range_error=30.0).is_guess
-    assert replace(one, range_error=None).is_guess
-    for unsure in (replace(one, error=30.0), replace(one, error=30.0, finished=False)):
-        assert mistake_text(unsure, rules, 100) == "at most 0.60 bb: hand 1, AhKh, flop: bet 2 bb, best check"
 
 
 def test_strategies_and_ranges_as_cells() -> None:
