@@ -65,12 +65,13 @@ release: $(INSTALLED)
 play: $(INSTALLED)
 	$(BIN)/python evaluate.py evaluate=play scale=laptop artifacts=models/trained/laptop.bundle
 
-# the tests run a GPU's kernels in Triton's interpreter; nothing else on a machine without a GPU needs it
-$(VENV)/.triton: $(INSTALLED)
-	$(BIN)/pip install --quiet --no-compile --disable-pip-version-check -c constraints.txt -e ".[gpu]"
+# what extras and pages promise and only tests need here: Triton, which interprets a GPU's kernels, Ray, W&B and ONNX
+$(VENV)/.extras: $(INSTALLED)
+	$(BIN)/pip install --quiet --no-compile --disable-pip-version-check -c constraints.txt -e ".[gpu,ray]" \
+		wandb onnx onnxscript onnxruntime
 	touch $@
 
-test: $(INSTALLED) $(VENV)/.triton
+test: $(INSTALLED) $(VENV)/.extras
 	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 check: $(INSTALLED)
@@ -82,11 +83,11 @@ static: $(INSTALLED)
 	$(BIN)/lint-imports
 	$(BIN)/mypy
 
-fast: $(INSTALLED) $(VENV)/.triton
+fast: $(INSTALLED) $(VENV)/.extras
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow and not gpu"
 
 # kernels that look at every index, compiled apart from the others
-bounds: $(INSTALLED) $(VENV)/.triton
+bounds: $(INSTALLED) $(VENV)/.extras
 	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(CURDIR)/build/bounds $(BIN)/python -m pytest -n 2 --dist loadfile \
 		-m "not slow and not gpu" --ignore=tests/kernels/test_compile.py \
 		$(addprefix tests/,kernels solvers depth_limit search abstraction opponents models agents)

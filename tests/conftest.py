@@ -7,6 +7,7 @@ Without a GPU its kernels run in Triton's interpreter, which has to be asked for
 
 import os
 import shutil
+from collections import Counter
 
 import pytest
 
@@ -31,6 +32,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Files with slow tests come first, so that processes which take file after file end together."""
     slow = {item.path for item in items if item.get_closest_marker("slow")}
     items.sort(key=lambda item: item.path not in slow)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Print the ten files whose tests and fixtures took longest."""
+    seconds: Counter[str] = Counter()
+    for report in (report for reports in terminalreporter.stats.values() for report in reports):
+        if isinstance(report, pytest.TestReport):
+            seconds[report.location[0]] += report.duration
+    for file, duration in seconds.most_common(10) if len(seconds) > 10 else ():
+        terminalreporter.write_line(f"{duration:7.1f} s {file}")
 
 
 @pytest.fixture

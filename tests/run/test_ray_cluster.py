@@ -186,7 +186,8 @@ def test_a_machine_that_is_lost_takes_nothing_along(machines: Any, capsys: pytes
 
 
 def test_a_job_that_loses_a_worker_and_a_machine_makes_the_same_bytes(machines: Any, tmp_path: Path) -> None:
-    common = ("job=leaf_states", "job.shards=16", "job.settings.preflop_share=1.0", *tiny_blueprint(tmp_path))
+    few = ("boards_per_shard=2", "states_per_board=4", "preflop_share=1.0")
+    common = ("job=leaf_states", "job.shards=16", *(f"job.settings.{each}" for each in few), *tiny_blueprint(tmp_path))
     data_gen(*common, "cluster.processes=1", f"job.output={tmp_path}/local")
     machine = machines.add_node(num_cpus=1, object_store_memory=10**8)
     machines.wait_for_nodes()
