@@ -120,9 +120,9 @@ def test_requests_are_answered_in_their_order(device: str, monkeypatch: pytest.M
             super().__init__(games, *others, **more)
 
     monkeypatch.setattr(torch_batches, "TorchVectorSolver", Counted)
-    solutions = solver(device).together(requests)
+    solutions = solver(device, iterations=2).together(requests)
     for solution, alone in zip(solutions, requests, strict=True):
-        assert_alike(solution, solver("cpu")(alone))
+        assert_alike(solution, solver("cpu", iterations=2)(alone))
     assert sizes == ([] if device == "cpu" else [4, 1])
 
 
@@ -140,17 +140,17 @@ def test_a_batch_that_does_not_fit_is_cut(monkeypatch: pytest.MonkeyPatch, capsy
             super().__init__(games, *others, **more)
 
     monkeypatch.setattr(torch_batches, "TorchVectorSolver", Small)
-    expected = solver("cpu").together(requests)
+    expected = solver("cpu", iterations=2).together(requests)
     for Small.most in (1, 0):  # at 0 the CPU's kernels solve
         sizes.clear()
-        for solution, other in zip(solver("torch").together(requests), expected, strict=True):
+        for solution, other in zip(solver("torch", iterations=2).together(requests), expected, strict=True):
             assert_alike(solution, other)
         assert sizes == [4, 2, 1, 1, 2, 1, 1]
         assert capsys.readouterr().err.count("ran out of memory") == 1
     Small.most = 4
     monkeypatch.setattr(torch_batches, "room", lambda device: 2.4 * torch_batches.bytes_needed(game(requests[0])))
     sizes.clear()
-    solver("torch").together(requests)
+    solver("torch", iterations=2).together(requests)
     assert sizes == [2, 2]
 
 
@@ -179,7 +179,7 @@ def test_time_is_shared_and_precision_ends_a_solve() -> None:
 
 @pytest.mark.parametrize("device", ["cpu", *DEVICES])
 def test_precision_ends_every_solve_of_a_batch_where_it_ends_alone(device: str) -> None:
-    requests, precision = [request(3, 1), request(3, 3, 9000)], 0.0002 if device == "cpu" else 0.001
+    requests, precision = [request(3, 1), request(3, 3, 9000)], 0.01 if device == "cpu" else 0.002
     solve = solver(device, iterations=400, precision=precision)
     alone = [solve.solved(each) for each in requests]
     assert all(one.iterations < 400 for one in alone), [f.iterations for f in alone]
