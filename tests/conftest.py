@@ -7,7 +7,7 @@ Without a GPU its kernels run in Triton's interpreter, which has to be asked for
 
 import os
 import shutil
-from collections import Counter
+from collections import defaultdict
 
 import pytest
 
@@ -36,11 +36,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Print the ten files whose tests and fixtures took longest."""
-    seconds: Counter[str] = Counter()
+    seconds: dict[str, float] = defaultdict(float)
     for report in (report for reports in terminalreporter.stats.values() for report in reports):
         if isinstance(report, pytest.TestReport):
             seconds[report.location[0]] += report.duration
-    for file, duration in seconds.most_common(10) if len(seconds) > 10 else ():
+    for file, duration in sorted(seconds.items(), key=lambda item: -item[1])[:10] if len(seconds) > 10 else ():
         terminalreporter.write_line(f"{duration:7.1f} s {file}")
 
 

@@ -71,7 +71,7 @@ def _write_blueprint(folder: Path) -> None:
     tree = build_tree(Betting.start(load_rules("holdem_nolimit_2p")), bet_menu(preflop=[[1], []], flop=[["a"]]))
     always_call(tree, CardAbstraction((), (169, 1, 1, 1), "none")).save(folder / "blueprint", {"seed": 1}, {})
     nodes = preflop_leaves(tree)
-    arrays = {"nodes": nodes, "values": np.zeros((len(nodes), 2, 4, 169, 169), np.float16)}
+    arrays: dict[str, NDArray[Any]] = {"nodes": nodes, "values": np.zeros((len(nodes), 2, 4, 169, 169), np.float16)}
     config = {"target": inputs.TARGET, "continuations": list(CONTINUATIONS), "bias_factor": 10.0, "seed": 1}
     made_from = {"blueprint": FirstRound.load(folder / "blueprint").fingerprint}
     write_artifact(folder / "leaf_table", LEAF_TABLE, config=config, arrays=arrays, made_from=made_from)
