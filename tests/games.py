@@ -11,13 +11,14 @@ __all__ = ["CONF", "load_menu", "load_rules"]
 
 def load_rules(name: str) -> Rules:
     """The game that `game=<name>` chooses."""
-    rules = instantiate(values_of("game", name), _convert_="all")
+    values = {key: value for key, value in values_of("game", name).items() if key != "defaults"}
+    rules = instantiate(values, _convert_="all")
     assert isinstance(rules, Rules)
     return rules
 
 
 def load_menu(name: str) -> BetMenu:
     """The bet menu that `bets=<name>` chooses."""
-    menu = instantiate(values_of("bets", name))
+    menu = instantiate({key: value for key, value in values_of("bets", name).items() if key != "defaults"})
     assert isinstance(menu, BetMenu)
     return menu

@@ -1,7 +1,6 @@
 """Hands in the texts of sites and programs (`samples/*.txt`), and how tests read, change and break them."""
 
 import random
-import re
 import tarfile
 from pathlib import Path
 
@@ -46,13 +45,6 @@ def refused(text: str) -> str:
     with pytest.raises(HistoryError) as caught:
         read_all(text)
     return f"{caught.value.line}: {caught.value.reason}"
-
-
-def assert_refused(text: str, old: str, new: str, why: str) -> None:
-    """Assert that the text with the first `old` made `new` is refused with a `line: reason` that matches `why`."""
-    assert old in text
-    reason = refused(text.replace(old, new, 1))
-    assert re.search(why, reason), reason
 
 
 def broken(data: bytes, rng: random.Random) -> bytes:

@@ -14,7 +14,7 @@ from poker.formats.played import HistoryError, PlayedHand, difference, settled
 from poker.formats.sites import pokerstars, pokerstars_read
 from poker.run.errors import PokernetsError
 from tests.formats.pokerkit_hands import Antes, assert_same_hand, dumped, pokerkit_payoffs, simulated
-from tests.formats.samples import assert_refused, sample
+from tests.formats.samples import sample
 from tests.games import load_rules
 from tests.random_play import pokerkit_pays
 
@@ -195,39 +195,6 @@ def test_an_ante_of_the_big_blind_is_won_where_the_final_stacks_say_so() -> None
     assert_same_hand(phh_read.parse_hand(phh.hand_text(stated), 0), stated)
     stated = phh_read.parse_hand(text + "winnings = [0, 0, 35]", 0)
     assert list(stated.payoffs) == [-5, -20, 25]
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "why"),
-    [
-        ("'NT'", "'PO'", "1: field `variant`: `PO` is not read, only NT and FT"),
-        ("min_bet = 10\n", "", "1: field `variant`: missing field `min_bet`"),
-        ("= 10", "= 0", "4: field `min_bet`: must be positive"),
-        ("[0, 0]", "[0]", "2: field `antes`: 1 amounts for 2 players"),
-        ("[0, 0]", "[0, -1]", "2: field `antes`: amounts must be at least 0"),
-        ("[5, 10]", "[5, '10']", "3: field `blinds_or_straddles`: must hold numbers"),
-        ("[50, 60]", "[50, nan]", "5: field `starting_stacks`: must hold finite numbers"),
-        ("[50, 60]", "[50, 1e30]", "5: field `starting_stacks`: amounts must be at most 2147483647"),
-        ("[50, 60]", "[50, 1e9999999]", "5: field `starting_stacks`: amounts must be at most"),
-        ("[50, 60]", "[50, 0x" + "f" * 6000 + "]", "5: field `starting_stacks`: amounts must be at most"),
-        ("[50, 60]", "[50, 1e-9999999]", "5: field `starting_stacks`: amounts must have at most 6 decimals"),
-        ("x = 1", "finishing_stacks = [1e9999999, -inf, nan]\nx =", "12: not TOML"),
-        ("[50, 60]", "[50]", "5: field `starting_stacks`|2: field `antes`"),
-        ("'p1 cc'", "'p2 cc'", "9: field `actions`: `p2 cc`: p2 acts where it is the turn of p1"),
-        ("'p2 cc'", "'p2 cbr 12'", "8: field `actions`: `p2 cbr 12`: illegal action `raise to 12`"),
-        ("'p2 cc'", "'p2 call'", "8: field `actions`: `p2 call`: no action of hold'em"),
-        ("AhKd", "AhKx", "7: field `actions`: .*'Kx' is not a card"),
-        ("QcJc", "AhJc", "6: field `actions`: cards .* are not different cards"),
-        ("'d db 2c3c4d', ", "", "10: field `actions`: .*a board of 0 cards where street 2 has 3"),
-        ("'p1 f'", "", "6: field `actions`: the hand ends where it is the turn of p1"),
-        ("x = 1", "x = ", "11: not TOML"),
-        ("x = 1", "players = ['a', 'a']", "11: field `players`: two players have one name"),
-    ],
-)
-def test_what_is_wrong_with_a_hand_of_phh_is_told_by_line(old: str, new: str, why: str) -> None:
-    text = sample("phh_heads_up")
-    assert list(phh_read.parse_hand(text, 0).payoffs) == [-10, 10]
-    assert_refused(text, old, new, why)
 
 
 def test_a_game_that_differs_is_named(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from poker.formats.histories import OHH, format_of, hand_texts
 from poker.formats.ohh_read import hands, parse_hand
 from poker.formats.played import LineError
 from tests.formats.pokerkit_hands import assert_same_hand
-from tests.formats.samples import assert_refused, read_all
+from tests.formats.samples import read_all
 
 
 def action(player: int, kind: str, amount: float = 0.0, **more: object) -> dict[str, Any]:
@@ -161,38 +161,3 @@ def test_a_hand_cut_short_does_not_swallow_the_next() -> None:
     with pytest.raises(LineError, match="not JSON"):
         parse_hand(parts[0][1], 0, parts[0][0])
     assert parse_hand(parts[1][1], 1, parts[1][0]).number == 8599
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "why"),
-    [
-        ('"Holdem"', '"Omaha"', "1: field `game_type`: `Omaha` is not read"),
-        ('"NL"', '"XL"', "1: field `bet_limit`: `XL` is not read"),
-        ('"bet_cap": 0.0', '"bet_cap": 1.5', "1: field `bet_limit`: games with a cap"),
-        ('"seat": 3', '"seat": 1', "1: field `players`: seat `1`"),
-        ('"name": "Ben"', '"name": "Ann"', "1: field `players`: `Ann` is there twice"),
-        ('"starting_stack": 2.38', '"starting_stack": "2.38"', "field `starting_stack`: must be a number"),
-        ('"starting_stack": 2.38', '"starting_stack": NaN', "field `starting_stack`: "),
-        ('"starting_stack": 2.38', '"starting_stack": 1e99', "field `starting_stack`: `1E\\+99` is no amount"),
-        ('"starting_stack": 2.38', '"starting_stack": -1', "field `starting_stack`: `-1` is no amount"),
-        ('"action": "Bet"', '"action": "Bets"', "1[0-9][0-9]: field `action`: `Bets` is no action"),
-        ('"amount": 0.44', '"amount": 0.43', "1[0-9][0-9]: Cy calls 43 chips where a call costs 44"),
-        ('"amount": 1.61', '"amount": 1.62', "1: a total pot of 162 chips, but 161 were bet"),
-        ('"win_amount": 1.53', '"win_amount": 1.52', "1: 152 chips collected and a rake of 8 from a pot of 161"),
-        ('"Js"', '"Jx"', "the cards of the flop do not continue the board"),
-        ('"pots":', '"pot":', "1: field `pots`: must be a list of objects"),
-        ('"rounds": [', '"rounds": [7,', "1: field `rounds`: must be a list of objects"),
-        ('"player_id": 4', '"player_id": 9', "field `player_id`: `9` is no player"),
-        ('{\n  "ohh"', '{\n  "other"', '1: no hand: expected {"ohh"'),
-        ('"table_size": 6', '"table_size": ' + "[" * 100 + "]" * 100, "1: not JSON that is read: .*more than 32 deep"),
-        (
-            '"table_size": 6',
-            '"table_size": ' + "9" * 5000,
-            "1: not JSON that is read: a number of more than 400 digits",
-        ),
-        ('"table_size": 6', '"table_size": 6,,', "16: not JSON: Expecting property name"),
-    ],
-)
-def test_what_is_wrong_is_told_by_line(old: str, new: str, why: str) -> None:
-    text = text_of(HAND, 2)
-    assert_refused(text, old, new, why)

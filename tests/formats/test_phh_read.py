@@ -75,32 +75,6 @@ def test_amounts_that_fit_no_rake_are_not_used_where_the_winners_are_those_of_th
     assert parse_hand(phh.hand_text(hand), 0).told_otherwise
 
 
-@pytest.mark.parametrize(
-    ("text", "why"),
-    [
-        (SHOWDOWN + "winnings = [0, 0, 70]", "9: field `winnings`: Ann collected 0 chips, but won 70"),
-        (SHOWDOWN + "winnings = [0, 0, 80]", "9: field `winnings`: Ann collected 0 chips, but won 70"),
-        (SHOWDOWN + "winnings = [60, 0, 5]", "9: field `winnings`: Ann collected 60 chips, but won 70"),
-        (SPLIT + "winnings = [70, 0, 0]", "9: field `winnings`: Ann collected 70 chips, but won 35"),
-        (SHOWDOWN + "finishing_stacks = [470, 490, 540]", "9: field `finishing_stacks`: Ann collected 0 chips"),
-        (SHOWDOWN + "finishing_stacks = [0, 0, 0]", "9: field `finishing_stacks`: Ann collected -470 chips"),
-        (SHOWDOWN + "winnings = [1]", "9: field `winnings`: 1 amounts for 3 players"),
-        (SHOWDOWN + "winnings = [70, -1, 0]", "9: field `winnings`: amounts must be at least 0"),
-        (SHOWDOWN + "winnings = 'x'", "9: field `winnings`: must be a list"),
-        (SHOWDOWN + "finishing_stacks = [true, 1, 1]", "9: field `finishing_stacks`: must hold numbers"),
-        (SHOWDOWN + "finishing_stacks = [1, nan, 1]", "9: field `finishing_stacks`: must hold finite numbers"),
-        (SHOWDOWN + "finishing_stacks = [1e9999999, 1, 1]", "9: field `finishing_stacks`: amounts must be at most"),
-        (SHOWDOWN + "_rake = 1", "1: field `variant`: missing field `winnings`"),
-        (SHOWDOWN + "_rake = 1\nwinnings = [1]", "10: field `winnings`: 1 amounts for 3 players"),
-        (SHOWDOWN + "_rake = 1\nwinnings = [60, 0, 0]", "10: field `winnings`: 60 chips collected and a rake of 1"),
-    ],
-)
-def test_another_winner_and_what_are_no_amounts_are_refused_by_line(text: str, why: str) -> None:
-    with pytest.raises(LineError) as caught:
-        parse_hand(text, 0)
-    assert f"{caught.value.line}: {caught.value}".startswith(why)
-
-
 THIRDS = sample("phh_thirds")
 
 

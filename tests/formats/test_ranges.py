@@ -87,38 +87,6 @@ def test_exports_of_other_programs() -> None:
     np.testing.assert_array_equal(parse_range(" ".join(map(str, numbers.tolist()))), numbers)
 
 
-@pytest.mark.parametrize(
-    ("text", "position", "what"),
-    [
-        ("", 0, "empty"),
-        ("AA,KX", 4, "write hands"),
-        ("AA, AhAh", 5, "different cards"),
-        ("AA:2", 4, "a number from 0 to 1"),
-        ("22,AA:half", 7, "a number from 0 to 1"),
-        ("AAs", 1, "neither suited"),
-        ("AKs-QJo", 1, "both ends"),
-        ("66+,T9s-87o", 5, "both ends"),
-        ("[150]AA[/150]", 2, "from 0 to 100"),
-        ("AA,50(KK)", 4, "a number from 0 to 1"),
-        ("AA,120%(KK)", 4, "a number from 0 to 1"),
-        (".5(KK:.5)", 4, "a weight before"),
-        (".5(KK, .5(AA))", 8, "within another"),
-        (".5(KK", 0, "without `\\)`"),
-        ("AA)", 3, "without `\\(`"),
-        ("(AA)", 1, "write the weight before"),
-        ("AA, 8h8s - 6h6d", 5, "both ends"),
-        ("98s -  6X", 8, "write hands"),
-        ("AA: x", 4, "a number from 0 to 1"),
-        ("A" * 200_000, 0, "200,000 characters"),
-    ],
-)
-def test_errors_say_where(text: str, position: int, what: str) -> None:
-    with pytest.raises(RangeError, match=what) as caught:
-        parse_range(text)
-    if position:
-        assert f"position {position}," in str(caught.value)
-
-
 def test_no_text_takes_long_to_be_refused() -> None:
     start = time.process_time()
     for text in ("[", "(", " ", "- ", "AA :", ":" + " " * 100):

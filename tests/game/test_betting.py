@@ -206,28 +206,6 @@ def test_folds_that_nobody_asked_for_are_part_of_the_line() -> None:
         start.apply_by(1, CALL)
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("r150", "illegal action `raise to 150` of player 1 after ``: legal are fold, call, raise to 200..20000"),
-        ("r20001", "raise to 20001"),
-        ("cf", "illegal action `fold` of player 0 after `c`: legal are call, raise to 200..20000"),
-        ("fc", "the hand is over after `f`"),
-        ("r20000r20000", "legal are fold, call"),
-        ("c/c", "`/` before the betting of street 0 is over"),
-        ("ccc", "`/` missing before `c`"),
-        ("x", "`x` is no action"),
-        ("r", "expected f, c or r<total>"),
-        ("c5", "no action"),
-        ("r12345678901", "no action"),
-    ],
-)
-def test_illegal_actions_say_what_was_legal(text: str, message: str) -> None:
-    with pytest.raises(IllegalAction) as error:
-        Betting.parse(HEADS_UP, text)
-    assert message in str(error.value)
-
-
 def test_limit_raise_beyond_the_cap_is_refused() -> None:
     with pytest.raises(
         IllegalAction, match="illegal action `raise to 50` of player 0 after `rrr`: legal are fold, call"
