@@ -17,7 +17,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from poker.game.cards import cards_text, hand_text
+from poker.game.cards import cards_text
+from poker.kernels.types import Columns
 from poker.run.commands import COMMANDS
 from poker.run.errors import PokernetsError
 from poker.solvers.vector.solver import SolveProgress
@@ -141,7 +142,7 @@ def seconds_left(course: Sequence[SolveProgress], target: float, iterations: int
 
 
 def view_record(view: View) -> dict[str, Any]:
-    """A view as JSON values: frequencies and values over all hands, and by hand of either player."""
+    """A view as JSON values: frequencies and values over all hands, and columns by hand of either player."""
     return {
         "words": " ".join(view.words),
         "board": cards_text(view.board),
@@ -155,7 +156,7 @@ def view_record(view: View) -> dict[str, Any]:
             }
             for deal in view.deals
         },
-        **{SEATS[player].lower(): hands_of(view, player) for player in range(2)},
+        **{SEATS[player].lower(): json_columns(view.hands(player)) for player in range(2)},
     }
 
 
@@ -164,38 +165,28 @@ def totals(view: View) -> dict[str, dict[str, float | None]]:
     return {action: {key: json_number(value) for key, value in row.items()} for action, row in view.totals.items()}
 
 
-def hands_of(view: View, player: int) -> dict[str, dict[str, Any]]:
-    """Hand that comes here, if it is not rare -> weight, EV, equity, and frequency and EV of each action for the player
-    who acts."""
-    hands: dict[str, dict[str, Any]] = {}
-    for hand in np.flatnonzero(view.listed(player)).tolist():
-        record: dict[str, Any] = {
-            "weight": json_number(view.ranges[player, hand]),
-            "ev": json_number(view.ev[player, hand]),
-            "equity": json_number(view.equity[player, hand]),
-        }
-        if player == view.player:
-            record["frequencies"] = dict(zip(view.actions, map(json_number, view.strategy[hand]), strict=True))
-            record["action_ev"] = dict(zip(view.actions, map(json_number, view.action_ev[hand]), strict=True))
-        hands[hand_text(hand)] = record
-    return hands
-
-
 def view_csv(view: View) -> str:
     """A row for each hand of either player, with empty cells where nothing is known."""
+    columns = [json_columns(view.hands(player)) for player in range(2)]
     out = io.StringIO()
-    table = csv.writer(out, lineterminator="\n")
-    kinds = [f"{action} {kind}" for kind in ("frequency", "ev") for action in view.actions]
-    table.writerow(["player", "hand", "weight", "ev", "equity", *kinds])
-    for player in range(2):
-        for hand, record in hands_of(view, player).items():
-            acts = [
-                record[key][action] for key in ("frequencies", "action_ev") if key in record for action in view.actions
-            ]
-            table.writerow([SEATS[player], hand, record["weight"], record["ev"], record["equity"], *acts])
+    table = csv.DictWriter(out, ["player", *max(columns, key=len)], lineterminator="\n")
+    table.writeheader()
+    for seat, of_seat in zip(SEATS, columns, strict=True):
+        table.writerows(
+            {"player": seat, **dict(zip(of_seat, row, strict=True))} for row in zip(*of_seat.values(), strict=True)
+        )
     return out.getvalue()
 
 
 def json_number(value: float | None) -> float | None:
     """A number to six digits; None where there is none, as JSON knows no NaN."""
     return float(f"{value:.6g}") if value is not None and isfinite(value) else None
+
+
+def json_columns(table: Columns) -> dict[str, list[Any]]:
+    """Columns of a table as JSON values, numbers to six digits."""
+    return {
+        name: [json_number(value) for value in column.tolist()] if np.issubdtype(column.dtype, np.floating)
+        else column.tolist()
+        for name, column in table.items()
+    }  # fmt: skip

@@ -6,9 +6,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from poker.game.cards import hand_text
 from poker.kernels.ahead import compile_apart
 from poker.kernels.types import Columns
 from poker.run.errors import PokernetsError
@@ -37,18 +34,7 @@ class SolvedSpot:
         `equity` as a share, for each action its probability and, as `ACTION ev`, its value. Hands whose weight is less
         than 1e-4 of the largest are left out; empty if nobody acts."""
         view = self.view(words)
-        if view.player is None:
-            return {}
-        player, here = view.player, np.flatnonzero(view.listed(view.player))
-        columns = {
-            "hand": np.array([hand_text(hand) for hand in here.tolist()]),
-            "weight": view.ranges[player, here],
-            "ev": view.ev[player, here],
-            "equity": view.equity[player, here],
-        }
-        for place, action in enumerate(view.actions):
-            columns |= {action: view.strategy[here, place], f"{action} ev": view.action_ev[here, place]}
-        return columns
+        return {} if view.player is None else view.hands(view.player)
 
 
 def solve(

@@ -16,9 +16,9 @@ from functools import cached_property, lru_cache
 import numpy as np
 
 from poker.game.betting import Betting
-from poker.game.cards import RARE, cards_text, parse_cards, without_rare
+from poker.game.cards import RARE, cards_text, hand_text, parse_cards, without_rare
 from poker.game.rules import CALL
-from poker.kernels.types import Board, Floats, Reals, Singles
+from poker.kernels.types import Board, Columns, Floats, Reals, Singles
 from poker.run.errors import PokernetsError
 from poker.solvers.vector.boards import deck_of
 from poker.solvers.vector.game import VectorGame
@@ -84,6 +84,20 @@ class View:
         """[H] `weights` of the player's hands, 0 for those too rare to be shown (`poker.game.cards.RARE`)."""
         weights: Floats = np.where(without_rare(self.ranges[player]) > 0, self.weights[player], 0.0)
         return weights
+
+    def hands(self, player: int) -> Columns:
+        """A row for each `hand` with which the player comes here: its `weight`, `ev` in chips, `equity` as a share, and
+        for the player who acts each action's probability and, as `ACTION ev`, its value. Rare hands are left out."""
+        here = np.flatnonzero(self.listed(player))
+        columns = {
+            "hand": np.array([hand_text(hand) for hand in here.tolist()]),
+            "weight": self.ranges[player, here],
+            "ev": self.ev[player, here],
+            "equity": self.equity[player, here],
+        }
+        for place, action in enumerate(self.actions if player == self.player else ()):
+            columns |= {action: self.strategy[here, place], f"{action} ev": self.action_ev[here, place]}
+        return columns
 
 
 class Walk:

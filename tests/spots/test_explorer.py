@@ -52,16 +52,15 @@ def test_exports(solved: Solve, tmp_path: Path) -> None:
     record = json.loads(json.dumps(view_record(view), allow_nan=False))
     assert (record["player"], record["board"], record["pot"]) == ("IP", "KsTh7s4d2s", 100)
     assert sum(action["frequency"] for action in record["actions"].values()) == pytest.approx(1, abs=1e-5)
-    hand = record["ip"]["AsKd"]
-    assert hand["ev"] == pytest.approx(
-        sum(hand["frequencies"][a] * hand["action_ev"][a] for a in view.actions), abs=0.01
-    )
-    assert "AsKs" not in record["ip"]
-    assert "frequencies" not in record["oop"]["AsKd"]
+    place = record["ip"]["hand"].index("AsKd")
+    hand = {name: column[place] for name, column in record["ip"].items()}
+    assert hand["ev"] == pytest.approx(sum(hand[a] * hand[f"{a} ev"] for a in view.actions), abs=0.01)
+    assert "AsKs" not in record["ip"]["hand"]
+    assert list(record["oop"]) == ["hand", "weight", "ev", "equity"]
     rows = list(csv.DictReader(io.StringIO(view_csv(view))))
-    assert len(rows) == len(record["oop"]) + len(record["ip"])
+    assert len(rows) == len(record["oop"]["hand"]) + len(record["ip"]["hand"])
     row = next(row for row in rows if (row["player"], row["hand"]) == ("IP", "AsKd"))
-    assert float(row["check frequency"]) == hand["frequencies"]["check"]
+    assert float(row["check"]) == hand["check"]
     folder = solved.write(tmp_path)
     loaded = load_solution(folder / "solution")
     np.testing.assert_allclose(loaded.node("check").strategy.rows, view.strategy, atol=1e-3)

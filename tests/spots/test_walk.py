@@ -11,7 +11,6 @@ from poker.game.rules import CALL
 from poker.run.errors import PokernetsError
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.solver import VectorSolver
-from poker.spots.explorer import hands_of
 from poker.spots.spots import spot_of
 from poker.spots.walk import View, Walk, arriving, totals
 from poker.studio.explorer.solution import _cells
@@ -87,7 +86,7 @@ def test_hands_that_hardly_come_are_in_no_view() -> None:
     assert rare.any()
     assert view.listed(1)[rare].max() == 0.0
     np.testing.assert_array_equal(view.listed(1)[~rare], view.weights[1, ~rare])
-    assert len(hands_of(view, 1)) == ((arrived > 0) & ~rare).sum()
+    assert len(view.hands(1)["hand"]) == ((arrived > 0) & ~rare).sum()
     cells = [cell.label for cell in _cells(view, 1, "ev")]
     assert np.nanmax(view.ev[1]) > 1.0
     assert not [label for label in cells if label.startswith("EV ") and float(label[3:]) > 0.1]

@@ -19,7 +19,7 @@ from poker.opponents.profiles import AF, KEYS, Profile, profiles_in
 from poker.play.lineup import AgentSpec
 from poker.run.errors import PokernetsError, printable
 from poker.run.limits import MOST_RANGE_CHARACTERS
-from poker.spots.explorer import json_number, totals
+from poker.spots.explorer import json_columns, json_number, totals
 from poker.spots.report import SEATS
 from poker.spots.solved import solve
 from poker.studio.games.pool import Call, Pool
@@ -194,7 +194,7 @@ class _Answers:
             "finished": solved.exploitability <= question.precision * question.pot,
             "player": None if view.player is None else SEATS[view.player],
             "actions": totals(view),
-            "hands": _json(solved.strategy(question.words)),
+            "hands": json_columns(solved.strategy(question.words)),
         }
 
     def _ask(self, question: AgentQuestion) -> dict[str, Any]:
@@ -212,7 +212,7 @@ class _Answers:
             cards = state.hole_cards[state.to_act]
             name = hand_text(hand_index(*cards)) if len(cards) == 2 else self._game.cards_text(cards)
             table = {key: column[table["hand"] == name] for key, column in table.items()}
-        return {**facts, **_note(table), "hands": _json(table)}
+        return {**facts, **_note(table), "hands": json_columns(table)}
 
     def _review(self, question: HandQuestion) -> dict[str, Any]:
         file = HandFile.read("the text", question.text.encode(), self._game)
@@ -227,7 +227,7 @@ class _Answers:
         reviewer = next((one for one in solvers if one.solves), None)
         if reviewer is None:
             raise PokernetsError("reviews need an agent that solves: agents@reviewer=depth_limited")
-        decisions = _json(reviewer.review(hand, player))
+        decisions = json_columns(reviewer.review(hand, player))
         if len(hands) > 1:
             left_out["one is reviewed at a time"] += len(hands) - 1
         return {
@@ -282,12 +282,3 @@ def described(kind: type[BaseModel]) -> str:
 def reasons(errors: Iterable[Mapping[str, Any]]) -> str:
     """Why a question is none, from pydantic's `errors()`, without what was asked."""
     return printable("; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in errors))
-
-
-def _json(table: Columns) -> dict[str, list[Any]]:
-    """Columns of a table in values of JSON, numbers to six digits."""
-    return {
-        name: [json_number(value) for value in column.tolist()] if np.issubdtype(column.dtype, np.floating)
-        else column.tolist()
-        for name, column in table.items()
-    }  # fmt: skip
