@@ -136,30 +136,6 @@ def context_of(betting: Betting, board: Board, player: str) -> Context:
     return context if betting.rules.is_limit else replace(context, spot=spot_of(betting))
 
 
-@dataclass(frozen=True)
-class FixedFrequencies:
-    """A model that plays all hands alike: folds to a bet, else raises, all sizes alike, else checks or calls."""
-
-    folds: float
-    raises: float
-    confidence: float = 1.0
-
-    def probs(
-        self, betting: Betting, boards: Sequence[Board], actions: tuple[int, ...], weights: Reals
-    ) -> tuple[Reals, float]:
-        hands = np.ones(np.shape(weights))
-        return np.moveaxis(by_frequencies(actions, self.folds * hands, self.raises * hands), 0, -1), self.confidence
-
-    def later(self, rules: Rules, street: int) -> tuple[Reals, float]:
-        stays = 1 - self.folds
-        facing_bet = self.folds, stays * (1 - self.raises), stays * self.raises
-        rows = np.array([(0.0, 1 - self.raises, self.raises), facing_bet])
-        return np.tile(rows, (rules.num_streets - street - 1, 1, 1)), self.confidence
-
-    def after(self, hand: HandState, player: int) -> "FixedFrequencies":
-        return self
-
-
 def by_frequencies(actions: tuple[int, ...], folds: Reals, raises: Reals) -> Reals:
     """[A, ...] probabilities of hands that fold to bets with probability `folds` [...], raise with `raises` of the
     rest, all sizes alike, and otherwise check or call."""

@@ -13,13 +13,13 @@ from poker.game.betting import Betting
 from poker.game.cards import parse_cards
 from poker.game.rules import CALL, FOLD, Rules
 from poker.kernels.types import Ranges
-from poker.opponents.model import FixedFrequencies
 from poker.search.exploit.exploiting import Exploit, Modelled
 from poker.search.nested import NestedSearch, together
 from poker.search.round_solver import NodePolicy, Request, RoundSolution
 from poker.search.safety import Concessions, OpponentValues
 from poker.tree import BetMenu, DepthLimit, Kind, build_tree
 from tests.games import load_menu, load_rules
+from tests.opponents.fixed import FixedFrequencies
 
 BOARD = parse_cards("2cKdAh7s9h")
 

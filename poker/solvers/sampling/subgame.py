@@ -20,7 +20,7 @@ from poker.game.rules import NO_ACTION
 from poker.kernels.rng import streams
 from poker.kernels.sampling import nodes as kernel
 from poker.kernels.sampling import subgames
-from poker.kernels.types import Board, Floats, Singles
+from poker.kernels.types import Board, Singles
 from poker.solvers.blueprint import CONTINUATIONS, Blueprint, action_classes, bias_of
 from poker.solvers.sampling.base import normalised
 from poker.tree import BettingTree, Kind
@@ -149,23 +149,6 @@ class SubgameSolver:
     def strategy(self, node: int) -> Singles:
         """[H, A] average strategy at a decision of the first street, by bucket on later ones."""
         return normalised(self._rows(self._averages, node).T, np.maximum(self._rows(self._table, node).T, 0.0))
-
-    def values(self, player: int, strategies: Sequence[Mapping[int, Singles]], deals: int) -> Floats:
-        """[deals, 1 + strategies] weights of deals, and net chips of `player` times these, where all play by one of
-        `strategies`: probabilities [H, A] at each decision of the first street. All are worth the same deals."""
-        tables = [np.ones_like(self._table) for _ in strategies]
-        for table, strategy in zip(tables, strategies, strict=True):
-            for node, probs in strategy.items():
-                self._rows(table, node)[:] = probs.T
-        sums = np.empty((deals, 1 + len(tables)))
-        for row in sums:
-            deal, begun = self._dealt(player, 1), self._rng.copy()
-            for number, table in enumerate(tables):
-                self._rng[:] = begun
-                count = self._traverse(table, deal, 0.0)
-                weights = self._prior[player, self._work.live[:count]].astype(np.float64)
-                row[0], row[1 + number] = weights.sum(), weights @ self._work.value[:count]
-        return sums
 
     def _rows(self, table: Singles, node: int) -> Singles:
         """[A, H] part of a table of a decision, [A, C] after the first street."""

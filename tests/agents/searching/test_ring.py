@@ -1,6 +1,5 @@
 """A blueprint at a table of three that solves rounds after the first: ranges that come there, and what it plays."""
 
-
 import numpy as np
 import pytest
 

@@ -12,7 +12,6 @@ from poker.game.betting import Betting
 from poker.game.cards import HOLDEM, parse_cards
 from poker.game.rules import CALL
 from poker.kernels.types import Ranges
-from poker.opponents.model import FixedFrequencies
 from poker.run.errors import PokernetsError
 from poker.search.clock import Clock
 from poker.search.exploit.exploiting import Exploit, Modelled
@@ -25,6 +24,7 @@ from poker.solvers.vector.leaves import LeafValues
 from poker.tree import bet_menu, build_tree
 from tests.devices import CHIPS, CUDA, FEW, INTERPRETER, SHARE
 from tests.games import load_rules
+from tests.opponents.fixed import FixedFrequencies
 
 pytest.importorskip("triton", reason="the gpu extra, which `make test` installs")
 DEVICES = ["torch", CUDA] if INTERPRETER else [CUDA]
