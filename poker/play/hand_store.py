@@ -14,6 +14,7 @@ import glob
 import json
 import sys
 from collections.abc import Mapping
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
@@ -27,7 +28,7 @@ from poker.play.lineup import LineUp, Rotation
 from poker.play.session import SessionRecord
 from poker.run.atomic import write_atomically
 from poker.run.errors import PokernetsError
-from poker.run.lock import Claims
+from poker.run.lock import alone
 from poker.run.progress import Console
 from poker.store.artifacts import artifacts_in, fingerprint_of, fingerprint_of_settings
 from poker.store.lines import JsonLines, append_lines
@@ -86,8 +87,8 @@ class HandStore:
 
     With `aivat`, `kept` has only sessions whose hands have estimates; others are in `unestimated`, with their lines.
     Estimates are JSON lines, a file for each value function; `values` are the settings of one that is not the default.
-    `identity` stands for all that hands and estimates depend on. With `claims`, no other process that has claims may
-    use the same hands.
+    `identity` stands for all that hands and estimates depend on. With `locks`, no other process may use the same
+    hands until these are closed.
     """
 
     def __init__(
@@ -101,7 +102,7 @@ class HandStore:
         decision_seconds: float | None = None,
         values: dict[str, Any] | None = None,
         fresh: bool = False,
-        claims: Claims | None = None,
+        locks: ExitStack | None = None,
     ) -> None:
         self._rotation = rotation
         self._lineup = lineup
@@ -123,9 +124,9 @@ class HandStore:
         self._failures = JsonLines(folder / f"{stem}.failures.jsonl")
         self._commits = JsonLines(folder / f"{stem}.commits.jsonl")
         self._estimates = JsonLines(folder / f"{stem}{mark}.aivat.jsonl")
-        if claims is not None:
+        if locks is not None:
             in_use = f"another process plays {lineup.title} with the same settings into {self.path}: wait for its end"
-            claims.take(stem, in_use)
+            locks.enter_context(alone(folder, in_use, stem))
         if fresh:
             estimates = folder.glob(f"{glob.escape(stem)}*.aivat.jsonl")
             for path in (self.path, self._failures.path, self._commits.path, *estimates):

@@ -286,7 +286,7 @@ def test_a_recipe_waits_for_another_command_that_follows_it(
     flop_holdem: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     recipe, again = open_bundle(_pack(flop_holdem)).recipes["abstraction"], tmp_path / "cache" / "again"
-    with held(again.parent / ".lock", again.name) as holder:
+    with held(again.parent, again.name) as holder:
         threading.Timer(0.5, holder.kill).start()
         make_again(recipe, again, str(flop_holdem / "abstraction"))
     assert "another command makes" in capsys.readouterr().err

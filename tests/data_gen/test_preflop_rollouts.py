@@ -22,7 +22,7 @@ def test_what_another_command_makes_is_left_to_it(tmp_path: Path) -> None:
     """The place is recognised whatever a command's `runs` and however the place is spelt."""
     made = tmp_path / "made"
     (tmp_path / "link").symlink_to(tmp_path)
-    with held(tmp_path / ".lock", "made"):
+    with held(tmp_path, "made"):
         for number, spelt in enumerate((made, tmp_path / "link" / "made", tmp_path / "x" / ".." / "made")):
             job = (*SMALL, f"runs={tmp_path / f'runs{number}'}", f"job.output={spelt}")
             assert "another command makes" in data_gen_fails(*job)

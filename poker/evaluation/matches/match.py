@@ -31,7 +31,6 @@ from poker.play.workers import Worker, play_all
 from poker.report.estimates import estimate
 from poker.report.scalars import ScalarLog
 from poker.run.errors import PokernetsError
-from poker.run.lock import Claims
 from poker.run.machine import give_back_memory
 from poker.run.parallel import Cluster
 from poker.run.progress import Console, progress_bars
@@ -124,13 +123,13 @@ def run(
     folder = Path(out) / game.name
     console = Console() if sys.stdout.isatty() else Console(width=WIDTH)
     stores: dict[LineUp, HandStore] = {}
-    with contextlib.closing(Claims(folder / "hands" / ".lock")) as claims:
+    with contextlib.ExitStack() as locks:
         for lineup in chosen:
             used = {name: nodes[name] for name in sorted(set(lineup.players))}
             stores[lineup] = HandStore(
                 folder / "hands", rotation, lineup, used,
                 aivat=settings.aivat, decision_seconds=settings.decision_seconds, values=mark, fresh=settings.fresh,
-                claims=claims,
+                locks=locks,
             )  # fmt: skip
         by_lineup = {
             lineup: Results(

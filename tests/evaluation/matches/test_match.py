@@ -461,7 +461,7 @@ def test_hands_that_another_process_plays_are_refused(tmp_path: Path) -> None:
     hands = tmp_path / "leduc" / "hands"
     [log] = hands.glob("call-raise-*.log")
     before = log.read_bytes()
-    with held(hands / ".lock", log.stem):
+    with held(hands, log.stem):
         with pytest.raises(PokernetsError, match=r"another process plays call vs raise .*: wait for its end"):
             match(tmp_path, agents=SPECS[:2], hands=20, fresh=True)
         assert match(tmp_path, agents=SPECS[1:], hands=10).lineups[0].hands == 10
