@@ -16,21 +16,33 @@ from poker.formats.ranges import RangeError, parse_range
 from poker.game.betting import Betting, IllegalAction
 from poker.game.rules import Rules, RulesError
 from poker.run.errors import PokernetsError
+from poker.solvers.vector.game import VectorGame
+from poker.spots.spots import spot_of
+from poker.tree.menus import MenuError, bet_menu
 from tests.formats.acpc.test_log import HEADS_UP, LINE
 from tests.formats.samples import read_all, sample
 from tests.formats.test_ohh import HAND, text_of
 from tests.formats.test_phh_read import SPLIT
 from tests.game.test_rules import LEDUC
 from tests.games import CONF
+from tests.spots.test_report import SPOT
 
 REFUSALS: dict[str, list[list[str]]] = json.loads((CONF.parent / "tests" / "golden" / "refusals.json").read_text())
+
+
+def built_spot(text: str) -> VectorGame:
+    return spot_of(dict(line.split(": ", 1) for line in text.splitlines() if line)).game()
+
+
 PARSERS: dict[str, tuple[str, Callable[[str], Any], type[PokernetsError]]] = {
     "acpc_log": (LINE, lambda text: parse_log_line(HEADS_UP, text), AcpcError),
     "betting": ("", lambda text: Betting.parse(HEADS_UP, text), IllegalAction),
     "definition": (LEDUC, lambda text: Rules.from_acpc(text, "leduc"), RulesError),
     "ohh": (text_of(HAND, 2), read_all, HistoryError),
     "phh_split": (SPLIT, read_all, HistoryError),
+    "menu": ("", lambda text: bet_menu(flop=[text]), MenuError),
     "range": ("", parse_range, RangeError),
+    "spot": ("".join(f"{key}: {value}\n" for key, value in SPOT.items()), built_spot, PokernetsError),
 }
 
 

@@ -57,20 +57,11 @@ def test_depths_repeat_and_players_differ() -> None:
 
 
 @pytest.mark.parametrize(
-    ("bad", "what"),
-    [
-        ("half", "bet size `half`"),
-        (-1, "must be positive"),
-        ("x", "bet size `x`"),
-        ("2a", "bet size `2a`"),
-        (3, "a list"),
-        ("60", r"bet size `60`: 60 pots\? Write 60%, or 6000% if that is meant"),
-        (" " * 3000 + "!", "write 0.5 or 50%"),
-    ],
+    ("bad", "what"), [(3, "a list"), ([-1], "must be positive"), ([" " * 3000 + "!"], "write 0.5 or 50%")]
 )
-def test_bad_menus_say_what_is_wrong(bad: object, what: str) -> None:
+def test_bad_menus_say_what_is_wrong(bad: Any, what: str) -> None:
     with pytest.raises(MenuError, match=what):
-        bet_menu(flop=bad if bad == 3 else [bad])
+        bet_menu(flop=bad)
 
 
 @pytest.mark.parametrize("option", choices("search"))

@@ -58,10 +58,6 @@ def test_tree_equals_the_reference(name: str) -> None:
     [
         (0, 100, {"bet": "50%"}, "pot 0"),
         (10, -5, {"bet": "50%"}, "stack -5"),
-        (10, 100, {"bet": "half"}, "bet size `half`"),
-        (10, 100, {"bets": "50%"}, "unknown key `bets`"),
-        (10, 100, {"bet": "0"}, "must be positive"),
-        (10, 100, {"bet": "50%", "donk": "50%"}, "`donk` alone says no street; write `flop_donk`"),
         (10, 100, {"bet": "50%", "donk": 0.5}, "`donk` alone"),
         (10, 100, {"bet": "50%", "donk": {"x": "50%"}}, "donk sizes for `x`"),
     ],

@@ -54,33 +54,6 @@ def test_words_that_lead_nowhere(words: str, what: str, tmp_path: Path) -> None:
         load_solution(tmp_path / "s").node(words)
 
 
-@pytest.mark.parametrize(
-    ("change", "what"),
-    [
-        ({"board": "KsTh7s4dKs"}, "twice"),
-        ({"board": "KsTh"}, "3, 4 or 5 cards"),
-        ({"oop_range": "66+,AXs"}, "`oop_range`: range, position 5"),
-        ({"oop_range": "KsTh"}, "range of player 0 is empty"),
-        ({"stack": "-5"}, "`stack` must be a positive"),
-        ({"pot": "many"}, "`pot` must be a number"),
-        ({"bet": "", "raise": ""}, "gives no bet"),
-        ({"bet": "50%", "bets": "50%"}, "unknown key `bets`"),
-        ({"rake": "2"}, "rake 2.0 must be a fraction"),
-        ({"rake_cap": "nan"}, "`rake_cap` must be a number"),
-        ({"pot": "inf"}, "`pot` must be a positive"),
-        ({"pot": float("nan")}, "`pot` must be a number"),
-        ({"pot": 10**400}, "`pot` must be a number"),
-        ({"stack": "1e400"}, "`stack` must be a positive"),
-        ({"bet": "9" * 400}, "must be positive and finite"),
-        ({"bet": "9" * 400 + "e"}, "must be positive and finite"),
-        ({"add_allin_threshold": "x"}, "`add_allin`: must be a number"),
-    ],
-)
-def test_bad_spots_give_one_message(change: dict[str, str], what: str) -> None:
-    with pytest.raises(PokernetsError, match=what):
-        spot_of({**SPOTS["r1_river_full"]["config"], **change}).game()
-
-
 def test_a_tree_beyond_memory_is_refused() -> None:
     with pytest.raises(PokernetsError, match="more than the limit"):
         VectorSolver(spot_of(CONFIG).game(memory_limit=1 << 20))
