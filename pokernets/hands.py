@@ -11,7 +11,7 @@ from poker.formats import histories
 from poker.formats.played import HistoryError, PlayedHand
 from poker.game.cards import cards_text
 from poker.kernels.types import Columns
-from poker.opponents.profiles import KEYS, profiles
+from poker.opponents.profiles import profile_columns, profiles
 
 
 def read_hands(file: str | Path, errors: list[HistoryError] | None = None) -> Iterator[PlayedHand]:
@@ -58,14 +58,4 @@ def profiles_table(hands: Iterable[PlayedHand]) -> Columns:
     """A row for each `player`, those with the most `hands` first: the shares `vpip`, `pfr`, `three_bet`, `c_bet`,
     `fold_to_c_bet` and `wtsd`, NaN where nothing was counted, each with how often as `vpip_did` of `vpip_of`; and the
     aggression factor `af`, `af_did` bets and raises over `af_of` calls after the flop."""
-    rows = []
-    for name, profile in profiles(hands).items():
-        row: dict[str, Any] = {"player": name, "hands": profile.hands}
-        for measure, key in KEYS.items():
-            counts = profile.did[measure], profile.opportunities[measure]
-            row |= {key: profile.share(measure), f"{key}_did": counts[0], f"{key}_of": counts[1]}
-        rows.append(row)
-    return {
-        name: np.array([row[name] for row in rows], float if name in KEYS.values() else None)
-        for name in (rows[0] if rows else ())
-    }
+    return profile_columns(profiles(hands))

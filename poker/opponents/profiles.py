@@ -8,13 +8,17 @@ calls after the flop.
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
 
 from poker.formats.histories import hands_of, text_of
 from poker.formats.played import HistoryError, PlayedHand
 from poker.game.betting import NOBODY, Betting
 from poker.game.rules import CALL, FOLD, Rules
+from poker.kernels.types import Columns
 
 VPIP, PFR, THREE_BET, C_BET, FOLD_TO_C_BET, WTSD, AF = MEASURES = (
     *("VPIP", "PFR", "three-bet", "c-bet", "fold to c-bet", "WTSD", "AF"),
@@ -70,6 +74,22 @@ def profiles_in(name: str, data: bytes, game: Rules) -> tuple[dict[str, Profile]
     if not by_name and errors:
         raise errors[0]
     return by_name, len(errors)
+
+
+def profile_columns(profiles: Mapping[str, Profile]) -> Columns:
+    """A row for each `player`: the `hands`, each measure's share by its key, NaN where nothing was counted, and how
+    often as `KEY_did` of `KEY_of`."""
+    rows = []
+    for name, profile in profiles.items():
+        row: dict[str, Any] = {"player": name, "hands": profile.hands}
+        for measure, key in KEYS.items():
+            counts = profile.did[measure], profile.opportunities[measure]
+            row |= {key: profile.share(measure), f"{key}_did": counts[0], f"{key}_of": counts[1]}
+        rows.append(row)
+    return {
+        name: np.array([row[name] for row in rows], float if name in KEYS.values() else None)
+        for name in (rows[0] if rows else ())
+    }
 
 
 def choices(betting: Betting) -> Iterator[tuple[str, int, bool]]:

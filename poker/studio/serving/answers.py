@@ -64,42 +64,18 @@ class HandAnswer(BaseModel):
     not_reviewed: LeftOut
 
 
-class Count(BaseModel):
-    """How often a player did what is counted."""
-
-    did: int
-    opportunities: int
-    share: Number = Field(description="of the opportunities; null where there was none")
-
-
-class Aggression(BaseModel):
-    """The aggression factor after the flop."""
-
-    raises: int = Field(description="bets and raises")
-    calls: int
-    factor: Number = Field(description="raises over calls; null without a call")
-
-
-class PlayerProfile(BaseModel):
-    """Statistics of a player, with the counts behind them."""
-
-    player: str
-    hands: int = Field(description="hands in which the player was dealt in")
-    vpip: Count = Field(description="put chips in before the flop, blinds aside, of all hands")
-    pfr: Count = Field(description="raised before the flop, of all hands")
-    three_bet: Count = Field(description="raised again before the flop, of decisions after one raise of another")
-    c_bet: Count = Field(description="bet the flop, of those on which the last raiser before it could bet first")
-    fold_to_c_bet: Count = Field(description="folded to such a bet")
-    wtsd: Count = Field(description="went to showdown, of the hands in which the player saw the flop")
-    af: Aggression
-
-
 class ProfileAnswer(BaseModel):
     """Profiles of the players in hand histories, those with the most hands first."""
 
     unreadable: int = Field(description="hands in the text that cannot be read")
     others: int = Field(description="players in the text who are not listed")
-    profiles: list[PlayerProfile]
+    profiles: dict[str, AnswerColumn] = Field(
+        description="columns of a table with a row for each `player` of so many `hands`: shares, null without an"
+        " opportunity, each with how often as `vpip_did` of `vpip_of`: `vpip` put chips in before the flop, blinds"
+        " aside, and `pfr` raised then, of all hands; `three_bet` raised again, of decisions after one raise;"
+        " `c_bet` bet the flop, of those on which the last raiser before it could bet first; `fold_to_c_bet`; `wtsd`"
+        " went to showdown, of the hands that saw the flop; `af`, `af_did` bets and raises over `af_of` calls after it"
+    )
 
 
 class RefusedQuestion(BaseModel):

@@ -15,7 +15,7 @@ from poker.agents.base import PolicyAgent
 from poker.game.cards import RARE, hand_index, hand_text
 from poker.game.rules import Rules
 from poker.kernels.types import Columns
-from poker.opponents.profiles import AF, KEYS, Profile, profiles_in
+from poker.opponents.profiles import profile_columns, profiles_in
 from poker.play.lineup import AgentSpec
 from poker.run.errors import PokernetsError, printable
 from poker.run.limits import MOST_RANGE_CHARACTERS
@@ -254,24 +254,8 @@ def _profile(question: ProfileQuestion, game: Rules) -> dict[str, Any]:
     if question.player and question.player not in profiles:
         raise PokernetsError(f"{question.player} is in none of the hands; {', '.join(list(profiles)[:10])} are")
     names = [question.player] if question.player else list(profiles)[:_MOST_PROFILES]
-    records = [profile_record(name, profiles[name]) for name in names]
-    return {"unreadable": unreadable, "others": len(profiles) - len(names), "profiles": records}
-
-
-def profile_record(name: str, profile: Profile) -> dict[str, Any]:
-    """A profile in values of JSON."""
-    shares = {
-        key: {
-            "did": profile.did[measure],
-            "opportunities": profile.opportunities[measure],
-            "share": json_number(profile.share(measure)),
-        }
-        for measure, key in KEYS.items()
-        if measure != AF
-    }
-    counts = {"raises": profile.did[AF], "calls": profile.opportunities[AF]}
-    factor = {**counts, "factor": json_number(profile.share(AF))}
-    return {"player": name, "hands": profile.hands, **shares, "af": factor}
+    table = json_columns(profile_columns({name: profiles[name] for name in names}))
+    return {"unreadable": unreadable, "others": len(profiles) - len(names), "profiles": table}
 
 
 def described(kind: type[BaseModel]) -> str:
