@@ -27,7 +27,6 @@ from poker.depth_limit.continuations.rollout import Continuations
 from poker.depth_limit.inputs import encode_pairs
 from poker.depth_limit.leaves.off_tree import OffTreeStates
 from poker.depth_limit.shards import KIND, columns_of, write_shard
-from poker.game.cards import ordered_board
 from poker.game.rules import Rules
 from poker.kernels.cards.isomorphism import NUM_BOARDS, canonical_board
 from poker.kernels.types import Board, Columns
@@ -105,7 +104,7 @@ def shard_rows(continuations: Continuations, settings: ShardSettings, index: int
     parts: list[Columns] = []
     for serial in range(settings.boards_per_shard):
         preflop = rng.random() < settings.preflop_share
-        board: Board = () if preflop else ordered_board(rng.choice(52, 3, replace=False).tolist())
+        board: Board = () if preflop else tuple(sorted(rng.choice(52, 3, replace=False).tolist()))
         sampler = LeafSampler(continuations.blueprint, board, settings.exploration, settings.uniform_hands)
         for state in range(settings.states_per_board):
             unique = (index * settings.boards_per_shard + serial) * settings.states_per_board + state

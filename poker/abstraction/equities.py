@@ -12,11 +12,9 @@ from numpy.typing import NDArray
 
 from poker.abstraction.features import PAIR_COMPLETIONS, all_in_equity, preflop_wins
 from poker.game.betting import Betting
-from poker.game.cards import HOLDEM, NUM_HANDS, ordered_board
+from poker.game.cards import HOLDEM, NUM_HANDS, CanonicalBoard
 from poker.game.rules import Rules
 from poker.game.state import showdown_ranks
-from poker.kernels.cards.hands import CARD_PERMUTATION, HAND_PERMUTATION
-from poker.kernels.cards.isomorphism import canonical_board
 from poker.kernels.cards.ranks import rank_board_hands
 from poker.kernels.cards.runouts import runout_ranks, showdown_margins
 from poker.kernels.cards.strength import boards_moments, completion_ranks, hand_margins, live_hand_list
@@ -92,19 +90,8 @@ def showdown_chances(rules: Rules, board: Board, opponent: Floats) -> Floats:
         return out / math.comb(rules.deck_size - len(board) - 2 * rules.num_hole_cards, missing)
     if rules.deck_size != 52 or rules.num_hole_cards != 2 or not board:
         return _all_pairs(margins(rules, board), opponent)
-    board, renaming = renamed_flop(board)
-    hands = HAND_PERMUTATION[renaming]
-    alike = np.empty_like(opponent)
-    alike[hands] = opponent
-    chances: Floats = _all_pairs(margins(rules, board), alike)[hands]
-    return chances
-
-
-def renamed_flop(board: Board) -> tuple[Board, int]:
-    """An ordered board in the suits of the flop that stands for all that are alike up to their names, and the
-    permutation of suits that leads there."""
-    renaming = int(canonical_board(np.array(board[:_FLOP], dtype=np.uint8))[1])
-    return ordered_board(CARD_PERMUTATION[renaming, list(board)].tolist()), renaming
+    canonical = CanonicalBoard.of(board)
+    return canonical.dealt(_all_pairs(margins(rules, canonical.cards), canonical.renamed(opponent)))
 
 
 def _all_pairs(matrix: NDArray[np.floating], opponent: Floats) -> Floats:
@@ -160,8 +147,8 @@ def _margin_sums(rules: Rules, board: Board) -> Floats:
         return np.asarray(margins(rules, board).sum(axis=1, dtype=np.float64))
     if len(board) > _FLOP:
         return _later_sums(board)
-    flop, renaming = renamed_flop(board)
-    return np.asarray(_flop_sums(flop)[HAND_PERMUTATION[renaming]])
+    flop = CanonicalBoard.of(board)
+    return flop.dealt(_flop_sums(flop.cards))
 
 
 def _sums_from_moments(board: Board) -> Floats:

@@ -27,7 +27,6 @@ from poker.abstraction.dealers import sample_boards
 from poker.abstraction.equities import showdown_equity
 from poker.abstraction.features import hand_features
 from poker.agents.base import PolicyAgent, require_policy
-from poker.agents.searching.heads_up import solved_board
 from poker.depth_limit.continuations.forms import Biased
 from poker.depth_limit.continuations.rollout import Continuations
 from poker.depth_limit.evaluator import LeafEvaluator, matched_pot
@@ -36,7 +35,7 @@ from poker.depth_limit.leaves.off_tree import any_raise
 from poker.depth_limit.leaves.rollout import RolloutLeaf
 from poker.game.beliefs import observe_action, observe_board, start_ranges
 from poker.game.betting import Betting
-from poker.game.cards import HOLDEM
+from poker.game.cards import HOLDEM, CanonicalBoard
 from poker.game.rules import STREET_NAMES, Rules
 from poker.game.state import HandState, public_state
 from poker.kernels.types import Board, Floats, Path, Ranges
@@ -96,7 +95,7 @@ def arrival(agent: PolicyAgent, game: Rules, street: int, odd_raises: float, rng
     """Let `agent` play itself until a betting round of `street` ends with betting to come."""
     while True:
         deal = HandState.deal(game, rng)
-        board = solved_board(deal.runout[:3])[0] + deal.runout[3:] if street else deal.runout
+        board = CanonicalBoard.of(deal.runout).cards
         state, ranges = deal.betting, start_ranges(game)
         root, root_ranges = state, ranges
         while not state.is_over and state.street <= street:

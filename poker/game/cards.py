@@ -9,12 +9,21 @@ A range is one weight for each of the H hands; it need not sum to 1.
 
 from collections.abc import Iterable
 from functools import cached_property, lru_cache
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from poker.kernels.cards.hands import HAND_CARDS, NUM_CARDS, NUM_HANDS, NUM_RANKS, NUM_SUITS
+from poker.kernels.cards.hands import (
+    CARD_PERMUTATION,
+    HAND_CARDS,
+    HAND_PERMUTATION,
+    NUM_CARDS,
+    NUM_HANDS,
+    NUM_RANKS,
+    NUM_SUITS,
+)
+from poker.kernels.cards.isomorphism import canonical_board
 from poker.kernels.types import Board
 from poker.run.errors import PokernetsError
 
@@ -29,6 +38,7 @@ __all__ = [
     "PREFLOP_CLASS_SIZE",
     "RANKS",
     "SUITS",
+    "CanonicalBoard",
     "CardError",
     "CardSpace",
     "card_mask",
@@ -38,7 +48,6 @@ __all__ = [
     "class_text",
     "hand_index",
     "hand_text",
-    "ordered_board",
     "parse_card",
     "parse_cards",
     "updated_range",
@@ -96,11 +105,43 @@ def card_mask(cards: Iterable[int]) -> int:
     return mask
 
 
-def ordered_board(cards: Iterable[int]) -> Board:
-    """A hold'em board in the order in which all that caches, draws or stores by board expects it: the flop ascending,
-    then turn and river as dealt. Called where a board enters; `Rules.ordered_board` is that of any game."""
-    board = tuple(int(card) for card in cards)
-    return (*sorted(board[:3]), *board[3:])
+class CanonicalBoard(NamedTuple):
+    """A board as solves and caches take it: its `cards`, and the permutation of suits that leads from those dealt.
+
+    `cards` have each deal in ascending order. `renaming` is a row of `CARD_PERMUTATION`; row 0 changes no suit. Made
+    where a board enters, by `of` or, in the suits dealt and for any game, from `Rules.ordered_board`.
+    """
+
+    cards: Board
+    renaming: int = 0
+
+    @classmethod
+    def of(cls, board: Board) -> "CanonicalBoard":
+        """A hold'em board in the suits of the flop that stands for all flops equal up to the names of suits."""
+        flop, renaming = board[:3], 0
+        if flop:
+            renaming = int(canonical_board(np.array(flop, dtype=np.uint8))[1])
+            board = tuple(CARD_PERMUTATION[renaming, list(board)].tolist())
+        return cls((*sorted(board[:3]), *board[3:]), renaming)
+
+    def card(self, card: int) -> int:
+        """A card that was dealt, in the suits of the board."""
+        return int(CARD_PERMUTATION[self.renaming, card])
+
+    def hand(self, hand: int) -> int:
+        """A hand that was dealt, in the suits of the board."""
+        return int(HAND_PERMUTATION[self.renaming, hand])
+
+    def renamed(self, weights: NDArray[Weight]) -> NDArray[Weight]:
+        """[H] weights of hands dealt, in the suits of the board."""
+        out = np.empty_like(weights)
+        out[HAND_PERMUTATION[self.renaming]] = weights
+        return out
+
+    def dealt(self, rows: NDArray[Weight]) -> NDArray[Weight]:
+        """[H, ...] rows of hands in the suits of the board, in those dealt; the rows themselves where these are the
+        same."""
+        return rows[HAND_PERMUTATION[self.renaming]] if self.renaming else rows
 
 
 class CardSpace:

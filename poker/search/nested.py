@@ -15,7 +15,7 @@ The searcher follows the public history from the first action and carries both r
 What the solutions followed concede to the opponent is carried along as well, and handed to each new solve
 (`poker.search.safety`).
 
-Nothing but the public history, the board (a flop in any order of its cards) and the settings enters, so the policy at a
+Nothing but the public history, the board (canonical) and the settings enters, so the policy at a
 state is a function of the state: solves of a fixed iteration count, or to a precision, on one engine give the same
 answer in every process. With limits in time they do not. Answers are remembered for states met again.
 
@@ -161,14 +161,14 @@ class NestedSearch:
 
     def searched_policy(self, betting: Betting, board: Board) -> Search[NodePolicy]:
         """`policy` as a search that waits for its solves."""
-        policy = (yield from self._answered(betting, self._rules.ordered_board(board))).known()
+        policy = (yield from self._answered(betting, board)).known()
         assert policy is not None
         return policy
 
     def row(self, betting: Betting, board: Board, hand: int) -> Singles | None:
         """[A] how likely the searcher takes each action of the policy with a `hand` that is not expected there, from a
         solve in which the searcher may have it; None where the policy itself says so."""
-        return alone(self._row(betting, self._rules.ordered_board(board), hand), self._solve)
+        return alone(self._row(betting, board, hand), self._solve)
 
     def _row(self, betting: Betting, board: Board, hand: int) -> Search[Singles | None]:
         belief = yield from self._answered(betting, board)
@@ -189,18 +189,18 @@ class NestedSearch:
 
     def decision(self, betting: Betting, board: Board) -> Belief:
         """The belief at a decision of the searcher, with a solution that holds it."""
-        return alone(self._answered(betting, self._rules.ordered_board(board)), self._solve)
+        return alone(self._answered(betting, board), self._solve)
 
     def belief(self, betting: Betting, board: Board) -> Belief:
         """Both ranges at `betting`, from the public history that led there."""
-        return alone(self._belief(betting, self._rules.ordered_board(board)), self._solve)
+        return alone(self._belief(betting, board), self._solve)
 
     def solution(self, betting: Betting, board: Board) -> RoundSolution:
         """Solution that holds the decision of either player at `betting`, made without regard to what is done there.
 
         Call `keep_solutions` first.
         """
-        return alone(self._solution(betting, self._rules.ordered_board(board)), self._solve)
+        return alone(self._solution(betting, board), self._solve)
 
     def explained(self, end: Betting, board: Board) -> tuple[Explained, ...]:
         """Actions of the opponent in a hand that ended at `end`, as far as solutions hold them, for the model in use;

@@ -16,10 +16,9 @@ import numpy as np
 from poker.abstraction.equities import check_down_chances
 from poker.game.beliefs import relative
 from poker.game.betting import Betting
-from poker.game.cards import HOLDEM
+from poker.game.cards import HOLDEM, CanonicalBoard
 from poker.game.rules import Rules
 from poker.game.state import HandState, RangedPolicy
-from poker.kernels.cards.hands import HAND_PERMUTATION
 from poker.kernels.types import Board, Path, Ranges, Singles
 from poker.search.nested import NestedSearch
 from poker.search.round_solver import DepthLimitedSolver, Request
@@ -116,25 +115,24 @@ def decision(
     solver: DepthLimitedSolver,
     believed: Believed,
     betting: Betting,
-    board: Board,
+    board: CanonicalBoard,
     raises: tuple[int, ...] = (),
-    renaming: int | None = None,
 ) -> SolvedDecision:
-    """Solve the decision at `betting` for what the opponent's searcher believes, with `raises` among the actions;
-    `board` is in the suits dealt after the permutation `renaming`. Where an action of the opponent was improbable, the
-    decision is solved again for any hand, and for the strongest and the weakest part of the range alone."""
+    """Solve the decision at `betting` for what the opponent's searcher believes, with `raises` among the actions.
+    Where an action of the opponent was improbable, the decision is solved again for any hand, and for the strongest and
+    the weakest part of the range alone."""
     player = betting.to_act
 
     def solved(ranges: Ranges) -> VectorSolver:
-        request = Request(betting, board, every_hand(ranges, player, board), 1 - player, raises)
+        request = Request(betting, board.cards, every_hand(ranges, player, board.cards), 1 - player, raises)
         return solver.solved(request, every_hand=True, patience=_PATIENCE)
 
     first = solved(believed.ranges)
-    out = solved_decision(first, believed, renaming, solver.precision(betting.street))
+    out = solved_decision(first, believed, board, solver.precision(betting.street))
     if min(believed.likelihoods, default=1.0) >= IMPROBABLE:
         return out
-    others = _other_ranges(believed.ranges, 1 - player, betting.rules, board)
-    return replace(out, guesses=tuple(_root_values(solved(ranges), renaming) for ranges in others))
+    others = _other_ranges(believed.ranges, 1 - player, betting.rules, board.cards)
+    return replace(out, guesses=tuple(board.dealt(_root_values(solved(ranges))) for ranges in others))
 
 
 def _other_ranges(ranges: Ranges, player: int, rules: Rules, board: Board) -> list[Ranges]:
@@ -153,17 +151,16 @@ def _other_ranges(ranges: Ranges, player: int, rules: Rules, board: Board) -> li
 
 
 def solved_decision(
-    solver: VectorSolver, believed: Believed, renaming: int | None, precision: float | None = None
+    solver: VectorSolver, believed: Believed, board: CanonicalBoard, precision: float | None = None
 ) -> SolvedDecision:
-    """The decision at the root of `solver`, whose suits are those dealt after the permutation `renaming`; `precision`
-    is the exploitability in pots that it was to reach, None where any will do."""
+    """The decision at the root of `solver`, on `board`; `precision` is the exploitability in pots that it was to reach,
+    None where any will do."""
     tree, exploitability = solver.game.tree, solver.exploitability()
     player = int(tree.player[0])
     best = solver.best_response_values(player)
     average = solver.average_values(player)
 
-    def dealt(rows: Singles) -> Singles:
-        return rows if renaming is None else rows[HAND_PERMUTATION[renaming]]
+    dealt = board.dealt
 
     def after(node: int, values: ResponseValues) -> Singles:
         return dealt(_after(values, node))
@@ -190,7 +187,6 @@ def _after(values: ResponseValues, node: int) -> Singles:
     return np.stack([values.at(child) for child in values.game.tree.children(node)], axis=1)
 
 
-def _root_values(solver: VectorSolver, renaming: int | None) -> Singles:
-    """[H, A] values of the actions at the root, in the suits dealt."""
-    values = _after(solver.average_values(int(solver.game.tree.player[0])), 0)
-    return values if renaming is None else values[HAND_PERMUTATION[renaming]]
+def _root_values(solver: VectorSolver) -> Singles:
+    """[H, A] values of the actions at the root."""
+    return _after(solver.average_values(int(solver.game.tree.player[0])), 0)

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from poker.game.cards import CanonicalBoard
 from poker.game.rules import Rules
 from poker.game.state import HandState
-from poker.kernels.cards.hands import CARD_PERMUTATION, HAND_PERMUTATION
 from poker.kernels.types import Floats, Path, Reals, Singles
 
 if TYPE_CHECKING:
@@ -34,12 +34,11 @@ class SolvedValues:
 
 @dataclass(frozen=True)
 class DecisionValues:
-    """Values of the actions at one decision, reached by `path` since the root of the solve. `renaming` is the suit
-    permutation that leads to the board that was solved."""
+    """Values of the actions at one decision, reached by `path` since the root of the solve on `board`."""
 
     solved: SolvedValues
     path: Path
-    renaming: int | None = None
+    board: CanonicalBoard
 
     @property
     def player(self) -> int:
@@ -65,8 +64,7 @@ class DecisionValues:
     def dealt(self, action: int, card: int) -> Floats | None:
         """[H] values with `card` dealt after `action` ended the round; None where the solve stopped before the deal."""
         starts = self.solved.starts.get((*self.path, action))
-        renamed = card if self.renaming is None else int(CARD_PERMUTATION[self.renaming, card])
-        values = None if starts is None else starts.on(renamed, self.solved.rules)
+        values = None if starts is None else starts.on(self.board.card(card), self.solved.rules)
         return None if values is None else self._own_suits(values)
 
     def _value(self, action: int) -> Floats | None:
@@ -77,8 +75,7 @@ class DecisionValues:
         """[H] values in the suits that were dealt; hands that were left out are worth the mean of the others."""
         valued = np.isfinite(values)
         mean = values[valued].mean(dtype=np.float64) if valued.any() else 0.0
-        filled = np.where(valued, values, mean).astype(np.float64)
-        return filled if self.renaming is None else filled[HAND_PERMUTATION[self.renaming]]
+        return self.board.dealt(np.where(valued, values, mean).astype(np.float64))
 
 
 Solved = Callable[[HandState], DecisionValues | None]

@@ -17,7 +17,7 @@ import numpy as np
 
 from poker.abstraction.flops import FlopSubset, representative_flops
 from poker.formats.ranges import parse_range
-from poker.game.cards import HOLDEM, RANKS, cards_text, ordered_board
+from poker.game.cards import HOLDEM, RANKS, cards_text
 from poker.kernels.cards.hands import HAND_PERMUTATION
 from poker.kernels.cards.isomorphism import canonical_boards
 from poker.kernels.types import Floats
@@ -62,7 +62,7 @@ def run(*, spot: str, flops: int, settings: Settings, device: str, nodes: list[s
             bar = bars.add_task(Path(spot).name, total=flops, completed=done, found="")
             for number in subset.numbers.tolist():
                 if number not in solved:
-                    board = cards_text(ordered_board(boards[number])[::-1])
+                    board = cards_text(sorted(boards[number], reverse=True))
                     row = solved[number] = {
                         "number": number,
                         **_solved({**keys, "board": board}, settings, device, nodes),

@@ -9,7 +9,7 @@ from poker.agents.base import SamplingAgent
 from poker.agents.local_best_response import LbrActions, LocalBestResponse
 from poker.formats.ranges import parse_range
 from poker.game.betting import Betting
-from poker.game.cards import ordered_board, parse_cards
+from poker.game.cards import parse_cards
 from poker.game.rules import CALL, FOLD, Rules
 from poker.game.state import HandState, Policy, public_state
 from poker.kernels.types import Board, Floats, Reals
@@ -27,10 +27,11 @@ class SolvedTurn(SamplingAgent):
 
     def __init__(self, spot: Mapping[str, str], menu: BetMenu, iterations: int) -> None:
         super().__init__("solved")
-        self.pot, self.board = int(spot["pot"]), ordered_board(parse_cards(spot["board"]))
+        self.pot = int(spot["pot"])
         self.ranges = np.stack([parse_range(spot[f"{seat}_range"]) for seat in ("oop", "ip")])
         holdem = vars(load_rules("holdem_nolimit_2p"))
         self.rules = Rules(**{**holdem, "blinds": (2, 1), "stacks": (self.pot // 2 + int(spot["stack"]),) * 2})
+        self.board = self.rules.ordered_board(parse_cards(spot["board"]))
         self.root = Betting.parse(self.rules, f"r{self.pot // 2}c/cc/")
         self.tree = build_tree(self.root, menu)
         self.solver = VectorSolver(VectorGame(self.tree, self.board, self.ranges), "apdcfr")

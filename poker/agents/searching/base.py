@@ -6,28 +6,22 @@ import numpy as np
 
 from poker.agents.base import SamplingAgent, hand_number, ranged_policy_of
 from poker.game.beliefs import relative
+from poker.game.cards import CanonicalBoard
 from poker.game.state import HandState, Policy, RangedPolicy
-from poker.kernels.cards.hands import HAND_PERMUTATION
-from poker.kernels.types import Board, Singles
+from poker.kernels.types import Singles
 from poker.search.clock import Clock
 from poker.search.nested import NestedSearch
 from poker.search.round_solver import NodePolicy
 
 
 class Searched(NamedTuple):
-    """Where a state is solved: the `search` of its player, and the board in the suits that are solved; `renaming` is
-    their permutation from those dealt."""
+    """Where a state is solved: the `search` of its player, and the board that is solved."""
 
     search: NestedSearch
-    board: Board
-    renaming: int | None = None
-
-    def dealt(self, rows: Singles) -> Singles:
-        """[H, ...] rows in the suits that were dealt."""
-        return rows if self.renaming is None else rows[HAND_PERMUTATION[self.renaming]]
+    board: CanonicalBoard
 
     def policy(self, solved: NodePolicy) -> Policy:
-        return solved.actions, self.dealt(solved.probs)
+        return solved.actions, self.board.dealt(solved.probs)
 
 
 class SearchingAgent(SamplingAgent):
@@ -53,7 +47,7 @@ class SearchingAgent(SamplingAgent):
         if where is None:
             return self.unsearched_policy(state)
         with self._clock.decision():
-            return where.policy(where.search.policy(state.betting, where.board))
+            return where.policy(where.search.policy(state.betting, where.board.cards))
 
     def ranged_policy(self, state: HandState) -> RangedPolicy:
         """The policy with the range that the agent has at `state`: NaN for hands that it is not expected to have there,
@@ -62,14 +56,14 @@ class SearchingAgent(SamplingAgent):
         if where is None:
             return ranged_policy_of(self, state)
         with self._clock.decision():
-            belief = where.search.decision(state.betting, where.board)
+            belief = where.search.decision(state.betting, where.board.cards)
         player, policy = state.to_act, belief.known()
         assert policy is not None
-        rows = where.dealt(np.where(belief.expected(player)[:, None], policy.probs, np.float32(np.nan)))
+        rows = where.board.dealt(np.where(belief.expected(player)[:, None], policy.probs, np.float32(np.nan)))
         row = self._row(where, state) if state.hole_cards[player] else None
         if row is not None:
             rows[hand_number(state, player)] = row
-        return RangedPolicy(policy.actions, rows, where.dealt(relative(belief.reach[player])))
+        return RangedPolicy(policy.actions, rows, where.board.dealt(relative(belief.reach[player])))
 
     def draw(self, policy: Policy, state: HandState) -> int:
         """Choose by `policy`, or by a solve for the hand held if it is not expected there."""
@@ -83,7 +77,6 @@ class SearchingAgent(SamplingAgent):
         return super().draw(policy, state)
 
     def _row(self, where: Searched, state: HandState) -> Singles | None:
-        hand = hand_number(state, state.to_act)
-        hand = hand if where.renaming is None else int(HAND_PERMUTATION[where.renaming][hand])
+        hand = where.board.hand(hand_number(state, state.to_act))
         with self._clock.decision():
-            return where.search.row(state.betting, where.board, hand)
+            return where.search.row(state.betting, where.board.cards, hand)

@@ -9,9 +9,9 @@ from dataclasses import replace
 from functools import partial
 from typing import Annotated, Any
 
-from poker.abstraction.equities import renamed_flop
 from poker.agents.searching.base import Searched, SearchingAgent
 from poker.depth_limit.evaluator import GiveUpContinuation, LeafEvaluator
+from poker.game.cards import CanonicalBoard
 from poker.game.rules import Rules, check_game
 from poker.game.state import HandState, Policy
 from poker.run.errors import PokernetsError
@@ -95,7 +95,7 @@ class DepthLimitedAgent(SearchingAgent):
     def searched(self, state: HandState) -> Searched:
         """The search on the flop that represents all flops equal up to the names of suits, so that suits are treated
         alike and more states recur."""
-        return Searched(self._search[state.to_act], *solved_board(state.board))
+        return Searched(self._search[state.to_act], CanonicalBoard.of(state.board))
 
     def policies(self, states: Sequence[HandState]) -> list[Policy]:
         """`policy` at each state; their solves are done together, unless time is limited."""
@@ -105,7 +105,7 @@ class DepthLimitedAgent(SearchingAgent):
         for search in self._search:
             search.remember(_STATES_OF_A_ROUND * len(states))
         searches = [
-            where.search.searched_policy(state.betting, where.board)
+            where.search.searched_policy(state.betting, where.board.cards)
             for state, where in zip(states, places, strict=True)
         ]
         policies = together(searches, self._solve.together)
@@ -120,11 +120,11 @@ class DepthLimitedAgent(SearchingAgent):
             self._keeping = self._solve.keeps_values = True
             for search in self._search:
                 search.keep_solutions(forget=not self._clock.limited)
-        board, renaming = solved_board(state.board)
-        solution = self._search[seat].solution(state.betting, board)
+        board = CanonicalBoard.of(state.board)
+        solution = self._search[seat].solution(state.betting, board.cards)
         assert solution.values is not None
         past = len(solution.root.actions[solution.root.street])
-        return DecisionValues(solution.values, state.betting.actions[-1][past:], renaming)
+        return DecisionValues(solution.values, state.betting.actions[-1][past:], board)
 
     def opponents_decision(self, state: HandState, raises: tuple[int, ...] = ()) -> SolvedDecision:
         """Solve a decision of the opponent over all of their hands; nothing of it is remembered for play."""
@@ -154,9 +154,9 @@ class DepthLimitedAgent(SearchingAgent):
     def _decision(
         self, search: NestedSearch, own: NestedSearch, state: HandState, raises: tuple[int, ...]
     ) -> SolvedDecision:
-        board, renaming = solved_board(state.board)
-        believed = Believed.at(search, own, state.betting, board)
-        return decision(self.unhurried, believed, state.betting, board, raises, renaming)
+        board = CanonicalBoard.of(state.board)
+        believed = Believed.at(search, own, state.betting, board.cards)
+        return decision(self.unhurried, believed, state.betting, board, raises)
 
 
 def heads_up_game(name: str, game: Rules) -> Rules:
@@ -170,8 +170,3 @@ def heads_up_game(name: str, game: Rules) -> Rules:
             other = "agents=[depth_limited_ring] plays at tables of three to six"
         raise PokernetsError(f"{name} plays heads-up hold'em, not '{game.name}'; {other}")
     return game
-
-
-def solved_board(board: tuple[int, ...]) -> tuple[tuple[int, ...], int | None]:
-    """The board in the suits that its flop is solved in, and their permutation; None before the flop."""
-    return renamed_flop(board) if board else (board, None)

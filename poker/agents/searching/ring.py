@@ -11,6 +11,7 @@ from poker.agents.base import ranges_at
 from poker.agents.blueprint import BlueprintAgent
 from poker.agents.searching.base import Searched, SearchingAgent
 from poker.game.betting import Betting
+from poker.game.cards import CanonicalBoard
 from poker.game.rules import Rules
 from poker.game.state import HandState, Policy
 from poker.kernels.types import Board, Ranges
@@ -63,8 +64,8 @@ class DepthLimitedRingAgent(SearchingAgent):
         self._blueprint.check_game(game)
 
     def searched(self, state: HandState) -> Searched | None:
-        root, board = self.root(state.betting), state.rules.ordered_board(state.board)
-        return None if root is None else Searched(self._search(root, state.to_act, board, self._solve), board)
+        root, board = self.root(state.betting), CanonicalBoard(state.rules.ordered_board(state.board))
+        return None if root is None else Searched(self._search(root, state.to_act, board.cards, self._solve), board)
 
     def unsearched_policy(self, state: HandState) -> Policy:
         return self._blueprint.policy(state)
@@ -74,12 +75,13 @@ class DepthLimitedRingAgent(SearchingAgent):
         rest, root = HeadsUpRest.of(state.betting, self._solve.to_the_end), self.root(state.betting)
         if rest is None or root is None:
             raise PokernetsError(f"{self.name} solves turns and rivers that began with two players left")
-        board, players = state.rules.ordered_board(state.board), list(rest.players)
+        board, players = CanonicalBoard(state.rules.ordered_board(state.board)), list(rest.players)
         betting = rest.betting(state.betting)
         own, theirs = (
-            self._search(root, players[seat], board, self._unhurried) for seat in (betting.to_act, 1 - betting.to_act)
+            self._search(root, players[seat], board.cards, self._unhurried)
+            for seat in (betting.to_act, 1 - betting.to_act)
         )
-        believed = Believed.at(theirs, own, state.betting, board, players)
+        believed = Believed.at(theirs, own, state.betting, board.cards, players)
         solved = decision(self._unhurried.heads_up, believed, betting, board, tuple(map(rest.alone, raises)))
         answers = {
             tuple(map(rest.real, path)): (share, value + rest.offset) for path, (share, value) in solved.answers.items()

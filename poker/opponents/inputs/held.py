@@ -7,10 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from poker.abstraction.equities import renamed_flop
 from poker.abstraction.features import hand_features
-from poker.game.cards import HAND_CARDS, HOLDEM, NO_CARD, hand_index
-from poker.kernels.cards.hands import HAND_PERMUTATION
+from poker.game.cards import HAND_CARDS, HOLDEM, NO_CARD, CanonicalBoard, hand_index
 from poker.kernels.types import Board, Floats, Reals, Singles
 from poker.run.errors import PokernetsError
 
@@ -45,13 +43,10 @@ def held_rows(columns: Mapping[str, NDArray[Any]]) -> Singles:
         )
     alike: defaultdict[Board, list[tuple[int, int]]] = defaultdict(list)
     for row, (board, cards) in enumerate(zip(boards.tolist(), held.tolist(), strict=True)):
-        public, hand = tuple(card for card in board if card != NO_CARD), hand_index(*cards)
-        if public:  # one flop stands for all that are alike up to the names of suits
-            public, renaming = renamed_flop(public)
-            hand = int(HAND_PERMUTATION[renaming][hand])
-        alike[public].append((row, hand))
+        public = CanonicalBoard.of(tuple(card for card in board if card != NO_CARD))
+        alike[public.cards].append((row, public.hand(hand_index(*cards))))
     inputs = np.empty((len(held), SIZE), dtype=np.float32)
-    for public, there in alike.items():
+    for cards, there in alike.items():
         rows, hands = np.array(there).T
-        inputs[rows] = held_inputs(public)[hands]
+        inputs[rows] = held_inputs(cards)[hands]
     return inputs

@@ -216,7 +216,7 @@ class Reviews:
         if not why or self.why_not or state.rules.num_players == 2:
             return self.decision(state, chosen)
         with self._lock:
-            policy = self._solver.ranged_policy(replace(state, runout=state.rules.ordered_board(state.board)))
+            policy = self._solver.ranged_policy(state)
         hand, cards = hand_number(state, state.to_act), state.hole_cards[state.to_act]
         frequencies, weight = policy.probs[hand].astype(np.float64), float(policy.weights[hand])
         expected = HOLDEM.live(state.board) & np.isfinite(policy.probs).all(axis=1)

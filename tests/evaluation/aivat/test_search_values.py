@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from poker.evaluation.aivat.search_values import SearchValues
 from poker.evaluation.aivat.value_functions import FoldEquityValues, ValueFunctionSpec
 from poker.game.betting import Betting
+from poker.game.cards import CanonicalBoard
 from poker.game.rules import Rules
 from poker.game.state import HandState, Policy, public_state
 from poker.play.lineup import AgentSpec
@@ -59,7 +60,7 @@ class Solves(RandomPolicy):
     def solved_values(self, state: HandState, seat: int) -> DecisionValues:
         solver, path = self._here(state)
         values = round_values(solver.average_values(1 - seat))
-        return DecisionValues(SolvedValues(solver.game.rules, 1 - seat, *values), path)
+        return DecisionValues(SolvedValues(solver.game.rules, 1 - seat, *values), path, CanonicalBoard(state.board))
 
 
 @pytest.mark.parametrize("game", ["kuhn", "leduc"])
@@ -98,7 +99,7 @@ def test_raises_that_a_solution_lacks_are_worth_what_lies_between() -> None:
         (4,): np.full(6, 1.0, np.float32),
         (8,): np.array([3, 3, 3, 3, 3, np.nan], np.float32),
     }
-    decision = DecisionValues(SolvedValues(rules, 1, values, {}), ())
+    decision = DecisionValues(SolvedValues(rules, 1, values, {}), (), CanonicalBoard(()))
     for total, chips in ((2, 1.0), (4, 1.0), (5, 1.5), (8, 3.0), (9, 3.0)):
         after = decision.after(total)
         assert after is not None

@@ -11,12 +11,11 @@ import numpy as np
 
 import pokernets
 from poker.abstraction.equities import check_down_chances
-from poker.agents.searching.heads_up import DepthLimitedAgent, solved_board
+from poker.agents.searching.heads_up import DepthLimitedAgent
 from poker.game.betting import Betting
-from poker.game.cards import HOLDEM, hand_index, parse_cards
+from poker.game.cards import HOLDEM, CanonicalBoard, hand_index, parse_cards
 from poker.game.rules import CALL, FOLD, Rules
 from poker.game.state import HandState, public_state
-from poker.kernels.cards.hands import HAND_PERMUTATION
 from poker.kernels.types import Floats
 from poker.search.opponent_decision import Believed, SolvedDecision, decision
 from poker.studio.hands.review import DecisionReview, review
@@ -94,15 +93,13 @@ def turned(agent: DepthLimitedAgent, game: Rules) -> Iterator[Turned]:
 def _against(agent: DepthLimitedAgent, solved: SolvedDecision, state: HandState, weights: Floats) -> Floats:
     """[H, A] values of the decision if `weights` [H] are the opponent's range."""
     player = state.to_act
-    board, renaming = solved_board(state.board)
+    board = CanonicalBoard.of(state.board)
     ranges = solved.ranges.copy()
     ranges[1 - player] = weights / weights.sum()
-    if renaming is not None:
-        back = np.argsort(HAND_PERMUTATION[renaming])
-        ranges = ranges[:, back]
+    ranges = np.stack([board.renamed(row) for row in ranges])
     raises = tuple(action for action in solved.actions if action > 0)
     believed = Believed(ranges, solved.weights, ())
-    values = decision(agent.unhurried, believed, state.betting, board, raises, renaming).values
+    values = decision(agent.unhurried, believed, state.betting, board, raises).values
     return values.astype(np.float64)
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from poker.agents.searching.heads_up import DepthLimitedAgent
 from poker.game.betting import Betting
-from poker.game.cards import HAND_CARDS, HOLDEM, NUM_HANDS, PREFLOP_CLASS, hand_index, parse_cards
+from poker.game.cards import HAND_CARDS, HOLDEM, NUM_HANDS, PREFLOP_CLASS, CanonicalBoard, hand_index, parse_cards
 from poker.game.rules import CALL, FOLD
 from poker.game.state import HandState, public_state
 from poker.kernels.types import Ranges
@@ -57,7 +57,9 @@ def test_losses_on_the_river_are_those_of_the_vector_engine(seed: int, device: s
     solve = DepthLimitedSolver(MENU, MENU, {}, SolverSettings("apdcfr", (iterations,), 1, device=device))
     whole = every_hand(ranges, player, RIVER)
     solver = solve.solved(Request(betting, RIVER, whole, 1 - player, (chosen,)), every_hand=True)
-    decision = review(solved_decision(solver, Believed(ranges, ranges[player], ()), None), state, chosen)
+    decision = review(
+        solved_decision(solver, Believed(ranges, ranges[player], ()), CanonicalBoard(RIVER)), state, chosen
+    )
 
     tree = build_tree(betting, MENU.with_action(betting, chosen))
     engine = VectorSolver(VectorGame(tree, RIVER, whole), "apdcfr")
@@ -87,7 +89,7 @@ def test_hands_without_weight_change_nothing_for_others() -> None:
     solved: list[SolvedDecision] = []
     for used in (ranges, every_hand(ranges, state.to_act, RIVER)):
         solver = solve.solved(Request(state.betting, RIVER, used, 1 - state.to_act), every_hand=True)
-        solved.append(solved_decision(solver, Believed(ranges, ranges[state.to_act], ()), None))
+        solved.append(solved_decision(solver, Believed(ranges, ranges[state.to_act], ()), CanonicalBoard(RIVER)))
     inside = ranges[state.to_act] > 0
     assert (~inside & HOLDEM.live(RIVER)).any()
     np.testing.assert_allclose(solved[1].values[inside], solved[0].values[inside], atol=1.0)
