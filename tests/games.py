@@ -6,7 +6,7 @@ from conf.help import CONF, values_of
 from poker.game.rules import Rules
 from poker.tree import BetMenu
 
-__all__ = ["CONF", "load_menu", "load_rules"]
+__all__ = ["CONF", "HEADS_UP", "LEDUC", "SIX", "load_menu", "load_rules"]
 
 
 def load_rules(name: str) -> Rules:
@@ -22,3 +22,6 @@ def load_menu(name: str) -> BetMenu:
     menu = instantiate({key: value for key, value in values_of("bets", name).items() if key != "defaults"})
     assert isinstance(menu, BetMenu)
     return menu
+
+
+HEADS_UP, SIX, LEDUC = map(load_rules, ("holdem_nolimit_2p", "holdem_nolimit_6p", "leduc"))

@@ -5,10 +5,7 @@ import pytest
 
 from poker.abstraction.equities import margins, showdown_totals
 from poker.game.cards import HOLDEM, hand_index, parse_cards
-from tests.games import load_rules
-
-RULES = load_rules("holdem_nolimit_2p")
-
+from tests.games import HEADS_UP as RULES
 
 BOARDS = ["", "AhKd2c", "7s7d7h", "AhKd2c2s", "AhKd2c2s9h"]
 

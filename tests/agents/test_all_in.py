@@ -7,9 +7,8 @@ from poker.game.cards import hand_index
 from poker.game.rules import CALL, FOLD
 from poker.game.state import HandState
 from poker.run.errors import PokernetsError
+from tests.games import HEADS_UP as NOLIMIT
 from tests.games import load_rules
-
-NOLIMIT = load_rules("holdem_nolimit_2p")
 
 
 @pytest.mark.parametrize("share", [0.05, 0.1, 0.2, 1.0])

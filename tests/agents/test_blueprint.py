@@ -11,9 +11,8 @@ from poker.game.state import Betting, HandState
 from poker.kernels.cards.isomorphism import NUM_BOARDS
 from poker.tree import bet_menu, build_tree
 from tests.blueprints import random_blueprint
-from tests.games import load_rules
+from tests.games import SIX
 
-SIX = load_rules("holdem_nolimit_6p")
 BOARD = parse_cards("AhKd7c7s2d")
 
 

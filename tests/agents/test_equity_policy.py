@@ -9,9 +9,8 @@ from poker.game.betting import Betting
 from poker.game.cards import HOLDEM, hand_index, parse_cards
 from poker.game.rules import CALL, FOLD
 from poker.game.state import HandState, public_state
-from tests.games import load_rules
+from tests.games import HEADS_UP as RULES
 
-RULES = load_rules("holdem_nolimit_2p")
 ROOT = {"raise_size": 0.75, "value": 0.58, "value_step": 0.04, "margin": 0.0, "bluff": 0.1, "fear": 0.7, "noise": 0.25}
 
 

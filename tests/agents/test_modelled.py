@@ -15,9 +15,7 @@ from poker.opponents.inputs.no_limit import spot_of
 from poker.opponents.inputs.rows import write_rows
 from poker.play.hand import play_hand
 from poker.run.errors import PokernetsError
-from tests.games import load_rules
-
-RULES = load_rules("holdem_nolimit_2p")
+from tests.games import HEADS_UP as RULES
 
 
 class Folder(RandomAgent):

@@ -20,9 +20,7 @@ from poker.run.errors import PokernetsError
 from poker.run.parallel import LocalCluster
 from poker.store.lines import append_lines
 from tests.agents.opaque import Opaque
-from tests.games import load_rules
-
-LEDUC = load_rules("leduc")
+from tests.games import LEDUC
 
 
 def misbehave(what: str) -> None:

@@ -22,9 +22,8 @@ from poker.tree import bet_menu, build_tree
 from tests.blueprints import random_blueprint
 from tests.depth_limit.leaves.test_leaf_evaluators import FLOP as CARDS
 from tests.depth_limit.leaves.test_leaf_evaluators import StrengthBuckets
-from tests.games import load_rules
+from tests.games import HEADS_UP as RULES
 
-RULES = load_rules("holdem_nolimit_2p")
 MENU = bet_menu(preflop=[[1.0], ["a"]], flop=[[1.0], ["a"]], turn=[[1.0], ["a"]], river=[[1.0], ["a"]])
 SOLVER = SolverSettings("apdcfr", (30,), 1)
 

@@ -15,11 +15,11 @@ from poker.play.lineup import AgentSpec
 from poker.report.estimates import Estimate
 from poker.run.errors import PokernetsError
 from tests.evaluation.matches.test_match import LEDUC, match
+from tests.games import HEADS_UP as GAME
 from tests.games import load_rules
 from tests.matches import play_match, replayed
 from tests.report.test_report import check
 
-GAME = load_rules("holdem_nolimit_2p")
 SPECS = [
     AgentSpec("call", partial(AlwaysCall, name="call"), {}),
     AgentSpec("random", partial(RandomAgent, name="random", raises=[0.5, 1, "a"]), {}),

@@ -21,10 +21,9 @@ from poker.play.lineup import AgentSpec
 from poker.run.errors import PokernetsError
 from poker.spots.report import Settings
 from poker.tree.spots import spot_bets, spot_root
-from tests.games import CONF, load_rules
+from tests.games import CONF, SIX
 from tests.search.even_leaf import EvenLeaf
 
-SIX = load_rules("holdem_nolimit_6p")
 SET = CONF.parents[1] / "shared" / "data" / "pokerbench.tar.xz"
 SOLVER = "solver, even ranges"
 PREFLOP = """,prev_line,hero_pos,hero_holding,correct_decision,num_players,num_bets,available_moves,pot_size

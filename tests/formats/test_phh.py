@@ -14,10 +14,9 @@ from poker.formats.played import as_played
 from poker.game.rules import CALL, Rules
 from poker.game.state import Betting, HandState
 from poker.run.errors import PokernetsError
-from tests.games import load_rules
+from tests.games import HEADS_UP, load_rules
 from tests.random_play import nolimit, pokerkit_pays, posted_is_called, random_hand
 
-HEADS_UP = load_rules("holdem_nolimit_2p")
 LIMIT = load_rules("holdem_limit_3p")
 
 

@@ -26,9 +26,8 @@ from poker.opponents.shown import ShownHands
 from poker.play.hand import Player, play_hand
 from poker.run.errors import PokernetsError
 from tests.agents.opaque import Opaque
-from tests.games import load_rules
+from tests.games import HEADS_UP as RULES
 
-RULES = load_rules("holdem_nolimit_2p")
 FLOP = parse_cards("Kh9h4c")
 EVERY = np.ones(RULES.num_hands)
 

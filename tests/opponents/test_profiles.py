@@ -19,9 +19,8 @@ from poker.opponents.profiles import (
     profiles,
 )
 from tests.formats.samples import sample
-from tests.games import load_rules
+from tests.games import SIX
 
-SIX = load_rules("holdem_nolimit_6p")
 CARDS = "AhAd|7c2d|3c3d|KsKd|9h8h|JcTc"
 LOG = f"""STATE:0:fr225fcff/r525f:{CARDS}/2s5d9c:-50|-100|0|375|0|-225:a|b|c|d|e|f
 STATE:1:fr225fr700ffc/cc/cc/cr1400c:{CARDS}/2s5d9c/Kh/4d:-50|-100|0|1550|0|-1400:a|b|c|d|e|f

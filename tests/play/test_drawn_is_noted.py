@@ -16,10 +16,8 @@ from poker.play.network.client import DealerSeat
 from poker.play.notes import Notes
 from poker.tree import build_tree
 from tests.blueprints import random_blueprint
-from tests.games import load_rules
+from tests.games import LEDUC
 from tests.random_play import random_action
-
-LEDUC = load_rules("leduc")
 
 
 def scores(game: Rules, agent: PolicyAgent, seed: int, hands: int, folder: Path) -> dict[str, tuple[float, int]]:

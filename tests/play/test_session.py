@@ -19,12 +19,11 @@ from poker.search.round_solver import SolverSettings
 from poker.search.settings import SearchSettings
 from poker.tree import bet_menu
 from tests.devices import CUDA
-from tests.games import load_rules
+from tests.games import HEADS_UP as HOLDEM
+from tests.games import LEDUC, load_rules
 from tests.matches import play_match
 from tests.search.even_leaf import EvenLeaf
 
-LEDUC = load_rules("leduc")
-HOLDEM = load_rules("holdem_nolimit_2p")
 MENU = bet_menu(preflop=[["a"], []], flop=[[1.0], []], turn=[[1.0], []], river=[[1.0], []])
 
 

@@ -11,9 +11,8 @@ from poker.search.clock import Clock
 from poker.search.round_solver import DepthLimitedSolver, Request, SolverSettings
 from poker.search.safety import Safety
 from poker.tree import bet_menu
-from tests.games import load_rules
+from tests.games import HEADS_UP as RULES
 
-RULES = load_rules("holdem_nolimit_2p")
 RIVER = parse_cards("2cKdAh7s9h")
 MENU = bet_menu(preflop=[[]], flop=[[]], turn=[[]], river=[[1.0], []])
 

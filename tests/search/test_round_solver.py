@@ -14,9 +14,8 @@ from poker.solvers.vector.boards import symmetries
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.solver import VectorSolver
 from poker.tree import DepthLimit, bet_menu, build_tree
-from tests.games import load_rules
+from tests.games import HEADS_UP as RULES
 
-RULES = load_rules("holdem_nolimit_2p")
 RIVER = parse_cards("2cKdAh7s9h")
 MENU = bet_menu(preflop=[[]], flop=[[]], turn=[[]], river=[[1.0], []])
 TWO_SUITS = parse_cards("2d7hKdAh")

@@ -14,9 +14,8 @@ from poker.run.errors import PokernetsError
 from poker.search.round_solver import DepthLimitedSolver, Request, RoundSolution, SolverSettings
 from poker.search.safety import Safety
 from poker.tree import bet_menu
-from tests.games import load_rules
+from tests.games import HEADS_UP as RULES
 
-RULES = load_rules("holdem_nolimit_2p")
 MENU = bet_menu(preflop=[[1.0], ["a"]], flop=[[1.0], ["a"]], turn=[[1.0], ["a"]], river=[[1.0], ["a"]])
 TURN, RIVER = parse_cards("2cKdAh7s"), parse_cards("2cKdAh7s9h")
 TURN_ROOT = Betting.parse(RULES, "r300c/cc/")

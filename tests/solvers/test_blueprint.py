@@ -14,9 +14,9 @@ from poker.run.errors import PokernetsError
 from poker.solvers.blueprint import Blueprint, blueprint_from, quantise, tree_fingerprint
 from poker.store.artifacts import CorruptArtifactError, MismatchedArtifactError, MissingArtifactError, fingerprint_of
 from poker.tree import build_tree
+from tests.games import LEDUC as RULES
 from tests.games import load_rules
 
-RULES = load_rules("leduc")
 CARDS = SmallGameBuckets(RULES)
 TREE = build_tree(Betting.start(RULES))
 

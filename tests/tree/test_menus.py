@@ -10,11 +10,10 @@ from conf.help import choices
 from poker.game.state import Betting
 from poker.tree.build import build_tree
 from poker.tree.menus import MenuError, bet_menu
+from tests.games import HEADS_UP as RULES
 from tests.games import load_menu, load_rules
 from tests.random_play import nolimit
 from tests.search.even_leaf import EvenLeaf, even_solver
-
-RULES = load_rules("holdem_nolimit_2p")
 
 
 def after(text: str) -> Betting:

@@ -20,10 +20,9 @@ from poker.studio.serving.loaded_agent import LoadedAgent
 from poker.studio.serving.questions import AgentQuestion, Desk
 from poker.studio.serving.web import interface
 from tests.agents.opaque import Opaque
-from tests.games import load_rules
+from tests.games import HEADS_UP as RULES
 from tests.search.even_leaf import even_solver
 
-RULES = load_rules("holdem_nolimit_2p")
 BETTING, BOARD = "r300r900c/r1800c/r5400c/r10800", "JhJdTcQs2c"
 NEVER = "7h3d"
 """A hand that has called two large bets without a draw, and now loses to every hand that bets."""

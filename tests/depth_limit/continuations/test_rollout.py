@@ -20,10 +20,9 @@ from poker.solvers.blueprint import CONTINUATIONS, Blueprint
 from poker.solvers.subtree import subtree
 from poker.tree import Kind, build_tree
 from tests.blueprints import random_blueprint
-from tests.games import load_rules
+from tests.games import LEDUC, load_rules
 
 FACTOR = 10.0
-LEDUC = load_rules("leduc")
 
 
 def test_the_bias_is_that_of_the_paper_wherever_it_is_set() -> None:

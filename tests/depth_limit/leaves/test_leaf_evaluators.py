@@ -30,9 +30,9 @@ from poker.solvers.blueprint import CONTINUATIONS, Blueprint
 from poker.solvers.vector.leaves import LeafValues
 from poker.tree import BetMenu, DepthLimit, Kind, bet_menu, build_tree
 from tests.blueprints import random_blueprint
+from tests.games import HEADS_UP as RULES
 from tests.games import load_rules
 
-RULES = load_rules("holdem_nolimit_2p")
 FLOP = parse_cards("2c7cJh")
 RANGES = observe_board(start_ranges(RULES), FLOP)
 

@@ -8,9 +8,7 @@ from poker.depth_limit.leaves.off_tree import OffTreeStates, any_raise
 from poker.game.betting import Betting
 from poker.game.rules import CALL
 from poker.tree import BettingTree, Kind, bet_menu, build_tree
-from tests.games import load_rules
-
-RULES = load_rules("holdem_nolimit_2p")
+from tests.games import HEADS_UP as RULES
 
 
 @pytest.fixture(scope="module")

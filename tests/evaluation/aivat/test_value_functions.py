@@ -24,10 +24,8 @@ from poker.game.state import PolicyFunction
 from poker.play.lineup import AgentSpec
 from tests.evaluation.aivat.test_heads_up import moments, wrong_values
 from tests.evaluation.small_games import RandomPolicy
-from tests.games import load_rules
+from tests.games import LEDUC, load_rules
 from tests.matches import play_match
-
-LEDUC = load_rules("leduc")
 
 
 @pytest.mark.parametrize("game", ["kuhn", "leduc"])

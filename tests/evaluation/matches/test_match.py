@@ -33,13 +33,12 @@ from poker.run.parallel import LocalCluster
 from poker.tree import build_tree
 from tests.agents.test_remote import Troublemaker
 from tests.blueprints import random_blueprint
-from tests.games import load_rules
+from tests.games import LEDUC, load_rules
 from tests.killed import ROOT, run_killed
 from tests.matches import SPECS, play_match
 from tests.report.test_report import check
 from tests.run.test_lock import held
 
-LEDUC = load_rules("leduc")
 SEVEN = [AgentSpec(str(number), partial(AlwaysCall, name="call"), {}) for number in range(7)]
 
 

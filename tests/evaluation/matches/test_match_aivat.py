@@ -22,10 +22,8 @@ from poker.play.hand import Incident
 from poker.play.lineup import AgentSpec, LineUp, Rotation
 from poker.play.session import SessionRecord, play_session
 from tests.agents.opaque import Opaque
-from tests.games import load_rules
+from tests.games import LEDUC, load_rules
 from tests.matches import play_match
-
-LEDUC = load_rules("leduc")
 
 
 def caller() -> AlwaysCall:

@@ -18,11 +18,9 @@ from poker.play.lineup import LineUp
 from poker.report import Figure
 from poker.report.estimates import FEW_UNITS, Estimate, estimate
 from poker.run.progress import Console
-from tests.games import load_rules
+from tests.games import LEDUC, load_rules
 from tests.matches import SPECS, play_match
 from tests.report.skewed import SKEWED_MEAN, skewed_results
-
-LEDUC = load_rules("leduc")
 
 
 def played(players: str, chips: Any, aivat: Any = None, game: str = "leduc") -> Results:

@@ -20,11 +20,10 @@ from poker.play.network.slumbot import Line, LostAnswer, Slumbot, betting_of, to
 from poker.run.errors import PokernetsError
 from tests.commands import run_here
 from tests.evaluation.matches.slumbot_server import FakeSlumbot, answering
-from tests.games import load_rules
+from tests.games import HEADS_UP as RULES
 from tests.killed import run_killed
 from tests.random_play import random_action
 
-RULES = load_rules("holdem_nolimit_2p")
 HANDS = 250
 
 

@@ -5,9 +5,8 @@ import pytest
 from poker.formats.acpc.answer import answered_action, read_action
 from poker.formats.acpc.log import parse_match_state
 from poker.game.state import Betting, IllegalAction
-from tests.games import load_rules
+from tests.games import HEADS_UP, load_rules
 
-HEADS_UP = load_rules("holdem_nolimit_2p")
 LIMIT = load_rules("holdem_limit_2p")
 ASKED = "MATCHSTATE:1:31:r300r900c/c:|JdTc/6dJc9c"
 ASKED_LIMIT = "MATCHSTATE:0:7:crc/:JdTc|/6dJc9c"

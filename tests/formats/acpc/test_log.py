@@ -21,10 +21,9 @@ from poker.formats.acpc.log import (
 from poker.game.rules import CALL, FOLD
 from poker.game.state import HandState
 from tests.formats.samples import broken
-from tests.games import load_rules
+from tests.games import HEADS_UP, load_rules
 from tests.random_play import GAMES, random_hand
 
-HEADS_UP = load_rules("holdem_nolimit_2p")
 LINE = "STATE:3:cr300c/cr600f:As2h|KdKh/8dTc9s:-300|300:alice|bob"
 
 

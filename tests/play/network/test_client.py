@@ -12,9 +12,7 @@ from poker.game.rules import CALL
 from poker.game.state import HandState, Policy
 from poker.play.network import client
 from poker.play.network.client import DealerSeat
-from tests.games import load_rules
-
-HEADS_UP = load_rules("holdem_nolimit_2p")
+from tests.games import HEADS_UP
 
 
 class Learner(AlwaysCall):

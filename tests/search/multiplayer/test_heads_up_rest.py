@@ -6,9 +6,8 @@ import pytest
 from poker.game.rules import CALL, FOLD
 from poker.game.state import Betting
 from poker.search.multiplayer.heads_up_rest import HeadsUpRest
-from tests.games import load_rules
+from tests.games import SIX
 
-SIX = load_rules("holdem_nolimit_6p")
 TURN = 2
 
 

@@ -14,9 +14,8 @@ from poker.search.round_solver import Request, SolverSettings
 from poker.search.settings import SearchSettings
 from poker.tree import bet_menu
 from poker.tree.translation import on_actions
-from tests.games import load_rules
+from tests.games import SIX
 
-SIX = load_rules("holdem_nolimit_6p")
 BOARD = parse_cards("AhKd7c7s")
 
 

@@ -23,12 +23,11 @@ from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.leaves import LeafValues
 from poker.tree import bet_menu, build_tree
 from tests.devices import CHIPS, CUDA, FEW, INTERPRETER, SHARE
-from tests.games import load_rules
+from tests.games import HEADS_UP as RULES
 from tests.opponents.fixed import FixedFrequencies
 
 pytest.importorskip("triton", reason="the gpu extra, which `make test` installs")
 DEVICES = ["torch", CUDA] if INTERPRETER else [CUDA]
-RULES = load_rules("holdem_nolimit_2p")
 MENU = bet_menu(preflop=[[1.0], ["a"]], flop=[[1.0], ["a"]], turn=[[1.0], []], river=[[1.0], []])
 BOARD = parse_cards("2cKdAh7s9h")
 MODELLED = Modelled(Exploit(0.5, FixedFrequencies(0.2, 0.3)), np.full(RULES.num_hands, 0.5))

@@ -12,9 +12,8 @@ from poker.solvers.blueprint import Blueprint, blueprint_from
 from poker.tree import BetMenu, Kind, build_tree
 from tests.blueprints import random_blueprint
 from tests.evaluation.profiles import profile_values
-from tests.games import load_rules
+from tests.games import LEDUC
 
-LEDUC = load_rules("leduc")
 CARDS = game_cards(LEDUC, "none")
 TREE = build_tree(Betting.start(LEDUC), BetMenu(()))
 

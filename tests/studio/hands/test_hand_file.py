@@ -17,10 +17,10 @@ from poker.tree import build_tree
 from tests.devices import CHIPS, SHARE
 from tests.formats.samples import sample
 from tests.formats.sites.test_pokerstars import LIMIT, TOURNAMENT
+from tests.games import HEADS_UP as RULES
 from tests.games import load_rules
 from tests.search.even_leaf import MENU, even_solver
 
-RULES = load_rules("holdem_nolimit_2p")
 BOARD = "AcKd2h7s9h"  # in the suits that its flop is solved in
 
 HEADS_UP = sample("pokerstars_heads_up")

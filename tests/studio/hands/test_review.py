@@ -21,10 +21,10 @@ from poker.solvers.vector.solver import VectorSolver
 from poker.studio.hands.review import Reviews, ends_after, review
 from poker.tree import bet_menu, build_tree
 from tests.devices import CHIPS, FEW, SHARE
+from tests.games import HEADS_UP as RULES
 from tests.games import load_rules
 from tests.search.even_leaf import EvenLeaf
 
-RULES = load_rules("holdem_nolimit_2p")
 MENU = bet_menu(preflop=[[1.0], []], flop=[[1.0], []], turn=[[1.0], []], river=[[0.5, 1.0], ["a"]])
 RIVER = parse_cards("2cKdAh7s9h")
 ACES = 168

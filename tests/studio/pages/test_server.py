@@ -13,10 +13,9 @@ from poker.formats.acpc.log import read_log
 from poker.game.betting import Betting
 from poker.game.cards import cards_text, parse_cards
 from poker.studio.pages.words import card_name
-from tests.games import load_rules
+from tests.games import HEADS_UP as RULES
 from tests.studio.pages.serving import Client, Server, serving
 
-RULES = load_rules("holdem_nolimit_2p")
 _FRAMES = ("42", '42["event"', "42[]", "4", "9", "451-[", "{", "41", "1", "\ud7ff" * 50)
 _PATHS = ("/", "/?token=x", "/no", "/..%2f..%2fetc/passwd", "/_nicegui_ws/socket.io/?EIO=4", "/_nicegui/x")
 

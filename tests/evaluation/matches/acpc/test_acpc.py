@@ -22,11 +22,9 @@ from poker.game.state import HandState
 from poker.play.network.dealer import Times
 from poker.run.errors import PokernetsError
 from tests.evaluation.matches.acpc.table import RANDOM, check_log, deal, dealt, free_ports, sit_down
-from tests.games import load_rules
+from tests.games import HEADS_UP, load_rules
 from tests.report.test_report import check
 from tests.test_pokerkit import replay_in_pokerkit
-
-HEADS_UP = load_rules("holdem_nolimit_2p")
 
 
 @pytest.mark.parametrize(("name", "hands"), [("leduc", 40), ("holdem_nolimit_2p", 40), ("holdem_limit_3p", 40)])

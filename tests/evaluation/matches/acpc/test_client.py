@@ -19,9 +19,7 @@ from poker.play.network.client import DealerSeat
 from poker.run.commands import COMMANDS
 from poker.run.errors import PokernetsError
 from tests.evaluation.matches.acpc.table import free_ports, sit_down
-from tests.games import load_rules
-
-HEADS_UP = load_rules("holdem_nolimit_2p")
+from tests.games import HEADS_UP, load_rules
 
 
 class Dealer:

@@ -17,10 +17,9 @@ from poker.game.state import PolicyFunction
 from poker.play.notes import Notes
 from poker.run.errors import PokernetsError
 from tests.evaluation.matches.acpc.table import RANDOM, deal
-from tests.games import load_rules
+from tests.games import LEDUC
 from tests.matches import replayed
 
-LEDUC = load_rules("leduc")
 HANDS = 60
 
 
