@@ -1,10 +1,8 @@
-"""The console of messages, and the progress of long work: bars on a terminal; in a log a line after 10 seconds, then
-now and then."""
+"""The console of messages, and the progress of long work: bars on a terminal, in a log a line now and then."""
 
-import threading
 import time
 from collections.abc import Iterable
-from datetime import timedelta
+from typing import Any
 
 import rich.console
 from rich.console import ConsoleOptions, RenderableType
@@ -12,7 +10,6 @@ from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
     Progress,
-    Task,
     TaskID,
     TextColumn,
     TimeElapsedColumn,
@@ -24,10 +21,8 @@ from rich.text import Text
 
 from poker.run.errors import printable
 
-_WIDE = 140
-"""Width of a console, in characters, that shows what was found beside the bars."""
-_FIRST, _SECONDS, _SHARE = 10.0, 60.0, 0.05
-"""Seconds to the first line of a log, and least seconds from line to line, later this share of the time so far."""
+_SECONDS = 30.0
+"""Time between two printings to a log."""
 
 
 class Console(rich.console.Console):  # noqa: TID251
@@ -39,8 +34,14 @@ class Console(rich.console.Console):  # noqa: TID251
             yield segment if segment.control else segment._replace(text=printable(segment.text))
 
 
-class _Stacked(Progress):
-    """Bars, each with what was found below it."""
+class _Bars(Progress):
+    """Bars, each with what was found below it. Where the console is no terminal, they are printed now and then."""
+
+    _printed = 0.0
+
+    def start(self) -> None:
+        self._printed = time.monotonic()
+        super().start()
 
     def get_renderables(self) -> Iterable[RenderableType]:
         for task in self.tasks:
@@ -48,70 +49,26 @@ class _Stacked(Progress):
             if task.fields["found"]:
                 yield Text(f"  {task.fields['found']}")
 
+    def update(self, task_id: TaskID, **changes: Any) -> None:
+        super().update(task_id, **changes)
+        if not self.console.is_terminal and time.monotonic() - self._printed > _SECONDS:
+            self._printed = time.monotonic()
+            self.console.print(*self.get_renderables(), soft_wrap=True)
 
-class _Lines(Progress):
-    """Lines, not bars: a thread prints now and then what has moved, or what is waited for; `stop` prints the rest."""
-
-    def __init__(self, unit: str, console: Console) -> None:
-        super().__init__(console=console, auto_refresh=False, disable=True, speed_estimate_period=600)
-        self._unit = unit
-        self._printed: dict[TaskID, tuple[float, object]] = {}
-        self._over = threading.Event()
-        self._teller = threading.Thread(target=self._tell_now_and_then, daemon=True)
-
-    def start(self) -> None:
-        self._teller.start()
-
-    def stop(self) -> None:
-        self._over.set()
-        if self._teller.is_alive():
-            self._teller.join()
-        self._tell(self._moved())
-
-    def _tell_now_and_then(self) -> None:
-        started, pause = time.monotonic(), _FIRST
-        while not self._over.wait(pause):
-            self._tell(self._moved() or [task for task in self.tasks if not task.finished][:1])
-            pause = max(_SECONDS, _SHARE * (time.monotonic() - started))
-
-    def _moved(self) -> list[Task]:
-        return [task for task in self.tasks if self._printed.get(task.id) != (task.completed, task.fields["found"])]
-
-    def _tell(self, tasks: list[Task]) -> None:
-        for task in tasks:
-            self._printed[task.id] = (task.completed, task.fields["found"])
-            self.console.print(self._line(task), markup=False, highlight=False, soft_wrap=True)
-
-    def _line(self, task: Task) -> str:
-        latest = task.fields["found"]
-        total = f"/{task.total:,.0f}" if task.total else ""
-        parts = [f"{task.completed:,.0f}{total} {self._unit}".rstrip()]
-        parts += [f"{task.percentage:.0f}%"] if total else []
-        parts += [f"{task.speed:,.3g}/s"] if task.speed and "/s" not in latest else []
-        parts.append(str(timedelta(seconds=int(task.elapsed or 0))))
-        if task.time_remaining and not task.finished:
-            parts.append(f"{timedelta(seconds=int(task.time_remaining))} left")
-        return f"{task.description}: {', '.join(parts)}" + (f"; {latest}" if latest else "")
+    def advance(self, task_id: TaskID, advance: float = 1) -> None:
+        self.update(task_id, advance=advance)
 
 
 def progress_bars(unit: str, console: Console | None = None) -> Progress:
-    """Bars of what is done in `unit`, on stderr unless a console is given; every task needs a field `found`, a text.
-
-    Where the console is no terminal, lines instead.
-    """
-    console = console or Console(stderr=True)
-    if not console.is_terminal:
-        return _Lines(unit, console)
-    is_wide = console.width >= _WIDE
-    return (Progress if is_wide else _Stacked)(
+    """Bars of what is done in `unit`, on stderr unless a console is given; every task needs a field `found`, a text."""
+    return _Bars(
         TextColumn("{task.description}", markup=False, table_column=Column(overflow="fold")),
         BarColumn(20),
         MofNCompleteColumn(),
         TextColumn(unit),
         TimeElapsedColumn(),
         TimeRemainingColumn(),
-        *([TextColumn("{task.fields[found]}", markup=False)] if is_wide else []),
-        console=console,
+        console=console or Console(stderr=True),
         refresh_per_second=4,
         speed_estimate_period=120,
     )

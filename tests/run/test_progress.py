@@ -1,8 +1,7 @@
 """Progress on terminals and in logs."""
 
 import io
-import time
-from collections.abc import Callable
+import re
 
 import pytest
 
@@ -33,26 +32,16 @@ def test_brackets_in_bars_are_no_markup(is_terminal: bool) -> None:
 
 
 def test_a_log_gets_lines_while_work_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The first soon, later ones rarer; where nothing moves, what is waited for; nothing twice at the end."""
-    monkeypatch.setattr(progress, "_FIRST", 0.02)
-    monkeypatch.setattr(progress, "_SECONDS", 0.05)
+    """Now and then, and at the end."""
     out = io.StringIO()
-
-    def wait(wanted: Callable[[list[str]], bool]) -> None:
-        deadline = time.monotonic() + 20
-        while not wanted(out.getvalue().splitlines()):
-            assert time.monotonic() < deadline, out.getvalue()
-            time.sleep(0.005)
-
-    with progress_bars("hands", Console(file=out, width=40)) as bars:
-        first = bars.add_task("one line-up with a long name", total=2000, found="")
-        bars.add_task("another", total=10, found="")
+    with progress_bars("hands", Console(file=out)) as bars:
+        first = bars.add_task("a line-up", total=2000, found="")
         bars.update(first, completed=500)
-        time.sleep(0.01)
+        bars.advance(first, 100)
+        monkeypatch.setattr(progress, "_SECONDS", 0.0)
         bars.update(first, completed=1000, found="+12 ± 3 mbb/hand")
-        wait(lambda lines: any("+12 ± 3 mbb/hand" in line and "left" in line for line in lines))
-        wait(lambda lines: sum("1,000/2,000 hands, 50%" in line for line in lines) > 1)
+        assert re.findall("[0-9]+/2000 hands", out.getvalue()) == ["1000/2000 hands"]
+        assert "+12 ± 3 mbb/hand" in out.getvalue()
+        monkeypatch.undo()
         bars.update(first, completed=2000)
-    lines = out.getvalue().splitlines()
-    assert all(line.startswith(("one line-up with a long name: ", "another: 0/10 hands")) for line in lines)
-    assert sum("2,000/2,000 hands, 100%" in line for line in lines) == 1
+    assert re.findall("[0-9]+/2000 hands", out.getvalue())[1:] == ["2000/2000 hands"]
