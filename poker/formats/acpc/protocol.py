@@ -40,19 +40,6 @@ class LineConnection:
     def close(self) -> None:
         self._socket.close()
 
-    def fileno(self) -> int:
-        return self._socket.fileno()
-
-    def is_gone(self) -> bool:
-        """Whether the other side has closed the connection and left nothing to read; does not wait."""
-        try:
-            self._socket.setblocking(False)
-            return not self._socket.recv(1, socket.MSG_PEEK)
-        except BlockingIOError:
-            return False
-        except OSError:
-            return True
-
     def send(self, line: str) -> None:
         try:
             self._socket.settimeout(None)
