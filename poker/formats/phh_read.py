@@ -46,7 +46,7 @@ from poker.game.cards import parse_card
 from poker.game.rules import CALL, FOLD
 from poker.game.state import HandState
 from poker.run.errors import PokernetsError
-from poker.run.limits import LimitError, check_toml
+from poker.run.limits import LONGEST_LINE, MOST_HAND_CHARACTERS, LimitError, check_length
 
 _TABLE = re.compile(r"\[\s*+(?!_)[\w\"' -]++\s*+\]\s*(#.*)?")
 _FIELD = re.compile(r"\s*([\w-]+|\"[^\"]*\"|'[^']*')\s*=")
@@ -76,7 +76,8 @@ def _has_content(lines: list[str]) -> bool:
 def parse_hand(text: str, number: int, line: int = 1) -> PlayedHand:
     """The hand of one TOML table that begins at `line`; errors are LineErrors with the line of the file."""
     try:
-        check_toml(text)
+        check_length(text, MOST_HAND_CHARACTERS, "a hand")
+        check_length(max(text.split("\n"), key=len), LONGEST_LINE, "a line")
         fields = tomllib.loads(text, parse_float=Decimal)
     except LimitError as error:
         raise LineError(line, f"not TOML that is read: {error}") from error

@@ -14,7 +14,7 @@ from poker.formats.histories import hands_of
 from poker.game.rules import Rules, RulesError
 from poker.play.notes import Notes
 from poker.run.errors import PokernetsError
-from poker.run.limits import MOST_NOTE_BYTES, LimitError, check_toml, decompressed, parse_json
+from poker.run.limits import MOST_NOTE_BYTES, LimitError, decompressed, parse_json
 from tests.games import load_rules
 
 PHH = """variant = 'NT'
@@ -52,20 +52,13 @@ def read(text: str) -> list[object]:
     ("text", "why"),
     [
         (f"{PHH}{'a.' * 150_000}a = 1\n", "x, line 1: not TOML that is read: a line of 300,005 characters"),
-        (f"{PHH}{'a.' * 40_000}a = 1\n", "a key of more than 16 parts"),
-        (f"{PHH}{'a . ' * 20_000}a = 1\n", "a key of more than 16 parts"),
-        (PHH + '"a"' + '."a b"' * 10_000 + " = 1\n", "a key of more than 16 parts"),
-        (f"{PHH}x = {{{'a.' * 40_000}a = 1}}\n", "a key of more than 16 parts"),
-        (f"{PHH}[{'a.' * 40_000}a]\n", "a key of more than 16 parts"),
-        (f"{PHH}x = {'[' * 50_000}\n", "lists and tables more than 32 deep"),
-        (f"{PHH}x = {'{a=' * 9_000}\n", "lists and tables more than 32 deep"),
-        (PHH + "".join(f"x{i} = 1\n" for i in range(11_000)), "11,006 keys: 10,000 at the most"),
-        (f"{PHH}x = {'9' * 90_000}\n", "a number of more than 400 digits"),
+        (f"{PHH}x = {'[' * 5_000}\n", "not TOML: maximum recursion depth"),
+        (f"{PHH}x = {'9' * 9_000}\n", "not TOML: Exceeds the limit .* for integer string conversion"),
         (f"{PHH}x = '''{'y' * 2_000_000}'''\n", "a hand of 2,000,130 characters: 1,048,576 at the most"),
-        (PHH + 'x = "' + "\\" * 99_000 + "\n", "not TOML"),
-        ('{"ohh": ' + "[" * 200_000, "lists and tables more than 32 deep"),
+        (PHH + 'x = "' + "\\" * 9_000 + "\n", "not TOML"),
+        ('{"ohh": ' + "[" * 200_000, "nested too deeply"),
         ('{"ohh": {"a": "' + '\\"' * 300_000, "not JSON"),
-        ('{"ohh": ' * 100_000, "not JSON|32 deep|no hand"),
+        ('{"ohh": ' * 100_000, "not JSON|too deeply|no hand"),
         ('{"ohh": "' + "x" * 2_000_000 + '"}', "a hand of 2,000,011 characters"),
         ("STATE:0:" + "r" * 300_000 + ":|:1|-1:a|b\n", "a line of 300,000|a line of 300,0"),
         ("# GAMEDEF\n" + "# nolimit\n" * 90_000 + "# END GAMEDEF\nSTATE:0:f:|:1|-1:a|b\n", "a text of 720,"),
@@ -88,7 +81,6 @@ def test_files_of_hands(text: str, why: str) -> None:
     ],
 )
 def test_usual_hands_are_within(text: str) -> None:
-    check_toml(text)
     assert len(read(text)) == 1
 
 
@@ -112,7 +104,7 @@ def test_definitions_of_games(text: str, why: str) -> None:
 
 
 def test_json_and_compressed_notes(tmp_path: Path) -> None:
-    with pytest.raises(LimitError, match="more than 32 deep"):
+    with pytest.raises(LimitError, match="nested too deeply"):
         parse_json("[" * 100_000)
     assert parse_json('{"a": "' + "[" * 100 + '"}') == {"a": "[" * 100}
     bomb = zlib.compress(bytes(MOST_NOTE_BYTES + 1))
