@@ -15,7 +15,8 @@ from poker.game.cards import hand_index, parse_cards
 from poker.game.rules import CALL, FOLD
 from poker.game.state import HandState
 from poker.run.errors import PokernetsError
-from tests.agents.test_blueprint import BOARD, SIX, agent  # noqa: F401 (a fixture)
+from tests.agents.test_blueprint import BOARD, agent  # noqa: F401 (a fixture)
+from tests.games import SIX
 
 CHARTS = """# Two spots.
 UTG

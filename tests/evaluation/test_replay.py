@@ -14,9 +14,9 @@ from poker.game.rules import Rules
 from poker.play.lineup import AgentSpec
 from poker.report.estimates import Estimate
 from poker.run.errors import PokernetsError
-from tests.evaluation.matches.test_match import LEDUC, match
+from tests.evaluation.matches.test_match import match
 from tests.games import HEADS_UP as GAME
-from tests.games import load_rules
+from tests.games import LEDUC, load_rules
 from tests.matches import play_match, replayed
 from tests.report.test_report import check
 

@@ -19,12 +19,12 @@ from poker.run.errors import PokernetsError
 from poker.solvers.vector.game import VectorGame
 from poker.spots.spots import spot_of
 from poker.tree.menus import MenuError, bet_menu
-from tests.formats.acpc.test_log import HEADS_UP, LINE
+from tests.formats.acpc.test_log import LINE
 from tests.formats.samples import read_all, sample
 from tests.formats.test_ohh import HAND, text_of
 from tests.formats.test_phh_read import SPLIT
 from tests.game.test_rules import LEDUC
-from tests.games import CONF
+from tests.games import CONF, HEADS_UP
 from tests.spots.test_report import SPOT
 
 REFUSALS: dict[str, list[list[str]]] = json.loads((CONF.parent / "tests" / "golden" / "refusals.json").read_text())

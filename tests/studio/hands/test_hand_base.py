@@ -21,9 +21,10 @@ from poker.studio.hands.hand_base import HandBase, HandSearch, rows_in, rows_of
 from poker.studio.hands.hand_file import FileReviews
 from tests.formats.samples import sample
 from tests.formats.sites.test_pokerstars import TOURNAMENT
+from tests.games import HEADS_UP as RULES
 from tests.games import load_rules
 from tests.search.even_leaf import even_solver
-from tests.studio.hands.test_hand_file import HEADS_UP, RULES
+from tests.studio.hands.test_hand_file import HEADS_UP
 
 HANDS = 60
 

@@ -14,10 +14,11 @@ from poker.formats.histories import read_hands
 from poker.report.estimates import estimate
 from poker.run.errors import PokernetsError
 from tests.evaluation.matches.test_match import match
-from tests.evaluation.test_replay import GAME, SPECS, has_the_result_of
+from tests.evaluation.test_replay import SPECS, has_the_result_of
 from tests.formats.pokerkit_hands import assert_same_hand, dumped
 from tests.formats.sites.test_pokerstars import CASH, LIMIT, TOURNAMENT, WHOLE
 from tests.formats.test_phh_read import RAISED
+from tests.games import HEADS_UP as GAME
 
 
 def replay(log: Path, out: Path, **changes: Any) -> Any:

@@ -15,9 +15,10 @@ from poker.formats.phh import phhs_texts
 from poker.studio.games.table_game import PERSON
 from poker.studio.hands.hand_base import HandBase, HandSearch, rows_in, rows_of
 from poker.studio.pages.database import _Database, _no_leaks_text, _reviewed_text, _Shared
+from tests.games import HEADS_UP as RULES
 from tests.search.even_leaf import even_solver
 from tests.studio.hands.test_hand_base import session
-from tests.studio.hands.test_hand_file import HEADS_UP, RULES
+from tests.studio.hands.test_hand_file import HEADS_UP
 from tests.studio.pages.browser import Browser, open_browser
 from tests.studio.pages.serving import serving
 
