@@ -5,8 +5,9 @@ from typing import Any
 
 import pyspiel
 
-from poker.agents.base import Agent, PolicyAgent, hand_number, ranged_policy, require_policy
+from poker.agents.base import Agent, PolicyAgent, hand_number, require_policy
 from poker.agents.foreign.openspiel import UniversalPoker
+from poker.agents.searching.base import ranged_policy
 from poker.game.rules import Rules
 
 

@@ -56,14 +56,6 @@ class PolicyAgent(Agent, Protocol):
 
 
 @runtime_checkable
-class RangedAgent(PolicyAgent, Protocol):
-    """An agent whose policy is sound only for hands that it is expected to have."""
-
-    def ranged_policy(self, state: HandState) -> RangedPolicy:
-        """Policy and range of the player to act in `state`, a view that shows that player's cards at the most."""
-
-
-@runtime_checkable
 class SolvingAgent(PolicyAgent, Protocol):
     """An agent whose solutions say what hands are worth."""
 
@@ -95,12 +87,6 @@ class ReadingAgent(ObservingAgent, Protocol):
 
     def read(self, states: Sequence[HandState]) -> OpponentRead:
         """Trust in what was learned, and expectations at these decisions of the opponent, whatever they hold."""
-
-
-def ranged_policy(agent: PolicyAgent, state: HandState) -> RangedPolicy:
-    """Policy of the player to act in `state`, and the range that the agent's earlier actions leave. The hand that the
-    player has in `state` has a row of its own, whatever its weight."""
-    return agent.ranged_policy(state) if isinstance(agent, RangedAgent) else ranged_policy_of(agent, state)
 
 
 def ranged_policy_of(agent: PolicyAgent, state: HandState) -> RangedPolicy:

@@ -13,10 +13,11 @@ from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from itertools import count, islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,11 +62,8 @@ class Given(Generic[T, R]):
         return self.function
 
 
-class SharedArray(Protocol):
-    """A reference to an array that tasks carry; each machine gets the content once."""
-
-    def get(self) -> NDArray[Any]:
-        """The array, read-only."""
+SharedArray = Callable[[], NDArray[Any]]
+"""Returns an array, read-only. Tasks carry it as a reference; each machine gets the content once."""
 
 
 class Team(ABC, Generic[T, R]):
@@ -151,7 +149,7 @@ class _LocalTeam(Team[T, R]):
         path.unlink(missing_ok=True)
         with disk_full_at(path):
             np.save(path, array)
-        return _OnDisk(path)
+        return partial(np.load, path, mmap_mode="r")
 
     def close(self) -> None:
         """Ends the processes."""
@@ -193,15 +191,6 @@ def process_pool(
             f"no processes can be started ({error}): they need shared memory at /dev/shm; mount a tmpfs there and make"
             " it writable"
         ) from error
-
-
-@dataclass(frozen=True)
-class _OnDisk:
-    path: Path
-
-    def get(self) -> NDArray[Any]:
-        array: NDArray[Any] = np.load(self.path, mmap_mode="r")
-        return array
 
 
 DEATH = "a process was killed, perhaps for want of memory; another takes its tasks"

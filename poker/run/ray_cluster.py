@@ -15,7 +15,7 @@ import tempfile
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -131,7 +131,7 @@ class _RayTeam(Team[T, R]):
         return doing, answer
 
     def share(self, array: NDArray[Any]) -> SharedArray:
-        return _InStore(self._ray.put(array))
+        return partial(_stored, self._ray.put(array))
 
     def close(self) -> None:
         """Ends the workers."""
@@ -143,13 +143,10 @@ class _RayTeam(Team[T, R]):
         self._running[worker.place.remote(self._files)] = worker, []
 
 
-@dataclass(frozen=True)
-class _InStore:
-    reference: Any
-
-    def get(self) -> NDArray[Any]:
-        array: NDArray[Any] = importlib.import_module("ray").get(self.reference)
-        return array
+def _stored(reference: Any) -> NDArray[Any]:
+    """The array in Ray's store behind `reference`."""
+    array: NDArray[Any] = importlib.import_module("ray").get(reference)
+    return array
 
 
 _CONTENT = "content"

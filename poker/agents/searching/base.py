@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from poker.agents.base import SamplingAgent, hand_number, ranged_policy_of
+from poker.agents.base import PolicyAgent, SamplingAgent, hand_number, ranged_policy_of
 from poker.game.beliefs import relative
 from poker.game.cards import CanonicalBoard
 from poker.game.state import HandState, Policy, RangedPolicy
@@ -80,3 +80,9 @@ class SearchingAgent(SamplingAgent):
         hand = where.board.hand(hand_number(state, state.to_act))
         with self._clock.decision():
             return where.search.row(state.betting, where.board.cards, hand)
+
+
+def ranged_policy(agent: PolicyAgent, state: HandState) -> RangedPolicy:
+    """Policy of the player to act in `state`, and the range that the agent's earlier actions leave. The hand that the
+    player has in `state` has a row of its own, whatever its weight."""
+    return agent.ranged_policy(state) if isinstance(agent, SearchingAgent) else ranged_policy_of(agent, state)

@@ -142,7 +142,7 @@ def player(make: MakeSolver, threads: int) -> Callable[[Part], Change]:
 
 
 def _play(solver: RegretSolver, part: Part) -> Change:
-    started, shared = time.process_time(), part.table.get()
+    started, shared = time.process_time(), part.table()
     solver.table[:] = shared
     solver.iterations = part.done
     solver.reseed(np.random.SeedSequence(part.seed))

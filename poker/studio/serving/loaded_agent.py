@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from poker.agents.base import Agent, ObservingAgent, OpponentRead, ReadingAgent, ranged_policy, require_policy
+from poker.agents.base import Agent, ObservingAgent, OpponentRead, ReadingAgent, require_policy
+from poker.agents.searching.base import ranged_policy
 from poker.formats.acpc.log import LoggedHand
 from poker.formats.played import PlayedHand
 from poker.game.betting import Betting

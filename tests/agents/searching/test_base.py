@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from fastapi.testclient import TestClient
 
-from poker.agents.base import ranged_policy
+from poker.agents.searching.base import ranged_policy
 from poker.agents.searching.heads_up import DepthLimitedAgent
 from poker.game.betting import Betting
 from poker.game.cards import HAND_CARDS, HOLDEM, RARE, hand_index, parse_cards
