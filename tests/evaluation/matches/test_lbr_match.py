@@ -16,7 +16,6 @@ from poker.agents.searching.heads_up import DepthLimitedAgent
 from poker.agents.simple import AlwaysCall
 from poker.evaluation.matches.match_results import MatchResults
 from poker.game.state import HandState
-from poker.play import workers
 from poker.play.lineup import AgentSpec, BuiltOnce
 from poker.run.errors import PokernetsError
 from poker.run.parallel import LocalCluster
@@ -77,15 +76,6 @@ def test_the_agent_of_a_ladder_is_first_in_every_line_up(tmp_path: Path) -> None
     assert [result.lineup.players[1] for result in results.lineups] == ["learning", "greedy@caller"]
     assert {result.lineup.players[0] for result in results.lineups} == {"caller"}
     assert results.contrasts() == []
-
-
-@pytest.mark.slow
-def test_processes_do_not_change_the_hands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(workers, "_is_long", lambda *pace: True)
-    one, two = play(tmp_path / "one", ["greedy"]), play(tmp_path / "two", ["greedy"], 2)
-    for flag in (False, True):
-        first, second = (results.lineups[0].payoffs(aivat=flag) for results in (one, two))
-        assert np.array_equal(first, second)
 
 
 class Learning(AlwaysCall):

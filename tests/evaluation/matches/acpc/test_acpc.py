@@ -12,8 +12,7 @@ import numpy as np
 import pytest
 from pokerkit import HandHistory
 
-from conf.compose import call, compose
-from poker.agents.base import Agent
+from conf.compose import compose
 from poker.agents.simple import AlwaysCall
 from poker.formats.acpc.log import parse_match_state, read_log
 from poker.formats.acpc.protocol import connect
@@ -40,6 +39,8 @@ def test_our_players_at_our_dealer(tmp_path: Path, name: str, hands: int) -> Non
     assert [row["agent"] for row in saved["players"]] == list(result.chips)
     check((result.log.with_suffix("") / "report.html").read_text())
     check_views(game, result.log, [seat.log for seat in seats])
+    for hand in read_log(game, result.log) if game.total_board_cards == 5 else ():
+        replay_in_pokerkit(hand.state)
 
 
 def check_views(game: Rules, log: Path, views: list[Path]) -> None:
@@ -104,21 +105,6 @@ def test_cards_come_from_a_secret_unless_a_seed_is_given(tmp_path: Path) -> None
     drawn = json.loads((logs[0].with_suffix("") / "results.json").read_text())["seed"]
     assert drawn > 2**64
     assert cards[0] == [HandState.deal(HEADS_UP, np.random.default_rng([drawn, n])).hole_cards for n in range(2)]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["holdem_nolimit_2p", "holdem_limit_3p"])
-def test_long_matches(tmp_path: Path, name: str) -> None:
-    """Every hand is played again here and in PokerKit."""
-    game, hands = load_rules(name), 500
-    equity = call(compose("evaluate", ["evaluate=match", "agents=[equity]", "agent.equity.samples=100"]).agent.equity)
-    builders: list[Callable[[], Agent]] = [lambda: equity, RANDOM, RANDOM]
-    result, seats = deal(game, builders[: game.num_players], hands, tmp_path)
-    assert not any(result.failures.values())
-    assert all(seat.hands == hands and not seat.failures for seat in seats)
-    check_log(game, result, hands)
-    for hand in read_log(game, result.log):
-        replay_in_pokerkit(hand.state)
 
 
 class Silent(AlwaysCall):
