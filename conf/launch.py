@@ -24,10 +24,8 @@ from omegaconf.errors import OmegaConfBaseException
 
 from conf import sweeps
 from conf.arguments import command_line, flags_and_settings, without_guesses
-from conf.bundles import check_needs, unbundle
 from conf.compose import call, chosen, composed, message_of, refuse_unnamed_options, resolve
 from conf.help import CONF, experiments, help_of, nets
-from conf.remedies import completed, places
 from conf.signatures import ConfigurationError, check, check_ranges
 from poker.run.commands import COMMANDS
 from poker.run.errors import PokernetsError, of_user_code, printable
@@ -66,7 +64,7 @@ def launch(root: str, task: Callable[[DictConfig], Any]) -> None:
             return metric
         except PokernetsError as error:
             if not sweeping:
-                _exit(completed(error, places()))
+                _exit(str(error))
             failed.append(" ".join(HydraConfig.get().overrides.task))
             raise PokernetsError(f"{failed[-1]}: {error}") from error
 
@@ -134,12 +132,10 @@ def task_of(group: str) -> Callable[[DictConfig], Any]:
         for several, one in (("agents", "agent"), ("adversaries", "adversary")):
             if several in config:
                 raise ConfigurationError(f"a file in {several}/ lacks its first line: # @package {one}.NAME")
-        unbundle(config, writes=group != "evaluate")
         node = chosen(config, group)
         if group == "model":
             _check_net(config)
             check_ranges(OmegaConf.to_container(node, resolve=True))  # before torch is imported, which takes seconds
-            check_needs(OmegaConf.select(node, "data.path"))
         node = resolve(node)
         check(node)
         if group != "model":

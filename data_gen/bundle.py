@@ -27,10 +27,9 @@ import numpy as np
 
 from poker.abstraction import buckets as abstraction
 from poker.depth_limit.leaves import leaf_table
-from poker.run.atomic import MANIFEST
 from poker.run.errors import PokernetsError
 from poker.solvers import blueprint
-from poker.store.artifacts import Artifact, open_artifact, write_artifact
+from poker.store.artifacts import Artifact, artifact_exists, open_artifact, write_artifact
 from poker.store.bundle import CONTENTS, write_bundle
 from poker.store.provenance import provenance
 
@@ -81,7 +80,7 @@ def _sizes_text(sizes: Mapping[str, int], total: int | None = None) -> str:
 
 def _chosen(source: Path, agents: Sequence[str] | None, needs: Mapping[str, Sequence[str]]) -> list[str]:
     if agents is None:
-        there = [agent for agent, names in needs.items() if all((source / name / MANIFEST).exists() for name in names)]
+        there = [agent for agent, names in needs.items() if all(artifact_exists(source / name) for name in names)]
         if not there:
             wanted = ", ".join(needs["depth_limited"])
             raise PokernetsError(f"nothing to pack: {source} seats no agent; depth_limited needs {wanted} there")

@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from data_gen.support.costs import print_cost
 from data_gen.support.progress import JobProgress
 from data_gen.support.valuation import StoredBlueprint, table_seconds
 from poker.abstraction.buckets import is_holdem
@@ -35,7 +34,7 @@ from poker.game.rules import Rules
 from poker.report.estimates import estimate
 from poker.run.atomic import remove
 from poker.run.errors import PokernetsError
-from poker.run.parallel import Cluster, Given, Work
+from poker.run.parallel import Cluster, Given, Work, print_cost
 from poker.search.self_generated import Response, respond
 from poker.solvers.best_response.abstract import BoardGame
 from poker.solvers.blueprint import Blueprint, blueprint_from

@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 
-from data_gen.support.costs import print_cost
 from data_gen.support.progress import JobProgress
 from data_gen.support.valuation import StoredBlueprint, Valuation
 from poker.abstraction.dealers import sample_boards
@@ -31,7 +30,7 @@ from poker.game.rules import Rules
 from poker.kernels.cards.isomorphism import NUM_BOARDS, canonical_board
 from poker.kernels.types import Board, Columns
 from poker.run.errors import PokernetsError
-from poker.run.parallel import Cluster, Given, Work
+from poker.run.parallel import Cluster, Given, Work, print_cost
 from poker.store.artifacts import find_artifact
 from poker.store.shards import shard_path
 from poker.tree import BettingTree

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from data_gen.support.costs import print_cost
 from data_gen.support.progress import JobProgress
 from data_gen.support.valuation import StoredBlueprint, Valuation, table_seconds
 from poker.depth_limit.continuations.forms import FormsOf
@@ -22,7 +21,7 @@ from poker.depth_limit.leaves.leaf_table import (
 from poker.game.rules import Rules
 from poker.run.atomic import remove
 from poker.run.errors import PokernetsError
-from poker.run.parallel import Cluster, Given, Work
+from poker.run.parallel import Cluster, Given, Work, print_cost
 from poker.solvers.subtree import subtree
 from poker.store.artifacts import find_artifact, open_artifact, write_artifact
 

@@ -6,10 +6,9 @@ A task for each number of players; a run that was interrupted starts anew.
 import sys
 from dataclasses import asdict
 
-from data_gen.support.costs import print_cost
 from data_gen.support.progress import JobProgress
 from poker.opponents.limit.preflop import KIND, MAX_PLAYERS, MIN_PLAYERS, IncomeRates, IncomeRow, RollOuts
-from poker.run.parallel import Cluster, Given, Work
+from poker.run.parallel import Cluster, Given, Work, print_cost
 from poker.store.artifacts import find_artifact
 
 _DEAL_SECONDS = 4.5e-8

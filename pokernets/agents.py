@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from conf.bundles import unbundle
 from conf.compose import call, compose, overrides_of
 from conf.launch import task_of
 from poker.kernels.ahead import compile_apart
@@ -24,8 +23,6 @@ def load_agent(source: str | Path = _LAPTOP, agent: str = "depth_limited", **set
     compile_apart()
     with without_collections():
         config = compose("evaluate", ["evaluate=match", *_overrides(source, {"agents": [agent], **settings})])
-        config.fallback = None  # an agent that matches ask for AIVAT
-        unbundle(config, writes=False)
         return LoadedAgent(call(config.agent[agent]), call(config.game), config.seed)
 
 

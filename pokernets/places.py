@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
+from poker.run.atomic import SUFFIX
 from poker.run.errors import PokernetsError
-from poker.store.bundle import SUFFIX, open_bundle
 from pokernets import TRAINED
 
 
@@ -15,9 +15,3 @@ def source_path(source: str | Path) -> Path:
         names = ", ".join(file.stem for file in sorted(TRAINED.glob(f"*{SUFFIX}")))
         raise PokernetsError(f"no bundle or folder of artifacts at {source}; the installation has {names}")
     return path
-
-
-def artifacts_of(source: str | Path) -> Path:
-    """The folder of artifacts that `source` names, unpacked if it is a bundle."""
-    path = source_path(source)
-    return path if path.is_dir() else open_bundle(path).path

@@ -14,7 +14,7 @@ from poker.kernels.ahead import compile_apart
 from poker.kernels.types import Columns
 from poker.opponents.model import CLASS_NAMES, RAISE_CLASS, context_of
 from poker.run.errors import PokernetsError
-from pokernets.places import artifacts_of
+from pokernets.places import source_path
 
 
 def leaf_values(
@@ -28,7 +28,7 @@ def leaf_values(
     if len(own) != len(opp):
         raise PokernetsError(f"{len(own)} hands of the player and {len(opp)} of the opponent: a pair has one of each")
     compile_apart()
-    path = artifacts_of(source) / "leaf_net"
+    path = source_path(source) / "leaf_net"
     names = open_leaf_net(path, None).config["continuations"]
     mine, theirs = (np.array([_hand(text, state) for text in texts]) for texts in (own, opp))
     values = LeafNet(path).values(encode_pairs(state.board, state.betting, player, mine, theirs))

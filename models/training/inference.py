@@ -5,10 +5,9 @@ from pathlib import Path
 from typing import Any
 
 from poker.depth_limit import inputs
-from poker.run.atomic import MANIFEST
 from poker.run.commands import how_to_replace
 from poker.solvers.blueprint import KIND
-from poker.store.artifacts import Artifact, MismatchedArtifactError, open_artifact, refuses_by_name
+from poker.store.artifacts import Artifact, MismatchedArtifactError, artifact_exists, open_artifact, refuses_by_name
 
 LEAF_NET = "leaf_net"
 
@@ -56,7 +55,7 @@ def open_leaf_net(path: str | Path, blueprint: str | Path | None = None) -> Arti
     """The artifact of a leaf net, refused unless it is of today's features and target and, if both are known, of the
     blueprint; one in a bundle names the whole one."""
     net = open_artifact(path, LEAF_NET, config={"feature_hash": inputs.HASH, "target": inputs.TARGET}, verify=False)
-    if blueprint is not None and (Path(blueprint) / MANIFEST).is_file():
+    if blueprint is not None and artifact_exists(blueprint):
         there = open_artifact(blueprint, KIND, verify=False)
         if net.made_from.get("blueprint") not in (None, there.fingerprint, there.made_from.get(f"whole_{KIND}")):
             problem = f"{net.path} was trained on values of another blueprint than {blueprint}"

@@ -25,6 +25,7 @@ from poker.store.artifacts import (
     refuses_by_name,
     write_artifact,
 )
+from poker.store.bundle import recipe_at
 
 KIND = "abstraction"
 BOARD_SIZES = (0, 3, 4, 5)
@@ -88,7 +89,14 @@ class CardAbstraction:
     @staticmethod
     @refuses_by_name(KIND)
     def load(path: str | Path, config: Mapping[str, Any] | None = None) -> "CardAbstraction":
-        """Open the artifact, memory-mapped; refused unless what `config` gives agrees with how it was made."""
+        """Open the artifact, memory-mapped; refused unless what `config` gives agrees with how it was made.
+
+        Where a bundle has only its recipe it is made again, which takes minutes.
+        """
+        if (missing := recipe_at(Path(path))) is not None:
+            from poker.abstraction.making import make_again  # noqa: PLC0415 (what those who have it do without)
+
+            make_again(*missing)
         return _of_artifact(open_artifact(path, KIND, config=config))
 
     def _table(self, num_cards: int) -> NDArray[Any]:

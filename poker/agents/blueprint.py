@@ -4,14 +4,14 @@ from functools import lru_cache
 
 import numpy as np
 
-from poker.abstraction.buckets import game_cards
+from poker.abstraction.buckets import CardAbstraction, game_cards
 from poker.abstraction.features import hand_features
 from poker.agents.base import SamplingAgent
 from poker.game.betting import Betting
 from poker.game.rules import CALL, FOLD, Rules, rules_from
 from poker.game.state import HandState, Policy
 from poker.solvers.blueprint import KIND, Blueprint
-from poker.store.artifacts import open_artifact, refuses_by_name
+from poker.store.artifacts import artifact_exists, open_artifact, refuses_by_name
 from poker.tree.translation import HistoryTranslator
 
 _UNMET_RAISES = 3
@@ -20,6 +20,8 @@ _UNMET_RAISES = 3
 @lru_cache(maxsize=2)
 def load_blueprint(blueprint: str, abstraction: str) -> Blueprint:
     """The blueprint at one path with the abstraction, at the other, that it was trained on (small games need none)."""
+    if not artifact_exists(blueprint) and not artifact_exists(abstraction):
+        CardAbstraction.load(abstraction)  # raises: it is to be made first
     return Blueprint.load(blueprint, game_cards(_rules(blueprint), abstraction))
 
 

@@ -26,7 +26,7 @@ _MAX_CHUNK = 500
 
 @dataclass
 class Worker:
-    """Plays and estimates sessions in one process; agents are built when they are first needed.
+    """Plays and estimates sessions in one process by `agents`, which are built when they are first needed.
 
     With `decision_seconds` each agent gets a process of its own and that much time for every decision. `tables` are
     played side by side. Sessions in `played` are only estimated.
@@ -38,7 +38,11 @@ class Worker:
     estimator: Estimator | None = None
     tables: int = 1
     played: Mapping[Task, SessionRecord] = field(default_factory=dict)
-    _agents: dict[tuple[str, int, int], Agent] = field(default_factory=dict, init=False)
+    agents: dict[tuple[str, int, int], Agent] = field(default_factory=dict)
+
+    def seated(self, lineup: LineUp) -> list[Agent]:
+        """The agents of a line-up, built if they are not yet; PokernetsError if one cannot be built."""
+        return [self._agent(name, copy, 0) for name, copy in lineup.copies]
 
     def play(self, task: Task) -> SessionRecord:
         lineup, session = task
@@ -97,21 +101,21 @@ class Worker:
         """The agent, built once; PokernetsError if it cannot be built."""
         key, limit = (name, copy, seating), self.decision_seconds
         build = partial(self.specs[name].build, self.rotation.rules)
-        if key not in self._agents:
+        if key not in self.agents:
             try:
-                self._agents[key] = build() if limit is None else RemoteAgent(name, build, limit)
+                self.agents[key] = build() if limit is None else RemoteAgent(name, build, limit)
             except PokernetsError:
                 raise
             except Exception as error:
                 raise PokernetsError(f"the agent `{name}` cannot be built: {described(error)}") from error
-        return self._agents[key]
+        return self.agents[key]
 
     def close(self) -> None:
         """Forgets the agents, and ends their processes."""
-        for agent in self._agents.values():
+        for agent in self.agents.values():
             if isinstance(agent, RemoteAgent):
                 agent.child.kill()
-        self._agents.clear()
+        self.agents.clear()
 
 
 def play_all(

@@ -22,7 +22,22 @@ from poker.run.errors import PokernetsError, disk_full_at
 
 MANIFEST = "manifest.json"
 """The file without which a folder of an artifact does not count."""
+SUFFIX = ".bundle"
+"""Of the names of bundles, files that stand for a folder of artifacts (`poker.store.bundle`)."""
 _DAY = 86_400  # seconds
+
+
+def bundle_of(path: Path) -> Path | None:
+    """The bundle that a path leads into: the parent that is a file, or has the name of one that is not there."""
+    parents = (each for each in path.parents if os.path.isfile(each) or (each.suffix == SUFFIX and not each.is_dir()))
+    return next(parents, None)
+
+
+def make_folder(path: Path) -> None:
+    """Make a folder and its parents; PokernetsError where that would be in a bundle."""
+    if (bundle := bundle_of(path / MANIFEST)) is not None:
+        raise PokernetsError(f"{bundle} is a bundle, which is only read: say where to write with outputs=DIR")
+    path.mkdir(parents=True, exist_ok=True)
 
 
 def write_atomically(path: Path, data: bytes, *, mode: int = 0o666) -> None:
@@ -53,7 +68,7 @@ def _staged(path: Path, mode: int) -> Iterator[BinaryIO]:
     """A file beside `path` that takes its place at the end of the block."""
     if path.is_dir():
         raise PokernetsError(f"{path} is a directory: give the name of a file")
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(path.parent)
     staging = path.with_name(f".{path.name[:100]}.{secrets.token_hex(8)}")
     try:
         with disk_full_at(path), os.fdopen(_locked(staging, mode), "wb") as file:
@@ -82,7 +97,7 @@ def _locked(staging: Path, mode: int) -> int:
 @contextmanager
 def written_whole(target: Path) -> Iterator[Path]:
     """An empty folder that replaces `target` at the end of the block; an error leaves what was there."""
-    target.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(target.parent)
     _remove_abandoned(target)
     staging = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}."))
     try:

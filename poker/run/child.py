@@ -118,7 +118,6 @@ def _sendable(error: Exception) -> Exception:
     sendable: Exception
     if isinstance(error, PokernetsError):
         sendable = PokernetsError(str(error))
-        sendable.remedy = error.remedy
     else:
         sendable = ChildFailure(described(error))
         sendable.add_note(traceback.format_exc(limit=-5))

@@ -1,8 +1,12 @@
 """Commands as the user has them: `pokernets` if that runs or there is no clone, else the scripts of the clone."""
 
 import os
-from dataclasses import dataclass
+import re
+import shlex
+import sys
 from pathlib import Path
+
+from poker.run.atomic import bundle_of
 
 IN_CLONE = (Path(__file__).parents[2] / "pyproject.toml").is_file()
 PROGRAM = "pokernets"
@@ -28,6 +32,7 @@ _JOBS = (
     "opponent_actions",
 )
 _DATA_GEN, _TRAIN = COMMANDS["data_gen"], COMMANDS["train"]
+GET_A_BUNDLE = f"Get a new copy, or pack one with {_DATA_GEN} job=bundle"
 MAKERS = {
     **{job: f"{_DATA_GEN} job={job}" for job in _JOBS},
     "continuation_forms": f"{_DATA_GEN} job=continuations",
@@ -41,38 +46,52 @@ MAKERS = {
 """The command that makes an artifact, by the name of its folder, of the folder around that, or by its kind: what an
 error about a missing or unusable one tells the user to run."""
 
+_ARTIFACTS = Path("artifacts")
+EXPERIMENTS = ("flop_holdem", "rival", "six_max")
+"""Experiments whose artifacts lie in a folder of their name below `artifacts`."""
+_OF_A_SCALE = re.compile(r"(demo|laptop|workstation)(?:_([36])p)?")
+"""Folders below `artifacts` of a scale, and of its table of three or six."""
+_PLAIN = re.compile(r"[\w./+-]+", re.ASCII)
+"""Paths that Hydra's grammar takes as they are."""
+_SCALE_OR_GAME = re.compile(r"scale=\w+|game(?:\.\w+)*=\S+")
+
 
 def how_to_install(extra: str) -> str:
     """Installs the dependencies of an extra."""
     return f"pip install -e '.[{extra}]' in the clone" if IN_CLONE else f"pip install '{PROGRAM}[{extra}]'"
 
 
-@dataclass(frozen=True)
-class Remedy:
-    """Advice that ends in the command that makes what should be at `target`, if one does. The launcher adds the scale,
-    the game and the place of the command that failed."""
-
-    advice: str
-    target: Path
-    command: str = ""
-
-    def __str__(self) -> str:
-        return f"{self.advice} {self.command}".rstrip()
-
-
-def maker(target: Path, kind: str = "") -> str:
-    """The command that makes an artifact of `kind` at `target`; empty if none does."""
+def how_to_make(kind: str, target: Path, first: str = "") -> str:
+    """Advice about a missing artifact: what to do `first`, and the command that makes one of `kind` at `target`."""
+    if (bundle := bundle_of(target)) is not None:
+        folder = _ARTIFACTS / bundle.stem
+        first = f"Bundles are only read: use artifacts={folder} and"
+        return how_to_make(kind, folder / target.relative_to(bundle), first)
     names = (target.name, target.parent.name, kind) if not kind or kind in MAKERS else ()
-    return next((MAKERS[name] for name in names if name in MAKERS), "").format(target)
+    command = next((MAKERS[name] for name in names if name in MAKERS), "")
+    settings = _settings_for(next(parent for parent in target.parents if parent.name not in MAKERS))
+    how = " ".join(["make it with:", command.format(target), *settings]) if command else "run the command that makes it"
+    advice = f"{first} {how}".lstrip()
+    return advice[0].upper() + advice[1:]
 
 
-def how_to_make(kind: str, target: Path, first: str = "") -> Remedy:
-    """Remedy for a missing artifact: after what is to be done `first`, the command that makes it."""
-    command = maker(target, kind)
-    advice = f"{first} {'make it with:' if command else 'run the command that makes it'}".lstrip()
-    return Remedy(advice[0].upper() + advice[1:], target, command)
-
-
-def how_to_replace(kind: str, target: Path) -> Remedy:
-    """Remedy for an unusable artifact: move it away, since it may be work of the user's own, and make it again."""
+def how_to_replace(kind: str, target: Path) -> str:
+    """Advice about an unusable artifact: move it away, since it may be work of the user's own, and make it again."""
+    if bundle_of(target) is not None:
+        return GET_A_BUNDLE
     return how_to_make(kind, target, first=f"Move {target} away and")
+
+
+def _settings_for(folder: Path) -> list[str]:
+    """Settings with which commands write artifacts to `folder`, for the game of the command that runs."""
+    typed = [word for word in sys.argv[1:] if _SCALE_OR_GAME.fullmatch(word)]
+    words = [f"artifacts={folder}" if _PLAIN.fullmatch(str(folder)) else f'artifacts="{folder}"']
+    if folder.parent == _ARTIFACTS:
+        if folder.name in EXPERIMENTS:
+            return [f"experiment={folder.name}"]
+        if (match := _OF_A_SCALE.fullmatch(folder.name)) is not None:
+            scale, players = match.groups()
+            typed = [word for word in typed if not word.startswith("scale=")]
+            words = [f"scale={scale}"] if scale != "demo" else []
+            words += [f"game=holdem_nolimit_{players}p"] if players else []
+    return [shlex.quote(word) for word in dict.fromkeys([*typed, *words])]

@@ -23,9 +23,6 @@ _INSTALLED = {"site-packages", "dist-packages"}
 class PokernetsError(Exception):
     """Base of all user-facing errors: the message says what was wrong, where, and what to do."""
 
-    remedy: object = None
-    """Advice at the end of the message that a launcher completes (`poker.run.commands.Remedy`)."""
-
     def __str__(self) -> str:
         return printable(super().__str__())
 

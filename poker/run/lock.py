@@ -6,6 +6,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
+from poker.run.atomic import make_folder
 from poker.run.errors import PokernetsError
 
 
@@ -18,6 +19,7 @@ def alone(folder: Path, refusal: str | None = None, name: str = "") -> Iterator[
         refusal: the message of the error if another process has the lock; None waits for it.
         name: what is locked in the folder; empty for the folder itself.
     """
+    make_folder(folder)
     lock = FileLock(folder / f"{name and '.'}{name}.lock")
     try:
         lock.acquire(blocking=refusal is None)

@@ -22,12 +22,14 @@ from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, ParamSpec, TypeVar
 
-from poker.run.atomic import MANIFEST, take_back, wait_for_replacement, written_whole
-from poker.run.commands import Remedy, how_to_make, how_to_replace
+from poker.run.atomic import MANIFEST, bundle_of, take_back, wait_for_replacement, written_whole
+from poker.run.commands import how_to_make, how_to_replace
 from poker.run.errors import PokernetsError
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
+
+    from poker.store.bundle import Bundle
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -48,11 +50,9 @@ _UNREADABLE = (ArithmeticError, AttributeError, LookupError, RecursionError, Syn
 class ArtifactError(PokernetsError):
     """Base of errors about an artifact on disk: the `problem` and its remedy."""
 
-    def __init__(self, problem: str, remedy: Remedy | str = "") -> None:
-        problem = _short(problem, _LONGEST)
-        super().__init__(f"{problem}. {remedy}" if remedy else problem)
-        self.remedy = remedy if isinstance(remedy, Remedy) else None
-        self.problem = problem
+    def __init__(self, problem: str, remedy: str = "") -> None:
+        self.problem = _short(problem, _LONGEST)
+        super().__init__(f"{self.problem}. {remedy}" if remedy else self.problem)
 
 
 class MissingArtifactError(ArtifactError):
@@ -203,11 +203,34 @@ def artifacts_in(value: Any) -> dict[str, str]:
         return {path: sha for item in value.values() for path, sha in artifacts_in(item).items()}
     if isinstance(value, list | tuple):
         return {path: sha for item in value for path, sha in artifacts_in(item).items()}
-    if isinstance(value, str) and len(value) < 4096 and os.path.isfile(Path(value) / MANIFEST):
+    if not isinstance(value, str) or len(value) > 4096:
+        return {}
+    if os.path.isfile(Path(value) / MANIFEST):
         with suppress(CorruptArtifactError):
             return {value: _read_manifest(Path(value), "")[0]["fingerprint"]}
         return {value: file_sha256(Path(value) / MANIFEST)}
+    with suppress(ArtifactError):
+        if (bundled := _bundled(Path(value))) is not None:
+            bundle, name = bundled
+            return {value: bundle.fingerprints[name]} if name in bundle.fingerprints else {}
     return {}
+
+
+def artifact_exists(path: str | Path) -> bool:
+    """Whether there is an artifact at `path`, which may lead into a bundle."""
+    if (bundled := _bundled(Path(path))) is None:
+        return os.path.isfile(Path(path) / MANIFEST)
+    bundle, name = bundled
+    return name in bundle.fingerprints
+
+
+def _bundled(path: Path) -> "tuple[Bundle, str] | None":
+    """The bundle that `path` leads into, and the name of the artifact there."""
+    if os.path.isdir(path) or (file := bundle_of(path)) is None:
+        return None
+    from poker.store.bundle import bundle_at  # noqa: PLC0415 (what commands on folders do without)
+
+    return bundle_at(file), str(path.relative_to(file))
 
 
 def fingerprint_of_settings(settings: Any, *others: Any) -> str:
@@ -262,11 +285,15 @@ def open_artifact(
     verify: bool = True,
 ) -> Artifact:
     """Open the artifact at `path`; an ArtifactError unless it is complete, of this kind (None: of any) and unaltered
-    (`verify`).
+    (`verify`). A path that leads into a bundle opens what is unpacked from it (`poker.store.bundle`).
 
     Given keys of `config` and `made_from` must equal the manifest's (null equals absent); others are not checked.
     """
     target = Path(path)
+    if (bundled := _bundled(target)) is not None:
+        bundle, name = bundled
+        with bundle.naming():
+            return open_artifact(bundle.place(name), kind, config=config, made_from=made_from, verify=verify)
     manifest, digest = _read_manifest(target, kind or target.name)
     own_kind = kind or str(manifest["kind"])
     if manifest["kind"] != own_kind:
@@ -301,9 +328,10 @@ def find_artifact(
     config: Mapping[str, Any] | None = None,
     made_from: Mapping[str, str] | None = None,
 ) -> Artifact | None:
-    """Like `open_artifact`, but None where there is nothing yet: a job calls it to reuse what is already made."""
+    """Like `open_artifact`, but None where there is nothing yet: a job calls it to reuse what is already made. An
+    artifact that a bundle lacks is an error here too, as nothing is written there."""
     take_back(Path(path))
-    if not os.path.exists(Path(path) / MANIFEST):
+    if not artifact_exists(path) and bundle_of(Path(path)) is None:
         return None
     return open_artifact(path, kind, config=config, made_from=made_from)
 
@@ -381,9 +409,11 @@ def refuses_by_name(kind: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
                 return read(*args, **kwargs)
             except (PokernetsError, *_UNREADABLE) as error:
                 path = next(Path(each) for each in (*args, *kwargs.values()) if isinstance(each, str | Path))
-                if isinstance(error, PokernetsError) and str(path) in str(error):
+                if isinstance(error, PokernetsError) and str(bundle_of(path) or path) in str(error):
                     raise
-                problem = str(error) if isinstance(error, PokernetsError) else _short(repr(error))
+                problem = _short(repr(error))
+                if isinstance(error, PokernetsError):
+                    problem = error.problem if isinstance(error, ArtifactError) else str(error)
                 raise _corrupt(f"{path} does not hold what a {kind} does ({problem})", kind, path) from error
 
         return reading

@@ -1,4 +1,6 @@
-"""Bundles: the artifacts that agents play with in one compressed file, which a command takes as `artifacts=FILE`.
+"""Bundles: the artifacts that agents play with in one compressed file, whose name stands for a folder of artifacts.
+
+`open_artifact("laptop.bundle/leaf_net")` opens the artifact that the bundle has, so a command takes `artifacts=FILE`.
 
 A zip archive of artifact directories and `bundle.json`: schema, the agents that it seats, the kind and fingerprint of
 each artifact, what they were packed from, provenance, and recipes: settings and fingerprint of artifacts that are too
@@ -16,13 +18,15 @@ import shutil
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NoReturn
 
-from poker.run.atomic import MANIFEST, remove, written_atomically
-from poker.run.commands import COMMANDS
+from poker.run.atomic import MANIFEST, SUFFIX, bundle_of, remove, written_atomically
+from poker.run.commands import GET_A_BUNDLE, how_to_make
 from poker.run.errors import PokernetsError
 from poker.store.artifacts import (
     ArtifactError,
@@ -33,7 +37,6 @@ from poker.store.artifacts import (
     open_artifact,
 )
 
-SUFFIX = ".bundle"
 CONTENTS = "bundle.json"
 SCHEMA = 1
 _MOST_BYTES = 1 << 30
@@ -45,12 +48,11 @@ _ARTIFACT = r"[a-z0-9_]{1,100}(?:/[a-z0-9_]{1,100}){0,2}"
 _FILE = r"manifest\.json|[A-Za-z0-9_]{1,100}\.(?:npy|safetensors)"
 _MEMBER = re.compile(f"(?P<artifact>{_ARTIFACT})/(?P<file>{_FILE})")
 _EPOCH = (1980, 1, 1, 0, 0, 0)
-_REMEDY = f"Get a new copy, or pack one with {COMMANDS['data_gen']} job=bundle"
 
 
 @dataclass(frozen=True)
 class Bundle:
-    """A checked and unpacked bundle: `path` is the directory that stands for `artifacts`."""
+    """A checked bundle, unpacked at `path`."""
 
     file: Path
     path: Path
@@ -64,6 +66,31 @@ class Bundle:
         """Artifacts to be made at first use, by place below `path`: `config` and `fingerprint` of each."""
         recipes: Mapping[str, Mapping[str, Any]] = self.contents.get("recipes", {})
         return recipes
+
+    @property
+    def fingerprints(self) -> Mapping[str, str]:
+        """Fingerprints of the artifacts that it has, or the recipes of, by place below `path`."""
+        entries = {**self.contents["artifacts"], **self.recipes}
+        return {name: str(entry["fingerprint"]) for name, entry in entries.items()}
+
+    def place(self, name: str) -> Path:
+        """Where the artifact lies, or is to be made; MissingArtifactError if the bundle does not have it."""
+        if name not in self.fingerprints:
+            seated = ", ".join(self.seats)
+            problem = f"no {name} at {self.file / name}; the bundle seats {seated} and agents that need no artifacts"
+            raise MissingArtifactError(problem, how_to_make("", self.file / name))
+        return self.path / name
+
+    @contextmanager
+    def naming(self) -> Iterator[None]:
+        """Let errors about artifacts name the bundle and not the cache, and advise another bundle."""
+        try:
+            yield
+        except ArtifactError as error:
+            if str(self.file) in str(error):
+                raise
+            problem = error.problem.replace(f"{self.path}/", f"{self.file}/")
+            raise type(error)(problem, GET_A_BUNDLE) from None
 
 
 def write_bundle(path: str | Path, folder: Path, contents: Mapping[str, Any], most_bytes: int) -> dict[str, int]:
@@ -99,7 +126,7 @@ def open_bundle(file: str | Path) -> Bundle:
     source = Path(file)
     if not source.is_file():
         there = ", ".join(file.name for file in sorted(source.parent.glob(f"*{SUFFIX}")))
-        raise MissingArtifactError(f"no bundle at {source}", f"{source.parent} has {there}" if there else _REMEDY)
+        raise MissingArtifactError(f"no bundle at {source}", f"{source.parent} has {there}" if there else GET_A_BUNDLE)
     path = _cache() / file_sha256(source)
     if path.is_dir():
         try:
@@ -118,6 +145,28 @@ def open_bundle(file: str | Path) -> Bundle:
         if not path.is_dir():
             raise PokernetsError(f"{source} cannot be unpacked to {path} ({error}); set XDG_CACHE_HOME") from None
     return _checked(source, path)
+
+
+def bundle_at(file: Path) -> Bundle:
+    """`open_bundle`, once in a process for each state of the file."""
+    state = file.stat() if file.is_file() else None
+    return _opened(file, state and (state.st_size, state.st_mtime_ns))
+
+
+@lru_cache(maxsize=8)
+def _opened(file: Path, _: tuple[int, int] | None) -> Bundle:
+    return open_bundle(file)
+
+
+def recipe_at(path: Path) -> tuple[Mapping[str, Any], Path] | None:
+    """The recipe of the artifact at `path`, and where it is to be made, if a bundle has the recipe alone and it was not
+    followed yet."""
+    if os.path.isdir(path) or (file := bundle_of(path)) is None:
+        return None
+    bundle, name = bundle_at(file), str(path.relative_to(file))
+    if name not in bundle.recipes or (bundle.path / name / MANIFEST).is_file():
+        return None
+    return bundle.recipes[name], bundle.path / name
 
 
 def _cache() -> Path:
@@ -196,7 +245,7 @@ def _contents(source: Path, path: Path) -> dict[str, Any]:
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         _refuse(source, f"has a {CONTENTS} that cannot be read ({error!r})")
     if schema != SCHEMA:
-        raise MismatchedArtifactError(f"{source} has schema {schema!r}, this version reads {SCHEMA}", _REMEDY)
+        raise MismatchedArtifactError(f"{source} has schema {schema!r}, this version reads {SCHEMA}", GET_A_BUNDLE)
     if not sound:
         _refuse(source, f"has a {CONTENTS} that lists no artifacts and agents")
     return dict(contents)
@@ -216,11 +265,11 @@ def _verified(source: Path, root: Path, name: str, entry: Mapping[str, Any]) -> 
     except (CorruptArtifactError, MissingArtifactError, MismatchedArtifactError) as error:
         if str(error).startswith(str(source)):
             raise
-        raise type(error)(f"{source}: {error.problem}".replace(f"{root}/", ""), _REMEDY) from None
+        raise type(error)(f"{source}: {error.problem}".replace(f"{root}/", ""), GET_A_BUNDLE) from None
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError, SyntaxError) as error:
         _refuse(source, f"has a {name} that cannot be read ({error!r})")
     return files
 
 
 def _refuse(source: Path, why: str) -> NoReturn:
-    raise CorruptArtifactError(f"{source} {why}", _REMEDY)
+    raise CorruptArtifactError(f"{source} {why}", GET_A_BUNDLE)

@@ -25,7 +25,6 @@ from typing import Any
 import numpy as np
 import torch
 
-from conf.bundles import unbundle
 from conf.compose import call, compose
 from models.leaf.data import LeafData
 from models.leaf.runner import LeafRunner
@@ -158,7 +157,6 @@ def subgames(device: str, sizes: Sizes, artifacts: Path = BUNDLE) -> list[Found]
     """Flop rounds after a raise and a call with every hand, the menu and the leaf net of the agent, as one batch."""
     settings = ["evaluate=match", "agents=[depth_limited]", f"artifacts={artifacts}", f"search.solver.device={device}"]
     config = compose("evaluate", [*settings, *sizes.settings])
-    unbundle(config, writes=False)
     game, rng = call(config.game), np.random.default_rng(1)
     agent = next(spec for spec in call(config.agent) if spec.name == "depth_limited").build(game)
     boards = [tuple(sorted(rng.choice(52, 3, replace=False).tolist())) for _ in range(sizes.boards)]
@@ -191,7 +189,6 @@ def tables(device: str, sizes: Sizes, artifacts: Path = BUNDLE) -> list[Found]:
     """One hand at every table, the depth-limited agent against itself, agents and first solves included."""
     settings = ["evaluate=match", "agents=[depth_limited]", f"artifacts={artifacts}", f"search.solver.device={device}"]
     config = compose("evaluate", [*settings, *sizes.settings])
-    unbundle(config, writes=False)
     specs = {spec.name: spec for spec in call(config.agent)}
     lineup = LineUp(("depth_limited", "depth_limited"))
     worker = Worker(Rotation(call(config.game), config.seed, 1), specs, tables=sizes.tables)

@@ -20,7 +20,6 @@ from typing import Any
 
 import numpy as np
 
-from conf.bundles import unbundle
 from conf.compose import call, compose
 from poker.agents.base import SamplingAgent, SolvingAgent
 from poker.agents.look_ahead import GainsByAction, LookAheadActions, LookAheadResponse
@@ -43,7 +42,6 @@ def main(name: str, deals: int, out: Path, streets: list[str], settings: list[st
     if not any(setting.startswith("adversaries=") for setting in settings):
         settings = [*settings, f"adversaries=[{','.join(ADVERSARIES)}]"]
     config = compose("evaluate", ["evaluate=lbr", f"agents=[{name}]", *settings])
-    unbundle(config, writes=False)
     rules: Rules = call(config.game)
     agent: SamplingAgent = call(config.agent[name])
     if isinstance(agent, SolvingAgent):  # its solutions serve all bets that they hold

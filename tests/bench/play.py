@@ -13,7 +13,6 @@ import tempfile
 import time
 from typing import Any
 
-from conf.bundles import unbundle
 from conf.compose import compose
 from tests.bench.record import record
 from tests.studio.pages.serving import Client, Server
@@ -39,7 +38,6 @@ def main(hands: int, settings: list[str]) -> dict[str, Any]:
             server.kill()
     assert match
     config = compose("evaluate", ["evaluate=play", *settings])
-    unbundle(config, writes=False)
     return record(
         played=config.agent,
         settings=settings,

@@ -25,6 +25,7 @@ from poker.game.rules import Rules
 from poker.report.report import Table
 from poker.run.commands import COMMANDS
 from poker.run.progress import Console
+from poker.store.artifacts import write_artifact
 from tests.commands import run_here
 from tests.killed import ROOT
 
@@ -203,7 +204,7 @@ def test_what_to_run_first_is_told_for_the_scale_the_game_and_the_place_of_the_c
     remedy = f"job=abstraction scale=laptop game=flop_holdem_nolimit artifacts={tmp_path}/made"
     assert done.stderr.strip().endswith(f"Make it with: python -m data_gen {remedy}")
     done = run("job=leaf_table", "game.stacks=[100,100]", f"artifacts={tmp_path}/a b", f"runs={tmp_path}")
-    remedy = f"job=abstraction game.stacks=[100,100] 'artifacts=\"{tmp_path}/a b\"'"
+    remedy = f"job=abstraction 'game.stacks=[100,100]' 'artifacts=\"{tmp_path}/a b\"'"
     assert done.stderr.strip().endswith(f"Make it with: python -m data_gen {remedy}")
 
 
@@ -244,12 +245,10 @@ def test_constants_of_a_game_that_has_none_are_asked_for() -> None:
 
 
 def test_the_ladder_has_a_rival_where_there_is_one(tmp_path: Path) -> None:
-    paths = {name: tmp_path / "rival" / name for name in ("blueprint", "abstraction")}
-    rival = [f"agent.rival.blueprint.{name}={path}" for name, path in paths.items()]
-    config = compose("evaluate", ["evaluate=ladder", "agents=[random,rival]", *rival])
+    rival = tmp_path / "rival" / "blueprint"
+    config = compose("evaluate", ["evaluate=ladder", "agents=[random,rival]", f"agent.optional.rival={rival}"])
     assert [spec.name for spec in call(config.agent)] == ["random"]
-    for path in paths.values():
-        path.mkdir(parents=True)
+    write_artifact(rival, "blueprint", config={}, arrays={})
     assert [spec.name for spec in call(config.agent)] == ["random", "rival"]
 
 

@@ -13,11 +13,13 @@ from conf import launch
 from conf.compose import call, compose, resolve
 from poker.run.errors import PokernetsError
 from poker.store.artifacts import write_artifact
+from poker.store.bundle import open_bundle
 from tests.commands import run_here
 from tests.games import CONF, load_rules
 from tests.models.shards import write_leaf_states
 
-BUNDLE = f"artifacts={CONF.parent / 'models' / 'trained' / 'laptop.bundle'}"
+TRAINED = CONF.parent / "models" / "trained" / "laptop.bundle"
+BUNDLE = f"artifacts={TRAINED}"
 MATCH = ("evaluate=match", "scale=laptop")
 LIMITED = (*MATCH, "agents=[depth_limited,random]", BUNDLE)
 Refused = Callable[..., str]
@@ -138,11 +140,11 @@ def test_what_is_missing_is_told_with_the_command_that_makes_it(refused: Refused
         config = {"rules": dataclasses.asdict(load_rules("leduc"))}
         write_artifact(tmp_path / name, name, config=config, arrays={}, counts={"num_buckets": [169, 5, 5, 5]})
     assert "blueprint" in refused("evaluate", *blueprints)
-    limited = (*MATCH, "agents=[depth_limited,random]", f"artifacts={tmp_path}")
-    for name in ("leaf_table", "leaf_net"):
+    limited = (*MATCH, "agents=[depth_limited,random]", f"artifacts={tmp_path}/made")
+    (tmp_path / "made").mkdir()
+    for name in ("blueprint", "leaf_table", "leaf_net"):
         assert f"no {name} at" in refused("evaluate", *limited)
-        write_artifact(tmp_path / name, name, config={}, arrays={})
-    assert "Make it with: python -m data_gen experiment=rival" not in refused("evaluate", *limited)
+        (tmp_path / "made" / name).symlink_to(open_bundle(TRAINED).path / name)
 
 
 def test_what_an_experiment_makes_is_told_with_its_name(
@@ -154,13 +156,13 @@ def test_what_an_experiment_makes_is_told_with_its_name(
     assert line.endswith("Make it with: python -m data_gen job=abstraction experiment=rival")
 
 
-@pytest.mark.parametrize("source", ["scale=demo", BUNDLE])
+@pytest.mark.parametrize(("command", "source"), [("match", "scale=demo"), ("play", BUNDLE)])
 def test_a_table_of_six_lacks_what_a_command_for_six_makes(
-    refused: Refused, source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    refused: Refused, command: str, source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(contextlib, "chdir", lambda _: contextlib.nullcontext())
     monkeypatch.chdir(tmp_path)
-    line = refused("evaluate", "evaluate=play", "game=holdem_nolimit_6p", "agents=[depth_limited_ring]", source)
+    line = refused("evaluate", f"evaluate={command}", "game=holdem_nolimit_6p", "agents=[depth_limited_ring]", source)
     make = r"python -m data_gen job=(abstraction|blueprint) game=holdem_nolimit_6p"
     other = "num_players is 2; in `holdem_nolimit_6p` it is 6: make one for this game"  # a bundle's blueprint
     assert re.search(make if source != BUNDLE else other, line)

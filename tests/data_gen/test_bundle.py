@@ -5,42 +5,43 @@ import threading
 from functools import partial
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
 from omegaconf import DictConfig
 
-from conf.bundles import unbundle
 from conf.compose import call, compose
 from conf.launch import task_of
-from conf.specs import bundled
-from data_gen.abstraction import make_again
 from models.training.export import export_net
 from models.training.inference import LEAF_NET, leaf_stamp
 from models.training.mlp import Mlp
 from poker.abstraction.buckets import CardAbstraction, make_abstraction
+from poker.abstraction.making import make_again
 from poker.agents.base import PolicyAgent
 from poker.agents.blueprint import BlueprintAgent
 from poker.depth_limit.inputs import TARGET
 from poker.depth_limit.leaves.leaf_table import preflop_leaves
 from poker.depth_limit.leaves.table import TableLeaf
+from poker.evaluation.matches import match
 from poker.game.cards import NUM_HANDS, PREFLOP_CLASS
 from poker.game.state import Betting, HandState
 from poker.run.errors import PokernetsError
 from poker.solvers.blueprint import CONTINUATIONS, FirstRound, always_call, blueprint_from
-from poker.store.artifacts import open_artifact, write_artifact
+from poker.store.artifacts import MissingArtifactError, open_artifact, write_artifact
 from poker.store.bundle import open_bundle
 from poker.tree import build_tree
 from poker.tree.menus import bet_menu
+from tests.commands import call_here
 from tests.killed import ROOT
 from tests.run.test_lock import held
 
+TRAINED = ROOT / "models" / "trained" / "laptop.bundle"
 QUICK = ("search.solver.iterations=[4,2]", "leaves.clusters=8", "search.menu.flop=[[1.0],[a]]")
 
 
-def _agent(name: str, artifacts: Path) -> PolicyAgent:
-    config = _match(f"agents=[{name}]", f"artifacts={artifacts}", *QUICK)
-    unbundle(config, writes=False)
+def _agent(name: str, artifacts: Path, *overrides: str) -> PolicyAgent:
+    config = _match(f"agents=[{name}]", f"artifacts={artifacts}", *QUICK, *overrides)
     agent = call(config.agent[name])
     assert isinstance(agent, PolicyAgent)
     return agent
@@ -147,29 +148,31 @@ def test_tables_are_rounded_to_eleven_bits(made: Path) -> None:
     np.testing.assert_array_equal(in_steps / steps, np.round(in_steps / steps))
 
 
-def test_agents_that_it_does_not_seat_are_named(made: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_agents_that_it_does_not_seat_are_named(made: Path) -> None:
+    """With the agents that it does seat, and how what they lack is made elsewhere."""
     bundle = _pack(made)
-    for name, lacking in (("blueprint", "the whole blueprint"), ("poki_formula", "preflop_rollouts")):
-        with pytest.raises(
-            PokernetsError, match=f"does not seat {name}, which needs {lacking}; it seats depth_limited"
-        ):
+    for name, lacking in (("blueprint", "abstraction"), ("poki_formula", "preflop_rollouts")):
+        with pytest.raises(MissingArtifactError) as caught:
             _agent(name, bundle)
-    with pytest.raises(PokernetsError, match="as set here, depth_limited needs the whole blueprint"):
-        unbundle(_match("agents=[depth_limited]", f"artifacts={bundle}", "leaf=rollout"), writes=False)
-    ladder = ["evaluate=ladder", "agents@measured=blueprint", "agents=[equity]", f"artifacts={bundle}"]
-    with pytest.raises(PokernetsError, match="does not seat blueprint, which needs the whole blueprint"):
-        unbundle(compose("evaluate", ladder), writes=False)
-    table = compose("evaluate", ["evaluate=play", f"artifacts={bundle}"])
-    unbundle(table, writes=False)  # the agent that learns is offered where it is seated
-    assert {"depth_limited", "depth_limited_exploit_net"} & {*table.agent} == {"depth_limited"}
-    config = _match("agents=[depth_limited,equity]", f"artifacts={bundle}")
-    unbundle(config, writes=False)
-    assert config.fallback is None
-    assert "does not seat blueprint: AIVAT" in capsys.readouterr().err
-    with pytest.raises(PokernetsError, match="a bundle, which is only read: say where to write"):
+        assert f"no {lacking} at {bundle}/{lacking}; the bundle seats depth_limited, depth_limited_exploit" in str(
+            caught.value
+        )
+        assert str(caught.value).endswith(f"make it with: python -m data_gen job={lacking} artifacts=artifacts/made")
+    with pytest.raises(MissingArtifactError, match=f"no abstraction at {bundle}"):
+        _agent("depth_limited", bundle, "leaf=rollout")
+    with pytest.raises(PokernetsError, match="is a bundle, which is only read: say where to write with outputs=DIR"):
         task_of("job")(compose("data_gen", ["job=leaf_table", f"artifacts={bundle}"]))
-    with pytest.raises(PokernetsError, match="no bundle at"):
-        unbundle(_match("artifacts=none.bundle"), writes=False)
+    with pytest.raises(MissingArtifactError, match=r"no bundle at none\.bundle"):
+        _agent("depth_limited", Path("none.bundle"))
+
+
+def test_optional_agents_sit_where_their_artifacts_are(made: Path) -> None:
+    """In a bundle too: the agent that learns is offered where its net is."""
+    for folder in (made, _pack(made)):
+        table = compose("evaluate", ["evaluate=play", f"artifacts={folder}"])
+        assert [spec.name for spec in call(table.agent)] == ["depth_limited"]
+        table.artifacts = str(TRAINED)
+        assert [spec.name for spec in call(table.agent)] == ["depth_limited", "depth_limited_exploit_net"]
 
 
 def test_what_cannot_be_packed_is_refused(made: Path, tmp_path: Path) -> None:
@@ -190,15 +193,6 @@ def test_a_table_of_another_blueprint_is_refused(made: Path) -> None:
     _write_blueprint(made, CardAbstraction((), (), "another"))
     with pytest.raises(PokernetsError, match="leaf_table was made with another blueprint"):
         _pack(made)
-
-
-def test_agents_that_a_bundle_seats_need_what_it_holds() -> None:
-    """Every agent of conf/agents needs nothing, what `bundled` says, or what no bundle has."""
-    needs = bundled("/made")
-    assert {*needs["depth_limited"]} == {"blueprint", "leaf_table", "leaf_net"}
-    assert {*needs["poki_net"]} == {"preflop_rollouts", "opponent_net/hand", "opponent_net/adaptive"}
-    assert {*needs["blueprint"]} == {"blueprint", "abstraction"}
-    assert not needs.keys() & {"rival", "people_loose", "equity"}
 
 
 FLOP_HOLDEM = ("game=flop_holdem_nolimit", "agents=[blueprint]")
@@ -225,7 +219,6 @@ def flop_holdem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def _blueprint_of(source: Path) -> BlueprintAgent:
     config = _match(*FLOP_HOLDEM, f"artifacts={source}")
-    unbundle(config, writes=False)
     agent = call(config.agent.blueprint)
     assert isinstance(agent, BlueprintAgent)
     return agent
@@ -258,28 +251,37 @@ def test_the_abstraction_is_made_again_where_it_is_needed(
 
 
 @pytest.mark.parametrize(
-    ("line_up", "unpacked", "made"),
+    ("line_up", "made"),
     [
-        ("match agents=[equity,always_call]", False, False),
-        ("match agents=[depth_limited,always_call]", False, False),
-        ("match agents=[depth_limited,equity] aivat=false", False, False),
-        ("match agents=[depth_limited,equity]", True, True),  # AIVAT uses the blueprint's answers to bets
-        ("match agents=[depth_limited,always_call] lineups=[[depth_limited,depth_limited]]", True, True),
-        ("match agents=[blueprint,always_call]", True, True),
-        ("lbr agents=[always_call]", False, False),
-        ("lbr agents=[depth_limited]", True, True),
-        ("exploitability agents=[always_call]", True, False),  # of the abstract game
+        ("agents=[depth_limited,always_call]", False),
+        ("agents=[depth_limited,equity] aivat=false", False),
+        ("agents=[depth_limited,equity]", True),  # AIVAT uses the blueprint's answers to bets
+        ("agents=[depth_limited,always_call] lineups=[[depth_limited,depth_limited]]", True),
     ],
 )
-def test_nothing_is_made_that_nobody_in_the_line_up_needs(
-    flop_holdem: Path, tmp_path: Path, line_up: str, unpacked: bool, made: bool
+def test_no_abstraction_is_made_that_nobody_in_the_line_up_needs(
+    flop_holdem: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line_up: str, made: bool
 ) -> None:
-    bundle = _pack(flop_holdem)
-    leaves = ["agent.depth_limited.leaves=[]"] if "depth_limited" in line_up else []
-    overrides = [*f"evaluate={line_up}".split(), "game=flop_holdem_nolimit", f"artifacts={bundle}", *leaves]
-    unbundle(compose("evaluate", overrides), writes=False)
-    cache = tmp_path / "cache"
-    assert (cache.exists(), any(cache.rglob("abstraction"))) == (unpacked, made)
+    """Before a hand is played: progress bars of both would fill one terminal."""
+    monkeypatch.setattr(match, "_Live", Mock(side_effect=InterruptedError))
+    settings = (
+        "game=flop_holdem_nolimit",
+        "search=flop_holdem",
+        "agent.depth_limited.leaves=[]",
+        f"runs={tmp_path}/runs",
+    )
+    with pytest.raises(InterruptedError):
+        call_here("evaluate", "evaluate=match", *line_up.split(), *settings, f"artifacts={_pack(flop_holdem)}")
+    assert any((tmp_path / "cache").rglob("abstraction")) == made
+
+
+def test_aivat_goes_without_answers_that_a_bundle_lacks(made: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    places = f"artifacts={_pack(made)}", f"runs={made}/runs"
+    results = call_here(
+        "evaluate", "evaluate=match", "agents=[depth_limited,equity]", "hands=2", "cluster.processes=1", *QUICK, *places
+    )
+    assert capsys.readouterr().err.count("AIVAT goes without the answers of blueprint to bets: no abstraction at") == 1
+    assert results.lineups[0].has_aivat
 
 
 def test_a_recipe_waits_for_another_command_that_follows_it(
@@ -288,7 +290,7 @@ def test_a_recipe_waits_for_another_command_that_follows_it(
     recipe, again = open_bundle(_pack(flop_holdem)).recipes["abstraction"], tmp_path / "cache" / "again"
     with held(again.parent, again.name) as holder:
         threading.Timer(0.5, holder.kill).start()
-        make_again(recipe, again, str(flop_holdem / "abstraction"))
+        make_again(recipe, again)
     assert "another command makes" in capsys.readouterr().err
     assert CardAbstraction.load(again).fingerprint == recipe["fingerprint"]
 
@@ -325,4 +327,4 @@ def test_recipes_that_make_something_else_are_refused(
 ) -> None:
     recipe = open_bundle(_pack(flop_holdem)).recipes["abstraction"]
     with pytest.raises(PokernetsError, match=problem):
-        make_again({**recipe, **change}, tmp_path / "again", "")
+        make_again({**recipe, **change}, tmp_path / "again")

@@ -138,7 +138,7 @@ def test_null_is_asked_of_a_setting_that_must_not_be_there(made: Path) -> None:
 
 
 def test_the_remedy_for_what_is_in_the_way_begins_with_its_removal(made: Path) -> None:
-    make = "make it with: python -m data_gen job=abstraction"
+    make = f"make it with: python -m data_gen job=abstraction artifacts={made.parent}"
     with pytest.raises(MismatchedArtifactError, match=rf"outputs=DIR .*, or move {made} away and {make}$"):
         open_artifact(made, "abstraction", config={"seed": 2})
     (made / "manifest.json").write_text("")

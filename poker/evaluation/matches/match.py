@@ -19,7 +19,7 @@ from poker.agents.base import Agent, require_policy
 from poker.agents.local_best_response import LbrActions, LocalBestResponse
 from poker.agents.look_ahead import LookAheadActions, LookAheadResponse
 from poker.evaluation.aivat.value_functions import ValueFunctionSpec
-from poker.evaluation.matches.match_aivat import MatchAivat
+from poker.evaluation.matches.match_aivat import MatchAivat, needs_fallback
 from poker.evaluation.matches.match_report import match_report
 from poker.evaluation.matches.match_results import MatchResults, comparison
 from poker.evaluation.matches.results import Independent, Results, Unit
@@ -34,7 +34,7 @@ from poker.run.errors import PokernetsError
 from poker.run.machine import give_back_memory
 from poker.run.parallel import Cluster
 from poker.run.progress import Console, progress_bars
-from poker.store.artifacts import fingerprint_of
+from poker.store.artifacts import MissingArtifactError, fingerprint_of
 
 WIDTH = 110
 """Columns of the tables where the output is not a terminal."""
@@ -150,11 +150,13 @@ def run(
             ]
         )
         target = folder / f"{'-'.join(nodes)[:_FOLDER_NAME]}-seed{settings.seed}-{identity[:8]}"
-        quick = None if fallback is None else BuiltOnce(partial(fallback.build, game))
-        estimator = MatchAivat(quick, values) if settings.aivat else None
         specs = {spec.name: spec for spec in agents}
-        worker = Worker(rotation, specs, settings.decision_seconds, estimator, settings.tables)
+        worker = Worker(rotation, specs, settings.decision_seconds, tables=settings.tables)
         sessions = -(-settings.hands // rotation.hands_per_session)
+        to_play = [lineup for lineup, store in stores.items() if not store.kept.keys() >= {*range(sessions)}]
+        seated = [worker.seated(lineup) for lineup in to_play]  # raises what they lack before anything is played
+        if settings.aivat:
+            worker.estimator = MatchAivat(_quick(fallback, game, needed=any(map(needs_fallback, seated))), values)
         started = time.monotonic()
         with contextlib.closing(_Live(results, sessions * rotation.hands_per_session, target)) as live:
             for result in results.lineups if settings.clear_of_zero else []:
@@ -171,6 +173,21 @@ def run(
         gc.collect()
         give_back_memory()  # of reports and logs
         return results
+
+
+def _quick(fallback: AgentSpec | None, game: Rules, *, needed: bool) -> BuiltOnce[Agent] | None:
+    """The agent that AIVAT asks how bets are answered. One that is `needed` is built at once; None if it cannot be,
+    as an artifact is missing."""
+    if fallback is None:
+        return None
+    quick = BuiltOnce(partial(fallback.build, game))
+    try:
+        if needed:
+            quick()
+    except MissingArtifactError as error:
+        print(f"AIVAT goes without the answers of {fallback.name} to bets: {error.problem}", file=sys.stderr)
+        return None
+    return quick
 
 
 def _local_best_responses(

@@ -87,9 +87,14 @@ class MatchAivat:
         """Policies by seat that answer bets about as the agents do; None for unknown ones, where any would do harm."""
         quick = [_quick_policy(agent) for agent in agents]
         answer = next((policy for policy, kind in zip(policies, quick, strict=True) if kind == "blueprint"), None)
-        if answer is None and self.fallback is not None and any(policies) and not any(quick):
+        if answer is None and self.fallback is not None and needs_fallback(agents):
             answer = _policy(self.fallback())
         return [policy if kind or policy is None else answer for policy, kind in zip(policies, quick, strict=True)]
+
+
+def needs_fallback(agents: Sequence[Agent | None]) -> bool:
+    """Whether some of the agents have a policy, and none a quick one."""
+    return any(map(_policy, agents)) and not any(map(_quick_policy, agents))
 
 
 def _seated(rotation: Rotation, agents: Sequence[Sequence[Agent]], hand: LoggedHand) -> dict[str, Agent]:

@@ -7,9 +7,10 @@ import numpy as np
 from nicegui import run, ui
 
 from poker.game.cards import PREFLOP_CLASS_SIZE, RARE
-from poker.run.atomic import MANIFEST
+from poker.run.commands import how_to_make
 from poker.run.errors import PokernetsError
 from poker.solvers.blueprint import FirstRound
+from poker.store.artifacts import artifact_exists
 from poker.studio.explorer.cells import MOVE_FOCUS, OUT, action_colours, class_grid, strategy_cell
 from poker.studio.pages import words
 from poker.studio.pages.elements import Trail, UnitSwitch, choice, crumbs, html, row
@@ -18,10 +19,10 @@ from poker.tree import Kind
 _CLASSES = len(PREFLOP_CLASS_SIZE)
 
 
-async def charts(path: str, no_blueprint: PokernetsError) -> None:
-    """Fill the page with charts of the blueprint at `path`; where there is none, show `no_blueprint`."""
-    if not (Path(path) / MANIFEST).is_file():
-        ui.label(str(no_blueprint))
+async def charts(path: str) -> None:
+    """Fill the page with charts of the blueprint at `path`; where there is none, say how to make it."""
+    if not artifact_exists(path):
+        ui.label(f"There is no blueprint yet. {how_to_make('blueprint', Path(path))}")
         return
     try:
         first = await run.io_bound(FirstRound.load, path)

@@ -63,7 +63,7 @@ class _Solves:
                 del self.of[ended.pop(0)]
 
 
-def make(_: Needs, solving: tuple[Any, ...], blueprint: str, no_blueprint: PokernetsError, out: str) -> Fill:
+def make(_: Needs, solving: tuple[Any, ...], blueprint: str, out: str) -> Fill:
     solves, settings = _Solves(), Settings(*solving)
 
     async def fill(visitor: str) -> None:
@@ -71,7 +71,7 @@ def make(_: Needs, solving: tuple[Any, ...], blueprint: str, no_blueprint: Poker
         with spot.classes("flush"):
             _Explorer(visitor, solves, settings, Path(out))
         with preflop.classes("flush"):
-            await charts(blueprint, no_blueprint)
+            await charts(blueprint)
 
     return fill
 

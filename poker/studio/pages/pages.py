@@ -12,7 +12,6 @@ from typing import Any
 from poker import studio
 from poker.game.rules import Rules
 from poker.play.lineup import AgentSpec
-from poker.run.errors import PokernetsError
 from poker.run.machine import memory
 
 MOST_GIB = 8.0
@@ -77,14 +76,11 @@ def explorer(
     threads: int,
     memory_limit_gib: float | None,
     blueprint: str,
-    no_blueprint: PokernetsError,
     out: str,
 ) -> Page:
     """The page for spots to solve, by the settings of `poker.spots.report`, and to walk through, with
-    preflop charts of the `blueprint`, or the error `no_blueprint`; solutions are written below `out` when asked. Solves
+    preflop charts of the `blueprint`; solutions are written below `out` when asked. Solves
     have `memory_limit_gib` together; None: half of the machine's memory, up to `MOST_GIB`."""
     most = min(MOST_GIB, memory() / 2 / 2**30) if memory_limit_gib is None else memory_limit_gib
     solving = algorithm, precision, iterations, threads, most
-    return Page(
-        "/explorer", "Explorer", f"{studio.__name__}.explorer.explorer", (solving, blueprint, no_blueprint, out)
-    )
+    return Page("/explorer", "Explorer", f"{studio.__name__}.explorer.explorer", (solving, blueprint, out))

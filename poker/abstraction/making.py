@@ -1,0 +1,117 @@
+"""Making abstractions: streets one after the other, so that a killed run continues, and again from a bundle's recipe.
+
+A finished street is kept beside the output (`<output>.streets/`) until all are there. The result depends on method and
+seed alone, not on threads, machines or interruptions, nor on the stacks, blinds and bets of the game: one that was made
+for another game serves this one.
+"""
+
+import glob
+import sys
+import time
+from collections.abc import Mapping
+from contextlib import closing, suppress
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from rich.progress import Progress
+
+from poker.abstraction.buckets import KIND, make_abstraction, street_table
+from poker.abstraction.methods import Building, Method, StreetTable, method_of, table_bytes
+from poker.game.rules import STREET_NAMES
+from poker.run.atomic import remove
+from poker.run.errors import PokernetsError
+from poker.run.lock import Claims
+from poker.run.parallel import Cluster, LocalCluster, print_cost
+from poker.run.progress import progress_bars
+from poker.store.artifacts import Artifact, ArtifactError, find_artifact, open_artifact, write_artifact
+
+STREET_KIND = "abstraction_street"
+
+
+def make(*, method: Method, seed: int, cluster: Cluster, output: str, others: str = "") -> None:
+    """Make the abstraction at `output`, unless it was made with the same settings, there or at a path that the pattern
+    `others` matches: that one is copied."""
+    config: dict[str, Any] = {"method": method.settings, "seed": seed}
+    if find_artifact(output, KIND, config=config) is not None:
+        print(f"abstraction {output} is there", file=sys.stderr)
+        return
+    if (other := _made_elsewhere(others, config)) is not None:
+        print(f"abstraction {output}: that of {other.path} is the same and copied", file=sys.stderr)
+        write_artifact(output, KIND, config=other.config, arrays=other.arrays, counts=other.counts)
+        return
+    started = time.perf_counter()
+    parts = Path(f"{output}.streets")
+    built: dict[int, StreetTable] = {}
+    stored = {street: _stored_street(street, parts / STREET_NAMES[street], config) for street in method.order}
+    seconds = sum(method.cpu_seconds(street) for street in method.order if stored[street] is None)
+    megabytes = table_bytes(method.num_buckets) / 1e6
+    print_cost(f"abstraction {output}", seconds, cluster.workers, cluster, megabytes, threads=cluster.one_machine)
+    with progress_bars("") as bars:
+        how = Building(seed, partial(_show, bars), None if cluster.one_machine else cluster)
+        for street in method.order:
+            table = stored[street]
+            if table is None:
+                table = method.build(street, built, how)
+                arrays = {"table": table.table, "vectors": table.vectors}
+                counts = {"num_buckets": table.num_buckets}
+                write_artifact(parts / STREET_NAMES[street], STREET_KIND, config=config, arrays=arrays, counts=counts)
+            built[street] = table
+    order = range(len(built))
+    made = make_abstraction([built[s].table for s in order], [built[s].num_buckets for s in order])
+    saved = made.save(output, config)
+    remove(parts)
+    sizes = ", ".join(f"{STREET_NAMES[s]} {saved.num_buckets[s]}" for s in order)
+    print(f"abstraction {output}: buckets {sizes}; {time.perf_counter() - started:.0f} s", file=sys.stderr)
+
+
+def make_again(recipe: Mapping[str, Any], output: Path) -> None:
+    """Make at `output` the abstraction whose `config` and `fingerprint` a bundle's recipe gives, on all cores, or copy
+    it from another bundle's, or wait for another process that makes it. PokernetsError if it is another one."""
+    with closing(Claims(output.parent / ".lock")) as claims:
+        try:
+            claims.take(output.name, busy := f"another command makes {output} just now")
+        except PokernetsError:
+            print(f"{busy}: waiting for its end", file=sys.stderr)
+            claims.take(output.name)
+        if find_artifact(output, KIND) is None:
+            method, seed = _settings_of(recipe["config"])
+            others = str(output.parent.parent / "*" / output.name)
+            make(method=method, seed=seed, cluster=LocalCluster(), output=str(output), others=others)
+    if open_artifact(output, KIND).fingerprint != recipe["fingerprint"]:
+        raise PokernetsError(f"{output} is another abstraction than the blueprint of the bundle was trained with")
+
+
+def _settings_of(config: Any) -> tuple[Method, int]:
+    """Method and seed of a recipe, checked, because bundles come from others too."""
+    settings = config if isinstance(config, dict) else {}
+    method, seed = settings.get("method"), settings.get("seed")
+    if not isinstance(method, dict) or type(seed) is not int or seed < 0:
+        raise PokernetsError(f"no method and seed to make an abstraction are in the recipe {str(config)[:200]}")
+    return method_of(method), seed
+
+
+def _made_elsewhere(others: str, config: dict[str, Any]) -> Artifact | None:
+    """An abstraction with these settings among those that the pattern matches."""
+    for path in sorted(glob.glob(others)):
+        with suppress(ArtifactError):
+            return open_artifact(path, KIND, config=config)
+    return None
+
+
+def _stored_street(street: int, path: Path, config: dict[str, Any]) -> StreetTable | None:
+    """Read a street that an earlier run finished; one of other settings is refused, so that it is not overwritten."""
+    part = find_artifact(path, STREET_KIND, config=config)
+    if part is None:
+        return None
+    size = part.counts["num_buckets"]
+    return StreetTable(street_table(part, "table", street, size), size, part.arrays["vectors"])
+
+
+def _show(bars: Progress, title: str, done: int, total: int) -> None:
+    """One bar for each phase of the work, with its rate."""
+    bar = next((task.id for task in bars.tasks if task.description == title), None)
+    if bar is None:
+        bar = bars.add_task(title, total=total, found="")
+    elapsed = bars.tasks[bar].elapsed or 0.0
+    bars.update(bar, completed=done, total=total, found=f"{done / max(elapsed, 1e-9):,.0f}/s")
