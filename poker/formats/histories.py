@@ -121,15 +121,11 @@ def _site(line: str) -> str:
     return next((site for site, (_, lines) in _SITES.items() if lines.header(line)), "")
 
 
-def dealt_to(text: str) -> Counter[str]:
-    """How often each player is said to be dealt cards."""
-    return Counter(_DEALT.findall(text))
-
-
-def owners(dealt: Counter[str], seen: Counter[str]) -> list[str]:
-    """Names in the order in which they may own a file of hands: those first to whom cards are `dealt` in its text, then
-    `Hero`, then those whose cards are `seen` most often."""
-    return sorted(seen, key=lambda name: (-dealt[name], name != bovada.HERO, -seen[name]))
+def owner(text: str, seen: Counter[str]) -> str:
+    """Whose file of hands it is, empty for nobody's: the player to whom most cards are dealt in its text, then `Hero`,
+    then the one whose cards are `seen` most often."""
+    dealt = Counter(_DEALT.findall(text))
+    return max(seen, key=lambda name: (dealt[name], name == bovada.HERO, seen[name]), default="")
 
 
 def read_hands(

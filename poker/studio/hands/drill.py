@@ -4,14 +4,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from poker.formats.acpc.log import LoggedHand
+from poker.formats.histories import hands_of
 from poker.game.cards import HOLDEM
 from poker.game.rules import Rules
 from poker.game.state import HandState, public_state
 from poker.run.errors import PokernetsError
 from poker.search.opponent_decision import DecisionSolver, SolvedDecision
 from poker.studio.hands.hand_base import HandBase, HandSearch
-from poker.studio.hands.hand_file import FileReviews, HandFile
+from poker.studio.hands.hand_file import FileReviews, in_chips_of
 from poker.studio.hands.review import DecisionReview, decisions_of, review
 
 _CANDIDATES = 300
@@ -20,28 +20,28 @@ _UNREVIEWED = 0.01
 """Big blinds that a decision counts that cost nothing, or is not reviewed: otherwise only known mistakes are drawn."""
 
 
-def reviewable(base: HandBase, hand: int, player: str, game: Rules) -> LoggedHand:
-    """A hand of the base in chips of `game`; raises PokernetsError with the reason if it cannot be reviewed."""
+def reviewable(base: HandBase, hand: int, player: str, game: Rules) -> tuple[HandState, tuple[str, ...]]:
+    """A hand of the base in chips of `game`, and the names of the players; raises PokernetsError with the reason if it
+    cannot be reviewed."""
     text = base.text(hand)
-    file = HandFile.read("the hand", text.encode(), game) if text else None
-    hands, left_out = ({}, {"it cannot be kept as text": 1}) if file is None else file.of(player)
-    if not hands:
-        raise PokernetsError("; ".join(left_out) or "it cannot be read")
-    return next(iter(hands.values()))
+    if not text:
+        raise PokernetsError("it cannot be kept as text")
+    [played] = hands_of(text, "the hand", game)
+    return in_chips_of(game, played, player), played.names
 
 
 def review_hand(base: HandBase, hand: int, player: str, game: Rules, reviews: FileReviews) -> list[str]:
     """Review the player's decisions in a hand of the base, keep what they cost there, and return why others are left
     out."""
-    logged = reviewable(base, hand, player, game)
-    costs = []
-    for place, (view, action) in enumerate(decisions_of(logged.state, logged.names.index(player))):
+    state, names = reviewable(base, hand, player, game)
+    seat, costs = names.index(player), []
+    for place, (view, action) in enumerate(decisions_of(state, seat)):
         if not reviews.refusal(view):
             decision = reviews.decision(view, action)
             lost = decision.loss - decision.range_error if decision.is_certain and decision.loss is not None else 0.0
             costs.append((lost / game.big_blind, hand, player, place))
     base.set_costs(costs)
-    return [why for _, why in reviews.refused(logged.state, logged.names.index(player))]
+    return [why for _, why in reviews.refused(state, seat)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,15 +78,15 @@ def draw_spot(
     for place in rng.choice(len(rows), len(rows), replace=False, p=weights / weights.sum()) if rows else ():
         hand, number, _ = rows[place]
         try:
-            logged = reviewable(base, hand, search.player, game)
+            state, names = reviewable(base, hand, search.player, game)
         except PokernetsError as error:
             why_not = str(error)
             continue
-        seat = logged.names.index(search.player)
-        decisions = list(decisions_of(logged.state, seat))
+        seat = names.index(search.player)
+        decisions = list(decisions_of(state, seat))
         if number >= len(decisions) or (why_not := refusal(decisions[number][0])):
             continue
         view, taken = decisions[number]
         solved = solver.others_decision(public_state(view.betting, view.board), (taken,) if taken > 0 else ())
-        return DrillSpot(view, taken, seat, logged.names, solved)
+        return DrillSpot(view, taken, seat, names, solved)
     raise PokernetsError(f"there is no decision to drill: {why_not}")

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from poker.formats.histories import PHH, dealt_to, hand_texts, hands_of, owners, text_of, why_unwritable
+from poker.formats.histories import PHH, hand_texts, hands_of, owner, text_of, why_unwritable
 from poker.formats.played import HistoryError, PlayedHand
 from poker.game.cards import cards_text
 from poker.game.rules import Rules
@@ -198,7 +198,7 @@ def rows_in(name: str, data: bytes, game: Rules) -> FileRows:
     if not rows and errors:
         raise errors[0]
     seen = Counter(seat.player for row in rows for seat in row.seats if seat.cards)
-    return FileRows(rows, next(iter(owners(dealt_to(text), seen)), ""), errors)
+    return FileRows(rows, owner(text, seen), errors)
 
 
 def _lines(hand: PlayedHand) -> list[tuple[str, str]]:

@@ -6,15 +6,13 @@ stacks and the ranges that come there. Earlier rounds end in values that belong 
 reviewed where the stacks are nearly the same.
 """
 
-from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from poker.formats.acpc.log import LoggedHand
-from poker.formats.histories import dealt_to, hands_of, owners, text_of
-from poker.formats.played import TEXAS_BOARD, HistoryError, PlayedHand
+from poker.formats.played import TEXAS_BOARD, PlayedHand
 from poker.game.betting import Betting, IllegalAction
 from poker.game.rules import FOLD, UNLIMITED, Rules
 from poker.game.state import HandState
+from poker.run.errors import PokernetsError
 from poker.search.multiplayer.heads_up_rest import SOLVED_TO_THE_END
 from poker.search.opponent_decision import SolvedDecision
 from poker.studio.hands.review import Reviews
@@ -51,49 +49,6 @@ class FileReviews(Reviews):
         return self._solver.others_decision(state, raises)
 
 
-@dataclass(frozen=True)
-class HandFile:
-    """Hands of a file: `hands` to review by place, in chips of the agent's game; reasons why others are `left_out`;
-    `errors` of those that could not be read; how often each player is said to be `dealt` cards."""
-
-    hands: dict[int, LoggedHand]
-    left_out: Counter[str]
-    errors: list[HistoryError]
-    dealt: Counter[str]
-
-    @classmethod
-    def read(cls, name: str, data: bytes, game: Rules) -> "HandFile":
-        """Read the hands in `data`. Raises HistoryError if it is no file of hands."""
-        errors: list[HistoryError] = []
-        left_out, hands, text = Counter[str](), dict[int, LoggedHand](), text_of(data)
-        for place, hand in enumerate(hands_of(text, name, game, errors.append)):
-            if reason := why_not(hand, game):
-                left_out[reason] += 1
-            else:
-                unit = game.big_blind / hand.rules.big_blind
-                payoffs = tuple(chips * unit for chips in hand.payoffs)
-                hands[place] = LoggedHand(place, in_chips_of(game, hand), payoffs, hand.names)
-        return cls(hands, left_out, errors, dealt_to(text))
-
-    def players(self) -> list[str]:
-        """Names whose decisions can be reviewed, in the order in which they may own the file."""
-        pairs = (pair for hand in self.hands.values() for pair in zip(hand.names, hand.state.hole_cards, strict=True))
-        seen = Counter(name for name, cards in pairs if cards)
-        return owners(self.dealt, seen)
-
-    def of(self, player: str) -> tuple[dict[int, LoggedHand], Counter[str]]:
-        """Hands in which the player's cards are known, by place, and why others are not reviewed."""
-        hands, left_out = dict[int, LoggedHand](), self.left_out.copy()
-        for place, hand in self.hands.items():
-            if player not in hand.names:
-                left_out[f"{player} is not in the hand"] += 1
-            elif not hand.state.hole_cards[hand.names.index(player)]:
-                left_out[f"the file does not have the cards of {player}"] += 1
-            else:
-                hands[place] = hand
-        return hands, left_out
-
-
 def why_not(hand: PlayedHand, game: Rules) -> str:
     """Why a hand is not reviewed, empty if it is."""
     rules = hand.rules
@@ -113,24 +68,31 @@ def why_not(hand: PlayedHand, game: Rules) -> str:
         return "the file does not tell the stacks"
     if not any(hand.state.hole_cards):
         return "the file does not have the cards of either player"
-    try:
-        in_chips_of(game, hand)
-    except IllegalAction as error:
-        return f"its bets are not legal once a big blind is {game.big_blind} chips: {error}"
     return ""
 
 
-def in_chips_of(game: Rules, hand: PlayedHand) -> HandState:
+def in_chips_of(game: Rules, hand: PlayedHand, player: str) -> HandState:
     """The heads-up hand in the chips of `game`, both with the smaller stack; it ends before a fold out of turn or
-    where checking is free, which no solve has."""
+    where checking is free, which no solve has. Raises PokernetsError if no decision of `player` is reviewed."""
+    if reason := why_not(hand, game):
+        raise PokernetsError(reason)
+    if player not in hand.names:
+        raise PokernetsError(f"`{player}` is not in the hand; {', '.join(hand.names)} are")
+    if not hand.state.hole_cards[hand.names.index(player)]:
+        raise PokernetsError(f"the cards of `{player}` are not known")
     rules, unit = hand.rules, game.big_blind / hand.rules.big_blind
     stack = max(1, round(min(rules.stacks) * unit))
     blinds = tuple(round(chips * unit) for chips in rules.blinds)
     betting = Betting.start(replace(game, blinds=blinds, stacks=(stack, stack)))
-    for player, action in hand.state.betting.moves():
+    for actor, action in hand.state.betting.moves():
         legal = betting.legal()
-        if player != betting.to_act or (action == FOLD and not legal.fold):
+        if actor != betting.to_act or (action == FOLD and not legal.fold):
             break
         least_to_most = legal.min_raise, round(action * unit), legal.max_raise
-        betting = betting.apply(sorted(least_to_most)[1] if action > 0 else action)
+        try:
+            betting = betting.apply(sorted(least_to_most)[1] if action > 0 else action)
+        except IllegalAction as error:
+            raise PokernetsError(
+                f"its bets are not legal once a big blind is {game.big_blind} chips: {error}"
+            ) from error
     return HandState(betting, hand.state.hole_cards, hand.state.runout)

@@ -242,12 +242,12 @@ class _Database:
         results = words.results_html(hand.names, hand.state, hand.payoffs)
         self._history.set_content(words.history_html(seen, hand.rules.big_blind) + results)
         try:
-            logged = await run.io_bound(reviewable, self._base, number, player, self._shared.game)
+            reviewed = await run.io_bound(reviewable, self._base, number, player, self._shared.game)
         except PokernetsError as error:
             ui.notify(f"This hand cannot be reviewed: {error}")
             return
-        if logged is not None:  # the server goes on
-            await self._review.open(number, logged.state, logged.names.index(player))
+        if reviewed is not None:  # the server goes on
+            await self._review.open(number, reviewed[0], seen.seat)
 
     async def _uploaded(self, event: UploadEventArguments) -> None:
         if event.file.size() > MOST_UPLOADED:

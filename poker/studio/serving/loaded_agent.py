@@ -7,7 +7,6 @@ import numpy as np
 
 from poker.agents.base import Agent, ObservingAgent, OpponentRead, ReadingAgent, require_policy
 from poker.agents.searching.base import ranged_policy
-from poker.formats.acpc.log import LoggedHand
 from poker.formats.played import PlayedHand
 from poker.game.betting import Betting
 from poker.game.cards import hand_text
@@ -16,7 +15,7 @@ from poker.game.state import DealError, HandState
 from poker.kernels.types import Columns
 from poker.run.errors import PokernetsError
 from poker.search.opponent_decision import DecisionSolver
-from poker.studio.hands.hand_file import FileReviews, in_chips_of, why_not
+from poker.studio.hands.hand_file import FileReviews, in_chips_of
 
 
 class LoadedAgent:
@@ -84,7 +83,7 @@ class LoadedAgent:
             raise PokernetsError(f"`{self.agent.name}` does not learn: depth_limited_exploit does")
         return self.agent.read(states)
 
-    def review(self, hand: LoggedHand, player: str) -> Columns:
+    def review(self, hand: PlayedHand, player: str) -> Columns:
         """A row for each `action` at each decision of `player` that can be reviewed, after the `betting` so far.
 
         It tells whether the action was `taken`, the `frequency` with which sound play takes it with the cards held, and
@@ -118,25 +117,17 @@ class LoadedAgent:
             raise PokernetsError(next(refused, f"`{player}` had no decision in this hand"))
         return {name: np.array([row[name] for row in rows]) for name in rows[0]}
 
-    def not_reviewed(self, hand: LoggedHand, player: str) -> dict[str, str]:
+    def not_reviewed(self, hand: PlayedHand, player: str) -> dict[str, str]:
         """Why decisions of `player` are not among those of `review`, by the betting so far."""
         reviews, state, seat = self._to_review(hand, player)
         return {view.betting.text(): why for view, why in reviews.refused(state, seat)}
 
-    def _to_review(self, hand: LoggedHand, player: str) -> tuple[FileReviews, HandState, int]:
+    def _to_review(self, hand: PlayedHand, player: str) -> tuple[FileReviews, HandState, int]:
         """Reviews by the agent, the hand in chips of its game, and the seat of `player`."""
         solver = self.agent
         if not isinstance(solver, DecisionSolver):
             raise PokernetsError(f"`{self.agent.name}` cannot review: an agent that solves can, such as depth_limited")
-        if isinstance(hand, PlayedHand) and (reason := why_not(hand, self.game)):
-            raise PokernetsError(reason)
-        if player not in hand.names:
-            raise PokernetsError(f"`{player}` is not in the hand; {', '.join(hand.names)} are")
-        state = in_chips_of(self.game, hand) if isinstance(hand, PlayedHand) else hand.state
-        seat = hand.names.index(player)
-        if not state.hole_cards[seat]:
-            raise PokernetsError(f"the cards of `{player}` are not known")
-        return FileReviews(self.game, solver), state, seat
+        return FileReviews(self.game, solver), in_chips_of(self.game, hand, player), hand.names.index(player)
 
     def _hand(self, index: int) -> str:
         return hand_text(index) if self.game.num_hole_cards == 2 else self.game.cards_text((index,))

@@ -4,6 +4,7 @@ They come over HTTP at the table's server (`web.py`), or from a language model (
 A spot that takes more than `SECONDS` to solve as a rule is refused with its cost.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
@@ -12,6 +13,8 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from poker.agents.base import PolicyAgent
+from poker.formats.histories import hands_of, owner, text_of
+from poker.formats.played import HistoryError, PlayedHand
 from poker.game.cards import RARE, hand_index, hand_text
 from poker.game.rules import Rules
 from poker.kernels.types import Columns
@@ -23,7 +26,7 @@ from poker.spots.explorer import json_columns, json_number, totals
 from poker.spots.report import SEATS
 from poker.spots.solved import solve
 from poker.studio.games.pool import Call, Pool
-from poker.studio.hands.hand_file import HandFile
+from poker.studio.hands.hand_file import in_chips_of, why_not
 from poker.studio.serving.answers import AgentAnswer, HandAnswer, ProfileAnswer, SpotAnswer
 from poker.studio.serving.loaded_agent import LoadedAgent, action_name
 
@@ -215,23 +218,37 @@ class _Answers:
         return {**facts, **_note(table), "hands": json_columns(table)}
 
     def _review(self, question: HandQuestion) -> dict[str, Any]:
-        file = HandFile.read("the text", question.text.encode(), self._game)
-        player = question.player or next(iter(file.players()), "")
-        hands, left_out = file.of(player) if file.hands else ({}, file.left_out)
-        if not hands:
-            reasons_given = [*(f"{reason} ({count})" for reason, count in left_out.items()), *map(str, file.errors)]
+        errors, left_out = list[HistoryError](), Counter[str]()
+        text = text_of(question.text.encode())
+        hands = list(hands_of(text, "the text", self._game, errors.append))
+        seats = (
+            seat
+            for hand in hands
+            if not why_not(hand, self._game)
+            for seat in zip(hand.names, hand.state.hole_cards, strict=True)
+        )
+        player = question.player or owner(text, Counter(name for name, cards in seats if cards))
+        chosen = list[tuple[int, PlayedHand]]()
+        for number, hand in enumerate(hands):
+            try:
+                in_chips_of(self._game, hand, player)
+                chosen.append((number, hand))
+            except PokernetsError as error:
+                left_out[str(error)] += 1
+        if not chosen:
+            reasons_given = [*(f"{reason} ({count})" for reason, count in left_out.items()), *map(str, errors)]
             raise PokernetsError(f"no hand can be reviewed: {'; '.join(reasons_given[:5])}")
-        hand = next(iter(hands.values()))
+        number, hand = chosen[0]
         names = [*self._specs, *([] if self._reviewer is None else [_REVIEWER])]
         solvers = (self._agent(name) for name in names)
         reviewer = next((one for one in solvers if one.solves), None)
         if reviewer is None:
             raise PokernetsError("reviews need an agent that solves: agents@reviewer=depth_limited")
         decisions = json_columns(reviewer.review(hand, player))
-        if len(hands) > 1:
-            left_out["one is reviewed at a time"] += len(hands) - 1
+        if len(chosen) > 1:
+            left_out["one is reviewed at a time"] += len(chosen) - 1
         return {
-            "hand": hand.number,
+            "hand": number,
             "player": player,
             "decisions": decisions,
             "not_reviewed": {"decisions": reviewer.not_reviewed(hand, player), "hands": dict(left_out)},

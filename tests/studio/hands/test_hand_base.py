@@ -166,7 +166,7 @@ def test_what_decisions_cost_and_drills(base: HandBase) -> None:
     assert decision.loss is not None
     with pytest.raises(PokernetsError, match="there is no decision to drill: no hand is found"):
         draw_spot(base, HandSearch("nobody"), RULES, agent, rng)
-    with pytest.raises(PokernetsError, match="the file does not have the cards of Ben"):
+    with pytest.raises(PokernetsError, match="the cards of `Ben` are not known"):
         review_hand(base, hand, "Ben", RULES, reviews)
 
 

@@ -4,14 +4,16 @@ import numpy as np
 import pytest
 
 from poker.agents.searching.heads_up import DepthLimitedAgent
-from poker.formats.played import HistoryError
+from poker.formats.histories import hands_of
 from poker.game.cards import HOLDEM, cards_text, hand_index, parse_cards
+from poker.game.rules import Rules
 from poker.game.state import HandState, public_state
 from poker.run.errors import PokernetsError
 from poker.search.opponent_decision import every_hand
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.solver import VectorSolver
-from poker.studio.hands.hand_file import FileReviews, HandFile
+from poker.studio.hands.hand_base import rows_in
+from poker.studio.hands.hand_file import FileReviews, in_chips_of, why_not
 from poker.studio.hands.review import decisions_of
 from poker.tree import build_tree
 from tests.devices import CHIPS, SHARE
@@ -39,21 +41,16 @@ def test_the_player_whose_file_it_is_comes_first() -> None:
     for name, other, cards in (("Ann", "Ben", "2c 3d"), ("Ben", "Ann", "Kh Qh")):
         text = HEADS_UP.replace("Dealt to Ann [Kh Qh]", f"Dealt to {name} [{'Kh Qh' if name == 'Ann' else '2c 3d'}]")
         text = text.replace("*** SUMMARY ***", showdown.replace("Ben", other).replace("2c 3d", cards), 1)
-        file = HandFile.read("f.txt", text.encode(), RULES)
-        assert (file.errors, file.players()) == ([], [name, other])
+        file = rows_in("f.txt", text.encode(), RULES)
+        assert (file.errors, file.owner) == ([], name)
     for names in (["Hero", "Ann"], ["Ann", "Hero"]):
         line = acpc("r300c/cc/cc/cc", "-300|300").replace(":Ben|Ann", f":{'|'.join(names)}")
-        assert HandFile.read("f.log", line.encode(), RULES).players() == ["Hero", "Ann"]
+        assert rows_in("f.log", line.encode(), RULES).owner == "Hero"
 
 
-def read(text: str) -> HandFile:
-    return HandFile.read("hands", text.encode(), RULES)
-
-
-def only_hand(text: str, player: str = "Ann") -> HandState:
-    hands, left_out = read(text).of(player)
-    assert not left_out
-    return hands[0].state
+def only_hand(text: str, player: str = "Ann", game: Rules = RULES) -> HandState:
+    [hand] = hands_of(text, "hands", RULES)
+    return in_chips_of(game, hand, player)
 
 
 @pytest.fixture(scope="module")
@@ -62,14 +59,11 @@ def agent() -> DepthLimitedAgent:
 
 
 def test_both_have_the_smaller_stack_and_a_big_blind_is_that_of_the_game() -> None:
-    file = read(HEADS_UP)
-    assert file.players() == ["Ann"]
-    [hand] = file.of("Ann")[0].values()
-    assert (hand.names, hand.payoffs) == (("Ben", "Ann"), (-1750.0, 1650.0))
-    assert hand.state.rules.stacks == (10000, 10000)
-    assert hand.state.rules.blinds == RULES.blinds
-    assert hand.state.betting.text() == "r300c/cc/cr750c/r1750r10000f"
-    assert cards_text(hand.state.runout) == BOARD
+    state = only_hand(HEADS_UP)
+    assert state.rules.stacks == (10000, 10000)
+    assert state.rules.blinds == RULES.blinds
+    assert state.betting.text() == "r300c/cc/cr750c/r1750r10000f"
+    assert cards_text(state.runout) == BOARD
     other = only_hand(HEADS_UP.replace("$0.25/$0.50", "$0.20/$0.50").replace("blind $0.25", "blind $0.20"))
     assert other.rules.blinds == (100, 40)
 
@@ -128,18 +122,19 @@ def test_chance_may_be_behind_the_actions_of_both_players(agent: DepthLimitedAge
     ],
 )
 def test_other_games_are_refused_with_their_reason(text: str, reason: str) -> None:
-    file = read(text)
-    assert file.players() == []
-    assert not file.hands
-    assert [reason in one for one in file.left_out] == [True]
+    [hand] = hands_of(text, "hands", RULES)
+    assert reason in why_not(hand, RULES)
 
 
-def test_hands_without_the_player_or_their_cards_are_counted() -> None:
-    file = read(HEADS_UP)
-    assert file.of("Ben") == ({}, {"the file does not have the cards of Ben": 1})
-    assert file.of("Cy") == ({}, {"Cy is not in the hand": 1})
-    other = HandFile.read("hands", HEADS_UP.encode(), load_rules("holdem_nolimit_6p"))
-    assert [reason[:36] for reason in other.of("Ann")[1]] == ["the agent plays `holdem_nolimit_6p`:"]
+def test_hands_without_the_player_or_their_cards_are_refused() -> None:
+    six = load_rules("holdem_nolimit_6p")
+    for player, game, why in (
+        ("Ben", RULES, "the cards of `Ben` are not known"),
+        ("Cy", RULES, "`Cy` is not in the hand; Ben, Ann are"),
+        ("Ann", six, "the agent plays `holdem_nolimit_6p`"),
+    ):
+        with pytest.raises(PokernetsError, match=why):
+            only_hand(HEADS_UP, player, game)
 
 
 def test_a_fold_where_checking_is_free_ends_what_is_reviewed() -> None:
@@ -148,12 +143,3 @@ def test_a_fold_where_checking_is_free_ends_what_is_reviewed() -> None:
     state = only_hand(text)
     assert state.betting.text() == "r300c/c"
     assert len(list(decisions_of(state, 1))) == 1
-
-
-def test_broken_files_say_where() -> None:
-    with pytest.raises(HistoryError, match="hands, line 1: no hands that are read here"):
-        read("What a hand this was!\n")
-    file = read(HEADS_UP + "\n\n" + HEADS_UP.replace("Ben: folds", "Ben: checks"))
-    assert list(file.of("Ann")[0]) == [0]
-    [error] = file.errors
-    assert (error.line, "Ben cannot check" in error.reason) == (51, True)

@@ -14,7 +14,6 @@ from fastapi.testclient import TestClient
 import pokernets
 from poker.formats.histories import hands_of
 from poker.play.lineup import AgentSpec
-from poker.studio.hands.hand_file import HandFile
 from poker.studio.server.access import Access
 from poker.studio.serving import questions
 from poker.studio.serving.loaded_agent import LoadedAgent
@@ -73,7 +72,7 @@ def asked(agent: LoadedAgent) -> dict[str, Any]:
 
 
 def reviewed(agent: LoadedAgent) -> dict[str, Any]:
-    [hand] = HandFile.read("f.txt", HEADS_UP.encode(), RULES).of("Ann")[0].values()
+    [hand] = hands_of(HEADS_UP, "f.txt", RULES)
     return agent.review(hand, "Ann")
 
 
@@ -227,7 +226,7 @@ def test_what_cannot_be_answered_is_told(client: TestClient) -> None:
         ("ask", {"board": "AsAs2c"}, "different cards"),
         ("ask", {"agent": "you"}, "there is no agent `you`; there are solver"),
         ("review", {"text": "x"}, "the text, line 1: no hands"),
-        ("review", {"text": HEADS_UP, "player": "Zed"}, "Zed is not in the hand"),
+        ("review", {"text": HEADS_UP, "player": "Zed"}, "`Zed` is not in the hand"),
         ("review", {"text": NO_SMALL_BLIND}, "no hand can be reviewed"),
         ("profile", {"text": "x"}, "the text, line 1: no hands"),
         ("profile", {"text": HEADS_UP, "player": "Zed"}, "Zed is in none of the hands; "),
