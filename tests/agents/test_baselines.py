@@ -1,3 +1,5 @@
+"""The equity player whose policy is known: its equities match sampled ones, and its policy follows its rules."""
+
 from dataclasses import replace
 
 import numpy as np
@@ -5,14 +7,19 @@ import pytest
 from hydra.utils import instantiate
 from omegaconf import OmegaConf
 
-from poker.agents.base import Agent, PolicyAgent, sample_action
-from poker.agents.equity import EquityAgent
+from poker.abstraction.features import hand_features
+from poker.agents.all_in import AllInPlayer, best_hands
+from poker.agents.base import Agent, PolicyAgent, hand_number, sample_action
+from poker.agents.equity import EquityAgent, EquityPolicyAgent
 from poker.game.betting import Betting
+from poker.game.cards import HOLDEM, hand_index, parse_cards
 from poker.game.rules import CALL, FOLD, Rules
-from poker.game.state import HandState
+from poker.game.state import HandState, public_state
 from poker.play.hand import play_hand
 from poker.run.errors import PokernetsError
 from tests.games import CONF, load_rules
+from tests.games import HEADS_UP as NOLIMIT
+from tests.games import HEADS_UP as RULES
 from tests.random_play import nolimit
 
 BASELINES = ["random", "always_call", "always_raise", "equity"]
@@ -170,3 +177,107 @@ def test_equity_agent_refuses_other_games() -> None:
     state = HandState.deal(rules, np.random.default_rng(0))
     with pytest.raises(PokernetsError, match=r"plays hold'em and one-card games, not `nolimit 2p`"):
         build("equity").act(state)
+
+
+@pytest.mark.parametrize("share", [0.05, 0.1, 0.2, 1.0])
+def test_the_share_of_hands_is_exact_and_the_best(share: float) -> None:
+    played = best_hands(share)
+    equity = hand_features(()).ehs
+    assert played.sum() == pytest.approx(share * 1326)
+    assert played[hand_index(50, 51)] == 1  # aces
+    if share < 1:
+        assert equity[played == 1].min() >= equity[played < 1].max() - 1e-9
+        assert played[hand_index(0, 20)] == 0  # seven and deuce
+
+
+def test_others_are_checked_and_folded_and_nothing_is_bet_later() -> None:
+    player = AllInPlayer(name="some", share=0.1)
+    button = HandState.deal(NOLIMIT, np.random.default_rng(1))
+    actions, probs = player.policy(button)
+    assert actions == (FOLD, 20000)
+    np.testing.assert_allclose(probs[:, 1], best_hands(0.1), atol=1e-6)
+    limped = button.apply(CALL)
+    assert player.policy(limped)[0] == (CALL, 20000)
+    assert player.policy(button.apply(20000))[0] == (FOLD, CALL)
+    flop = limped.apply(CALL)
+    assert player.policy(flop)[0] == (CALL,)
+    assert player.policy(flop.apply(200))[0] == (FOLD,)
+
+
+def test_games_and_shares_that_make_no_sense_are_refused() -> None:
+    with pytest.raises(PokernetsError, match="share"):
+        AllInPlayer(name="none", share=0.0)
+    with pytest.raises(PokernetsError, match="leduc"):
+        AllInPlayer(name="all", share=1.0).check_game(load_rules("leduc"))
+
+
+ROOT = {"raise_size": 0.75, "value": 0.58, "value_step": 0.04, "margin": 0.0, "bluff": 0.1, "fear": 0.7, "noise": 0.25}
+
+
+def agent(samples: int = 60) -> EquityPolicyAgent:
+    return EquityPolicyAgent(name="known", samples=samples, **ROOT)
+
+
+def with_equities(monkeypatch: pytest.MonkeyPatch, text: str, *equities: float) -> tuple[tuple[int, ...], np.ndarray]:
+    """Actions, and the policy's rows for the first hands when those have the given `equities`."""
+    player = agent()
+    values = np.full(RULES.num_hands, 0.5)
+    values[: len(equities)] = equities
+    monkeypatch.setattr(player, "equities", lambda *_: values)
+    actions, probs = player.policy(public_state(Betting.parse(RULES, text), parse_cards("2c2d7h")))
+    np.testing.assert_allclose(probs.sum(axis=1), 1.0)
+    return actions, probs[: len(equities)]
+
+
+@pytest.mark.parametrize("board", ["", "KhKd9h4c", "AsKsQs7d2c"])
+@pytest.mark.parametrize("floor", [0.0, 0.6])
+def test_equities_are_those_that_are_sampled(board: str, floor: float) -> None:
+    """Compare with 6,000 samples, each 0, a half or 1, to within four standard errors."""
+    sampling, cards = EquityAgent(name="sampling", samples=6000, **ROOT), parse_cards(board)
+    betting = Betting.start(RULES)
+    while RULES.board_sizes[betting.street] < len(cards):
+        betting = betting.apply(CALL)
+    exact = agent().equities(RULES, cards, floor)
+    for text in ("QcJc", "3h3s", "AhTd"):
+        hole: list[tuple[int, ...]] = [(), ()]
+        hole[betting.to_act] = parse_cards(text)
+        sampled = sampling.equity(HandState(betting, tuple(hole), cards), [floor])
+        assert sampled == pytest.approx(exact[hand_index(*parse_cards(text))], abs=4 * 0.5 / np.sqrt(6000))
+
+
+def test_flops_are_looked_at_by_the_same_runouts_each_time() -> None:
+    board = parse_cards("Th6d8s")
+    exact, some = agent(1176).equities(RULES, board, 0.5), agent(60).equities(RULES, board, 0.5)
+    live = HOLDEM.live(board)
+    apart = np.abs(exact - some)[live]
+    assert 0.005 < apart.mean() < 0.05
+    assert apart.max() < 0.25
+    np.testing.assert_array_equal(agent(60).equities(RULES, (board[2], board[0], board[1]), 0.5), some)
+
+
+def test_the_policy_is_the_rules(monkeypatch: pytest.MonkeyPatch) -> None:
+    actions, probs = with_equities(monkeypatch, "cc/", 0.59, 0.55, 0.45)  # nothing is asked: 0.58 is worth a bet
+    assert actions == (CALL, 250)
+    np.testing.assert_allclose(probs, [[0.0, 1.0], [1.0, 0.0], [0.9, 0.1]], atol=1e-6)
+    actions, probs = with_equities(monkeypatch, "cc/r300", 0.63, 0.61, 0.34, 0.33)  # 200 for 600: a third
+    assert actions[:2] == (FOLD, CALL)
+    np.testing.assert_allclose(probs, [[0, 0, 1], [0, 1, 0], [0, 1, 0], [1, 0, 0]], atol=1e-6)
+    actions, probs = with_equities(monkeypatch, "cc/r20000", 0.99, 0.4)  # nothing is left to raise with
+    assert actions == (FOLD, CALL)
+    np.testing.assert_allclose(probs, [[0, 1], [1, 0]])
+
+
+def test_it_plays_by_its_policy() -> None:
+    player, rng = agent(), np.random.default_rng(2)
+    assert isinstance(player, PolicyAgent)
+    assert not isinstance(EquityAgent(name="sampling", samples=10, **ROOT), PolicyAgent)
+    taken = 0
+    for deal in range(30):
+        player.reset(deal)
+        state = HandState.deal(RULES, rng)
+        while not state.is_over:
+            actions, probs = player.policy(state)
+            action = player.act(state.view(state.to_act))
+            assert probs[hand_number(state, state.to_act), actions.index(action)] > 0
+            state, taken = state.apply(action), taken + 1
+    assert taken > 100

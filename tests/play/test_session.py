@@ -1,27 +1,44 @@
-"""Tables side by side: the same hands as one after the other, with decisions asked for together."""
+"""Tables side by side: the same hands as one after the other, with decisions asked for together.
 
+Actions that our client draws at a dealer are as frequent as its notes of the hands held say.
+
+Processes of a match: the units of work that they are given at a time, and the agents that they build.
+"""
+
+import math
+import pickle
+import random
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from poker.agents.base import Agent, SamplingAgent
+from poker.abstraction.buckets import game_cards
+from poker.agents.base import Agent, PolicyAgent, SamplingAgent, hand_number
+from poker.agents.blueprint import BlueprintAgent
 from poker.agents.searching.heads_up import DepthLimitedAgent
 from poker.agents.simple import AlwaysCall, AlwaysRaise, RandomAgent
-from poker.game.rules import CALL, FOLD
+from poker.formats.acpc.log import match_state_text
+from poker.game.rules import CALL, FOLD, Rules
 from poker.game.state import HandState, Policy
-from poker.play.lineup import AgentSpec, LineUp, Rotation
+from poker.play.lineup import AgentSpec, LineUp, Rotation, Task
+from poker.play.network.client import DealerSeat
+from poker.play.notes import Notes
 from poker.play.session import SessionRecord, shares_tables
-from poker.play.workers import Worker
+from poker.play.workers import Worker, _units
 from poker.run.errors import PokernetsError
 from poker.search.round_solver import SolverSettings
 from poker.search.settings import SearchSettings
-from poker.tree import bet_menu
+from poker.store.artifacts import write_artifact
+from poker.tree import bet_menu, build_tree
+from tests.blueprints import random_blueprint
 from tests.devices import CUDA
 from tests.games import HEADS_UP as HOLDEM
 from tests.games import LEDUC, load_rules
 from tests.matches import play_match
+from tests.random_play import random_action
 from tests.search.even_leaf import EvenLeaf
 
 MENU = bet_menu(preflop=[["a"], []], flop=[[1.0], []], turn=[[1.0], []], river=[[1.0], []])
@@ -165,3 +182,84 @@ def test_matches_at_tables(tmp_path: Path) -> None:
     assert logs[0] == logs[1]
     with pytest.raises(PokernetsError, match="1 with `decision_seconds`"):
         play_match(tmp_path, LEDUC, specs, session=2, tables=2, decision_seconds=1.0)
+
+
+def scores(game: Rules, agent: PolicyAgent, seed: int, hands: int, folder: Path) -> dict[str, tuple[float, int]]:
+    """How many standard deviations more of a kind of action were drawn than the notes say, and in how many decisions.
+
+    Over `hands` hands against random play, in seats that change. The likeliest action is one of the kinds.
+    """
+    seat = DealerSeat(game, agent, seed, folder / f"{seed}.log", lambda what: None)
+    cards, rng = np.random.default_rng([seed, 1]), random.Random(seed)
+    drawn: list[tuple[tuple[int, int, str], int, int]] = []
+    for number in range(hands):
+        state, me = HandState.deal(game, cards), number % 2
+        while not state.is_over:
+            line = match_state_text(state.view(me), number, me)
+            answer = seat.answer(line)
+            if state.to_act == me:
+                assert answer is not None
+                action = state.betting.parse_action(answer.removeprefix(f"{line}:"))
+                drawn.append(((number, me, state.betting.text()), hand_number(state, me), action))
+            else:
+                action = random_action(state.legal(), rng)
+            state = state.apply(action)
+        seat.answer(match_state_text(state.view(me), number, me))
+    assert not seat.failures
+    notes = Notes.read(seat.notes)
+    sums = {name: [0.0, 0.0] for name in ("fold", "call", "raise", "likeliest")}
+    for decision, held, action in drawn:
+        actions, probs = notes.policy(decision)
+        row = probs[held] / probs[held].sum()
+        assert row[actions.index(action)] > 0
+        signs = np.sign(actions)
+        kinds = signs == -1, signs == 0, signs == 1, np.arange(len(actions)) == row.argmax()
+        for into, kind in zip(sums.values(), kinds, strict=True):
+            p = float(row[kind].sum())
+            into[0] += bool(kind[actions.index(action)]) - p
+            into[1] += p * (1 - p)
+    return {name: (more / math.sqrt(variance), len(drawn)) for name, (more, variance) in sums.items()}
+
+
+def test_actions_are_drawn_as_they_are_noted(tmp_path: Path) -> None:
+    """A random blueprint of Leduc. Over 10 seeds of 10,000 decisions each the same sums gave the z scores that
+    docs/results/dealer tells."""
+    start = HandState.deal(LEDUC, np.random.default_rng(0)).betting
+    blueprint = random_blueprint(build_tree(start), game_cards(LEDUC, ""))
+    agent = BlueprintAgent(name="blueprint", blueprint=blueprint, translation_seed=0)
+    for z, decisions in scores(LEDUC, agent, 1, 300, tmp_path).values():
+        assert decisions > 500
+        assert abs(z) < 3.5
+
+
+def tasks(sessions: int) -> list[Task]:
+    pairs = [LineUp((name, "caller")) for name in ("first", "second", "third")]
+    return [(pair, session) for session in range(sessions) for pair in pairs]
+
+
+def test_all_line_ups_of_a_session_go_together_unless_that_takes_long() -> None:
+    short = _units(tasks(8), 2, seconds=1.0)
+    assert [len(unit) for unit in short] == [3] * 8
+    assert all(len({session for _, session in unit}) == 1 for unit in short)
+    assert _units(tasks(8), 2, seconds=60.0) == [[task] for task in tasks(8)]
+    assert _units(tasks(7), 2, seconds=1.0) == [[task] for task in tasks(7)], "some processes would be idle"
+    assert _units([], 2, seconds=0.0) == []
+
+
+def test_an_agent_whose_artifact_was_replaced_is_not_built_again(tmp_path: Path) -> None:
+    def make(name: str, seed: int) -> None:
+        write_artifact(tmp_path / name, "blueprint", config={"seed": seed}, arrays={})
+
+    make("blueprint", 1)
+    settings = {"name": "calls", "search": {"blueprint": str(tmp_path / "blueprint"), "net": str(tmp_path / "net")}}
+    spec = pickle.loads(pickle.dumps(AgentSpec("calls", partial(AlwaysCall, name="calls"), settings)))
+    worker = Worker(Rotation(load_rules("leduc"), seed=1, session=1), {"calls": spec})
+    worker.play((LineUp(("calls", "calls")), 0))
+    make("blueprint", 1)
+    make("net", 1)
+    worker.close()
+    worker.play((LineUp(("calls", "calls")), 0))
+    make("blueprint", 2)
+    worker.close()
+    with pytest.raises(PokernetsError, match="blueprint, which calls plays with, was replaced: run the command again"):
+        worker.play((LineUp(("calls", "calls")), 0))

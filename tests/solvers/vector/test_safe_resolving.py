@@ -2,6 +2,10 @@
 exploitable than the blueprint was.
 
 Exploitability in Leduc is measured in float64 by plain Python; solves are float32.
+
+Gadgets of safe re-solving, and the counterfactual values they are made of, against plain Python.
+
+Leaves valued by the ranges that reach them: with an oracle at the leaves a depth-limited solve is the full one.
 """
 
 from functools import lru_cache
@@ -10,13 +14,18 @@ import numpy as np
 import pytest
 
 from poker.formats.ranges import parse_range
-from poker.game.cards import parse_cards
+from poker.game.cards import HOLDEM, NUM_HANDS, parse_cards
+from poker.game.rules import Rules
 from poker.game.state import Betting
+from poker.kernels.types import Board, Singles
+from poker.run.errors import PokernetsError
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.solver import VectorSolver
-from poker.tree import Gadget, Kind, build_tree
+from poker.tree import BettingTree, DepthLimit, Gadget, Kind, bet_menu, build_tree
 from poker.tree.spots import spot_bets, spot_root, spot_tree
-from tests.solvers.games import leduc
+from tests.solvers.completed import completed, completed_together
+from tests.solvers.games import leduc, small_holdem
+from tests.solvers.oracle import river_oracle
 from tests.solvers.reference import Reference
 from tests.solvers.resolving import combined, exported, game_tree, margins, resolved
 
@@ -108,3 +117,87 @@ def test_rivers_solved_anew_within_a_turn_solution(turn: int, river: int) -> Non
     after = combined(before, resolved(before, tree, 0, river), 0)
     assert before.best_response_value(1) - after.best_response_value(1) > -1e-6 * pot
     assert margins(before, after, tree, 0).min() > -0.005 * pot
+
+
+@pytest.mark.parametrize("rules", [leduc(), small_holdem()], ids=["leduc", "two cards"])
+@pytest.mark.parametrize("player", [0, 1])
+def test_best_response_values_equal_plain_python(rules: Rules, player: int) -> None:
+    tree = game_tree(rules)
+    ranges = np.ones((2, rules.num_hands), np.float32)
+    solver = VectorSolver(VectorGame(tree, (), ranges), "cfr_plus")
+    solver.run(iterations=3)
+    responses, profile = solver.best_response_values(player), exported(solver)
+    reference = Reference(tree, (), ranges.astype(np.float64))
+    compared = 0
+    for node in np.flatnonzero((tree.street == 0) & (solver.game.layout.position >= 0)).tolist():
+        arriving = responses.arriving(node)
+        mass = rules.space.compatible_mass(arriving)
+        expected = reference.values(node, player, (), arriving, profile, best=True)
+        np.testing.assert_allclose(np.nan_to_num(responses.at(node)) * mass, expected, rtol=1e-4, atol=1e-5)
+        if tree.kind[node] == Kind.STREET and solver.game.layout.nodes.role[solver.game.layout.position[node]] == 1:
+            boards = [solver.game.boards.cards[index] for index in solver.game.on(1)]
+            for board, values in zip(boards, responses.starts(node), strict=True):
+                reach = arriving * reference.live(board)
+                mass = rules.space.compatible_mass(reach)
+                below = reference.values(int(tree.first_child[node]), player, board, reach, profile, best=True)
+                np.testing.assert_allclose(np.nan_to_num(values) * mass, below, rtol=1e-4, atol=1e-5)
+                assert np.isnan(values[reference.live(board) == 0]).all()
+                compared += 1
+    assert compared >= 6
+
+
+def test_gadgets_need_alternatives_and_a_fixed_start() -> None:
+    tree = game_tree(leduc(), Gadget(1, 1))
+    with pytest.raises(PokernetsError, match="alternative values are needed"):
+        VectorGame(tree)
+    with pytest.raises(PokernetsError, match="have the shape"):
+        VectorGame(tree, alternatives=np.zeros(6, np.float32))
+    with pytest.raises(PokernetsError, match="infinite chips"):
+        VectorGame(tree, alternatives=np.full((len(tree.gadgets), 3, 6), np.inf, np.float32))
+    with pytest.raises(PokernetsError, match="are for trees with gadgets"):
+        VectorGame(game_tree(leduc()), alternatives=np.zeros(6, np.float32))
+    solver = VectorSolver(VectorGame(tree, alternatives=np.zeros((len(tree.gadgets), 3, 6), np.float32)))
+    with pytest.raises(PokernetsError, match="lock the decisions above"):
+        solver.run(iterations=1)
+
+
+BOARD: Board = parse_cards("AsKd8c7h")
+POT, STACK = 100, 150
+MENU = bet_menu(turn=[[0.5, "a"], ["a"]], river=[[1.0, "a"], ["a"]])
+
+
+def ranges() -> Singles:
+    rng = np.random.default_rng(3)
+    chosen = np.zeros((2, NUM_HANDS), np.float32)
+    live = np.flatnonzero(HOLDEM.live(BOARD))
+    for row in chosen:
+        row[rng.choice(live, 60, replace=False)] = rng.random(60) + 0.1
+    return chosen
+
+
+def tree(limit: DepthLimit | None) -> BettingTree:
+    return build_tree(spot_root(4, STACK), MENU, limit, dead=POT)
+
+
+@pytest.mark.slow
+def test_with_an_oracle_at_the_leaves_a_solve_of_the_turn_is_that_of_the_whole_hand() -> None:
+    limited = tree(DepthLimit(2, 1, ()))
+    solver = VectorSolver(VectorGame(limited, BOARD, ranges(), river_oracle(limited, MENU, BOARD, ranges(), 2, 60)))
+    solver.advance(40)
+    game = VectorGame(tree(None), BOARD, ranges(), isomorphism=False)
+    whole = VectorSolver(game)
+    whole.advance(300)
+    assert completed(solver, game, 300).exploitability() < 0.003 * POT
+    solver.ask_leaves(average=True)
+    assert solver.game_value() == pytest.approx(whole.game_value(), abs=0.01 * POT)
+
+
+@pytest.mark.slow
+def test_turns_completed_for_each_player_alone_lose_what_their_own_strategies_do() -> None:
+    """Completed together an exact turn loses at the rivers to which its strategies never come."""
+    held = np.stack([np.where(HOLDEM.live(BOARD), parse_range(text), 0) for text in ("AA,KK,QQ", "TT,99,88")])
+    game = VectorGame(tree(None), BOARD, held.astype(np.float32), isomorphism=False)
+    exact = VectorSolver(game)
+    exact.advance(1000)
+    assert completed(exact, game, 1000).exploitability() < 0.0005 * POT
+    assert completed_together(exact, game, 1000).exploitability() > 0.01 * POT
