@@ -139,3 +139,12 @@ def test_records_tell_both_ends_or_that_they_are_not_known() -> None:
     assert uneven.record() == {"mean": 1.0, "half_width_95": 0.25, "interval_95": [0.875, 1.375]}
     assert exact(3.0).record() == {"mean": 3.0, "half_width_95": None, "interval_95": None}
     assert Estimate(1 / 3, 1 / 6, 1.0, 9).interval(2) == {"half_width_95": 0.17, "interval_95": [0.17, 0.5]}
+
+
+def test_the_wider_end_solves_the_equation_of_hall() -> None:
+    """T + g T^2 / 3 + g^2 T^3 / 27 + g / 6n = -t, for nine units of 0 and one of 10."""
+    units = np.repeat([0.0, 10.0], [9, 1])
+    result, g = estimate(units), ((units - 1) ** 3).mean() / units.std() ** 3
+    reached = (result.mean - result.high) / result.sd
+    left = reached + g * reached**2 / 3 + g**2 * reached**3 / 27 + g / 60
+    assert left == pytest.approx(-t_quantile(9) / 10**0.5)
