@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 # what is imported is byte-compiled once, for nothing is at the installation
 unexport PYTHONDONTWRITEBYTECODE
-SOURCE := $(if $(hands),source=hands path='$(hands)',source=self_play_nolimit)
+SOURCE := $(if $(hands),source=hands 'path="$(hands)"',source=self_play_nolimit)
 OPPONENTS := artifacts=artifacts/$(SCALE)/$(if $(hands),people,nolimit)
 , := ,
 SEATS := blueprint,depth_limited,depth_limited_rollout,naive,depth_limited_exploit_net

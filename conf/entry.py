@@ -1,7 +1,7 @@
-"""What the entry points share: errors in one line, checked settings, and what records say of a run."""
+"""Shared parts of the entry points: errors in one line, checked settings, and what records say of a run."""
 
-import errno
 import functools
+import inspect
 import os
 import shlex
 import sys
@@ -11,22 +11,22 @@ from io import TextIOWrapper
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
-from hydra.core.hydra_config import HydraConfig
-from hydra.errors import HydraException
-from hydra.types import RunMode
+from hydra.utils import instantiate
 from omegaconf import DictConfig, OmegaConf
-from omegaconf.errors import OmegaConfBaseException
 
+from conf.checks import check
+from conf.compose import message_of
+from conf.sweeps import is_sweep
+from poker.kernels.ahead import compile_at_first_use
 from poker.run.commands import PROGRAM, RUNS_PROGRAM
-from poker.run.errors import PokernetsError, of_user_code, printable
+from poker.run.errors import PokernetsError, printable
 from poker.store.provenance import SECRETS, configured
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 _FULL_ERROR = "HYDRA_FULL_ERROR"
-_KEPT = "what was written is kept, and the same command continues where it can"
-_FREE_SPACE = "free space there, or write to another disk with outputs=DIR and runs=DIR; "
+_VERBOSE = os.environ.get(_FULL_ERROR) == "1"
 
 
 def one_line_errors(main: Callable[P, T]) -> Callable[P, T]:
@@ -42,7 +42,6 @@ def one_line_errors(main: Callable[P, T]) -> Callable[P, T]:
     def run(*args: P.args, **kwargs: P.kwargs) -> T:
         if isinstance(sys.stdout, TextIOWrapper):  # a terminal in ASCII has no ±
             sys.stdout.reconfigure(errors="replace")
-        verbose = os.environ.get(_FULL_ERROR) == "1"
         os.environ[_FULL_ERROR] = "1"  # Hydra passes errors on instead of printing them
         try:
             return main(*args, **kwargs)
@@ -54,46 +53,46 @@ def one_line_errors(main: Callable[P, T]) -> Callable[P, T]:
             sys.exit(1)
         except Exception as error:
             message = message_of(error)
-            if verbose or not message or (HydraConfig.initialized() and HydraConfig.get().mode is RunMode.MULTIRUN):
+            if _VERBOSE or not message or is_sweep():
                 raise
             print(f"error: {printable(message)}", file=sys.stderr)
             sys.exit(2)
-        finally:
-            os.environ[_FULL_ERROR] = str(int(verbose))
 
     return run
 
 
-def message_of(error: BaseException) -> str:
-    """One line about an error that the user can mend; empty for faults of the program."""
-    causes, cause = [error], error.__cause__ or error.__context__
-    while cause is not None:
-        causes.append(cause)
-        cause = cause.__cause__ or cause.__context__
-    for cause in causes:
-        if isinstance(cause, PokernetsError):
-            return str(cause)
-        if isinstance(cause, OSError):  # a full disk, a folder that nobody may write to
-            place = f"{cause.filename}: " if cause.filename else ""
-            remedy = _FREE_SPACE if cause.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG) else ""
-            return f"{place}{cause.strerror or cause}; {remedy}{_KEPT}"
-    if line := of_user_code(error):
-        return line
-    if isinstance(error, HydraException | OmegaConfBaseException):
-        return " ".join(f"{error} {error.__cause__ or ''}".split())
-    return ""
+def run(config: DictConfig, node: DictConfig) -> Any:
+    """Check the settings of `node`, a part of `config`, and call its `_target_` with them.
+
+    Records made meanwhile hold these settings and the command line.
+
+    Raises:
+        PokernetsError: a setting is missing, unknown, of a wrong type or out of range.
+        HydraException: a part of the node cannot be built.
+    """
+    for several, one in (("agents", "agent"), ("adversaries", "adversary")):
+        if several in config:
+            raise PokernetsError(f"a file in {several}/ lacks its first line: # @package {one}.NAME")
+    settings = OmegaConf.to_container(node, resolve=True, throw_on_missing=True)
+    check(settings)
+    compile_at_first_use()
+    call = instantiate(node, _partial_=True, _convert_="all")
+    try:
+        inspect.signature(call.func).bind(**call.keywords)
+    except TypeError as error:
+        raise PokernetsError(f"{node._target_}: {error}") from None
+    with recorded(config, settings):
+        return call()
 
 
 @contextmanager
-def recorded(config: DictConfig, node: DictConfig) -> Iterator[None]:
-    """Let records made inside the block hold the command line and the settings of `node`, a part of `config`."""
-    settings = OmegaConf.to_container(node, resolve=True, throw_on_missing=True)
-    assert isinstance(settings, dict)
+def recorded(config: DictConfig, settings: Any) -> Iterator[None]:
+    """Let records made inside the block hold these plain `settings`, a part of `config`, and the command line."""
     folders = {name: str(config[name]) for name in ("artifacts", "outputs", "runs")}
     named = {
         name: folder for name, folder in folders.items() if not Path(folder).is_file()
     }  # a bundle has its own name
-    with configured({str(key): value for key, value in settings.items()}, named, command_line()):
+    with configured(settings, named, command_line()):
         yield
 
 

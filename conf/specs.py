@@ -5,17 +5,16 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any
 
-from conf.compose import call
-from conf.signatures import ConfigurationError
+from conf.compose import build
 from poker.evaluation.aivat.value_functions import ValueFunctionSpec
 from poker.play.lineup import AgentSpec
 from poker.store.artifacts import artifact_exists
 
 
-def agents(optional: Mapping[str, str] = MappingProxyType({}), **settings: Mapping[str, Any]) -> list[AgentSpec]:
+def agents(optional: Mapping[str, str] = MappingProxyType({}), **settings: Any) -> list[AgentSpec]:
     """The agents of a line-up, by name; of `optional` ones, by name, only those whose artifact there is."""
     lacking = {name for name, artifact in optional.items() if not artifact_exists(artifact)}
-    return [AgentSpec(name, partial(call, node), node) for name, node in settings.items() if name not in lacking]
+    return [AgentSpec(name, partial(build, node), node) for name, node in settings.items() if name not in lacking]
 
 
 def unhurried(settings: Mapping[str, Any]) -> list[AgentSpec]:
@@ -28,29 +27,26 @@ def unhurried(settings: Mapping[str, Any]) -> list[AgentSpec]:
     return agents(**nodes)
 
 
-def agent(settings: Mapping[str, Any] | str | None) -> AgentSpec | None:
+def agent(settings: Mapping[str, Any] | None) -> AgentSpec | None:
     """A single agent under its own name."""
-    if isinstance(settings, str):
-        raise ConfigurationError(f"another agent is chosen by agents@fallback={settings}")
-    return None if settings is None else AgentSpec(settings["name"], partial(call, settings), settings)
+    return None if settings is None else AgentSpec(settings["name"], partial(build, settings), settings)
 
 
 def reviewer(game: Mapping[str, Any], heads_up: Mapping[str, Any], ring: Mapping[str, Any]) -> AgentSpec | None:
     """The agent that reviews in place of those that play `game`: `heads_up`, or `ring` at tables of more."""
-    settings = ring if call(game).num_players > 2 else heads_up
-    return agent(settings)
+    return agent(ring if build(game).num_players > 2 else heads_up)
 
 
 def values(settings: Mapping[str, Any]) -> ValueFunctionSpec:
     """The value function of AIVAT."""
-    return ValueFunctionSpec(partial(call, settings), settings)
+    return ValueFunctionSpec(partial(build, settings), settings)
 
 
 def part(settings: Mapping[str, Any]) -> Callable[[], Any]:
     """The part that `settings` describe, built where it is called."""
-    return partial(call, settings)
+    return partial(build, settings)
 
 
 def parts(**settings: Mapping[str, Any]) -> dict[str, Callable[[], Any]]:
     """Parts by name, each built where it is called."""
-    return {name: partial(call, node) for name, node in settings.items()}
+    return {name: part(node) for name, node in settings.items()}

@@ -1,75 +1,42 @@
-"""Jobs of a sweep: the folder of each, and the table at the end."""
+"""Sweeps: a folder for what each job makes, and a table of the jobs at the end."""
 
-import hashlib
 import re
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any
 
 from hydra.core.hydra_config import HydraConfig
-from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.core.utils import JobReturn, JobStatus
+from hydra.experimental.callback import Callback
+from hydra.types import RunMode
 from omegaconf import DictConfig
 
-from conf.arguments import flags_and_settings
 
-_FOLDER_LENGTH = 100
-_PLACES = ("outputs", "runs")
-
-
-class Job(NamedTuple):
-    """A job that ended: its own settings, its folder, and the result that a sweeper takes, if it is a number."""
-
-    settings: str
-    folder: str
-    metric: float | None
+def is_sweep() -> bool:
+    """Whether the current task is one job of several (`--multirun`)."""
+    return HydraConfig.initialized() and HydraConfig.get().mode is RunMode.MULTIRUN
 
 
-@contextmanager
-def own_folder(config: DictConfig) -> Iterator[None]:
-    """Give the current job folders of its own, and let the command line be the job's inside the block: Lightning starts
-    its other processes with it, and records hold it."""
-    given = sys.argv[1:]
-    for place in _PLACES:
-        config[place] = f"{config[place]}/{_folder(given)}"
-    sys.argv[1:] = [*HydraConfig.get().overrides.task, *(f"{place}={config[place]}" for place in _PLACES)]
-    try:
-        yield
-    finally:
-        sys.argv[1:] = given
+def in_own_folder(config: DictConfig) -> DictConfig:
+    """The configuration, in which a job of a sweep has `outputs` and `runs` of its own, named after its overrides."""
+    if is_sweep():
+        folder = re.sub(r"[^\w.+-]+", "_", HydraConfig.get().job.override_dirname)
+        config.outputs, config.runs = f"{config.outputs}/{folder}", f"{config.runs}/{folder}"
+    return config
 
 
-def ended(config: DictConfig, root: str, metric: Any) -> Job:
-    """The current job, after its `own_folder`."""
-    place = config.runs if root == "evaluate" else config.outputs
-    return Job(" ".join(_swept(sys.argv[1:])), place, metric if isinstance(metric, float) else None)
+class SweepTable(Callback):
+    """Prints a line for each job at the end of a sweep: its result, if that is a number, and its overrides."""
 
+    def __init__(self) -> None:
+        self._rows: list[str] = []
 
-def table(jobs: list[Job]) -> str:
-    """A line for each job, in the order in which they ran."""
-    rows = [("settings", "metric", "folder")]
-    rows += [(job.settings, "" if job.metric is None else f"{job.metric:.6g}", job.folder) for job in jobs]
-    widths = [max(len(row[column]) for row in rows) for column in (0, 1)]
-    return "\n".join(f"{row[0]:{widths[0]}}  {row[1]:>{widths[1]}}  {row[2]}" for row in rows)
+    def on_job_end(self, config: DictConfig, job_return: JobReturn, **kwargs: Any) -> None:
+        """Note the job."""
+        completed = job_return.status is JobStatus.COMPLETED
+        result = job_return.return_value if completed else "failed"
+        text = f"{result:.6g}" if isinstance(result, float) else str(result or "")
+        self._rows.append(f"{text:>12}  {' '.join(job_return.overrides or ())}")
 
-
-def _swept(given: list[str]) -> list[str]:
-    """Overrides of the current job in which it differs from others, for the command line `given` to all."""
-    job = HydraConfig.get()
-    parsed = OverridesParser.create().parse_overrides(flags_and_settings(given)[1])
-    keys = {each.key_or_group for each in parsed if each.is_sweep_override()} | {*(job.sweeper.get("params") or ())}
-    return [override for override in job.overrides.task if override.partition("=")[0].lstrip("+") in keys]
-
-
-def _folder(given: list[str]) -> str:
-    """A name for what the current job makes; overrides that differ have different ones. A long one begins with the
-    settings that the sweep varies."""
-    name = HydraConfig.get().job.override_dirname
-    short = _safe(name)
-    if len(short) > _FOLDER_LENGTH:
-        short = (_safe("+".join(_swept(given)).replace("=", "-")) or short)[:_FOLDER_LENGTH]
-    return short if short == name else f"{short}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
-
-
-def _safe(name: str) -> str:
-    return re.sub(r"[^\w.+-]+", "_", name)
+    def on_multirun_end(self, config: DictConfig, **kwargs: Any) -> None:
+        """Print the lines in the order in which the jobs ran."""
+        print("\n".join([f"{'result':>12}  settings", *self._rows]), file=sys.stderr)

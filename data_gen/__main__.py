@@ -1,6 +1,25 @@
-"""`python -m data_gen job=NAME`: make one artifact. `--help` lists the jobs and every setting."""
+"""`python -m data_gen job=NAME [KEY=VALUE ...]`: make one artifact. `--help` lists all settings."""
 
-from conf.launch import launch, task_of
+import hydra
+from omegaconf import DictConfig
+
+from conf.entry import one_line_errors, run
+from conf.sweeps import in_own_folder
+from data_gen.support.claim import claimed
+from poker.run.errors import PokernetsError
+
+
+@one_line_errors
+@hydra.main(version_base="1.3", config_path="../conf", config_name="data_gen")
+@one_line_errors
+def main(config: DictConfig) -> None:
+    """Run the job, alone among the commands that make the same artifact."""
+    if "job" not in config:
+        raise PokernetsError("choose what to make with job=NAME; --help lists the jobs")
+    config = in_own_folder(config)
+    with claimed(config.job.output):
+        run(config, config.job)
+
 
 if __name__ == "__main__":
-    launch("data_gen", task_of("job"))
+    main()

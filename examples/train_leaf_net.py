@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from conf.compose import call, compose
+from conf.compose import build, compose
 from models.leaf.data import LeafData
 from models.leaf.module import LeafModule
 from models.training.fitting import quiet
@@ -32,7 +32,7 @@ def main(path: str = "artifacts/demo/leaf_states", epochs: str = "2") -> None:
     trainer.fit(module, data)
     print(f"Huber loss {trainer.callback_metrics['validation/huber']:.4f} pots on held-out states")
 
-    game = call(compose("train", []).game)
+    game = build(compose("train", []).game)
     flop = Betting.parse(game, "cr300c/cc")  # limp, raise to three big blinds, call; both check the flop
     rows = encode_pairs(parse_cards("Ks9d4c"), flop, 1, _hands(["AsAd", "QcJc", "7h2h"]), _hands(["KhQh"] * 3))
     with torch.inference_mode():

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 _HERE = Path(__file__).parent
-TRAINED = (_HERE if (_HERE / "models").is_dir() else _HERE.parent) / "models" / "trained"
+ROOT = _HERE if (_HERE / "models").is_dir() else _HERE.parent
+"""Folder of the entry points `train.py` and `evaluate.py`: this package in an installation, else the clone."""
+TRAINED = ROOT / "models" / "trained"
 """Bundles that come with the installation."""
 _SYSTEM = os.name
 _MODULES = {

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from conf.compose import call, compose, overrides_of
-from conf.launch import task_of
+from conf.compose import build, compose, overrides_of
+from conf.entry import run
 from poker.kernels.ahead import compile_apart
 from poker.run.machine import without_collections
 from poker.studio.serving.loaded_agent import LoadedAgent
@@ -23,7 +23,7 @@ def load_agent(source: str | Path = _LAPTOP, agent: str = "depth_limited", **set
     compile_apart()
     with without_collections():
         config = compose("evaluate", ["evaluate=match", *_overrides(source, {"agents": [agent], **settings})])
-        return LoadedAgent(call(config.agent[agent]), call(config.game), config.seed)
+        return LoadedAgent(build(config.agent[agent]), build(config.game), config.seed)
 
 
 def evaluate(name: str = "match", *, source: str | Path = _LAPTOP, **settings: Any) -> Any:
@@ -34,7 +34,8 @@ def evaluate(name: str = "match", *, source: str | Path = _LAPTOP, **settings: A
     it needs `if __name__ == "__main__":`.
     """
     compile_apart()
-    return task_of("evaluate")(compose("evaluate", [f"evaluate={name}", *_overrides(source, settings)]))
+    config = compose("evaluate", [f"evaluate={name}", *_overrides(source, settings)])
+    return run(config, config.evaluate)
 
 
 def _overrides(source: str | Path, settings: Mapping[str, Any]) -> list[str]:

@@ -1,16 +1,16 @@
 """`pokernets VERB ...`: the entry points of a clone under one name, with every setting that they have.
 
-A verb says which entry point runs and what; a first argument that is no KEY=VALUE is the value of one setting, as in
-`pokernets solve FILE`. Verbs that seat agents take the bundle of the installation, unless the command line names
-artifacts, a scale, an experiment or a game that the bundle does not have. Settings without a verb run what they choose:
-`pokernets model=leaf`, as Lightning starts the other processes of a training.
+A verb says which entry point runs and which option it chooses. A first argument that is no KEY=VALUE is the value of
+one setting, as in `pokernets solve FILE`. Verbs that seat agents use the bundle of the installation, unless the command
+line names artifacts, a scale, an experiment or a game that the bundle does not have.
 """
 
 import os
+import runpy
 import sys
 from typing import NamedTuple
 
-from pokernets import TRAINED, __version__, unsupported
+from pokernets import ROOT, TRAINED, __version__, unsupported
 
 _OTHERS = ("artifacts=", "scale=", "experiment=")
 _BUNDLED = "game=holdem_nolimit_2p"
@@ -19,10 +19,10 @@ _COMPILES = "compile all kernels for this machine, once"
 
 
 class Verb(NamedTuple):
-    """The root of the configuration that a verb runs, the group of which it chooses, and what, if that is fixed.
-    `first` is the setting that a bare first argument gives."""
+    """The entry point that a verb runs, a file below the root, the group from which it chooses, and the option, if that
+    is fixed. `first` is the setting that a bare first argument gives."""
 
-    root: str
+    script: str
     group: str
     option: str
     first: str
@@ -31,22 +31,24 @@ class Verb(NamedTuple):
 
 
 VERBS = {
-    "play": Verb("evaluate", "evaluate", "play", "", True, "a table in the browser at which you play the agent"),
-    "match": Verb("evaluate", "evaluate", "match", "", True, "agents against each other: match agents=[NAME,...]"),
-    "review": Verb("evaluate", "evaluate", "play", "log", True, "the table, with your hands to review: review FILE"),
-    "solve": Verb("evaluate", "evaluate", "spot", "spot", False, "a flop, turn or river spot: solve FILE"),
-    "flops": Verb("evaluate", "evaluate", "flops", "spot", False, "two ranges on many flops: flops FILE [flops=184]"),
-    "evaluate": Verb("evaluate", "evaluate", "", "evaluate", False, "any other measurement: evaluate NAME"),
-    "mcp": Verb("evaluate", "evaluate", "mcp", "", True, "tools for a language model, over stdin and stdout (MCP)"),
-    "train": Verb("train", "model", "", "model", False, "train a net: train NAME"),
-    "data": Verb("data_gen", "job", "", "job", False, "make what nets and agents need: data JOB"),
+    "play": Verb("evaluate.py", "evaluate", "play", "", True, "a table in the browser at which you play the agent"),
+    "match": Verb("evaluate.py", "evaluate", "match", "", True, "agents against each other: match agents=[NAME,...]"),
+    "review": Verb("evaluate.py", "evaluate", "play", "log", True, "the table, with your hands to review: review FILE"),
+    "solve": Verb("evaluate.py", "evaluate", "spot", "spot", False, "a flop, turn or river spot: solve FILE"),
+    "flops": Verb(
+        "evaluate.py", "evaluate", "flops", "spot", False, "two ranges on many flops: flops FILE [flops=184]"
+    ),
+    "evaluate": Verb("evaluate.py", "evaluate", "", "evaluate", False, "any other measurement: evaluate NAME"),
+    "mcp": Verb("evaluate.py", "evaluate", "mcp", "", True, "tools for a language model, over stdin and stdout (MCP)"),
+    "train": Verb("train.py", "model", "", "model", False, "train a net: train NAME"),
+    "data": Verb("data_gen/__main__.py", "job", "", "job", False, "make what nets and agents need: data JOB"),
 }
 
 
 def main() -> None:
     """Run the verb that the command line begins with."""
     name, *arguments = sys.argv[1:] or ["--help"]
-    verb = VERBS.get(name) or _chosen(sys.argv[1:])
+    verb = VERBS.get(name)
     if name == "--version":
         print(f"pokernets {__version__}")
     elif name in ("--help", "-h"):
@@ -63,35 +65,24 @@ def main() -> None:
         compile_missing()
     elif verb is not None:
         os.environ["POKERNETS_STARTED_BY"] = "pokernets"  # before `poker.run.commands` is imported
-        from conf.launch import launch, task_of  # noqa: PLC0415
-
-        sys.argv[1:] = overrides(verb, arguments) if name in VERBS else sys.argv[1:]
-
-        launch(verb.root, task_of(verb.group))
+        sys.argv = [str(ROOT / verb.script), *overrides(verb, arguments)]
+        runpy.run_path(sys.argv[0], run_name="__main__")
     else:
         print(f"error: pokernets has no `{name}`; it has {', '.join([*VERBS, _KERNELS])}", file=sys.stderr)
         sys.exit(2)
 
 
-def _chosen(arguments: list[str]) -> Verb | None:
-    """The verb of the first group from which settings choose."""
-    groups = {f"{verb.group}=": verb for verb in VERBS.values() if not verb.option}
-    return next((groups[group] for word in arguments for group in groups if word.startswith(group)), None)
-
-
 def overrides(verb: Verb, arguments: list[str]) -> list[str]:
-    """The arguments of the entry point for those of the verb, flags before settings."""
-    from conf.arguments import flags_and_settings  # noqa: PLC0415
+    """The arguments of the entry point for those of the verb."""
+    chosen = [f"{verb.group}={verb.option}"] if verb.option else []
+    if verb.first and arguments and "=" not in arguments[0] and arguments[0][0] not in "+~-":
+        from conf.compose import overrides_of  # noqa: PLC0415 (Hydra, which takes time to import)
 
-    flags, settings = flags_and_settings(arguments)
-    if verb.first and settings and "=" not in settings[0] and settings[0][0] not in "+~":
-        settings[0] = f"{verb.first}={settings[0]}"
-    arguments = [*flags, *settings]
-    given = [f"{verb.group}={verb.option}"] if verb.option else []
+        arguments = [*overrides_of({verb.first: arguments[0]}), *arguments[1:]]
     other_game = any(argument.startswith("game=") and argument != _BUNDLED for argument in arguments)
     if verb.seats and not other_game and not any(argument.startswith(_OTHERS) for argument in arguments):
-        given += ["scale=laptop", f"artifacts={TRAINED / 'laptop.bundle'}"]
-    return [*given, *arguments]
+        chosen += ["scale=laptop", f"artifacts={TRAINED / 'laptop.bundle'}"]
+    return [*chosen, *arguments]
 
 
 def _usage() -> str:

@@ -1,7 +1,7 @@
-"""The build step of the wheel: the packages of a clone move into `pokernets`.
+"""The build step of the wheel: the packages and entry points of a clone move into `pokernets`.
 
-So an installation takes one name. Imports are rewritten; names in strings, as `_target_` in conf/, stay and are
-resolved by `poker.store.naming`. Editable installations keep the folders of the clone.
+So an installation takes one name, and a user's own `models` or `conf` stay importable. Imports and the dotted names in
+YAML files are rewritten. Editable installations keep the folders of the clone.
 """
 
 import re
@@ -11,8 +11,10 @@ from pathlib import Path
 from setuptools.command.build_py import build_py
 from setuptools.command.egg_info import egg_info
 
-_MOVED = ("conf", "data_gen", "models", "poker")
-_IMPORT = re.compile(rf"^(\s*(?:from|import) )(?=(?:{'|'.join(_MOVED)})[. ])", re.MULTILINE)
+_PACKAGES = ("conf", "data_gen", "models", "poker")
+_SCRIPTS = ("evaluate.py", "train.py")
+_IMPORT = re.compile(rf"^(\s*(?:from|import) )(?=(?:{'|'.join(_PACKAGES)})[. ])", re.MULTILINE)
+_DOTTED_NAME = re.compile(rf"(?<![\w./$])(?=(?:{'|'.join(_PACKAGES)})(?:\.[A-Za-z_]\w*){{2,}})")
 
 
 class BuildInside(build_py):
@@ -35,9 +37,13 @@ class OneName(egg_info):
 def move_inside(library: Path) -> None:
     """Move the packages in `library` into its `pokernets`, of which nothing is left from an earlier build."""
     inside = library / "pokernets"
-    for name in _MOVED:
+    for name in _PACKAGES:
         shutil.rmtree(inside / name, ignore_errors=True)
+        shutil.move(library / name, inside / name)
+    for name in _SCRIPTS:
         shutil.move(library / name, inside / name)
     (inside / "wheel.py").unlink()
     for file in inside.rglob("*.py"):
         file.write_text(_IMPORT.sub(r"\1pokernets.", file.read_text()))
+    for file in inside.rglob("*.yaml"):
+        file.write_text(_DOTTED_NAME.sub("pokernets.", file.read_text()))

@@ -2,12 +2,13 @@
 
 import contextlib
 import io
+import runpy
 import sys
 from typing import Any, NamedTuple
 from unittest import mock
 
-from conf.compose import call, chosen, compose
-from conf.launch import launch, task_of
+from conf.compose import compose
+from conf.entry import run
 from tests.killed import ROOT
 
 _GROUPS = {"data_gen/__main__.py": "job", "evaluate.py": "evaluate", "train.py": "model"}
@@ -21,7 +22,7 @@ class Done(NamedTuple):
 
 def run_here(command: str, *arguments: object) -> Done:
     """`data_gen`, `evaluate` or `train` with these arguments; what is no error of a user is raised."""
-    script = next(script for script in _GROUPS if script.startswith(command))
+    script = str(ROOT / next(script for script in _GROUPS if script.startswith(command)))
     status: object = 0
     with (
         mock.patch.object(sys, "argv", [script, *map(str, arguments)]),
@@ -30,13 +31,14 @@ def run_here(command: str, *arguments: object) -> Done:
         contextlib.chdir(ROOT),
     ):
         try:
-            launch(command, task_of(_GROUPS[script]))
+            runpy.run_path(script, run_name="__main__")
         except SystemExit as left:
-            status = left.code
+            status = left.code or 0
     return Done(status, stdout.getvalue(), stderr.getvalue())
 
 
 def call_here(command: str, *settings: object) -> Any:
     """The result of what the settings choose; errors are raised."""
     group = next(group for script, group in _GROUPS.items() if script.startswith(command))
-    return call(chosen(compose(command, [*map(str, settings)]), group))
+    config = compose(command, [*map(str, settings)])
+    return run(config, config[group])

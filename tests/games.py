@@ -1,25 +1,44 @@
-"""The games of `conf/game` and the bet menus of `conf/bets`, for tests that play them."""
+"""The options of `conf`, and the games and bet menus among them, for tests that play them."""
 
-from hydra.utils import instantiate
+from functools import cache
+from typing import Any
 
-from conf.help import CONF, values_of
+from omegaconf import OmegaConf
+
+from conf.compose import CONF, build, compose
 from poker.game.rules import Rules
 from poker.tree import BetMenu
 
-__all__ = ["CONF", "HEADS_UP", "LEDUC", "SIX", "load_menu", "load_rules"]
+__all__ = ["CONF", "HEADS_UP", "LEDUC", "SIX", "choices", "load_menu", "load_rules", "option", "resolve"]
+
+
+def choices(group: str) -> list[str]:
+    """The options of a configuration group."""
+    return sorted(file.stem for file in (CONF / group).glob("*.yaml"))
+
+
+@cache
+def option(group: str, name: str) -> Any:
+    """The settings that `<group>=<name>` chooses, as plain values."""
+    root = "base" if group in ("game", "exploration") else "evaluate" if group == "leaf" else "data_gen"
+    return resolve(compose(root, [f"{group}={name}"])[group])
+
+
+def resolve(node: Any) -> Any:
+    """A configuration node as plain values."""
+    return OmegaConf.to_container(node, resolve=True, throw_on_missing=True)
 
 
 def load_rules(name: str) -> Rules:
     """The game that `game=<name>` chooses."""
-    values = {key: value for key, value in values_of("game", name).items() if key != "defaults"}
-    rules = instantiate(values, _convert_="all")
+    rules = build(option("game", name))
     assert isinstance(rules, Rules)
     return rules
 
 
 def load_menu(name: str) -> BetMenu:
     """The bet menu that `bets=<name>` chooses."""
-    menu = instantiate({key: value for key, value in values_of("bets", name).items() if key != "defaults"})
+    menu = build(option("bets", name))
     assert isinstance(menu, BetMenu)
     return menu
 

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from conf.help import choices
 from poker.formats.acpc.log import payoffs_elsewhere
 from poker.formats.played import table_rules
 from poker.game.rules import CALL, FOLD, Rules
 from poker.game.state import HandState, Legal
+from tests.games import choices
 
 GAMES = [name for name in choices("game") if name != "acpc"]
 """All games of `conf/game` but the one that is read from a file."""

@@ -6,12 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from conf.compose import call, compose, resolve
-from conf.signatures import check
+from conf.checks import check
+from conf.compose import build, compose
 from poker.spots.flop_report import flop_keys
 from poker.spots.spots import spot_of
 from poker.store.artifacts import MissingArtifactError
 from pokernets.command import VERBS, overrides
+from tests.games import resolve
 from tests.killed import ROOT
 
 _PAGES = [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]
@@ -38,7 +39,11 @@ def _commands() -> dict[str, tuple[str, str, list[str]]]:
                 one_job = [_SWEEP.sub(r"\1", argument) for argument in arguments]
                 commands[name] = (*_SCRIPTS[program.removeprefix("python ")], one_job)
             elif (verb := VERBS.get(arguments[0])) is not None and (arguments[1:] or not verb.first):
-                commands[name] = (verb.root, verb.group, overrides(verb, arguments[1:]))
+                commands[name] = (
+                    verb.script.partition("/")[0].removesuffix(".py"),
+                    verb.group,
+                    overrides(verb, arguments[1:]),
+                )
     return commands
 
 
@@ -53,7 +58,7 @@ def test_it_is_composed(command: str, tmp_path: Path, monkeypatch: pytest.Monkey
     check(node)
     if group == "job" and "blueprint" in node:
         with pytest.raises(MissingArtifactError):
-            call(node)
+            build(node)
 
 
 def test_the_spot_of_the_page_is_solved_on_flops(tmp_path: Path) -> None:

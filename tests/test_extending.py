@@ -15,9 +15,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from conf.compose import compose
-from conf.launch import task_of
-from conf.signatures import ConfigurationError
 from models.opponent.inference import load_opponent_net
 from models.training.export import export_net
 from models.training.inference import LEAF_NET, LeafNet, leaf_stamp
@@ -140,7 +137,7 @@ class Broken(nn.Module):
 def test_an_error_in_code_of_the_user_is_one_line_with_its_place(
     tmp_path: Path, extension: Extension, evaluation: tuple[str, ...], line: int
 ) -> None:
-    error = extension(BROKEN)("evaluate.py", f"evaluate={evaluation[0]}", *evaluation[1:], status=1).stderr
+    error = extension(BROKEN)("evaluate.py", f"evaluate={evaluation[0]}", *evaluation[1:], status=2).stderr
     assert error.splitlines()[-1].startswith("error: ")
     assert error.endswith(f"ValueError: no idea ({tmp_path}/mine/broken.py, line {line})\n")
 
@@ -193,14 +190,6 @@ def test_an_evaluation_is_a_function_and_a_file(tmp_path: Path, extension: Exten
     assert record["out"] == record["configuration"]["out"] == "runs/stacks"
     assert "<td>kuhn</td><td>2 ± ?</td>" in (folder / "report.html").read_text()
     assert (folder / "results.png").exists()
-
-
-def test_a_file_without_its_package_is_told(tmp_path: Path) -> None:
-    (tmp_path / "agents").mkdir()
-    (tmp_path / "agents" / "bare.yaml").write_text("_target_: poker.agents.simple.AlwaysCall\nname: bare\n")
-    config = compose("evaluate", ["evaluate=match", "agents=[bare,random]", f"hydra.searchpath=[{tmp_path}]"])
-    with pytest.raises(ConfigurationError, match=r"a file in agents/ lacks its first line: # @package agent\.NAME"):
-        task_of("evaluate")(config)
 
 
 SOLVER = {

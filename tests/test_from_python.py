@@ -149,7 +149,7 @@ def test_mistakes_are_told() -> None:
         pokernets.leaf_values(flop, ["KsQh"], ["AsAd"], player=0)
     with pytest.raises(PokernetsError, match="1 hands of the player and 0"):
         pokernets.leaf_values(flop, ["KdQh"], [], player=0)
-    with pytest.raises(PokernetsError, match="did you mean 'search'"):
+    with pytest.raises(PokernetsError, match="Could not override 'serch'"):
         pokernets.load_agent(serch="quick")
 
 

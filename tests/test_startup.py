@@ -51,7 +51,7 @@ def test_what_a_command_does_not_use_is_not_imported(
     assert done.returncode == status, done.stderr[-2000:]
     lines = [line for line in done.stderr.splitlines() if line.startswith("import time:")]
     imported = {line.rpartition("|")[2].strip() for line in lines}
-    assert {"conf.launch", "hydra"} <= imported
+    assert {"conf.entry", "hydra"} <= imported
     heavy = [name for name in (*ALWAYS_LATER, *unused) if name in imported]
     assert not heavy
 

@@ -12,6 +12,7 @@ from poker.game.rules import CALL, FOLD, Rules, rules_from
 from poker.game.state import HandState, Policy
 from poker.solvers.blueprint import KIND, Blueprint
 from poker.store.artifacts import artifact_exists, open_artifact, refuses_by_name
+from poker.store.entropy import drawn_seed
 from poker.tree.translation import HistoryTranslator
 
 _UNMET_RAISES = 3
@@ -35,11 +36,11 @@ class BlueprintAgent(SamplingAgent):
 
     quick_policy = "blueprint"
 
-    def __init__(self, *, name: str, blueprint: Blueprint, translation_seed: int) -> None:
+    def __init__(self, *, name: str, blueprint: Blueprint, translation_seed: int | None) -> None:
         super().__init__(name)
         self.blueprint = blueprint
         self._translator = HistoryTranslator(blueprint.tree, translation_seed)
-        self.reset(translation_seed)
+        self.reset(drawn_seed(translation_seed))
 
     def check_game(self, game: Rules) -> None:
         self.blueprint.rules.must_fit(game, f"the blueprint that `{self.name}` plays")

@@ -33,7 +33,7 @@ class ChartAgent(BlueprintAgent):
 
     quick_policy = ""
 
-    def __init__(self, *, name: str, blueprint: Blueprint, translation_seed: int, charts: str | None) -> None:
+    def __init__(self, *, name: str, blueprint: Blueprint, translation_seed: int | None, charts: str | None) -> None:
         super().__init__(name=name, blueprint=blueprint, translation_seed=translation_seed)
         path = Path(charts or SIX_MAX)
         try:

@@ -9,22 +9,27 @@
 """
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 from poker.agents.local_best_response import LbrActions
+from poker.evaluation.aivat.value_functions import ValueFunctionSpec
 from poker.evaluation.matches.match import WIDTH, MatchSettings
 from poker.evaluation.matches.match import run as run_match
 from poker.evaluation.matches.match_results import MatchResults
 from poker.evaluation.matches.results import SHORT
+from poker.game.rules import Rules
 from poker.play.lineup import AgentSpec
 from poker.report import Report, Section, Table, Text
+from poker.run.parallel import Cluster
 from poker.run.progress import Console
 from poker.store.artifacts import fingerprint_of, open_artifact
 
 
 def run(
     *,
+    game: Rules,
     agents: Sequence[AgentSpec],
     adversary: Mapping[str, LbrActions],
     answering: Sequence[str],
@@ -38,8 +43,10 @@ def run(
     seed: int,
     aivat: bool,
     fresh: bool,
+    fallback: AgentSpec | None,
+    values: ValueFunctionSpec | None,
+    cluster: Cluster,
     out: str,
-    **match: Annotated[Any, run_match],
 ) -> dict[str, MatchResults]:
     """Play both matches, as far as they are not kept already, read what training measured, and print the tables.
 
@@ -50,16 +57,15 @@ def run(
     for name, path in opponent_nets.items():
         trained[f"opponent net, {name}, log-loss"] = open_artifact(path, "opponent_net")
     specs = {spec.name: spec for spec in agents}
-    answers = run_match(
+    match = partial(run_match, game=game, fallback=fallback, values=values, cluster=cluster, verbose=False)
+    answers = match(
         agents=[specs[name] for name in answering],
         adversary=adversary,
         adversaries=list(adversary),
         settings=MatchSettings(hands=answering_hands, seed=seed, aivat=aivat, fresh=fresh),
         out=f"{out}/lbr",
-        verbose=False,
-        **match,
     )
-    learned = run_match(
+    learned = match(
         agents=[specs[name] for name in (*learning, leaky)],
         settings=MatchSettings(
             hands=learning_hands,
@@ -71,8 +77,6 @@ def run(
             lineups=[[name, leaky] for name in learning],
         ),
         out=f"{out}/matches",
-        verbose=False,
-        **match,
     )
     losses = {name: _losses(net.counts) for name, net in trained.items()}
     sections: list[Section] = [

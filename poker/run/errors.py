@@ -13,7 +13,9 @@ _CONTROLS = ("Cc", "Cf", "Cs", "Zl", "Zp")
 """Categories of characters that control how text is shown, or are none."""
 
 _ROOT = Path(__file__).parents[2]
-_NOT_OF_THE_USER = [_ROOT / name for name in ("poker", "pokernets", "models", "conf", "data_gen")]
+_NOT_OF_THE_USER = [
+    _ROOT / name for name in ("poker", "pokernets", "models", "conf", "data_gen", "train.py", "evaluate.py")
+]
 _NOT_OF_THE_USER += [Path(sysconfig.get_path("stdlib"))]
 """Folders whose code is not the user's."""
 _INSTALLED = {"site-packages", "dist-packages"}

@@ -18,15 +18,16 @@ from poker.game.betting import Betting
 from poker.game.rules import CALL, FOLD
 from poker.game.state import Policy
 from poker.kernels.types import Singles
+from poker.store.entropy import drawn_seed
 from poker.tree.betting_tree import BettingTree, Kind
 
 
 class HistoryTranslator:
     """Reads heads-up or multi-player histories of `tree.rules` from the start of the hand."""
 
-    def __init__(self, tree: BettingTree, seed: int) -> None:
+    def __init__(self, tree: BettingTree, seed: int | None) -> None:
         self._tree = tree
-        self._seed = seed
+        self._seed = drawn_seed(seed)
 
     def node(self, betting: Betting) -> int | None:
         """The tree's decision node for `betting`, or None where the tree's hand has run apart from the real one.

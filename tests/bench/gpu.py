@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from conf.compose import call, compose
+from conf.compose import build, compose
 from models.leaf.data import LeafData
 from models.leaf.runner import LeafRunner
 from models.training.fitting import quiet
@@ -157,8 +157,8 @@ def subgames(device: str, sizes: Sizes, artifacts: Path = BUNDLE) -> list[Found]
     """Flop rounds after a raise and a call with every hand, the menu and the leaf net of the agent, as one batch."""
     settings = ["evaluate=match", "agents=[depth_limited]", f"artifacts={artifacts}", f"search.solver.device={device}"]
     config = compose("evaluate", [*settings, *sizes.settings])
-    game, rng = call(config.game), np.random.default_rng(1)
-    agent = next(spec for spec in call(config.agent) if spec.name == "depth_limited").build(game)
+    game, rng = build(config.game), np.random.default_rng(1)
+    agent = next(spec for spec in build(config.agent) if spec.name == "depth_limited").build(game)
     boards = [tuple(sorted(rng.choice(52, 3, replace=False).tolist())) for _ in range(sizes.boards)]
     requests = []
     for number in range(sizes.subgames):
@@ -189,9 +189,9 @@ def tables(device: str, sizes: Sizes, artifacts: Path = BUNDLE) -> list[Found]:
     """One hand at every table, the depth-limited agent against itself, agents and first solves included."""
     settings = ["evaluate=match", "agents=[depth_limited]", f"artifacts={artifacts}", f"search.solver.device={device}"]
     config = compose("evaluate", [*settings, *sizes.settings])
-    specs = {spec.name: spec for spec in call(config.agent)}
+    specs = {spec.name: spec for spec in build(config.agent)}
     lineup = LineUp(("depth_limited", "depth_limited"))
-    worker = Worker(Rotation(call(config.game), config.seed, 1), specs, tables=sizes.tables)
+    worker = Worker(Rotation(build(config.game), config.seed, 1), specs, tables=sizes.tables)
     begin = time.perf_counter()
     played = [record for _, record in worker.play_all([(lineup, deal) for deal in range(sizes.tables // 2)])]
     seconds, hands = time.perf_counter() - begin, sum(len(record.lines) for record in played)

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from conf.compose import call, compose
+from conf.compose import build, compose
 from poker.agents.base import SamplingAgent, SolvingAgent
 from poker.agents.look_ahead import GainsByAction, LookAheadActions, LookAheadResponse
 from poker.game.betting import Betting
@@ -42,11 +42,11 @@ def main(name: str, deals: int, out: Path, streets: list[str], settings: list[st
     if not any(setting.startswith("adversaries=") for setting in settings):
         settings = [*settings, f"adversaries=[{','.join(ADVERSARIES)}]"]
     config = compose("evaluate", ["evaluate=lbr", f"agents=[{name}]", *settings])
-    rules: Rules = call(config.game)
-    agent: SamplingAgent = call(config.agent[name])
+    rules: Rules = build(config.game)
+    agent: SamplingAgent = build(config.agent[name])
     if isinstance(agent, SolvingAgent):  # its solutions serve all bets that they hold
         agent.solved_values(public_state(Betting.start(rules), ()), 0)
-    actions: dict[str, LookAheadActions] = {str(adversary): call(node) for adversary, node in config.adversary.items()}
+    actions: dict[str, LookAheadActions] = {str(adversary): build(node) for adversary, node in config.adversary.items()}
     planners = {
         street: {
             adversary: LookAheadResponse(

@@ -5,7 +5,7 @@ from typing import Any
 
 from omegaconf import DictConfig, OmegaConf
 
-from conf.arguments import command_line
+from conf.entry import command_line
 from poker.run.atomic import MANIFEST
 from poker.store.provenance import fingerprints, portable, provenance
 

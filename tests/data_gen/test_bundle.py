@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 from omegaconf import DictConfig
 
-from conf.compose import call, compose
-from conf.launch import task_of
+from conf.compose import build, compose
 from models.training.export import export_net
 from models.training.inference import LEAF_NET, leaf_stamp
 from models.training.mlp import Mlp
@@ -42,7 +41,7 @@ QUICK = ("search.solver.iterations=[4,2]", "leaves.clusters=8", "search.menu.flo
 
 def _agent(name: str, artifacts: Path, *overrides: str) -> PolicyAgent:
     config = _match(f"agents=[{name}]", f"artifacts={artifacts}", *QUICK, *overrides)
-    agent = call(config.agent[name])
+    agent = build(config.agent[name])
     assert isinstance(agent, PolicyAgent)
     return agent
 
@@ -52,7 +51,7 @@ def _match(*overrides: str) -> DictConfig:
 
 
 def _pack(folder: Path, *overrides: str) -> Path:
-    task_of("job")(compose("data_gen", ["job=bundle", f"artifacts={folder}", f"runs={folder}/runs", *overrides]))
+    call_here("data_gen", "job=bundle", f"artifacts={folder}", f"runs={folder}/runs", *overrides)
     return Path(f"{folder}.bundle")
 
 
@@ -75,7 +74,7 @@ def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def _write_blueprint(folder: Path, cards: CardAbstraction) -> None:
     bets = bet_menu(preflop=[[1], ["a"]], flop=[["a"]], turn=[["a"]], river=[["a"]])
-    tree = build_tree(Betting.start(call(_match().game)), bets)
+    tree = build_tree(Betting.start(build(_match().game)), bets)
     whole = CardAbstraction(cards.tables, (169, 300, 2, 1), cards.fingerprint)
     always_call(tree, whole).save(folder / "blueprint", {}, {})
 
@@ -100,7 +99,7 @@ def _write_table(folder: Path, values: np.ndarray[Any, Any]) -> None:
 
 
 def _states() -> list[HandState]:
-    dealt = HandState.deal(call(_match().game), np.random.default_rng(1))
+    dealt = HandState.deal(build(_match().game), np.random.default_rng(1))
     return [dealt, dealt.apply(0).apply(0), dealt.apply(300).apply(0)]
 
 
@@ -161,7 +160,7 @@ def test_agents_that_it_does_not_seat_are_named(made: Path) -> None:
     with pytest.raises(MissingArtifactError, match=f"no abstraction at {bundle}"):
         _agent("depth_limited", bundle, "leaf=rollout")
     with pytest.raises(PokernetsError, match="is a bundle, which is only read: say where to write with outputs=DIR"):
-        task_of("job")(compose("data_gen", ["job=leaf_table", f"artifacts={bundle}"]))
+        call_here("data_gen", "job=leaf_table", f"artifacts={bundle}")
     with pytest.raises(MissingArtifactError, match=r"no bundle at none\.bundle"):
         _agent("depth_limited", Path("none.bundle"))
 
@@ -170,9 +169,9 @@ def test_optional_agents_sit_where_their_artifacts_are(made: Path) -> None:
     """In a bundle too: the agent that learns is offered where its net is."""
     for folder in (made, _pack(made)):
         table = compose("evaluate", ["evaluate=play", f"artifacts={folder}"])
-        assert [spec.name for spec in call(table.agent)] == ["depth_limited"]
+        assert [spec.name for spec in build(table.agent)] == ["depth_limited"]
         table.artifacts = str(TRAINED)
-        assert [spec.name for spec in call(table.agent)] == ["depth_limited", "depth_limited_exploit_net"]
+        assert [spec.name for spec in build(table.agent)] == ["depth_limited", "depth_limited_exploit_net"]
 
 
 def test_what_cannot_be_packed_is_refused(made: Path, tmp_path: Path) -> None:
@@ -204,10 +203,10 @@ def flop_holdem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     folder, rng = tmp_path / "made", np.random.default_rng(3)
     buckets = ["job=abstraction", "abstraction=flop_strength", "abstraction.flop=20", f"job.others={tmp_path}/none"]
-    task_of("job")(compose("data_gen", [*buckets, f"artifacts={folder}"]))
+    call_here("data_gen", *buckets, f"artifacts={folder}")
     cards = CardAbstraction.load(folder / "abstraction")
     bets = bet_menu(preflop=[["a"]], flop=[["a"]], turn=[], river=[])
-    tree = build_tree(Betting.start(call(_match(*FLOP_HOLDEM).game)), bets)
+    tree = build_tree(Betting.start(build(_match(*FLOP_HOLDEM).game)), bets)
 
     def strategy(node: int) -> np.ndarray[Any, Any]:
         size = int(tree.num_children[node]), cards.num_buckets[int(tree.street[node])]
@@ -219,7 +218,7 @@ def flop_holdem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def _blueprint_of(source: Path) -> BlueprintAgent:
     config = _match(*FLOP_HOLDEM, f"artifacts={source}")
-    agent = call(config.agent.blueprint)
+    agent = build(config.agent.blueprint)
     assert isinstance(agent, BlueprintAgent)
     return agent
 

@@ -13,12 +13,13 @@ from hydra.utils import instantiate
 from lightning.pytorch import callbacks
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-from conf.compose import compose, resolve
+from conf.compose import compose
 from models.training.fitting import EarlyStopping, recipe
 from models.training.inference import LEAF_NET, LeafNet
 from poker.solvers.blueprint import CONTINUATIONS
 from poker.store.artifacts import canonical_json, open_artifact
 from tests.commands import Done, run_here
+from tests.games import resolve
 from tests.killed import ROOT, run_killed
 from tests.models.shards import NOISE, truth, write_leaf_states
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from conf.compose import compose, resolve
+from conf.compose import compose
 from poker.run.errors import PokernetsError
 from poker.solvers.vector.solver import SolveProgress, VectorSolver
 from poker.spots.explorer import Solve, seconds_left, totals, view_csv, view_record
@@ -21,6 +21,7 @@ from poker.spots.report import Settings
 from poker.spots.solution import load_solution
 from poker.spots.spots import read_spot, spot_of
 from poker.store.provenance import configured
+from tests.games import resolve
 from tests.solvers.games import SPOTS
 
 SETTINGS = Settings("apdcfr", 0.005, 500, threads=1, memory_limit_gib=1.0)

@@ -6,12 +6,13 @@ from typing import Any
 
 import pytest
 
-from conf.compose import compose, resolve
+from conf.compose import compose
 from poker.run.errors import PokernetsError
 from poker.solvers.vector.solver import VectorSolver
 from poker.spots.report import Settings, run
 from poker.spots.solution import load_solution
 from poker.spots.spots import read_spot, spot_of
+from tests.games import resolve
 from tests.report.scalars import read_scalars
 from tests.solvers.games import SPOTS
 

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 from omegaconf import OmegaConf
 
-from conf.arguments import command_line
-from conf.launch import _folders
+from conf.entry import command_line, recorded
 from poker.store.artifacts import write_artifact
 from poker.store.provenance import configured, portable, provenance
 from tests.killed import ROOT
@@ -90,7 +89,7 @@ def test_a_bundle_keeps_its_name(tmp_path: Path) -> None:
     file = tmp_path / "mine.bundle"
     file.touch()
     config = OmegaConf.create({"artifacts": "/made/x", "outputs": str(file), "runs": "/made/runs"})
-    with configured({}, _folders(config)):
+    with recorded(config, {}):
         assert portable(f"artifacts={file} log=/made/runs/x.log") == "artifacts=mine.bundle log=runs/x.log"
 
 

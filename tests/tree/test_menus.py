@@ -5,13 +5,12 @@ from typing import Any
 
 import pytest
 
-from conf.compose import call, compose
-from conf.help import choices
+from conf.compose import build, compose
 from poker.game.state import Betting
 from poker.tree.build import build_tree
 from poker.tree.menus import MenuError, bet_menu
 from tests.games import HEADS_UP as RULES
-from tests.games import load_menu, load_rules
+from tests.games import choices, load_menu, load_rules
 from tests.random_play import nolimit
 from tests.search.even_leaf import EvenLeaf, even_solver
 
@@ -68,7 +67,7 @@ def test_searches_have_bets_for_every_street_that_they_look_ahead_to(option: str
     game = ["game=flop_holdem_nolimit"] if option == "flop_holdem" else []
     config = compose("evaluate", ["evaluate=match", f"search={option}", "agents=[depth_limited]", *game])
     streets = range(len(config.agent.depth_limited.leaves) + 1, len(config.game.board_cards))
-    call(config.search).ahead.check_given(streets, "search.ahead")
+    build(config.search).ahead.check_given(streets, "search.ahead")
 
 
 @pytest.mark.parametrize(("turn", "given"), [({}, False), ({"turn": []}, True), ({"turn": None}, True)])

@@ -7,7 +7,7 @@ own cards only pick the row to sample from.
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Annotated, Any
+from typing import Any
 
 from poker.agents.searching.base import Searched, SearchingAgent
 from poker.depth_limit.evaluator import GiveUpContinuation, LeafEvaluator
@@ -46,7 +46,7 @@ class DepthLimitedAgent(SearchingAgent):
         leaves: list[LeafEvaluator],
         search: SearchSettings,
         gives_up: bool = False,
-        **changes: Annotated[Any, SearchSettings],
+        **changes: Any,
     ) -> None:
         heads_up_game(name, game)
         settings = replace(search, **changes)

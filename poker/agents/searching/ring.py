@@ -24,6 +24,7 @@ from poker.search.opponent_decision import Believed, SolvedDecision, decision
 from poker.search.settings import SearchSettings
 from poker.solvers.blueprint import Blueprint
 from poker.solvers.sampling.subgame import RolledOut
+from poker.store.entropy import drawn_seed
 from poker.store.lru_cache import LRUCache
 from poker.tree.translation import HistoryTranslator
 
@@ -44,11 +45,12 @@ class DepthLimitedRingAgent(SearchingAgent):
         *,
         name: str,
         blueprint: Blueprint,
-        translation_seed: int,
+        translation_seed: int | None,
         search: SearchSettings,
         factor: float,
     ) -> None:
         super().__init__(name, Clock(search.seconds_per_decision, search.seconds_per_hand))
+        translation_seed = drawn_seed(translation_seed)
         self._blueprint = BlueprintAgent(name=name, blueprint=blueprint, translation_seed=translation_seed)
         self.settings = search
         rolled_out = RolledOut(blueprint, HistoryTranslator(blueprint.tree, translation_seed), factor)

@@ -19,6 +19,7 @@ from poker.game.rules import Rules
 from poker.kernels.types import Board, Ranges, Singles
 from poker.solvers.blueprint import CONTINUATIONS, Blueprint
 from poker.solvers.vector.leaves import LeafValues
+from poker.store.entropy import drawn_seed
 from poker.store.lru_cache import LRUCache
 
 _REMEMBERED_BOARDS = 32
@@ -54,7 +55,7 @@ class RolloutLeaf(LeafEvaluator):
         clusters: int | None,
         hands_per_cluster: int,
         runouts: int,
-        seed: int,
+        seed: int | None,
     ) -> None:
         self._blueprint = blueprint
         self._continuations = Continuations(blueprint, Biased(factor).of(blueprint))
@@ -62,7 +63,7 @@ class RolloutLeaf(LeafEvaluator):
         self._clusters = clusters
         self._hands_per_cluster = hands_per_cluster
         self._runouts = runouts
-        self._seed = seed
+        self._seed = drawn_seed(seed)
         self._samples: LRUCache[Board, _Sample] = LRUCache(_REMEMBERED_BOARDS)
         self._values: LRUCache[tuple[Board, int], Singles] = LRUCache(_REMEMBERED_NODES)
 

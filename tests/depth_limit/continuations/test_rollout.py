@@ -6,7 +6,6 @@ import itertools
 import numpy as np
 import pytest
 
-from conf.help import values_of
 from poker.abstraction.buckets import SmallGameBuckets
 from poker.abstraction.dealers import sample_boards
 from poker.abstraction.equities import hand_ranks
@@ -20,7 +19,7 @@ from poker.solvers.blueprint import CONTINUATIONS, Blueprint
 from poker.solvers.subtree import subtree
 from poker.tree import Kind, build_tree
 from tests.blueprints import random_blueprint
-from tests.games import LEDUC, load_rules
+from tests.games import LEDUC, load_rules, option
 
 FACTOR = 10.0
 
@@ -28,7 +27,7 @@ FACTOR = 10.0
 def test_the_bias_is_that_of_the_paper_wherever_it_is_set() -> None:
     """[DLS] section 4: ten times as likely. Tables, nets and roll-outs in play must mean the same by a continuation."""
     places = ("continuations", "biased"), ("leaf", "rollout"), ("agents", "depth_limited_ring")
-    set_factors = [values_of(*place)["factor"] for place in places]
+    set_factors = [option(*place)["factor"] for place in places]
     default = inspect.signature(Blueprint.biased).parameters["factor"].default
     assert [Biased().factor, default, *set_factors] == [10.0] * 5
 

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from conf.compose import call, compose
-from conf.help import choices
+from conf.compose import build, compose
 from poker.agents.simple import RandomAgent
 from poker.evaluation.aivat.heads_up import Aivat
 from poker.evaluation.aivat.value_functions import (
@@ -24,7 +23,7 @@ from poker.game.state import PolicyFunction
 from poker.play.lineup import AgentSpec
 from tests.evaluation.aivat.test_heads_up import moments, wrong_values
 from tests.evaluation.small_games import RandomPolicy
-from tests.games import LEDUC, load_rules
+from tests.games import LEDUC, choices, load_rules
 from tests.matches import play_match
 
 
@@ -111,7 +110,7 @@ def test_policies_of_an_agent_are_the_same_from_hand_to_hand(tmp_path: Path) -> 
 
 @pytest.mark.parametrize("name", choices("values"))
 def test_every_choice_is_known_to_the_command_line(name: str) -> None:
-    spec = call(compose("evaluate", ["evaluate=match", f"values={name}"]).given["values"])
+    spec = build(compose("evaluate", ["evaluate=match", f"values={name}"]).evaluate["values"])
     assert (spec.mark is None) == (name == "fold_equity")
     assert str(spec.settings["_target_"]).startswith("poker.evaluation.aivat.")
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from conf.compose import compose, resolve
+from conf.compose import compose
 from poker.agents.base import Agent
 from poker.agents.local_best_response import LbrActions, LbrStreet, geometric_sizes
 from poker.agents.searching.heads_up import DepthLimitedAgent
@@ -23,7 +23,7 @@ from poker.search.round_solver import DepthLimitedSolver, Request, RoundSolution
 from poker.search.settings import SearchSettings
 from poker.tree import bet_menu
 from tests.commands import run_here
-from tests.games import load_rules
+from tests.games import load_rules, resolve
 from tests.matches import play_match
 from tests.search.even_leaf import EvenLeaf
 

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from conf.help import values_of
 from poker.abstraction.buckets import SmallGameBuckets
 from poker.abstraction.dealers import SmallGameDealer
 from poker.game.state import Betting
@@ -16,7 +15,7 @@ from poker.solvers.sampling.base import SamplingSolver
 from poker.solvers.sampling.mccfr import ExternalSampling, OutcomeSampling
 from poker.solvers.sampling.uct import Uct
 from poker.tree import build_tree
-from tests.games import load_rules
+from tests.games import load_rules, option
 from tests.solvers.openspiel import measured
 from tests.solvers.sampling.test_tree import three_players
 
@@ -40,7 +39,7 @@ def solver(name: str, game: str, **settings: Any) -> SamplingSolver:
     rules = three_players() if game == "three" else load_rules(game)
     kind, options = SOLVERS[name]
     if kind is Uct:
-        constants: Any = values_of("exploration", "leduc" if game == "three" else game)
+        constants: Any = option("exploration", "leduc" if game == "three" else game)
         options = {**constants[name], **options}
     options = {"seed": 1, "batch": 500, **options, **settings}
     return kind(build_tree(Betting.start(rules)), SmallGameBuckets(rules), SmallGameDealer(rules), **options)

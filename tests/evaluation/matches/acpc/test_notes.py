@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from conf.compose import call, compose, resolve
+from conf.compose import build, compose
 from poker.agents.simple import RandomAgent
 from poker.evaluation.aivat.heads_up import Aivat
 from poker.evaluation.aivat.value_functions import CheckDown, FoldEquityValues
@@ -17,7 +17,7 @@ from poker.game.state import PolicyFunction
 from poker.play.notes import Notes
 from poker.run.errors import PokernetsError
 from tests.evaluation.matches.acpc.table import RANDOM, deal
-from tests.games import LEDUC
+from tests.games import LEDUC, resolve
 from tests.matches import replayed
 
 HANDS = 60
@@ -140,5 +140,5 @@ def test_a_last_line_that_a_kill_cut_short_is_left_out(played: tuple[Path, list[
 
 def test_replay_takes_value_functions_from_the_command_line() -> None:
     settings = resolve(compose("evaluate", ["evaluate=replay", "log=x", "values=fold_equity", "notes=[a,b]"]).evaluate)
-    assert isinstance(call(settings["values"])(), FoldEquityValues)
+    assert isinstance(build(settings["values"])(), FoldEquityValues)
     assert settings["notes"] == ["a", "b"]

@@ -1,0 +1,61 @@
+"""Checks of plain settings against the parameters that they are given to, before anything is built."""
+
+import inspect
+import math
+from collections.abc import Sequence
+from types import NoneType, UnionType
+from typing import Any, Union, get_args, get_origin, get_type_hints
+
+from hydra.utils import get_object
+
+from poker.run.errors import PokernetsError
+
+_PLAIN = (int, float, str, bool, NoneType)
+_LEAST = {"threads": 1, "batch_rows": 1, "epoch_rows": 1, "shards": 1, "patience": 0, "weight_decay": 0}
+_POSITIVE = ("learning_rate", "huber_delta")
+
+
+def check(node: Any) -> None:
+    """Refuse numbers out of range and values of a wrong type, for every `_target_` in plain settings.
+
+    Parameters of other types than numbers, texts and lists of them check their values themselves.
+
+    Raises:
+        PokernetsError: names the target, the parameter, and what it takes.
+    """
+    if isinstance(node, dict) and "_target_" in node:
+        hints = _hints(get_object(node["_target_"]))
+        for key, value in node.items():
+            wanted = _range(key, value) or _kind(value, hints.get(key, Any))
+            if wanted:
+                raise PokernetsError(f"{node['_target_']}: '{key}' must be {wanted}, not {value!r}")
+    for value in node.values() if isinstance(node, dict) else node if isinstance(node, list) else ():
+        check(value)
+
+
+def _hints(target: Any) -> dict[str, Any]:
+    try:
+        return get_type_hints(target.__init__ if inspect.isclass(target) else target)
+    except NameError:  # of what is imported for type checkers alone
+        return {}
+
+
+def _range(key: str, value: Any) -> str:
+    """The range that `value` is out of; empty if it is within."""
+    if not isinstance(value, int | float):
+        return ""
+    if key in _POSITIVE and not 0 < value < math.inf:
+        return "positive"
+    if key in _LEAST and not _LEAST[key] <= value < math.inf:
+        return f"at least {_LEAST[key]}"
+    return "at least 0" if key.endswith("seed") and value < 0 else "a number" if math.isnan(value) else ""
+
+
+def _kind(value: Any, hint: Any) -> str:
+    """The types that a parameter takes where `value` has none of them; empty if it has, or where they are not plain."""
+    parts = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
+    allowed = {list if get_origin(part) in (list, tuple, Sequence) else part for part in parts}
+    is_plain = allowed <= {*_PLAIN, list} and not isinstance(value, dict)
+    if not is_plain or type(value) in (allowed | {int} if float in allowed else allowed):
+        return ""
+    return " or ".join(sorted("null" if kind is NoneType else kind.__name__ for kind in allowed))

@@ -1,0 +1,27 @@
+"""One command at a time makes an artifact."""
+
+import os
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+from poker.run.lock import Claims
+
+
+@contextmanager
+def claimed(output: str) -> Iterator[None]:
+    """Keep other commands from making `output` inside the block.
+
+    The claim lies beside the output, where every command that makes it finds it. Nothing is made in a folder that
+    nobody may write to.
+
+    Raises:
+        PokernetsError: another command makes the output.
+    """
+    place = Path(output).parent.resolve() / Path(output).name  # of a link, its own place
+    if place.parent.exists() and not os.access(place.parent, os.W_OK):
+        yield
+        return
+    with closing(Claims(place.parent / ".lock")) as claims:
+        claims.take(place.name, f"another command makes {output} just now: wait for its end")
+        yield

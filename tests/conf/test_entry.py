@@ -1,0 +1,202 @@
+"""A mistake on the command line gets one line that names it and exit status 2; sweeps keep their jobs apart."""
+
+import dataclasses
+import errno
+import io
+import json
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+from hydra.core.utils import JobReturn
+from hydra.experimental.callback import Callback
+
+from conf.checks import check
+from conf.compose import compose, message_of, overrides_of
+from conf.entry import one_line_errors
+from poker.run.errors import PokernetsError
+from poker.store.artifacts import open_artifact, write_artifact
+from tests.commands import run_here
+from tests.games import choices, load_rules
+from tests.killed import ROOT
+
+BUNDLE = f"artifacts={ROOT / 'models' / 'trained' / 'laptop.bundle'}"
+MATCH = ("evaluate=match", "scale=laptop")
+LIMITED = (*MATCH, "agents=[depth_limited,random]", BUNDLE)
+TWO = "agents=[random,always_call]"
+
+
+def refused(command: str, *arguments: str) -> str:
+    """The one line that a command ends with."""
+    done = run_here(command, *arguments)
+    assert done.returncode == 2
+    [*_, line] = done.stderr.strip().splitlines()
+    assert line.startswith("error: ")
+    return line
+
+
+@pytest.mark.parametrize(
+    ("command", "arguments", "named"),
+    [
+        # settings and options that do not exist, or cannot be read
+        ("data_gen", ("job=blueprint", "job.iterationz=3"), "Could not override 'job.iterationz'"),
+        ("data_gen", ("job=bluprint",), "Available options in 'job': abstraction blueprint"),
+        ("data_gen", (), "choose what to make with job=NAME; --help lists the jobs"),
+        ("data_gen", ("job=blueprint", "game=kuhm"), "Could not find 'game/kuhm'"),
+        ("evaluate", ("evaluate=match", "hand=10"), "Could not override 'hand'"),
+        ("evaluate", ("evaluate=match", "agents=[equity,nobody]"), "Could not load 'agents/nobody'"),
+        ("evaluate", ("experiment=leduc_training",), "In 'experiment/leduc_training': Could not override"),
+        ("evaluate", ("evaluate=match", "agents=[equity,"), "no viable alternative at input '[equity,'"),
+        ("evaluate", ("evaluate=match", TWO, "+agent.random.x=3"), "unexpected keyword argument 'x'"),
+        ("data_gen", ("job=blueprint", "+job.colour=red"), "unexpected keyword argument 'colour'"),
+        ("data_gen", ("job=blueprint", "~job.bits"), "missing a required argument: 'bits'"),
+        # values that only the user can give
+        ("evaluate", ("evaluate=replay",), "Missing mandatory value: log"),
+        ("evaluate", ("evaluate=match", "game=acpc"), "Missing mandatory value: path full_key: game.path"),
+        # values of a wrong type or out of range
+        ("data_gen", ("job=blueprint", "job.bits=many"), "data_gen.blueprint.run: 'bits' must be int, not 'many'"),
+        ("data_gen", ("job=blueprint", "solver=dcfr", "solver.threads=x"), "'threads' must be int, not 'x'"),
+        ("data_gen", ("job=leaf_states", "job.shards=-1"), "'shards' must be at least 1, not -1"),
+        ("evaluate", ("evaluate=match", TWO, "hands=1e3"), "MatchSettings: 'hands' must be int, not 1000.0"),
+        ("evaluate", ("evaluate=match", TWO, "seed=-1"), "must be at least 0, not -1"),
+        ("evaluate", (*LIMITED, "search.seconds_per_decision=nan"), "'seconds_per_decision' must be a number, not nan"),
+        ("evaluate", ("evaluate=match", TWO, "game.blinds=[100]"), "field `blinds` must be 2 amounts"),
+        ("evaluate", ("evaluate=match", "agents=[equity]"), "`agents` are 1"),
+        ("evaluate", (*LIMITED, "search.solver.device=cdua"), "device `cdua`: choose cpu, cuda"),
+        # agents that do not play the game, games that cannot be read
+        ("evaluate", (*LIMITED, "game=holdem_nolimit_6p"), "agents=[depth_limited_ring] plays at tables of"),
+        ("evaluate", (*MATCH, "agents=[equity_policy,random]", "game=leduc"), "`equity_policy` plays heads-up hold'em"),
+        ("evaluate", ("evaluate=match", TWO, "game=acpc", "game.path=none.game"), "game definition none.game"),
+    ],
+)  # fmt: skip
+def test_a_mistake_is_named_in_one_line(command: str, arguments: tuple[str, ...], named: str, tmp_path: Path) -> None:
+    assert named in refused(command, *arguments, f"runs={tmp_path}/runs")
+
+
+def test_an_agent_file_without_its_package_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "agents").mkdir()
+    (tmp_path / "agents" / "bare.yaml").write_text("_target_: poker.agents.simple.AlwaysCall\nname: bare\n")
+    arguments = ("evaluate=match", "agents=[bare,random]", f"hydra.searchpath=[{tmp_path}]", f"runs={tmp_path}")
+    assert "a file in agents/ lacks its first line: # @package agent.NAME" in refused("evaluate", *arguments)
+
+
+def test_what_is_missing_is_named_with_the_command_that_makes_it(tmp_path: Path) -> None:
+    """In the order in which it is to be made."""
+    runs = f"runs={tmp_path}/runs"
+    blueprints = (*MATCH, "agents=[blueprint,random]", f"artifacts={tmp_path}", runs)
+    for name in ("abstraction", "blueprint"):
+        line = refused("evaluate", *blueprints)
+        assert line.endswith(f"python -m data_gen job={name} scale=laptop artifacts={tmp_path}")
+        config = {"rules": dataclasses.asdict(load_rules("leduc"))}
+        write_artifact(tmp_path / name, name, config=config, arrays={}, counts={"num_buckets": [169, 5, 5, 5]})
+    line = refused("evaluate", *MATCH, "agents=[depth_limited_generated,random]", BUNDLE, runs)
+    assert "leaf_table_generated" in line
+
+
+@pytest.mark.parametrize("place", [(), ("/data/x",)])
+def test_a_full_disk_is_named_with_the_remedy(place: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+    @one_line_errors
+    def main() -> None:
+        raise OSError(errno.ENOSPC, "No space left on device", *place)
+
+    with pytest.raises(SystemExit, match="2"):
+        main()
+    assert capsys.readouterr().err.startswith(
+        f"error: {'/data/x: ' if place else ''}No space left on device; free space there, or write to another disk"
+    )
+
+
+def test_a_fault_of_the_program_is_no_error_of_the_user() -> None:
+    assert message_of(ZeroDivisionError()) == ""
+
+
+def test_interrupts_and_closed_pipes_end_quietly(capsys: pytest.CaptureFixture[str]) -> None:
+    @one_line_errors
+    def main() -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(SystemExit, match="130"):
+        main()
+    assert capsys.readouterr().err.startswith("interrupted; run the same command to go on")
+    command = f"{shlex.quote(sys.executable)} -m data_gen --help | true"
+    done = subprocess.run(command, shell=True, cwd=ROOT, check=True, capture_output=True, text=True)
+    assert done.stderr == ""
+
+
+def test_a_terminal_in_ascii_gets_the_result(monkeypatch: pytest.MonkeyPatch) -> None:
+    raw = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(raw, encoding="ascii"))
+    one_line_errors(lambda: print("+36 ± 24"))()
+    sys.stdout.flush()
+    assert b"+36 ? 24" in raw.getvalue()
+
+
+@pytest.mark.parametrize(("root", "group"), [("evaluate", "evaluate"), ("data_gen", "job")])
+def test_help_lists_every_option_with_its_purpose(root: str, group: str) -> None:
+    text = run_here(root, "--help").stdout
+    for option in choices(group):
+        [line] = [line for line in text.splitlines() if line.split()[:1] == [option]]
+        assert len(line.split()) > 4
+    assert "holdem_nolimit_2p" in text
+
+
+def test_values_of_types_that_are_imported_for_type_checkers_alone_are_not_checked() -> None:
+    check({"_target_": "lightning.pytorch.loggers.WandbLogger", "offline": True})
+    with pytest.raises(PokernetsError, match=r"Linear: 'bias' must be bool, not 'yes'"):
+        check([{"_target_": "torch.nn.Linear", "bias": "yes"}])
+
+
+def test_settings_from_python_are_words_of_the_command_line() -> None:
+    settings = {
+        "hands": 6,
+        "lineups": [["a+b", "c"]],
+        "game.blinds": [2, 1],
+        "log": "a b=c.txt",
+        "x": None,
+        "y": {"z": True},
+    }
+    words = overrides_of(settings)
+    assert words == ["hands=6", 'lineups=[["a+b","c"]]', "game.blinds=[2,1]", 'log="a b=c.txt"', "x=null", "y={z:true}"]
+    config = compose("evaluate", ["evaluate=match", words[0], words[2]])
+    assert (config.hands, list(config.game.blinds)) == (6, [2, 1])
+    with pytest.raises(PokernetsError, match="Could not override 'hand'"):
+        compose("evaluate", ["evaluate=match", "hand=3"])
+
+
+class Results(Callback):
+    """Notes what jobs return, as a sweeper sees it."""
+
+    returned: ClassVar[list[Any]] = []
+
+    def on_job_end(self, config: Any, job_return: JobReturn, **kwargs: Any) -> None:
+        self.returned.append(job_return._return_value)
+
+
+def test_matches_of_a_sweep_are_kept_apart_and_fail_alone(tmp_path: Path) -> None:
+    callback = f"+hydra.callbacks.results._target_={__name__}.Results"
+    Results.returned.clear()
+    command = ("-m", "evaluate=match", TWO, "game=leduc", "cluster.processes=1", "aivat=false", "hands=20", callback)
+    done = run_here("evaluate", *command, "seed=1,2", f"runs={tmp_path}")
+    records = {
+        file.relative_to(tmp_path).parts[0]: json.loads(file.read_text()) for file in tmp_path.rglob("results.json")
+    }
+    assert sorted(record["seed"] for record in records.values()) == [1, 2]
+    assert all(f"seed-{record['seed']}" in folder for folder, record in records.items())
+    means = [records[folder]["lineups"][0]["players"][0]["mean"] for folder in sorted(records)]
+    assert Results.returned == pytest.approx(means)
+    table = done.stderr[done.stderr.index("settings") :].splitlines()[1:3]
+    assert [float(line.split()[0]) for line in table] == pytest.approx(means, rel=1e-5)
+    line = refused("evaluate", *command, "session=0,1", f"runs={tmp_path}/failed")
+    assert "`hands` and `session` must be at least 1" in line
+    assert len(list((tmp_path / "failed").rglob("results.json"))) == 1
+
+
+def test_blueprints_of_a_sweep_are_kept_apart(tmp_path: Path) -> None:
+    places = (f"artifacts={tmp_path}/made", f"runs={tmp_path}/runs")
+    length = ("job.iterations=2000", "job.seconds=null", "solver.threads=1")
+    assert run_here("data_gen", "-m", "job=blueprint", "game=kuhn", *length, "seed=1,2", *places).returncode == 0
+    made = [open_artifact(file.parent, "blueprint") for file in (tmp_path / "made").rglob("blueprint/manifest.json")]
+    assert sorted(artifact.config["seed"] for artifact in made) == [1, 2]
