@@ -16,17 +16,10 @@ from poker.game.rules import CALL, FOLD
 from poker.game.state import HandState
 from poker.run.errors import PokernetsError
 from tests.agents.test_blueprint import BOARD, agent  # noqa: F401 (a fixture)
+from tests.formats.samples import sample
 from tests.games import SIX
 
-CHARTS = """# Two spots.
-UTG
-  2bb QQ+,AK:.5
-(UTG|HJ)/raise/BB  # against any size
-  12bb AA,KK:.5
-  call 22+
-.*/allin/BB
-  call AA
-"""
+CHARTS = sample("charts")
 OPEN = "r200ffff"
 
 

@@ -21,25 +21,14 @@ from poker.play.lineup import AgentSpec
 from poker.run.errors import PokernetsError
 from poker.spots.report import Settings
 from poker.tree.spots import spot_bets, spot_root
+from tests.formats.samples import sample
 from tests.games import CONF, SIX
 from tests.search.even_leaf import EvenLeaf
 
 SET = CONF.parents[1] / "shared" / "data" / "pokerbench.tar.xz"
 SOLVER = "solver, even ranges"
-PREFLOP = """,prev_line,hero_pos,hero_holding,correct_decision,num_players,num_bets,available_moves,pot_size
-1,HJ/2.0bb/CO/6.5bb/HJ/allin,CO,AhAc,call,2,4,"['call', 'fold']",108.0
-2,,SB,QdJc,3.0bb,1,0,"['3.0bb', 'call', 'fold']",1.5
-"""
-POSTFLOP = """,preflop_action,board_flop,board_turn,board_river,aggressor_position,postflop_action,evaluation_at,\
-available_moves,pot_size,hero_position,holding,correct_decision
-1,BTN/2.5bb/BB/13.0bb/BTN/call,Ts7h2d,Ah,3c,OOP,OOP_CHECK/IP_CHECK/dealcards/Ah/OOP_CHECK/IP_CHECK/dealcards/3c/\
-OOP_ALLIN,River,"['Fold', 'Call']",113,IP,AcAd,Call
-2,BTN/2.5bb/BB/13.0bb/BTN/call,Ts7h2d,Ah,3c,OOP,OOP_CHECK/IP_CHECK/dealcards/Ah/OOP_CHECK/IP_CHECK/dealcards/3c/\
-OOP_ALLIN,River,"['Fold', 'Call']",113,IP,9c8c,Fold
-3,BTN/2.5bb/BB/13.0bb/BTN/call,Ts7h2d,Ah,3c,OOP,OOP_CHECK/IP_CHECK/dealcards/Ah/OOP_BET_26,Turn,\
-"['Fold', 'Call', 'Raise 87']",52,IP,6c5d,Fold
-4,BTN/2.5bb/BB/13.0bb/BTN/call,Ts7h2d,Ah,3c,OOP,OOP_CHECK,Flop,"['Check', 'Bet 26']",26,IP,TdTc,Check
-"""
+PREFLOP = sample("decisions_preflop")
+POSTFLOP = sample("decisions_postflop")
 
 
 @pytest.fixture

@@ -1,27 +1,20 @@
 """The tables at the end of `make demo`."""
 
 import json
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from poker.agents.local_best_response import LbrActions, LbrStreet
-from poker.agents.simple import AlwaysCall, AlwaysRaise, RandomAgent
 from poker.experiments.demo import run
-from poker.play.lineup import AgentSpec
 from poker.run.parallel import LocalCluster
 from poker.store.artifacts import MissingArtifactError, write_artifact
 from tests.games import load_rules
+from tests.matches import SPECS
 
 LEAF = {"validation": {"huber": 0.1, "huber_of_mean": 0.2, "label_noise": 0.05}}
 OPPONENT = {"test": {"log_loss": 0.5, "log_loss_of_mean": 0.9}}
-PLAYERS = [
-    AgentSpec("call", partial(AlwaysCall, name="call"), {}),
-    AgentSpec("raise", partial(AlwaysRaise, name="raise", raises=[1]), {}),
-    AgentSpec("random", partial(RandomAgent, name="random", raises=[1]), {}),
-]
 
 
 def demo(folder: Path, **changes: Any) -> dict[str, Any]:
@@ -30,7 +23,7 @@ def demo(folder: Path, **changes: Any) -> dict[str, Any]:
     write_artifact(folder / "hand", "opponent_net", config={}, arrays={}, made_from={}, counts=OPPONENT)
     settings: dict[str, Any] = {
         "game": load_rules("leduc"),
-        "agents": PLAYERS,
+        "agents": SPECS,
         "adversary": {"lbr": LbrActions([LbrStreet(fold=True, raises=[1])] * 2)},
         "answering": ["call", "raise"],
         "answering_hands": 20,

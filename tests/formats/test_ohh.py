@@ -10,84 +10,14 @@ from poker.formats.histories import OHH, format_of, hand_texts
 from poker.formats.ohh_read import hands, parse_hand
 from poker.formats.played import LineError
 from tests.formats.pokerkit_hands import assert_same_hand
-from tests.formats.samples import read_all
+from tests.formats.samples import read_all, sample
 
 
 def action(player: int, kind: str, amount: float = 0.0, **more: object) -> dict[str, Any]:
     return {"action_number": 1, "player_id": player, "action": kind, "amount": amount, "is_allin": False, **more}
 
 
-HAND: dict[str, Any] = {
-    "spec_version": "1.4.7",
-    "internal_version": "1.0",
-    "network_name": "Somewhere",
-    "site_name": "Some Site",
-    "tournament": False,
-    "game_number": "8599",
-    "start_date_utc": "2020-04-07T14:32:50Z",
-    "table_name": "Elm",
-    "game_type": "Holdem",
-    "bet_limit": {"bet_cap": 0.00, "bet_type": "NL"},
-    "table_size": 6,
-    "currency": "EUR",
-    "ante_amount": 0.00,
-    "small_blind_amount": 0.01,
-    "big_blind_amount": 0.02,
-    "hero_player_id": 3,
-    "dealer_seat": 8,
-    "players": [
-        {"name": "Ann", "id": 0, "starting_stack": 0.80, "seat": 1, "player_bounty": 0.125},
-        {"name": "Ben", "id": 1, "starting_stack": 2.38, "seat": 3},
-        {"name": "Cy", "id": 3, "starting_stack": 2, "seat": 6},
-        {"name": "Dot", "id": 4, "starting_stack": 2.86, "seat": 8},
-        {"name": "Ed", "id": 5, "starting_stack": 2.00, "seat": 10},
-    ],
-    "rounds": [
-        {
-            "id": 0,
-            "cards": "",
-            "street": "Preflop",
-            "actions": [
-                action(5, "Post SB", 0.01),
-                action(0, "Post BB", 0.02),
-                action(3, "Dealt Cards", cards=["As", "Tc"]),
-                action(1, "Fold"),
-                action(3, "Raise", 0.06),
-                action(4, "Fold"),
-                action(5, "Fold"),
-                action(0, "Raise", 0.14),
-                action(3, "Call", 0.10),
-            ],
-        },
-        {
-            "id": 1,
-            "cards": ["5c", "7d", "Js"],
-            "street": "Flop",
-            "actions": [
-                action(0, "Check"),
-                action(3, "Bet", 0.20),
-                action(0, "Raise", 0.64, is_allin=True),
-                action(3, "Call", 0.44),
-            ],
-        },
-        {"id": 2, "cards": ["2c"], "street": "Turn", "actions": []},
-        {"id": 3, "cards": ["3c"], "street": "River"},
-        {
-            "id": 4,
-            "street": "Showdown",
-            "actions": [action(0, "Shows Cards", cards=["Ad", "Ac"]), action(3, "Shows Cards", cards=["As", "Tc"])],
-        },
-    ],
-    "pots": [
-        {
-            "number": 0,
-            "amount": 1.61,
-            "rake": 0.07,
-            "jackpot": 0.01,
-            "player_wins": [{"player_id": 0, "win_amount": 1.53}],
-        }
-    ],
-}
+HAND: dict[str, Any] = json.loads(sample("ohh"))
 
 
 def text_of(hand: dict[str, Any], indent: int | None = None) -> str:

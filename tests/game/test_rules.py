@@ -3,25 +3,11 @@ from dataclasses import asdict, replace
 import pytest
 
 from poker.game.rules import UNCAPPED, UNLIMITED, AcpcRules, Rules, RulesError, rules_from
+from tests.formats.samples import sample
 from tests.games import load_rules as game
 from tests.random_play import GAMES
 
-LEDUC = """GAMEDEF
-# comments and blank lines are skipped
-
-limit
-numPlayers = 2
-numRounds = 2
-blind = 1 1
-raiseSize = 2 4
-firstPlayer = 1 1
-maxRaises = 2 2
-numSuits = 2
-numRanks = 3
-numHoleCards = 1
-numBoardCards = 0 1
-END GAMEDEF
-"""
+LEDUC = sample("definition")
 
 
 @pytest.mark.parametrize("name", GAMES)

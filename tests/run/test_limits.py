@@ -15,15 +15,10 @@ from poker.game.rules import Rules, RulesError
 from poker.play.notes import Notes
 from poker.run.errors import PokernetsError
 from poker.run.limits import MOST_NOTE_BYTES, LimitError, decompressed, parse_json
+from tests.formats.samples import sample
 from tests.games import load_rules
 
-PHH = """variant = 'NT'
-antes = [0, 0]
-blinds_or_straddles = [5, 10]
-min_bet = 10
-starting_stacks = [50, 60]
-actions = ['p2 f']
-"""
+PHH = sample("phh_fold")
 DEFINITION = load_rules("holdem_nolimit_2p").to_acpc()
 _MEGABYTES = 64
 

@@ -18,10 +18,8 @@ from poker.play.lineup import AgentSpec
 from poker.play.network import slumbot as client
 from poker.play.network.slumbot import Line, LostAnswer, Slumbot, betting_of, token_of
 from poker.run.errors import PokernetsError
-from tests.commands import run_here
 from tests.evaluation.matches.slumbot_server import FakeSlumbot, answering
 from tests.games import HEADS_UP as RULES
-from tests.killed import run_killed
 from tests.random_play import random_action
 
 HANDS = 250
@@ -107,28 +105,6 @@ def won_by(name: str, log: Path) -> Iterator[float]:
         if line.startswith("STATE"):
             *_, chips, names = line.split(":")
             yield float(chips.split("|")[names.split("|").index(name)])
-
-
-@pytest.mark.slow
-def test_a_client_that_gets_sigkill_goes_on(url: str, service: FakeSlumbot, tmp_path: Path) -> None:
-    """It dies once with an answer that it has not taken in, and once having written an end down."""
-    command = (
-        "evaluate=slumbot",
-        "agents=[always_call]",
-        f"runs={tmp_path}/runs",
-        f"url={url}",
-        "seconds=0",
-        "hands=40",
-    )
-    run_killed("poker.play.network.slumbot:Line._once", 30, "evaluate.py", *command)
-    run_killed("poker.store.lines:JsonLines.append", 41, "evaluate.py", *command)
-    done = run_here("evaluate", *command)
-    assert done.returncode == 0, done.stderr
-    [log] = tmp_path.glob("runs/slumbot/*/*/hands.log")
-    ours, theirs = played(log.read_text().splitlines()), played(service.lines)
-    assert (ours.total(), max(ours.values())) == (40, 1)
-    assert ours <= theirs
-    assert (theirs - ours).total() <= 2
 
 
 def test_busy_services_are_asked_again(play: Callable[[int], MatchResults], service: FakeSlumbot) -> None:

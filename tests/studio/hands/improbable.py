@@ -1,15 +1,10 @@
-"""Ten hands in which the opponent does what the solver's model of them hardly does, and ranges that may be behind it.
-
-`python -m tests.studio.hands.improbable` reviews them with the agent that is installed: of the losses that its
-solves find, how many another plausible range turns around, and the same of those that a review lists.
-"""
+"""Ten hands in which the opponent does what the solver's model of them hardly does, and ranges that may be behind it."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
-import pokernets
 from poker.abstraction.equities import check_down_chances
 from poker.agents.searching.heads_up import DepthLimitedAgent
 from poker.game.betting import Betting
@@ -101,24 +96,3 @@ def _against(agent: DepthLimitedAgent, solved: SolvedDecision, state: HandState,
     believed = Believed(ranges, solved.weights, ())
     values = decision(agent.unhurried, believed, state.betting, board, raises).values
     return values.astype(np.float64)
-
-
-def main() -> None:
-    loaded = pokernets.load_agent()
-    assert isinstance(loaded.agent, DepthLimitedAgent)
-    rows = list(turned(loaded.agent, loaded.game))
-    for (text, board, cards, _), one in zip(HANDS, rows, strict=True):
-        likely, loss = min(one.review.likelihoods), one.review.loss
-        print(
-            f"{text} {board} {cards}: likelihood {likely:.2%}, loss {loss:,.0f} ± {one.review.error:,.0f},"
-            f" listed {one.review.is_certain}; by range {', '.join(f'{gain:+,.0f}' for gain in one.gains.values())}"
-        )
-    for name, chosen in (
-        ("found", [one for one in rows if one.is_found]),
-        ("listed", [one for one in rows if one.review.is_certain]),
-    ):
-        print(f"{len(chosen)} losses are {name}, {sum(one.is_turned for one in chosen)} of them turned around")
-
-
-if __name__ == "__main__":
-    main()

@@ -16,6 +16,7 @@ from poker.run.errors import PokernetsError
 from tests.evaluation.matches.test_match import match
 from tests.evaluation.test_replay import SPECS, has_the_result_of
 from tests.formats.pokerkit_hands import assert_same_hand, dumped
+from tests.formats.samples import sample
 from tests.formats.sites.test_pokerstars import CASH, LIMIT, TOURNAMENT, WHOLE
 from tests.formats.test_phh_read import RAISED
 from tests.games import HEADS_UP as GAME
@@ -87,13 +88,7 @@ def test_hands_whose_file_tells_other_amounts_are_counted(tmp_path: Path, capsys
     assert "other amounts than the rules pay: 1" in " ".join(capsys.readouterr().out.split())
 
 
-SHORT_ALL_IN = """variant = 'NT'
-antes = [0, 0, 0, 0]
-blinds_or_straddles = [1, 2, 0, 0]
-min_bet = 2
-starting_stacks = [200, 200, 200, 3]
-actions = ['d dh p1 ????', 'd dh p2 ????', 'd dh p3 ????', 'd dh p4 AsKd', {}]
-"""
+SHORT_ALL_IN = sample("phh_short_all_in")
 
 
 def test_what_reading_tolerates_and_play_refuses_is_counted(tmp_path: Path) -> None:
@@ -118,13 +113,7 @@ def report(folder: Path, name: str) -> str:
     return page.read_text()
 
 
-PHH = """variant = 'NT'
-antes = [0, 0]
-blinds_or_straddles = [0.005, 0.01]
-min_bet = 0.01
-starting_stacks = [2, 2]
-actions = ['d dh p1 ????', 'd dh p2 ????', 'p2 f']
-"""
+PHH = sample("phh_small")
 
 
 def won(record: dict[str, Any]) -> dict[str, str]:
