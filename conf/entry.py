@@ -45,7 +45,9 @@ def one_line_errors(main: Callable[P, T]) -> Callable[P, T]:
         os.environ[_FULL_ERROR] = "1"  # Hydra passes errors on instead of printing them
         try:
             return main(*args, **kwargs)
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, SystemExit) as error:
+            if isinstance(error, SystemExit) and not isinstance(error.__context__, KeyboardInterrupt):
+                raise  # Lightning leaves by SystemExit after Ctrl+C
             print("interrupted; run the same command to go on: what was written is kept", file=sys.stderr)
             sys.exit(130)
         except BrokenPipeError:  # `| head` has read enough
