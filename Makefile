@@ -51,9 +51,9 @@ pipeline: $(INSTALLED)
 	$(call step,6,opponent actions: what players do (10 s; people with hands=FILES))
 	$(BIN)/python -m data_gen job=opponent_actions $(SOURCE) scale=$(SCALE) $(OPPONENTS)
 	$(call step,7,opponent net: fold$(,) call or raise from the hand so far (15 s))
-	$(BIN)/python train.py model=opponent net=hand scale=$(SCALE) $(OPPONENTS)
+	$(BIN)/python train.py model=opponent net=hand net.classes=9 scale=$(SCALE) $(OPPONENTS)
 	$(call step,8,opponent net with memory: and from the hands before (20 s))
-	$(BIN)/python train.py model=opponent net=adaptive scale=$(SCALE) $(OPPONENTS)
+	$(BIN)/python train.py model=opponent net=adaptive net.classes=9 scale=$(SCALE) $(OPPONENTS)
 
 release: $(INSTALLED)
 	@echo 'The agent of models/trained, at scale=laptop: two core hours or more (docs/results/costs); times beside the steps are'

@@ -5,6 +5,7 @@ python examples/train_leaf_net.py [LEAF_STATES] [EPOCHS]
 
 import sys
 from collections.abc import Sequence
+from functools import partial
 
 import lightning
 import numpy as np
@@ -14,8 +15,8 @@ from numpy.typing import NDArray
 from conf.compose import build, compose
 from models.leaf.data import LeafData
 from models.leaf.module import LeafModule
-from models.training.fitting import quiet
 from models.training.mlp import Mlp
+from models.training.run import quiet
 from poker.depth_limit.inputs import SIZE, encode_pairs
 from poker.game.betting import Betting
 from poker.game.cards import hand_index, parse_cards
@@ -25,9 +26,7 @@ def main(path: str = "artifacts/demo/leaf_states", epochs: str = "2") -> None:
     quiet()
     data = LeafData(path, epoch_rows=200_000)
     net = Mlp(SIZE, [256, 128, 128, 128], len(data.continuations))
-    module = LeafModule(
-        net, huber_delta=1.0, learning_rate=0.002, label_mean=data.label_mean(), continuations=data.continuations
-    )
+    module = LeafModule(net, torch.nn.HuberLoss(), partial(torch.optim.Adam, lr=0.002))
     trainer = lightning.Trainer(max_epochs=int(epochs), accelerator="cpu", logger=False, enable_checkpointing=False)
     trainer.fit(module, data)
     print(f"Huber loss {trainer.callback_metrics['validation/huber']:.4f} pots on held-out states")

@@ -10,6 +10,7 @@ from unittest import mock
 from conf.compose import compose
 from conf.entry import run
 from tests.killed import ROOT
+from train import train
 
 _GROUPS = {"data_gen/__main__.py": "job", "evaluate.py": "evaluate", "train.py": "model"}
 
@@ -41,4 +42,6 @@ def call_here(command: str, *settings: object) -> Any:
     """The result of what the settings choose; errors are raised."""
     group = next(group for script, group in _GROUPS.items() if script.startswith(command))
     config = compose(command, [*map(str, settings)])
+    if command == "train":
+        return train(config)
     return run(config, config[group])

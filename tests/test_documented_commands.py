@@ -20,7 +20,7 @@ _SCRIPTS = {"evaluate.py": ("evaluate", "evaluate"), "train.py": ("train", "mode
 _COMMAND = re.compile(
     r"(?:^ *|[`&(] ?)(python (?:evaluate\.py|train\.py|-m data_gen)|pokernets) ([^`#\n&|]+)", re.MULTILINE
 )
-_OTHERS = re.compile(r"\.\.\.|(?<!player=)\b(NAME|JOB|GAME)\b|[A-Z]+=|searchpath|cluster=ray")
+_OTHERS = re.compile(r"\.\.\.|(?<!player=)\b(NAME|JOB|GAME)\b|[A-Z]+=|searchpath|cluster=ray|mine\.")
 """Of commands with choices of the reader, files of an extension, or Ray."""
 _SWEEP = re.compile(r"(?<==)([^,\[{]+),.*")
 
@@ -55,7 +55,8 @@ def test_it_is_composed(command: str, tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.chdir(tmp_path)
     root, group, settings = _ALL[command]
     node = resolve(compose(root, settings)[group])
-    check(node)
+    if root != "train":  # of which Lightning and torch check the settings
+        check(node)
     if group == "job" and "blueprint" in node:
         with pytest.raises(MissingArtifactError):
             build(node)

@@ -22,6 +22,7 @@ from models.training.mlp import Mlp
 from poker.depth_limit import inputs
 from poker.solvers.blueprint import CONTINUATIONS
 from poker.store.artifacts import MismatchedArtifactError, open_artifact
+from tests.commands import call_here
 from tests.games import CONF
 from tests.models.shards import write_leaf_states
 
@@ -125,7 +126,7 @@ class Broken(nn.Module):
     def forward(self, x): raise RuntimeError("no idea")
 """,
     "conf/agents/broken.yaml": "# @package agent.broken\n_target_: mine.broken.Broken\n",
-    "conf/net/broken.yaml": "# @package _global_\nmodel: {net: {_target_: mine.nets.Broken, _partial_: true}}\n",
+    "conf/net/broken.yaml": "_target_: mine.nets.Broken\n",
     "conf/evaluate/broken.yaml": "# @package _global_\nevaluate: {_target_: mine.broken.evaluate, out: x}\n",
 }
 
@@ -286,9 +287,9 @@ class Plain(nn.Module):
     def forward(self, features):
         return self.layers(features)
 """,
-    "conf/net/plain.yaml": """# @package _global_
-model:
-  net: {_target_: mine.nets.Plain, _partial_: true, inputs: 34, width: 16}
+    "conf/net/plain.yaml": """_target_: mine.nets.Plain
+inputs: 34
+width: 16
 """,
 }
 TRAINING = ("train.py", "trainer.accelerator=cpu", "trainer.max_epochs=1")
@@ -301,7 +302,7 @@ def test_a_leaf_net_is_a_class_and_a_file(
     assert len(LEAF_NET_FILES) == 2
     write_leaf_states(tmp_path / "made" / "leaf_states", rows=2000)
     run = extension(LEAF_NET_FILES)
-    run(*TRAINING, "model=leaf", "net=plain", "model.net.width=8", "model.data.epoch_rows=2000")
+    run(*TRAINING, "model=leaf", "net=plain", "net.width=8", "data.epoch_rows=2000")
     importable(tmp_path, monkeypatch)
     net = LeafNet(tmp_path / "made" / "leaf_net", architectures=["mine.nets.Plain"])
     assert net.values(np.zeros((3, inputs.SIZE), dtype=np.float32)).shape == (3, 4)
@@ -337,10 +338,9 @@ class Line(ActionNet):
         return self.layer(batch.features)
 """,
     "conf/net/line.yaml": """# @package _global_
-model:
-  net: {_target_: mine.nets.Line, _partial_: true, seed: "${seed}"}
-  learning_rate: 0.01
-  output: ${outputs}/opponent_net/line
+net: {_target_: mine.nets.Line, seed: "${seed}"}
+model: {optimizer: {lr: 0.01, weight_decay: 0.0}}
+export: {output: "${outputs}/opponent_net/line"}
 """,
 }
 
@@ -356,6 +356,90 @@ def test_an_opponent_net_is_a_class_and_a_file(
     importable(tmp_path, monkeypatch)
     path = tmp_path / "made" / "opponent_net" / "line"
     assert type(load_opponent_net(path, architectures=["mine.nets.Line"])).__name__ == "Line"
+
+
+TRAINING_PARTS = {
+    "parts.py": """
+import lightning
+import torch
+
+from models.leaf.data import LeafData
+from models.leaf.module import LeafModule
+
+
+class AbsoluteLoss(torch.nn.Module):
+    def forward(self, predicted, labels):
+        return (predicted - labels).abs().mean()
+
+
+def falling(optimizer, T_max):
+    return torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, 0.0, T_max)
+
+
+class Relabelled(LeafData):
+    '''Leaf states whose labels are clipped.'''
+
+    def __init__(self, *, most, **settings):
+        super().__init__(**settings)
+        self.most, self.config = most, {**self.config, "most": most}
+
+    def on_after_batch_transfer(self, batch, dataloader_idx):
+        return batch._replace(labels=batch.labels.clamp(-self.most, self.most))
+
+
+class Noisy(LeafModule):
+    '''Training on features with noise.'''
+
+    def __init__(self, *, noise, **settings):
+        super().__init__(**settings)
+        self.noise = noise
+
+    def training_step(self, batch, index):
+        noise = self.noise * torch.randn_like(batch.features)
+        return super().training_step(batch._replace(features=batch.features + noise), index)
+
+
+class Average(lightning.Callback):
+    '''Prints the mean weight after each epoch.'''
+
+    def on_train_epoch_end(self, trainer, module):
+        print("mean weight", sum(weight.mean().item() for weight in module.net.parameters()))
+""",
+    "conf/data/relabelled.yaml": """defaults: [leaf, _self_]
+_target_: mine.parts.Relabelled
+most: 2.0
+""",
+    "conf/model/noisy.yaml": """# @package _global_
+defaults: [leaf, _self_]
+model: {_target_: mine.parts.Noisy, noise: 0.01}
+""",
+    "conf/callbacks/average.yaml": """defaults: [default, _self_]
+average: {_target_: mine.parts.Average}
+""",
+}
+
+
+def test_loss_optimiser_schedule_module_data_and_callback_are_one_override_each(
+    tmp_path: Path, extension: Extension
+) -> None:
+    write_leaf_states(tmp_path / "made" / "leaf_states", rows=2000, shards=1)
+    run = extension(TRAINING_PARTS)
+    done = run(
+        *TRAINING,
+        "model=noisy",
+        "data=relabelled",
+        "callbacks=average",
+        "model.loss._target_=mine.parts.AbsoluteLoss",
+        "model.optimizer._target_=torch.optim.SGD",
+        "model.scheduler._target_=mine.parts.falling",
+        "data.epoch_rows=2000",
+    )
+    assert "mean weight" in done.stdout
+    config = open_artifact(tmp_path / "made" / "leaf_net", LEAF_NET).config
+    assert (config["model"]["_target_"], config["data"]["most"]) == ("mine.parts.Noisy", 2.0)
+    targets = [config["model"][part]["_target_"] for part in ("loss", "optimizer", "scheduler")]
+    assert targets == ["mine.parts.AbsoluteLoss", "torch.optim.sgd.SGD", "mine.parts.falling"]
+    assert config["callbacks"]["average"] == {"_target_": "mine.parts.Average"}
 
 
 RUNNER = """
@@ -387,9 +471,19 @@ def test_a_leaf_feature_is_a_name_and_a_value_in_one_file_and_the_number_of_inpu
     (tmp_path / "runner.py").write_text(RUNNER)
     run = extension({})
     states = f"{tmp_path}/made/leaf_states"
-    model = (*TRAINING[1:], "model=leaf", "model.net.inputs=35", "model.net.hidden=[8]", "model.data.epoch_rows=2000")
+    model = (*TRAINING[1:], "model=leaf", "net.inputs=35", "net.hidden=[8]", "data.epoch_rows=2000")
     run(str(tmp_path / "runner.py"), str(tmp_path / "leaf.py"), states, *model)
     made = open_artifact(tmp_path / "made" / "leaf_net", "leaf_net")
     assert made.config["net"]["inputs"] == 35
     with pytest.raises(MismatchedArtifactError, match="feature_hash"):
         LeafNet(made.path)
+
+
+def test_a_net_of_own_labels_is_trained_as_the_page_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = (CONF.parent / "docs" / "extending.md").read_text()
+    [snippet] = re.findall(r"```python\n(import numpy as np\n.*?)```", page, re.DOTALL)
+    monkeypatch.chdir(tmp_path)
+    exec(snippet)
+    own = (f"artifacts={tmp_path}/own", f"runs={tmp_path}/runs", "trainer.accelerator=cpu", "trainer.max_epochs=1")
+    assert call_here("train", "model=leaf", *own) == pytest.approx(0, abs=0.5)
+    assert LeafNet(tmp_path / "own" / "leaf_net").num_continuations == len(CONTINUATIONS)

@@ -30,7 +30,7 @@ from poker.opponents.limit.preflop import IncomeRates
 from poker.run.atomic import MANIFEST
 from poker.run.errors import PokernetsError
 from poker.solvers.blueprint import CONTINUATIONS, Blueprint, FirstRound, always_call
-from poker.spots.solved import load_solution
+from poker.spots.solution import load_solution
 from poker.spots.spots import spot_of
 from poker.store.artifacts import file_sha256, fingerprint_of, fingerprint_of_settings, write_artifact
 from poker.tree import bet_menu, build_tree

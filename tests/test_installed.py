@@ -179,13 +179,13 @@ def test_packages_of_a_project_keep_their_names(project: Installed) -> None:
 
 def test_a_net_of_the_project_is_trained_by_two_processes(project: Installed) -> None:
     write_leaf_states(project.folder / "made" / "leaf_states", rows=2000)
-    few = ["trainer.max_epochs=1", "trainer.accelerator=cpu", "trainer.devices=2", "model.data.epoch_rows=2000"]
-    net = ["model.net._target_=models.nets.Plain", "~model.net.hidden", "~model.net.seed", "~model.net.standardise"]
+    few = ["trainer.max_epochs=1", "trainer.accelerator=cpu", "trainer.devices=2", "data.epoch_rows=2000"]
+    net = ["net._target_=models.nets.Plain", "~net.hidden", "~net.seed", "~net.standardise"]
     variables = {**project.variables, "PYTHONPATH": str(project.folder)}
     project._replace(variables=variables).run("train", "leaf", "artifacts=made", *few, *net)
     config = open_artifact(project.folder / "made" / "leaf_net", LEAF_NET).config
     assert config["net"]["_target_"] == "models.nets.Plain"
-    assert {callback["class"] for callback in config["trainer"]["callbacks"]} >= {"models.fitting.EarlyStopping"}
+    assert config["callbacks"]["early_stopping"]["_target_"] == "models.training.callbacks.EarlyStopping"
 
 
 def test_messages_name_the_command(installed: Installed) -> None:

@@ -114,6 +114,9 @@ class DeviceColumns:
 class LeafData(lightning.LightningDataModule):
     """Batches of the leaf states at `path`; `POOL_ROWS` rows are read at a time.
 
+    `continuations` and `label_mean` [K] are what `LeafModule` needs, `config`, `made_from` and `counts` (JSON values)
+    what the export records.
+
     `streets` and `seats` keep only states whose ended round, or own seat, is among them. Groups, not rows, are drawn
     into the validation part: about `validation_share` of them, by a hash of `split_seed` and the group's number, so
     trainings that differ in `seed` are measured on the same states. An epoch is `epoch_rows` rows of an endless
@@ -137,13 +140,13 @@ class LeafData(lightning.LightningDataModule):
         on_device: bool = False,
     ) -> None:
         super().__init__()
+        if not 0 < validation_share < 1 or min(batch_rows, 1 if epoch_rows is None else epoch_rows) < 1:
+            raise PokernetsError(
+                f"data.validation_share must lie between 0 and 1 (it is {validation_share}), data.batch_rows and "
+                f"data.epoch_rows be positive (they are {batch_rows} and {epoch_rows})"
+            )
         self._columns = columns = LeafColumns(path)
         chosen = columns.selected(path, streets, seats)
-        if not 0 < validation_share < 1 or batch_rows < 1:
-            raise PokernetsError(
-                f"data.validation_share must lie between 0 and 1 (it is {validation_share}) and data.batch_rows be "
-                f"positive (it is {batch_rows})"
-            )
         sizes = {"batch_rows": batch_rows, "epoch_rows": epoch_rows, "validation_share": validation_share}
         self.config: dict[str, Any] = {**sizes, "seed": seed, "split_seed": split_seed}
         self.config |= {"streets": streets and list(streets), "seats": seats and list(seats)}
@@ -162,6 +165,12 @@ class LeafData(lightning.LightningDataModule):
         if epoch_rows is not None:
             self.epoch_batches = max(1, epoch_rows // self._shuffle.batch_rows)
 
+    @property
+    def counts(self) -> dict[str, Any]:
+        """Counts for the manifest of a net."""
+        rows = {"training_rows": len(self.train_rows), "validation_rows": len(self.validation_rows)}
+        return {**rows, "label_mean": self.label_mean.tolist()}
+
     def train_dataloader(self) -> ShuffledLoader[LeafBatch]:
         return ShuffledLoader(self, self._shuffle, self.epoch_batches, self._batches)
 
@@ -178,6 +187,7 @@ class LeafData(lightning.LightningDataModule):
         device = torch.device("cpu") if self.trainer is None else self.trainer.strategy.root_device
         return DeviceColumns(self._columns, device).batches
 
+    @cached_property
     def label_mean(self) -> Tensor:
         """[K] mean training label: the best constant prediction in squares, the one that a net has to beat."""
         mean = np.zeros(len(self.continuations))

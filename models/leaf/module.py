@@ -1,7 +1,7 @@
 """Training of the leaf net as Lightning sees it: steps, optimiser and what is logged."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -11,8 +11,10 @@ from torchmetrics import R2Score
 
 from models.leaf.data import LeafBatch
 from models.training.figures import add_scatter
-from models.training.module import NetModule
+from models.training.module import Loss, NetModule
+from poker.depth_limit import inputs
 from poker.game.rules import STREET_NAMES
+from poker.run.errors import PokernetsError, of_user_code
 
 SCATTER_ROWS = 20_000
 
@@ -25,50 +27,55 @@ def loss_of_noise(deviation: Tensor, delta: float) -> Tensor:
     return quadratic + delta * deviation * density - delta**2 / 2 * beyond
 
 
-class LeafModule(NetModule):
-    """Values of named continuations [K], by Adam with a rate that falls from `learning_rate` to zero along a half
-    cosine over the planned steps.
+def check_outputs(net: nn.Module, outputs: int) -> None:
+    """Raise PokernetsError unless a net takes the features of leaf states and gives so many values."""
+    try:
+        with torch.no_grad():
+            shape = str(list(net.eval()(torch.zeros(2, inputs.SIZE)).shape))
+    except (AttributeError, RuntimeError, TypeError) as error:
+        shape = of_user_code(error) or " ".join(str(error).split())
+    if shape != str([2, outputs]):
+        needed = f"a leaf net takes [n, {inputs.SIZE}] and gives [n, {outputs}]"
+        raise PokernetsError(f"{needed}; for [2, {inputs.SIZE}] {type(net).__name__} gives: {shape}")
+    net.train()
 
-    The loss is quadratic up to `huber_delta` pots, linear beyond. Logged: in training per continuation, as means over
-    the interval between two entries; in validation overall, per continuation and per street with continuation;
-    `huber_of_mean`, the loss of the best constant `label_mean` [K]; `label_noise`, the loss that a perfect net would
-    still be charged because labels are sampled (`loss_of_noise`); R^2; a scatter of some validation rows.
+
+class LeafModule(NetModule):
+    """Training of a net that gives the values of K continuations; its data have the `continuations` and `label_mean`.
+
+    Logged: in training `loss`; in validation Huber losses (quadratic up to `huber_delta` pots, linear beyond) overall,
+    per continuation and per street with continuation; `huber_of_mean`, the loss of the best constant, the mean label;
+    `label_noise`, the loss that a perfect net would still be charged because labels are sampled (`loss_of_noise`);
+    R^2; a scatter of some validation rows.
     """
 
     def __init__(
         self,
         net: nn.Module,
-        huber_delta: float,
-        learning_rate: float,
-        label_mean: Tensor,
-        continuations: Sequence[str],
+        loss: Loss,
+        optimizer: Callable[..., torch.optim.Optimizer],
+        scheduler: Callable[..., Any] | None = None,
+        huber_delta: float = 1.0,
     ) -> None:
-        super().__init__()
-        self.net = net
-        self._names = tuple(continuations)
-        self.label_mean: Tensor
-        self.register_buffer("label_mean", label_mean)
-        self.r2 = R2Score(multioutput="raw_values")
-        self._delta, self.learning_rate = huber_delta, learning_rate
+        super().__init__(net, loss, optimizer, scheduler)
+        self._delta, self.r2 = huber_delta, R2Score(multioutput="raw_values")
         self._points: list[tuple[Tensor, Tensor]] = []
+
+    def setup(self, stage: str) -> None:
+        data: Any = self.trainer.datamodule  # type: ignore[attr-defined]
+        self._names = tuple(data.continuations)
+        self.label_mean: Tensor
+        self.register_buffer("label_mean", data.label_mean, persistent=False)
+        if stage == "fit":
+            check_outputs(self.net, len(self._names))
 
     def forward(self, features: Tensor) -> Tensor:
         predicted: Tensor = self.net(features)
         return predicted
 
-    def configure_optimizers(self) -> Any:
-        fused = self.device.type in ("cpu", "cuda")
-        optimiser = torch.optim.Adam(self.net.parameters(), lr=self.learning_rate, fused=fused)
-        schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, T_max=self.planned_steps)
-        return {"optimizer": optimiser, "lr_scheduler": {"scheduler": schedule, "interval": "step"}}
-
     def training_step(self, batch: LeafBatch, index: int) -> Tensor:
-        predicted = self(batch.features)
-        loss = huber_loss(predicted, batch.labels, delta=self._delta)
-        losses = self.interval_mean(self._losses(predicted.detach(), batch.labels).mean(dim=0))
-        if losses is not None:
-            by_name = {f"train/huber/{name}": losses[k] for k, name in enumerate(self._names)}
-            self.log_dict({"train/huber": losses.mean(), **by_name}, sync_dist=True)
+        loss = self.loss(self(batch.features), batch.labels)
+        self.log("train/loss", loss)
         return loss
 
     def validation_step(self, batch: LeafBatch, index: int) -> None:

@@ -15,6 +15,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from models.opponent.inference import OPPONENT_NET, load_opponent_net
+from models.opponent.inference import STAMP as NET_STAMP
 from models.opponent.inputs import Inputs
 from models.opponent.nets import OpponentBatch, batch_of
 from models.training.shuffle import BlockShuffle, OrderedLoader, Position, ShuffledLoader
@@ -24,6 +26,7 @@ from poker.opponents.inputs.no_limit import NUM_SIZES
 from poker.opponents.inputs.rows import COLUMNS, STAMP, open_rows
 from poker.opponents.model import NUM_CLASSES, RAISE_CLASS
 from poker.run.errors import PokernetsError
+from poker.store.artifacts import open_artifact
 
 TEST_BATCH = 4096
 
@@ -95,7 +98,7 @@ class OpponentRows:
             inputs = inputs._replace(held=held.held_rows(self.columns))
         if "past" in needs:
             if base is None:
-                raise ValueError("inputs about a player's past need a base predictor")
+                raise PokernetsError("inputs about a player's past need a base net: set data.base=PATH")
             table = self.population_table() if table is None else table
             predicted = table[self.contexts].astype(np.float32)
             later = np.flatnonzero(self.columns["street"] >= self.first_street)
@@ -105,23 +108,55 @@ class OpponentRows:
 
 
 class OpponentData(lightning.LightningDataModule):
-    """Batches of all rows; `prepare` says which inputs beside the 19 the net reads."""
+    """Batches of all rows, with the inputs that the net of the training needs.
+
+    Args:
+        path: rows as `job=opponent_actions` writes them.
+        test_share: share of the hands that are not trained on, the last.
+        train_share: share of the hands before those that are trained on, the latest.
+        batch_rows: rows of a batch.
+        seed: of their order.
+        base: exported net without memory, for nets that know players by how they deviate from it.
+        architectures: dotted names of classes outside `models` that `base` may have.
+    """
 
     def __init__(
-        self, path: str, test_share: float = 0.2, train_share: float = 1.0, batch_rows: int = 1024, seed: int = 0
+        self,
+        path: str,
+        test_share: float = 0.2,
+        train_share: float = 1.0,
+        batch_rows: int = 1024,
+        seed: int = 0,
+        base: str | None = None,
+        architectures: Collection[str] = (),
     ) -> None:
         super().__init__()
         shares = {"test_share": test_share, "train_share": train_share}
         self.config: dict[str, Any] = {**shares, "batch_rows": batch_rows, "seed": seed}
         self.rows = OpponentRows(path, test_share, train_share)
+        self.made_from = {"opponent_actions": self.rows.fingerprint}
+        if base is not None:
+            self.made_from["base"] = open_artifact(base, OPPONENT_NET, config=NET_STAMP).fingerprint
+        self.base, self._architectures = base, architectures
         train = self.rows.train_rows
         if not len(train):
             raise PokernetsError(f"{path}: too few hands to train on; make more, or test on less: data.test_share")
+        if batch_rows < 1:
+            raise PokernetsError(f"data.batch_rows must be positive, it is {batch_rows}")
         self.shuffle = BlockShuffle(train, min(batch_rows, len(train)), seed, block_rows=1)
-        self.prepare((), None)
+        self._needs: tuple[str, ...] | None = None
 
-    def prepare(self, needs: Collection[str], base: Base | None) -> None:
-        """Compute what the net needs; `past` takes a base predictor."""
+    def setup(self, stage: str) -> None:
+        assert self.trainer is not None
+        net: Any = self.trainer.lightning_module.net
+        self.prepare(net.needs)
+
+    def prepare(self, needs: Collection[str]) -> None:
+        """Compute the inputs that a net needs, once."""
+        if tuple(needs) == self._needs:
+            return
+        self._needs = tuple(needs)
+        base = None if self.base is None else load_opponent_net(self.base, self._architectures).probs
         self.tensors = batch_of(self.rows.inputs(needs, base), self.rows.columns["action"].astype(np.int64))
 
     def train_dataloader(self) -> ShuffledLoader[OpponentBatch]:

@@ -1,4 +1,4 @@
-"""`train.py model=opponent_given_hand`: how well models know with which hands people act, where all cards are known.
+"""`evaluate=opponent_given_hand`: how well models know with which hands people act, where all cards are known.
 
 The frequencies of a decision are those of a net that knows no cards. What every hand does follows as in a search
 against a model (`poker.opponents.habits.by_hand`), by strength or by a net that reads the cards held, over the range
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from models.opponent.data import OpponentRows
 from models.opponent.inference import load_opponent_net, with_hands
 from models.opponent.record import NetRecord
-from models.opponent.training import bootstrap
+from models.opponent.table import bootstrap
 from poker.game.cards import HOLDEM, NO_CARD, hand_index
 from poker.game.rules import Rules
 from poker.kernels.types import Board, Floats
@@ -48,8 +48,8 @@ class _Step(NamedTuple):
 PARTS = ("before the flop", "after it, nothing asked", "after it, facing a bet")
 
 
-def run(*, data: str, net: str, held: str, game: Rules, learned_hands: int, output: str) -> dict[str, float]:
-    """Measure on the hands of `data` that the nets `net` and `held` kept for tests; the report goes to `output`.
+def run(*, data: str, net: str, held: str, game: Rules, learned_hands: int, out: str) -> dict[str, float]:
+    """Measure on the hands of `data` that the nets `net` and `held` kept for tests; the report goes to `out`.
 
     The shape of this population is learned from the first `learned_hands` hands that the nets were trained on.
     """
@@ -97,12 +97,12 @@ def run(*, data: str, net: str, held: str, game: Rules, learned_hands: int, outp
     record["shapes"] = {part: population.shape(group)._asdict() for group, part in enumerate(PARTS)}
     record["rows"] = {"test": len(test), "fingerprint": rows.fingerprint}
     table = [[name, *(part["log_loss"]["mean"] for part in parts.values())] for name, parts in record["models"].items()]
-    heading = f"Log-loss of the action given the hand, {len(test):,} decisions ({output})"
+    heading = f"Log-loss of the action given the hand, {len(test):,} decisions ({out})"
     Report(
         "Actions given the hand",
         [Table(("model", *next(iter(record["models"].values()))), table, heading)],
         record,
-    ).write(Path(output), Console(stderr=True))
+    ).write(Path(out), Console(stderr=True))
     return {name: float(parts["all"]["log_loss"]["mean"]) for name, parts in record["models"].items()}
 
 

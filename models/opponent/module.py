@@ -1,22 +1,24 @@
 """Training of an opponent net as Lightning sees it, and how good predicted probabilities are."""
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn.functional import one_hot
 from torchmetrics import MetricCollection
 from torchmetrics.classification import MulticlassAccuracy, MulticlassCalibrationError, MulticlassConfusionMatrix
 
 from models.opponent.nets import ActionNet, OpponentBatch, SmallNet
 from models.training.figures import add_figures, connections, reliability
-from models.training.module import NetModule
+from models.training.module import Loss, NetModule
 from poker.opponents.inputs.limit import NAMES
 from poker.opponents.inputs.no_limit import SIZE_NAMES
 from poker.opponents.model import CLASS_NAMES, NUM_CLASSES
+from poker.run.errors import PokernetsError
 
 DECAYED_FROM_DIMENSIONS = 2
 """Weights of matrices decay, biases do not."""
@@ -33,7 +35,7 @@ def proper_scores(probs: Tensor, action: Tensor) -> dict[str, Tensor]:
     return {"log_loss": log_losses(probs, action).mean(), "brier": brier.mean()}
 
 
-def shares(classes: int) -> MetricCollection:
+def shares_of(classes: int) -> MetricCollection:
     """Accuracy and expected calibration error (15 bins of the most probable class's probability)."""
     return MetricCollection(
         {
@@ -46,7 +48,7 @@ def shares(classes: int) -> MetricCollection:
 def score(probs: Tensor | NDArray[np.float64], action: Tensor | NDArray[np.int64]) -> dict[str, float]:
     """Scores of probabilities, as means over decisions."""
     probs, action = torch.as_tensor(probs), torch.as_tensor(action)
-    scores = {**proper_scores(probs, action), **shares(probs.shape[1])(probs, action)}
+    scores = {**proper_scores(probs, action), **shares_of(probs.shape[1])(probs, action)}
     return {"rows": len(action), **{name: float(value) for name, value in scores.items()}}
 
 
@@ -58,42 +60,56 @@ def class_names(classes: int) -> list[str]:
 
 
 class OpponentModule(NetModule):
-    """AdamW with a rate that rises and falls once over the planned steps; the loss is the log-loss.
+    """Training of an `ActionNet` by the mean loss of its members; matrices have weight decay, biases have none.
 
-    Logged: in training the loss, as its mean over the interval between two entries; after each epoch, on the part that
-    is not trained on, accuracy, log-loss, Brier score, calibration error and `log_loss_of_mean`, the log-loss of the
-    best constant `class_shares` [C]. After the last: confusion matrix and reliability as images; for the small net its
-    connection strengths.
+    Logged: in training the loss; after each epoch, on the part that is not trained on, accuracy, log-loss, Brier score,
+    calibration error and `log_loss_of_mean`, the log-loss of the best constant. After the last: confusion matrix and
+    reliability as images; for the small net its connection strengths.
     """
 
     net: ActionNet
 
-    def __init__(self, net: ActionNet, learning_rate: float, weight_decay: float, class_shares: Tensor) -> None:
-        super().__init__()
-        self.net = net
-        self.class_shares: Tensor
-        self.register_buffer("class_shares", class_shares, persistent=False)
-        self.shares = shares(len(class_shares))
-        self.learning_rate, self._decay = learning_rate, weight_decay
-        self._seen: list[tuple[Tensor, Tensor]] = []
+    def __init__(
+        self,
+        net: nn.Module,
+        loss: Loss,
+        optimizer: Callable[..., torch.optim.Optimizer],
+        scheduler: Callable[..., Any] | None = None,
+    ) -> None:
+        super().__init__(net, loss, optimizer, scheduler)
+        if not isinstance(net, ActionNet):
+            raise PokernetsError(
+                f"{type(net).__name__} predicts no actions: choose another net, or make it an ActionNet"
+            )
+        self._predicted: list[tuple[Tensor, Tensor]] = []
 
-    def configure_optimizers(self) -> Any:
+    def setup(self, stage: str) -> None:
+        data: Any = self.trainer.datamodule  # type: ignore[attr-defined]
+        shares = torch.from_numpy(data.rows.class_shares())
+        self.class_shares: Tensor
+        self.register_buffer("class_shares", shares, persistent=False)
+        self.shares = shares_of(len(shares))
+        with torch.no_grad():
+            classes = self.net.eval()(next(iter(data.val_dataloader()))).shape[1]
+        if classes != len(shares):
+            problem = f"the rows have {len(shares)} classes of actions and the net gives {classes}"
+            raise PokernetsError(f"{problem}: set net.classes={len(shares)}")
+        self.net.train()
+
+    def parameter_groups(self) -> list[dict[str, Any]]:
         parameters = list(self.net.parameters())
         matrices = [parameter for parameter in parameters if parameter.dim() >= DECAYED_FROM_DIMENSIONS]
         others = [parameter for parameter in parameters if parameter.dim() < DECAYED_FROM_DIMENSIONS]
-        groups = [{"params": matrices, "weight_decay": self._decay}, {"params": others, "weight_decay": 0.0}]
-        optimiser = torch.optim.AdamW(groups, lr=self.learning_rate, fused=self.device.type in ("cpu", "cuda"))
-        schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, self.learning_rate, total_steps=self.planned_steps)
-        return {"optimizer": optimiser, "lr_scheduler": {"scheduler": schedule, "interval": "step"}}
+        return [{"params": matrices}, {"params": others, "weight_decay": 0.0}]
 
     def forward(self, batch: OpponentBatch) -> Tensor:
         logits: Tensor = self.net(batch)
         return logits
 
     def training_step(self, batch: OpponentBatch, index: int) -> Tensor:
-        loss = self.net.loss(batch)
-        if (mean := self.interval_mean(loss)) is not None:
-            self.log("train/log_loss", mean, sync_dist=True)
+        losses = [self.loss(logits, batch.action) for logits in self.net.member_logits(batch)]
+        loss = torch.stack(losses).mean()
+        self.log("train/log_loss", loss)
         return loss
 
     def validation_step(self, batch: OpponentBatch, index: int) -> None:
@@ -103,13 +119,13 @@ class OpponentModule(NetModule):
             prog_bar = name == "log_loss"
             self.log(f"validation/{name}", value, prog_bar=prog_bar, batch_size=len(probs), sync_dist=True)
         self.shares.update(probs, batch.action)
-        self._seen.append((probs.cpu(), batch.action.cpu()))
+        self._predicted.append((probs.cpu(), batch.action.cpu()))
 
     def on_validation_epoch_end(self) -> None:
         self.log_dict({f"validation/{name}": value for name, value in self.shares.compute().items()})
         self.shares.reset()
-        probs, action = (torch.cat(part) for part in zip(*self._seen, strict=True))
-        self._seen.clear()
+        probs, action = (torch.cat(part) for part in zip(*self._predicted, strict=True))
+        self._predicted.clear()
         if self.trainer.current_epoch + 1 == self.trainer.max_epochs:
             add_figures(self, partial(self._figures, probs, action))
 

@@ -1,13 +1,12 @@
 """Nets that predict fold, check/call or bet/raise: a new one is a subclass of `ActionNet` and a file in `conf/net`."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
-from torch.nn import functional
 
 from models.opponent.inputs import INPUT_SIZES, Inputs
 from models.training.mlp import Mlp
@@ -33,15 +32,14 @@ def batch_of(inputs: Inputs, action: NDArray[np.int64]) -> OpponentBatch:
 class ActionNet(nn.Module):
     """Takes an `OpponentBatch` and gives log-probabilities [n, C] up to a constant; C is 3, in no-limit 9.
 
-    `needs` says which inputs beside the 19 it reads. In no-limit a net takes the number of actions as its argument
-    `classes`.
+    `needs` says which inputs beside the 19 it reads.
     """
 
     needs: tuple[str, ...] = ()
 
-    def loss(self, batch: OpponentBatch) -> Tensor:
-        """Mean log-loss, which training minimises."""
-        return functional.cross_entropy(self(batch), batch.action)
+    def member_logits(self, batch: OpponentBatch) -> Iterable[Tensor]:
+        """Logits [n, C] of each member of an ensemble, whose losses are averaged in training."""
+        return [self(batch)]
 
     def probs(self, inputs: Inputs) -> Singles:
         """Probabilities [n, C]."""
@@ -103,8 +101,3 @@ class WideNet(ActionNet):
     def forward(self, batch: OpponentBatch) -> Tensor:
         probs = torch.stack([logits.softmax(dim=1) for logits in self.member_logits(batch)]).mean(dim=0)
         return probs.log()
-
-    def loss(self, batch: OpponentBatch) -> Tensor:
-        """Mean log-loss of the members, each on its own."""
-        losses = [functional.cross_entropy(logits, batch.action) for logits in self.member_logits(batch)]
-        return torch.stack(losses).mean()

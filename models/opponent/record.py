@@ -104,7 +104,7 @@ def check_together(nets: Sequence[NetRecord]) -> None:
         if (one.rows, one.test_share, one.first) != (nets[0].rows, nets[0].test_share, nets[0].first):
             raise MismatchedArtifactError(
                 f"the nets `{nets[0].name}` and `{one.name}` learned from different hands: measure them apart,"
-                f" ~model.nets.{one.name}"
+                f" ~nets.{one.name}"
             )
 
 
@@ -113,5 +113,5 @@ def check_base(base: NetRecord, nets: Sequence[NetRecord]) -> None:
     for one in nets:
         if one.base != base.fingerprint:
             raise MismatchedArtifactError(
-                f"the net `{one.name}` rests on another net than `base`: give model.base=PATH, that of its training"
+                f"the net `{one.name}` rests on another net than `base`: give base=PATH, that of its training"
             )

@@ -12,29 +12,34 @@ from poker.run.atomic import write_atomically
 from poker.run.errors import PokernetsError
 from poker.store.artifacts import CorruptArtifactError
 
+REMEDY = "give another ckpt_path, or ckpt_path=null, which trains from the start"
+
 
 class AtomicCheckpoints(TorchCheckpointIO):
-    """Writes checkpoints whole or not at all; Lightning's own do not where temporary files are on another disk."""
+    """Lightning's plugin for checkpoints: atomic writes, also where temporary files are on another disk, and checksums
+    that are verified when a file is read."""
 
     def save_checkpoint(self, checkpoint: dict[str, Any], path: Any, storage_options: Any | None = None) -> None:
         written = io.BytesIO()
         torch.save(checkpoint, written)
         write_atomically(Path(path), written.getvalue())
 
+    def load_checkpoint(self, path: Any, map_location: Any = None, weights_only: bool | None = None) -> dict[str, Any]:
+        """Read a checkpoint whose parts have the checksums that its zip archive holds.
 
-def read_checkpoint(file: Path, remedy: str) -> dict[str, Any]:
-    """The content of a checkpoint of Lightning whose parts have the checksums that its zip archive holds;
-    CorruptArtifactError with the `remedy` for others."""
-    try:
-        data = file.read_bytes()
-        if zipfile.ZipFile(io.BytesIO(data)).testzip() is not None:
-            raise ValueError("another checksum of a part")
-        checkpoint: dict[str, Any] = torch.load(io.BytesIO(data), weights_only=True, map_location="cpu")
-        for name in ("state_dict", "epoch", "global_step", "optimizer_states", "lr_schedulers", "loops"):
-            if checkpoint.get(name) in (None, {}, []):
-                raise ValueError(f"no {name}")
-    except FileNotFoundError:
-        raise PokernetsError(f"there is no checkpoint {file}: {remedy}") from None
-    except Exception as error:  # damaged archives and pickles raise what they like
-        raise CorruptArtifactError(f"the checkpoint {file} cannot be read: {remedy}") from error
-    return checkpoint
+        Raises:
+            PokernetsError: there is no such file, or it is damaged.
+        """
+        try:
+            data = Path(path).read_bytes()
+            if zipfile.ZipFile(io.BytesIO(data)).testzip() is not None:
+                raise ValueError("another checksum of a part")
+            checkpoint: dict[str, Any] = torch.load(io.BytesIO(data), map_location or "cpu", weights_only=True)
+            for name in ("state_dict", "epoch", "global_step", "loops"):
+                if checkpoint.get(name) in (None, {}):
+                    raise ValueError(f"no {name}")
+        except FileNotFoundError:
+            raise PokernetsError(f"there is no checkpoint {path}: {REMEDY}") from None
+        except Exception as error:  # damaged archives and pickles raise what they like
+            raise CorruptArtifactError(f"the checkpoint {path} cannot be read: {REMEDY}") from error
+        return checkpoint

@@ -1,63 +1,66 @@
-"""The base of both Lightning modules: what they log in training, and how they go on from another run's checkpoint."""
+"""The base of the Lightning modules: a net, its loss, and its optimiser with a schedule over the planned steps."""
 
-from pathlib import Path
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import lightning
 import torch
 from torch import Tensor, nn
 
+from models.training.callbacks import Export
+from poker.run.errors import PokernetsError
 
-def resumes_itself(trainer: lightning.Trainer) -> bool:
-    """Whether the trainer started from a checkpoint of its own run, or from none."""
-    return trainer.ckpt_path is None or Path(str(trainer.ckpt_path)).is_relative_to(trainer.default_root_dir)
+Loss = Callable[[Tensor, Tensor], Tensor]
+"""Mean loss of predictions and labels, such as `torch.nn.HuberLoss`."""
 
 
 class NetModule(lightning.LightningModule):
-    """Training of a `net` as Lightning sees it; subclasses define the steps, the metrics and the optimiser."""
+    """Training of `net` by `loss`; subclasses define the steps and the metrics.
 
-    net: nn.Module
+    Args:
+        net: takes what a batch has; it alone is exported.
+        loss: mean loss, which training minimises.
+        optimizer: makes the optimiser of parameters, as `torch.optim.Adam` and its settings (`_partial_: true`).
+        scheduler: makes the schedule of an optimiser, which advances every training step. Settings that are None
+            become the number of planned steps. None: a constant rate.
+    """
 
-    def __init__(self) -> None:
+    def __init__(
+        self,
+        net: nn.Module,
+        loss: Loss,
+        optimizer: Callable[..., torch.optim.Optimizer],
+        scheduler: Callable[..., Any] | None = None,
+    ) -> None:
         super().__init__()
-        self._entry, self._sum, self._batches = -1, Tensor(), 0
+        self.net, self.loss = net, loss
+        self._optimizer, self._scheduler = optimizer, scheduler
 
-    def interval_mean(self, losses: Tensor) -> Tensor | None:
-        """Average the training losses between two log entries.
+    def parameter_groups(self) -> Iterable[Any]:
+        """Parameters that the optimiser is given."""
+        return self.net.parameters()
 
-        Args:
-            losses: [...] losses of the current batch.
+    def configure_optimizers(self) -> Any:
+        try:
+            optimizer = self._optimizer(self.parameter_groups())
+            if self._scheduler is None:
+                return optimizer
+            settings = getattr(self._scheduler, "keywords", {})
+            steps = int(self.trainer.estimated_stepping_batches)
+            planned = {name: steps for name, value in settings.items() if value is None}
+            scheduler = self._scheduler(optimizer, **planned)
+        except (TypeError, ValueError) as error:
+            raise PokernetsError(f"model.optimizer or model.scheduler: {error}") from error
+        return {"optimizer": optimizer, "lr_scheduler": {"scheduler": scheduler, "interval": "step"}}
 
-        Returns:
-            [...] mean over the batches since the last entry, at the steps that Lightning writes; None at others.
-        """
-        steps, interval = self.trainer.global_step, max(1, self.trainer.log_every_n_steps)  # type: ignore[attr-defined]
-        if steps // interval != self._entry:
-            self._entry, self._sum, self._batches = steps // interval, losses.new_zeros(losses.shape), 0
-        self._sum += losses.detach()
-        self._batches += 1
-        return self._sum / self._batches if (steps + 1) % interval == 0 else None
-
-    @property
-    def planned_steps(self) -> int:
-        """Steps of the whole training: the steps taken so far and the steps of the remaining epochs."""
-        planned, trainer = int(self.trainer.estimated_stepping_batches), self.trainer
-        if not trainer.global_step:
-            return planned
-        return trainer.global_step + round(planned * (1 - trainer.current_epoch / (trainer.max_epochs or 1)))
-
-    def on_train_start(self) -> None:
-        """Replace the rates of another run's checkpoint by this run's, at the step that the checkpoint has reached."""
-        if resumes_itself(self.trainer):
-            return
-        own: Any = self.configure_optimizers()
-        optimiser, schedule = own["optimizer"], own["lr_scheduler"]["scheduler"]
-        optimiser.step()  # changes nothing without gradients; torch warns of schedules that step before it
-        for _ in range(self.trainer.global_step):
-            schedule.step()
-        self.trainer.lr_scheduler_configs[0].scheduler.load_state_dict(schedule.state_dict())
-        for group, own_group in zip(self.trainer.optimizers[0].param_groups, optimiser.param_groups, strict=True):
-            group.update({name: value for name, value in own_group.items() if name != "params"})
+    def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
+        """Refuse a checkpoint of other settings, and keep the planned steps of this training."""
+        for callback in self.trainer.callbacks:  # type: ignore[attr-defined]
+            if isinstance(callback, Export) and self.trainer.training:
+                callback.check_start(checkpoint)
+        for schedule in checkpoint.get("lr_schedulers", ()):
+            for name in schedule.keys() - {"last_epoch", "_step_count", "_last_lr"}:
+                del schedule[name]
 
     def on_before_optimizer_step(self, optimizer: torch.optim.Optimizer) -> None:
         """Enlarge the gradient of an epoch's last batches if they are fewer than Lightning divides their losses by."""

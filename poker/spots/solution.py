@@ -1,29 +1,96 @@
-"""A solved spot on disk, the average strategy at every node and board, and the words of its actions.
+"""A solved spot on disk: the average strategy at every node and board, queried by words.
+
+    solution = load_solution("runs/demo/spots/Td9d6hQc-dea3b63c/solution")
+    node = solution.node("check bet120")
+    node.strategy["AhKd"]           # probabilities of node.actions
+    solution.node("check check 2c bet50")   # a card word deals it
 
 Strategies are float16 of the normalised average; the game is rebuilt from the spot, so a solution is small and cannot
-disagree with its tree. `poker.spots.solved.load_solution` reads it.
+disagree with its tree.
 """
 
 import re
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
-from poker.game.cards import parse_cards
+from poker.game.cards import hand_index, parse_cards
 from poker.game.rules import CALL, FOLD
+from poker.kernels.types import Singles
 from poker.run.errors import PokernetsError
+from poker.solvers.vector.game import NO_LIMIT, VectorGame
 from poker.solvers.vector.solver import VectorSolver
-from poker.spots.spots import Spot
-from poker.store.artifacts import write_artifact
+from poker.spots.spots import Spot, spot_of
+from poker.store.artifacts import open_artifact, refuses_by_name, write_artifact
 from poker.tree import BettingTree, Kind
 
 KIND = "spot_solution"
+
+
+@dataclass(frozen=True)
+class HandTable:
+    """Rows [H, A] by hand: an index, or text such as `AhKd`."""
+
+    rows: Singles
+
+    def __getitem__(self, hand: int | str) -> Singles:
+        if isinstance(hand, str):
+            cards = parse_cards(hand)
+            if len(cards) != 2:
+                raise PokernetsError(f"`{hand}` is no hand of two cards")
+            hand = hand_index(*cards)
+        return np.asarray(self.rows[hand])
+
+
+@dataclass(frozen=True)
+class NodeView:
+    """A decision: who acts, on which board, the actions in words, and what each hand does."""
+
+    node: int
+    player: int
+    board: tuple[int, ...]
+    actions: tuple[str, ...]
+    strategy: HandTable
+
+
+@dataclass(frozen=True)
+class Solution:
+    """A solved game; `strategy(node, board)` as of `VectorSolver`, `node(words)` by the words of the actions."""
+
+    spot: Spot
+    game: VectorGame
+    rows: NDArray[np.float16]
+    metrics: dict[str, float]
+
+    def node(self, words: str = "") -> NodeView:
+        """The decision after words: `check`, `call`, `fold`, `bet120`, `raise300` (street totals), `allin`, cards."""
+        node, board = find_node(self.game.tree, self.game.board, words)
+        names = tuple(action_name(self.game.tree, node, child) for child in self.game.tree.children(node))
+        table = HandTable(self.strategy(node, board))
+        return NodeView(node, int(self.game.tree.player[node]), board, names, table)
+
+    def strategy(self, node: int, board: tuple[int, ...]) -> Singles:
+        """float32[H, A]; 0 for hands that the player cannot have."""
+        return self.game.by_hand(node, board, lambda index: self.game.rows(self.rows, node, index))
 
 
 def save_solution(path: str | Path, spot: Spot, solver: VectorSolver, metrics: dict[str, float]) -> None:
     """Writes the average strategy as an artifact."""
     rows = solver.normalised_average(np.float16)
     write_artifact(path, KIND, config={"spot": spot.text}, arrays={"strategy": rows}, counts=metrics)
+
+
+@refuses_by_name(KIND)
+def load_solution(path: str | Path) -> Solution:
+    """Opens a solution, refused unless it is as it was written. What the solve needed does not limit what is read."""
+    artifact = open_artifact(path, KIND)
+    spot = spot_of(artifact.config["spot"])
+    stored = len(artifact.array("strategy", (None,), dtypes=(np.float16,)))
+    game = spot.game(memory_limit=NO_LIMIT, most_entries=stored)
+    rows = artifact.array("strategy", (game.num_entries,))
+    return Solution(spot, game, rows, {key: float(value) for key, value in artifact.counts.items()})
 
 
 def street_start(tree: BettingTree, node: int) -> int:

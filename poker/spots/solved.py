@@ -6,19 +6,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from poker.kernels.ahead import compile_apart
 from poker.kernels.types import Columns
 from poker.run.errors import PokernetsError
 from poker.run.machine import cores
-from poker.solvers.vector.game import NO_LIMIT
 from poker.solvers.vector.solver import VectorSolver
 from poker.spots.report import Settings, prepare
-from poker.spots.solution import KIND
 from poker.spots.spots import Spot, read_spot, spot_of
 from poker.spots.walk import View, Walk
-from poker.store.artifacts import open_artifact, refuses_by_name
 
 
 class SolvedSpot:
@@ -73,16 +68,3 @@ def solve(
     cost.refuse_beyond(limit)
     done = solver.run(iterations=iterations, precision=precision, seconds=seconds)
     return SolvedSpot(read, solver, done.exploitability)
-
-
-@refuses_by_name(KIND)
-def load_solution(path: str | Path) -> SolvedSpot:
-    """Open a solution that was written, refused unless it is as it was. What the solve needed does not limit what is
-    read."""
-    artifact = open_artifact(path, KIND)
-    spot = spot_of(artifact.config["spot"])
-    stored = len(artifact.array("strategy", (None,), dtypes=(np.float16,)))
-    game = spot.game(memory_limit=NO_LIMIT, most_entries=stored)
-    solver = VectorSolver(game, "cfr_plus")
-    solver.set_averages(artifact.array("strategy", (game.num_entries,)))
-    return SolvedSpot(spot, solver, solver.exploitability())

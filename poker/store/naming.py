@@ -1,7 +1,7 @@
 """Dotted names as configuration, manifests and records hold them: those of a clone.
 
 The wheel holds the packages of a clone inside `pokernets` (`pokernets/wheel.py`), so that a user's own `models` or
-`conf` stay importable; `_target_: models.leaf.training.train` names the same function in both.
+`conf` stay importable; `_target_: models.leaf.module.LeafModule` names the same class in both.
 """
 
 from pathlib import Path
@@ -12,7 +12,6 @@ PACKAGES = ("conf", "data_gen", "models", "poker")
 _ABOVE = __name__.removesuffix("poker.store.naming")
 _STORED = {
     "models.training.mlp": "models.mlp",
-    "models.training.fitting": "models.fitting",
     "models.opponent.nets": "models.opponent_nets",
 }
 """Modules whose classes files name as they did before these moved, so that the files are the same."""

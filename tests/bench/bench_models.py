@@ -24,8 +24,8 @@ from conf.compose import compose
 from models.leaf.data import LeafData
 from models.leaf.module import LeafModule
 from models.leaf.runner import CHUNK_ROWS, LeafRunner
-from models.training.fitting import multiply_by_onednn, quiet
 from models.training.mlp import Mlp
+from models.training.run import multiply_by_onednn, quiet
 from poker.depth_limit import inputs
 from tests.models.shards import write_leaf_states
 
@@ -89,7 +89,9 @@ def _by_turns(name: str, rows: int, fast: Callable[[], Any], plain: Callable[[],
 
 def epoch(data: LeafData, accelerator: str = "cpu", precision: Any = None) -> None:
     """Train a new net for one epoch."""
-    module = LeafModule(Mlp(inputs.SIZE, HIDDEN, 4), 1.0, 1e-3, data.label_mean(), data.continuations)
+    module = LeafModule(
+        Mlp(inputs.SIZE, HIDDEN, 4), torch.nn.HuberLoss(), partial(torch.optim.Adam, lr=1e-3, fused=True)
+    )
     trainer = lightning.Trainer(
         accelerator=accelerator,
         devices=1,
@@ -110,7 +112,7 @@ def training() -> list[dict[str, Any]]:
         data = LeafData(root, epoch_rows=500_000)
         rows = data.epoch_batches * data.config["batch_rows"]
         rates = [{"name": "leaf_net_training", "value": rows / best(partial(epoch, data), 3), "unit": "rows/s"}]
-        threads = compose("train", ["model=leaf"]).model.threads
+        threads = compose("train", ["model=leaf"]).threads
         if threads is not None:
             torch.set_num_threads(threads)
         free = best(partial(epoch, data), 2, time.perf_counter)

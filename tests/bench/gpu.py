@@ -28,8 +28,8 @@ import torch
 from conf.compose import build, compose
 from models.leaf.data import LeafData
 from models.leaf.runner import LeafRunner
-from models.training.fitting import quiet
 from models.training.mlp import Mlp
+from models.training.run import quiet
 from poker.depth_limit import inputs
 from poker.depth_limit.inputs import GridParts
 from poker.game.beliefs import observe_board

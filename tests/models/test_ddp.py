@@ -13,7 +13,7 @@ from tests.models.shards import write_leaf_states
 from tests.models.test_train import TRAINING_STEP, command, run
 
 pytestmark = pytest.mark.slow
-TWO = ("trainer.devices=2", "trainer.strategy=ddp", "model.data.batch_rows=256")
+TWO = ("trainer.devices=2", "trainer.strategy=ddp", "data.batch_rows=256")
 
 
 def weights(work: Path) -> dict[str, torch.Tensor]:
@@ -27,7 +27,7 @@ def work_in(folder: Path, name: str) -> Path:
 
 def test_two_processes_take_the_steps_of_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ONEDNN_MAX_CPU_ISA", "AVX2")  # no products in bfloat16, which depend on the size of a batch
-    few = ("trainer.max_epochs=1", "model.data.epoch_rows=4096")
+    few = ("trainer.max_epochs=1", "data.epoch_rows=4096")
     one, two = work_in(tmp_path, "one"), work_in(tmp_path, "two")
     for work, settings in ((one, ()), (two, TWO)):
         done = run(work, *few, *settings)
@@ -38,7 +38,7 @@ def test_two_processes_take_the_steps_of_one(tmp_path: Path, monkeypatch: pytest
 
 
 def test_killed_on_two_processes_it_ends_in_the_same_weights(tmp_path: Path) -> None:
-    settings = (*TWO, "trainer.max_epochs=3", "model.data.epoch_rows=30000")
+    settings = (*TWO, "trainer.max_epochs=3", "data.epoch_rows=30000")
     whole, broken = work_in(tmp_path, "whole"), work_in(tmp_path, "broken")
     assert run(whole, *settings).returncode == 0
     run_killed(TRAINING_STEP, 90, *command(broken, *settings)[1:], group=True)  # of 59 steps an epoch

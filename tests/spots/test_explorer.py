@@ -18,7 +18,7 @@ from poker.run.errors import PokernetsError
 from poker.solvers.vector.solver import SolveProgress, VectorSolver
 from poker.spots.explorer import Solve, seconds_left, totals, view_csv, view_record
 from poker.spots.report import Settings
-from poker.spots.solved import load_solution
+from poker.spots.solution import load_solution
 from poker.spots.spots import read_spot, spot_of
 from poker.store.provenance import configured
 from tests.games import resolve
@@ -64,7 +64,7 @@ def test_exports(solved: Solve, tmp_path: Path) -> None:
     assert float(row["check"]) == hand["check"]
     folder = solved.write(tmp_path)
     loaded = load_solution(folder / "solution")
-    np.testing.assert_allclose(loaded.view("check").strategy, view.strategy, atol=1e-3)
+    np.testing.assert_allclose(loaded.node("check").strategy.rows, view.strategy, atol=1e-3)
     assert json.loads((folder / "results.json").read_text())["iterations"] == solved.solver.iterations
 
 

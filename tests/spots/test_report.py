@@ -10,7 +10,7 @@ from conf.compose import compose
 from poker.run.errors import PokernetsError
 from poker.solvers.vector.solver import VectorSolver
 from poker.spots.report import Settings, run
-from poker.spots.solved import load_solution
+from poker.spots.solution import load_solution
 from poker.spots.spots import read_spot, spot_of
 from tests.games import resolve
 from tests.report.scalars import read_scalars
@@ -49,7 +49,7 @@ def test_river_spot(tmp_path: Path) -> None:
     assert len(course) > 1
     assert course[-1][0] == results["iterations"]
     assert course[-1][1] == pytest.approx(results["exploitability_percent_pot"])
-    assert load_solution(folder / "solution").view("check bet50").actions[0] == "fold"
+    assert load_solution(folder / "solution").node("check bet50").actions[0] == "fold"
     with pytest.raises(PokernetsError, match="`bet77` in `bet77`"):
         solved(tmp_path, 0.005, 5, ["bet77"])
 

@@ -381,10 +381,6 @@ class VectorSolver:
                 game.rows(out, node, index)[:] = rows
         return out
 
-    def set_averages(self, rows: NDArray[np.floating]) -> None:
-        """Replaces the average strategy at all nodes by `rows`, as `normalised_average` gives them."""
-        self._sums[:] = rows
-
     def set_average(self, node: int, board_index: int, rows: Singles) -> None:
         """Replaces the average strategy at a node on a board of the game by `rows` [hands of the board's list, A]."""
         self.game.rows(self._sums, node, board_index)[:] = rows.T

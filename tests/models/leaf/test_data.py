@@ -150,7 +150,7 @@ def test_streets_and_seats_select(root: Path) -> None:
 def test_label_mean_is_that_of_the_training_rows(root: Path) -> None:
     data = LeafData(str(root), validation_share=0.2)
     wanted = LeafColumns(str(root)).all("labels")[data.train_rows].astype(np.float64).mean(axis=0)
-    np.testing.assert_allclose(data.label_mean().numpy(), wanted, atol=1e-6)
+    np.testing.assert_allclose(data.label_mean.numpy(), wanted, atol=1e-6)
 
 
 def test_what_there_is_to_train_on_is_told_with_the_first_shard_that_is_missing(tmp_path: Path) -> None:
@@ -237,7 +237,7 @@ def test_labels_are_for_the_continuations_that_the_shards_name(tmp_path: Path) -
         write_shard(shards.shard_path(tmp_path, index), rows, config={}, continuations=names)
     data = LeafData(str(tmp_path), batch_rows=8, validation_share=0.3)
     assert data.continuations == names
-    assert data.label_mean().tolist() == [1.0, 1.0]
+    assert data.label_mean.tolist() == [1.0, 1.0]
     assert next(iter(data.val_dataloader())).labels.shape[1] == 2
     four = {name: np.ones((5, *shape)) for name, (_, shape, *_) in columns_of(4).items()}
     write_shard(shards.shard_path(tmp_path, 2), four, config={}, continuations=CONTINUATIONS)

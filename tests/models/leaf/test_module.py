@@ -1,5 +1,6 @@
 """Figures that Lightning gathers batch by batch, against numpy on all rows at once."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -12,7 +13,6 @@ from torch.utils.data import DataLoader
 from models.leaf.data import LeafBatch, LeafData
 from models.leaf.module import LeafModule, loss_of_noise
 from models.training.figures import scatter
-from models.training.fitting import validation_metrics
 from models.training.mlp import Mlp
 from poker.depth_limit import inputs
 from poker.solvers.blueprint import CONTINUATIONS
@@ -44,6 +44,29 @@ def huber(error: np.ndarray, delta: float) -> np.ndarray:
     return loss
 
 
+def module_of(net: torch.nn.Module, delta: float = 1.0, kind: type[LeafModule] = LeafModule) -> LeafModule:
+    schedule: Any = partial(cast(Any, torch.optim.lr_scheduler.CosineAnnealingLR), T_max=None)
+    return kind(net, torch.nn.HuberLoss(delta=delta), partial(torch.optim.Adam, lr=5e-3), schedule, delta)
+
+
+def validated(learner: lightning.Trainer, module: LeafModule, data: Any) -> dict[str, float]:
+    [metrics] = learner.validate(module, datamodule=data, verbose=False)
+    return {name.removeprefix("validation/"): value for name, value in metrics.items()}
+
+
+class Batches(lightning.LightningDataModule):
+    """Given batches, for validation."""
+
+    continuations = CONTINUATIONS
+
+    def __init__(self, batches: list[LeafBatch], label_mean: torch.Tensor) -> None:
+        super().__init__()
+        self.batches, self.label_mean = batches, label_mean
+
+    def val_dataloader(self) -> Any:
+        return DataLoader(cast(Any, self.batches), batch_size=None)
+
+
 def trainer(folder: Path, accelerator: str = "cpu", **settings: Any) -> lightning.Trainer:
     silent: dict[str, Any] = dict.fromkeys(
         ("enable_progress_bar", "enable_model_summary", "enable_checkpointing", "logger"), False
@@ -64,8 +87,8 @@ def test_metrics_are_those_of_all_rows_at_once(columns: dict[str, np.ndarray], t
     tensors = {name: torch.from_numpy(column).float() for name, column in columns.items()}
     whole = LeafBatch(tensors["predicted"], tensors["labels"], tensors["sem"], torch.from_numpy(columns["street"]))
     batches = [LeafBatch(*parts) for parts in zip(*(torch.split(column, 700) for column in whole), strict=True)]
-    module = LeafModule(torch.nn.Identity(), 0.7, 0.0, torch.from_numpy(mean).float(), CONTINUATIONS)
-    metrics = validation_metrics(trainer(tmp_path), module, DataLoader(cast(Any, batches), batch_size=None))
+    data = Batches(batches, torch.from_numpy(mean).float())
+    metrics = validated(trainer(tmp_path), module_of(torch.nn.Identity(), 0.7), data)
 
     error = columns["predicted"] - columns["labels"]
     assert metrics["huber"] == approx(huber(error, 0.7).mean())
@@ -98,11 +121,11 @@ def test_bfloat16_learns_as_well(tmp_path: Path, device: str) -> None:
     for precision in ("32-true", "bf16-mixed"):
         data = LeafData(str(tmp_path), batch_rows=512, epoch_rows=150_000, validation_share=0.2)
         net = Mlp(inputs.SIZE, [64, 32], 4)
-        module = LeafModule(net, 1.0, 5e-3, data.label_mean(), data.continuations)
-        learner = trainer(tmp_path, accelerator=device, max_epochs=1, precision=precision, limit_val_batches=0)
+        module = module_of(net)
+        learner = trainer(tmp_path, accelerator=device, max_epochs=1, precision=precision)
         learner.fit(module, datamodule=data)
         assert all(weight.dtype == torch.float32 for weight in net.parameters())
-        losses.append(validation_metrics(learner, module, cast(Any, data.val_dataloader())))
+        losses.append(validated(learner, module, data))
     first, second = (metrics["huber"] for metrics in losses)
     assert first != second
     assert second == pytest.approx(first, rel=0.01)
@@ -134,7 +157,7 @@ def test_short_windows_of_accumulated_gradients_count_as_whole_ones(tmp_path: Pa
             windows.append(len(self.batches))
             self.batches = []
 
-    module = Checked(Mlp(inputs.SIZE, [8], 4), 1.0, 5e-3, data.label_mean(), data.continuations)
+    module = module_of(Mlp(inputs.SIZE, [8], 4), kind=Checked)
     settings: dict[str, Any] = {"max_epochs": 2, "accumulate_grad_batches": 4, "limit_train_batches": limit}
     trainer(tmp_path, limit_val_batches=0, **settings).fit(module, datamodule=data)
     epoch = [4, 4, 4] if limit == 1.0 else [4, 1]

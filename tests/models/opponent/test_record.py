@@ -15,7 +15,7 @@ from models.opponent.data import OpponentRows
 from models.opponent.inference import OPPONENT_NET, STAMP, OpponentNet
 from models.opponent.nets import WideNet
 from models.opponent.record import NetRecord, training_counts
-from models.opponent.training import table
+from models.opponent.table import run as table
 from models.training.export import Architecture, export_net
 from poker.opponents.inputs.rows import write_rows
 from poker.opponents.model import action_class, context_of
@@ -67,7 +67,7 @@ def measure(root: Path, data: Path, out: Path, nets: Mapping[str, Path] | None =
     """Run the measurement and return its record; without `nets`, for `hand` and `player` in `root`."""
     settings = {"test_share": None, "base": str(root / "hand")}
     paths = {name: str(path) for name, path in (nets or {name: root / name for name in ("hand", "player")}).items()}
-    more = {"statistics": {}, "counted": {}, "reference": "", "apart": (), "architectures": (), "output": str(out)}
+    more = {"statistics": {}, "counted": {}, "reference": "", "apart": (), "architectures": (), "out": str(out)}
     table(data=str(data), nets=paths, **{**settings, **more, **changes})
     return json.loads((out / "results.json").read_text())
 

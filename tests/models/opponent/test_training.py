@@ -25,8 +25,9 @@ from models.opponent.inference import (
 )
 from models.opponent.inputs import INPUT_SIZES, Inputs
 from models.opponent.module import OpponentModule, class_names, score
-from models.opponent.nets import ActionNet, OpponentBatch, SmallNet, WideNet
-from models.opponent.training import bootstrap, hands_before
+from models.opponent.nets import OpponentBatch, SmallNet, WideNet
+from models.opponent.shares import hands_before
+from models.opponent.table import bootstrap
 from models.training.export import Architecture, export_net
 from poker.agents.all_in import AllInPlayer
 from poker.game.betting import Betting
@@ -41,7 +42,7 @@ from poker.opponents.model import Predictor, context_of, sized_class
 from poker.play.hand import play_hand
 from poker.run.errors import PokernetsError
 from poker.store.artifacts import MismatchedArtifactError, open_artifact
-from tests.commands import call_here, run_here
+from tests.commands import call_here
 from tests.games import load_rules
 
 PLAYERS = 12
@@ -109,9 +110,9 @@ def train(work: Path) -> Callable[..., None]:
 
 @pytest.fixture(scope="module")
 def nets(work: Path, train: Callable[..., None]) -> Path:
-    small = ("model.net.hidden=[16]", "model.data.batch_rows=64")
+    small = ("net.hidden=[16]", "data.batch_rows=64")
     train("opponent", "net=hand", "trainer.max_epochs=3", *small)
-    train("opponent", "net=adaptive", "trainer.max_epochs=4", "model.net.members=2", *small)
+    train("opponent", "net=adaptive", "trainer.max_epochs=4", "net.members=2", *small)
     return work / "artifacts" / "opponent_net"
 
 
@@ -121,8 +122,8 @@ def test_interrupted_dropout_is_the_same(
     """A run that ends in its second epoch goes on in the third with what it would have drawn."""
 
     def weights(name: str) -> dict[str, torch.Tensor]:
-        settings = ("net=hand", "trainer.max_epochs=3", "model.net.hidden=[8]", "model.data.batch_rows=64")
-        train("opponent", *settings, f"model.output={tmp_path / name}", f"runs={tmp_path / name}")
+        settings = ("net=hand", "trainer.max_epochs=3", "net.hidden=[8]", "data.batch_rows=64")
+        train("opponent", *settings, f"export.output={tmp_path / name}", f"runs={tmp_path / name}")
         return load_opponent_net(tmp_path / name).state_dict()
 
     whole = weights("whole")
@@ -143,7 +144,7 @@ def test_interrupted_dropout_is_the_same(
 def test_validation_is_logged_as_such_and_a_class_that_never_happens_is_no_warning(
     work: Path, tmp_path: Path, train: Callable[..., None], recwarn: pytest.WarningsRecorder
 ) -> None:
-    places = (f"model.output={tmp_path}/net", f"runs={tmp_path}/runs", "logger=csv", "trainer.log_every_n_steps=1")
+    places = (f"export.output={tmp_path}/net", f"runs={tmp_path}/runs", "logger=csv", "trainer.log_every_n_steps=1")
     train("opponent", "trainer.max_epochs=2", *places)
     [metrics] = tmp_path.rglob("metrics.csv")
     rows = list(csv.DictReader(metrics.read_text().splitlines()))
@@ -156,7 +157,7 @@ def test_validation_is_logged_as_such_and_a_class_that_never_happens_is_no_warni
     data = OpponentRows(rows_of(work), 0.2)
     shares, action = data.class_shares(), data.columns["action"][data.test_rows]
     assert measured["log_loss_of_mean"] == pytest.approx(-np.log(shares)[action].mean(), rel=1e-5)
-    module = OpponentModule(SmallNet(), 0.1, 0.0, torch.full((3,), 1 / 3))
+    module = OpponentModule(SmallNet(), torch.nn.CrossEntropyLoss(), torch.optim.AdamW)
     confusion = module._figures(torch.full((4, 3), 1 / 3), torch.tensor([0, 0, 2, 2]))["validation/confusion"]
     assert [label.get_text() for label in confusion.axes[0].get_yticklabels()] == [
         "fold (2)",
@@ -171,9 +172,9 @@ def test_a_net_goes_on_from_a_checkpoint_for_more_epochs(
     tmp_path: Path, train: Callable[..., None], work: Path
 ) -> None:
     runs = f"runs={tmp_path}/runs"
-    train("opponent", "trainer.max_epochs=2", f"model.output={tmp_path}/two", runs)
+    train("opponent", "trainer.max_epochs=2", f"export.output={tmp_path}/two", runs)
     [last] = tmp_path.rglob("last.ckpt")
-    train("opponent", "trainer.max_epochs=4", f"model.output={tmp_path}/four", runs, f"ckpt_path={last}")
+    train("opponent", "trainer.max_epochs=4", f"export.output={tmp_path}/four", runs, f"ckpt_path={last}")
     [schedule] = torch.load(max(tmp_path.rglob("last.ckpt"), key=os.path.getmtime))["lr_schedulers"]
     assert schedule["total_steps"] == schedule["last_epoch"] == 4 * len(OpponentData(rows_of(work)).train_dataloader())
 
@@ -210,9 +211,9 @@ def test_the_latest_of_the_training_hands(work: Path) -> None:
 
 @pytest.mark.slow
 def test_a_net_that_remembers_players_beats_one_that_does_not(nets: Path, work: Path) -> None:
-    data = OpponentData(rows_of(work))
+    data = OpponentData(rows_of(work), base=str(nets / "hand"))
     base, adaptive = load_opponent_net(nets / "hand"), load_opponent_net(nets / "adaptive")
-    data.prepare(adaptive.needs, base.probs)
+    data.prepare(adaptive.needs)
     batches = list(data.val_dataloader())
     action = torch.cat([batch.action for batch in batches])
     without, remembering = (
@@ -254,7 +255,7 @@ def no_limit(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Obser
     """Nets `hand` and `adaptive` of six-handed no-limit, trained for an epoch, and the hands."""
     root = tmp_path_factory.mktemp("no_limit")
     observed = play(150, seed=2, game="holdem_nolimit_6p")
-    folder, small = written(observed, root, betting="nolimit"), ("model.net.hidden=[8]", "model.net.members=1")
+    folder, small = written(observed, root, betting="nolimit"), ("net.hidden=[8]", "net.members=1", "net.classes=9")
     for name in ("hand", "adaptive"):
         call_here("train", "model=opponent", f"net={name}", "trainer.max_epochs=1", *small, *places(root))
     return folder, observed
@@ -263,7 +264,7 @@ def no_limit(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Obser
 def test_no_limit_nets_say_at_the_table_what_they_say_of_the_rows(no_limit: tuple[Path, list[ObservedHand]]) -> None:
     """All streets, raises by size; limit hands are refused."""
     folder, observed = no_limit
-    call_here("train", "model=opponent_table_nolimit", "~model.nets.small", f"artifacts={folder}")
+    call_here("evaluate", "evaluate=opponent_table_nolimit", "~nets.small", f"artifacts={folder}", f"runs={folder}")
     report = json.loads((folder / "opponent_table" / "results.json").read_text())
     losses = {name: scores["preflop"]["log_loss"] for name, scores in report["predictors"].items()}
     assert losses["habits"] < losses["frequencies"] < losses["majority"]  # players differ, and nobody looks at cards
@@ -281,25 +282,9 @@ def test_no_limit_nets_say_at_the_table_what_they_say_of_the_rows(no_limit: tupl
         table.probs(limit)
 
 
-class Untold(ActionNet):
-    """A net that takes no `classes`."""
-
-    def __init__(self, width: int) -> None:
-        super().__init__()
-        self.width = width
-
-
-def test_a_net_without_classes_is_refused_in_no_limit(
-    no_limit: tuple[Path, list[ObservedHand]], tmp_path: Path
-) -> None:
-    net = "{_target_: tests.models.opponent.test_training.Untold, _partial_: true, width: 3}"
-    (tmp_path / "net").mkdir()
-    text = f"# @package _global_\nmodel: {{net: {net}, learning_rate: 0.1, output: {tmp_path}/net}}\n"
-    (tmp_path / "net" / "untold.yaml").write_text(text)
-    settings = ("net=untold", f"hydra.searchpath=[{tmp_path}]", *places(no_limit[0].parent))
-    done = run_here("train", "model=opponent", *settings)
-    [line] = [line for line in done.stderr.splitlines() if line.startswith("error: ")]
-    assert (done.returncode, "a net of no-limit takes `classes`" in line) == (2, True)
+def test_a_net_of_other_classes_is_refused(no_limit: tuple[Path, list[ObservedHand]]) -> None:
+    with pytest.raises(PokernetsError, match=r"9 classes of actions and the net gives 3: set net\.classes=9"):
+        call_here("train", "model=opponent", *places(no_limit[0].parent))
 
 
 def test_habits_start_from_a_net_and_move_to_the_player(no_limit: tuple[Path, list[ObservedHand]]) -> None:
@@ -346,14 +331,15 @@ def test_hands_say_what_is_done_with_them(tmp_path: Path) -> None:
         end = play_hand(players, HandState.deal(rules, np.random.default_rng(number)))
         decisions = [(past, end.board[:0], action) for past, _, action in end.betting.turns() if past.street == 0]
         observed.append(ObservedHand(number, ("wild", "calm"), decisions, end.hole_cards))
-    folder, small = written(observed, tmp_path, betting="nolimit"), ("model.data.batch_rows=64", "model.net.dropout=0")
+    written(observed, tmp_path, betting="nolimit")
+    small = ("data.batch_rows=64", "net.dropout=0", "net.classes=9")
     for name in ("hand", "held"):
         call_here("train", "model=opponent", f"net={name}", "trainer.max_epochs=20", *small, *places(tmp_path))
-    losses = call_here("train", "model=opponent_given_hand", "model.learned_hands=100", *places(tmp_path))
+    losses = call_here("evaluate", "evaluate=opponent_given_hand", "learned_hands=100", *places(tmp_path))
     alone, strength, own, _, to_come, at_hand, reading = losses.values()
     assert reading < own < strength < alone
     assert reading < at_hand == to_come < strength / 2  # before the flop there is one board
-    report = json.loads((folder / "opponent_given_hand" / "results.json").read_text())
+    report = json.loads((tmp_path / "runs" / "opponent_given_hand" / "results.json").read_text())
     assert report["shapes"]["before the flop"]["steepness"] > 1
     less = report["models"]["the net alone"]["all"]["less_by_strength"]
     assert 0 < less["interval_95"][0] < less["mean"] < less["interval_95"][1]
@@ -420,9 +406,9 @@ def test_export_and_back(architecture: Architecture, tmp_path: Path) -> None:
 
 
 def test_all_predictors_on_the_same_rows(nets: Path, work: Path, train: Callable[..., None]) -> None:
-    train("opponent", "net=small", "trainer.max_epochs=3", "model.data.batch_rows=64")
-    train("opponent_table")
-    report = json.loads((work / "artifacts" / "opponent_table" / "results.json").read_text())
+    train("opponent", "net=small", "trainer.max_epochs=3", "data.batch_rows=64")
+    call_here("evaluate", "evaluate=opponent_table", *places(work))
+    report = json.loads((work / "runs" / "opponent_table" / "results.json").read_text())
     by_name = {name: scores["all"] for name, scores in report["predictors"].items()}
     assert set(by_name) == {"majority", "frequencies", "player_frequencies", "small", "hand", "adaptive"}
     losses = {name: scores["log_loss"] for name, scores in by_name.items()}

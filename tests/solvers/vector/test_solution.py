@@ -7,10 +7,8 @@ import pytest
 
 from poker.run.errors import PokernetsError
 from poker.solvers.vector.solver import VectorSolver
-from poker.spots.solution import find_node, save_solution
-from poker.spots.solved import load_solution
+from poker.spots.solution import load_solution, save_solution
 from poker.spots.spots import Spot, read_spot, spot_of
-from poker.spots.walk import Walk
 from tests.solvers.games import SPOTS
 
 CONFIG = SPOTS["t1_turn_basic"]["config"]
@@ -25,17 +23,19 @@ def test_a_saved_solution_answers_like_its_solver(tmp_path: Path, monkeypatch: p
     monkeypatch.setattr(Spot.game, "__defaults__", (1, lambda: True, None))
     with pytest.raises(PokernetsError, match="raise the limit"):
         spot.game()
-    solution, walk = load_solution(tmp_path / "solution"), Walk(spot, solver)
-    assert solution.exploitability == pytest.approx(solver.exploitability(), rel=0.01)
-    for words, player, actions in (
-        ("", 0, ("check", "bet120", "bet216", "allin900")),
-        ("check bet120", 0, ("fold", "call", "raise300")),
-        ("check bet120 call 2c", 0, ("check", "bet220")),
-    ):
-        read, view = solution.view(words), walk.view(words.split())
-        assert (read.player, read.actions) == (player, actions)
-        np.testing.assert_allclose(read.strategy, view.strategy, atol=1e-3)
-        np.testing.assert_allclose(read.ev, view.ev, atol=0.5)
+    solution = load_solution(tmp_path / "solution")
+    assert solution.metrics == {"iterations": 20.0}
+    root = solution.node()
+    assert root.actions == ("check", "bet120", "bet216", "allin900")
+    hand = int(np.flatnonzero(solver.game.ranges[0])[7])
+    np.testing.assert_allclose(root.strategy[hand], solver.strategy(0)[hand], atol=1e-3)
+    answer = solution.node("check bet120")
+    assert answer.player == 0
+    assert answer.actions == ("fold", "call", "raise300")
+    river = solution.node("check bet120 call 2c")
+    assert river.actions == ("check", "bet220")
+    node, board = river.node, river.board
+    np.testing.assert_allclose(river.strategy.rows, solver.strategy(node, board), atol=1e-3)
 
 
 @pytest.mark.parametrize(
@@ -47,10 +47,11 @@ def test_a_saved_solution_answers_like_its_solver(tmp_path: Path, monkeypatch: p
         ("check bet120 fold", "the hand is over"),
     ],
 )
-def test_words_that_lead_nowhere(words: str, what: str) -> None:
-    game = spot_of(CONFIG).game()
+def test_words_that_lead_nowhere(words: str, what: str, tmp_path: Path) -> None:
+    spot = spot_of(CONFIG)
+    save_solution(tmp_path / "s", spot, VectorSolver(spot.game()), {})
     with pytest.raises(PokernetsError, match=what):
-        find_node(game.tree, game.board, words)
+        load_solution(tmp_path / "s").node(words)
 
 
 def test_a_tree_beyond_memory_is_refused() -> None:

@@ -19,7 +19,7 @@ from poker.abstraction.buckets import CardAbstraction
 from poker.game.betting import Betting
 from poker.run.errors import PokernetsError
 from poker.solvers.blueprint import always_call
-from poker.spots.solved import load_solution
+from poker.spots.solution import load_solution
 from poker.studio.explorer.cells import Cell, action_colours, card_sheet, class_grid, mixed
 from poker.studio.explorer.charts import _Charts
 from poker.studio.explorer.explorer import _Solves
@@ -190,7 +190,7 @@ def test_spots_are_drawn_solved_and_walked_through(page: Browser, runs: Path) ->
     page.press("button", "Solution directory")
     page.shows(".q-notification", "Written to")
     solution = load_solution(next((runs / "spots").glob("Ks9d4c4h2s-*")) / "solution")
-    assert np.isfinite(solution.view("check").strategy).all()
+    assert np.isfinite(solution.node("check").strategy.rows).all()
     page.driver.refresh()
     page.shows(".status", "Solved")
     page.shows(".choice", "check")

@@ -1,7 +1,6 @@
-"""`train.py model=opponent net=NAME` trains a net, `model=opponent_table` measures all predictors on the same rows."""
+"""`evaluate=opponent_table`: all predictors of actions beside each other, on the same decisions."""
 
 import math
-from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -11,110 +10,25 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from models.opponent.data import OpponentData, OpponentRows
-from models.opponent.inference import OPPONENT_NET, SHARES, STAMP, load_opponent_net
+from models.opponent.data import OpponentRows
+from models.opponent.inference import load_opponent_net
 from models.opponent.inputs import Inputs
-from models.opponent.module import OpponentModule, log_losses, score
-from models.opponent.nets import CLASSES, ActionNet
-from models.opponent.record import NetRecord, check_base, check_together, training_counts
-from models.training.export import Architecture, describe
-from models.training.fitting import (
-    Goal,
-    Trained,
-    TrainerSettings,
-    TrainingOptions,
-    TrainingRun,
-    console,
-    fit,
-    keep_or_train,
-    seed_everything,
-    validation_metrics,
-)
+from models.opponent.module import log_losses, score
+from models.opponent.nets import ActionNet
+from models.opponent.record import NetRecord, check_base, check_together
+from models.opponent.shares import hands_before, with_counts
 from poker.game.rules import STREET_NAMES
-from poker.kernels.types import Floats, Reals
-from poker.opponents.inputs.frequencies import WEIGHTS, by_weight, share_of_weights
+from poker.kernels.types import Floats
+from poker.opponents.inputs.frequencies import share_of_weights
 from poker.opponents.inputs.history import by_class
 from poker.opponents.inputs.no_limit import SPOTS
 from poker.opponents.model import RAISE_CLASS, Context, Predictor
 from poker.report import Figure, Report, Section, Table
 from poker.report.charts import intervals
 from poker.report.estimates import Estimate
-from poker.run.errors import PokernetsError
 from poker.run.progress import Console
-from poker.store.artifacts import open_artifact
 
 RESAMPLES = 1000
-STEPS = 100
-"""Steps of expectation maximisation."""
-EARLY = 250
-"""Hands of a player from which it is learned what a net weighs beside counts."""
-
-
-def train(
-    *,
-    net: Architecture,
-    base: str | None,
-    architectures: Collection[str],
-    data: OpponentData,
-    trainer: TrainerSettings,
-    threads: int | None,
-    ckpt_path: str | None,
-    find_learning_rate: bool,
-    compile: bool,
-    learning_rate: float,
-    weight_decay: float,
-    output: str,
-    runs: str,
-    seed: int,
-) -> float:
-    """Train an opponent net for all planned epochs, export it to `output` and return its log-loss; what is there is
-    kept.
-
-    `base`: an exported net without memory, for a net that knows players by how they deviate from it.
-    """
-    seed_everything(seed)
-    options = TrainingOptions(trainer, threads, ckpt_path, find_learning_rate, compile)
-    classes = {"classes": data.rows.classes} if data.rows.classes != CLASSES else {}
-    net = Architecture(net.func, **net.keywords, **classes)
-
-    def learn(run: TrainingRun) -> Trained:
-        predictor = _built(net)
-        rest = None if base is None else load_opponent_net(base, architectures).probs
-        data.prepare(predictor.needs, rest)
-        module = OpponentModule(predictor, learning_rate, weight_decay, torch.from_numpy(data.rows.class_shares()))
-        fitted = fit(module, data, run=run, options=options, best=False)
-        metrics = {"rows": len(data.rows.test_rows), **validation_metrics(fitted, module, data.val_dataloader())}
-        counts = {"train_rows": len(data.rows.train_rows), "test": metrics, **training_counts(data.rows)}
-        if rest is not None:
-            batches = data.ordered(data.rows.train_rows)
-            with torch.inference_mode():
-                prior = torch.cat([predictor.eval()(batch).softmax(dim=1) for batch in batches]).double().numpy()
-            counts[SHARES] = shares_of_weights(by_class(prior), data.rows, data.rows.train_rows).tolist()
-        if fitted.is_global_zero and not fitted.fast_dev_run:  # type: ignore[attr-defined]
-            scores = "accuracy {accuracy:.2%}, log-loss {log_loss:.4f}, calibration error {calibration:.4f}"
-            console().print(f"{output}: {scores.format(**metrics)}", soft_wrap=True, markup=False)
-        return fitted, predictor, counts
-
-    config = {"data": data.config, "learning_rate": learning_rate, "weight_decay": weight_decay}
-    made_from = {"opponent_actions": data.rows.fingerprint, **options.made_from}
-    if base is not None:
-        made_from["base"] = open_artifact(base, OPPONENT_NET, config=STAMP).fingerprint
-    goal = Goal(OPPONENT_NET, STAMP, {**config, **options.config}, made_from)
-    counts = keep_or_train(learn, net, goal, output, runs)
-    return float(counts["test"]["log_loss"])
-
-
-def _built(architecture: Architecture) -> ActionNet:
-    try:
-        net = architecture()
-    except TypeError as error:
-        advice = "; a net of no-limit takes `classes`, the number of actions" if "'classes'" in str(error) else ""
-        raise PokernetsError(f"{describe(architecture)} cannot be built: {error}{advice}") from error
-    if not isinstance(net, ActionNet):
-        raise PokernetsError(
-            f"{describe(architecture)} predicts no actions: choose another net, or make it an ActionNet"
-        )
-    return net
 
 
 class TrainedNet(NamedTuple):
@@ -124,7 +38,7 @@ class TrainedNet(NamedTuple):
     record: NetRecord
 
 
-def table(
+def run(
     *,
     data: str,
     test_share: float | None,
@@ -135,9 +49,9 @@ def table(
     reference: str,
     apart: Sequence[str],
     architectures: Collection[str],
-    output: str,
+    out: str,
 ) -> dict[str, float]:
-    """Measure every predictor on the last `test_share` of the hands of `data`; the report goes to `output`. None: the
+    """Measure every predictor on the last `test_share` of the hands of `data`; the report goes to `out`. None: the
     part that the nets kept for tests if they learned from these rows, else all.
 
     `statistics` learn on line through the hands before and on through the test part; `nets` are paths, `base` is
@@ -166,8 +80,8 @@ def table(
         "predictors": _scores(predicted, rows, met, reference, apart),
     }
     losses = {name: float(scores["all"]["log_loss"]) for name, scores in record["predictors"].items()}
-    report = Report("Predictors of actions", _sections(record, output), record)
-    report.write(Path(output), Console(stderr=True))
+    report = Report("Predictors of actions", _sections(record, out), record)
+    report.write(Path(out), Console(stderr=True))
     return losses
 
 
@@ -211,39 +125,12 @@ def _walk(predictor: Predictor, rows: OpponentRows) -> Floats:
     return np.array(predicted, dtype=np.float64)
 
 
-def _with_counts(prior: Reals, rows: OpponentRows, seen: NDArray[np.int64]) -> tuple[Floats, Floats]:
-    """Probabilities [n, W, 3] of `prior` [n, 3] and the player's earlier actions in the spot together, for each weight
-    of the prior, and log-likelihoods [n, W] of the actions that were taken."""
-    player, action, spot = (rows.columns[name][seen].tolist() for name in ("player", "action", "spot"))
-    counts: defaultdict[tuple[int, int], Floats] = defaultdict(lambda: np.zeros(CLASSES))
-    probs, likely = np.empty((len(seen), len(WEIGHTS), CLASSES)), np.empty((len(seen), len(WEIGHTS)))
-    for row, (key, done) in enumerate(zip(zip(player, spot, strict=True), action, strict=True)):
-        kind = min(done, RAISE_CLASS)
-        probs[row] = by_weight(counts[key], prior[row])
-        likely[row] = probs[row, :, kind]
-        counts[key][kind] += 1
-    return probs, np.log(likely)
-
-
-def shares_of_weights(prior: Reals, rows: OpponentRows, seen: NDArray[np.int64]) -> Floats:
-    """Learn for which share of players each of `WEIGHTS` [W] suits `prior` [n, 3] best, by expectation maximisation
-    over their first hands in the rows `seen` [n], where a prior matters."""
-    early = hands_before(rows.columns["player"], rows.columns["hand"])[seen] < EARLY
-    _, likely = _with_counts(prior, rows, seen)
-    explained = np.zeros((len(rows.names), len(WEIGHTS)))
-    np.add.at(explained, rows.columns["player"][seen][early], likely[early])
-    explained, shares = explained[explained.any(axis=1)], np.full(len(WEIGHTS), 1 / len(WEIGHTS))
-    for _ in range(STEPS):
-        shares = share_of_weights(shares, explained).mean(axis=0)
-    return shares
-
-
 def _counted(trained: TrainedNet, rows: OpponentRows, every: Inputs) -> Floats:
     """Probabilities [test rows, 3] of a net and each player's counts together; the weights start from those of the
     net's training and follow the player's past."""
     seen = np.concatenate([rows.train_rows, rows.test_rows])
     player = rows.columns["player"][seen].astype(np.int64)
-    probs, likely = _with_counts(_predict(trained.net, every.take(seen)), rows, seen)
+    probs, likely = with_counts(_predict(trained.net, every.take(seen)), rows, seen)
     order = np.argsort(player, kind="stable")
     before = np.cumsum(likely[order], axis=0) - likely[order]
     starts = np.concatenate([[True], np.diff(player[order]) > 0])
@@ -306,19 +193,7 @@ def _scores(
     return by_predictor
 
 
-def hands_before(player: NDArray[np.int32], hand: NDArray[np.int32]) -> NDArray[np.int64]:
-    """Count the hands [n] in which the player of each row was seen before the hand of the row."""
-    order = np.lexsort((hand, player))
-    ordered, dealt = player[order], hand[order]
-    starts = np.concatenate([[True], ordered[1:] != ordered[:-1]])
-    numbers = np.cumsum(starts | np.concatenate([[True], dealt[1:] != dealt[:-1]]))
-    first = np.maximum.accumulate(np.where(starts, numbers, 0))
-    before = np.empty(len(player), np.int64)
-    before[order] = numbers - first
-    return before
-
-
-def _sections(record: Mapping[str, Any], output: str) -> list[Section]:
+def _sections(record: Mapping[str, Any], out: str) -> list[Section]:
     """Sections of the report; the console has only the columns for which eighty characters leave room."""
     rows: list[list[object]] = []
     parts: list[list[object]] = []
@@ -335,7 +210,7 @@ def _sections(record: Mapping[str, Any], output: str) -> list[Section]:
         Table(
             ("predictor", "accuracy", "log-loss", "calibration"),
             rows,
-            f"Predictors on {tested:,} decisions from which no net has learned ({output})",
+            f"Predictors on {tested:,} decisions from which no net has learned ({out})",
             f"{by_met:,} of the decisions are by players whom the nets have met",
         ),
         Figure("results", partial(intervals, "Predictors of actions", "log-loss", {"all decisions": losses})),

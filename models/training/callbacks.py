@@ -1,0 +1,143 @@
+"""Callbacks that Lightning does not have: exact resumption, and the export of the trained net."""
+
+from collections.abc import Mapping, Sized
+from functools import partial
+from pathlib import Path
+from typing import Any, ClassVar
+
+import lightning
+import numpy as np
+import torch
+from hydra.utils import get_object
+from lightning.pytorch import callbacks
+from lightning.pytorch.loggers import WandbLogger
+
+from models.training.checkpoints import REMEDY
+from models.training.export import export_net
+from poker.run.errors import PokernetsError
+from poker.run.progress import Console
+from poker.store.artifacts import file_sha256, find_artifact
+from poker.store.naming import importable, stable_name
+
+
+class EarlyStopping(callbacks.EarlyStopping):
+    """Lightning's early stopping, for which a run that had stopped is over when it is started again.
+
+    The patience is that of the settings, also for a run that resumes a checkpoint with another.
+    """
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        super().load_state_dict({**state_dict, "patience": self.patience})
+
+    def on_train_start(self, trainer: lightning.Trainer, pl_module: lightning.LightningModule) -> None:
+        trainer.should_stop = trainer.should_stop or self.wait_count >= max(1, self.patience)
+
+
+class EpochSeed(callbacks.Callback):
+    """Seeds torch in every epoch and process, so that dropout is the same after an interruption."""
+
+    def __init__(self, seed: int) -> None:
+        self._seed = seed
+
+    def on_train_epoch_start(self, trainer: lightning.Trainer, pl_module: lightning.LightningModule) -> None:
+        seeds = np.random.SeedSequence((self._seed, trainer.current_epoch, trainer.global_rank))
+        torch.manual_seed(int(seeds.generate_state(1, np.uint64)[0]))
+
+
+def rows_of(batch: tuple[Sized, ...]) -> int:
+    """Rows of a batch, for Lightning's `ThroughputMonitor`."""
+    return len(batch[0])
+
+
+class Export(callbacks.Callback):
+    """Writes `module.net` as an artifact at `output` when it is validated after training; subclasses name its kind.
+
+    A net at `output` with other settings or of other data is refused before training begins, as is a checkpoint of
+    another net, module, seed or data.
+
+    Args:
+        output: folder of the artifact.
+        monitor: the metric that shows whether training diverged.
+        settings: settings of the training, for the manifest and the loggers.
+    """
+
+    kind: ClassVar[str]
+
+    def __init__(self, output: str, monitor: str, settings: Mapping[str, Any]) -> None:
+        self._output, self._monitor, self._settings = output, monitor, _stable(settings)
+
+    def stamp(self, data: Any) -> Mapping[str, Any]:
+        """What the net must agree with when it is loaded (`load_net`)."""
+        raise NotImplementedError
+
+    def counts(self, trainer: lightning.Trainer, module: Any, metrics: dict[str, float]) -> dict[str, Any]:
+        """Counts of the manifest, with the `metrics` of the validation."""
+        raise NotImplementedError
+
+    def setup(self, trainer: lightning.Trainer, pl_module: lightning.LightningModule, stage: str) -> None:
+        if stage == "fit":
+            data: Any = trainer.datamodule  # type: ignore[attr-defined]
+            self._config, self._made_from = {**self._settings, "data": data.config}, dict(data.made_from)
+
+    def on_fit_start(self, trainer: lightning.Trainer, pl_module: lightning.LightningModule) -> None:
+        start = trainer.ckpt_path
+        if start is not None and not Path(start).is_relative_to(trainer.default_root_dir):
+            self._made_from["checkpoint"] = file_sha256(Path(start))
+        for logger in trainer.loggers:
+            logger.log_hyperparams(self._config)
+        if not trainer.fast_dev_run:  # type: ignore[attr-defined]
+            config = {**self._config, **self.stamp(trainer.datamodule)}  # type: ignore[attr-defined]
+            find_artifact(self._output, self.kind, config=config, made_from=self._made_from)
+
+    def state_dict(self) -> dict[str, Any]:
+        origin = {name: value for name, value in self._made_from.items() if name != "checkpoint"}
+        return {**{name: self._config[name] for name in ("net", "model", "seed", "data")}, "made_from": origin}
+
+    def check_start(self, checkpoint: Mapping[str, Any]) -> None:
+        """Refuse a checkpoint of another net, module, seed or data, before its weights are loaded."""
+        own, saved = self.state_dict(), checkpoint.get("callbacks", {}).get(self.state_key)
+        if saved and (others := [name for name, value in own.items() if saved.get(name) != value]):
+            names = ", ".join(others).replace("made_from", "data")
+            raise PokernetsError(f"the checkpoint was written with other settings ({names}): {REMEDY}")
+
+    def on_validation_end(self, trainer: lightning.Trainer, pl_module: lightning.LightningModule) -> None:
+        if trainer.state.fn != "validate":
+            return
+        loss = trainer.callback_metrics[self._monitor]
+        if not loss.isfinite():
+            raise PokernetsError(f"{self._monitor} is {loss}: training diverged; lower model.optimizer.lr")
+        console = Console(stderr=True, quiet=not trainer.is_global_zero)
+        if trainer.fast_dev_run:  # type: ignore[attr-defined]
+            console.print("trainer.fast_dev_run: the net is tried on a few batches, and not exported")
+        elif trainer.is_global_zero:
+            metrics = {
+                name.removeprefix("validation/"): round(float(value), 7)
+                for name, value in trainer.callback_metrics.items()
+                if name.startswith("validation/")
+            }
+            settings = self._settings["net"]
+            arguments = {name: value for name, value in settings.items() if not name.startswith("_")}
+            export_net(
+                self._output,
+                self.kind,
+                partial(get_object(importable(settings["_target_"])), **arguments),
+                pl_module.net,  # type: ignore[arg-type]
+                stamp=self.stamp(trainer.datamodule),  # type: ignore[attr-defined]
+                config=self._config,
+                made_from=self._made_from,
+                counts=self.counts(trainer, pl_module, metrics),
+            )
+            console.print(f"exported to {self._output}", soft_wrap=True, markup=False)
+        for logger in trainer.loggers:
+            if isinstance(logger, WandbLogger):
+                logger.experiment.finish()  # else it would log the next training of a sweep
+
+
+def _stable(node: Any) -> Any:
+    """Settings in which each `_target_` has the name that manifests hold."""
+    if isinstance(node, Mapping):
+        return {
+            name: stable_name(get_object(value)) if name == "_target_" else _stable(value)
+            for name, value in node.items()
+        }
+    return [_stable(value) for value in node] if isinstance(node, list | tuple) else node
