@@ -1,7 +1,6 @@
 """The table's server as an HTTP interface in JSON, and the page that describes it, from its OpenAPI document."""
 
 import json
-import re
 from collections.abc import Callable, Sequence
 from functools import partial
 from html import escape
@@ -90,18 +89,16 @@ def _show(document: dict[str, Any], desk: Desk) -> None:
     """The page: for each question its fields, an example to change and send, and the answer."""
     schemas = document["components"]["schemas"]
     with ui.element("section").classes("api"):
-        html().set_content(
-            f"<p>{_marked_up(document['info']['description'])}"
-            f' <a href="{PLACE}/openapi.json">The OpenAPI document</a>.</p>'
-        )
+        _markdown(f"{document['info']['description']} [The OpenAPI document]({PLACE}/openapi.json).")
         for path, methods in document["paths"].items():
             _, kind, answer = KINDS[path.strip("/")]
-            html().set_content(_described(path, methods["post"], schemas[kind.__name__], schemas[answer.__name__]))
-            example = {
-                name: field["examples"][0]
-                for name, field in schemas[kind.__name__]["properties"].items()
-                if "examples" in field
-            }
+            asked, answered, operation = schemas[kind.__name__], schemas[answer.__name__], methods["post"]
+            _markdown(
+                f"## {operation['summary']}: POST {PLACE}{path}\n\n{operation['description']}\n\n{_fields(asked)}"
+            )
+            with ui.expansion("The answer").props("dense"):
+                _markdown(f"{answered['description']}\n\n{_fields(answered)}")
+            example = {name: field["examples"][0] for name, field in asked["properties"].items() if "examples" in field}
             field = ui.textarea(value=json.dumps(example, indent=1)).props(
                 f'outlined dense autogrow aria-label="Question to {path}"'
             )
@@ -122,26 +119,15 @@ async def _send(desk: Desk, kind: type[Question], field: ui.textarea, output: ui
     output.set_content(f"<pre>{escape(text)}</pre>")
 
 
-def _marked_up(text: str) -> str:
-    """HTML of a text in which code stands between backticks."""
-    return re.sub("`([^`]+)`", r"<code>\1</code>", escape(text))
+def _markdown(text: str) -> None:
+    ui.markdown(text, extras=["tables", "code-friendly"])
 
 
-def _described(path: str, operation: dict[str, Any], schema: dict[str, Any], answer: dict[str, Any]) -> str:
-    """HTML of an address and the fields of its question and of its answer."""
-    needed = schema.get("required", [])
-    rows = "".join(
-        f"<tr><th scope=row>{name}</th><td>{field['type']}{'' if name in needed else ', optional'}</td>"
-        f"<td>{_marked_up(field.get('description', ''))}</td></tr>"
+def _fields(schema: dict[str, Any]) -> str:
+    """Markdown of a table of the fields of a question or an answer."""
+    rows = (
+        f"| {name} | {field.get('type', '')}{'' if name in schema.get('required', ()) else ' optional'}"
+        f" | {field.get('description', '')} |"
         for name, field in schema["properties"].items()
     )
-    answer_rows = "".join(
-        f"<tr><th scope=row>{name}</th><td>{_marked_up(field.get('description', ''))}</td></tr>"
-        for name, field in answer["properties"].items()
-    )
-    return (
-        f"<h2>{operation['summary']}: POST {PLACE}{path}</h2><p>{_marked_up(operation['description'])}</p>"
-        f"<table><thead><tr><th>field</th><th>type</th><th>what it is</th></tr></thead><tbody>{rows}</tbody></table>"
-        f"<details><summary>The answer</summary><p>{_marked_up(answer['description'])}</p>"
-        f"<table><tbody>{answer_rows}</tbody></table></details>"
-    )
+    return "\n".join(("| field | type | what it is |", "| --- | --- | --- |", *rows))
