@@ -20,8 +20,9 @@ def choices(group: str) -> list[str]:
 @cache
 def option(group: str, name: str) -> Any:
     """The settings that `<group>=<name>` chooses, as plain values."""
-    root = "base" if group in ("game", "exploration") else "evaluate" if group == "leaf" else "data_gen"
-    return resolve(compose(root, [f"{group}={name}"])[group])
+    root = {"game": "base", "exploration": "base", "leaf": "evaluate", "agents": "evaluate"}.get(group, "data_gen")
+    config = compose(root, [f"{group}={name}"])
+    return resolve(config.agent[name] if group == "agents" else config[group])
 
 
 def resolve(node: Any) -> Any:
