@@ -62,7 +62,7 @@ def run(*, spot: str, flops: int, settings: Settings, device: str, nodes: list[s
             bar = bars.add_task(Path(spot).name, total=flops, completed=done, found="")
             for number in subset.numbers.tolist():
                 if number not in solved:
-                    board = cards_text(sorted(boards[number], reverse=True))
+                    board = cards_text(np.sort(boards[number])[::-1])
                     row = solved[number] = {
                         "number": number,
                         **_solved({**keys, "board": board}, settings, device, nodes),

@@ -302,7 +302,7 @@ class _Database:
 
 
 def _note(game: Rules) -> str:
-    """What the numbers of a review are, and how hands are made those of the agent's game."""
+    """Text that explains the numbers of a review, and how hands become those of the agent's game."""
     return (
         f"A big blind is {game.big_blind} chips here, both stacks are the smaller one, and there is no rake. EV: what"
         " is won from here on, a fold being 0, against the range that sound play with these stacks leaves the other"
