@@ -116,23 +116,11 @@ def test_uploads_are_the_visitor_s_own_and_bounded(server: Server) -> None:
         client.close()
 
 
-def test_no_answer_may_be_framed(server: Server) -> None:
-    for path in ("/", "/database", "/explorer", "/no", "/_nicegui/client/x/upload/1"):
-        _, headers, _ = ask(server, "GET", path, {})
-        assert "frame-ancestors 'none'" in headers["content-security-policy"]
-        assert headers["x-frame-options"] == "DENY"
-
-
 def test_no_file_of_a_server_has_its_token(tmp_path: Path) -> None:
     with serving("agents=[random]", "token=abc123xyz", f"runs={tmp_path}") as server:
         assert server.url.endswith("token=abc123xyz")
         written = [file for file in tmp_path.rglob("*") if file.is_file()]
     assert not [file for file in written if b"abc123xyz" in file.read_bytes()]
-
-
-def test_an_empty_token_starts_no_server() -> None:
-    with pytest.raises(AssertionError, match="error: token='' is empty and would let everybody in"):
-        Server("agents=[random]", "token=''", "host=0.0.0.0")
 
 
 def test_agents_that_cannot_be_built_start_no_server(tmp_path: Path) -> None:
