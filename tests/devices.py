@@ -13,5 +13,5 @@ CUDA = pytest.param(
 
 CHIPS, SHARE = 0.05, 1e-3
 """How far values of hands and their strategies may be from those of the kernels after equal iterations."""
-FEW = 8
+FEW = 5
 """Iterations for which that holds of every hand: later, one to which two actions are worth the same goes either way."""

@@ -1,4 +1,4 @@
-"""Ten hands in which the opponent does what the solver's model of them hardly does, and ranges that may be behind it."""
+"""Ten hands with an action of the opponent that the solver's model hardly takes, and ranges that may be behind it."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
