@@ -25,7 +25,7 @@ from poker.play.hand import Incident, checked, passive
 from poker.play.lineup import AgentSpec, LineUp
 from poker.play.notes import append_note
 from poker.run.errors import PokernetsError, described
-from poker.studio.games.pool import Call, Pool
+from poker.studio.games.pool import Call, Offers, Pool
 from poker.studio.games.table_files import HandProgress, TableFiles
 
 PERSON = "you"
@@ -45,8 +45,7 @@ class PooledAgent:
     game: str
     name: str
     copy: tuple[str, int] | None
-    observes: bool
-    reads: bool
+    offers: Offers
 
     @property
     def is_shared(self) -> bool:
@@ -76,11 +75,10 @@ class Opponents:
         """The agents of one game, whose name must be unique, in the order of the labels after the person's. Raises the
         errors of building them, such as those of their artifacts."""
         offers = self.pool.start().result()
-        agents = []
-        for number, name in enumerate(self._names):
-            copy = None if offers[name].by_policy else (game, seed + number)
-            agents.append(PooledAgent(self.pool, game, name, copy, offers[name].observes, offers[name].reads))
-        return agents
+        return [
+            PooledAgent(self.pool, game, name, None if offers[name].by_policy else (game, seed + number), offers[name])
+            for number, name in enumerate(self._names)
+        ]
 
 
 @dataclass(frozen=True)
@@ -196,7 +194,7 @@ class TableGame:
     @property
     def reads(self) -> bool:
         """Whether the agent says what it has learned of the person."""
-        return self.rules.num_players == 2 and self._agents[0].reads
+        return self.rules.num_players == 2 and self._agents[0].offers.reads
 
     def read(self) -> tuple[list[tuple[HandState, int]], OpponentRead]:
         """The person's latest decisions, with their actions, in the hands that the agent has seen, and what it has
@@ -261,7 +259,7 @@ class TableGame:
         self._over.append(self.files.add(self._hand, self._names))
         self._logged = self._hand.number
         for seat, agent in self._seated().items():
-            if agent.observes:
+            if agent.offers.observes:
                 end = partial(agent.ask, "end_hand", self._hand.state.view(seat))
                 self._untold.append((self._names[seat], end))
 

@@ -199,7 +199,16 @@ class _Database:
         if search is None:
             self._results.set_content("<p>There are no hands yet: play some at the table, or upload a file.</p>")
             return
-        listing = await run.io_bound(self._page_of, search)
+        base = self._base
+        listing = await run.io_bound(
+            lambda: (
+                base.results(search),
+                base.profiles(search, _SHOWN),
+                base.leaks(search, _SHOWN),
+                base.hands(search, _SHOWN),
+                base.unreviewable(search),
+            )
+        )
         if listing is None or search != self._search():
             return
         results, profiles, leaks, hands, unreviewable = listing
@@ -218,18 +227,6 @@ class _Database:
             for hand in hands:
                 with ui.button(on_click=partial(self._open, hand.hand, search.player)).props(_ROW):
                     html("hand-row").set_content(_hand_html(hand))
-
-    def _page_of(
-        self, search: HandSearch
-    ) -> tuple[list[tuple[str, float]], dict[str, Profile], list[Leak], list[ListedHand], Counter[str]]:
-        base = self._base
-        return (
-            base.results(search),
-            base.profiles(search, _SHOWN),
-            base.leaks(search, _SHOWN),
-            base.hands(search, _SHOWN),
-            base.unreviewable(search),
-        )
 
     async def _open(self, number: int, player: str) -> None:
         """Show a hand, and the review of its first decision that can be reviewed."""
