@@ -22,7 +22,7 @@ SPOT = Spot(
 
 def main() -> None:
     solver = VectorSolver(SPOT.game(), "apdcfr", threads=2)
-    done = solver.run(iterations=1000, precision=0.003)
+    done = solver.run(iterations=1000, exploitability=0.003)
     print(f"{done.iterations} iterations, {done.seconds:.1f} s, exploitability {done.exploitability:.2f} chips")
     print(
         f"EV out of position {solver.game_value(0):.2f}, in position {solver.game_value(1):.2f}, of a pot of {SPOT.pot}"

@@ -141,7 +141,7 @@ def test_mistakes_are_told() -> None:
     for ask in (agent.act, pokernets.load_agent(agent="equity_policy").strategy):
         with pytest.raises(PokernetsError, match="after `cc/cc/` the board has 4 cards, not 3"):
             ask(flop)
-    limits: list[dict[str, Any]] = [{name: math.nan} for name in ("seconds", "memory_gib", "precision")]
+    limits: list[dict[str, Any]] = [{name: math.nan} for name in ("seconds", "memory_gib", "exploitability")]
     for limit in [*limits, {"threads": -1}]:
         with pytest.raises(PokernetsError, match="must be positive"):
             pokernets.solve(SPOT, **limit)

@@ -120,7 +120,7 @@ def test_the_first_command_compiles_with_a_bar_and_its_files_are_in_the_current_
 
 def test_a_spot_is_solved(installed: Installed) -> None:
     (installed.folder / "turn.json").write_text(json.dumps(SPOTS["t1_turn_basic"]["config"]))
-    done = installed.run("solve", "turn.json", "precision=0.05")
+    done = installed.run("solve", "turn.json", "exploitability=0.05")
     assert "exploitab" in done.stdout
 
 

@@ -30,7 +30,7 @@ _LEARNING = "import pokernets; pokernets.load_agent(agent='depth_limited_exploit
             0,
             ("torch", "tensorboard", "poker.solvers.vector.solver"),
         ),
-        (("evaluate.py", "evaluate=spot", "spot=turn.json", "precision=0.05"), 0, ("torch",)),
+        (("evaluate.py", "evaluate=spot", "spot=turn.json", "exploitability=0.05"), 0, ("torch",)),
         (("-m", "pokernets", "play", "port=-1"), 2, ("torch", "tensorboard", "nicegui")),  # up to serving
         (("-c", _LEARNING), 0, ("tensorboard", "torch._dynamo")),
     ],

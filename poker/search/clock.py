@@ -22,16 +22,16 @@ _LEAST = 0.01
 
 
 class Effort(NamedTuple):
-    """How long to solve: until so many iterations are done (None: any number), exploitability is at most `precision`
-    pots (None: whatever it is) or `seconds` are over."""
+    """How long to solve: until so many iterations are done (None: any number), it is exploitable for at most
+    `exploitability` pots (None: for any) or `seconds` are over."""
 
     iterations: int | None
-    precision: float | None = None
+    exploitability: float | None = None
     seconds: float | None = None
 
     def spend(self, solver: VectorSolver) -> None:
         """Run the solver for this long."""
-        solver.run(self.iterations, self.precision, self.seconds)
+        solver.run(self.iterations, self.exploitability, self.seconds)
 
 
 class Clock:

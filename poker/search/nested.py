@@ -15,9 +15,9 @@ The searcher follows the public history from the first action and carries both r
 What the solutions followed concede to the opponent is carried along as well, and handed to each new solve
 (`poker.search.safety`).
 
-Nothing but the public history, the board (canonical) and the settings enters, so the policy at a
-state is a function of the state: solves of a fixed iteration count, or to a precision, on one engine give the same
-answer in every process. With limits in time they do not. Answers are remembered for states met again.
+Nothing but the public history, the board (canonical) and the settings enters, so the policy at a state is a function of
+the state: solves of a fixed iteration count, or to an exploitability, on one engine give the same answer in every
+process. With limits in time they do not. Answers are remembered for states met again.
 
 A search does not solve: it yields a `Request` for each solve that it needs and is sent the solution, so that those of
 many states can be solved together.

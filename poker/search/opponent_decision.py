@@ -27,7 +27,7 @@ from poker.solvers.vector.solver import VectorSolver
 from poker.tree import Kind
 
 _PATIENCE = 20
-"""Factor on the iterations of a solve for play that a solve of another player's decision may take to its precision."""
+"""Factor on the iterations of a solve for play that one of another player's decision may take to its exploitability."""
 _BARELY = 1e-6
 """Least weight of a hand, relative to the mean, so that hands that the searcher rules out are solved too."""
 IMPROBABLE = 0.02
@@ -66,9 +66,9 @@ class SolvedDecision:
     rules out, and `ranges` [2, H] that both are believed to have.
 
     `best` [H, A] are the values if the player goes on from each action as well as possible, `exploitability` that of
-    the solve in chips, and `finished` whether the solve reached its target. By the actions that lead there: `answers`
-    of the opponent, how likely [H] with the value [H] of each, which add up to that of the action; and `ends` at the
-    depth limit, how likely the player picks each continuation [H, K] with its value [H, K].
+    the solve in chips, and `finished` whether that is as low as the settings say. By the actions that lead there:
+    `answers` of the opponent, how likely [H] with the value [H] of each, which add up to that of the action; and `ends`
+    at the depth limit, how likely the player picks each continuation [H, K] with its value [H, K].
 
     `weights` and `likelihoods` are as in `Believed`. Where an action of the opponent was improbable, `guesses` are
     values [H, A] against other ranges that may have taken it.
@@ -128,7 +128,7 @@ def decision(
         return solver.solved(request, every_hand=True, patience=_PATIENCE)
 
     first = solved(believed.ranges)
-    out = solved_decision(first, believed, board, solver.precision(betting.street))
+    out = solved_decision(first, believed, board, solver.exploitability(betting.street))
     if min(believed.likelihoods, default=1.0) >= IMPROBABLE:
         return out
     others = _other_ranges(believed.ranges, 1 - player, betting.rules, board.cards)
@@ -151,9 +151,9 @@ def _other_ranges(ranges: Ranges, player: int, rules: Rules, board: Board) -> li
 
 
 def solved_decision(
-    solver: VectorSolver, believed: Believed, board: CanonicalBoard, precision: float | None = None
+    solver: VectorSolver, believed: Believed, board: CanonicalBoard, limit: float | None = None
 ) -> SolvedDecision:
-    """The decision at the root of `solver`, on `board`; `precision` is the exploitability in pots that it was to reach,
+    """The decision at the root of `solver`, on `board`; `limit` is the exploitability in pots that it was to reach,
     None where any will do."""
     tree, exploitability = solver.game.tree, solver.exploitability()
     player = int(tree.player[0])
@@ -176,7 +176,7 @@ def solved_decision(
     choices = np.flatnonzero((tree.kind == Kind.CHOICE) & (tree.player == player)).tolist()
     ends = {tree.path(node): (dealt(solver.strategy(node)), after(node, average)) for node in choices}
     ranges = np.stack([dealt(row) for row in believed.ranges])
-    finished = precision is None or exploitability <= precision * solver.game.pot
+    finished = limit is None or exploitability <= limit * solver.game.pot
     solved = tree.actions(0), dealt(solver.strategy(0)), after(0, average), ranges, after(0, best)
     beliefs = dealt(believed.weights), believed.likelihoods
     return SolvedDecision(player, *solved, exploitability, finished, answers, ends, *beliefs)

@@ -86,7 +86,7 @@ class RoundSolution:
 
 @dataclass(frozen=True)
 class SolverSettings:
-    """How hard to solve, on `threads` threads: until exploitability within the solve is at most `precision` of the pot
+    """How hard to solve, on `threads` threads: until `exploitability` within the solve is at most this part of the pot
     (0: any), one for all streets or by street, but no more than so many iterations by street (the last entry serves
     later ones) or, where time is limited, no longer than that. `device` is cpu, cuda or torch: what CUDA does on the
     CPU, slowly, for tests."""
@@ -94,7 +94,7 @@ class SolverSettings:
     algorithm: str
     iterations: tuple[int, ...]
     threads: int
-    precision: float | Sequence[float] = 0.0
+    exploitability: float | Sequence[float] = 0.0
     device: str = "cpu"
 
     def __post_init__(self) -> None:
@@ -104,9 +104,9 @@ class SolverSettings:
             raise PokernetsError(
                 f"search.solver.iterations are those of each street, such as [200,100], not {self.iterations}"
             )
-        precisions = self.precision if isinstance(self.precision, Sequence) else [self.precision]
-        if not precisions or not all(precision >= 0 for precision in precisions):
-            raise PokernetsError(f"search.solver.precision is a share of the pot, not {self.precision}")
+        limits = self.exploitability if isinstance(self.exploitability, Sequence) else [self.exploitability]
+        if not limits or not all(limit >= 0 for limit in limits):
+            raise PokernetsError(f"search.solver.exploitability is a share of the pot, not {self.exploitability}")
 
     def on(self, street: int) -> int:
         """Iterations for a solve that starts on `street`."""
@@ -114,7 +114,7 @@ class SolverSettings:
 
     def to(self, street: int) -> float | None:
         """Exploitability in pots at which it is done; None where the number of iterations alone says so."""
-        given = self.precision
+        given = self.exploitability
         return (given[min(street, len(given) - 1)] if isinstance(given, Sequence) else given) or None
 
 
@@ -181,13 +181,13 @@ class DepthLimitedSolver:
         return solutions
 
     def solved(self, request: Request, *, every_hand: bool = False, patience: int = 1) -> VectorSolver:
-        """The solver after its iterations; with `every_hand` no unlikely hands are left out. Where there is a precision
-        to reach, the solve may take `patience` times the iterations of others to it."""
+        """The solver after its iterations; with `every_hand` no unlikely hands are left out. Where there is an
+        exploitability to reach, the solve may take `patience` times the iterations of others to it."""
         solvers = self._posed([request], self._settings.threads, every_hand)
-        self._run(solvers, [request], patience if self.precision(request.root.street) else 1)
+        self._run(solvers, [request], patience if self.exploitability(request.root.street) else 1)
         return solvers[0]
 
-    def precision(self, street: int) -> float | None:
+    def exploitability(self, street: int) -> float | None:
         """Exploitability in pots at which a solve that starts on `street` is done; None where iterations say so."""
         return self._settings.to(street)
 

@@ -70,9 +70,9 @@ class Solve:
         return self.state in ("solved", "cancelled", "failed")
 
     @property
-    def percent(self) -> float:
-        """Exploitability in percent of the pot at the last measurement; NaN before the first."""
-        return 100 * self.course[-1].exploitability / self.spot.pot if self.course else float("nan")
+    def exploitability(self) -> float:
+        """Exploitability in pots at the last measurement; NaN before the first."""
+        return self.course[-1].exploitability / self.spot.pot if self.course else float("nan")
 
     @property
     def elapsed(self) -> float:
@@ -81,7 +81,7 @@ class Solve:
     @property
     def seconds_left(self) -> float:
         """Seconds left at the pace so far, if exploitability goes on falling as it did; NaN while unknown."""
-        return seconds_left(self.course, self.settings.precision * self.spot.pot, self.settings.iterations)
+        return seconds_left(self.course, self.settings.exploitability * self.spot.pot, self.settings.iterations)
 
     def view(self, words: Sequence[str]) -> View:
         """The view of `Walk.view`; threads take turns."""
@@ -121,7 +121,7 @@ class Solve:
     def _solve(self) -> None:
         self._begun, self.state = time.perf_counter(), "solving"
         stopped, solver = self._cancelled.is_set, self.solver
-        solver.run(self.settings.iterations, self.settings.precision, progress=self.course.append, stop=stopped)
+        solver.run(self.settings.iterations, self.settings.exploitability, progress=self.course.append, stop=stopped)
         self.seconds = time.perf_counter() - self._begun
         if not solver.iterations:
             return
@@ -130,13 +130,13 @@ class Solve:
         self.walk = Walk(self.spot, solver)
 
 
-def seconds_left(course: Sequence[SolveProgress], target: float, iterations: int) -> float:
-    """Seconds until exploitability is `target` chips or so many `iterations` are done; NaN while unknown."""
+def seconds_left(course: Sequence[SolveProgress], limit: float, iterations: int) -> float:
+    """Seconds until exploitability is `limit` chips or so many `iterations` are done; NaN while unknown."""
     if len(course) < 2 or course[-1].exploitability <= 0:
         return float("nan")
     last, before = course[-1], course[len(course) // 2 - 1]
     fall = log(max(before.exploitability / last.exploitability, 1e-9)) / log(last.iterations / before.iterations)
-    needed = last.iterations * exp(min(log(last.exploitability / target) / max(fall, _SLOWEST_DECAY), 30.0))
+    needed = last.iterations * exp(min(log(last.exploitability / limit) / max(fall, _SLOWEST_DECAY), 30.0))
     pace = last.seconds / last.iterations
     return max(0.0, min(needed, iterations) - last.iterations) * pace
 

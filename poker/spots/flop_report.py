@@ -48,7 +48,7 @@ def run(*, spot: str, flops: int, settings: Settings, device: str, nodes: list[s
     `nodes` are decisions of the flop, in words such as `check bet120`.
     """
     keys, subset = flop_keys(spot), representative_flops(flops)
-    solving = (settings.algorithm, settings.precision, settings.iterations)
+    solving = (settings.algorithm, settings.exploitability, settings.iterations)
     folder = Path(out) / f"flops-{fingerprint_of([keys, *solving, nodes])[:8]}"
     folder.mkdir(parents=True, exist_ok=True)
     boards = canonical_boards(3)
@@ -155,7 +155,7 @@ def _write(
     whole, head = line("all", range(len(rows))), ("flop", "weight, %", *columns)
     flops = [line(names[number], [number]) for number in order]
     note = (
-        f"EV in chips, of a pot of {keys['pot']}; {len(rows):,} flops to {settings.precision:g} pots. Means"
+        f"EV in chips, of a pot of {keys['pot']}; {len(rows):,} flops to {settings.exploitability:g} pots. Means"
         " weigh flops by deals and by the pairs of hands that come there"
     )
     if left_out:

@@ -30,17 +30,17 @@ _EVS = {"ev": "EV of the hands that take it", "ev_all": "EV of all hands"}
 
 @dataclass(frozen=True)
 class Settings:
-    """How spots are solved; a solve ends when it is exploitable for `precision` pots."""
+    """How spots are solved; a solve ends when it is exploitable for `exploitability` pots."""
 
     algorithm: str
-    precision: float
+    exploitability: float
     iterations: int
     threads: int
     memory_limit_gib: float
 
     def __post_init__(self) -> None:
-        if not (self.precision > 0 and self.memory_limit_gib > 0) or self.iterations < 1 or self.threads < 1:
-            raise PokernetsError("`precision`, the memory limit, `iterations` and `threads` must be positive")
+        if not (self.exploitability > 0 and self.memory_limit_gib > 0) or self.iterations < 1 or self.threads < 1:
+            raise PokernetsError("`exploitability`, the memory limit, `iterations` and `threads` must be positive")
 
 
 def run(*, spot: str, settings: Settings, device: str, nodes: list[str], out: str) -> dict[str, Any]:
@@ -75,12 +75,12 @@ def solve(
 ) -> SolveProgress:
     """Solve a prepared spot on `device`. Raises PokernetsError for a spot with locks on another device than cpu."""
     if device == "cpu":
-        return solver.run(iterations=settings.iterations, precision=settings.precision, progress=progress)
+        return solver.run(iterations=settings.iterations, exploitability=settings.exploitability, progress=progress)
     if spot.locks:
         raise PokernetsError("a spot with locks is solved by device=cpu alone")
     from poker.search.torch.batches import solve_on_device  # noqa: PLC0415 (torch takes seconds to import)
 
-    return solve_on_device(solver, device, settings.iterations, settings.precision, progress or (lambda _: None))
+    return solve_on_device(solver, device, settings.iterations, settings.exploitability, progress or (lambda _: None))
 
 
 @dataclass(frozen=True)

@@ -40,13 +40,13 @@ class SolvedSpot:
 def solve(
     spot: Mapping[str, Any] | str | Path,
     *,
-    precision: float = 0.003,
+    exploitability: float = 0.003,
     iterations: int = 2000,
     threads: int | None = None,
     memory_gib: float = 8.0,
     seconds: float | None = None,
 ) -> SolvedSpot:
-    """Solve a spot until its exploitability is `precision` pots, or for so many `iterations` or `seconds`.
+    """Solve a spot until it is exploitable for `exploitability` pots, or for so many `iterations` or `seconds`.
 
     `spot` is a file, or its keys (`poker.spots.spots`): board, oop_range, ip_range, pot, stack and bet
     sizes. PokernetsError says what is wrong with it, or that the solve needs more memory than `memory_gib`, or as a
@@ -57,7 +57,7 @@ def solve(
     read = spot_of(spot) if isinstance(spot, Mapping) else read_spot(str(spot))
     compile_apart()
     begun, limit = time.monotonic(), math.inf if seconds is None else seconds
-    settings = Settings("apdcfr", precision, iterations, threads or cores(), memory_gib)
+    settings = Settings("apdcfr", exploitability, iterations, threads or cores(), memory_gib)
 
     def in_time() -> bool:
         if time.monotonic() > begun + limit:
@@ -66,5 +66,5 @@ def solve(
 
     solver, cost = prepare(read, settings, in_time)
     cost.refuse_beyond(limit)
-    done = solver.run(iterations=iterations, precision=precision, seconds=seconds)
+    done = solver.run(iterations=iterations, exploitability=exploitability, seconds=seconds)
     return SolvedSpot(read, solver, done.exploitability)

@@ -60,20 +60,20 @@ def cpu_seconds_per_iteration(game: VectorGame, iterations: int, repeats: int = 
 
 def _explorer(name: str, repeats: int = REPEATS) -> list[dict[str, Any]]:
     """A spot solved in the explorer's thread, which can be cancelled, and as `evaluate=spot` does: in turn, medians."""
-    spot, precision = spot_of(GOLDEN["spots"][name]["config"]), 0.001
-    settings = Settings("apdcfr", precision, 2000, threads=THREADS, memory_limit_gib=8.0)
+    spot, exploitability = spot_of(GOLDEN["spots"][name]["config"]), 0.001
+    settings = Settings("apdcfr", exploitability, 2000, threads=THREADS, memory_limit_gib=8.0)
     times: list[tuple[float, float]] = []
     for _ in range(repeats):
         solver = VectorSolver(spot.game(), threads=THREADS)
         begin = time.perf_counter()
-        solver.run(2000, precision, progress=lambda _: None)
+        solver.run(2000, exploitability, progress=lambda _: None)
         alone = time.perf_counter() - begin
         solve = Solve(spot, settings).start()
         solve.wait()
         times.append((solve.seconds, alone))
     here, there = (statistics.median(seconds) for seconds in zip(*times, strict=True))
     row = {
-        "name": f"{name}: to {precision} pots in the explorer",
+        "name": f"{name}: to {exploitability} pots in the explorer",
         "value": here,
         "unit": "s",
         "command_line": there,
@@ -108,17 +108,17 @@ def _spot(name: str, spot: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _solve(
-    game: VectorGame, precision: float, threads: int, config: dict[str, Any]
+    game: VectorGame, exploitability: float, threads: int, config: dict[str, Any]
 ) -> tuple[tuple[float, int], dict[str, Any] | None]:
     """Least seconds of several solves and their iterations, and of the peer's if there is one; ours are CPU seconds on
     one thread, little disturbed by others."""
     clock = time.perf_counter if threads > 1 else time.thread_time
-    spot = json.dumps({"config": config, "percent": 100 * precision, "threads": threads})
+    spot = json.dumps({"config": config, "percent": 100 * exploitability, "threads": threads})
     runs, peers = [], []
     for _ in range(REPEATS):
         solver = VectorSolver(game, threads=threads)
         begin = clock()
-        done = solver.run(precision=precision, iterations=2000)
+        done = solver.run(exploitability=exploitability, iterations=2000)
         runs.append((clock() - begin, done.iterations))
         if PEER:
             peers.append(

@@ -70,9 +70,9 @@ class Sizes:
 
     repeats: int = 2
     spot: str = "t2_turn_wide"
-    precision: float = 0.001
+    exploitability: float = 0.001
     rivers: int = 256
-    rivers_precision: float = 0.005
+    rivers_exploitability: float = 0.005
     boards: int = 16
     subgames: int = 192
     iterations: int = 50
@@ -95,9 +95,9 @@ def _kuhn() -> VectorGame:
 TINY = Sizes(
     repeats=1,
     spot="r1_river_full",
-    precision=0.3,
+    exploitability=0.3,
     rivers=1,
-    rivers_precision=0.3,
+    rivers_exploitability=0.3,
     boards=1,
     subgames=1,
     iterations=1,
@@ -119,8 +119,8 @@ def spot(device: str, sizes: Sizes) -> list[Found]:
     game = spot_game(sizes.spot)
     return [
         {
-            "name": f"{sizes.spot} to {100 * sizes.precision:g}% of the pot",
-            **_solved(game, device, sizes.precision, sizes),
+            "name": f"{sizes.spot} to {100 * sizes.exploitability:g}% of the pot",
+            **_solved(game, device, sizes.exploitability, sizes),
         }
     ]
 
@@ -142,13 +142,13 @@ def rivers(device: str, sizes: Sizes) -> list[Found]:
         solvers, begin = [VectorSolver(game) for game in games], time.perf_counter()
         batch = batch_of(solvers, torch_device(device))
         ready, reached = time.perf_counter(), list[int]()
-        batch.run_until(np.full(len(games), sizes.rivers_precision * pot), np.inf, _MOST_ITERATIONS, reached.append)
+        batch.run_until(np.full(len(games), sizes.rivers_exploitability), np.inf, _MOST_ITERATIONS, reached.append)
         done = time.perf_counter() - ready
         for number, solver in enumerate(solvers):
             batch.export(number, solver)
         results.append((done, time.perf_counter() - begin))
     seconds, whole = min(results)
-    name = f"{len(games)} river subgames to {100 * sizes.rivers_precision:g}% of the pot"
+    name = f"{len(games)} river subgames to {100 * sizes.rivers_exploitability:g}% of the pot"
     row = {"name": name, "value": seconds, "unit": "s", "with_set_up": whole, "iterations": batch.iterations}
     return [{**row, "games_made_in": posed, **_iteration(batch, sizes.iterations)}]
 
@@ -240,14 +240,14 @@ PARTS: dict[str, Callable[[str, Sizes], list[Found]]] = {
 }
 
 
-def _solved(game: VectorGame, device: str, precision: float, sizes: Sizes) -> Found:
+def _solved(game: VectorGame, device: str, exploitability: float, sizes: Sizes) -> Found:
     results = []
     for _ in range(sizes.repeats):
         solver, begin = VectorSolver(game), time.perf_counter()
-        done = solve_on_device(solver, device, _MOST_ITERATIONS, precision, lambda _: None)
+        done = solve_on_device(solver, device, _MOST_ITERATIONS, exploitability, lambda _: None)
         results.append((done.seconds, time.perf_counter() - begin, done))
     seconds, whole, done = min(results, key=lambda row: row[:2])
-    reached = done.exploitability <= precision * game.pot
+    reached = done.exploitability <= exploitability * game.pot
     row = {"value": seconds, "unit": "s", "with_set_up": whole, "iterations": done.iterations, "reached": reached}
     return {**row, **_iteration(batch_of([VectorSolver(game)], torch_device(device)), sizes.iterations)}
 

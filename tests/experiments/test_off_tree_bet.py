@@ -216,7 +216,7 @@ def test_the_experiment(spot: OffTreeBet, search: SearchedAnswers, tmp_path: Pat
         pot_fraction=0.0,
         evaluators={"oracle": oracle, "nobody": None},
         algorithm="apdcfr",
-        target_mbb=0.5,
+        exploitability_mbb=0.5,
         iterations=3000,
         first_round_iterations=300,
         flop_iterations=200,

@@ -17,7 +17,7 @@ from tests.solvers.games import SPOTS
 ROOT = Path(__file__).parents[2]
 COMMANDS = (
     "evaluate.py evaluate=match agents=[random,always_call] hands=2",
-    "evaluate.py evaluate=spot spot=turn.json precision=0.5",
+    "evaluate.py evaluate=spot spot=turn.json exploitability=0.5",
     "evaluate.py evaluate=exploitability game=leduc solver=cfr_plus iterations=5",
     "-m data_gen job=blueprint game=leduc job.iterations=2000",
     "-m data_gen job=blueprint game=leduc solver=smooth_uct job.iterations=2000 artifacts=smooth",

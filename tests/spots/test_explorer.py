@@ -38,7 +38,7 @@ def solved() -> Solve:
 
 def test_a_solve_is_that_of_the_command_line(solved: Solve) -> None:
     assert (solved.state, solved.problem) == ("solved", "")
-    assert solved.percent <= 0.5
+    assert solved.exploitability <= 0.005
     assert solved.elapsed == solved.seconds > 0
     assert solved.cost.hand_actions == solved.solver.game.hand_actions
     assert "about 151 ms an iteration" in str(replace(solved.cost, seconds_per_iteration=0.1512))

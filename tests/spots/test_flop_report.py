@@ -33,9 +33,9 @@ def test_flops_are_solved_on_a_device(tmp_path: Path, monkeypatch: pytest.Monkey
     pytest.importorskip("triton", reason="the gpu extra, which `make test` installs")
     devices = list[str]()
 
-    def solve_there(solver: VectorSolver, device: str, iterations: int, precision: float, _: Any) -> SolveProgress:
+    def solve_there(solver: VectorSolver, device: str, iterations: int, exploitability: float, _: Any) -> SolveProgress:
         devices.append(device)
-        return solver.run(iterations, precision)
+        return solver.run(iterations, exploitability)
 
     monkeypatch.setattr("poker.search.torch.batches.solve_on_device", solve_there)
     expected, answers = report(tmp_path / "cpu", 6), report(tmp_path / "cuda", 6, device="cuda")

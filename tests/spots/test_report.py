@@ -17,11 +17,13 @@ from tests.report.scalars import read_scalars
 from tests.solvers.games import SPOTS
 
 
-def solved(folder: Path, precision: float, iterations: int, nodes: list[str], device: str = "cpu") -> dict[str, Any]:
+def solved(
+    folder: Path, exploitability: float, iterations: int, nodes: list[str], device: str = "cpu"
+) -> dict[str, Any]:
     """The record of the river spot; its files are below `out` in the folder."""
     file = folder / "river.json"
     file.write_text(json.dumps(SPOTS["r1_river_full"]["config"]))
-    settings = Settings("dcfr", precision, iterations, threads=1, memory_limit_gib=1.0)
+    settings = Settings("dcfr", exploitability, iterations, threads=1, memory_limit_gib=1.0)
     return run(spot=str(file), settings=settings, device=device, nodes=nodes, out=str(folder / "out"))
 
 
@@ -62,13 +64,13 @@ def test_a_device_gives_the_same_solution(tmp_path: Path) -> None:
 
 
 def test_the_explorer_has_the_settings_of_the_command() -> None:
-    finer = ["precision=0.0005", "algorithm=dcfr"]
+    finer = ["exploitability=0.0005", "algorithm=dcfr"]
     command = resolve(compose("evaluate", ["evaluate=spot", "spot=my.spot", *finer])["evaluate"])["settings"]
     pages = resolve(compose("evaluate", ["evaluate=play", *finer])["evaluate"])["pages"]
     [page] = [page for page in pages if page["_target_"].endswith(".explorer")]
     settings = command.keys() - {"_target_", "memory_limit_gib"}  # a server shares the machine
     assert {key: page[key] for key in settings} == {key: command[key] for key in settings}
-    assert (command["precision"], command["algorithm"]) == (0.0005, "dcfr")
+    assert (command["exploitability"], command["algorithm"]) == (0.0005, "dcfr")
 
 
 SPOT = {

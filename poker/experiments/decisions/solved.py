@@ -110,7 +110,7 @@ class SolvedSpots:
             menu,
             menu,
             self._leaves,
-            SolverSettings(settings.algorithm, (settings.iterations,), settings.threads, settings.precision),
+            SolverSettings(settings.algorithm, (settings.iterations,), settings.threads, settings.exploitability),
         )
         own = int(position.position == "IP")
         return solver.solved(Request(root, board, ranges / ranges.sum(axis=1, keepdims=True), own), every_hand=True)
@@ -126,7 +126,7 @@ class SolvedSpots:
         behind, (pot, stack) = int(min(tree.rules.stacks) - tree.committed[node].max()) // scale, self._size(position)
         keys = {"board": cards_text(board), "oop_range": texts[0], "ip_range": texts[1], **self._menu(position)}
         solved, _ = prepare(Spot({**keys, "pot": pot + 2 * (stack - behind), "stack": behind}), self._settings)
-        solved.run(self._settings.iterations, self._settings.precision)
+        solved.run(self._settings.iterations, self._settings.exploitability)
         return solved
 
     def _size(self, position: PublicDecision) -> tuple[int, int]:

@@ -106,7 +106,7 @@ def run(
     pot_fraction: float,
     evaluators: Mapping[str, LeafEvaluator | None],
     algorithm: str,
-    target_mbb: float,
+    exploitability_mbb: float,
     iterations: int,
     first_round_iterations: int,
     flop_iterations: int,
@@ -120,12 +120,12 @@ def run(
 
     `sizes` are those of the sets of self-generated continuations, with values lowered by `pot_fraction` of the pot.
     Each of `evaluators` that is not None values the leaves of one more answer, which has its name. The two
-    whole games are solved to `target_mbb` of exploitability or for `iterations`, and stored in `artifacts`.
+    whole games are solved to `exploitability_mbb` or for `iterations`, and stored in `artifacts`.
     """
     if not sizes or min(sizes) < 1 or list(sizes) != sorted(set(sizes)):
         raise PokernetsError(f"`sizes` are ascending numbers of continuations, such as [1,2,4], not {sizes}")
     spot = OffTreeBet.of(game, menu, bet)
-    effort = GameEffort(algorithm, target_mbb, iterations, threads, int(memory_limit_gib * 2**30))
+    effort = GameEffort(algorithm, exploitability_mbb, iterations, threads, int(memory_limit_gib * 2**30))
     depth = Depth(algorithm, first_round_iterations, flop_iterations, to_the_end_iterations, threads)
     console = Console(stderr=True)
     experiment = _Experiment(spot, sizes, pot_fraction, evaluators, depth, effort, Path(artifacts), console)

@@ -23,11 +23,11 @@ KIND = "vector_solution"
 
 @dataclass(frozen=True)
 class GameEffort:
-    """How a whole game is solved: to `target_mbb` of exploitability per hand, the unit of [DLS], in at most so many
+    """How a whole game is solved: to `exploitability_mbb` per hand, the unit of [DLS], in at most so many
     iterations."""
 
     algorithm: str
-    target_mbb: float
+    exploitability_mbb: float
     iterations: int
     threads: int
     memory_limit: int
@@ -50,12 +50,12 @@ class SolvedGame:
 
 
 def solved(game: VectorGame, path: Path, config: dict[str, Any], effort: GameEffort, console: Console) -> SolvedGame:
-    """The solution at `path` made with `config`, or the game solved now and written there. A solution short of the
-    target is reported."""
+    """The solution at `path` made with `config`, or the game solved now and written there. A solution that is
+    more exploitable is reported."""
     config = {
         **config,
         "algorithm": effort.algorithm,
-        "target_mbb": effort.target_mbb,
+        "target_mbb": effort.exploitability_mbb,  # as stored solutions name it
         "iterations": effort.iterations,
     }
     artifact = find_artifact(path, KIND, config=config)
@@ -67,16 +67,16 @@ def solved(game: VectorGame, path: Path, config: dict[str, Any], effort: GameEff
         artifact = write_artifact(path, KIND, config=config, arrays=arrays, counts=counts)
     counts = {name: float(value) for name, value in artifact.counts.items()}
     reached = 1000 * counts["exploitability"] / game.rules.big_blind
-    if reached > effort.target_mbb:
+    if reached > effort.exploitability_mbb:
         console.print(
             f"{path.name}: {reached:.3g} mbb/hand of exploitability after {effort.iterations} iterations, not the"
-            f" {effort.target_mbb:.3g} asked for: raise `iterations`"
+            f" {effort.exploitability_mbb:.3g} asked for: raise `iterations`"
         )
     return SolvedGame(game, artifact.array("strategy", (game.num_entries,), dtypes=(np.float16,)), counts)
 
 
 def _solve(solver: VectorSolver, name: str, effort: GameEffort, console: Console) -> dict[str, float]:
-    """Iterate until the target, with a bar; returns what was reached."""
+    """Iterate as long as `effort` says, with a bar; returns what was reached."""
     begin, big_blind = now(), solver.game.rules.big_blind
     with progress_bars("iterations", console) as progress:
         bar = progress.add_task(name, total=effort.iterations, found="")
@@ -85,8 +85,8 @@ def _solve(solver: VectorSolver, name: str, effort: GameEffort, console: Console
             mbb = 1000 * done.exploitability / big_blind
             progress.update(bar, completed=done.iterations, found=f"exploitability {mbb:.3g} mbb/hand")
 
-        precision = effort.target_mbb * big_blind / 1000 / solver.game.pot
-        done = solver.run(effort.iterations, precision, progress=show)
+        pots = effort.exploitability_mbb * big_blind / 1000 / solver.game.pot
+        done = solver.run(effort.iterations, pots, progress=show)
     seconds, cpu_seconds = (now() - begin).tolist()
     return {
         "iterations": done.iterations,

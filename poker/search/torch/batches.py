@@ -77,14 +77,9 @@ class TorchEngine:
         batch = batch_of(solvers, self.device)
         most = sys.maxsize if efforts[0].iterations is None else efforts[0].iterations
         seconds = min((share * effort.seconds for effort in efforts if effort.seconds is not None), default=np.inf)
-        targets = np.array(
-            [
-                -1.0 if effort.precision is None else effort.precision * solver.game.pot
-                for effort, solver in zip(efforts, solvers, strict=True)
-            ]
-        )
-        if (targets >= 0).any() or seconds < np.inf:
-            batch.run_until(targets, seconds, most, lambda number: batch.export(number, solvers[number]))
+        limits = np.array([-1.0 if effort.exploitability is None else effort.exploitability for effort in efforts])
+        if (limits >= 0).any() or seconds < np.inf:
+            batch.run_until(limits, seconds, most, lambda number: batch.export(number, solvers[number]))
             return
         batch.run(most)
         for number, solver in enumerate(solvers):
@@ -120,9 +115,9 @@ def bytes_needed(game: VectorGame) -> int:
 
 
 def solve_on_device(
-    solver: VectorSolver, device: str, iterations: int, precision: float, progress: Callable[[SolveProgress], None]
+    solver: VectorSolver, device: str, iterations: int, exploitability: float, progress: Callable[[SolveProgress], None]
 ) -> SolveProgress:
-    """Solves the game of `solver` until its exploitability is `precision` pots, and leaves the strategies there."""
+    """Solves the game of `solver` to an `exploitability` in pots, and leaves the strategies there."""
     batch = batch_of([solver], torch_device(device))
     begin = time.perf_counter()
     done = SolveProgress(0, 0.0, float("nan"))
@@ -130,7 +125,7 @@ def solve_on_device(
         batch.run(min(max(FEWEST_BETWEEN, batch.iterations // 5), iterations - batch.iterations))
         done = SolveProgress(batch.iterations, time.perf_counter() - begin, float(batch.exploitability()[0]))
         progress(done)
-        if done.exploitability <= precision * solver.game.pot:
+        if done.exploitability <= exploitability * solver.game.pot:
             break
     batch.export(0, solver)
     return done

@@ -120,17 +120,17 @@ class TorchVectorSolver:
                 self.rows[name].copy_(rows)
         self._graphs[key].replay()
 
-    def run_until(self, targets: Floats, seconds: float, most: int, reached: Callable[[int], None]) -> None:
-        """Iterates until every game is at most as exploitable as its target, in chips, the time is up or `most`
+    def run_until(self, limits: Floats, seconds: float, most: int, reached: Callable[[int], None]) -> None:
+        """Iterates until every game is at most as exploitable as its limit, in pots, the time is up or `most`
         iterations are done. `reached` is called with the number of each game once, when it is there or the rest is
         over: games measure and stop alike, whatever else is in the batch."""
         begin, block = time.perf_counter(), FEWEST_BETWEEN if seconds == np.inf else 1
-        left = np.ones(len(targets), np.bool_)
+        left, chips = np.ones(len(limits), np.bool_), limits * [game.pot for game in self.games]
         while left.any():
             self.run(min(block, most - self.iterations))
             spent = time.perf_counter() - begin
             over = spent >= seconds or self.iterations >= most
-            done = left & (over | (self.exploitability() <= targets))
+            done = left & (over | (self.exploitability() <= chips))
             for number in np.flatnonzero(done).tolist():
                 reached(number)
             left &= ~done

@@ -182,7 +182,7 @@ class VectorGame:
 
     @property
     def pot(self) -> int:
-        """Chips in the pot at the root, the unit of a solve's precision."""
+        """Chips in the pot at the root, the unit of the exploitability at which a solve stops."""
         return self.tree.pot(0)
 
     @cached_property

@@ -84,24 +84,24 @@ class VectorSolver:
     def run(
         self,
         iterations: int | None = None,
-        precision: float | None = None,
+        exploitability: float | None = None,
         seconds: float | None = None,
         progress: Callable[[SolveProgress], None] | None = None,
         stop: Callable[[], bool] | None = None,
     ) -> SolveProgress:
-        """Iterate until any of the limits: a number of iterations, exploitability of `precision` pots, as the pot is at
-        the root of the game, seconds, or until `stop` says so, which is asked a few times a second.
+        """Iterate until any of the limits: a number of iterations, `exploitability` in pots, as the pot is at the root
+        of the game, seconds, or until `stop` says so, which is asked a few times a second.
 
-        With a precision, exploitability is measured on a schedule that keeps its cost at a few percent.
+        With a limit to exploitability, it is measured on a schedule that keeps its cost at a few percent.
         """
-        if iterations is None and precision is None and seconds is None:
-            raise PokernetsError("a solve needs iterations, a precision or seconds")
-        target = None if precision is None else precision * self.game.pot
+        if iterations is None and exploitability is None and seconds is None:
+            raise PokernetsError("a solve needs iterations, an exploitability or seconds")
+        limit = None if exploitability is None else exploitability * self.game.pot
         start = time.perf_counter()
         last = self.iterations + iterations if iterations is not None else 1 << 30
-        exploitability = float("nan")
-        wanted = target is not None or progress is not None
-        check = Checks(self.iterations, target, 0 if progress else self.game.pot)
+        measured = float("nan")
+        wanted = limit is not None or progress is not None
+        check = Checks(self.iterations, limit, 0 if progress else self.game.pot)
         while self.iterations < last and not (stop is not None and stop()):
             block = min(check.next - self.iterations if wanted else last, last - self.iterations)
             if stop is not None:
@@ -111,15 +111,15 @@ class VectorSolver:
             self.advance(block)
             spent = time.perf_counter() - start
             if wanted and (self.iterations >= check.next or self.iterations >= last):
-                exploitability = self.exploitability()
-                check.measured(self.iterations, exploitability)
+                measured = self.exploitability()
+                check.measured(self.iterations, measured)
                 if progress is not None:
-                    progress(SolveProgress(self.iterations, time.perf_counter() - start, exploitability))
-                if target is not None and exploitability <= target:
+                    progress(SolveProgress(self.iterations, time.perf_counter() - start, measured))
+                if limit is not None and measured <= limit:
                     break
             if seconds is not None and spent >= seconds:
                 break
-        return SolveProgress(self.iterations, time.perf_counter() - start, exploitability)
+        return SolveProgress(self.iterations, time.perf_counter() - start, measured)
 
     def advance(self, count: int) -> None:
         """Run `count` iterations."""

@@ -3,7 +3,7 @@
 import numpy as np
 
 FIRST_CHECK = 10
-"""Least iterations before the first measurement, and between two that no target places."""
+"""Least iterations before the first measurement, and between two that no limit places."""
 USUAL_RATE = 2.0
 """Exponent at which exploitability falls with iterations, until two measurements tell it."""
 TRIAL_ITERATIONS = 2
@@ -60,24 +60,24 @@ class Pace:
 
 
 class Checks:
-    """Schedule of measuring: first where few spots meet a target in a pot of `pot` chips (12 iterations to a hundredth
+    """Schedule of measuring: first where few spots meet a limit in a pot of `pot` chips (12 iterations to a hundredth
     of it, 40 to a thousandth), then ever closer to where it should be met."""
 
-    def __init__(self, iterations: int, target: float | None, pot: float = 0.0) -> None:
-        self.target = target
-        soonest = min(1.25 * np.sqrt(pot / target), 50) if target else 0
+    def __init__(self, iterations: int, limit: float | None, pot: float = 0.0) -> None:
+        self.limit = limit
+        soonest = min(1.25 * np.sqrt(pot / limit), 50) if limit else 0
         self.next = max(iterations + FIRST_CHECK, int(soonest))
         self.last: tuple[int, float] | None = None
 
     def measured(self, iterations: int, exploitability: float) -> None:
         step = max(FIRST_CHECK, iterations // 5)
-        if self.target is not None and exploitability > self.target:
+        if self.limit is not None and exploitability > self.limit:
             before, worse = self.last or (0, 0.0)
             rate = USUAL_RATE if self.last is None else 0.0
             if 0 < exploitability < worse:
                 rate = np.log(worse / exploitability) / np.log(iterations / before)
             if rate > 0:
-                expected = iterations * (exploitability / self.target) ** (1 / max(rate, 1.0))
+                expected = iterations * (exploitability / self.limit) ** (1 / max(rate, 1.0))
                 step = int(np.clip(0.6 * (expected - iterations) + 2, iterations // 25, iterations))
         self.last = (iterations, exploitability)
         self.next = iterations + step

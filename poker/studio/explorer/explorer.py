@@ -88,7 +88,7 @@ class _Explorer:
         values = _START if self._solve is None else self._solve.spot.text
         with ui.element("div").classes("columns explorer"):
             with ui.element("section").props('aria-label="Spot to solve"'):
-                self._form = _Form(values, settings.precision, self._changed)
+                self._form = _Form(values, settings.exploitability, self._changed)
                 self._cost = ui.label().classes("quiet").props("role=status")
                 with row():
                     self._start = ui.button("Solve", icon="play_arrow", on_click=self._begin).props("no-caps")
@@ -166,15 +166,17 @@ class _Explorer:
 class _Form:
     """The spot as it is typed and drawn."""
 
-    def __init__(self, values: dict[str, object], precision: float, changed: Callable[[], None]) -> None:
+    def __init__(self, values: dict[str, object], exploitability: float, changed: Callable[[], None]) -> None:
         self._inputs: dict[str, ui.input] = {}
         with ui.element("div").classes("fields"):
             for key, name in _FIELDS.items():
                 field = ui.input(name, value=str(values.get(key, "")), on_change=changed)
                 hint = f' hint="{_HINTS[key]}"' if key in _HINTS else ""
                 self._inputs[key] = field.props(f"outlined dense debounce=400{hint}")
-            self._precision = ui.number("Exploitability, pots", value=precision, min=0.00001, on_change=changed)
-            self._precision.props("outlined dense debounce=400 step=0.001")
+            self._exploitability = ui.number(
+                "Exploitability, pots", value=exploitability, min=0.00001, on_change=changed
+            )
+            self._exploitability.props("outlined dense debounce=400 step=0.001")
         self._ranges: dict[str, RangeEditor] = {}
         for seat, panel in zip(SEATS, tabs(*SEATS, look="no-caps align=justify")[1], strict=True):
             with panel.classes("flush"):
@@ -201,8 +203,8 @@ class _Form:
         return spot_of({key: value for key, value in values.items() if value})
 
     def settings(self, given: Settings) -> Settings:
-        precision = self._precision.value
-        return replace(given, precision=float(precision) if isinstance(precision, int | float) else 0.0)
+        pots = self._exploitability.value
+        return replace(given, exploitability=float(pots) if isinstance(pots, int | float) else 0.0)
 
 
 def _cost(solve: Solve) -> str:
@@ -222,7 +224,7 @@ def _status(solve: Solve) -> str:
         return "Waits until another solve has ended"
     if not solve.course:
         return "Solving"
-    text = f"exploitability {solve.percent:.3f}% of the pot after {solve.course[-1].iterations} iterations"
+    text = f"exploitability {solve.exploitability:.3%} of the pot after {solve.course[-1].iterations} iterations"
     text += f", {solve.elapsed:.1f} s"
     if solve.ended:
         return f"{solve.state.capitalize()}: {text}"

@@ -64,9 +64,9 @@ class DecisionReview(PlayedDecision):
     as well as possible. `believed` [169] is the share of each class in the range that the opponent believes the player
     to have.
 
-    `exploitability` of the solve is in chips, `finished` whether it reached its target. By the actions that lead
-    there: `answers` of the opponent, how likely and the EV then, which add up to `evs`; `picks` among the continuations
-    [K] at the depth limit, and their `ends`, EVs [K] that add up to that of the action or answer.
+    `exploitability` of the solve is in chips, `finished` whether that is as low as the settings say. By the actions
+    that lead there: `answers` of the opponent, how likely and the EV then, which add up to `evs`; `picks` among the
+    continuations [K] at the depth limit, and their `ends`, EVs [K] that add up to that of the action or answer.
 
     `likelihoods` are those of the opponent's last actions by the solver's model of them; where one was improbable,
     `guesses` [A] are EVs against other ranges that may have taken it.

@@ -71,7 +71,7 @@ def database(
 def explorer(
     *,
     algorithm: str,
-    precision: float,
+    exploitability: float,
     iterations: int,
     threads: int,
     memory_limit_gib: float | None,
@@ -82,5 +82,5 @@ def explorer(
     preflop charts of the `blueprint`; solutions are written below `out` when asked. Solves
     have `memory_limit_gib` together; None: half of the machine's memory, up to `MOST_GIB`."""
     most = min(MOST_GIB, memory() / 2 / 2**30) if memory_limit_gib is None else memory_limit_gib
-    solving = algorithm, precision, iterations, threads, most
+    solving = algorithm, exploitability, iterations, threads, most
     return Page("/explorer", "Explorer", f"{studio.__name__}.explorer.explorer", (solving, blueprint, out))

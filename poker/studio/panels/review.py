@@ -28,7 +28,7 @@ from poker.studio.pages.elements import UnitSwitch, html, row
 _CONTINUATIONS = ("then as the blueprint", "then folding more", "then calling more", "then raising more")
 _OFTEN = 0.005
 """Least share of an answer that is shown."""
-_SOLVING = '<p role="status">Solving to the precision of a review …</p>'
+_SOLVING = '<p role="status">Solving as exactly as a review needs …</p>'
 AT_THE_TABLE = "EV: what is won from here on, a fold being 0, against the range that the agent has here."
 """Explanation of the numbers of a review."""
 _ERROR = (
@@ -213,7 +213,7 @@ def _lost_html(one: DecisionReview, big_blind: int | None) -> str:
     """HTML of the loss by the action taken, no more exact than the solve, and of the solve's exploitability."""
     exact = _amount(one.exploitability, big_blind)
     text = f"Exploitability of the solve: {exact}, {one.exploitability / one.betting.pot:.1%} of the pot"
-    solve = f"<p class=quiet>{text}{'' if one.finished else '; it did not reach its precision'}.</p>"
+    solve = f"<p class=quiet>{text}{'' if one.finished else '; it did not reach its limit'}.</p>"
     if one.loss is None:
         return solve
     best = words.action_name(one.betting, one.best, big_blind)

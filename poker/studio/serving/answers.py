@@ -19,7 +19,7 @@ class SpotAnswer(BaseModel):
 
     ev: dict[str, Number] = Field(description="chips that `oop` and `ip` win of the spot")
     exploitability: Number = Field(description="chips that best responses would win more, the mean of both players")
-    finished: bool = Field(description="whether the solve reached its `precision`")
+    finished: bool = Field(description="whether the solve reached the `exploitability` asked for")
     player: str | None = Field(description="who acts after `words`: OOP, IP, or null for nobody")
     actions: dict[str, ActionTotals] = Field(description="by action")
     hands: dict[str, AnswerColumn] = Field(

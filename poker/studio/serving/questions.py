@@ -69,7 +69,7 @@ class SpotQuestion(Question):
     words: str = Field(
         default="", max_length=500, description="what is done already, as in `check bet30 call 2c`", examples=["check"]
     )
-    precision: float = Field(default=0.003, gt=0, le=1, description="exploitability, in pots, to end at")
+    exploitability: float = Field(default=0.003, gt=0, le=1, description="in pots, at which the solve stops")
 
 
 class AgentQuestion(Question):
@@ -182,10 +182,10 @@ class _Answers:
         return self._built[name]
 
     def _solve(self, question: SpotQuestion) -> dict[str, Any]:
-        spot = question.model_dump(exclude={"bets", "words", "precision"})
+        spot = question.model_dump(exclude={"bets", "words", "exploitability"})
         solved = solve(
             {**question.bets, **spot},
-            precision=question.precision,
+            exploitability=question.exploitability,
             threads=self._threads,
             memory_gib=MEMORY_GIB,
             seconds=SECONDS,
@@ -194,7 +194,7 @@ class _Answers:
         return {
             "ev": dict(zip(("oop", "ip"), map(json_number, solved.ev), strict=True)),
             "exploitability": json_number(solved.exploitability),
-            "finished": solved.exploitability <= question.precision * question.pot,
+            "finished": solved.exploitability <= question.exploitability * question.pot,
             "player": None if view.player is None else SEATS[view.player],
             "actions": totals(view),
             "hands": json_columns(solved.strategy(question.words)),

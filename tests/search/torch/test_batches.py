@@ -60,9 +60,9 @@ def solver(
     safety: str = "unsafe",
     clock: Clock | None = None,
     iterations: int = FEW,
-    precision: float = 0.02,
+    exploitability: float = 0.02,
 ) -> DepthLimitedSolver:
-    settings = SolverSettings("apdcfr", (iterations,), 2, precision, device)
+    settings = SolverSettings("apdcfr", (iterations,), 2, exploitability, device)
     leaves = {0: RandomLeaf(), 1: RandomLeaf()}
     return DepthLimitedSolver(MENU, MENU, leaves, settings, Safety(safety), clock)
 
@@ -165,7 +165,7 @@ def test_the_memory_plan_covers_what_is_kept() -> None:
         assert stored < sum(map(torch_batches.bytes_needed, games)) < most * stored
 
 
-def test_time_is_shared_and_precision_ends_a_solve() -> None:
+def test_time_is_shared_and_exploitability_ends_a_solve() -> None:
     requests = [request(3, seed) for seed in range(2)]
     close = solver("torch", clock=Clock(per_decision=3600.0)).together(requests)
     assert all(np.isfinite(policy.probs).all() for solution in close for policy in solution.policies.values())
@@ -177,14 +177,14 @@ def test_time_is_shared_and_precision_ends_a_solve() -> None:
 
 
 @pytest.mark.parametrize("device", ["cpu", *DEVICES])
-def test_precision_ends_every_solve_of_a_batch_where_it_ends_alone(device: str) -> None:
-    requests, precision = [request(3, 1), request(3, 3, 9000)], 0.01 if device == "cpu" else 0.002
-    solve = solver(device, iterations=400, precision=precision)
+def test_exploitability_ends_every_solve_of_a_batch_where_it_ends_alone(device: str) -> None:
+    requests, limit = [request(3, 1), request(3, 3, 9000)], 0.01 if device == "cpu" else 0.002
+    solve = solver(device, iterations=400, exploitability=limit)
     alone = [solve.solved(each) for each in requests]
     assert all(one.iterations < 400 for one in alone), [f.iterations for f in alone]
     assert alone[0].iterations != alone[1].iterations
     for one, solution, each in zip(alone, solve.together(requests), requests, strict=True):
-        assert one.exploitability() <= precision * each.root.pot
+        assert one.exploitability() <= limit * each.root.pot
         assert_alike(solution, solve(each))
 
 

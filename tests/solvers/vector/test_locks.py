@@ -21,7 +21,9 @@ SPOT = {
 
 
 def solved(**locks: Any) -> pokernets.SolvedSpot:
-    return pokernets.solve({**SPOT, **{key.replace("_", " "): text for key, text in locks.items()}}, precision=0.002)
+    return pokernets.solve(
+        {**SPOT, **{key.replace("_", " "): text for key, text in locks.items()}}, exploitability=0.002
+    )
 
 
 def test_hands_do_what_the_lock_says() -> None:

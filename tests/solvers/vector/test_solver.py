@@ -197,7 +197,7 @@ def test_reference_spots(name: str) -> None:
     spot, game = SPOTS[name], spot_game(name)
     pot = game.tree.dead
     solver = VectorSolver(game, threads=2)
-    done = solver.run(precision=0.001, iterations=600)
+    done = solver.run(exploitability=0.001, iterations=600)
     assert done.exploitability <= 0.001 * pot
     for player in range(2):
         assert solver.game_value(player) == pytest.approx(spot["ev"][player], abs=0.001 * pot)

@@ -137,14 +137,14 @@ def test_reviews_do_not_end_with_the_time_for_a_decision(agent: DepthLimitedAgen
     np.testing.assert_array_equal(solved.ranges, wanted.ranges)
 
 
-@pytest.mark.parametrize(("precision", "finished"), [(0.01, True), (1e-7, False)])
-def test_reviews_solve_to_their_precision(precision: float, finished: bool) -> None:
+@pytest.mark.parametrize(("limit", "finished"), [(0.01, True), (1e-7, False)])
+def test_reviews_solve_to_their_exploitability(limit: float, finished: bool) -> None:
     """Reviews run more iterations than play does, and say whether those were enough."""
     state = public_state(Betting.parse(RULES, "r300c/cc/cc/"), RIVER)
-    solver = SolverSettings("apdcfr", (20, 20, 10, 10), 1, precision)
+    solver = SolverSettings("apdcfr", (20, 20, 10, 10), 1, limit)
     solved = hurried(solver=solver).opponents_decision(state)
     assert solved.finished == finished
-    assert (solved.exploitability <= precision * state.betting.pot) == finished
+    assert (solved.exploitability <= limit * state.betting.pot) == finished
 
 
 def test_suits_that_were_dealt(agent: DepthLimitedAgent) -> None:

@@ -86,7 +86,14 @@ def test_nobody_ends_the_solves_of_others() -> None:
 
 
 def test_solves_have_half_of_the_memory_of_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
-    settings = {"algorithm": "apdcfr", "precision": 0.01, "iterations": 9, "threads": 1, "blueprint": "", "out": ""}
+    settings = {
+        "algorithm": "apdcfr",
+        "exploitability": 0.01,
+        "iterations": 9,
+        "threads": 1,
+        "blueprint": "",
+        "out": "",
+    }
     assert compose("evaluate", ["evaluate=play"]).memory_limit_gib is None
     for gib, given, wanted in ((4, None, 2.0), (64, None, 8.0), (4, 3.5, 3.5)):
         monkeypatch.setattr(pages, "memory", lambda gib=gib: gib * 2**30)
@@ -113,9 +120,9 @@ def page(browser: Browser) -> Browser:
     return browser
 
 
-def _river(page: Browser, precision: str) -> None:
+def _river(page: Browser, exploitability: str) -> None:
     fields = {"Board": "Ks9d4c4h2s", "Pot": "60", "Stack behind": "100", "Bets": "50%,a", "Raises": "a"}
-    for name, text in {**fields, "Exploitability, pots": precision, "OOP's range": "QQ+,AKs,T9s"}.items():
+    for name, text in {**fields, "Exploitability, pots": exploitability, "OOP's range": "QQ+,AKs,T9s"}.items():
         page.fill(name, text)
 
 

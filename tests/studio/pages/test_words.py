@@ -152,7 +152,7 @@ def test_a_loss_is_told_no_more_exactly_than_it_is_known(
     assert loss in text
     precise = more.get("exploitability", 1.0)
     assert f"Exploitability of the solve: {precise:.1f} chips, {precise / 600:.1%} of the pot" in text
-    assert ("did not reach its precision" in text) == (more.get("finished") is False)
+    assert ("did not reach its limit" in text) == (more.get("finished") is False)
 
 
 def test_reviews_say_how_likely_the_opponents_actions_were_and_ones_own_hand(rules: Rules) -> None:
