@@ -102,14 +102,11 @@ class Estimate:
         )
         return f"{mean} ± {width}" if abs(self.shift) <= 0.05 * self.half_width else f"{mean} [{low}, {high}]"
 
-    def interval(self, digits: int | None = None) -> dict[str, Any]:
-        """`half_width_95` and `interval_95`, [lower end, upper end], for a record, rounded to `digits` behind the point
-        if given; None where nothing is known of them."""
+    def interval(self) -> dict[str, Any]:
+        """`half_width_95` and `interval_95`, [lower end, upper end], for a record; None where they are not known."""
         if not self.has_interval:
             return {"half_width_95": None, "interval_95": None}
-        values = (self.half_width, self.low, self.high)
-        half_width, low, high = values if digits is None else (round(value, digits) for value in values)
-        return {"half_width_95": half_width, "interval_95": [low, high]}
+        return {"half_width_95": self.half_width, "interval_95": [self.low, self.high]}
 
     def record(self) -> dict[str, Any]:
         """`mean` and the interval."""

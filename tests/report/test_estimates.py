@@ -138,7 +138,6 @@ def test_records_tell_both_ends_or_that_they_are_not_known() -> None:
     uneven = Estimate(1.0, 0.25, 1.0, 9, shift=0.125)
     assert uneven.record() == {"mean": 1.0, "half_width_95": 0.25, "interval_95": [0.875, 1.375]}
     assert exact(3.0).record() == {"mean": 3.0, "half_width_95": None, "interval_95": None}
-    assert Estimate(1 / 3, 1 / 6, 1.0, 9).interval(2) == {"half_width_95": 0.17, "interval_95": [0.17, 0.5]}
 
 
 def test_the_wider_end_solves_the_equation_of_hall() -> None:
