@@ -76,7 +76,6 @@ def run(
             record |= {"hands_per_point": hands, "opponent": _CALLER}
         record["leads"] = {title: _lead(lines[title]) for title, (_, others) in pairs.items() if others is not None}
     rows = _table(lines)
-    crossings = _crossings(lines) if measured else []
     record |= {
         "value": value,
         "runs": {name: len(runs) for name, runs in groups.items()},
@@ -84,7 +83,6 @@ def run(
         "settings": {name: shared_settings(runs[0]) for name, runs in groups.items()},
         "seeds": {name: [one.header.get("seed", 0) for one in runs] for name, runs in groups.items()},
         "table": [{"iterations": n, **{name: value.record() for name, value in row.items()}} for n, row in rows],
-        "crossings": crossings,
         "curves": {
             name: [{"iterations": n, "cpu_seconds": cpu, **value.record()} for n, (cpu, value) in points.items()]
             for name, points in lines.items()
@@ -97,11 +95,6 @@ def run(
         Figure("results", draw),
         Table(["iterations", *lines], [[n, *map(row.get, lines)] for n, row in rows], value, note),
     ]
-    if crossings:
-        columns = ("solver", "falls below", "iterations", "value")
-        crossed = [[crossing[key.replace(" ", "_")] for key in columns] for crossing in crossings]
-        note = "where the mean of one curve falls below that of another"
-        sections.append(Table(columns, crossed, "Crossings", note))
     if leads := record.get("leads"):
         led = [[title, lead["behind_until"], lead["ahead_from"]] for title, lead in leads.items()]
         note = "iterations; of the first of the two, by the 95% interval of each point"
@@ -200,21 +193,6 @@ def _table(lines: Mapping[str, CurvePoints]) -> list[tuple[int, dict[str, Estima
         if row:
             rows.append((stop, row))
     return rows
-
-
-def _crossings(lines: Mapping[str, CurvePoints]) -> list[dict[str, Any]]:
-    """Where the mean of one curve falls below that of another, between points linearly in both logarithms."""
-    crossings = []
-    for (a, points), (b, others) in itertools.combinations(lines.items(), 2):
-        shared = sorted(set(points) & set(others))
-        x, y, z = np.log([(n, points[n][1].mean, others[n][1].mean) for n in shared]).reshape(-1, 3).T
-        below = y - z
-        for i in np.flatnonzero(np.sign(below[:-1]) * np.sign(below[1:]) < 0):
-            share = below[i] / (below[i] - below[i + 1])
-            where, value = (float(np.exp((1 - share) * v[i] + share * v[i + 1])) for v in (x, y))
-            lower, upper = (a, b) if below[i + 1] < 0 else (b, a)
-            crossings.append({"falls_below": upper, "solver": lower, "iterations": round(where), "value": value})
-    return crossings
 
 
 def _lead(points: CurvePoints) -> dict[str, int | None]:

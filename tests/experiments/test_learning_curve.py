@@ -1,4 +1,4 @@
-"""Figures from learning curves: means and intervals over runs, crossings, names; matches between snapshots."""
+"""Figures from learning curves: means and intervals over runs, names; matches between snapshots."""
 
 import json
 from collections.abc import Iterable
@@ -44,7 +44,7 @@ def random_snapshots(folder: Path, seeds: Iterable[int]) -> list[dict[str, Any]]
     return [{"snapshot": str(folder / str(seed))} for seed in seeds]
 
 
-def test_means_intervals_and_crossings(tmp_path: Path) -> None:
+def test_means_and_intervals(tmp_path: Path) -> None:
     for seed in (1, 2, 3):
         shift = (seed - 2) * 0.01
         write(tmp_path, "leduc", "uct", seed, [{"nash_conv": v + shift} for v in (0.1, 0.1, 0.1)])
@@ -57,11 +57,6 @@ def test_means_intervals_and_crossings(tmp_path: Path) -> None:
     assert [point["iterations"] for point in flat] == list(POINTS)
     assert [point["mean"] for point in flat] == pytest.approx([0.1] * 3)
     assert flat[0]["half_width_95"] == pytest.approx(t_quantile(2) * 0.01 / np.sqrt(3))
-    (crossing,) = record["crossings"]
-    assert (crossing["solver"], crossing["falls_below"]) == ("outcome_sampling", "uct")
-    # 0.2 -> 0.02 is one power of ten over one power of ten: 0.1 is reached at a factor of two
-    assert crossing["iterations"] == pytest.approx(20_000, rel=1e-3)
-    assert crossing["value"] == pytest.approx(0.1)
     folder = tmp_path / "out" / "leduc"
     first = json.loads((folder / "results.json").read_text())["table"][0]
     assert first["iterations"] == 1000
