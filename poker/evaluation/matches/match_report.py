@@ -33,11 +33,6 @@ _LEARNING = 50
 """Least deals of a session that is reported in stages."""
 _COURSE = 30
 """Points on the curve of a running mean."""
-_PUBLISHED = (
-    ("lbr_fold_call: first raise 0.75 pots, then fold or call", "-570 ± 42"),
-    ("lbr_flop_sizes: the same with 0.33 * 2^x pots on the flop", "-1,377 ± 115"),
-)
-"""[DLS] section 6.2: mbb per hand that two local best responses won from its agent, which beat both."""
 
 
 def match_report(
@@ -69,10 +64,6 @@ def _sections(results: MatchResults, title: str) -> Iterator[Section]:
     if any(result.is_short for result in lineups) and results.settings:
         yield Text(SHORT, style="yellow")
     yield from _comparisons(results)
-    against_lbr = any("@" in label for result in lineups for label in result.lineup.labels)
-    if against_lbr and not results.game.is_limit:
-        note = "mbb per hand of local best responses to its agent, which beat both"
-        yield Table(("adversary", "published"), _PUBLISHED, "Beside the figures of [DLS]", note, console=False)
     standings = results.run_off()
     if len(standings) > 2:
         names, note = [one.name for one in standings], "coloured where the interval is clear of 0"
