@@ -93,7 +93,7 @@ def run(
         raise PokernetsError("`notes` go with the log of a match, whose hands have numbers: leave them out here")
     if session is not None or (hands or 0) < 0:
         raise PokernetsError("hands of a file are units by themselves: leave `session` out, `hands` is 0 (all) or more")
-    return _replay_file(FileTally(game, unit), path, game, hands, convert, target, skip, folder)
+    return _replay_file(FileTally(unit), path, game, hands, convert, target, skip, folder)
 
 
 def _replay_file(

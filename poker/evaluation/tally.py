@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from poker.evaluation.matches.results import Unit, chip_value, estimate_of
-from poker.formats.played import HistoryError, PlayedHand, difference
-from poker.game.rules import FOLD, Rules
+from poker.formats.played import HistoryError, PlayedHand
+from poker.game.rules import FOLD
 from poker.report import Section, Table, Text
 from poker.report.estimates import FEW_UNITS, Estimate
 
@@ -50,10 +50,8 @@ def irregularities(hand: PlayedHand) -> frozenset[str]:
 class FileTally:
     """Totals over the hands read: results by name, games, and what was left out."""
 
-    def __init__(self, game: Rules, unit: Unit) -> None:
+    def __init__(self, unit: Unit) -> None:
         self.hands = 0
-        self._game = game
-        self._differing: Counter[str] = Counter()
         self._unit: Unit = unit
         self._values: defaultdict[str, array[float]] = defaultdict(lambda: array("d"))
         self._won: defaultdict[str, _Amounts] = defaultdict(lambda: defaultdict(Decimal))
@@ -78,7 +76,6 @@ class FileTally:
         if hand.rake:
             self._rake[money] += hand.rake / unit
         stacks = [chips / hand.rules.min_bet for chips in hand.rules.starting_stacks]
-        self._differing[difference(hand.rules, self._game)] += 1
         self._games[_game(hand)].append((len(stacks), min(stacks), max(stacks)))
 
     def legality(self) -> str:
@@ -112,7 +109,7 @@ class FileTally:
                 " that make most of the spread. "
             )
         sections: list[Section] = [
-            Table(("game", "hands", "players", "stacks, big blinds"), games, title, self._compared()),
+            Table(("game", "hands", "players", "stacks, big blinds"), games, title),
             Table(columns, rows[:_ROWS], "Results", notes + more),
         ]
         if len(rows) > _ROWS:
@@ -121,11 +118,6 @@ class FileTally:
             lines = [f"hands left out: {len(self.refused):,}", *map(str, self.refused[:_ROWS])]
             sections.append(Text("\n".join(lines), style="yellow"))
         return sections
-
-    def _compared(self) -> str:
-        """The settings in which hands differ from the given game."""
-        parts = [f"{name} ({count:,} hands)" for name, count in self._differing.most_common() if name]
-        return f"not as in {self._game.name}: {', '.join(parts)}" if parts else ""
 
     def record(self) -> dict[str, Any]:
         players = [
@@ -136,7 +128,6 @@ class FileTally:
             "hands": self.hands,
             "unit": f"{self._unit}/hand",
             "games": {game: len(rows) for game, rows in self._games.items()},
-            "differing": dict(self._differing),
             "rake": _amounts(self._rake),
             "told_otherwise": self._told_otherwise,
             "irregularities": dict(self._irregularities.most_common()),

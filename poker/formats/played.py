@@ -380,20 +380,3 @@ class Replayer:
         if len(self.board) != self._wanted:
             raise DealError(f"the board has {len(self.board)} cards at the end of the hand, not {self._wanted}")
         return HandState.at(betting, hole_cards, self.board)
-
-
-def difference(rules: Rules, game: Rules) -> str:
-    """The first setting in which a recognised game differs from another, empty if there is none."""
-    pairs = {
-        "betting": (rules.betting, game.betting),
-        "number of players": (rules.num_players, game.num_players),
-        "deck": ((rules.num_suits, rules.num_ranks), (game.num_suits, game.num_ranks)),
-        "cards": ((rules.num_hole_cards, *rules.board_cards), (game.num_hole_cards, *game.board_cards)),
-        "blinds": (rules.blinds, game.blinds),
-        "antes and dead chips": (rules.forced, game.forced),
-        "limit of bets": (rules.pot_limit, game.pot_limit),
-        "bet sizes": (rules.raise_sizes, game.raise_sizes),
-        "first to act": (rules.first_player, game.first_player),
-        "stacks": (rules.stacks, game.stacks),
-    }
-    return next((name for name, (one, other) in pairs.items() if one != other), "")
