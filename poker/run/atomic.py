@@ -6,7 +6,6 @@ A symbolic link is replaced and removed as a link: what is written takes the pla
 to stays as it is. An artifact that several scales share through links therefore changes for the one that writes alone.
 """
 
-import fcntl
 import glob
 import os
 import secrets
@@ -51,14 +50,8 @@ def write_atomically(path: Path, data: bytes, *, mode: int = 0o666) -> None:
 
 @contextmanager
 def written_atomically(path: Path) -> Iterator[BinaryIO]:
-    """Open a file to write in parts that replaces `path` at the end of the block; an error leaves what was there.
-
-    Removes what killed writers have left beside `path`; those at work hold the lock of their file.
-    """
-    for left in path.parent.glob(glob.escape(f".{path.name[:100]}.") + "[0-9a-f]" * 16):
-        with suppress(OSError), left.open("rb") as file:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            left.unlink()
+    """Open a file to write in parts that replaces `path` at the end of the block; an error leaves what was there."""
+    _remove_abandoned(path)
     with _staged(path, 0o666) as staged:
         yield staged
 
@@ -69,9 +62,10 @@ def _staged(path: Path, mode: int) -> Iterator[BinaryIO]:
     if path.is_dir():
         raise PokernetsError(f"{path} is a directory: give the name of a file")
     make_folder(path.parent)
-    staging = path.with_name(f".{path.name[:100]}.{secrets.token_hex(8)}")
+    staging = path.with_name(f".{path.name[:100]}.{secrets.token_hex(4)}")
     try:
-        with disk_full_at(path), os.fdopen(_locked(staging, mode), "wb") as file:
+        descriptor = os.open(staging, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+        with disk_full_at(path), os.fdopen(descriptor, "wb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
@@ -83,23 +77,12 @@ def _staged(path: Path, mode: int) -> Iterator[BinaryIO]:
         raise
 
 
-def _locked(staging: Path, mode: int) -> int:
-    """Create `staging` and lock it, again if another process removed it before the lock; returns the descriptor."""
-    while True:
-        descriptor = os.open(staging, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
-        with suppress(OSError):  # file systems without locks: nobody else has one either
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
-        if staging.exists():
-            return descriptor
-        os.close(descriptor)
-
-
 @contextmanager
 def written_whole(target: Path) -> Iterator[Path]:
     """An empty folder that replaces `target` at the end of the block; an error leaves what was there."""
     make_folder(target.parent)
     _remove_abandoned(target)
-    staging = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}."))
+    staging = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name[:100]}."))
     try:
         with disk_full_at(target):
             yield staging
@@ -156,10 +139,10 @@ def remove(path: Path) -> None:
 
 def _remove_abandoned(target: Path) -> None:
     """Remove what killed writers of `target` left behind; a day is more than any write takes."""
-    for staging in target.parent.glob(f".{glob.escape(target.name)}.{'?' * 8}"):
+    for staging in target.parent.glob(f".{glob.escape(target.name[:100])}.{'?' * 8}"):
         with suppress(FileNotFoundError):  # another run has removed it
             if time.time() - staging.stat().st_mtime > _DAY:
-                shutil.rmtree(staging, ignore_errors=True)
+                remove(staging)
 
 
 def _sync(path: Path) -> None:
