@@ -5,7 +5,6 @@ Tags begin with a group, and TensorBoard shows groups by the alphabet: `strength
 """
 
 import math
-import time
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -18,29 +17,21 @@ Scalar = float | Estimate | Sequence[tuple[int, float | Estimate]] | None
 
 
 class ScalarLog:
-    """Scalars of `folder`; a tag is written from its second point on, and no file is made before."""
+    """Scalars of `folder`; no file is made before the first."""
 
     def __init__(self, folder: str | Path) -> None:
         self._folder = str(folder)
-        self._first: dict[str, tuple[float, int, float] | None] = {}
-        """Points that wait for a second one: value, step, time; None once there was one."""
         self._writer: Any = None
 
     def add(self, tag: str, value: float, *, step: int) -> None:
         """Add a point to a tag, unless `value` is not finite."""
         if not math.isfinite(value):
             return
-        point = (value, step, time.time())
-        if tag not in self._first:
-            self._first[tag] = point
-            return
         if self._writer is None:
             from tensorboard.summary import Writer  # noqa: PLC0415 (a fifth of a second)
 
             self._writer = Writer(self._folder)
-        first, self._first[tag] = self._first[tag], None
-        for number, at, seconds in (point,) if first is None else (first, point):
-            self._writer.add_scalar(tag, number, step=at, wall_time=seconds)
+        self._writer.add_scalar(tag, value, step=step)
 
     def add_strength(self, name: str, value: float | Estimate, *, step: int) -> None:
         """Add a point to a measure, with its interval if it has one."""

@@ -1,9 +1,8 @@
 import math
-from contextlib import closing
 from pathlib import Path
 
 from poker.report.estimates import Estimate
-from poker.report.scalars import Scalar, ScalarLog, write_scalars
+from poker.report.scalars import Scalar, write_scalars
 from tests.report.scalars import read_scalars
 
 
@@ -27,18 +26,7 @@ def test_courses_are_written_in_place_of_earlier_ones(tmp_path: Path) -> None:
     }
 
 
-def test_no_chart_has_a_single_point(tmp_path: Path) -> None:
-    single: dict[str, Scalar] = {
-        "figure": 2.5,
-        "estimate": Estimate(-1.5, 0.25, 1.0, 40),
-        "course": [(10, 4.0)],
-        "none": None,
-    }
+def test_single_values_have_no_chart(tmp_path: Path) -> None:
+    single: dict[str, Scalar] = {"figure": 2.5, "estimate": Estimate(-1.5, 0.25, 1.0, 40), "none": None}
     assert not write_scalars(tmp_path, single)
     assert not list(tmp_path.iterdir())
-    with closing(ScalarLog(tmp_path)) as log:
-        log.add("work/rate", 1.0, step=1)
-        log.add("work/once", 1.0, step=1)
-        log.add("work/rate", 2.0, step=2)
-        log.add("work/rate", 3.0, step=3)
-    assert read_scalars(tmp_path) == {"work/rate": [(1, 1.0), (2, 2.0), (3, 3.0)]}
