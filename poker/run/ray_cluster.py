@@ -12,7 +12,6 @@ import os
 import sys
 import tarfile
 import tempfile
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -91,20 +90,20 @@ class _RayTeam(Team[T, R]):
             self._start()
 
     def run(self, tasks: Iterable[T]) -> Iterator[R]:
-        queue, deaths = _Queue(tasks), 0
+        waiting, lost, deaths = iter(tasks), list[T](), 0
         try:
             while True:
-                while self._idle and queue:
-                    worker, task = self._idle.pop(), queue.take()
+                while self._idle and (following := lost or list(islice(waiting, 1))):
+                    worker, task = self._idle.pop(), following.pop()
                     self._running[worker.do.remote(task)] = worker, [task]
-                if not queue and not any(doing for _, doing in self._running.values()):
+                if self._idle and not any(doing for _, doing in self._running.values()):
                     return
                 doing, answer = self._next()
                 if answer is None:
                     deaths += 1
                     if deaths == _DEATHS * self._workers:
                         raise PokernetsError(TOO_MANY_DEATHS)
-                    queue.put_back(doing)
+                    lost += doing
                 elif doing:
                     deaths, (result, written) = 0, answer
                     if written is not None and self._work.output is not None:
@@ -151,24 +150,6 @@ def _stored(reference: Any) -> NDArray[Any]:
 
 _CONTENT = "content"
 _LOST = "a worker was lost; another takes its task"
-
-
-class _Queue:
-    """Tasks that nobody has, taken from an iterator as they are needed."""
-
-    def __init__(self, tasks: Iterable[Any]) -> None:
-        self._waiting, self._next = iter(tasks), deque[Any]()
-
-    def __bool__(self) -> bool:
-        if not self._next:
-            self._next.extend(islice(self._waiting, 1))
-        return bool(self._next)
-
-    def take(self) -> Any:
-        return self._next.popleft()
-
-    def put_back(self, tasks: Iterable[Any]) -> None:
-        self._next.extendleft(tasks)
 
 
 def _paths(output: Path | Sequence[Path]) -> Sequence[Path]:
