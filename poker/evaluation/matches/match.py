@@ -13,8 +13,6 @@ from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from rich.progress import TaskID
-
 from poker.agents.base import Agent, require_policy
 from poker.agents.local_best_response import LbrActions, LocalBestResponse
 from poker.agents.look_ahead import LookAheadActions, LookAheadResponse
@@ -40,8 +38,6 @@ WIDTH = 110
 """Columns of the tables where the output is not a terminal."""
 _SCALAR_SECONDS = 5.0
 _FOLDER_NAME = 80
-_MOST_BARS = 10
-"""Line-ups that have a progress bar each; more share one."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -289,34 +285,29 @@ class _Play:
 
 
 class _Live:
-    """Progress bars with rate, time left and the estimate so far, and TensorBoard scalars while a match runs."""
+    """A progress bar with rate, time left and the estimate so far, and TensorBoard scalars while a match runs."""
 
     def __init__(self, results: MatchResults, hands: int, folder: Path) -> None:
         self._unit = results.unit
         self._progress = progress_bars("hands")
-        lineups = results.lineups
-        shared = [(f"{len(lineups)} line-ups", lineups)] if len(lineups) > _MOST_BARS else []
-        self._bars = {
-            self._progress.add_task(title, total=hands * len(group), found=""): group
-            for title, group in shared or [(result.lineup.title, [result]) for result in lineups]
-        }
+        self._lineups = results.lineups
+        title = self._lineups[0].lineup.title if len(self._lineups) == 1 else f"{len(self._lineups)} line-ups"
+        self._bar = self._progress.add_task(title, total=hands * len(self._lineups), found="")
         self._written: dict[LineUp, float] = {}
         self._scalars = ScalarLog(folder)
         self._started = time.monotonic()
         self._progress.start()
 
     def close(self) -> None:
-        """Stop the bars at the estimates of all hands, which are those of the report."""
-        for group in self._bars.values():
-            if group[-1].hands:
-                self._show(group[-1])
+        """Stop the bar at the estimates of all hands, which are those of the report."""
+        if self._lineups[-1].hands:
+            self._show(self._lineups[-1])
         self._progress.stop()
         self._scalars.close()
 
     def update(self, result: Results) -> None:
         now = time.monotonic()
-        bar, group = self._bar_of(result)
-        self._progress.update(bar, completed=sum(each.hands for each in group))
+        self._progress.update(self._bar, completed=sum(each.hands for each in self._lineups))
         if now - self._written.get(result.lineup, self._started) < _SCALAR_SECONDS:
             return
         self._written[result.lineup] = now
@@ -324,13 +315,8 @@ class _Live:
         for name, units in result.tagged(self._unit):
             self._scalars.add_strength(name, estimate(units), step=result.hands)
 
-    def _bar_of(self, result: Results) -> tuple[TaskID, list[Results]]:
-        return next((bar, group) for bar, group in self._bars.items() if result in group)
-
     def _show(self, result: Results) -> None:
-        bar, group = self._bar_of(result)
-        rate = sum(each.hands - each.kept for each in group) / max(time.monotonic() - self._started, 1e-9)
-        best = result.best[0]
-        of = result.lineup.labels[0] if len(group) == 1 else result.lineup.title
-        text = f"{rate:,.1f}/s  {of} {best:+} {self._unit}/hand"
-        self._progress.update(bar, found=text + (" (AIVAT)" if result.has_aivat else ""))
+        rate = sum(each.hands - each.kept for each in self._lineups) / max(time.monotonic() - self._started, 1e-9)
+        of = result.lineup.labels[0] if len(self._lineups) == 1 else result.lineup.title
+        text = f"{rate:,.1f}/s  {of} {result.best[0]:+} {self._unit}/hand"
+        self._progress.update(self._bar, found=text + (" (AIVAT)" if result.has_aivat else ""))
