@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from datetime import datetime
 from decimal import Decimal
+from itertools import pairwise
 from typing import Any
 
 from poker.formats.amounts import decimals_in, scale_of
@@ -23,7 +24,7 @@ from poker.game.cards import parse_cards
 from poker.run.errors import PokernetsError
 from poker.run.limits import MOST_HAND_CHARACTERS, check_length, parse_json
 
-_TOKEN = re.compile(r'^\{\s*"ohh"|"(?:[^"\\\n]|\\.)*+"?|[{}]', re.MULTILINE)
+_HAND = re.compile(r'\{\s*"ohh"\s*:')
 _CURRENCY = re.compile("[A-Z]{3}")
 _ACTION = re.compile(r'"action"\s*:')
 STREETS = ("Preflop", "Flop", "Turn", "River", "Showdown")
@@ -51,24 +52,12 @@ _LIMITS = {"NL": "no limit", "PL": "pot limit", "FL": "limit"}
 
 
 def hands(text: str) -> Iterator[tuple[int, str]]:
-    """The JSON object of each hand with its first line; one that never ends is ended by the next `{"ohh"`."""
-    start = depth = counted = 0
-    line = 1
-    for token in _TOKEN.finditer(text):
-        kind, place = token[0][0], token.start()
-        if kind == '"':
-            continue
-        if depth and token[0].endswith('"ohh"'):
-            yield line, text[start:place]
-            depth = 0
-        if not depth:
-            line, counted = line + text.count("\n", counted, place), place
-            start = place
-        depth = max(0, depth + (1 if kind == "{" else -1))
-        if not depth:
-            yield line, text[start : token.end()]
-    if depth:
-        yield line, text[start:]
+    """The JSON object of each hand, up to the next one, with its first line."""
+    starts = [match.start() for match in _HAND.finditer(text)] or [max(0, text.find("{"))]
+    line = 1 + text.count("\n", 0, starts[0])
+    for start, end in pairwise([*starts, len(text)]):
+        yield line, text[start:end].rstrip(" \n,]")
+        line += text.count("\n", start, end)
 
 
 def parse_hand(text: str, number: int, line: int = 1) -> PlayedHand:
