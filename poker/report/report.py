@@ -10,13 +10,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
-from numpy.typing import NDArray
 from rich.cells import cell_len
 from rich.markup import escape
 from rich.table import Table as ConsoleTable
 
-from poker.game.cards import NUM_RANKS, class_text
 from poker.report.charts import png
 from poker.report.estimates import number_text
 from poker.report.scalars import Scalar, write_scalars
@@ -106,31 +103,7 @@ class Figure:
     note: str = ""
 
 
-@dataclass(frozen=True, eq=False)
-class RangeGrids:
-    """Grids of how the 169 classes of two cards were played. `count`, called when the page is written, gives shares
-    [169, 3] of fold, call and raise by the name of each grid.
-
-    On the page alone, suited hands above the diagonal. The colours of a cell (blue, green, red) are as wide as the
-    shares; classes with shares of 0 stay empty.
-    """
-
-    count: Callable[[], Mapping[str, NDArray[np.float64]]]
-    heading: str = ""
-    note: str = ""
-
-    @staticmethod
-    def cells(shares: NDArray[np.float64]) -> list[tuple[str, int, int, list[tuple[float, float]]]]:
-        """Each class's name, column and row from the top left, and the left end and width of each share."""
-        rows = []
-        for preflop_class, row in enumerate(shares):
-            high, low = divmod(preflop_class, NUM_RANKS)  # suited classes have high > low
-            bars = list(zip(np.cumsum(row) - row, row, strict=True))
-            rows.append((class_text(preflop_class), NUM_RANKS - 1 - low, NUM_RANKS - 1 - high, bars))
-        return rows
-
-
-Section = Table | Text | Figure | RangeGrids
+Section = Table | Text | Figure
 
 
 @dataclass(frozen=True, eq=False)

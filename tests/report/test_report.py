@@ -2,16 +2,13 @@
 
 import io
 import json
-import re
 from html.parser import HTMLParser
 from pathlib import Path
 
-import numpy as np
 import pytest
 from matplotlib.figure import Figure as Drawing
 
-from poker.game.cards import PREFLOP_CLASS, RANKS, hand_index
-from poker.report import Figure, RangeGrids, Report, Section, Table, Text
+from poker.report import Figure, Report, Section, Table, Text
 from poker.report.charts import intervals
 from poker.report.estimates import Estimate
 from poker.report.report import cell_text
@@ -130,23 +127,6 @@ def test_cells() -> None:
 def test_words_stand_on_the_left_and_numbers_on_the_right() -> None:
     table = Table(("name", "share", "value", "why"), [(1, "12.5%", 3.0, "asked for"), (2, "-", None, "")])
     assert table.is_text == [True, False, False, True]
-
-
-def test_range_grids_place_hands() -> None:
-    shares = np.zeros((169, 3))
-    aces, suited, offsuit = (PREFLOP_CLASS[hand_index(*cards)] for cards in ((51, 50), (51, 47), (51, 46)))
-    shares[aces], shares[suited], shares[offsuit] = (0, 0, 1), (0.5, 0.5, 0), (1, 0, 0)
-    text = page(RangeGrids(lambda: {"ann": shares}, "First decisions"))
-    check(text)
-    rects = re.findall(r'<rect x="([\d.]+)" y="(\d+)" width="([\d.]+)"[^>]*fill="(#\w+)"', text)
-    assert sorted(rects) == [
-        ("0.0", "0", "24.0", "#d9705f"),
-        ("0.0", "24", "24.0", "#6b9bd1"),  # AKo, below the diagonal
-        ("24.0", "0", "12.0", "#6b9bd1"),  # AKs, above it
-        ("36.0", "0", "12.0", "#7cb97c"),
-    ]
-    assert text.count("<text") == 169
-    assert all(f">{rank}{rank}<" in text for rank in RANKS)
 
 
 @pytest.mark.parametrize("width", [40, 80, 110])

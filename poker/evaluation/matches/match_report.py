@@ -1,30 +1,23 @@
 """The report of a match: of our agents, at a dealer, or replayed from a log."""
 
 import math
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import compress, islice
+from itertools import compress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from poker.agents.base import hand_number
 from poker.evaluation.matches.match_results import Contrast, MatchResults
-from poker.evaluation.matches.results import SHORT, Results, opponent_class
-from poker.formats.acpc.log import read_log
-from poker.game.cards import PREFLOP_CLASS
-from poker.game.rules import CALL, FOLD, Rules
-from poker.kernels.types import Floats
+from poker.evaluation.matches.results import SHORT, Results
 from poker.play.hand_store import UNKNOWN
-from poker.report import Figure, RangeGrids, Report, Section, Table, Text
+from poker.report import Figure, Report, Section, Table, Text
 from poker.report.charts import Curve, Series, crosstable, curve_panels, intervals_and_means
 from poker.report.estimates import SETTLING, Estimate, estimate, settling
 from poker.report.scalars import Scalar
 from poker.store.provenance import commit
 
-_PICTURED_HANDS = 20_000
 _SHOWN_FAILURES = 100
 _NAMED_OPPONENTS = 3
 _SHOWN_ROWS, _SHOWN_COLUMNS = 15, 5
@@ -93,10 +86,6 @@ def _sections(results: MatchResults, title: str) -> Iterator[Section]:
         yield from _troubles(result)
     yield from _failures(lineups)
     yield from _other_commits(lineups)
-    if results.game.deck_size == 52 and results.game.num_hole_cards == 2:
-        note = "share of the times each hand was dealt: blue fold, green call, red raise"
-        logs = [result.log for result in lineups]
-        yield RangeGrids(lambda: _decided_first(results.game, logs), "First decisions before the flop", note)
 
 
 def _stages(results: MatchResults) -> Iterator[Section]:
@@ -219,47 +208,18 @@ def _spread(result: Results) -> tuple[object, ...]:
 
 
 def _places(results: MatchResults) -> Iterator[Section]:
-    """Tables by agent, class of opponents and seat, for line-ups of more than two."""
+    """Tables by agent, for line-ups of more than two."""
     for result in results.lineups:
-        where = _where(results, result)
-        agents = _agents(results, result)
-        kinds = list(next(iter(agents.values())).by_class)
-        note = f"{results.unit}/hand of a place; losses of a hand go to its winners in proportion to what they win"
-        rows = [[name, len(result.places([name])), one.mean, *one.by_class.values()] for name, one in agents.items()]
-        yield Table(("agent", "places", "all", *(f"from {kind}" for kind in kinds)), rows, f"Agents{where}", note)
-        if result.by_deal and result.deals > 1:
-            sessions = [(name, one.over_sessions) for name, one in agents.items()]
-            yield Table(("agent", f"{results.unit}/hand"), sessions, f"Over sessions{where}", console=False)
-        seats = [f"seat {seat + 1}" for seat in range(len(result.lineup.players))]
-        note = f"{results.unit}/hand, from the first blind to the button"
-        rows = [[name, *one.by_seat] for name, one in agents.items()]
-        yield Table(("agent", *seats), rows, f"By seat{where}", note, console=False)
+        rows = [[name, len(result.places([name])), *won.values()] for name, won in _agents(result).items()]
+        columns = ("agent", "places", *next(iter(_agents(result).values())))
+        yield Table(columns, rows, f"Agents{_where(results, result)}", f"{results.unit}/hand of a place")
 
 
-@dataclass(frozen=True)
-class _Agent:
-    """Results of an agent in a line-up, the mean of its places."""
-
-    mean: Estimate
-    over_sessions: Estimate
-    by_seat: list[Estimate]
-    by_class: dict[str, Estimate]
-
-    def record(self) -> dict[str, Any]:
-        return {
-            **_estimate_record(self.mean),
-            "over_sessions": _estimate_record(self.over_sessions),
-            "by_seat": [_estimate_record(seat) for seat in self.by_seat],
-            "won_from_class": _by_name(self.by_class),
-        }
-
-
-def _agents(results: MatchResults, result: Results) -> dict[str, _Agent]:
-    names = list(dict.fromkeys(result.lineup.players))
-    by_class = result.by_class({name: opponent_class(name, results.settings[name]) for name in names})
+def _agents(result: Results) -> dict[str, dict[str, Estimate]]:
+    """Means of the places of each agent, with intervals over units and over sessions."""
     return {
-        name: _Agent(estimate(result.by_agent(name)), result.over_sessions(name), result.by_seat(name), by_class[name])
-        for name in names
+        name: {"mean": estimate(result.by_agent(name)), "over sessions": result.over_sessions(name)}
+        for name in dict.fromkeys(result.lineup.players)
     }
 
 
@@ -291,22 +251,6 @@ def _other_commits(lineups: Sequence[Results]) -> Iterator[Text]:
         yield Text(f"hands of other commits count: {hands_by}; `fresh=true` plays all anew", style="yellow")
 
 
-def _decided_first(rules: Rules, logs: Sequence[Path]) -> dict[str, Floats]:
-    """Shares [169, 3] of folds, calls and raises among first decisions with each hand in the logs, by name."""
-    counts: defaultdict[str, Floats] = defaultdict(lambda: np.zeros((169, 3)))
-    for log in logs:
-        for hand in islice(read_log(rules, log), _PICTURED_HANDS):
-            seen: set[int] = set()
-            for before, player, action in hand.state.betting.turns():
-                if before.street:
-                    break
-                if player not in seen and hand.state.hole_cards[player]:
-                    kind = 0 if action == FOLD else 1 if action == CALL else 2
-                    counts[hand.names[player].split("#")[0]][PREFLOP_CLASS[hand_number(hand.state, player)], kind] += 1
-                    seen.add(player)
-    return {name: seen / np.maximum(seen.sum(axis=1, keepdims=True), 1.0) for name, seen in sorted(counts.items())}
-
-
 def _record(results: MatchResults) -> dict[str, Any]:
     """The record of all results."""
     played = sum(result.hands - result.kept for result in results.lineups)
@@ -328,7 +272,6 @@ def _record(results: MatchResults) -> dict[str, Any]:
             name: {
                 **(_estimate_record(chips[name]) if name in chips else {}),
                 **({"aivat": _estimate_record(aivat[name])} if name in aivat else {}),
-                "class": opponent_class(name, settings),
                 "settings": settings,
             }
             for name, settings in results.settings.items()
@@ -358,7 +301,10 @@ def _lineup_record(results: MatchResults, result: Results) -> dict[str, Any]:
     for player, chips in zip(players, result.estimates(aivat=True) if result.has_aivat else (), strict=False):
         player["aivat"] = _estimate_record(chips)
     multiplayer = results.game.num_players > 2 and bool(results.settings)
-    agents = {name: one.record() for name, one in _agents(results, result).items()} if multiplayer else {}
+    agents = {
+        name: {**_estimate_record(won["mean"]), "over_sessions": _estimate_record(won["over sessions"])}
+        for name, won in (_agents(result).items() if multiplayer else ())
+    }
     return {
         "players": players,
         **({"agents": agents} if multiplayer else {}),

@@ -9,10 +9,10 @@ Symbols: n units, S seatings, D deals of a session, P entries.
 import math
 from array import array
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -189,32 +189,6 @@ class Results:
         """Mean of all places of an agent, with an interval over whole sessions: independent whatever agents learn."""
         return estimate_of(_mean(self.payoffs()[..., self.places([name])], (1, 2, 3)))
 
-    def by_seat(self, name: str) -> list[Estimate]:
-        """[P] results of an agent by seat, from the first blind on."""
-        grid = _mean(self._by_unit(), 2)
-        estimates = []
-        for seat in range(len(self.lineup.players)):
-            entries = [seating[seat] for seating in self.seatings]
-            mine = [place for place, entry in enumerate(entries) if self.lineup.players[entry] == name]
-            estimates.append(estimate_of(np.mean([grid[:, place, entries[place]] for place in mine], axis=0)))
-        return estimates
-
-    def by_class(self, classes: Mapping[str, str]) -> dict[str, dict[str, Estimate]]:
-        """Agent -> class of opponents -> what a place of the agent wins from them; `classes` by agent."""
-        payoffs, players = self.payoffs(), self.lineup.players
-        flow = np.mean([flows(payoffs[:, place]) for place in range(len(self.seatings))], axis=0)
-        flow = flow.reshape(-1, *flow.shape[2:]) if self.by_deal else flow.mean(axis=1)
-        won: dict[str, dict[str, Estimate]] = {}
-        for name in dict.fromkeys(players):
-            rows = flow[:, self.places([name])].mean(axis=1)
-            won[name] = {
-                kind: estimate_of(
-                    rows[:, [i for i, player in enumerate(players) if classes[player] == kind]].sum(axis=1)
-                )
-                for kind in sorted({classes[player] for player in players})
-            }
-        return won
-
     def by_stage(self, *, aivat: bool = False) -> dict[str, Estimate]:
         """Results of the first entry in the first sixteenth of a session's deals, in the rest of the first eighth,
         quarter and half, and in the second half: what agents learn."""
@@ -307,21 +281,3 @@ def _mean(hands: Floats, axes: int | tuple[int, ...]) -> Floats:
 def estimate_of(units: Floats, error: float = ERROR) -> Estimate:
     """Estimate from the units that are not NaN."""
     return estimate(units[~np.isnan(units)], error)
-
-
-def flows(payoffs: Floats) -> Floats:
-    """[..., P, P] what entry i won from entry j in hands with results [..., P]: losses of a hand go to its winners in
-    proportion to what they win."""
-    won, lost = np.maximum(payoffs, 0), np.maximum(-payoffs, 0)
-    total = won.sum(axis=-1, keepdims=True)
-    share = np.divide(won, total, out=np.zeros_like(won), where=total > 0)
-    taken: Floats = share[..., :, None] * lost[..., None, :]
-    return taken - np.swapaxes(taken, -1, -2)
-
-
-def opponent_class(name: str, settings: Mapping[str, Any]) -> str:
-    """`tight passive`, ..., `loose aggressive` by the agent's settings (tight: 0.5 or more), or its name."""
-    tightness, aggressiveness = settings.get("tightness"), settings.get("aggressiveness")
-    if tightness is None or aggressiveness is None:
-        return name
-    return f"{'tight' if tightness >= 0.5 else 'loose'} {'aggressive' if aggressiveness >= 0.5 else 'passive'}"
