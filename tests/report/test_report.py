@@ -103,7 +103,8 @@ def test_a_table_is_given_once_and_told_in_all_forms(tmp_path: Path) -> None:
     assert html.index("Intervals") < html.index("Results &amp; more") < html.index("one agent failed")
     assert str(tmp_path) not in html
     assert (tmp_path / "a" / "chart.png").read_bytes().startswith(b"\x89PNG")
-    assert read_scalars(tmp_path / "a") == {"strength/mbb": [(40, 1000.0), (81, 1234.5)]}
+    scalars = {"strength/mbb": [(40, 1000.0), (81, 1234.5)], "uncertainty/mbb": [(81, 200.0)]}
+    assert read_scalars(tmp_path / "a") == scalars
 
 
 def test_text_is_escaped_and_the_record_is_there() -> None:

@@ -22,6 +22,7 @@ def test_courses_are_written_in_place_of_earlier_ones(tmp_path: Path) -> None:
         "strength/estimates": [(10, 4.0), (20, 3.0)],
         "uncertainty/estimates": [(10, 0.5), (20, 0.25)],
         "strength/without_intervals": [(1, 3.0), (2, 2.0)],
+        "uncertainty/without_intervals": [(2, 0.5)],
         "strength/unknown": [(2, 1.0), (3, 2.0)],
     }
 
