@@ -16,7 +16,7 @@ Symbols: H hands, n hands of a state, K continuations.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import cached_property, partial
+from functools import partial
 from pathlib import Path as FilePath
 from typing import Any
 
@@ -25,7 +25,6 @@ from numpy.typing import NDArray
 
 from poker.abstraction.dealers import sample_boards
 from poker.abstraction.equities import showdown_equity
-from poker.abstraction.features import hand_features
 from poker.agents.base import PolicyAgent, require_policy
 from poker.depth_limit.continuations.forms import Biased
 from poker.depth_limit.continuations.rollout import Continuations
@@ -216,11 +215,8 @@ class _Measuring:
         there, player = arrival(self._agent, self._game, street, settings.odd_raises, rng), number % 2
         hands = self._hands(there.ranges[player], there.board, rng)
         truth, error = self._reference.values(there, player, hands, settings.runouts, rng)
-        strength = hand_features(there.board).ehs[hands]
         row: dict[str, Any] = {
             "street": street, "number": number, "line": there.end.text(), "board": list(there.board),
-            "pot": there.end.pot, "behind": self._game.stacks[0] - max(there.end.committed),
-            "strength": _rounded(strength),
             "reference": _rounded(error), "errors": {}, "losses": {},
         }  # fmt: skip
         for name, evaluator in self._evaluators.items():
@@ -290,23 +286,15 @@ def run(
     return _report([measured[place] for place in sorted(measured)], list(evaluators), settings).write(folder)
 
 
-class _Errors:
-    """Errors of an evaluator on states of a street: `errors` [S, 2, K, n]; halves as in `SampleSettings`."""
-
-    def __init__(self, rows: Sequence[Mapping[str, Any]], name: str) -> None:
-        self.rows = [row for row in rows if name in row["errors"]]
-        self.errors = np.array([row["errors"][name] for row in self.rows])
-        self.half = self.errors.shape[-1] // 2
-
-    @cached_property
-    def columns(self) -> dict[str, Estimate]:
-        halves = {"range": self.errors[..., : self.half], "uniform": self.errors[..., self.half :]}
-        estimates: dict[str, Estimate] = {}
-        for over, errors in halves.items():
-            estimates[f"error, {over}"] = estimate(np.abs(errors).mean(axis=(1, 2, 3)))
-            estimates[f"Huber, {over}"] = estimate(huber(errors).mean(axis=(1, 2, 3)))
-        estimates["bias"] = estimate(halves["range"].mean(axis=(1, 2, 3)))
-        return estimates
+def _columns(rows: Sequence[Mapping[str, Any]], name: str) -> dict[str, Estimate]:
+    """Errors of an evaluator on states of a street; halves of the hands as in `SampleSettings`."""
+    errors = np.array([row["errors"][name] for row in rows if name in row["errors"]])  # [S, 2, K, n]
+    of_range, uniform = np.split(errors, [errors.shape[-1] // 2], axis=-1)
+    estimates: dict[str, Estimate] = {}
+    for over, half in (("range", of_range), ("uniform", uniform)):
+        estimates[f"error, {over}"] = estimate(np.abs(half).mean(axis=(1, 2, 3)))
+        estimates[f"Huber, {over}"] = estimate(huber(half).mean(axis=(1, 2, 3)))
+    return estimates | {"bias": estimate(of_range.mean(axis=(1, 2, 3)))}
 
 
 def huber(errors: Floats) -> Floats:
@@ -316,49 +304,26 @@ def huber(errors: Floats) -> Floats:
 
 
 def _report(rows: Sequence[Mapping[str, Any]], names: Sequence[str], settings: SampleSettings) -> Report:
-    cells, parts, record, panels = [], [], {}, {}
+    cells, record, panels = [], {}, {}
     for street in settings.streets:
         there = [row for row in rows if row["street"] == street]
         word, bars = STREET_NAMES[street], []
         noise = float(np.mean([np.abs(row["reference"]).mean() for row in there]))
         for name in (name for name in names if any(name in row["errors"] for row in there)):
-            measured = _Errors(there, name)
             lost = [row["losses"][name] for row in there if name in row["losses"]]
-            columns = dict(measured.columns)
+            columns = _columns(there, name)
             solves = estimate(np.array(lost)) if lost else None
             cells.append([word, name, *columns.values(), noise, solves])
             bars.append((name, columns["error, range"]))
-            parts += _parts(word, name, measured)
             record[f"{word}/{name}"] = {
                 **{column: each.record() for column, each in columns.items()}, "reference": noise,
                 **({} if solves is None else {"loss": solves.record()}),
             }  # fmt: skip
         panels[word] = bars
-    headings = ["street", "evaluator", *measured.columns, "reference's own", "loss of a solve"]
+    headings = ["street", "evaluator", *columns, "reference's own", "loss of a solve"]
     note = "in pots, with 95% intervals over states; errors of counterfactual values under all continuations"
     sections: list[Section] = [
         Table(headings, cells, f"Values at the depth limit, {settings.states} states a street", note),
-        Table(
-            ["street", "evaluator", "of", "error", "bias", "hands"], parts, "By strength and by stack", console=False
-        ),
         Figure("errors", partial(intervals, "Errors of counterfactual values, range-weighted", "pots", panels)),
     ]
     return Report("Values at the depth limit", sections, {"evaluators": record, "settings": asdict(settings)})
-
-
-def _parts(word: str, name: str, measured: _Errors) -> list[list[object]]:
-    """Rows by strength of the hand and by stack to pot."""
-    strength = np.array([row["strength"] for row in measured.rows])
-    stack = np.array([row["behind"] / row["pot"] for row in measured.rows])
-    stacks = np.broadcast_to(stack[:, None], strength.shape)
-    groups = {
-        "weak hands": strength < 0.4, "medium hands": (strength >= 0.4) & (strength < 0.6),
-        "strong hands": strength >= 0.6, "under a pot behind": stacks < 1,
-        "1 to 4 pots behind": (stacks >= 1) & (stacks < 4), "4 pots behind and more": stacks >= 4,
-    }  # fmt: skip
-    rows: list[list[object]] = []
-    for title, chosen in groups.items():
-        errors = measured.errors.transpose(0, 3, 1, 2)[chosen]
-        if errors.size:
-            rows.append([word, name, title, float(np.abs(errors).mean()), float(errors.mean()), int(chosen.sum())])
-    return rows
