@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from poker.formats.acpc.log import payoffs_elsewhere
+from poker.formats.acpc.log import payoffs_of_pokerkit
 from poker.formats.played import table_rules
 from poker.game.rules import CALL, FOLD, Rules
 from poker.game.state import HandState, Legal
@@ -67,5 +67,4 @@ def posted_is_called(rules: Rules) -> Rules:
 def pokerkit_pays(theirs: Sequence[float], end: HandState) -> bool:
     """Whether these are PokerKit's payoffs: by TDA rule 21 each pot is split by itself, where PokerKit 0.7.7 puts pots
     with the same winners together and gives their first winner all odd chips."""
-    *_, right = payoffs_elsewhere(end)
-    return list(theirs) == right
+    return list(theirs) == payoffs_of_pokerkit(end)

@@ -130,31 +130,21 @@ def wrong_payoffs(end: HandState, values: tuple[float, ...]) -> str:
         total = sum(values)
         return "" if abs(total) <= _ROUNDED * len(values) else f"the payoffs sum to {chips_text(total)}, not 0"
     divided = end.divided_payoffs()
-    rights: list[Sequence[float]] = [whole, divided, *payoffs_elsewhere(end)]
-    if any(_same_chips(values, chips) for chips in rights):
+    if any(_same_chips(values, chips) for chips in (whole, divided, payoffs_of_pokerkit(end))):
         return ""
     right = ["|".join(map(chips_text, chips)) for chips in (whole, divided)]
     return f"the payoffs of this hand are {' or '.join(dict.fromkeys(right))}"
 
 
-def payoffs_elsewhere(end: HandState) -> Iterator[list[int]]:
-    """[P] net chips of a finished hand by other ways to give odd chips: all to the first winner of a pot, pots with the
-    same winners put together (our old logs), and both (PokerKit 0.7.7, the last)."""
+def payoffs_of_pokerkit(end: HandState) -> list[int]:
+    """[P] net chips of a finished hand where pots with the same winners are one, and its odd chips go to the first of
+    them (PokerKit 0.7.7)."""
     together = Counter[tuple[int, ...]]()
     for chips, winners in end.awards():
         together[winners] += chips
-    merged = [(chips, winners) for winners, chips in together.items()]
-    yield split_pots(end.paid, _all_to_the_first(end.awards()))
-    yield split_pots(end.paid, merged)
-    yield split_pots(end.paid, _all_to_the_first(merged))
-
-
-def _all_to_the_first(awards: list[tuple[int, tuple[int, ...]]]) -> Iterator[tuple[int, tuple[int, ...]]]:
-    """The pots, with the odd chips of each as a pot of its first winner."""
-    for chips, winners in awards:
-        odd = chips % len(winners)
-        yield chips - odd, winners
-        yield odd, winners[:1]
+    parts = [(chips - chips % len(winners), winners) for winners, chips in together.items()]
+    odd = [(chips % len(winners), winners[:1]) for winners, chips in together.items()]
+    return split_pots(end.paid, parts + odd)
 
 
 def _same_chips(written: Sequence[float], right: Sequence[float]) -> bool:
