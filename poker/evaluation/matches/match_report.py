@@ -65,10 +65,6 @@ def _sections(results: MatchResults, title: str) -> Iterator[Section]:
     settles = any(len(result.values()) > SETTLING for result in lineups)  # else the table says it all
     if settles and (not standings or len(lineups) <= _SHOWN_ROWS):
         yield Figure("results", lambda: _picture(results, title), "Intervals, and how the means settled")
-    if has_aivat:
-        note = f"standard deviation in {unit}; duplicate: of a unit's mean, scaled to one hand"
-        spread = ("line-up", "chips", "duplicate", "AIVAT", "AIVAT and duplicate", "chips / AIVAT")
-        yield Table(spread, [_spread(result) for result in lineups if result.has_aivat], "Luck", note, console=False)
     if results.session >= _LEARNING:
         yield from _stages(results)
     if results.game.num_players > 2 and results.settings:
@@ -199,12 +195,6 @@ def _picture(results: MatchResults, title: str) -> Any:
             series.append(Series(label if by_label else result.lineup.title, units, behind, result.error))
     measures = "AIVAT blue, chips grey" if any(one.behind is not None for one in series) else ""
     return intervals_and_means(title, f"{results.unit} per hand", _units(results), series, measures)
-
-
-def _spread(result: Results) -> tuple[object, ...]:
-    chips, aivat = result.sd_per_hand(), result.sd_per_hand(aivat=True)
-    duplicate, both = (result.sd_of_unit_per_hand(aivat=flag) for flag in (False, True))
-    return result.lineup.title, chips, duplicate, aivat, both, chips / aivat if aivat else None
 
 
 def _places(results: MatchResults) -> Iterator[Section]:

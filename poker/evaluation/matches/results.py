@@ -209,13 +209,6 @@ class Results:
         sd = float(np.std(hands, ddof=1)) if len(hands) > 1 else math.inf
         return sd if sd**2 * (len(hands) - 1) > _ROUNDING * squares else 0.0
 
-    def sd_of_unit_per_hand(self, *, aivat: bool = False) -> float:
-        """Standard deviation of the first entry's mean over a unit, times the root of its hands: that of independent
-        hands with as wide an interval; 0 where it cannot be told from rounding."""
-        hands = len(self.seatings) * (1 if self.by_deal else self.deals)
-        sd = self.estimates(aivat=aivat)[0].sd * math.sqrt(hands)
-        return sd if sd**2 > _ROUNDING * np.nanmean(self.payoffs(aivat=aivat)[..., 0] ** 2) else 0.0
-
     @property
     def first_look(self) -> int:
         """Sessions below which intervals may be too narrow: those of `FEW_UNITS` deals, at least 100."""

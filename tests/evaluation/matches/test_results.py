@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from poker.evaluation.matches.match import WIDTH
 from poker.evaluation.matches.match_report import match_report
 from poker.evaluation.matches.match_results import MatchResults
-from poker.evaluation.matches.results import Independent, Results, chip_value
+from poker.evaluation.matches.results import Results, chip_value
 from poker.formats.acpc.log import read_log
 from poker.play.lineup import LineUp
 from poker.report import Figure
@@ -313,20 +313,6 @@ def test_a_spread_that_is_rounding_noise_is_none() -> None:
     assert played("a b", [0.1] * 1000).sd_per_hand() == 0.0
     hands = [0.1] * 1000 + [0.2]
     assert played("a b", hands).sd_per_hand() == pytest.approx(np.std(hands, ddof=1))
-    won = np.random.default_rng(0).normal(size=1000)
-    cards = np.stack([won + 1e-13 * won[::-1], -won])  # the second seating gives back what the first one won
-    result = Results(LEDUC, LineUp(("a", "b")), ((0, 1), (1, 0)), 1, log=Path())
-    result.fill(np.stack([cards.T[..., None], -cards.T[..., None]], axis=-1), None)
-    assert result.sd_of_unit_per_hand() == 0.0
-    assert result.sd_per_hand() == pytest.approx(1000, rel=0.1)
-
-
-@pytest.mark.parametrize("independent", ["session", "deal"])
-def test_duplicate_deals_of_independent_hands_tell_as_much_as_the_hands(independent: Independent) -> None:
-    won = np.random.default_rng(0).normal(size=(400, 2, 50))
-    result = Results(LEDUC, LineUp(("a", "b")), ((0, 1), (1, 0)), 50, independent=independent, log=Path())
-    result.fill(np.stack([won, -won], axis=-1), None)
-    assert result.sd_of_unit_per_hand() == pytest.approx(result.sd_per_hand(), rel=0.1)
 
 
 def test_adversaries_made_for_each_agent_are_one_opponent() -> None:
