@@ -2,10 +2,10 @@
 
 import os
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 
-from poker.run.lock import Claims
+from poker.run.lock import alone
 
 
 @contextmanager
@@ -22,6 +22,5 @@ def claimed(output: str) -> Iterator[None]:
     if place.parent.exists() and not os.access(place.parent, os.W_OK):
         yield
         return
-    with closing(Claims(place.parent / ".lock")) as claims:
-        claims.take(place.name, f"another command makes {output} just now: wait for its end")
+    with alone(place.parent, f"another command makes {output} just now: wait for its end", place.name):
         yield

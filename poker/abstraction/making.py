@@ -9,7 +9,7 @@ import glob
 import sys
 import time
 from collections.abc import Mapping
-from contextlib import closing, suppress
+from contextlib import ExitStack, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ from poker.abstraction.methods import Building, Method, StreetTable, method_of, 
 from poker.game.rules import STREET_NAMES
 from poker.run.atomic import remove
 from poker.run.errors import PokernetsError
-from poker.run.lock import Claims
+from poker.run.lock import alone
 from poker.run.parallel import Cluster, LocalCluster, print_cost
 from poker.run.progress import progress_bars
 from poker.store.artifacts import Artifact, ArtifactError, find_artifact, open_artifact, write_artifact
@@ -68,12 +68,12 @@ def make(*, method: Method, seed: int, cluster: Cluster, output: str, others: st
 def make_again(recipe: Mapping[str, Any], output: Path) -> None:
     """Make at `output` the abstraction whose `config` and `fingerprint` a bundle's recipe gives, on all cores, or copy
     it from another bundle's, or wait for another process that makes it. PokernetsError if it is another one."""
-    with closing(Claims(output.parent / ".lock")) as claims:
+    with ExitStack() as lock:
         try:
-            claims.take(output.name, busy := f"another command makes {output} just now")
+            lock.enter_context(alone(output.parent, busy := f"another command makes {output} just now", output.name))
         except PokernetsError:
             print(f"{busy}: waiting for its end", file=sys.stderr)
-            claims.take(output.name)
+            lock.enter_context(alone(output.parent, name=output.name))
         if find_artifact(output, KIND) is None:
             method, seed = _settings_of(recipe["config"])
             others = str(output.parent.parent / "*" / output.name)

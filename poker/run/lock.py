@@ -1,7 +1,7 @@
 """Locks for what one process at a time may use; a lock ends with its process, however that ends."""
 
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 
 from filelock import FileLock, Timeout
@@ -29,15 +29,3 @@ def alone(folder: Path, refusal: str | None = None, name: str = "") -> Iterator[
         yield
     finally:
         lock.release()
-
-
-class Claims(ExitStack):
-    """Locks of any number of names in the folder of `file`, given up all at once."""
-
-    def __init__(self, file: Path) -> None:
-        super().__init__()
-        self._folder = file.parent
-
-    def take(self, name: str, refusal: str | None = None) -> None:
-        """Lock `name`; if another process has it, raise `refusal`, or wait for it without one."""
-        self.enter_context(alone(self._folder, refusal, name))
