@@ -35,7 +35,6 @@ REQUIRED = {
     ("evaluate", "judge"): ["log=match.log"],
     ("evaluate", "replay"): ["log=hands.txt"],
     ("evaluate", "spot"): ["spot=my.spot"],
-    ("evaluate", "weight_tables"): ["path=irc.tgz"],
     ("game", "acpc"): ["game.path=my.game"],
     ("source", "irc"): ["path=irc"],
 }
