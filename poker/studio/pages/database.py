@@ -1,11 +1,13 @@
 """A visitor's hands in the browser: results, graph and leaks by filter, the hands themselves, and drills."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from html import escape
+from itertools import accumulate
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from nicegui import run, ui
@@ -25,7 +27,6 @@ from poker.studio.hands.hand_base import FileRows, HandBase, HandSearch, Leak, L
 from poker.studio.hands.hand_file import FileReviews
 from poker.studio.pages import words
 from poker.studio.pages.elements import Fill, Needs, UnitSwitch, html, row, tabs
-from poker.studio.pages.graph import won_graph
 from poker.studio.panels.drill import DrillPanel
 from poker.studio.panels.review import ReviewPanel
 from poker.studio.server.access import MOST_UPLOADED
@@ -34,6 +35,8 @@ from poker.studio.server.visitors import REVIEWER, PooledSolver, reviewing
 _FILE = "hands.sqlite"
 _SHOWN = 25
 """Hands, leaks and players of a list."""
+_POINTS = 500
+"""Points of the graph of results, about."""
 _REVIEWED = 1000
 """Hands that one click reviews at the most."""
 _ANY = "any"
@@ -149,6 +152,7 @@ class _Database:
                 bar, (results, players, leaks, hands, review, drill) = tabs(*names)
                 with results:
                     self._results = html("result")
+                    self._won = ui.echart({}, renderer="svg").classes("graph")
                 with players:
                     self._profiles = html("profiles")
                 with leaks:
@@ -215,6 +219,8 @@ class _Database:
         there = sorted({position for position, _ in results} | {str(self._position.value)} - {_ANY})
         self._position.set_options([_ANY, *there])
         self._results.set_content(_results_html(results))
+        self._won.set_visibility(bool(results))
+        self._won.options.update(won_graph([net for _, net in results]))
         self._profiles.set_content(_profiles_html(profiles))
         self._leaks.clear()
         with self._leaks:
@@ -362,7 +368,7 @@ def _profiles_html(profiles: Mapping[str, Profile]) -> str:
 
 
 def _results_html(results: list[tuple[str, float]]) -> str:
-    """HTML of hands, big blinds won, and what they come to by position, with a graph."""
+    """HTML of hands, big blinds won, and what they come to by position."""
     if not results:
         return "<p>No hand is found.</p>"
     by_position: defaultdict[str, list[float]] = defaultdict(list)
@@ -375,4 +381,22 @@ def _results_html(results: list[tuple[str, float]]) -> str:
         rows.append(
             f"<tr><th scope=row>{name}</th><td>{len(nets):,}</td><td>{sum(nets):+,.1f}</td><td>{per_hundred}</td></tr>"
         )
-    return won_graph(every["all"]) + words.table_html(("position", "hands", "bb", "bb per 100 hands"), rows)
+    table = words.table_html(("position", "hands", "bb", "bb per 100 hands"), rows)
+    sums = [0.0, *accumulate(every["all"])]
+    won = f"{sums[-1]:+.1f}, least {min(sums):+.1f}, most {max(sums):+.1f}"
+    return f"<p class=quiet>Big blinds won over {len(results):,} hands: {won}</p>{table}"
+
+
+def won_graph(nets: Sequence[float]) -> dict[str, Any]:
+    """Options of a graph of the big blinds won so far, hand by hand."""
+    sums = [0.0, *accumulate(nets)]
+    step = max(1, len(sums) // _POINTS)
+    points = [(hand, sums[hand]) for hand in sorted({*range(0, len(sums), step), len(nets)})]
+    lines = {"splitLine": {"lineStyle": {"opacity": 0.3}}}
+    return {
+        "xAxis": {**lines, "name": "hands", "nameLocation": "middle", "nameGap": 28, "max": len(nets)},
+        "yAxis": {**lines, "name": "bb won"},
+        "grid": {"left": 60, "right": 24, "top": 32, "bottom": 44},
+        "series": [{"type": "line", "showSymbol": False, "animation": False, "data": points}],
+        "aria": {"enabled": True},
+    }

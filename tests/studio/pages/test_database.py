@@ -14,7 +14,7 @@ from nicegui.page import page
 from poker.formats.phh import phhs_texts
 from poker.studio.games.table_game import PERSON
 from poker.studio.hands.hand_base import HandBase, HandSearch, rows_in, rows_of
-from poker.studio.pages.database import _Database, _no_leaks_text, _reviewed_text, _Shared
+from poker.studio.pages.database import _Database, _no_leaks_text, _reviewed_text, _Shared, won_graph
 from tests.games import HEADS_UP as RULES
 from tests.search.even_leaf import even_solver
 from tests.studio.hands.test_hand_base import session
@@ -75,6 +75,14 @@ def test_why_there_are_no_leaks(players: int, cost: float | None, text: str, tmp
     base.set_costs([(0.0, 1, "p0", 0)] if cost is not None else [])
     found = len(base.results(search))
     assert _no_leaks_text(base.hands(search, 10), found, base.unreviewable(search)).startswith(text)
+
+
+@pytest.mark.parametrize("nets", [[-1.5, 2.0, 100.0], [0.5] * 2345])
+def test_the_graph_goes_from_nothing_to_what_all_hands_won(nets: list[float]) -> None:
+    [line] = won_graph(nets)["series"]
+    first, *_, last = line["data"]
+    assert (first, last) == ((0, 0.0), (len(nets), sum(nets)))
+    assert len(line["data"]) <= 600
 
 
 def test_the_hands_just_imported_are_chosen(tmp_path: Path) -> None:
