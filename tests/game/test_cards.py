@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from poker.game import cards
-from poker.kernels.cards.hands import HAND_PERMUTATION
+from poker.kernels.cards.hands import CARD_PERMUTATION, HAND_PERMUTATION
 
 
 def test_text_round_trip() -> None:
@@ -71,3 +71,18 @@ def test_preflop_classes() -> None:
 def test_preflop_classes_are_the_suit_isomorphism() -> None:
     first = HAND_PERMUTATION.min(axis=0)
     assert len(set(zip(first.tolist(), cards.PREFLOP_CLASS.tolist(), strict=True))) == len(set(first.tolist())) == 169
+
+
+@pytest.mark.parametrize("size", [0, 3, 4, 5])
+def test_flops_equal_up_to_suits_and_order_are_one_board(size: int) -> None:
+    rng = np.random.default_rng(size)
+    deal, weights = rng.permutation(52)[:size].tolist(), rng.random(1326)
+    for suits in CARD_PERMUTATION:
+        dealt = (*rng.permutation(suits[deal[:3]]).tolist(), *suits[deal[3:]].tolist())
+        board = cards.CanonicalBoard.of(dealt)
+        assert board.cards[:3] == cards.CanonicalBoard.of(tuple(deal[:3])).cards
+        assert board.cards == (*sorted(map(board.card, dealt[:3])), *map(board.card, dealt[3:]))
+        hand = cards.hand_index(*map(int, rng.permutation(52)[:2]))
+        assert cards.hand_index(*map(board.card, cards.HAND_CARDS[hand].tolist())) == board.hand(hand)
+        assert board.renamed(weights)[board.hand(hand)] == weights[hand]
+        np.testing.assert_array_equal(board.dealt(board.renamed(weights)), weights)

@@ -17,13 +17,11 @@ from tests.report.scalars import read_scalars
 from tests.solvers.games import SPOTS
 
 
-def solved(
-    folder: Path, exploitability: float, iterations: int, nodes: list[str], device: str = "cpu"
-) -> dict[str, Any]:
+def solved(folder: Path, limit: float, iterations: int, nodes: list[str], device: str = "cpu") -> dict[str, Any]:
     """The record of the river spot; its files are below `out` in the folder."""
     file = folder / "river.json"
     file.write_text(json.dumps(SPOTS["r1_river_full"]["config"]))
-    settings = Settings("dcfr", exploitability, iterations, threads=1, memory_limit_gib=1.0)
+    settings = Settings("dcfr", limit, iterations, threads=1, memory_limit_gib=1.0)
     return run(spot=str(file), settings=settings, device=device, nodes=nodes, out=str(folder / "out"))
 
 

@@ -21,9 +21,8 @@ SPOT = {
 
 
 def solved(**locks: Any) -> pokernets.SolvedSpot:
-    return pokernets.solve(
-        {**SPOT, **{key.replace("_", " "): text for key, text in locks.items()}}, exploitability=0.002
-    )
+    texts = {key.replace("_", " "): text for key, text in locks.items()}
+    return pokernets.solve({**SPOT, **texts}, exploitability=0.002)
 
 
 def test_hands_do_what_the_lock_says() -> None:

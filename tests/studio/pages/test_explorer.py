@@ -86,18 +86,11 @@ def test_nobody_ends_the_solves_of_others() -> None:
 
 
 def test_solves_have_half_of_the_memory_of_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
-    settings = {
-        "algorithm": "apdcfr",
-        "exploitability": 0.01,
-        "iterations": 9,
-        "threads": 1,
-        "blueprint": "",
-        "out": "",
-    }
+    solving = {"algorithm": "apdcfr", "exploitability": 0.01, "iterations": 9, "threads": 1}
     assert compose("evaluate", ["evaluate=play"]).memory_limit_gib is None
     for gib, given, wanted in ((4, None, 2.0), (64, None, 8.0), (4, 3.5, 3.5)):
         monkeypatch.setattr(pages, "memory", lambda gib=gib: gib * 2**30)
-        page = pages.explorer(**settings, memory_limit_gib=given)  # type: ignore[arg-type]
+        page = pages.explorer(**solving, blueprint="", out="", memory_limit_gib=given)  # type: ignore[arg-type]
         assert page.settings[0][-1] == wanted
 
 
