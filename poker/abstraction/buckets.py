@@ -22,10 +22,10 @@ from poker.store.artifacts import (
     Artifact,
     fingerprint_of,
     open_artifact,
+    recipe_at,
     refuses_by_name,
     write_artifact,
 )
-from poker.store.bundle import recipe_at
 
 KIND = "abstraction"
 BOARD_SIZES = (0, 3, 4, 5)

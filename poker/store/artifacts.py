@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, ParamSpec, TypeVar
 
 from poker.run.atomic import MANIFEST, bundle_of, take_back, wait_for_replacement, written_whole
-from poker.run.commands import how_to_make, how_to_replace
+from poker.run.commands import GET_A_BUNDLE, how_to_make, how_to_replace
 from poker.run.errors import PokernetsError
 
 if TYPE_CHECKING:
@@ -203,25 +203,36 @@ def artifacts_in(value: Any) -> dict[str, str]:
         return {path: sha for item in value.values() for path, sha in artifacts_in(item).items()}
     if isinstance(value, list | tuple):
         return {path: sha for item in value for path, sha in artifacts_in(item).items()}
-    if not isinstance(value, str) or len(value) > 4096:
-        return {}
-    if os.path.isfile(Path(value) / MANIFEST):
-        with suppress(CorruptArtifactError):
-            return {value: _read_manifest(Path(value), "")[0]["fingerprint"]}
-        return {value: file_sha256(Path(value) / MANIFEST)}
-    with suppress(ArtifactError):
-        if (bundled := _bundled(Path(value))) is not None:
-            bundle, name = bundled
-            return {value: bundle.fingerprints[name]} if name in bundle.fingerprints else {}
+    with suppress(ArtifactError):  # of a bundle that cannot be opened
+        if isinstance(value, str) and len(value) < 4096 and (fingerprint := _fingerprint_at(Path(value))):
+            return {value: fingerprint}
     return {}
 
 
 def artifact_exists(path: str | Path) -> bool:
     """Whether there is an artifact at `path`, which may lead into a bundle."""
-    if (bundled := _bundled(Path(path))) is None:
-        return os.path.isfile(Path(path) / MANIFEST)
+    return bool(_fingerprint_at(Path(path)))
+
+
+def _fingerprint_at(path: Path) -> str:
+    """The fingerprint of the artifact at `path`, or the checksum of a manifest without one; empty if there is none."""
+    if (bundled := _bundled(path)) is not None:
+        bundle, name = bundled
+        return bundle.fingerprints.get(name, "")
+    if not os.path.isfile(path / MANIFEST):
+        return ""
+    with suppress(CorruptArtifactError):
+        return str(_read_manifest(path, "")[0]["fingerprint"])
+    return file_sha256(path / MANIFEST)
+
+
+def recipe_at(path: Path) -> tuple[Mapping[str, Any], Path] | None:
+    """The recipe of the artifact at `path`, and where it is to be made, if that is all that a bundle has of it."""
+    if (bundled := _bundled(path)) is None:
+        return None
     bundle, name = bundled
-    return name in bundle.fingerprints
+    recipe, place = bundle.recipes.get(name), bundle.path / name
+    return None if recipe is None or place.is_dir() else (recipe, place)
 
 
 def _bundled(path: Path) -> "tuple[Bundle, str] | None":
@@ -291,9 +302,11 @@ def open_artifact(
     """
     target = Path(path)
     if (bundled := _bundled(target)) is not None:
-        bundle, name = bundled
-        with bundle.naming():
-            return open_artifact(bundle.place(name), kind, config=config, made_from=made_from, verify=verify)
+        place = bundled[0].place(bundled[1])
+        try:
+            return open_artifact(place, kind, config=config, made_from=made_from, verify=verify)
+        except ArtifactError as error:
+            raise type(error)(error.problem.replace(str(place), str(target)), GET_A_BUNDLE) from None
     manifest, digest = _read_manifest(target, kind or target.name)
     own_kind = kind or str(manifest["kind"])
     if manifest["kind"] != own_kind:
@@ -331,7 +344,7 @@ def find_artifact(
     """Like `open_artifact`, but None where there is nothing yet: a job calls it to reuse what is already made. An
     artifact that a bundle lacks is an error here too, as nothing is written there."""
     take_back(Path(path))
-    if not artifact_exists(path) and bundle_of(Path(path)) is None:
+    if bundle_of(Path(path)) is None and not os.path.exists(Path(path) / MANIFEST):
         return None
     return open_artifact(path, kind, config=config, made_from=made_from)
 

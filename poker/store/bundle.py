@@ -18,14 +18,13 @@ import shutil
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NoReturn
 
-from poker.run.atomic import MANIFEST, SUFFIX, bundle_of, remove, written_atomically
+from poker.run.atomic import MANIFEST, SUFFIX, remove, written_atomically
 from poker.run.commands import GET_A_BUNDLE, how_to_make
 from poker.run.errors import PokernetsError
 from poker.store.artifacts import (
@@ -58,20 +57,16 @@ class Bundle:
     path: Path
     seats: tuple[str, ...]
     """Agents that need no other artifacts."""
-    artifacts: tuple[str, ...]
+    artifacts: Mapping[str, Mapping[str, Any]]
+    """`kind` and `fingerprint` of what it has, by place below `path`."""
+    recipes: Mapping[str, Mapping[str, Any]]
+    """`config` and `fingerprint` of artifacts to be made at first use, by place below `path`."""
     contents: Mapping[str, Any]
-
-    @property
-    def recipes(self) -> Mapping[str, Mapping[str, Any]]:
-        """Artifacts to be made at first use, by place below `path`: `config` and `fingerprint` of each."""
-        recipes: Mapping[str, Mapping[str, Any]] = self.contents.get("recipes", {})
-        return recipes
 
     @property
     def fingerprints(self) -> Mapping[str, str]:
         """Fingerprints of the artifacts that it has, or the recipes of, by place below `path`."""
-        entries = {**self.contents["artifacts"], **self.recipes}
-        return {name: str(entry["fingerprint"]) for name, entry in entries.items()}
+        return {name: str(entry["fingerprint"]) for name, entry in {**self.artifacts, **self.recipes}.items()}
 
     def place(self, name: str) -> Path:
         """Where the artifact lies, or is to be made; MissingArtifactError if the bundle does not have it."""
@@ -80,17 +75,6 @@ class Bundle:
             problem = f"no {name} at {self.file / name}; the bundle seats {seated} and agents that need no artifacts"
             raise MissingArtifactError(problem, how_to_make("", self.file / name))
         return self.path / name
-
-    @contextmanager
-    def naming(self) -> Iterator[None]:
-        """Let errors about artifacts name the bundle and not the cache, and advise another bundle."""
-        try:
-            yield
-        except ArtifactError as error:
-            if str(self.file) in str(error):
-                raise
-            problem = error.problem.replace(f"{self.path}/", f"{self.file}/")
-            raise type(error)(problem, GET_A_BUNDLE) from None
 
 
 def write_bundle(path: str | Path, folder: Path, contents: Mapping[str, Any], most_bytes: int) -> dict[str, int]:
@@ -158,17 +142,6 @@ def _opened(file: Path, _: tuple[int, int] | None) -> Bundle:
     return open_bundle(file)
 
 
-def recipe_at(path: Path) -> tuple[Mapping[str, Any], Path] | None:
-    """The recipe of the artifact at `path`, and where it is to be made, if a bundle has the recipe alone and it was not
-    followed yet."""
-    if os.path.isdir(path) or (file := bundle_of(path)) is None:
-        return None
-    bundle, name = bundle_at(file), str(path.relative_to(file))
-    if name not in bundle.recipes or (bundle.path / name / MANIFEST).is_file():
-        return None
-    return bundle.recipes[name], bundle.path / name
-
-
 def _cache() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "pokernets" / "bundles"
 
@@ -223,10 +196,10 @@ def _checked(source: Path, path: Path, *, nothing_else: bool = False) -> Bundle:
     for name, entry in contents["artifacts"].items():
         files = _verified(source, path, name, entry)
         there -= {f"{name}/{file}" for file in (MANIFEST, *files)}
-    bundle = Bundle(source, path, tuple(contents["seats"]), tuple(contents["artifacts"]), contents)
     if nothing_else and there:
         _refuse(source, f"holds {min(there)!r}, which no manifest in it lists")
-    return bundle
+    seats, recipes = tuple(contents["seats"]), contents.get("recipes", {})
+    return Bundle(source, path, seats, contents["artifacts"], recipes, contents)
 
 
 def _contents(source: Path, path: Path) -> dict[str, Any]:
