@@ -84,14 +84,15 @@ def test_an_agent_file_without_its_package_is_refused(tmp_path: Path) -> None:
 
 
 def test_what_is_missing_is_named_with_the_command_that_makes_it(tmp_path: Path) -> None:
-    """In the order in which it is to be made."""
+    """In the order in which it is to be made, before a line-up that lacks nothing is played."""
     runs = f"runs={tmp_path}/runs"
-    blueprints = (*MATCH, "agents=[blueprint,random]", f"artifacts={tmp_path}", runs)
+    blueprints = (*MATCH, "agents=[always_call,random,blueprint]", f"artifacts={tmp_path}", runs)
     for name in ("abstraction", "blueprint"):
         line = refused("evaluate", *blueprints)
         assert line.endswith(f"python -m data_gen job={name} scale=laptop artifacts={tmp_path}")
         config = {"rules": dataclasses.asdict(load_rules("leduc"))}
         write_artifact(tmp_path / name, name, config=config, arrays={}, counts={"num_buckets": [169, 5, 5, 5]})
+    assert not any("STATE" in log.read_text() for log in tmp_path.glob("runs/matches/**/*.log"))
     line = refused("evaluate", *MATCH, "agents=[depth_limited_generated,random]", BUNDLE, runs)
     assert "leaf_table_generated" in line
 

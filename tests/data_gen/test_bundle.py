@@ -1,7 +1,9 @@
 """`job=bundle`: what it packs plays as the artifacts do, says what it takes, and seats the agents that it names."""
 
 import re
+import shutil
 import threading
+from dataclasses import fields
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -9,7 +11,7 @@ from unittest.mock import Mock
 
 import numpy as np
 import pytest
-from omegaconf import DictConfig
+from omegaconf import DictConfig, OmegaConf
 
 from conf.compose import build, compose
 from models.training.export import export_net
@@ -18,17 +20,18 @@ from models.training.mlp import Mlp
 from poker.abstraction.buckets import CardAbstraction, make_abstraction
 from poker.abstraction.making import make_again
 from poker.agents.base import PolicyAgent
-from poker.agents.blueprint import BlueprintAgent
+from poker.agents.blueprint import BlueprintAgent, load_blueprint
 from poker.depth_limit.inputs import TARGET
 from poker.depth_limit.leaves.leaf_table import preflop_leaves
 from poker.depth_limit.leaves.table import TableLeaf
 from poker.evaluation.matches import match
 from poker.game.cards import NUM_HANDS, PREFLOP_CLASS
 from poker.game.state import Betting, HandState
+from poker.opponents.limit.preflop import IncomeRates
 from poker.run.errors import PokernetsError
 from poker.solvers.blueprint import CONTINUATIONS, FirstRound, always_call, blueprint_from
 from poker.store.artifacts import MissingArtifactError, open_artifact, write_artifact
-from poker.store.bundle import open_bundle
+from poker.store.bundle import Bundle, open_bundle
 from poker.tree import build_tree
 from poker.tree.menus import bet_menu
 from tests.commands import call_here
@@ -66,10 +69,14 @@ def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     )
     _write_blueprint(folder, cards)
     _write_table(folder, rng.normal(size=(_leaves(folder), 2, 4, 169, 169)).astype(np.float16))
+    _write_net(folder)
+    return folder
+
+
+def _write_net(folder: Path) -> None:
     stamp = leaf_stamp(CONTINUATIONS)
     part = partial(Mlp, inputs=34, hidden=[8], outputs=4, seed=1)
     export_net(folder / "leaf_net", LEAF_NET, part, part(), stamp=stamp, config={}, made_from={}, counts={})
-    return folder
 
 
 def _write_blueprint(folder: Path, cards: CardAbstraction) -> None:
@@ -159,7 +166,7 @@ def test_agents_that_it_does_not_seat_are_named(made: Path) -> None:
         assert str(caught.value).endswith(f"make it with: python -m data_gen job={lacking} artifacts=artifacts/made")
     with pytest.raises(MissingArtifactError, match=f"no abstraction at {bundle}"):
         _agent("depth_limited", bundle, "leaf=rollout")
-    with pytest.raises(PokernetsError, match="is a bundle, which is only read: say where to write with outputs=DIR"):
+    with pytest.raises(PokernetsError, match="Bundles are only read: use artifacts="):
         call_here("data_gen", "job=leaf_table", f"artifacts={bundle}")
     with pytest.raises(MissingArtifactError, match=r"no bundle at none\.bundle"):
         _agent("depth_limited", Path("none.bundle"))
@@ -167,11 +174,10 @@ def test_agents_that_it_does_not_seat_are_named(made: Path) -> None:
 
 def test_optional_agents_sit_where_their_artifacts_are(made: Path) -> None:
     """In a bundle too: the agent that learns is offered where its net is."""
-    for folder in (made, _pack(made)):
-        table = compose("evaluate", ["evaluate=play", f"artifacts={folder}"])
-        assert [spec.name for spec in build(table.agent)] == ["depth_limited"]
-        table.artifacts = str(TRAINED)
-        assert [spec.name for spec in build(table.agent)] == ["depth_limited", "depth_limited_exploit_net"]
+    learning = ["depth_limited", "depth_limited_exploit_net"]
+    for artifacts, names in ((made, learning[:1]), (_pack(made), learning[:1]), (TRAINED, learning)):
+        table = compose("evaluate", ["evaluate=play", f"artifacts={artifacts}"])
+        assert [spec.name for spec in build(table.agent)] == names
 
 
 def test_what_cannot_be_packed_is_refused(made: Path, tmp_path: Path) -> None:
@@ -221,6 +227,52 @@ def _blueprint_of(source: Path) -> BlueprintAgent:
     agent = build(config.agent.blueprint)
     assert isinstance(agent, BlueprintAgent)
     return agent
+
+
+def test_a_bundle_holds_what_the_agents_that_it_seats_open(flop_holdem: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each agent opens all that conf/job/bundle.yaml packs for it, and nothing else."""
+    _write_everything(flop_holdem)
+    needs = compose("data_gen", ["job=bundle"]).job.needs
+    names = [file.stem for file in (ROOT / "conf" / "agents").glob("*.yaml")]
+    config = _match(f"agents=[{','.join(names)}]", *QUICK, "+search.ahead.flop=[[a]]")
+    opened: list[str] = []
+    place = Bundle.place
+
+    def noted(bundle: Bundle, name: str) -> Path:
+        opened.append(name)
+        return place(bundle, name)
+
+    monkeypatch.setattr(Bundle, "place", noted)
+    bundles: dict[str, Path] = {}
+    for name, packed in needs.items():
+        key = "-".join(packed).replace("/", "-")
+        if key not in bundles:
+            bundles[key] = _pack(flop_holdem, f"job.agents=[{name}]").rename(flop_holdem.with_name(f"{key}.bundle"))
+        config.artifacts = str(bundles[key])
+        opened.clear()
+        load_blueprint.cache_clear()
+        build(OmegaConf.to_container(config.agent[name], resolve=True))
+        assert {*opened} == {*packed}, name
+    for name in {*names} - {*needs}:
+        settings = OmegaConf.to_yaml(config.agent[name], resolve=True)
+        for data in ("people", "pluribus"):  # hands of people, which no bundle has
+            settings = settings.replace(f"{config.artifacts}/{data}", "")
+        assert config.artifacts not in settings, name
+
+
+def _write_everything(folder: Path) -> None:
+    """What agents open beside the blueprint in `folder` and its abstraction."""
+    _write_table(folder, np.zeros((_leaves(folder), 2, 4, 169, 169)))
+    _write_net(folder)
+    for name, copy in (("blueprint", "smooth_uct"), ("blueprint", "uct"), ("leaf_table", "leaf_table_generated")):
+        shutil.copytree(folder / name, folder / copy)
+    nets = open_bundle(TRAINED).path / "nolimit" / "opponent_net"
+    for parent in ("opponent_net", "nolimit/opponent_net"):
+        shutil.copytree(nets, folder / parent)
+    shutil.copytree(nets / "hand", folder / "opponent_net" / "small")
+    IncomeRates(**{field.name: np.zeros((9, 169)) for field in fields(IncomeRates)}).save(
+        folder / "preflop_rollouts", {}
+    )
 
 
 def test_the_released_bundle_has_the_strategy_of_its_source(flop_holdem: Path) -> None:

@@ -6,12 +6,21 @@ import re
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
 
 from poker.run.errors import PokernetsError
-from poker.store.artifacts import ArtifactError, open_artifact, write_artifact
+from poker.store import bundle as bundles
+from poker.store.artifacts import (
+    ArtifactError,
+    artifact_exists,
+    artifacts_in,
+    find_artifact,
+    open_artifact,
+    write_artifact,
+)
 from poker.store.bundle import CONTENTS, open_bundle, write_bundle
 
 Members = dict[str, bytes]
@@ -29,7 +38,7 @@ def bundle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_round_trip(bundle: Path) -> None:
     opened = open_bundle(bundle)
-    assert (opened.seats, opened.artifacts) == (("naive",), ("leaf_table", "opponent_net/hand"))
+    assert (opened.seats, [*opened.artifacts]) == (("naive",), ["leaf_table", "opponent_net/hand"])
     for name, kind in (("leaf_table", "leaf_table"), ("opponent_net/hand", "opponent_net")):
         packed, made = open_artifact(opened.path / name, kind), open_artifact(bundle.parent / "made" / name, kind)
         assert packed.fingerprint == made.fingerprint
@@ -45,6 +54,49 @@ def test_unpacked_once_and_anew_when_the_cache_was_altered(bundle: Path) -> None
     values.write_bytes(values.read_bytes()[:-8] + b"12345678")
     open_bundle(bundle)
     assert np.load(values)[-1] == 999
+
+
+def test_a_path_that_leads_into_a_bundle_opens_what_it_has(bundle: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The bundle is checked once in a process, and again when the file was replaced."""
+    checks = Mock(side_effect=bundles.open_bundle)
+    monkeypatch.setattr(bundles, "open_bundle", checks)
+    for _ in range(2):
+        assert open_artifact(bundle / "leaf_table", "leaf_table").arrays["values"][-1] == 999
+        found = find_artifact(bundle / "opponent_net" / "hand", "opponent_net")
+        assert found is not None
+        assert artifacts_in({"net": f"{bundle}/opponent_net/hand"}) == {
+            f"{bundle}/opponent_net/hand": found.fingerprint
+        }
+    assert [artifact_exists(bundle / name) for name in ("leaf_table", "leaf_net", "opponent_net")] == [
+        True,
+        False,
+        False,
+    ]
+    assert checks.call_count == 1
+    write_artifact(bundle.parent / "made/leaf_table", "leaf_table", config={}, arrays={"values": np.arange(7)})
+    write_bundle(bundle, bundle.parent / "made", {"seats": ["naive"]}, 1 << 20)
+    assert open_artifact(bundle / "leaf_table", "leaf_table").arrays["values"][-1] == 6
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "problem"),
+    [
+        (
+            "leaf_net",
+            "leaf_net",
+            "the bundle seats naive and .* use artifacts=artifacts/a and make it with: .* model=leaf",
+        ),
+        ("leaf_table", "leaf_net", "is a 'leaf_table', not a 'leaf_net'. Get a new copy"),
+        ("none.bundle/leaf_net", "leaf_net", "no bundle at"),
+    ],
+)
+def test_errors_about_a_path_into_a_bundle_name_it(bundle: Path, name: str, kind: str, problem: str) -> None:
+    path = bundle.parent / name if "none" in name else bundle / name
+    with pytest.raises(ArtifactError, match=problem) as caught:
+        open_artifact(path, kind)
+    assert str(path if "none" not in name else path.parent) in str(caught.value)
+    with pytest.raises(PokernetsError, match="is a bundle, which is only read"):
+        write_artifact(path, kind, config={}, arrays={})
 
 
 def test_what_another_command_makes_in_the_cache_stays(bundle: Path) -> None:
