@@ -57,6 +57,6 @@ def write_scalars(folder: Path, scalars: Mapping[str, Scalar]) -> bool:
         earlier.unlink()
     with closing(ScalarLog(folder)) as log:
         for name, course in scalars.items():
-            for step, value in course if isinstance(course, Sequence) else ():
+            for step, value in course if isinstance(course, Sequence) and len(course) > 1 else ():
                 log.add_strength(name, value, step=step)
     return any(folder.glob("events.out.tfevents.*"))

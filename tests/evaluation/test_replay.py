@@ -44,7 +44,7 @@ def test_a_replayed_log_has_the_result_of_the_match(tmp_path: Path) -> None:
     estimates = replay(GAME, played.log, tmp_path / "replay", convert="phh", to=str(tmp_path / "hands.phhs"))
     has_the_result_of(estimates, played)
     report = next((tmp_path / "replay" / GAME.name).glob("*/report.html"))
-    assert check(report.read_text()).count["svg"] == 2
+    check(report.read_text())
     [saved] = json.loads(report.with_name("results.json").read_text())["lineups"]
     assert {row["agent"]: row["mean"] for row in saved["players"]} == pytest.approx(
         {n: e.mean for n, e in estimates.items()}
