@@ -1,1 +1,1 @@
-"""Nets, losses, data modules and training loops (torch and Lightning), and the inference the agents load."""
+"""Nets, Lightning modules and data modules, and the inference the agents load."""

@@ -1,5 +1,5 @@
 """The net at the depth limit: 34 inputs of a pair of hands to the values of the continuations.
 
-`training.py` first, what `train.py model=leaf` runs; `module.py` is the Lightning module, `data.py` reads shards,
-`runner.py` asks a trained net for values.
+`module.py` first, the Lightning module that `train.py model=leaf` fits. `data.py` reads shards, `export.py` writes the
+net, and `runner.py` computes values with a trained one.
 """

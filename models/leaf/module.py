@@ -10,13 +10,10 @@ from torch.nn.functional import huber_loss
 from torchmetrics import R2Score
 
 from models.leaf.data import LeafBatch
-from models.training.figures import add_scatter
 from models.training.module import Loss, NetModule
 from poker.depth_limit import inputs
 from poker.game.rules import STREET_NAMES
 from poker.run.errors import PokernetsError, of_user_code
-
-SCATTER_ROWS = 20_000
 
 
 def loss_of_noise(deviation: Tensor, delta: float) -> Tensor:
@@ -46,7 +43,7 @@ class LeafModule(NetModule):
     Logged: in training `loss`; in validation Huber losses (quadratic up to `huber_delta` pots, linear beyond) overall,
     per continuation and per street with continuation; `huber_of_mean`, the loss of the best constant, the mean label;
     `label_noise`, the loss that a perfect net would still be charged because labels are sampled (`loss_of_noise`);
-    R^2; a scatter of some validation rows.
+    R^2.
     """
 
     def __init__(
@@ -59,7 +56,6 @@ class LeafModule(NetModule):
     ) -> None:
         super().__init__(net, loss, optimizer, scheduler)
         self._delta, self.r2 = huber_delta, R2Score(multioutput="raw_values")
-        self._points: list[tuple[Tensor, Tensor]] = []
 
     def setup(self, stage: str) -> None:
         data: Any = self.trainer.datamodule  # type: ignore[attr-defined]
@@ -79,13 +75,8 @@ class LeafModule(NetModule):
         return loss
 
     def validation_step(self, batch: LeafBatch, index: int) -> None:
+        """Log means over all batches, which Lightning weighs by their rows."""
         predicted = self(batch.features).float()
-        self._log_means(predicted, batch)
-        stride = max(1, sum(self.trainer.num_val_batches) * len(predicted) // SCATTER_ROWS)
-        self._points.append((predicted[::stride].cpu(), batch.labels[::stride].cpu()))
-
-    def _log_means(self, predicted: Tensor, batch: LeafBatch) -> None:
-        """Means over all batches, which Lightning weighs by their rows."""
         labels, rows = batch.labels, len(batch.labels)
         losses = self._losses(predicted, labels)
         baseline = self._losses(self.label_mean.expand_as(labels), labels)
@@ -111,4 +102,3 @@ class LeafModule(NetModule):
         self.r2.reset()
         self.log("validation/r2", r2.mean())
         self.log_dict({f"validation/r2/{name}": r2[k] for k, name in enumerate(self._names)})
-        add_scatter(self, self._points, self._names)

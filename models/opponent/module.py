@@ -1,7 +1,6 @@
 """Training of an opponent net as Lightning sees it, and how good predicted probabilities are."""
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,14 +9,10 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn.functional import one_hot
 from torchmetrics import MetricCollection
-from torchmetrics.classification import MulticlassAccuracy, MulticlassCalibrationError, MulticlassConfusionMatrix
+from torchmetrics.classification import MulticlassAccuracy, MulticlassCalibrationError
 
-from models.opponent.nets import ActionNet, OpponentBatch, SmallNet
-from models.training.figures import add_figures, connections, reliability
+from models.opponent.nets import ActionNet, OpponentBatch
 from models.training.module import Loss, NetModule
-from poker.opponents.inputs.limit import NAMES
-from poker.opponents.inputs.no_limit import SIZE_NAMES
-from poker.opponents.model import CLASS_NAMES, NUM_CLASSES
 from poker.run.errors import PokernetsError
 
 DECAYED_FROM_DIMENSIONS = 2
@@ -52,19 +47,11 @@ def score(probs: Tensor | NDArray[np.float64], action: Tensor | NDArray[np.int64
     return {"rows": len(action), **{name: float(value) for name, value in scores.items()}}
 
 
-def class_names(classes: int) -> list[str]:
-    """[C] names of classes; in no-limit raises have their sizes."""
-    if classes == NUM_CLASSES:
-        return [*CLASS_NAMES]
-    return [*CLASS_NAMES[:-1], *(f"{CLASS_NAMES[-1]} {size}" for size in SIZE_NAMES)]
-
-
 class OpponentModule(NetModule):
     """Training of an `ActionNet` by the mean loss of its members; matrices have weight decay, biases have none.
 
     Logged: in training the loss; after each epoch, on the part that is not trained on, accuracy, log-loss, Brier score,
-    calibration error and `log_loss_of_mean`, the log-loss of the best constant. After the last: confusion matrix and
-    reliability as images; for the small net its connection strengths.
+    calibration error and `log_loss_of_mean`, the log-loss of the best constant.
     """
 
     net: ActionNet
@@ -81,7 +68,6 @@ class OpponentModule(NetModule):
             raise PokernetsError(
                 f"{type(net).__name__} predicts no actions: choose another net, or make it an ActionNet"
             )
-        self._predicted: list[tuple[Tensor, Tensor]] = []
 
     def setup(self, stage: str) -> None:
         data: Any = self.trainer.datamodule  # type: ignore[attr-defined]
@@ -119,26 +105,7 @@ class OpponentModule(NetModule):
             prog_bar = name == "log_loss"
             self.log(f"validation/{name}", value, prog_bar=prog_bar, batch_size=len(probs), sync_dist=True)
         self.shares.update(probs, batch.action)
-        self._predicted.append((probs.cpu(), batch.action.cpu()))
 
     def on_validation_epoch_end(self) -> None:
         self.log_dict({f"validation/{name}": value for name, value in self.shares.compute().items()})
         self.shares.reset()
-        probs, action = (torch.cat(part) for part in zip(*self._predicted, strict=True))
-        self._predicted.clear()
-        if self.trainer.current_epoch + 1 == self.trainer.max_epochs:
-            add_figures(self, partial(self._figures, probs, action))
-
-    def _figures(self, probs: Tensor, action: Tensor) -> dict[str, Any]:
-        rows = action.bincount(minlength=probs.shape[1]).tolist()
-        names = [f"{name} ({count:,})" for name, count in zip(class_names(len(rows)), rows, strict=True)]
-        confusion = MulticlassConfusionMatrix(len(names), normalize="true")
-        confusion.update(probs, action)
-        drawn = {
-            "validation/confusion": confusion.plot(labels=names)[0],
-            "validation/reliability": reliability(probs.numpy(), action.numpy(), names),
-        }
-        if isinstance(self.net, SmallNet):
-            first, second = (layer.weight.detach().cpu().numpy() for layer in (self.net.first, self.net.second))
-            drawn["validation/connections"] = connections(first, second, NAMES, class_names(len(rows)))
-        return drawn

@@ -1,5 +1,5 @@
-"""Parts that all nets share: the loop of a training, checkpoints, pictures in TensorBoard, export, inference on a CPU.
+"""Parts that all nets share: the module, the order of rows, checkpoints, callbacks, export, inference on a CPU.
 
-`fitting.py` first, Lightning's trainer as configured with an exact resume; `mlp.py` is the net of both kinds of
+`module.py` first, what the Lightning modules of both kinds of nets share; `mlp.py` is the net of both kinds of
 inputs.
 """

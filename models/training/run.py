@@ -72,10 +72,8 @@ def multiply_by_onednn() -> Iterator[None]:
 
 
 def quiet() -> None:
-    """Hide Lightning's tips, its advice on data loader workers (ours needs none), and torchmetrics' warnings about
-    classes of actions that never happened."""
+    """Hide Lightning's tips and its advice on data loader workers, of which ours needs none."""
     for name in ("lightning", "lightning.pytorch", "lightning.fabric"):
         logging.getLogger(name).setLevel(logging.ERROR)
     logging.getLogger("lightning.pytorch.profilers").setLevel(logging.INFO)
     warnings.filterwarnings("ignore", module="lightning")
-    warnings.filterwarnings("ignore", "\\d+ NaN values found in confusion matrix")

@@ -85,7 +85,6 @@ def test_the_logs_hold_what_a_user_looks_for(trained: Path) -> None:
     wanted |= {f"validation/huber/{street}/{name}" for street in ("preflop", "flop") for name in CONTINUATIONS}
     assert wanted <= names
     assert len(events.Scalars("validation/huber")) == 6  # five epochs, and the exported net
-    assert events.Tags()["images"] == ["validation/scatter"]
 
 
 @pytest.mark.slow

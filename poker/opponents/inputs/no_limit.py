@@ -1,7 +1,5 @@
 """Situations of no-limit hold'em told apart by public features: spots, and size classes of raises."""
 
-from itertools import pairwise
-
 import numpy as np
 
 from poker.game.betting import Betting
@@ -19,12 +17,6 @@ _ASKED_EDGES = (0.6, 1.2)
 _SIZE_EDGES = (0.4, 0.8, 1.25, 2.5, 6.0)
 NUM_SIZES = len(_SIZE_EDGES) + 2
 """Size classes in pots; the last is all-in."""
-SIZE_NAMES = (
-    f"up to {_SIZE_EDGES[0]} pots",
-    *(f"{low} to {high} pots" for low, high in pairwise(_SIZE_EDGES)),
-    f"over {_SIZE_EDGES[-1]} pots",
-    "all-in",
-)
 
 
 def spot_of(betting: Betting) -> SpotKey:

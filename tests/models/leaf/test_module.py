@@ -12,7 +12,6 @@ from torch.utils.data import DataLoader
 
 from models.leaf.data import LeafBatch, LeafData
 from models.leaf.module import LeafModule, loss_of_noise
-from models.training.figures import scatter
 from models.training.mlp import Mlp
 from poker.depth_limit import inputs
 from poker.solvers.blueprint import CONTINUATIONS
@@ -101,16 +100,6 @@ def test_metrics_are_those_of_all_rows_at_once(columns: dict[str, np.ndarray], t
             rows = columns["street"] == street
             assert metrics[f"huber/{street_name}/{name}"] == approx(huber(error[rows, k], 0.7).mean())
     assert not any("turn" in name for name in metrics)
-
-
-def test_scatter_has_a_panel_a_column(columns: dict[str, np.ndarray]) -> None:
-    labels = columns["labels"].astype(np.float32)
-    axes = scatter(labels, labels, CONTINUATIONS).axes
-    assert [panel.get_title() for panel in axes] == list(CONTINUATIONS)
-    for panel in axes:
-        (cells,) = panel.collections
-        counts = np.asarray(cells.get_array())
-        assert counts.sum() > 0
 
 
 @pytest.mark.parametrize("device", ["cpu", CUDA])
