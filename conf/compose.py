@@ -82,7 +82,8 @@ def message_of(error: BaseException) -> str:
             return f"{place}{cause.strerror or cause}; {remedy}{_KEPT}"
     if line := of_user_code(error):
         return line
-    if isinstance(error, HydraException | OmegaConfBaseException):
+    of_lightning = type(error).__name__ == "MisconfigurationException"  # whose package takes seconds to import
+    if of_lightning or isinstance(error, HydraException | OmegaConfBaseException):
         text = f"{error} {error.__cause__ or ''}".partition("Config search path:")[0]
         return " ".join(text.split())
     return ""

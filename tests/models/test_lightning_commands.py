@@ -191,6 +191,7 @@ def test_the_net_is_compiled_where_that_is_asked_for(train: Train, monkeypatch: 
         ("model.optimizer.lr=-1", "model.optimizer or model.scheduler: Invalid learning rate: -1"),
         ("net.inputs=20", "a leaf net takes [n, 34] and gives [n, 4]"),
         ("data.batch_rows=-5", "data.batch_rows"),
+        ("callbacks.checkpoint.monitor=huber", "could not find the monitored key"),
         ("trainer.precision=half", "Precision 'half' is invalid"),
     ],
 )
