@@ -19,8 +19,9 @@ from typing import Any
 import numpy as np
 
 from data_gen.support.progress import JobProgress
-from poker.abstraction.buckets import Buckets, game_cards
+from poker.abstraction.buckets import Buckets
 from poker.abstraction.dealers import dealer_of
+from poker.abstraction.loading import game_cards
 from poker.game.rules import Rules
 from poker.game.state import Betting
 from poker.run.errors import PokernetsError

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from poker.abstraction.buckets import game_cards
+from poker.abstraction.loading import game_cards
 from poker.depth_limit.continuations.forms import FormsOf
 from poker.depth_limit.continuations.rollout import Continuations
 from poker.game.rules import Rules

@@ -89,14 +89,7 @@ class CardAbstraction:
     @staticmethod
     @refuses_by_name(KIND)
     def load(path: str | Path, config: Mapping[str, Any] | None = None) -> "CardAbstraction":
-        """Open the artifact, memory-mapped; refused unless what `config` gives agrees with how it was made.
-
-        Where a bundle has only its recipe it is made again, which takes minutes.
-        """
-        if (missing := recipe_at(Path(path))) is not None:
-            from poker.abstraction.making import make_again  # noqa: PLC0415 (what those who have it do without)
-
-            make_again(*missing)
+        """Open the artifact, memory-mapped; refused unless what `config` gives agrees with how it was made."""
         return _of_artifact(open_artifact(path, KIND, config=config))
 
     def _table(self, num_cards: int) -> NDArray[Any]:
@@ -178,10 +171,3 @@ def is_holdem(rules: Rules) -> bool:
     """Whether the cards of a game are those of hold'em, on its first streets at least."""
     streets = rules.board_sizes == BOARD_SIZES[: rules.num_streets]
     return rules.deck_size == 52 and rules.num_suits == 4 and rules.num_hole_cards == 2 and streets
-
-
-def game_cards(rules: Rules, path: str | Path) -> Buckets:
-    """The abstraction at `path` for hold'em games, cut to their streets; the lossless one for small games."""
-    if is_holdem(rules):
-        return CardAbstraction.load(path).first_streets(rules.num_streets)
-    return SmallGameBuckets(rules)

@@ -4,8 +4,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from poker.abstraction.buckets import CardAbstraction, game_cards
 from poker.abstraction.features import hand_features
+from poker.abstraction.loading import game_cards, load_abstraction
 from poker.agents.base import SamplingAgent
 from poker.game.betting import Betting
 from poker.game.rules import CALL, FOLD, Rules, rules_from
@@ -22,7 +22,7 @@ _UNMET_RAISES = 3
 def load_blueprint(blueprint: str, abstraction: str) -> Blueprint:
     """The blueprint at one path with the abstraction, at the other, that it was trained on (small games need none)."""
     if not artifact_exists(blueprint) and not artifact_exists(abstraction):
-        CardAbstraction.load(abstraction)  # raises: it is to be made first
+        load_abstraction(abstraction)  # raises: it is to be made first
     return Blueprint.load(blueprint, game_cards(_rules(blueprint), abstraction))
 
 

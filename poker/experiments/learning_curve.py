@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 from rich.progress import Progress
 
-from poker.abstraction.buckets import game_cards
 from poker.abstraction.dealers import dealer_of
+from poker.abstraction.loading import game_cards
 from poker.game.rules import Rules
 from poker.report import Figure, Report, Section, Table, charts
 from poker.report.charts import Curve

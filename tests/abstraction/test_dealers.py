@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from poker.abstraction.buckets import BOARD_SIZES, CardAbstraction, SmallGameBuckets, game_cards, make_abstraction
+from poker.abstraction.buckets import BOARD_SIZES, CardAbstraction, SmallGameBuckets, make_abstraction
 from poker.abstraction.dealers import HoldemDealer, SmallGameDealer, dealer_of
+from poker.abstraction.loading import game_cards
 from poker.game.cards import HOLDEM, NUM_HANDS, PREFLOP_CLASS, PREFLOP_CLASS_SIZE, CardError, hand_index
 from poker.game.rules import Rules
 from poker.kernels.cards.hands import HAND_PERMUTATION

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from poker.abstraction.buckets import game_cards
+from poker.abstraction.loading import game_cards
 from poker.agents.base import Agent, PolicyAgent, SamplingAgent, hand_number
 from poker.agents.blueprint import BlueprintAgent
 from poker.agents.searching.heads_up import DepthLimitedAgent

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from poker.abstraction.buckets import game_cards
+from poker.abstraction.loading import game_cards
 from poker.agents.blueprint import BlueprintAgent
 from poker.game.state import Betting
 from poker.solvers.best_response.abstract import TRUST, learn_seat

@@ -5,8 +5,9 @@ from functools import lru_cache
 import numpy as np
 import pytest
 
-from poker.abstraction.buckets import game_cards, make_abstraction
+from poker.abstraction.buckets import make_abstraction
 from poker.abstraction.dealers import sample_boards
+from poker.abstraction.loading import game_cards
 from poker.depth_limit.continuations.rollout import Continuations
 from poker.game.cards import PREFLOP_CLASS
 from poker.game.state import Betting

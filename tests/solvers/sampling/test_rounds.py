@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from poker.abstraction.buckets import game_cards
 from poker.abstraction.dealers import dealer_of
+from poker.abstraction.loading import game_cards
 from poker.game.state import Betting
 from poker.run.errors import PokernetsError
 from poker.run.parallel import LocalCluster, _LocalTeam
