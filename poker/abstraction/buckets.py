@@ -22,7 +22,6 @@ from poker.store.artifacts import (
     Artifact,
     fingerprint_of,
     open_artifact,
-    recipe_at,
     refuses_by_name,
     write_artifact,
 )

@@ -8,7 +8,7 @@ from poker.store.artifacts import recipe_at
 
 
 def load_abstraction(path: str | Path) -> CardAbstraction:
-    """Open the abstraction at `path`; where a bundle has only its recipe it is made again first, which takes minutes."""
+    """Open the abstraction at `path`, made again first where a bundle has only its recipe, which takes minutes."""
     if (missing := recipe_at(Path(path))) is not None:
         from poker.abstraction.making import make_again  # noqa: PLC0415 (what those who have it do without)
 
