@@ -1,6 +1,6 @@
 """Bundles: the artifacts that agents play with in one compressed file, whose name stands for a folder of artifacts.
 
-`open_artifact("laptop.bundle/leaf_net")` opens the artifact that the bundle has, so a command takes `artifacts=FILE`.
+`open_folder("laptop.bundle/leaf_net")` opens the artifact that the bundle has, so a command takes `artifacts=FILE`.
 
 A zip archive of artifact directories and `bundle.json`: schema, the agents that it seats, the kind and fingerprint of
 each artifact, what they were packed from, provenance, and recipes: settings and fingerprint of artifacts that are too
@@ -27,13 +27,13 @@ from typing import Any, NoReturn
 from poker.run.atomic import MANIFEST, SUFFIX, remove, written_atomically
 from poker.run.commands import GET_A_BUNDLE, how_to_make
 from poker.run.errors import PokernetsError
-from poker.store.artifacts import (
+from poker.store.folders import (
     ArtifactError,
     CorruptArtifactError,
     MismatchedArtifactError,
     MissingArtifactError,
     file_sha256,
-    open_artifact,
+    open_folder,
 )
 
 CONTENTS = "bundle.json"
@@ -230,7 +230,7 @@ def _verified(source: Path, root: Path, name: str, entry: Mapping[str, Any]) -> 
         files: list[str] = list(json.loads((root / name / MANIFEST).read_text())["files"])
         if not files or not all(_MEMBER.fullmatch(f"{name}/{file}") for file in files):
             _refuse(source, f"has a manifest of {name} that lists no files, or strange ones")
-        artifact = open_artifact(root / name, entry["kind"])
+        artifact = open_folder(root / name, entry["kind"])
         if artifact.fingerprint != entry["fingerprint"]:
             _refuse(source, f"has another {name} than its {CONTENTS} says")
         for array in artifact.arrays:

@@ -18,7 +18,7 @@ import pytest
 from poker.run.atomic import remove, write_atomically, written_atomically
 from poker.run.errors import PokernetsError
 from poker.run.ray_cluster import packed, unpack
-from poker.store import artifacts
+from poker.store import folders
 from poker.store.artifacts import (
     CorruptArtifactError,
     MismatchedArtifactError,
@@ -198,15 +198,15 @@ def test_arrays_of_another_artifact_than_was_opened_are_refused(made: Path) -> N
 def test_an_artifact_that_is_replaced_while_it_is_opened_is_opened_anew(
     made: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    sha256 = artifacts.file_sha256
+    sha256 = folders.file_sha256
 
     def hashed(path: Path) -> str:
         if path.name == "flop.npy":
-            monkeypatch.setattr(artifacts, "file_sha256", sha256)
+            monkeypatch.setattr(folders, "file_sha256", sha256)
             replace(made)
         return sha256(path)
 
-    monkeypatch.setattr(artifacts, "file_sha256", hashed)
+    monkeypatch.setattr(folders, "file_sha256", hashed)
     artifact = open_artifact(made, "abstraction")
     assert (artifact.config, artifact.array("flop")[0, 1]) == ({"seed": 2}, 7)
 
