@@ -67,7 +67,7 @@ class Export(callbacks.Callback):
         self._output, self._monitor, self._settings = output, monitor, _stable(settings)
 
     def stamp(self, data: Any) -> Mapping[str, Any]:
-        """What the net must agree with when it is loaded (`load_net`)."""
+        """Return the settings that must be equal when the net is loaded (`load_net`)."""
         raise NotImplementedError
 
     def counts(self, trainer: lightning.Trainer, module: Any, metrics: dict[str, float]) -> dict[str, Any]:
