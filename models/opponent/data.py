@@ -21,7 +21,7 @@ from models.opponent.inputs import Inputs
 from models.opponent.nets import OpponentBatch, batch_of
 from models.training.shuffle import BlockShuffle, OrderedLoader, Position, ShuffledLoader
 from poker.game.rules import LIMIT
-from poker.opponents.inputs import held, history
+from poker.opponents.inputs import history
 from poker.opponents.inputs.no_limit import NUM_SIZES
 from poker.opponents.inputs.rows import COLUMNS, STAMP, open_rows
 from poker.opponents.model import NUM_CLASSES, RAISE_CLASS
@@ -91,11 +91,9 @@ class OpponentRows:
         """
         rows = len(self.columns["action"])
         nothing = np.zeros((rows, 0), dtype=np.float32)
-        inputs = Inputs(self.columns["features"], nothing, nothing, nothing)
+        inputs = Inputs(self.columns["features"], nothing, nothing)
         if needs:
             inputs = inputs._replace(hand=history.hand_rows(self.columns))
-        if "held" in needs:
-            inputs = inputs._replace(held=held.held_rows(self.columns))
         if "past" in needs:
             if base is None:
                 raise PokernetsError("inputs about a player's past need a base net: set data.base=PATH")

@@ -145,12 +145,6 @@ class NetPrior(Prior):
         super().__init__(OpponentNet(path, base, architectures), weights, artifact.fingerprint.encode())
 
 
-def with_hands(net: "ActionNet", inputs: Inputs, held: Singles) -> Singles:
-    """Probabilities [B, n, C] of B rows, each with n hands of inputs `held` [B, n, 10]."""
-    rows = inputs.take(np.repeat(np.arange(len(held)), held.shape[1]))
-    return net.probs(rows._replace(held=held.reshape(-1, held.shape[2]))).reshape(*held.shape[:2], -1)
-
-
 def _inputs(betting: Betting, boards: Sequence[Board]) -> Inputs:
     """Inputs [B, ...] of the player to act on each board, without the past; seats stand for players."""
     rows = [
@@ -164,5 +158,4 @@ def _inputs(betting: Betting, boards: Sequence[Board]) -> Inputs:
     for row, board in enumerate(boards):
         cards = np.array([*board, *[NO_CARD] * (MAX_BOARD - len(board))], dtype=np.uint8)
         hand_inputs(0, len(rows), actions, cards, hand[row])
-    nothing = np.zeros((len(boards), 0), dtype=np.float32)
-    return Inputs(limit.encode_on(betting, boards), hand, nothing, nothing)
+    return Inputs(limit.encode_on(betting, boards), hand, np.zeros((len(boards), 0), dtype=np.float32))

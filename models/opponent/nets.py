@@ -21,7 +21,6 @@ class OpponentBatch(NamedTuple):
     features: Tensor
     hand: Tensor
     past: Tensor
-    held: Tensor
     action: Tensor
 
 

@@ -34,20 +34,18 @@ from poker.game.state import HandState
 from poker.kernels.opponents.conditional import conditional, graded
 from poker.kernels.types import Board, Floats, Reals, Singles
 from poker.opponents.action_statistics import ANYBODY
-from poker.opponents.hand_classes import HandClasses, by_strength
+from poker.opponents.hand_classes import by_strength
 from poker.opponents.inputs.frequencies import WEIGHTS, by_levels, by_weight, confidence, mixed, share_of_weights
 from poker.opponents.inputs.history import by_class
 from poker.opponents.inputs.no_limit import ALL_IN, LEVELS, NOTHING, NUM_SIZES, SPOTS, SpotKey, size_class, spot_of
 from poker.opponents.inputs.rows import COLUMNS, NAMES, open_rows
 from poker.opponents.model import CALL_CLASS, FOLD_CLASS, RAISE_CLASS, Prior, action_class
-from poker.opponents.responses import FOLD_SLOPE, RAISE_SLOPE, odds_by_strength
+from poker.opponents.responses import FOLD_SLOPE, RAISE_SLOPE, Z, odds_by_strength
 from poker.opponents.shown import BLUFFS, STEEPNESS, TILTS, Shape, ShownHands, group_of
 from poker.run.errors import PokernetsError
 
 _REMEMBERED = 10_000
 """Decisions that are not worked out again."""
-_LEAST = 1e-4
-"""The least probability of an action given the hand."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,13 +98,12 @@ class Habits:
         """Shown hands and range [1, H] after an action with `hand`: betting before, board, action."""
         betting, board, action = decision
         context, kind = spot_of(betting), action_class(action)
-        group = _group(context)
-        classes, odds = self._odds(betting, (board,), context)
+        group, bins = _group(context), by_strength(betting.rules, (board,), self.people)
         frequencies, size_shares = self._frequencies(betting, (board,), context)
 
         def chances(shape: Shape) -> Singles:
             """[H] probability of the action."""
-            return by_hand(classes, odds, frequencies, weights, shape)[0, :, kind]
+            return _by_hand(bins, context, frequencies, weights, shape)[0, :, kind]
 
         looking = [[chances(Shape(factor, share, 0.0))[hand] for share in BLUFFS] for factor in STEEPNESS]
         shown_hands = shown_hands.after(group, np.array(looking), float(frequencies[0, kind]))
@@ -115,7 +112,7 @@ class Habits:
             return shown_hands, acting
         size = size_class(betting, action)
         *by_tilt, own = (
-            graded(classes.of, acting, tilt * classes.z, size_shares)[0, :, size]
+            _by_size(bins, acting, tilt, size_shares)[0, :, size]
             for tilt in (*TILTS, self.shown_hands.tilt(betting.street))
         )
         looked = np.array([probs[hand] for probs in by_tilt])
@@ -126,15 +123,15 @@ class Habits:
     ) -> tuple[Reals, float]:
         """See `poker.opponents.model.OpponentModel`."""
         context, split, taken, by_size = _split(betting, actions)
-        classes, odds = self._odds(betting, tuple(boards), context)
+        bins = by_strength(betting.rules, boards, self.people)
         frequencies, sizes = self._frequencies(betting, tuple(boards), context)
-        chances = by_hand(classes, odds, frequencies, weights, self._shapes[_group(context)])
+        chances = _by_hand(bins, context, frequencies, weights, self._shapes[_group(context)])
         raised, raises, tilt = chances[:, :, RAISE_CLASS], sizes @ taken, self.shown_hands.tilt(betting.street)
         probs = chances[:, :, :RAISE_CLASS] @ split + raised[:, :, None] * raises[:, None]
         if tilt != 0 and len(by_size) > 1:
             shares = np.stack([raises[:, alike].sum(axis=1) for alike in by_size], axis=1)
             raising = np.multiply(weights, raised, dtype=np.float64)
-            chances = raised[:, :, None] * graded(classes.of, raising, tilt * classes.z, shares)
+            chances = raised[:, :, None] * _by_size(bins, raising, tilt, shares)
             for alike, chance in zip(by_size, np.moveaxis(chances, 2, 0), strict=True):
                 probs[:, :, alike] = chance[:, :, None] / len(alike)
         return probs, float(self.confidence[context])
@@ -145,11 +142,6 @@ class Habits:
             return _from_prior(self, self.prior, betting, boards)
         here = self.frequencies[context], self._size_shares[context[0]]
         return np.tile(here[0], (len(boards), 1)), np.tile(here[1], (len(boards), 1))
-
-    def _odds(self, betting: Betting, boards: tuple[Board, ...], context: SpotKey) -> tuple[HandClasses, Floats]:
-        """Classes of hands, and the log odds [B, 2, n] of each to fold if not to raise, and to raise."""
-        classes = by_strength(betting.rules, boards, self.people)
-        return classes, np.tile(strength_odds(context), (len(boards), 1, 1))
 
     def later(self, rules: Rules, street: int) -> tuple[Floats, float]:
         """See `poker.opponents.model.OpponentModel`."""
@@ -202,24 +194,19 @@ class Habits:
         return [self.shown_hands.shape(group) for group in range(len(self.shown_hands.seen))]
 
 
-def strength_odds(context: SpotKey) -> Floats:
-    """[2, n] log odds of strengths in a context; before the flop those of the flop."""
+def _by_hand(bins: NDArray[np.int16], context: SpotKey, frequencies: Floats, weights: Reals, shape: Shape) -> Singles:
+    """[B, H, 3] probabilities of fold, call and raise of every hand: the log odds of its strength in a context, before
+    the flop those of the flop, shifted such that the ranges `weights` [B, H] act with `frequencies` [B, 3]."""
     street, _, raises, _, _ = context
-    return odds_by_strength(FOLD_SLOPE[max(street, 1), 1], RAISE_SLOPE[max(street, 1), raises])
-
-
-def log_odds(probs: Reals) -> Floats:
-    """[B, 2, n] to fold if not to raise, and to raise, from the probabilities [B, n, C] of a class of hands."""
-    fold, call, *raises = np.moveaxis(np.maximum(probs, _LEAST).astype(np.float64), -1, 0)
-    odds: Floats = np.log(np.stack([fold / call, sum(raises) / (fold + call)], axis=1))
-    return odds
-
-
-def by_hand(classes: HandClasses, odds: Floats, frequencies: Floats, weights: Reals, shape: Shape) -> Singles:
-    """[B, H, 3] probabilities of fold, call and raise of every hand: the log odds `odds` [B, 2, n] of its class,
-    shifted such that the ranges `weights` [B, H] act with `frequencies` [B, 3]."""
+    odds = shape.steepness * odds_by_strength(FOLD_SLOPE[max(street, 1), 1], RAISE_SLOPE[max(street, 1), raises])
     mass = np.ascontiguousarray(weights, dtype=np.float64)
-    return conditional(classes.of, mass, shape.steepness * odds, frequencies, shape.bluffs, shape.blind)
+    return conditional(bins, mass, np.tile(odds, (len(bins), 1, 1)), frequencies, shape.bluffs, shape.blind)
+
+
+def _by_size(bins: NDArray[np.int16], weights: Floats, tilt: float, shares: Floats) -> Singles:
+    """[B, H, S] probabilities of the size of a raise of every hand, the higher the better for a `tilt` above 0, such
+    that the ranges `weights` [B, H] raise in the `shares` [B, S]."""
+    return graded(bins, weights, np.tile(tilt * Z, (len(bins), 1)), shares)
 
 
 @lru_cache(_REMEMBERED)

@@ -1,11 +1,10 @@
-"""Classes of hands that a model of an opponent treats alike on a board: by strength, or by what a net reads of them.
+"""Classes of hands that a model of an opponent treats alike on a board, by strength.
 
-Symbols: B boards, H hands, n classes.
+Symbols: B boards, H hands.
 """
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,57 +13,40 @@ from poker.abstraction.equities import showdown_chances
 from poker.game.cards import HOLDEM
 from poker.game.rules import Rules
 from poker.kernels.cards.strength import board_strength_into
-from poker.kernels.types import Board, Floats, Singles
-from poker.opponents.inputs.held import NAMES, held_inputs, shares_below
-from poker.opponents.responses import BINS, Z
+from poker.kernels.types import Board, Floats, Reals
+from poker.opponents.responses import BINS
 
-_WEAKER = NAMES.index("share_weaker")
 _FEARED_PREFLOP, _FEARED = 0.1, 0.25
 """The shares of the best hands against which people rank theirs, of 0.03 to 1 what fits those of Bovada best."""
 
 
-class HandClasses(NamedTuple):
-    """Classes `of` hands [B, H], -1 for those that the board rules out, the normal quantiles `z` [B, n] of their
-    strengths, and what a net reads of the cards `held` [B, n, 10], the mean of the class; None: nothing."""
+def shares_below(values: Reals) -> Floats:
+    """Compute the rank of each value among all.
 
-    of: NDArray[np.int16]
-    z: Floats
-    held: Singles | None = None
+    Args:
+        values: [n]
+
+    Returns:
+        [n] share of the values below each, plus half of those equal to it.
+    """
+    rising = np.sort(values)
+    below, through = np.searchsorted(rising, values, "left"), np.searchsorted(rising, values, "right")
+    return np.asarray((below + through) / (2 * len(values)))
 
 
-def by_strength(rules: Rules, boards: Sequence[Board], people: bool = False) -> HandClasses:
-    """Classes of `BINS` strengths on each board; as `people` rank hands, or against any hand."""
+def by_strength(rules: Rules, boards: Sequence[Board], people: bool = False) -> NDArray[np.int16]:
+    """Sort the hands on each board into `BINS` classes of strength.
+
+    Args:
+        rules: of the game.
+        boards: B boards.
+        people: whether hands are ranked as people rank them, against strong hands, or against any hand.
+
+    Returns:
+        [B, H] class of each hand, -1 for those that the board rules out.
+    """
     ordered = map(rules.ordered_board, boards)
-    bins = np.stack([(_flop_bins if len(board) == 3 else _later_bins)(rules, board, people) for board in ordered])
-    return HandClasses(bins, np.tile(Z, (len(bins), 1)))
-
-
-@lru_cache(maxsize=256)
-def by_inputs(rules: Rules, board: Board) -> HandClasses:
-    """Classes of hands with equal inputs of a net on one board."""
-    board = rules.ordered_board(board)
-    live = HOLDEM.live(board)
-    held, number = np.unique(held_inputs(board)[live], axis=0, return_inverse=True)
-    of = np.full((1, rules.num_hands), -1, np.int16)
-    of[0, live] = number.ravel()
-    return HandClasses(of, Z[np.minimum(held[:, _WEAKER] * BINS, BINS - 1).astype(np.int64)][None], held[None])
-
-
-@lru_cache(maxsize=256)
-def by_mean_inputs(rules: Rules, boards: tuple[Board, ...]) -> HandClasses:
-    """Classes by strength, two bins together, with the mean inputs of their hands: for boards to come, of which there
-    are many."""
-    of = by_strength(rules, boards).of >> 1  # -1 stays
-    inputs = (held_inputs(rules.ordered_board(board)) for board in boards)
-    held = np.stack([_means(*each) for each in zip(of, inputs, strict=True)])
-    return HandClasses(of, np.tile(Z.reshape(-1, 2).mean(axis=1), (len(boards), 1)), held)
-
-
-def _means(bins: NDArray[np.int16], inputs: Singles) -> Singles:
-    """[BINS / 2, 10] mean inputs of the hands in each bin; 0 where there are none."""
-    live = bins >= 0
-    sums = np.stack([np.bincount(bins[live], column, BINS // 2) for column in inputs[live].T], axis=1)
-    return (sums / np.maximum(np.bincount(bins[live], minlength=BINS // 2), 1)[:, None]).astype(np.float32)
+    return np.stack([(_flop_bins if len(board) == 3 else _later_bins)(rules, board, people) for board in ordered])
 
 
 def _binned(rules: Rules, board: Board, people: bool) -> NDArray[np.int16]:

@@ -30,8 +30,6 @@ TILTS = np.array([-8.0, -4, -2, -1, 0, 1, 2, 4, 8])
 _PREFLOP, _NO_BET, _FACING_BET = range(3)
 _SLIPS = 0.05
 """The share of the raises whose size does not depend on the cards, whatever the tilt."""
-_DOUBT = np.log(8.0)
-"""How much less likely each step of bluffs and of blind actions is beside a model of all hands."""
 _UNSEEN = 1e-6
 """The least probability of an action that was seen."""
 
@@ -63,13 +61,6 @@ class ShownHands:
 
     seen: Floats = field(default_factory=lambda: np.zeros((3, *_UNSEEN_PLAYER.shape)))
     sizes: Floats = field(default_factory=lambda: np.zeros((2, len(TILTS))))
-
-    @classmethod
-    def exact(cls) -> "ShownHands":
-        """Prior of an unseen player who does with each hand what a model of all hands says: hardly more bluffs and
-        blind actions than there are in it."""
-        doubts = _DOUBT * (np.arange(len(BLUFFS))[:, None] + np.arange(len(BLIND)))
-        return cls(np.zeros((3, *_UNSEEN_PLAYER.shape)) - doubts)
 
     def after(self, group: int, looking: Floats, any_hand: float) -> "ShownHands":
         """Update on an action that players who look at the cards take with probabilities `looking` [M, F], given the

@@ -41,7 +41,7 @@ MAKERS = {
     "uct": f"{_DATA_GEN} job=blueprint solver=uct job.output={{}}",
     "leaf_net": f"{_TRAIN} model=leaf",
     "opponent_net": f"{_TRAIN} model=opponent",
-    **{net: f"{_TRAIN} model=opponent net={net}" for net in ("hand", "held", "adaptive")},
+    **{net: f"{_TRAIN} model=opponent net={net}" for net in ("hand", "adaptive")},
 }
 """The command that makes an artifact, by the name of its folder, of the folder around that, or by its kind: what an
 error about a missing or unusable one tells the user to run."""

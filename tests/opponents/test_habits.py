@@ -287,7 +287,7 @@ def test_weaker_hands_of_whole_boards_are_those_of_showdown_chances(text: str) -
 def test_people_rank_hands_against_strong_ones(board: str, first: str, second: str) -> None:
     """Suited connectors and draws win less from any hand than a king or a pair do, and more from strong hands."""
     public, (one, two) = parse_cards(board), (hand_index(*parse_cards(text)) for text in (first, second))
-    any_hand, strong = (by_strength(RULES, [public], people).of[0] for people in (False, True))
+    any_hand, strong = (by_strength(RULES, [public], people)[0] for people in (False, True))
     assert any_hand[one] < any_hand[two]
     assert strong[one] > strong[two]
     live = HOLDEM.live(public)

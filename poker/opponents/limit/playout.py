@@ -19,7 +19,7 @@ from poker.kernels.cards.strength import completion_ranks, completion_strength, 
 from poker.kernels.opponents import playout as kernel
 from poker.kernels.opponents.playout import LimitHand, Limits, LiveHands, Style
 from poker.kernels.types import Board, Floats, Singles
-from poker.opponents.inputs.held import shares_below
+from poker.opponents.hand_classes import shares_below
 from poker.opponents.limit.strength import board_strength
 from poker.opponents.responses import all_responses
 

@@ -25,7 +25,7 @@ from poker.kernels.cards.ranks import rank_board_hands
 from poker.kernels.cards.strength import completion_ranks, count_wins, live_hand_list
 from poker.kernels.opponents import weights as kernel
 from poker.kernels.types import Board, Floats, Singles
-from poker.opponents.inputs.held import shares_below
+from poker.opponents.hand_classes import shares_below
 
 
 class Strength(NamedTuple):

@@ -29,7 +29,6 @@ from models.opponent.nets import OpponentBatch, SmallNet, WideNet
 from models.opponent.shares import hands_before
 from models.opponent.table import bootstrap
 from models.training.export import Architecture, export_net
-from poker.agents.all_in import AllInPlayer
 from poker.game.betting import Betting
 from poker.game.cards import HOLDEM, parse_cards
 from poker.game.rules import CALL, FOLD
@@ -39,7 +38,6 @@ from poker.opponents.inputs import history
 from poker.opponents.inputs.limit import NAMES
 from poker.opponents.inputs.rows import write_rows
 from poker.opponents.model import Predictor, context_of, sized_class
-from poker.play.hand import play_hand
 from poker.run.errors import PokernetsError
 from poker.store.artifacts import MismatchedArtifactError, open_artifact
 from tests.commands import call_here
@@ -311,30 +309,6 @@ def test_habits_start_from_a_net_and_move_to_the_player(no_limit: tuple[Path, li
     assert called[1][..., 1].sum() > called[0][..., 1].sum()
 
 
-def test_hands_say_what_is_done_with_them(tmp_path: Path) -> None:
-    """Players who are all-in with their best hands: by strength that is known better than from frequencies alone, and
-    best by a net that reads the cards."""
-    rules, observed = load_rules("holdem_nolimit_2p"), []
-    players = [AllInPlayer(name="wild", share=0.5), AllInPlayer(name="calm", share=0.4)]
-    for number in range(400):
-        end = play_hand(players, HandState.deal(rules, np.random.default_rng(number)))
-        decisions = [(past, end.board[:0], action) for past, _, action in end.betting.turns() if past.street == 0]
-        observed.append(ObservedHand(number, ("wild", "calm"), decisions, end.hole_cards))
-    written(observed, tmp_path, betting="nolimit")
-    small = ("data.batch_rows=64", "net.dropout=0", "net.classes=9")
-    for name in ("hand", "held"):
-        call_here("train", "model=opponent", f"net={name}", "trainer.max_epochs=20", *small, *places(tmp_path))
-    losses = call_here("evaluate", "evaluate=opponent_given_hand", "learned_hands=100", *places(tmp_path))
-    alone, strength, own, _, to_come, at_hand, reading = losses.values()
-    assert reading < own < strength < alone
-    assert reading < at_hand == to_come < strength / 2  # before the flop there is one board
-    report = json.loads((tmp_path / "runs" / "opponent_given_hand" / "results.json").read_text())
-    assert report["shapes"]["before the flop"]["steepness"] > 1
-    less = report["models"]["the net alone"]["all"]["less_by_strength"]
-    assert 0 < less["interval_95"][0] < less["mean"] < less["interval_95"][1]
-    assert less["mean"] == pytest.approx(alone - strength)
-
-
 def test_inputs_of_a_row_come_from_the_rows_before_it(work: Path) -> None:
     rows = OpponentRows(rows_of(work), 0.2)
     changed = {name: column.copy() for name, column in rows.columns.items()}
@@ -385,8 +359,8 @@ def test_export_and_back(architecture: Architecture, tmp_path: Path) -> None:
     export_net(tmp_path / "n", OPPONENT_NET, architecture, net, stamp=STAMP, **artifact)
     loaded = load_opponent_net(tmp_path / "n")
     generator = torch.Generator().manual_seed(0)
-    features, hand, past, held = (torch.rand((40, size), generator=generator) for size in INPUT_SIZES.values())
-    batch = OpponentBatch(features, hand, past, held, torch.zeros(40, dtype=torch.int64))
+    features, hand, past = (torch.rand((40, size), generator=generator) for size in INPUT_SIZES.values())
+    batch = OpponentBatch(features, hand, past, torch.zeros(40, dtype=torch.int64))
     net.eval()
     torch.testing.assert_close(loaded(batch), net(batch).detach(), atol=1e-6, rtol=0)
     export_net(tmp_path / "n", OPPONENT_NET, architecture, net, stamp={**STAMP, "feature_hash": "x"}, **artifact)
