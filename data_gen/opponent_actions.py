@@ -54,7 +54,6 @@ class ActionRows:
                 columns["player"].append(players.setdefault(hand.names[seat], len(players)))
                 columns["seat"].append(seat)
                 columns["board"].append([*board, *[NO_CARD] * (MAX_BOARD - len(board))])
-                columns["held"].append(hand.held[seat] if hand.held else (NO_CARD, NO_CARD))
                 columns["spot"].append(0 if betting.rules.is_limit else spot_index(spot_of(betting)))
                 columns["hand"].append(number)
                 columns["time"].append(hand.time)

@@ -30,13 +30,11 @@ _BATCH = 250
 
 @dataclass(frozen=True)
 class ObservedHand:
-    """A finished hand: `decisions` are (betting before, board on the table, action), only those taken in turn; `held`
-    are the cards of all players, empty if they are not to be learned from."""
+    """A finished hand: `decisions` are (betting before, board on the table, action), only those taken in turn."""
 
     time: int
     names: tuple[str, ...]
     decisions: list[tuple[Betting, tuple[int, ...], int]]
-    held: tuple[tuple[int, ...], ...] = ()
 
 
 Observe = Callable[[list[Any]], tuple[list[ObservedHand], Problems]]
@@ -85,8 +83,7 @@ def _replayed(batch: list[RawHand]) -> tuple[list[ObservedHand], Problems]:
 class HandHistories:
     """Hold'em hands of one kind of betting from a file, or from all files of a directory, in any format that is read.
 
-    Cards count where all of a hand's are known: those shown at showdowns alone are no sample. Players of Bovada's
-    hands, which name nobody, are others in every hand.
+    Players of Bovada's hands, which name nobody, are others in every hand.
     """
 
     expected_hands = None
@@ -115,8 +112,7 @@ def _observed(betting: str, batch: list[PlayedHand]) -> tuple[list[ObservedHand]
             continue
         anonymous = hand.details.get("venue") == "Bovada"
         names = tuple(f"{hand.number} {name}" if anonymous else name for name in hand.names)
-        held = hand.state.hole_cards if all(hand.state.hole_cards) else ()
-        observed.append(ObservedHand(_time(hand), names, _decisions(hand.state), held))
+        observed.append(ObservedHand(_time(hand), names, _decisions(hand.state)))
     return observed, problems
 
 
@@ -179,7 +175,7 @@ class SelfPlay:
             end = play_hand([self._agents[name] for name in seated], HandState.deal(self._game, rng))
             nights = number // self._session
             now = tuple(f"{name} {nights}" if nights else name for name in seated)
-            yield ObservedHand(number, now, _decisions(end), end.hole_cards)
+            yield ObservedHand(number, now, _decisions(end))
 
 
 def _as_played(hands: list[ObservedHand]) -> tuple[list[ObservedHand], Problems]:

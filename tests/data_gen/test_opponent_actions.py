@@ -157,7 +157,6 @@ def test_after_a_session_everybody_is_somebody_new(tmp_path: Path) -> None:
     sessions = [set(artifact.arrays[NAMES][player[hand // 30 == number]]) for number in range(3)]
     assert not sessions[0] & sessions[1] | sessions[1] & sessions[2]
     assert {name.partition(" ")[0] for name in sessions[1]} <= set(chosen_agents())
-    assert (artifact.arrays["held"] < 52).all()
 
 
 def chosen_agents() -> list[str]:

@@ -38,7 +38,6 @@ COLUMNS: ColumnTypes = {
     "player": Column(np.int32),  # row of `names`
     "seat": Column(np.uint8, within=(0, MAX_PLAYERS)),  # position, 0 the first blind
     "board": Column(np.uint8, (MAX_BOARD,), (0, NUM_CARDS), NO_CARD),  # cards on the table, NO_CARD beyond them
-    "held": Column(np.uint8, (2,), (0, NUM_CARDS), NO_CARD),  # the player's cards, NO_CARD where they are not known
     "spot": Column(np.uint16, within=(0, math.prod(SPOTS))),  # of `poker.opponents.inputs.no_limit.SPOTS`; 0 in limit
     "hand": Column(np.int32),  # 0, 1, ... without gaps
     "time": Column(np.int64),  # of the hand, never falling
