@@ -25,18 +25,24 @@ def in_own_folder(config: DictConfig) -> DictConfig:
 
 
 class SweepTable(Callback):
-    """Prints a line for each job at the end of a sweep: its result, if that is a number, and its overrides."""
+    """Prints a line for each job of a sweep: its result, if that is a number, and its overrides.
+
+    Hydra ends a sweep in which a job failed with that job's error; then the table follows every job from there on.
+    """
 
     def __init__(self) -> None:
-        self._rows: list[str] = []
+        self._rows, self._failed = [f"{'result':>12}  settings"], False
 
     def on_job_end(self, config: DictConfig, job_return: JobReturn, **kwargs: Any) -> None:
-        """Note the job."""
+        """Note the result of a job."""
         completed = job_return.status is JobStatus.COMPLETED
         result = job_return.return_value if completed else "failed"
         text = f"{result:.6g}" if isinstance(result, float) else str(result or "")
         self._rows.append(f"{text:>12}  {' '.join(job_return.overrides or ())}")
+        self._failed = self._failed or not completed
+        if self._failed and is_sweep():
+            self.on_multirun_end(config)
 
     def on_multirun_end(self, config: DictConfig, **kwargs: Any) -> None:
         """Print the lines in the order in which the jobs ran."""
-        print("\n".join([f"{'result':>12}  settings", *self._rows]), file=sys.stderr)
+        print("\n".join(self._rows), file=sys.stderr)

@@ -190,8 +190,11 @@ def test_matches_of_a_sweep_are_kept_apart_and_fail_alone(tmp_path: Path) -> Non
     assert Results.returned == pytest.approx(means)
     table = done.stderr[done.stderr.index("settings") :].splitlines()[1:3]
     assert [float(line.split()[0]) for line in table] == pytest.approx(means, rel=1e-5)
-    line = refused("evaluate", *command, "session=0,1", f"runs={tmp_path}/failed")
-    assert "`hands` and `session` must be at least 1" in line
+    done = run_here("evaluate", *command, "session=0,1", f"runs={tmp_path}/failed")
+    assert done.returncode == 2
+    assert "`hands` and `session` must be at least 1" in done.stderr.splitlines()[-1]
+    table = done.stderr[done.stderr.rindex("settings") :].splitlines()[1:3]
+    assert [line.split()[0] == "failed" for line in table] == [True, False]
     assert len(list((tmp_path / "failed").rglob("results.json"))) == 1
 
 
