@@ -42,6 +42,7 @@ def one_line_errors(main: Callable[P, T]) -> Callable[P, T]:
     def run(*args: P.args, **kwargs: P.kwargs) -> T:
         if isinstance(sys.stdout, TextIOWrapper):  # a terminal in ASCII has no ±
             sys.stdout.reconfigure(errors="replace")
+        before = os.environ.get(_FULL_ERROR, "0")
         os.environ[_FULL_ERROR] = "1"  # Hydra passes errors on instead of printing them
         try:
             return main(*args, **kwargs)
@@ -59,6 +60,8 @@ def one_line_errors(main: Callable[P, T]) -> Callable[P, T]:
                 raise
             print(f"error: {printable(message)}", file=sys.stderr)
             sys.exit(2)
+        finally:
+            os.environ[_FULL_ERROR] = before
 
     return run
 

@@ -35,6 +35,8 @@ def demo(folder: Path, **changes: Any) -> dict[str, Any]:
         "session": 10,
         "seed": 1,
         "aivat": False,
+        "fallback": None,
+        "values": None,
         "cluster": LocalCluster(1),
         "fresh": False,
         "out": str(folder / "runs"),
