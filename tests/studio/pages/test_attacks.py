@@ -6,8 +6,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
-import pytest
-
 from tests.studio.pages.serving import Client, Server, serving
 
 
@@ -123,6 +121,7 @@ def test_no_file_of_a_server_has_its_token(tmp_path: Path) -> None:
     assert not [file for file in written if b"abc123xyz" in file.read_bytes()]
 
 
-def test_agents_that_cannot_be_built_start_no_server(tmp_path: Path) -> None:
-    with pytest.raises(AssertionError, match=rf"\['error: no blueprint at {tmp_path}/none/blueprint[^']*\\n'\]"):
-        Server(f"artifacts={tmp_path}/none", f"runs={tmp_path}")
+def test_agents_that_cannot_be_built_end_the_server(tmp_path: Path) -> None:
+    server = Server(f"artifacts={tmp_path}/none", f"runs={tmp_path}")
+    assert server.wait() == 2
+    assert server.lines[-1].startswith(f"error: no blueprint at {tmp_path}/none/blueprint")
