@@ -6,8 +6,10 @@ line names artifacts, a scale, an experiment or a game that the bundle does not 
 """
 
 import os
+import re
 import runpy
 import sys
+from pathlib import Path
 from typing import NamedTuple
 
 from pokernets import ROOT, TRAINED, __version__, unsupported
@@ -15,6 +17,8 @@ from pokernets import ROOT, TRAINED, __version__, unsupported
 _OTHERS = ("artifacts=", "scale=", "experiment=")
 _BUNDLED = "game=holdem_nolimit_2p"
 _KERNELS = "kernels"
+_PLAIN = re.compile(r"[\w./-]+")
+"""Values that Hydra's grammar takes without quotes."""
 _COMPILES = "compile all kernels for this machine, once"
 
 
@@ -65,20 +69,37 @@ def main() -> None:
         compile_missing()
     elif verb is not None:
         os.environ["POKERNETS_STARTED_BY"] = "pokernets"  # before `poker.run.commands` is imported
-        sys.argv = [str(ROOT / verb.script), *overrides(verb, arguments)]
-        runpy.run_path(sys.argv[0], run_name="__main__")
+        _run(verb.script, overrides(verb, arguments))
     else:
         print(f"error: pokernets has no `{name}`; it has {', '.join([*VERBS, _KERNELS])}", file=sys.stderr)
         sys.exit(2)
 
 
+def _run(script: str, arguments: list[str]) -> None:
+    """Run an entry point as Python runs it.
+
+    In an installation it is a module of this package: the folder of a script would be searched first, and it holds
+    `models` and `conf`, names that a user's project may have too.
+    """
+    sys.argv = [str(ROOT / script), *arguments]
+    if Path(__file__).parent == ROOT:
+        module = script.partition("/")[0].removesuffix(".py")
+        runpy.run_module(f"{__package__}.{module}", run_name="__main__", alter_sys=True)
+    else:
+        runpy.run_path(sys.argv[0], run_name="__main__")
+
+
 def overrides(verb: Verb, arguments: list[str]) -> list[str]:
     """The arguments of the entry point for those of the verb."""
     chosen = [f"{verb.group}={verb.option}"] if verb.option else []
-    if verb.first and arguments and "=" not in arguments[0] and arguments[0][0] not in "+~-":
-        from conf.compose import overrides_of  # noqa: PLC0415 (Hydra, which takes time to import)
+    words = [at for at, argument in enumerate(arguments) if not argument.startswith("-")]
+    if verb.first and words and "=" not in (value := arguments[words[0]]) and value[0] not in "+~":
+        arguments = list(arguments)
+        arguments[words[0]] = f"{verb.first}={value}"
+        if not _PLAIN.fullmatch(value):
+            from conf.compose import overrides_of  # noqa: PLC0415 (Hydra, which takes time to import)
 
-        arguments = [*overrides_of({verb.first: arguments[0]}), *arguments[1:]]
+            arguments[words[0] : words[0] + 1] = overrides_of({verb.first: value})
     other_game = any(argument.startswith("game=") and argument != _BUNDLED for argument in arguments)
     if verb.seats and not other_game and not any(argument.startswith(_OTHERS) for argument in arguments):
         chosen += ["scale=laptop", f"artifacts={TRAINED / 'laptop.bundle'}"]
