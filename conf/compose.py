@@ -74,9 +74,8 @@ def message_of(error: BaseException) -> str:
     for cause in _causes(error):
         if isinstance(cause, PokernetsError):
             return str(cause)
-        if isinstance(cause, OSError) and not isinstance(
-            cause, HydraException
-        ):  # a full disk, a folder that nobody may write to
+        # a full disk, a folder that nobody may write to
+        if isinstance(cause, OSError) and not isinstance(cause, HydraException):
             place = f"{cause.filename}: " if cause.filename else ""
             remedy = _FREE_SPACE if cause.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG) else ""
             return f"{place}{cause.strerror or cause}; {remedy}{_KEPT}"

@@ -12,14 +12,11 @@ from typing import TYPE_CHECKING, Any
 from poker.run.atomic import MANIFEST, bundle_of, take_back
 from poker.run.commands import GET_A_BUNDLE
 from poker.store.folders import (
-    SCHEMA,
     Artifact,
     ArtifactError,
     CorruptArtifactError,
     MismatchedArtifactError,
     MissingArtifactError,
-    MissingFileError,
-    ReplacedArtifactError,
     canonical_json,
     file_sha256,
     fingerprint_of,
@@ -33,14 +30,11 @@ if TYPE_CHECKING:
     from poker.store.bundle import Bundle
 
 __all__ = [
-    "SCHEMA",
     "Artifact",
     "ArtifactError",
     "CorruptArtifactError",
     "MismatchedArtifactError",
     "MissingArtifactError",
-    "MissingFileError",
-    "ReplacedArtifactError",
     "artifact_exists",
     "artifacts_in",
     "canonical_json",

@@ -55,9 +55,19 @@ def cluster(machines: Any) -> RayCluster:
     return RayCluster(machines.address)
 
 
-def slow_place(number: int) -> tuple[int, str]:
+def slow(number: int) -> int:
     time.sleep(0.3)
-    return number, importlib.import_module("ray").get_runtime_context().get_node_id()
+    return number
+
+
+def place_once_all_are_there(folder: Path, number: int) -> tuple[int, str]:
+    """The machine of a task, which waits for tasks on both machines, up to a minute."""
+    machine = importlib.import_module("ray").get_runtime_context().get_node_id()
+    (folder / machine).touch()
+    for _ in range(600):
+        if len(list(folder.iterdir())) < 2:
+            time.sleep(0.1)
+    return number, machine
 
 
 def written(folder: Path, number: int) -> int:
@@ -77,9 +87,9 @@ def places_of(folder: Path, number: int) -> list[Path]:
     return [folder / str(number), folder / str(number + 100)]
 
 
-def test_every_task_once_on_both_machines(cluster: RayCluster) -> None:
+def test_every_task_once_on_both_machines(cluster: RayCluster, tmp_path: Path) -> None:
     assert cluster.workers == 2
-    places = list(cluster.run(Work(Given(slow_place)), range(10)))
+    places = list(cluster.run(Work(Given(partial(place_once_all_are_there, tmp_path))), range(10)))
     assert sorted(number for number, _ in places) == list(range(10))
     assert len({machine for _, machine in places}) == 2
 
@@ -177,8 +187,8 @@ def test_a_machine_that_is_lost_takes_nothing_along(machines: Any, capsys: pytes
     machine = machines.add_node(num_cpus=1, object_store_memory=10**8)
     machines.wait_for_nodes()
     results = []
-    for result in RayCluster(machines.address, workers=3).run(Work(Given(slow_place)), range(20)):
-        results.append(result[0])
+    for result in RayCluster(machines.address, workers=3).run(Work(Given(slow)), range(20)):
+        results.append(result)
         if len(results) == 6:
             machines.remove_node(machine, allow_graceful=False)
     assert sorted(results) == list(range(20))
