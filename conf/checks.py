@@ -26,9 +26,9 @@ def check(node: Any) -> None:
     if isinstance(node, dict) and "_target_" in node:
         hints = _hints(get_object(node["_target_"]))
         for key, value in node.items():
-            wanted = _range(key, value) or _kind(value, hints.get(key, Any))
-            if wanted:
-                raise PokernetsError(f"{node['_target_']}: '{key}' must be {wanted}, not {value!r}")
+            expected = _range(key, value) or _kind(value, hints.get(key, Any))
+            if expected:
+                raise PokernetsError(f"{node['_target_']}: '{key}' must be {expected}, not {value!r}")
     for value in node.values() if isinstance(node, dict) else node if isinstance(node, list) else ():
         check(value)
 

@@ -22,7 +22,7 @@ from poker.run.errors import PokernetsError, disk_full_at
 MANIFEST = "manifest.json"
 """The file without which a folder of an artifact does not count."""
 SUFFIX = ".bundle"
-"""Of the names of bundles, files that stand for a folder of artifacts (`poker.store.bundle`)."""
+"""Suffix of bundles, files that stand for a folder of artifacts (`poker.store.bundle`)."""
 _DAY = 86_400  # seconds
 
 

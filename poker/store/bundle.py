@@ -69,7 +69,11 @@ class Bundle:
         return {name: str(entry["fingerprint"]) for name, entry in {**self.artifacts, **self.recipes}.items()}
 
     def place(self, name: str) -> Path:
-        """Where the artifact lies, or is to be made; MissingArtifactError if the bundle does not have it."""
+        """Return the folder of an artifact, which is made there if the bundle has only its recipe.
+
+        Raises:
+            MissingArtifactError: the bundle has neither.
+        """
         if name not in self.fingerprints:
             seated = ", ".join(self.seats)
             problem = f"no {name} at {self.file / name}; the bundle seats {seated} and agents that need no artifacts"

@@ -15,7 +15,7 @@ from poker.search.round_solver import NodePolicy
 
 
 class Searched(NamedTuple):
-    """Where a state is solved: the `search` of its player, and the board that is solved."""
+    """The search of the player to act in a state, and the canonical board on which it is solved."""
 
     search: NestedSearch
     board: CanonicalBoard
