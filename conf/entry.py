@@ -93,11 +93,9 @@ def run(config: DictConfig, node: DictConfig) -> Any:
 @contextmanager
 def recorded(config: DictConfig, settings: Any) -> Iterator[None]:
     """Let records made inside the block hold these plain `settings`, a part of `config`, and the command line."""
-    folders = {name: str(config[name]) for name in ("artifacts", "outputs", "runs")}
-    named = {
-        name: folder for name, folder in folders.items() if not Path(folder).is_file()
-    }  # a bundle has its own name
-    with configured(settings, named, command_line()):
+    places = {name: str(config[name]) for name in ("artifacts", "outputs", "runs")}
+    folders = {name: place for name, place in places.items() if not Path(place).is_file()}  # a bundle has its own name
+    with configured(settings, folders, command_line()):
         yield
 
 

@@ -94,16 +94,20 @@ def overrides(verb: Verb, arguments: list[str]) -> list[str]:
     chosen = [f"{verb.group}={verb.option}"] if verb.option else []
     words = [at for at, argument in enumerate(arguments) if not argument.startswith("-")]
     if verb.first and words and "=" not in (value := arguments[words[0]]) and value[0] not in "+~":
-        arguments = list(arguments)
-        arguments[words[0]] = f"{verb.first}={value}"
-        if not _PLAIN.fullmatch(value):
-            from conf.compose import overrides_of  # noqa: PLC0415 (Hydra, which takes time to import)
-
-            arguments[words[0] : words[0] + 1] = overrides_of({verb.first: value})
+        arguments = [*arguments[: words[0]], _override(verb.first, value), *arguments[words[0] + 1 :]]
     other_game = any(argument.startswith("game=") and argument != _BUNDLED for argument in arguments)
     if verb.seats and not other_game and not any(argument.startswith(_OTHERS) for argument in arguments):
-        chosen += ["scale=laptop", f"artifacts={TRAINED / 'laptop.bundle'}"]
+        chosen += ["scale=laptop", _override("artifacts", str(TRAINED / "laptop.bundle"))]
     return [*chosen, *arguments]
+
+
+def _override(key: str, value: str) -> str:
+    """KEY=VALUE in Hydra's grammar, with quotes where it needs them."""
+    if _PLAIN.fullmatch(value):
+        return f"{key}={value}"
+    from conf.compose import overrides_of  # noqa: PLC0415 (Hydra, which takes time to import)
+
+    return overrides_of({key: value})[0]
 
 
 def _usage() -> str:

@@ -18,6 +18,7 @@ from typing import NamedTuple
 import numpy
 import pytest
 
+from conf.compose import compose
 from models.training.inference import LEAF_NET
 from poker.store.artifacts import open_artifact
 from pokernets import TRAINED, __version__
@@ -225,3 +226,8 @@ def test_messages_name_the_command(installed: Installed) -> None:
 )
 def test_verbs_give_the_entry_points_their_overrides(verb: str, arguments: list[str], passed_on: list[str]) -> None:
     assert overrides(VERBS[verb], arguments) == passed_on
+
+
+def test_an_installation_may_lie_in_a_folder_with_spaces(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pokernets.command.TRAINED", Path("/my tools (1)"))
+    assert compose("evaluate", overrides(VERBS["match"], [])).artifacts == "/my tools (1)/laptop.bundle"

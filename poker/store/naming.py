@@ -1,7 +1,7 @@
-"""Dotted names as configuration, manifests and records hold them: those of a clone.
+"""Dotted names as exported nets and manifests hold them: those of a clone.
 
 The wheel holds the packages of a clone inside `pokernets` (`pokernets/wheel.py`), so that a user's own `models` or
-`conf` stay importable; `_target_: models.leaf.module.LeafModule` names the same class in both.
+`conf` stay importable. A net that says `models.training.mlp.Mlp` is loaded in both.
 """
 
 from pathlib import Path

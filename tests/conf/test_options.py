@@ -94,13 +94,6 @@ def _named(node: Any) -> Any:
     return [_named(value) for value in node] if isinstance(node, list) else node
 
 
-def test_settings_of_a_search_are_those_of_all_agents_that_solve() -> None:
-    names = [name for name in choices("agents") if name.startswith(("depth_limited", "naive")) and "ring" not in name]
-    agents = compose("evaluate", [f"agents=[{','.join(names)}]"]).agent
-    assert len(names) >= 4
-    assert all(agents[name].search == agents[names[0]].search for name in names)
-
-
 @pytest.mark.parametrize(
     ("overrides", "seconds"),
     [([], 3.0), (["search=workstation"], 3.0), (["search.seconds_per_decision=null"], None)],
