@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -204,12 +205,12 @@ def test_a_job_that_loses_a_worker_and_a_machine_makes_the_same_bytes(machines: 
     on_ray = (*common, "cluster=ray", f"cluster.address={machines.address}", f"job.output={tmp_path}/ray")
     job = subprocess.Popen([sys.executable, "-m", "data_gen", *on_ray], cwd=ROOT, stderr=subprocess.PIPE, text=True)
     _until_shards(job, tmp_path / "ray", 1)
-    os.kill(_workers()[0], signal.SIGKILL)
+    os.kill(_a_worker(job), signal.SIGKILL)
     _until_shards(job, tmp_path / "ray", 4)
     machines.remove_node(machine, allow_graceful=False)
     _, said = job.communicate(timeout=900)
     assert job.returncode == 0, said
-    assert said.count("a worker was lost") == 2
+    assert "a worker was lost" in said  # once or twice: the job may end before Ray misses the machine
     assert digests(tmp_path / "ray") == digests(tmp_path / "local")
 
 
@@ -219,10 +220,14 @@ def _until_shards(job: "subprocess.Popen[str]", folder: Path, count: int) -> Non
         time.sleep(0.05)
 
 
-def _workers() -> list[int]:
-    """Processes of actors that work."""
-    names = {path.parent.name: path.read_bytes() for path in Path("/proc").glob("[0-9]*/cmdline")}
-    return [int(number) for number, name in names.items() if name.startswith(b"ray::_Actor.do")]
+def _a_worker(job: "subprocess.Popen[str]") -> int:
+    """Process of an actor that works."""
+    while job.poll() is None:
+        for path in Path("/proc").glob("[0-9]*/cmdline"):
+            with suppress(OSError):  # the process has ended since
+                if path.read_bytes().startswith(b"ray::_Actor.do"):
+                    return int(path.parent.name)
+    raise AssertionError("the job ended before a worker was seen")
 
 
 def test_a_match_has_the_same_hands(machines: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
