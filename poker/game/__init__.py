@@ -1,7 +1,7 @@
-"""The games: cards and boards, rules, betting, and the state of a hand.
+"""The rules of poker: cards, boards, betting, and the state of a hand.
 
-Read `state.py` first: `HandState` is what everybody plays with, a board and a `Betting` under `Rules`; `cards.py` has
-the numbers of cards and hands, and the `CanonicalBoard` that is made once, where a board enters. `beliefs.py` updates
-the ranges of all players, `odds.py` says what a call costs. Hold'em with two to ten players and games of one card each
-(Kuhn, Leduc) are all `Rules`.
+Read `state.py` first. A `HandState` is a board and a `Betting` under some `Rules`, and all agents play with it.
+`cards.py` numbers cards and hands, and defines `CanonicalBoard`, which is computed once for each board that enters the
+program. `beliefs.py` updates the ranges of all players. `odds.py` computes pot odds. `Rules` describes hold'em with two
+to ten players and one-card games such as Kuhn and Leduc poker.
 """

@@ -1,8 +1,8 @@
-"""Ranges of all players, given what everybody saw: one weight per hand, updated by Bayes' rule.
+"""Ranges of all players given the public actions and the board, updated by Bayes' rule.
 
-Ranges are float32 [P, H] and public: they follow from the actions and the board alone, never from the searcher's own
-cards, so the searcher's range is what an observer who knows its strategy believes. A row sums to 1. Card removal
-between the two hands is left to the solver.
+Ranges are float32 [P, H], one weight per player and hand, and each row sums to 1. They follow from public information
+alone and never from the searcher's own cards. The searcher's row is therefore the range that an observer who knows its
+strategy would compute. The solver, not this module, accounts for cards shared between the two hands.
 """
 
 import numpy as np
@@ -13,15 +13,31 @@ from poker.kernels.types import Board, Ranges, Singles
 
 
 def start_ranges(rules: Rules) -> Ranges:
-    """Ranges before the first action: every hand is equally likely."""
+    """Return the ranges before the first action, in which every hand is equally likely.
+
+    Args:
+        rules: the game.
+
+    Returns:
+        float32 [P, H] uniform ranges; each row sums to 1.
+    """
     return np.full((rules.num_players, rules.num_hands), 1.0 / rules.num_hands, dtype=np.float32)
 
 
 def observe_action(ranges: Ranges, player: int, probs: Singles, noise: float) -> Ranges:
-    """Ranges after `player` took an action that it takes with `probs` [H].
+    """Update the range of one player after an action.
 
-    The action is explained by the strategy with probability 1 - `noise` and by chance otherwise, so that a model of the
-    opponent that is a little wrong rules no hand out. An action that no hand takes leaves the range as it was.
+    We assume that the player follows the given strategy with probability 1 - `noise` and acts at random otherwise. A
+    slightly wrong opponent model therefore rules out no hand. An action that no hand takes leaves the range unchanged.
+
+    Args:
+        ranges: [P, H] ranges before the action; not modified.
+        player: the player who acted.
+        probs: [H] probability with which each hand takes the action.
+        noise: probability of a random action, 0 to 1.
+
+    Returns:
+        [P, H] ranges after the action.
     """
     updated = ranges.copy()
     weights = updated_range(ranges[player], (1.0 - noise) * probs + noise)
@@ -31,18 +47,41 @@ def observe_action(ranges: Ranges, player: int, probs: Singles, noise: float) ->
 
 
 def likelihood(weights: Singles, probs: Singles) -> float:
-    """How likely an action is over a range [H] of hands that take it with `probs` [H]."""
+    """Compute the probability of an action, averaged over a range.
+
+    Args:
+        weights: [H] range of the player who acts; it need not sum to 1.
+        probs: [H] probability with which each hand takes the action.
+
+    Returns:
+        The probability, 0 to 1.
+    """
     return float(weights @ probs / weights.sum(dtype=np.float64))
 
 
 def relative(weights: Singles) -> Singles:
-    """[H] weights of hands relative to the likeliest one."""
+    """Scale a range so that its most likely hand has weight 1.
+
+    Args:
+        weights: [H] weights of hands.
+
+    Returns:
+        [H] weights divided by the largest one.
+    """
     scaled: Singles = weights / max(weights.max(), np.float32(1e-30))
     return scaled
 
 
 def observe_board(ranges: Ranges, board: Board) -> Ranges:
-    """Ranges after cards were dealt: hands that hold one of them are gone; a range left empty becomes uniform."""
+    """Remove hands that conflict with the board from all ranges.
+
+    Args:
+        ranges: [P, H] ranges before the cards were dealt; not modified.
+        board: all board cards, as hold'em card numbers.
+
+    Returns:
+        [P, H] ranges with rows that sum to 1. A range left without a hand becomes uniform over the possible hands.
+    """
     live = HOLDEM.live(board)
     uniform = (live / np.float32(live.sum())).astype(np.float32)
     updated = [updated_range(weights, live) for weights in ranges]

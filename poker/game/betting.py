@@ -1,20 +1,21 @@
-"""The betting of one hand, without cards: the one implementation of the betting rules.
+"""The betting of one hand, without cards: the only implementation of the betting rules.
 
-`Betting` is immutable: `apply` returns the next state. The rules are those of cash tables:
+`Betting` is immutable, and `apply` returns the next state. The rules follow cash games:
 
 - A no-limit raise adds at least the largest raise of the street so far, and at least the big blind, to the highest
-  total. Limit raises add the raise size of the street; their number per street is capped.
-- Going all-in is always enough to bet or raise, also below the minimum. A short all-in does not reopen the betting:
-  a player who has acted on the street and since then faces less than a full raise may only call or fold. A full raise
-  is the smallest one that may be made, in limit games half of it; short all-ins that together reach it reopen the
-  betting (TDA rule 47; Robert's Rules of Poker, no-limit rule 3). Posting a blind is not acting. PokerKit 0.7.7
-  differs: it looks at the last short all-ins alone, and compares them with the largest raise, not with the big blind.
+  total. A limit raise adds the raise size of the street. The number of limit raises per street is capped.
+- A player may always bet or raise all-in, even below the minimum. A short all-in does not reopen the betting: a player
+  who has acted on the street and since then faces less than a full raise may only call or fold. A full raise is the
+  smallest legal raise, and half of it in limit games. Several short all-ins that together reach a full raise reopen the
+  betting (TDA rule 47; Robert's Rules of Poker, no-limit rule 3). Posting a blind does not count as acting. PokerKit
+  0.7.7 differs: it considers only the last short all-ins and compares them with the largest raise, not with the big
+  blind.
 - Nobody may raise when no other player left in the hand has chips beyond the highest total.
-- A blind above the stack is posted all-in. With more than two players the whole big blind is called and raised all the
-  same (`Rules.opening`). A player who covers all others with the blind alone is not asked to act.
+- A blind larger than the stack is posted all-in. With more than two players the others still call and raise the whole
+  big blind (`Rules.opening`). A player whose blind covers all others has no decision.
 
-Two players, and players with equal stacks, cannot meet a difference from the dealer of the ACPC; the games in which it
-has rules of its own are `AcpcRules`.
+Games with two players or with equal stacks play the same under the dealer of the ACPC. `AcpcRules` covers the games in
+which that dealer differs.
 """
 
 import re
@@ -30,11 +31,18 @@ NOBODY = -1
 
 
 class IllegalAction(PokernetsError):  # noqa: N818 (the name says what was done, not what was raised)
-    """An action or a betting string that the rules do not allow here; the message says what was legal."""
+    """An action or betting string that the rules do not allow; the message lists the legal actions."""
 
 
 class Legal(NamedTuple):
-    """Actions open to the player to act; calling (checking) is always allowed, the totals are 0 when raising is not."""
+    """The legal actions of the player to act, who may always call or check.
+
+    Attributes:
+        fold: whether folding is legal.
+        call: whether calling or checking is legal; false only when the hand is over.
+        min_raise: smallest legal raise-to total in chips; 0 if the player may not raise.
+        max_raise: largest legal raise-to total in chips; 0 if the player may not raise.
+    """
 
     fold: bool
     call: bool
@@ -42,6 +50,7 @@ class Legal(NamedTuple):
     max_raise: int
 
     def allows(self, action: int) -> bool:
+        """Return whether `action` (FOLD, CALL or a raise-to total) is legal."""
         if action == FOLD:
             return self.fold
         if action == CALL:
@@ -49,6 +58,7 @@ class Legal(NamedTuple):
         return action > 0 and self.min_raise <= action <= self.max_raise
 
     def __str__(self) -> str:
+        """Describe the legal actions for an error message."""
         names = ["fold"] * self.fold + ["call"] * self.call
         if self.max_raise:
             same = self.min_raise == self.max_raise
@@ -58,10 +68,23 @@ class Legal(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Betting:
-    """Public betting state. `committed` holds all chips a player has put in during the hand, blinds included.
+    """The public betting state of a hand.
 
-    `actions[street]` and `actors[street]` run in parallel up to the current street. When everybody is all-in, `street`
-    jumps to the last one. The fields from `waiting` on are bookkeeping of the current street; bit i is player i.
+    `actions[street]` and `actors[street]` run in parallel up to the current street. When all players are all-in,
+    `street` jumps to the last one. The fields from `waiting` on describe only the current street, and bit i stands for
+    player i.
+
+    Attributes:
+        rules: the game.
+        street: current street, 0 before the flop.
+        committed: [P] chips that each player has put in during the hand, blinds included.
+        folded: [P] whether each player has folded.
+        to_act: the player to act, or NOBODY.
+        actions: actions of each street in order.
+        actors: the players who took those actions.
+        num_raises: bets and raises on the current street.
+        waiting: bit mask of players who still have to act on this street.
+        largest_raise: chips added by the largest raise of this street.
     """
 
     rules: Rules
@@ -77,12 +100,28 @@ class Betting:
 
     @classmethod
     def start(cls, rules: Rules) -> "Betting":
+        """Return the state after the blinds, before the first action.
+
+        Args:
+            rules: the game.
+        """
         committed = tuple(map(min, rules.blinds, rules.stacks))
         return cls._open_street(rules, 0, committed, (False,) * rules.num_players, ((),), ((),))
 
     @classmethod
     def at_street(cls, rules: Rules, street: int, committed: Iterable[int]) -> "Betting":
-        """The start of a later street after unrecorded betting; the root of a subgame with a given pot."""
+        """Return the start of a later street, without a record of earlier betting.
+
+        This is the root of a subgame with a given pot.
+
+        Args:
+            rules: the game.
+            street: the street that begins.
+            committed: [P] chips that each player has put in before it.
+
+        Raises:
+            IllegalAction: the street does not exist, or the totals do not fit the stacks or each other.
+        """
         totals = tuple(committed)
         if not 0 <= street < rules.num_streets or len(totals) != rules.num_players:
             raise IllegalAction(f"no street {street} with totals {totals} in the game `{rules.name}`")
@@ -103,7 +142,7 @@ class Betting:
         actions: tuple[tuple[int, ...], ...],
         actors: tuple[tuple[int, ...], ...],
     ) -> "Betting":
-        """The first decision of `street`, or the end of the hand when fewer than two players can still bet."""
+        """Return the first decision of `street`, or the end of the hand when fewer than two players can still bet."""
         stacks = rules.stacks
         live_stacks = sorted(stacks[i] for i in range(rules.num_players) if not folded[i])
         if len(live_stacks) == 1:
@@ -123,6 +162,7 @@ class Betting:
 
     @property
     def is_over(self) -> bool:
+        """Whether the hand is over."""
         return self.to_act < 0
 
     @property
@@ -132,18 +172,18 @@ class Betting:
 
     @property
     def pot(self) -> int:
-        """All chips committed, a bet that nobody has called included."""
+        """Chips committed by all players, including an uncalled bet."""
         return sum(self.committed)
 
     @property
     def called(self) -> tuple[int, ...]:
-        """[P] chips that each player has committed, without a bet that nobody called."""
+        """[P] chips that each player has committed, without an uncalled bet."""
         most = sorted(self.committed)[-2]
         return tuple(min(chips, most) for chips in self.committed)
 
     @property
     def to_call(self) -> int:
-        """Chips the player to act must add to stay in (at most the rest of the stack); 0 when the hand is over."""
+        """Chips that the player to act must add to stay in, at most the rest of the stack; 0 when the hand is over."""
         player = self.to_act
         if player < 0:
             return 0
@@ -151,7 +191,7 @@ class Betting:
 
     @property
     def highest(self) -> int:
-        """The total to match. A player whose blind covers all others, who are all-in, need not complete it."""
+        """The total to match in chips; a player whose blind covers all others, who are all-in, need not complete it."""
         highest = max(self.committed)
         opening = self.rules.opening
         if highest >= opening or self.street:
@@ -160,7 +200,11 @@ class Betting:
         return highest if covers else opening
 
     def legal(self, reopened: bool = False) -> Legal:
-        """Legal actions; with `reopened`, as if the betting were open to everybody."""
+        """Return the legal actions of the player to act.
+
+        Args:
+            reopened: compute them as if the betting were open to everybody.
+        """
         player = self.to_act
         if player < 0:
             return Legal(False, False, 0, 0)
@@ -177,7 +221,7 @@ class Betting:
 
     @property
     def _full_raise(self) -> int:
-        """Chips that a raise adds to the highest total, at least."""
+        """The smallest number of chips by which a full raise exceeds the highest total."""
         rules = self.rules
         if rules.betting == LIMIT:
             return rules.raise_sizes[self.street]
@@ -186,14 +230,14 @@ class Betting:
         return max(self.largest_raise, rules.big_blind, 1)
 
     def _is_open(self, to_call: int) -> bool:
-        """Whether the player to act may raise if the chips allow it."""
+        """Return whether the player to act may raise if the chips allow it."""
         rules = self.rules
         if self.num_raises == 0 or rules.any_raise_reopens or self.to_act not in self.actors[-1]:
             return True
         return to_call * (2 if rules.betting == LIMIT else 1) >= self._full_raise
 
     def _others_beyond(self, highest: int) -> bool:
-        """Whether another player left in the hand has chips beyond `highest`, or, to the dealer of the ACPC, any."""
+        """Return whether another player left has chips beyond `highest` or, under the ACPC rules, any chips."""
         rules, committed = self.rules, self.committed
         for i, stack in enumerate(rules.stacks):
             least = committed[i] if rules.any_raise_reopens else highest
@@ -202,7 +246,14 @@ class Betting:
         return False
 
     def apply(self, action: int) -> "Betting":
-        """The state after the player to act does `action`: FOLD, CALL or a raise-to total."""
+        """Return the state after the player to act takes an action.
+
+        Args:
+            action: FOLD, CALL or a raise-to total.
+
+        Raises:
+            IllegalAction: the action is not legal here.
+        """
         return self._apply(action, self.legal())
 
     def _apply(self, action: int, legal: Legal) -> "Betting":
@@ -241,10 +292,16 @@ class Betting:
         return Betting(rules, street, committed, folded, to_act, actions, actors, num_raises, waiting, largest)
 
     def leave(self, player: int) -> "Betting":
-        """The state after `player` gives up the hand out of turn, where checking is free, or all-in: people do all of
-        that, and programs for those who are away.
+        """Return the state after `player` gives up the hand at any time.
 
-        It is recorded as a fold. A player who has folded or is the only one left cannot leave.
+        At real tables a player may fold out of turn, where checking is free, or when all-in. Programs do this for
+        players who are away. The state records it as a fold.
+
+        Args:
+            player: the player who leaves.
+
+        Raises:
+            IllegalAction: the player has folded or is the only one left.
         """
         if self.folded[player] or self.folded.count(False) == 1:
             raise IllegalAction(f"player {player} has no hand to give up after `{self.text()}`")
@@ -267,8 +324,18 @@ class Betting:
         return replace(left, to_act=NOBODY)
 
     def apply_by(self, player: int, action: int) -> "Betting":
-        """The state after an action seen at a table: a fold out of turn, or where checking is free, leaves the hand.
-        Tables differ in what reopens the betting, so a raise is allowed where a short all-in did not reopen it."""
+        """Return the state after an action that was observed at a table.
+
+        A fold out of turn, or where checking is free, makes the player leave the hand. Tables differ in what reopens
+        the betting, so a raise is also accepted where a short all-in did not reopen it.
+
+        Args:
+            player: the player who acted.
+            action: FOLD, CALL or a raise-to total.
+
+        Raises:
+            IllegalAction: the action is not legal, or it is not the player's turn.
+        """
         if player == self.to_act and (action != FOLD or self.legal().fold):
             return self._apply(action, self.legal(reopened=True))
         if action != FOLD:
@@ -277,36 +344,57 @@ class Betting:
 
     @property
     def line(self) -> list[int]:
-        """The actions of all streets."""
+        """The actions of all streets in one list."""
         return list(chain.from_iterable(self.actions))
 
     def moves(self, street: int | None = None) -> Iterator[tuple[int, int]]:
-        """Pairs of player and action, on `street` or on all of them."""
+        """Iterate over pairs of player and action.
+
+        Args:
+            street: the street to list; None for all streets.
+
+        Returns:
+            An iterator of pairs (player, action).
+        """
         if street is not None:
             return zip(self.actors[street], self.actions[street], strict=True)
         return zip(chain.from_iterable(self.actors), chain.from_iterable(self.actions), strict=True)
 
     def turns(self, root: "Betting | None" = None) -> Iterator[tuple["Betting", int, int]]:
-        """The state before each action, the player and the action, from the start of the hand or from `root`."""
+        """Iterate over the state before each action, the player and the action.
+
+        Args:
+            root: the state to begin with; None for the start of the hand.
+
+        Yields:
+            Triples (state before the action, player, action).
+        """
         betting = root or Betting.start(self.rules)
         for player, action in islice(self.moves(), len(betting.line), None):
             yield betting, player, action
             betting = betting.apply_by(player, action)
 
     def last_raiser(self, street: int) -> int:
-        """The player who made the last bet or raise of `street`; NOBODY if all checked or called."""
+        """Return the player who made the last bet or raise of `street`, or NOBODY if all checked or called."""
         raisers = [player for player, action in self.moves(street) if action > 0]
         return raisers[-1] if raisers else NOBODY
 
     def round_start(self, street: int | None = None) -> tuple[int, ...]:
-        """[P] chips that players had put in when `street`, or else the current one, began; nothing before the flop."""
+        """Return the chips that each player had put in when a street began.
+
+        Args:
+            street: the street; None for the current one.
+
+        Returns:
+            [P] chips; all 0 before the flop.
+        """
         street = self.street if street is None else street
         if not street:
             return (0,) * self.rules.num_players
         return next((before.committed for before, _, _ in self.turns() if before.street >= street), self.committed)
 
     def verb(self, action: int) -> str:
-        """The word for `action` of the player to act: `fold`, `check`, `call`, `bet` or `raise`."""
+        """Return the word for `action` of the player to act: `fold`, `check`, `call`, `bet` or `raise`."""
         if action in (FOLD, CALL):
             return "fold" if action == FOLD else "call" if self.to_call else "check"
         return "raise" if self.num_raises or (not self.street and self.highest) else "bet"
@@ -318,10 +406,11 @@ class Betting:
         return f"illegal action `{what}` of player {self.to_act} after `{self.text()}`: legal are {legal}"
 
     def text(self) -> str:
-        """The ACPC betting string: `f`, `c`, `r` (limit) or `r<total>` (no-limit), streets separated by `/`."""
+        """Return the ACPC betting string: `f`, `c`, `r` (limit) or `r<total>` (no-limit), streets separated by `/`."""
         return "/".join("".join(self.action_text(action) for action in street) for street in self.actions)
 
     def action_text(self, action: int) -> str:
+        """Return the ACPC text of one action: `f`, `c`, `r` (limit) or `r<total>` (no-limit)."""
         if action == FOLD:
             return "f"
         if action == CALL:
@@ -329,10 +418,21 @@ class Betting:
         return "r" if self.rules.betting == LIMIT else f"r{action}"
 
     def parse_action(self, text: str, round_start: int = 0) -> int:
-        """The action that ACPC text (`f`, `c`, `r`, `r300`; `k` and `b300` for check and bet) means in this state.
+        """Read one action in ACPC notation.
 
-        All protocols read actions by this: totals are ASCII digits without a leading zero. In protocols with totals of
-        the round `round_start` is what each player had put in before it.
+        All protocols read actions with this method. It also accepts `k` for check and `b300` for a bet. Totals are
+        ASCII digits without a leading zero.
+
+        Args:
+            text: the action, such as `f`, `c`, `r` or `r300`.
+            round_start: chips that each player had put in before the round. It is added to the total, for protocols
+                that count totals from the start of the round.
+
+        Returns:
+            FOLD, CALL or a raise-to total. The total is not checked against the legal range.
+
+        Raises:
+            IllegalAction: the text is not an action of this game.
         """
         match = re.fullmatch(r"([fckrb])((?:[1-9][0-9]{0,9})?)", text)
         letter, size = match.groups() if match else ("", "")
@@ -350,7 +450,15 @@ class Betting:
 
     @classmethod
     def parse(cls, rules: Rules, text: str) -> "Betting":
-        """Plays an ACPC betting string from the start of the hand. Separators after the last action may be missing."""
+        """Play an ACPC betting string from the start of the hand.
+
+        Args:
+            rules: the game.
+            text: the betting string. Separators after the last action may be missing.
+
+        Raises:
+            IllegalAction: the string contains an illegal action or a misplaced separator.
+        """
         betting = cls.start(rules)
         quoted = text if len(text) <= 100 else f"{text[:100]}..."
         separators = 0
@@ -369,7 +477,7 @@ class Betting:
 
 
 def _first_from(player: int, waiting: int, num_players: int) -> int:
-    """The first player at or after `player` in seat order whose bit in `waiting` is set; `waiting` is not 0."""
+    """Return the first player at or after `player` in seat order whose bit in `waiting` is set; `waiting` is not 0."""
     while not waiting >> (player := player % num_players) & 1:
         player += 1
     return player

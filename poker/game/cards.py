@@ -1,10 +1,8 @@
-"""Cards and hands: ids, text and masks of the 52-card deck (`poker.game.rules` has the text of smaller ones), and the
-card space of any deck: which hands a board leaves and which go together.
+"""Numbers, text and masks of cards and hands, and the card space of a deck.
 
-Card = rank * 4 + suit with ranks 23456789TJQKA = 0..12 and suits cdhs = 0..3 (the ACPC order). Hand of cards a < b:
-index b * (b - 1) / 2 + a, 0..1325.
-
-A range is one weight for each of the H hands; it need not sum to 1.
+Card = rank * 4 + suit with ranks 23456789TJQKA = 0..12 and suits cdhs = 0..3 (the ACPC order). The hand with cards a <
+b has index b * (b - 1) / 2 + a, 0..1325. A range is one weight for each of the H hands and need not sum to 1.
+`poker.game.rules` has the text of cards in smaller decks.
 """
 
 from collections.abc import Iterable
@@ -64,7 +62,15 @@ class CardError(PokernetsError):
 
 
 def hand_index(a: int, b: int) -> int:
-    """Index of the hand of two different cards, in either order and of any deck."""
+    """Return the index of a two-card hand in any deck.
+
+    Args:
+        a: one card.
+        b: the other card, in either order.
+
+    Raises:
+        CardError: the cards are equal or negative.
+    """
     low, high = (a, b) if a < b else (b, a)
     if low == high or low < 0:
         raise CardError(f"a hand needs two different cards, got {a} and {b}")
@@ -72,7 +78,11 @@ def hand_index(a: int, b: int) -> int:
 
 
 def parse_card(text: str) -> int:
-    """Card of a text like `Ah`."""
+    """Return the card number of a text like `Ah`.
+
+    Raises:
+        CardError: the text is not a card.
+    """
     rank, suit = (RANKS.find(text[0].upper()), SUITS.find(text[1].lower())) if len(text) == 2 else (-1, -1)
     if rank < 0 or suit < 0:
         raise CardError(f"{text!r} is not a card: write a rank of {RANKS} and a suit of {SUITS}, as in Tc")
@@ -80,7 +90,11 @@ def parse_card(text: str) -> int:
 
 
 def parse_cards(text: str) -> tuple[int, ...]:
-    """Different cards of a text like `AhKd` or `Ah Kd`, in the order written."""
+    """Return the card numbers of a text like `AhKd` or `Ah Kd`, in the order written.
+
+    Raises:
+        CardError: a card cannot be read or appears twice.
+    """
     compact = "".join(text.split())
     cards = tuple(parse_card(compact[i : i + 2]) for i in range(0, len(compact), 2))
     if len(set(cards)) != len(cards):
@@ -89,16 +103,18 @@ def parse_cards(text: str) -> tuple[int, ...]:
 
 
 def card_text(card: int) -> str:
+    """Return the text of a card number, such as `Ah`."""
     rank, suit = divmod(int(card), NUM_SUITS)
     return RANKS[rank] + SUITS[suit]
 
 
 def cards_text(cards: Iterable[int]) -> str:
+    """Return the text of several cards, such as `AhKd`."""
     return "".join(card_text(card) for card in cards)
 
 
 def card_mask(cards: Iterable[int]) -> int:
-    """Mask with bit c set for each card c."""
+    """Return the bit mask in which bit c is set for each card c."""
     mask = 0
     for card in cards:
         mask |= 1 << int(card)
@@ -106,10 +122,14 @@ def card_mask(cards: Iterable[int]) -> int:
 
 
 class CanonicalBoard(NamedTuple):
-    """A board as solves and caches take it: its `cards`, and the permutation of suits that leads from those dealt.
+    """A board in canonical suits, which solvers and caches use as a key.
 
-    `cards` have each deal in ascending order. `renaming` is a row of `CARD_PERMUTATION`; row 0 changes no suit. Made
-    where a board enters, by `of` or, in the suits dealt and for any game, from `Rules.ordered_board`.
+    The cards of each deal are in ascending order. Create it where a board enters the program. Use `of` for hold'em; use
+    `Rules.ordered_board` to keep the dealt suits or for another game.
+
+    Attributes:
+        cards: the board.
+        renaming: row of `CARD_PERMUTATION` that maps dealt suits to the board's suits; row 0 changes no suit.
     """
 
     cards: Board
@@ -117,7 +137,13 @@ class CanonicalBoard(NamedTuple):
 
     @classmethod
     def of(cls, board: Board) -> "CanonicalBoard":
-        """A hold'em board in the suits of the flop that stands for all flops equal up to the names of suits."""
+        """Return the canonical form of a hold'em board.
+
+        Flops that differ only in the names of suits share one canonical flop.
+
+        Args:
+            board: [0 or 3 to 5] cards as dealt.
+        """
         flop, renaming = board[:3], 0
         if flop:
             renaming = int(canonical_board(np.array(flop, dtype=np.uint8))[1])
@@ -125,58 +151,101 @@ class CanonicalBoard(NamedTuple):
         return cls((*sorted(board[:3]), *board[3:]), renaming)
 
     def card(self, card: int) -> int:
-        """A card that was dealt, in the suits of the board."""
+        """Map a dealt card to the suits of this board."""
         return int(CARD_PERMUTATION[self.renaming, card])
 
     def hand(self, hand: int) -> int:
-        """A hand that was dealt, in the suits of the board."""
+        """Map the index of a dealt hand to the suits of this board."""
         return int(HAND_PERMUTATION[self.renaming, hand])
 
     def renamed(self, weights: NDArray[Weight]) -> NDArray[Weight]:
-        """[H] weights of hands dealt, in the suits of the board."""
+        """Reorder a range from dealt suits to the suits of this board.
+
+        Args:
+            weights: [H] weights of hands in the dealt suits.
+
+        Returns:
+            [H] the same weights, indexed by hands in the suits of this board.
+        """
         out = np.empty_like(weights)
         out[HAND_PERMUTATION[self.renaming]] = weights
         return out
 
     def dealt(self, rows: NDArray[Weight]) -> NDArray[Weight]:
-        """[H, ...] rows of hands in the suits of the board, in those dealt; the rows themselves where these are the
-        same."""
+        """Reorder rows from the suits of this board to the dealt suits.
+
+        Args:
+            rows: [H, ...] one row per hand in the suits of this board.
+
+        Returns:
+            [H, ...] the rows in the dealt suits; `rows` itself if no suit changes.
+        """
         return rows[HAND_PERMUTATION[self.renaming]] if self.renaming else rows
 
 
 class CardSpace:
-    """The H hands of `num_hole_cards` (1 or 2) out of `deck_size` cards, in the order of their indices.
+    """The H hands of one or two cards from a deck, in the order of their indices.
 
-    `hand_cards` uint8 [H, num_hole_cards], lower card first; `masks` uint64 [H] a bit for each card held.
+    Attributes:
+        hand_cards: uint8 [H, num_hole_cards] cards of each hand, lower card first.
+        masks: uint64 [H] bit mask of the cards of each hand.
     """
 
     def __init__(self, deck_size: int, num_hole_cards: int) -> None:
+        """Enumerate the hands.
+
+        Args:
+            deck_size: number of cards in the deck, at most 64.
+            num_hole_cards: cards per hand, 1 or 2.
+        """
         columns = np.tril_indices(deck_size, -1)[::-1] if num_hole_cards == 2 else (np.arange(deck_size),)
         self.hand_cards: NDArray[np.uint8] = np.stack(columns, axis=1).astype(np.uint8)
         self.masks: NDArray[np.uint64] = np.bitwise_or.reduce(np.uint64(1) << self.hand_cards.astype(np.uint64), axis=1)
         self._held = (self.hand_cards[:, :, None] == np.arange(deck_size)).any(axis=1).astype(np.float64)
 
     def live(self, board: Iterable[int]) -> NDArray[np.bool_]:
-        """[H] hands that share no card with the board."""
+        """Return which hands share no card with the board.
+
+        Args:
+            board: board cards.
+
+        Returns:
+            bool [H].
+        """
         free: NDArray[np.bool_] = (self.masks & np.uint64(card_mask(board))) == 0
         return free
 
     @cached_property
     def disjoint(self) -> NDArray[np.bool_]:
-        """[H, H] pairs of hands that share no card; read-only."""
+        """Boolean [H, H] pairs of hands that share no card; read-only."""
         pairs: NDArray[np.bool_] = self._held @ self._held.T == 0
         pairs.setflags(write=False)
         return pairs
 
     def possible(self, board: Iterable[int]) -> NDArray[np.bool_]:
-        """[H, H] pairs of hands that share no card with each other or the board."""
+        """Return which pairs of hands share no card with each other or the board.
+
+        Args:
+            board: board cards.
+
+        Returns:
+            bool [H, H].
+        """
         live = self.live(board)
         pairs: NDArray[np.bool_] = self.disjoint & live & live[:, None]
         return pairs
 
     def compatible_mass(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-        """[..., H] the weight of the hands that share no card with each hand: all, less those that hold one of its
-        cards, plus the one that holds both."""
+        """Sum, for each hand, the weights of all hands that share no card with it.
+
+        The result is the total weight, minus the hands that contain one of its cards, plus the hand that contains both.
+
+        Args:
+            weights: [..., H] weights of the other player's hands.
+
+        Returns:
+            float64 [..., H] compatible weight of each hand, never negative.
+        """
         blocked = self._held @ (weights @ self._held) if weights.ndim == 1 else weights @ self._held @ self._held.T
         if self.hand_cards.shape[1] == 2:
             blocked -= weights
@@ -186,7 +255,7 @@ class CardSpace:
 
 @lru_cache(maxsize=8)
 def card_space(deck_size: int, num_hole_cards: int) -> CardSpace:
-    """The card space of a deck, made once (`Rules.space` of a game)."""
+    """Return the card space of a deck, from a cache; `Rules.space` gives that of a game."""
     return CardSpace(deck_size, num_hole_cards)
 
 
@@ -194,25 +263,40 @@ HOLDEM = card_space(NUM_CARDS, 2)
 
 
 def updated_range(weights: NDArray[Weight], likelihood: NDArray[Any]) -> NDArray[Weight] | None:
-    """Bayes' rule: weights [H] times the likelihood [H] of what was seen, scaled to sum to 1; None if that is 0."""
+    """Apply Bayes' rule to a range.
+
+    Args:
+        weights: [H] weights before the observation.
+        likelihood: [H] probability of the observation with each hand.
+
+    Returns:
+        [H] the products, scaled to sum to 1; None if all products are 0.
+    """
     product: NDArray[Weight] = weights * likelihood
     total = product.sum(dtype=np.float64)
     return product / product.dtype.type(total) if total > 0.0 else None
 
 
 NO_CARD = 255
-"""Stands for no card in stored rows of cards."""
+"""Marks an empty place in stored rows of cards."""
 RARE = 1e-4
-"""Weight, relative to the largest of a range, below which a hand counts as not in it: a solve says little about it."""
+"""Weight relative to a range's largest below which we ignore a hand, because a solve is inaccurate for it."""
 
 
 def without_rare(ranges: NDArray[Weight]) -> NDArray[Weight]:
-    """[..., H] ranges without their rare hands."""
+    """Set hands with less than RARE of the largest weight to 0.
+
+    Args:
+        ranges: [..., H] weights of hands.
+
+    Returns:
+        [..., H] the ranges without rare hands.
+    """
     return np.where(ranges < RARE * ranges.max(axis=-1, keepdims=True), ranges.dtype.type(0), ranges)
 
 
 def hand_text(index: int) -> str:
-    """`AhKd`: the higher card first."""
+    """Return the text of a hold'em hand, such as `AhKd`, with the higher card first."""
     return cards_text(HAND_CARDS[index][::-1])
 
 
@@ -224,14 +308,14 @@ def _preflop_classes() -> NDArray[np.uint8]:
 
 
 PREFLOP_CLASS: NDArray[np.uint8] = _preflop_classes()
-"""[1326] one of 169 classes on the 13 x 13 grid: row * 13 + column, (high, low) suited, (low, high) offsuit."""
+"""[1326] class of each hand on the 13 x 13 grid: row * 13 + column; (high, low) is suited, (low, high) offsuit."""
 
 PREFLOP_CLASS_SIZE: NDArray[np.int64] = np.bincount(PREFLOP_CLASS, minlength=NUM_RANKS * NUM_RANKS)
-"""[169] hands in each class: 4 suited, 6 paired, 12 offsuit."""
+"""[169] number of hands in each class: 4 suited, 6 paired, 12 offsuit."""
 
 
 def class_text(preflop_class: int) -> str:
-    """`AA`, `AKs` or `AKo`."""
+    """Return the name of a preflop class: `AA`, `AKs` or `AKo`."""
     row, column = divmod(int(preflop_class), NUM_RANKS)
     if row == column:
         return RANKS[row] * 2

@@ -1,8 +1,8 @@
 """Rules of a game: the content of an ACPC game definition, from Kuhn poker to ten-player no-limit hold'em.
 
-Players and seats follow ACPC: player i posts `blinds[i]`; heads-up definitions reverse the blinds, so player 0 is the
-big blind and acts last before the flop, player 1 is the button. Chips are integers. Everything here is 0-based, while
-the text format counts first players from 1. Antes are blinds that everybody posts.
+Players and seats follow ACPC: player i posts `blinds[i]`. Heads-up definitions reverse the blinds: player 0 is the big
+blind and acts last before the flop, and player 1 is the button. Chips are integers. Players are numbered from 0 here,
+although the text format counts first players from 1. Antes are blinds that every player posts.
 """
 
 import math
@@ -21,7 +21,7 @@ from poker.run.limits import MOST_DEFINITION_BYTES, check_length
 FOLD = -1
 CALL = 0
 NO_ACTION = -2
-"""An action is FOLD, CALL (check or call) or a total > 0: all chips the player has committed when the raise is done."""
+"""An action is FOLD, CALL (check or call) or a raise-to total > 0: all chips committed once the raise is made."""
 
 STREET_NAMES = ("preflop", "flop", "turn", "river")
 
@@ -34,7 +34,7 @@ UNCAPPED = 255
 """Raises per street of a definition without a `maxRaises` line, as in ACPC."""
 
 MAX_PLAYERS = 12
-"""Seats at the largest table on record (IRC)."""
+"""Seats at the largest table in the IRC hand histories."""
 MAX_STREETS = 8
 MAX_CARDS_SHOWN = 7
 
@@ -46,20 +46,33 @@ _CHIPS = "blinds", "stacks", "any_raise_reopens"
 
 
 class ForcedChips(NamedTuple):
-    """Chips [P] of each player beside the stack and the blinds: `antes` make side pots as bets do, `dead` chips are all
-    in the main pot."""
+    """Chips that players must put in besides the blinds.
+
+    Attributes:
+        antes: [P] chips that form side pots as bets do.
+        dead: [P] chips that go to the main pot.
+    """
 
     antes: tuple[int, ...]
     dead: tuple[int, ...]
 
 
 class RulesError(PokernetsError):
-    """A game definition that cannot be played: names the field and what it must hold."""
+    """A game definition that cannot be played; the message names the field and its allowed values."""
 
 
 def position_names(players: int) -> tuple[str, ...]:
-    """[P] names of positions, by which player acts last after the flop: the button, the cutoff and the hijack, with a
-    number for those before; heads-up the big blind has no button."""
+    """Return the names of the positions at a table.
+
+    The names are counted from the player who acts last after the flop: button, cutoff, hijack, then numbered early
+    positions. Heads-up the big blind comes first.
+
+    Args:
+        players: number of players, at least 2.
+
+    Returns:
+        [P] names such as `SB`, `BB`, `UTG`, `CO` and `BTN`.
+    """
     if players == 2:
         return "BB", "BTN"
     late = ("HJ", "CO", "BTN")[-(players - 2) :]
@@ -69,11 +82,28 @@ def position_names(players: int) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Rules:
-    """One game; per-player tuples have `num_players` entries, per-street tuples `num_streets`.
+    """The rules of one game.
 
-    Lists (from YAML) are converted to tuples. `raise_sizes` is empty for no-limit games, and an empty `max_raises`
-    means no cap. With fewer than 4 suits or 13 ranks the deck is made of the highest ones, as the ACPC dealer does:
-    Leduc is Qh Qs Kh Ks Ah As. Card = rank * num_suits + suit, both counted from the lowest in the deck.
+    Per-player tuples have `num_players` entries, per-street tuples `num_streets`. Lists (from YAML) are converted to
+    tuples. With fewer than 4 suits or 13 ranks the deck has the highest ones, as in the ACPC dealer: Leduc is Qh Qs Kh
+    Ks Ah As. Card = rank * num_suits + suit, both counted from the lowest in the deck.
+
+    Attributes:
+        name: name of the game, used in messages.
+        num_players: number of players P.
+        betting: `limit` or `nolimit`.
+        blinds: [P] chips that each player posts.
+        stacks: [P] chips of each player at the start, blinds included.
+        raise_sizes: raise size of each street; empty for no-limit games.
+        max_raises: largest number of raises on each street; empty for no cap.
+        first_player: player who acts first on each street.
+        num_suits: suits in the deck, 1 to 4.
+        num_ranks: ranks in the deck, 1 to 13.
+        num_hole_cards: cards of each player, 1 or 2.
+        board_cards: cards dealt to the board at the start of each street.
+
+    Raises:
+        RulesError: a field has a value that the game cannot be played with.
     """
 
     name: str
@@ -95,6 +125,7 @@ class Rules:
     pot_limit = False
 
     def __post_init__(self) -> None:
+        """Convert lists to tuples and check every field."""
         for field in fields(Rules):
             value = getattr(self, field.name)
             if field.type is str:
@@ -155,29 +186,32 @@ class Rules:
 
     @property
     def num_streets(self) -> int:
+        """Number of betting rounds."""
         return len(self.board_cards)
 
     @property
     def deck_size(self) -> int:
+        """Number of cards in the deck."""
         return self.num_suits * self.num_ranks
 
     @property
     def space(self) -> CardSpace:
-        """Hands of this deck: which a board leaves, and which are possible together."""
+        """The card space of this deck: all hands, and which of them are possible together."""
         return card_space(self.deck_size, self.num_hole_cards)
 
     @cached_property
     def num_hands(self) -> int:
-        """H: the ways to hold `num_hole_cards` cards."""
+        """H, the number of ways to hold `num_hole_cards` cards."""
         return math.comb(self.deck_size, self.num_hole_cards)
 
     @cached_property
     def big_blind(self) -> int:
+        """The largest blind, in chips."""
         return max(self.blinds)
 
     @cached_property
     def opening(self) -> int:
-        """The total to call on the first street even if no blind reaches it; 0: what the blinds have posted."""
+        """The total to call on the first street even if no blind reaches it; 0 stands for the largest posted blind."""
         return self.big_blind if self.num_players > 2 else 0
 
     @property
@@ -187,36 +221,44 @@ class Rules:
 
     @property
     def forced(self) -> "ForcedChips | None":
-        """Chips that were in the pot before the blinds and are no bets; ACPC games have none."""
+        """Chips in the pot besides the blinds and bets; None in ACPC games."""
         return None
 
     @cached_property
     def board_sizes(self) -> tuple[int, ...]:
-        """Cards on the board while each street is played."""
+        """Number of board cards on each street."""
         return tuple(sum(self.board_cards[: street + 1]) for street in range(self.num_streets))
 
     def ordered_board(self, board: tuple[int, ...]) -> tuple[int, ...]:
-        """The board with the cards of each deal in ascending order: one key for boards that play alike."""
+        """Return the board with the cards of each deal in ascending order, as one key for boards that play alike."""
         deals = pairwise((0, *self.board_sizes))
         return tuple(card for start, end in deals for card in sorted(board[start:end]))
 
     @property
     def total_board_cards(self) -> int:
+        """Number of board cards on the last street."""
         return self.board_sizes[-1]
 
     @property
     def is_limit(self) -> bool:
+        """Whether this is a limit game."""
         return self.betting == LIMIT
 
     def card_text(self, card: int) -> str:
+        """Return the text of a card of this deck, such as `Ah`."""
         rank, suit = divmod(card, self.num_suits)
         return RANKS[len(RANKS) - self.num_ranks + rank] + SUITS[len(SUITS) - self.num_suits + suit]
 
     def cards_text(self, cards: tuple[int, ...]) -> str:
+        """Return the text of several cards of this deck, such as `AhKd`."""
         return "".join(self.card_text(card) for card in cards)
 
     def parse_cards(self, text: str) -> tuple[int, ...]:
-        """Cards of this deck from text such as `AhKd`; rank letters in either case."""
+        """Return the cards of this deck in a text such as `AhKd`, with rank letters in either case.
+
+        Raises:
+            RulesError: the text contains something that is not a card of this deck.
+        """
         if len(text) % 2:
             raise RulesError(f"cards `{text}`: each card is a rank and a suit, as in `AhKd`")
         cards = []
@@ -229,8 +271,19 @@ class Rules:
         return tuple(cards)
 
     def must_fit(self, game: "Rules", what: str, remedy: str = "", *, exactly: bool = False) -> None:
-        """Raise RulesError unless `what`, made for these rules, can be used in `game`: the same deck, streets, players
-        and order, and if `exactly` the same blinds and stacks. Names do not matter."""
+        """Check that an object made for these rules can be used in another game.
+
+        The deck, streets, players and their order must be the same. Names do not matter.
+
+        Args:
+            game: the other game.
+            what: name of the object for the message.
+            remedy: advice for the message; None for the usual advice.
+            exactly: also require the same blinds and stacks.
+
+        Raises:
+            RulesError: the games differ; the message names the first field that differs.
+        """
         for field in _LAYOUT + _CHIPS * exactly:
             ours, theirs = getattr(self, field), getattr(game, field)
             if ours != theirs:
@@ -241,10 +294,17 @@ class Rules:
 
     @classmethod
     def from_acpc(cls, text: str, name: str = "acpc") -> "Rules":
-        """Reads an ACPC game definition (`GAMEDEF` ... `END GAMEDEF`).
+        """Read an ACPC game definition (`GAMEDEF` ... `END GAMEDEF`).
 
-        As in the ACPC programs, `stack` (in limit games), `firstPlayer` and `maxRaises` may be left out and case does
-        not matter; here an unknown line is an error, because it is a misspelt field more often than a comment.
+        As in the ACPC programs, case does not matter, and `stack` (in limit games), `firstPlayer` and `maxRaises` are
+        optional. An unknown line is an error here, because it is usually a misspelt field.
+
+        Args:
+            text: the definition.
+            name: name of the game.
+
+        Raises:
+            RulesError: the definition is incomplete or has an unknown or invalid field.
         """
         check_length(text, MOST_DEFINITION_BYTES, f"game definition `{name}`: a text")
         fields = _read_fields(text, name)
@@ -283,12 +343,12 @@ class Rules:
         return game.at_the_acpc()
 
     def at_the_acpc(self) -> "Rules":
-        """The game as the dealer of the ACPC plays it."""
+        """Return the game as the dealer of the ACPC plays it."""
         differs = self.num_players > 2 and len(set(self.stacks)) > 1
         return (AcpcRules if differs else Rules)(**{field.name: getattr(self, field.name) for field in fields(Rules)})
 
     def to_acpc(self) -> str:
-        """The definition as ACPC text, with the lines in the order of the ACPC programs."""
+        """Return the definition as ACPC text, with lines in the order of the ACPC programs."""
         lines = ["GAMEDEF", self.betting, f"numPlayers = {self.num_players}", f"numRounds = {self.num_streets}"]
 
         def add(name: str, values: tuple[int, ...]) -> None:
@@ -311,12 +371,12 @@ class Rules:
 
 @dataclass(frozen=True)
 class AcpcRules(Rules):
-    """A game in which the dealer of the ACPC has rules of its own: more than two players with different stacks.
+    """A game in which the dealer of the ACPC has its own rules: more than two players with different stacks.
 
-    Every raise reopens the betting there, however short. After a short all-in the smallest total is still that from
-    before it: after a raise from 100 to 400 and an all-in of 500 it is 700, elsewhere 800. A player may raise as
-    long as another has any chips, even fewer than the bet. The total to call is what the blinds have posted, and no
-    blind may be above its stack.
+    Every raise reopens the betting, however short. After a short all-in the smallest legal total is the one from before
+    it. After a raise from 100 to 400 and an all-in of 500 it is 700, while our other rules require 800. A player may
+    raise while another has any chips, even fewer than the bet. The total to call is the largest posted blind, and no
+    blind may exceed its stack.
     """
 
     opening: int = 0
@@ -324,12 +384,20 @@ class AcpcRules(Rules):
 
 
 def rules_from(values: Mapping[str, Any]) -> Rules:
-    """The rules whose `dataclasses.asdict` is `values`."""
+    """Return the rules that `dataclasses.asdict` turned into `values`.
+
+    Raises:
+        RulesError: a field has a value that the game cannot be played with.
+    """
     return (AcpcRules if "any_raise_reopens" in values else Rules)(**values)
 
 
 def read_definition(path: str) -> Rules:
-    """The game of an ACPC game definition file, named after it."""
+    """Read the game in an ACPC game definition file and name it after the file.
+
+    Raises:
+        RulesError: the file cannot be read or is not a valid definition.
+    """
     file = Path(path)
     try:
         with file.open("rb") as opened:
@@ -341,7 +409,15 @@ def read_definition(path: str) -> Rules:
 
 
 def check_game(part: object, game: Rules) -> None:
-    """Let an agent, or a part of one, refuse `game`: its `check_game`, if it has one, raises PokernetsError."""
+    """Call the `check_game` method of an agent, or of a part of one, if it has one.
+
+    Args:
+        part: the object to check.
+        game: the game that it should play.
+
+    Raises:
+        PokernetsError: the object cannot play the game.
+    """
     check = getattr(part, "check_game", None)
     if check is not None:
         check(game)
@@ -354,7 +430,7 @@ _ACPC_FIELDS = (
 
 
 def _read_fields(text: str, name: str) -> dict[str, str]:
-    """The text of each field by its ACPC name; the betting type under `betting`."""
+    """Return the text of each field by its ACPC name; the betting type is under `betting`."""
     names = {field.lower(): field for field in _ACPC_FIELDS}
     fields: dict[str, str] = {}
     for number, raw in enumerate(text.splitlines(), 1):

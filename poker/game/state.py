@@ -1,10 +1,10 @@
-"""One hand being played by n players: betting, hole cards, board, side pots and payoffs.
+"""The state of one hand: betting, hole cards, board, side pots and payoffs.
 
-`HandState` is immutable. The dealer's state knows all cards, the run-out of the board included; `view(player)` is what
-one player sees. Each pot is split by itself (rule 21 of the Tournament Directors Association), and its odd chips go one
-each to the winners with the lowest player numbers (player 0 has the first blind of the definition: multiway the first
-seat left of the button). PokerKit 0.7.7 puts pots with the same winners together first, and gives the first winner all
-odd chips.
+`HandState` is immutable. The dealer's state contains all cards, including future board cards; `view(player)` contains
+what one player sees. Each pot is split separately (rule 21 of the Tournament Directors Association). Its odd chips go
+one each to the winners with the lowest player numbers. Player 0 posts the first blind, so with more than two players it
+is the first seat left of the button. PokerKit 0.7.7 differs: it merges pots with the same winners and gives all odd
+chips to the first winner.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -41,11 +41,16 @@ Cards = tuple[int, ...]
 
 
 class DealError(PokernetsError):
-    """Cards that cannot be dealt: wrong number, not in the deck, dealt twice or hidden where they are needed."""
+    """Cards that cannot be dealt: wrong number, not in the deck, dealt twice, or hidden where they are needed."""
 
 
 class Pot(NamedTuple):
-    """The main pot or a side pot: its chips and the players who may win it."""
+    """The main pot or a side pot.
+
+    Attributes:
+        amount: chips in the pot.
+        players: players who may win it.
+    """
 
     amount: int
     players: tuple[int, ...]
@@ -53,7 +58,13 @@ class Pot(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class HandState:
-    """A hand at one moment. `hole_cards[player]` is empty when hidden; `runout` holds the known board cards."""
+    """A hand at one moment.
+
+    Attributes:
+        betting: the public betting state.
+        hole_cards: [P] cards of each player; empty where hidden.
+        runout: the known board cards, which may include cards of later streets.
+    """
 
     betting: Betting
     hole_cards: tuple[Cards, ...]
@@ -61,7 +72,16 @@ class HandState:
 
     @classmethod
     def start(cls, rules: Rules, hole_cards: Iterable[Iterable[int]], runout: Iterable[int]) -> "HandState":
-        """A hand before the first action; hands may be empty (hidden), the run-out shorter than the board."""
+        """Return a hand before the first action.
+
+        Args:
+            rules: the game.
+            hole_cards: [P] cards of each player; empty for hidden hands.
+            runout: the known board cards, at most the whole board.
+
+        Raises:
+            DealError: the cards do not fit the game or appear twice.
+        """
         hands = tuple(tuple(int(card) for card in hand) for hand in hole_cards)
         board = tuple(int(card) for card in runout)
         if len(hands) != rules.num_players or any(len(hand) not in (0, rules.num_hole_cards) for hand in hands):
@@ -72,12 +92,28 @@ class HandState:
 
     @classmethod
     def at(cls, betting: Betting, hole_cards: Iterable[Iterable[int]], runout: Iterable[int]) -> "HandState":
-        """The hand at `betting`, with cards as `start` takes them."""
+        """Return the hand with a given betting state.
+
+        Args:
+            betting: the betting so far.
+            hole_cards: [P] cards of each player; empty for hidden hands.
+            runout: the known board cards, at most the whole board.
+
+        Raises:
+            DealError: the cards do not fit the game or appear twice.
+        """
         return replace(cls.start(betting.rules, hole_cards, runout), betting=betting)
 
     @classmethod
     def deal(cls, rules: Rules, rng: np.random.Generator) -> "HandState":
-        """A hand with all cards drawn from `rng`; the same draws whatever the betting will be."""
+        """Deal all cards of a new hand at random.
+
+        The draws do not depend on the betting that follows.
+
+        Args:
+            rules: the game.
+            rng: source of randomness.
+        """
         hole = rules.num_hole_cards
         count = rules.num_players * hole + rules.total_board_cards
         deck = rng.permutation(rules.deck_size)[:count].tolist()
@@ -85,7 +121,14 @@ class HandState:
         return cls(Betting.start(rules), hands, tuple(deck[rules.num_players * hole :]))
 
     def with_board(self, cards: Sequence[int]) -> "HandState":
-        """The hand with more board cards known."""
+        """Return the hand with more board cards known.
+
+        Args:
+            cards: the cards to append to the run-out.
+
+        Raises:
+            DealError: a card is not in the deck or appears twice, or the board is too long.
+        """
         runout = (*self.runout, *cards)
         dealt = [*chain.from_iterable(self.hole_cards), *runout]
         if any(not 0 <= card < self.rules.deck_size for card in dealt) or len(set(dealt)) != len(dealt):
@@ -97,34 +140,47 @@ class HandState:
         return HandState(self.betting, self.hole_cards, runout)
 
     def apply(self, action: int) -> "HandState":
+        """Return the state after the player to act takes `action`.
+
+        Raises:
+            IllegalAction: the action is not legal here.
+        """
         return HandState(self.betting.apply(action), self.hole_cards, self.runout)
 
     def legal(self) -> Legal:
+        """Return the legal actions of the player to act."""
         return self.betting.legal()
 
     @property
     def rules(self) -> Rules:
+        """The rules of the game."""
         return self.betting.rules
 
     @property
     def street(self) -> int:
+        """The current street, 0 before the flop."""
         return self.betting.street
 
     @property
     def to_act(self) -> int:
+        """The player to act, or NOBODY."""
         return self.betting.to_act
 
     @property
     def is_over(self) -> bool:
+        """Whether the hand is over."""
         return self.betting.to_act < 0
 
     @property
     def board(self) -> Cards:
-        """The board cards that are on the table in the current street."""
+        """The board cards on the table on the current street."""
         return self.runout[: self.rules.board_sizes[self.betting.street]]
 
     def view(self, player: int) -> "HandState":
-        """The state that `player` sees: own cards, the board so far, and at a showdown all hands that did not fold."""
+        """Return the state as `player` sees it.
+
+        It contains the player's cards, the board so far and, at a showdown, all hands that did not fold.
+        """
         showdown = self.betting.is_showdown
         folded = self.betting.folded
         hands = tuple(
@@ -133,8 +189,11 @@ class HandState:
         return replace(self, hole_cards=hands, runout=self.board)
 
     def pots(self) -> list[Pot]:
-        """The pots, main pot first; neighbours with the same possible winners are one. A bet that nobody called is in
-        none of them: it goes back to its player. Who is all-in can win what they cover, others any pot."""
+        """Return the pots, main pot first.
+
+        Consecutive pots with the same possible winners are merged. An uncalled bet is in no pot, because it returns to
+        its player. An all-in player can win what the player covers, and others can win any pot.
+        """
         committed, stacks = self.betting.committed, self.rules.stacks
         matched: Sequence[int] = self.betting.called
         forced = self.rules.forced
@@ -160,13 +219,16 @@ class HandState:
 
     @property
     def paid(self) -> list[int]:
-        """[P] chips that each player lost to the pots: a bet that nobody called is not in them."""
+        """[P] chips that each player paid into the pots, without an uncalled bet."""
         called, forced = self.betting.called, self.rules.forced
         return [sum(chips) for chips in zip(called, *forced, strict=True)] if forced else list(called)
 
     def awards(self) -> list[tuple[int, tuple[int, ...]]]:
-        """Chips and winners of every pot of the finished hand, main pot first. A DealError where cards are missing, or
-        who is left, all-in, does not cover a pot."""
+        """Return the chips and the winners of every pot of a finished hand, main pot first.
+
+        Raises:
+            DealError: the hand is not over, cards are missing, or no player left covers one of the pots.
+        """
         if not self.is_over:
             raise DealError(f"payoffs are known when the hand is over, not after `{self.betting.text()}`")
         if any(not pot.players for pot in self.pots()):
@@ -175,11 +237,25 @@ class HandState:
         return [(pot.amount, _winners(pot, ranks)) for pot in self.pots()]
 
     def payoffs(self) -> list[int]:
-        """[P] net chips over the whole hand; the sum is 0."""
+        """Return the net chips of each player over the whole hand.
+
+        Returns:
+            [P] chips; they sum to 0.
+
+        Raises:
+            DealError: the hand is not over, cards are missing, or no player left covers one of the pots.
+        """
         return split_pots(self.paid, self.awards())
 
     def divided_payoffs(self) -> list[float]:
-        """[P] net chips with odd chips divided among the winners, as the dealer of the ACPC scores hands."""
+        """Return the net chips of each player with odd chips divided, as the dealer of the ACPC scores hands.
+
+        Returns:
+            [P] chips, which may be fractions; they sum to 0.
+
+        Raises:
+            DealError: the hand is not over, cards are missing, or no player left covers one of the pots.
+        """
         net = [-float(chips) for chips in self.paid]
         for chips, winners in self.awards():
             for i in winners:
@@ -187,7 +263,7 @@ class HandState:
         return net
 
     def _ranks(self) -> list[int]:
-        """[P] showdown ranks, -1 for folded hands."""
+        """Return the [P] showdown ranks, -1 for folded hands."""
         live = [i for i, out in enumerate(self.betting.folded) if not out]
         if any(not self.hole_cards[i] for i in live) or len(self.runout) < self.rules.total_board_cards:
             raise DealError("the showdown needs the cards of every player who did not fold, and the whole board")
@@ -199,17 +275,22 @@ class HandState:
 
 
 Policy = tuple[tuple[int, ...], NDArray[np.floating]]
-"""Legal actions, and the probability of each for each hand [H, A], float32 or float64."""
+"""Legal actions, and the probability of each for each hand: float32 or float64 [H, A]."""
 
 PolicyFunction = Callable[[HandState], Policy]
-"""A function that gives the policy of the player to act with every hand; the cards held do not matter."""
+"""A function that returns the policy of the player to act with every hand, whatever cards the player has."""
 
 
 @dataclass(frozen=True)
 class RangedPolicy:
-    """A policy with the range of the player who has it: `probs` [H, A] over `actions`, NaN for hands that the player is
-    not expected to have and that nothing was solved for; `weights` [H], how likely the player has acted as they did so
-    far with each hand, relative to the likeliest."""
+    """The policy of the player to act, together with that player's range.
+
+    Attributes:
+        actions: legal actions.
+        probs: [H, A] probability of each action with each hand. NaN for hands that are not in the player's range and
+            were not solved.
+        weights: [H] probability of the player's actions so far with each hand, relative to the most likely hand.
+    """
 
     actions: tuple[int, ...]
     probs: Singles
@@ -217,14 +298,28 @@ class RangedPolicy:
 
 
 def public_state(betting: Betting, board: Cards) -> HandState:
-    """The state without anybody's cards; the same for any order of the cards of a deal."""
+    """Return the state without hole cards and with an ordered board.
+
+    Args:
+        betting: the betting so far.
+        board: board cards; the order within a deal does not matter.
+    """
     rules = betting.rules
     return HandState(betting, ((),) * rules.num_players, rules.ordered_board(board))
 
 
 def split_pots(paid: Sequence[int], awards: Iterable[tuple[int, tuple[int, ...]]]) -> list[int]:
-    """[P] net chips of players who `paid` [P] into pots of these chips and winners; odd chips go one each to the first
-    winners of each pot."""
+    """Distribute pots among their winners.
+
+    Odd chips go one each to the first winners of each pot.
+
+    Args:
+        paid: [P] chips that each player paid into the pots.
+        awards: chips and winners of each pot.
+
+    Returns:
+        [P] net chips of each player.
+    """
     net = [-chips for chips in paid]
     for chips, winners in awards:
         share, odd = divmod(chips, len(winners))
@@ -239,7 +334,18 @@ def _winners(pot: Pot, ranks: list[int]) -> tuple[int, ...]:
 
 
 def showdown_ranks(rules: Rules, hands: Sequence[Cards], board: Cards) -> list[int]:
-    """Strength of each hand with the board, higher wins: poker ranks from five cards on, below that pairs and ranks."""
+    """Rank hands at a showdown.
+
+    With fewer than five cards only pairs and high cards count.
+
+    Args:
+        rules: the game.
+        hands: cards of each hand.
+        board: the board cards.
+
+    Returns:
+        One rank per hand; higher wins.
+    """
     if rules.num_hole_cards + len(board) < 5:
         return [_few_cards_rank([card // rules.num_suits for card in (*hand, *board)]) for hand in hands]
     cards = np.array([(*hand, *board) for hand in hands], dtype=np.uint8)
@@ -251,7 +357,7 @@ def showdown_ranks(rules: Rules, hands: Sequence[Cards], board: Cards) -> list[i
 
 
 def _few_cards_rank(ranks: list[int]) -> int:
-    """Rank of up to four cards: the most equal cards win, then the highest; straights and flushes do not count."""
+    """Rank up to four cards: more equal cards win, then higher cards. Straights and flushes do not count."""
     groups = sorted(((ranks.count(rank), rank) for rank in set(ranks)), reverse=True)
     groups += [(0, 0)] * (4 - len(groups))
     score = 0
