@@ -1,7 +1,7 @@
-"""Betting trees: nodes as arrays, bet sizes, the reading of real bets as a tree's.
+"""Betting trees: nodes as arrays, bet sizes, and the translation of real bets into a tree's bets.
 
-`betting_tree.py` first, the arrays; `menus.py` says which bet sizes a tree has, `build.py` makes it, `history.py`
-finds a real hand in it.
+Read `betting_tree.py` first, which defines the arrays. `menus.py` defines which bet sizes a tree has, `build.py` builds
+the tree, and `translation.py` finds a real hand in it.
 """
 
 from poker.tree.betting_tree import BettingTree, Kind

@@ -1,4 +1,7 @@
-"""Builds a `BettingTree` breadth first from a betting state, a bet menu and, if wanted, a depth limit."""
+"""Construction of a `BettingTree` from a betting state, a bet menu and optionally a depth limit.
+
+Nodes are created in breadth-first order.
+"""
 
 from collections import deque
 from collections.abc import Callable
@@ -17,15 +20,24 @@ from poker.tree.menus import BetMenu, street_base
 MAX_NODES = 30_000_000
 
 Watch = Callable[[Betting, int], None]
-"""Called with every decision in a tree and the number of its actions; what it raises ends the build."""
+"""Called with every decision in a tree and the number of its actions; an exception that it raises stops the build."""
 
 
 @dataclass(frozen=True)
 class DepthLimit:
-    """The tree ends with the round of `street`: there each of `choosers` in turn picks one of `continuations`.
+    """A depth limit at the end of a round, where players choose continuations.
 
-    One chooser, the opponent, is [DLS]; both is Pluribus; none gives one LEAF with a single value. Run-outs of players
-    who are all-in end in SHOWDOWN, or with `cut_runouts` in a LEAF without a choice, since nobody acts any more.
+    One chooser, the opponent, is [DLS] section 4. Two choosers are Pluribus. Without choosers each leaf has a single
+    value. Run-outs of all-in players end in SHOWDOWN.
+
+    Attributes:
+        street: the tree ends with the round of this street.
+        continuations: K, the number of continuations that each chooser picks from.
+        choosers: players who pick a continuation, in order.
+        cut_runouts: end run-outs of all-in players in a LEAF without a choice, since nobody acts any more.
+
+    Raises:
+        PokernetsError: there are choosers but no continuations.
     """
 
     street: int
@@ -34,6 +46,7 @@ class DepthLimit:
     cut_runouts: bool = False
 
     def __post_init__(self) -> None:
+        """Check the number of continuations."""
         if self.choosers and self.continuations < 1:
             raise PokernetsError(f"depth limit: continuations must be at least 1, not {self.continuations}")
 
@@ -46,10 +59,18 @@ def build_tree(
     gadget: Gadget | None = None,
     watch: Watch | None = None,
 ) -> BettingTree:
-    """The tree of all betting from `betting` on. Limit games need no menu; `dead` chips lie in the pot besides; with
-    `gadget` its nodes stand at the starts of its subgames. `watch` sees the tree grow.
+    """Build the tree of all betting from a state on.
 
-    Raises PokernetsError when the menu has no sizes for a street, or beyond MAX_NODES nodes.
+    Args:
+        betting: the state at the root.
+        menu: bet sizes; None for limit games only.
+        depth_limit: where the tree ends before the hand does; None for the whole hand.
+        dead: chips in the pot besides the committed ones.
+        gadget: adds gadget nodes at the starts of its subgames.
+        watch: called with every decision; it may raise an exception to stop the build.
+
+    Raises:
+        PokernetsError: the menu is missing or has no sizes for a street, or the tree would exceed MAX_NODES nodes.
     """
     if menu is None:
         if not betting.rules.is_limit:
@@ -62,7 +83,7 @@ def build_tree(
 
 
 class _Builder:
-    """Rows are appended in breadth-first order; `growing` holds the nodes whose children are still to come."""
+    """State of one build; rows are in breadth-first order, and `growing` queues nodes that lack their children."""
 
     def __init__(
         self, menu: BetMenu, limit: DepthLimit | None, dead: int, gadget: Gadget | None, watch: Watch | None
@@ -77,7 +98,7 @@ class _Builder:
         self.committed: list[tuple[int, ...]] = []
         self.folded: list[tuple[bool, ...]] = []
         self.growing: deque[tuple[int, Betting, int, tuple[int, ...]]] = deque()
-        """(node, betting, street, more): the highest total at the start of the street, or what `_choice` takes."""
+        """(node, betting, street, more); `more` is the street's first highest total or arguments of `_choice`."""
         self.num_leaf_states = 0
 
     def build(self, root: Betting) -> BettingTree:
@@ -105,20 +126,20 @@ class _Builder:
 
     @staticmethod
     def _street_of(betting: Betting) -> int:
-        """The street whose round is on, or has just ended; run-outs start where somebody last acted."""
+        """Return the street whose round is on or has just ended; run-outs start on the street of the last action."""
         if not betting.is_showdown:
             return betting.street
         return max((street for street, actions in enumerate(betting.actions) if actions), default=0)
 
     def _start(self, betting: Betting, street: int, parent: int, base: int) -> None:
-        """The node where the round of `street` begins: a GADGET, if subgames begin there and somebody acts."""
+        """Append the first node of a round, which is a GADGET if a subgame begins there and a player acts."""
         if self.gadget is not None and self.gadget.street == street and not betting.is_over:
             self._row(Kind.GADGET, self.gadget.player, street, parent, NO_ACTION, betting, (base,))
         else:
             self._append(betting, street, parent, NO_ACTION, base)
 
     def _append(self, betting: Betting, street: int, parent: int, action: int, base: int) -> None:
-        """A node for `betting` seen from the round of `street`: STREET or the depth limit if that round is over."""
+        """Append a node for `betting`; it is a STREET node or the depth limit if the round of `street` is over."""
         allin, limit = betting.is_showdown, self.limit
         if betting.is_over and not allin:
             self._row(Kind.FOLD, -1, street, parent, action, betting)
@@ -136,7 +157,10 @@ class _Builder:
     def _choice(
         self, betting: Betting, street: int, parent: int, action: int, chooser: int, state: int, choice: int
     ) -> None:
-        """The CHOICE of a chooser at a leaf state where those before made `choice`, or a LEAF behind the last."""
+        """Append the CHOICE node of a chooser, or a LEAF after the last chooser.
+
+        `choice` encodes the continuations that earlier choosers picked.
+        """
         assert self.limit is not None
         if chooser < len(self.limit.choosers):
             more = chooser, state, choice
@@ -156,7 +180,7 @@ class _Builder:
         state: int = -1,
         choice: int = -1,
     ) -> None:
-        """Append a node, which grows if there is `more`."""
+        """Append a node; it is queued for growth if `more` is not empty."""
         if len(self.rows) >= MAX_NODES:
             raise PokernetsError(f"the betting tree exceeds {MAX_NODES} nodes: offer fewer bet sizes")
         if more:

@@ -1,8 +1,11 @@
-"""Betting trees of whole limit games, level by level in numpy: the 17,221 nodes of two players take 0.006 s, where the
-general builder takes 0.15, and the 24 million of three players 4 s, where it would take minutes.
+"""Fast construction of the trees of whole limit games, level by level in numpy.
 
-For games whose stacks cover every raise: nobody is all-in before the last bet of the hand, so a state is who is to
-act, who has yet to act, the number of raises, and the chips. The result equals that of the general builder.
+The 17,221 nodes of a two-player game take 0.006 s, compared with 0.15 s for the general builder. The 24 million nodes
+of a three-player game take 4 s instead of minutes.
+
+The stacks must cover every raise, so that nobody is all-in before the last bet of the hand. A state is then the player
+to act, the players who have yet to act, the number of raises, and the chips. The result equals that of the general
+builder.
 """
 
 from typing import Any
@@ -16,12 +19,11 @@ from poker.run.errors import PokernetsError
 from poker.tree.betting_tree import BettingTree, Kind, children_of
 
 _Level = Columns
-"""Nodes of one depth, by the fields of BettingTree. Bit i of `waiting` and `folded` is player i; `raises` counts
-those of the street."""
+"""Nodes of one depth by fields of BettingTree. Bit i of `waiting` and `folded` is player i. `raises` is per street."""
 
 
 def is_covered(rules: Rules) -> bool:
-    """Whether this is a limit game whose stacks cover every raise, with nobody folded or all-in by the blinds."""
+    """Return whether this is a limit game whose stacks cover every raise and whose blinds put nobody all-in."""
     if not rules.is_limit:
         return False
     most = max(rules.blinds) + sum(n * size for n, size in zip(rules.max_raises, rules.raise_sizes, strict=True))
@@ -29,7 +31,15 @@ def is_covered(rules: Rules) -> bool:
 
 
 def build_limit_tree(rules: Rules, max_nodes: int) -> BettingTree:
-    """The whole tree of a game that `is_covered`; PokernetsError beyond `max_nodes`."""
+    """Build the whole tree of a limit game for which `is_covered` is true.
+
+    Args:
+        rules: the game.
+        max_nodes: largest number of nodes.
+
+    Raises:
+        PokernetsError: the tree would exceed `max_nodes` nodes.
+    """
     small = {"kind": Kind.DECISION, "street": 0, "player": rules.first_player[0], "raises": 0}
     root: _Level = {name: np.array([value], np.int8) for name, value in small.items()}
     root |= {"waiting": np.array([(1 << rules.num_players) - 1], np.int16), "folded": np.zeros(1, np.int16)}
@@ -60,7 +70,7 @@ def build_limit_tree(rules: Rules, max_nodes: int) -> BettingTree:
 
 
 def _children(rules: Rules, level: _Level, start: int) -> _Level:
-    """The next level: parents, the first of them node `start`, in order, and their children as FOLD, CALL, raise."""
+    """Return the next level, ordered by parent and then FOLD, CALL, raise; `start` is the first parent's number."""
     highest = level["committed"].max(axis=1)
     acts = level["kind"] == Kind.DECISION
     behind = highest > level["committed"][np.arange(len(acts)), level["player"]]
@@ -99,7 +109,7 @@ def _children(rules: Rules, level: _Level, start: int) -> _Level:
 def _after(
     level: _Level, where: NDArray[np.bool_], action: int
 ) -> tuple[_Level, tuple[NDArray[Any], ...], NDArray[Any]]:
-    """The nodes below those of a mask, where each was in the level as `parent`; index and bit of who acted there."""
+    """Return copies of the masked nodes with `parent` set to their row, and index and bit of the player who acted."""
     rows = np.flatnonzero(where).astype(np.int32)
     nodes = {name: column[rows] for name, column in level.items()}
     nodes |= {"parent": rows, "action": np.full(len(rows), action, np.int32)}
@@ -107,7 +117,7 @@ def _after(
 
 
 def _settle(rules: Rules, level: _Level) -> None:
-    """Kinds of new nodes, and who acts next where somebody does; `player` is who acted."""
+    """Set the kinds of new nodes and the next player to act; on entry `player` is the one who acted."""
     live = rules.num_players - np.bitwise_count(level["folded"].astype(np.uint16))
     last = level["street"] == rules.num_streets - 1
     ended = np.where(last, Kind.SHOWDOWN, Kind.STREET)

@@ -1,14 +1,16 @@
-"""Bet menus: which raise sizes a betting tree offers, per street, raise depth and player.
+"""Bet menus: the raise sizes that a betting tree offers, by street, raise depth and player.
 
 A size is written as
 
 - `0.5` or `"50%"`: a fraction of the pot after calling, added to the highest total (text such as `"60"` is refused);
-- `"2.5x"`: that multiple of the bet faced, counted from the start of the street (preflop blinds are the first bet);
+- `"2.5x"`: that multiple of the bet faced, counted from the start of the street (preflop, the blinds are the first
+  bet);
 - `"120c"`: chips, counted from the start of the street;
-- `"e"` or `"3e"`: the pot fraction that, bet on each of the streets left (or on 3), is all-in with the last one;
+- `"e"` or `"3e"`: the pot fraction that leads to all-in when bet on each remaining street (or on 3 streets);
 - `"a"`: all-in.
 
-Fractions of chips round half up. Sizes below the minimum raise become the minimum, sizes above the stack all-in.
+Fractional chips round half up. Sizes below the minimum raise become the minimum, and sizes above the stack become
+all-in.
 """
 
 import math
@@ -23,24 +25,34 @@ from poker.game.state import NOBODY, Betting
 from poker.run.errors import PokernetsError
 
 _MOST_POTS = 10
-"""Pots above which text without a unit is taken for a percentage that lacks its sign; a number, as in files, is not."""
+"""Above this many pots a text without a unit is refused as a percentage without its sign; numbers are accepted."""
 _MOST_SIZES = 100
 _UNITS = {"": "pot", "%": "pot", "x": "previous", "c": "chips", "e": "geometric", "a": "allin"}
 
 
 class MenuError(PokernetsError):
-    """A bet menu that does not say which bets to offer."""
+    """A bet menu with a missing, misspelt or invalid entry."""
 
 
 @dataclass(frozen=True)
 class Size:
-    """One raise size; `unit` is `pot`, `previous`, `chips`, `geometric` (value: streets, 0 for all left) or `allin`."""
+    """One raise size.
+
+    Attributes:
+        unit: `pot`, `previous`, `chips`, `geometric` or `allin`.
+        value: the number in that unit; for `geometric` the number of streets, 0 for all that are left.
+    """
 
     unit: str
     value: float
 
     @classmethod
     def parse(cls, text: str | float) -> "Size":
+        """Read a size from a setting; the module docstring lists the notation.
+
+        Raises:
+            MenuError: the text is not a size, or its value is not positive and finite.
+        """
         if isinstance(text, int | float) and not isinstance(text, bool):
             number, unit, value = str(text), "", float(text)
         else:
@@ -63,7 +75,7 @@ class Size:
         return cls(_UNITS[unit], value)
 
     def total(self, spot: "_Amounts") -> int:
-        """The raise-to total this size means, before it is clipped to the legal range."""
+        """Return the raise-to total in chips, before it is clipped to the legal range."""
         if self.unit == "pot":
             return _round(spot.highest + self.value * spot.pot)
         if self.unit == "previous":
@@ -78,15 +90,18 @@ class Size:
 
 
 SizeLists = tuple[tuple[Size, ...], ...]
-"""Sizes by raise depth; the last entry holds for every deeper raise."""
+"""Sizes by raise depth; the last entry applies to every deeper raise."""
 
 
 @dataclass(frozen=True)
 class StreetMenu:
-    """Sizes of one street: `by_player[p]` by raise depth (one entry serves all players, none: the street was left out
-    and offers no bets), and `donk` sizes or None.
+    """The sizes of one street.
 
-    Donk sizes replace the first bet of whoever opens the street when the other made the last raise of the one before.
+    Attributes:
+        by_player: sizes of each player by raise depth. One entry applies to all players. An empty tuple means that the
+            street was omitted and offers no bets.
+        donk: sizes that replace the first bet when the other player made the last raise of the street before; None for
+            no such sizes.
     """
 
     by_player: tuple[SizeLists, ...]
@@ -95,8 +110,11 @@ class StreetMenu:
 
 @dataclass(frozen=True)
 class _Amounts:
-    """Chips that sizes are computed from: `pot` after calling, `base` the total at the start of the street; `largest`
-    is the most that another player can call. `streets` are left."""
+    """Chips that sizes are computed from.
+
+    `pot` is the pot after calling, `base` the total at the start of the street, and `largest` the most that another
+    player can call. `streets` is the number of streets left.
+    """
 
     pot: int
     highest: int
@@ -108,15 +126,18 @@ class _Amounts:
 
 @dataclass(frozen=True)
 class BetMenu:
-    """Menus of all streets, and three rules that tidy the result.
+    """The menus of all streets, with rules that adjust the sizes.
 
-    A raise is turned into all-in when at most `force_allin` pots (after a call) would stay behind; all-in is added when
-    it costs at most `add_allin` pots; of two raises of X > Y pots, Y is dropped when (1 + X) / (1 + Y) < 1 + `merge`.
-    `extra` adds raise-to totals at single states: betting text -> totals.
-
-    Two settings keep trees of many players small: `multiway` stands in for `streets` after the first while more than
-    two players are left, and `beyond` is the most players that go on from the first street, by its number of raises
-    (the last entry holds for more; empty: any). Who would be one too many may not call there.
+    Attributes:
+        streets: the menu of each street.
+        add_allin: all-in is added when it costs at most this many pots.
+        force_allin: a raise becomes all-in when at most this many pots (after a call) would stay behind.
+        merge: of two raises of X > Y pots, Y is dropped when (1 + X) / (1 + Y) < 1 + `merge`.
+        extra: raise-to totals added at single states, by betting text.
+        multiway: replaces `streets` after the first street while more than two players are left. This keeps trees of
+            many players small.
+        beyond: largest number of players that continue from the first street, by its number of raises. The last entry
+            applies to more raises, and an empty tuple sets no limit. A player who would exceed it may not call.
     """
 
     streets: tuple[StreetMenu, ...]
@@ -128,27 +149,46 @@ class BetMenu:
     beyond: tuple[int, ...] = ()
 
     def with_action(self, betting: Betting, total: int) -> "BetMenu":
-        """This menu with the raise to `total` added in this state."""
+        """Return this menu with a raise added in one state.
+
+        Args:
+            betting: the state.
+            total: the raise-to total in chips.
+        """
         text = betting.text()
         extra = dict(self.extra)
         extra[text] = tuple(sorted({*extra.get(text, ()), total}))
         return replace(self, extra=extra)
 
     def check_given(self, streets: Iterable[int], setting: str) -> None:
-        """Raise MenuError, which names the `setting` of this menu, if one of `streets` was left out."""
+        """Check that the menu defines bets for some streets.
+
+        Args:
+            streets: the streets that are needed.
+            setting: name of the setting of this menu, for the message.
+
+        Raises:
+            MenuError: one of the streets was omitted.
+        """
         for name in (STREET_NAMES[street] for street in streets if not self.streets[street].by_player):
             raise MenuError(
                 f"{setting} has no bets for the {name}: give {setting}.{name} ([] for a {name} without bets)"
             )
 
     def until(self, street: int, ahead: "BetMenu") -> "BetMenu":
-        """This menu up to and including `street`, the sizes of `ahead` on later streets."""
+        """Return this menu up to and including `street`, with the sizes of `ahead` on later streets."""
         return replace(self, streets=self.streets[: street + 1] + ahead.streets[street + 1 :])
 
     def raise_totals(self, betting: Betting, dead: int = 0, base: int | None = None) -> tuple[int, ...]:
-        """Raise-to totals offered to the player to act, ascending and legal.
+        """Return the legal raise-to totals offered to the player to act, in ascending order.
 
-        `dead` chips lie in the pot besides; `base` is the highest total at the start of the street.
+        Args:
+            betting: the state.
+            dead: chips in the pot besides the committed ones.
+            base: the highest total at the start of the street; None to compute it from the betting.
+
+        Raises:
+            MenuError: the menu has no entry for the street.
         """
         legal = betting.legal()
         if not legal.max_raise:
@@ -174,8 +214,11 @@ class BetMenu:
         return tuple(sorted({*self._merged(totals, spot), *filter(legal.allows, extra)}))
 
     def offers_call(self, betting: Betting) -> bool:
-        """Whether the player to act may call or check: `beyond` leaves room, or nothing is asked. Before the first
-        raise players who have posted a blind count."""
+        """Return whether the player to act may call or check.
+
+        Calling is refused when it would bring more players to the flop than `beyond` allows. Checking is always
+        offered. Before the first raise a posted blind counts as a call.
+        """
         if not self.beyond or betting.street or not betting.to_call:
             return True
         least = betting.highest if betting.num_raises else 1
@@ -216,10 +259,13 @@ class BetMenu:
 
 
 def street_base(betting: Betting) -> int:
-    """The highest total when the current street began, for a hand whose betting is recorded from its start.
+    """Return the highest total when the current street began.
 
-    Without a raise on earlier streets that is the big blind; a root made by `Betting.at_street` must be the start of
-    its street.
+    Without a raise on earlier streets this is the big blind.
+
+    Args:
+        betting: a state recorded from the start of the hand. A state created by `Betting.at_street` must be at the
+            start of its street.
     """
     if not betting.num_raises:
         return max(betting.committed) if betting.street else 0
@@ -247,12 +293,26 @@ def bet_menu(
     multiway: Mapping[str, Any] | None = None,
     beyond: Sequence[int] = (),
 ) -> BetMenu:
-    """A menu from plain lists, as in YAML.
+    """Create a menu from plain lists, as in YAML.
 
-    A street is a list by raise depth of lists of sizes, the last of which repeats: `[[0.5, 1, a], [1, a], [a]]`; a flat
-    list `[0.5, a]` holds for every depth; `{0: ..., 1: ...}` gives each player such lists. `[]` and None offer none, as
-    do streets left out, to which searches refuse to look ahead (`BetMenu.check_given`). `multiway` holds streets after
-    the first in the same form.
+    A street is a list by raise depth of lists of sizes, and the last list repeats: `[[0.5, 1, a], [1, a], [a]]`. A flat
+    list `[0.5, a]` applies to every depth. `{0: ..., 1: ...}` gives each player such lists. `[]` and None offer no
+    bets. Omitted streets also offer none, and searches refuse to look ahead to them (`BetMenu.check_given`).
+
+    Args:
+        preflop: sizes of the first street.
+        flop: sizes of the flop.
+        turn: sizes of the turn.
+        river: sizes of the river.
+        donk: donk sizes by street name.
+        add_allin: see `BetMenu`.
+        force_allin: see `BetMenu`.
+        merge: see `BetMenu`.
+        multiway: sizes by street name while more than two players are left, in the same form.
+        beyond: see `BetMenu`.
+
+    Raises:
+        MenuError: a size, a street name or a number of players is invalid.
     """
     donks = dict(donk or {})
     unknown = set(donks) - set(STREET_NAMES)

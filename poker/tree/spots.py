@@ -1,4 +1,7 @@
-"""Post-flop spots: a pot, a stack and a bet menu, without the betting that led there. Player 0 is OOP, acts first."""
+"""Betting trees of postflop spots, defined by a pot, a stack and a bet menu without earlier betting.
+
+Player 0 is out of position (OOP) and acts first.
+"""
 
 import math
 from collections.abc import Mapping
@@ -15,7 +18,16 @@ _SEATS = ("oop", "ip")
 
 
 def spot_rules(stack: int) -> Rules:
-    """Heads-up hold'em with `stack` behind each; the blinds of 1 only set the smallest bet."""
+    """Return the rules of heads-up hold'em with a given stack behind.
+
+    The blinds of 1 only set the smallest bet.
+
+    Args:
+        stack: chips behind for each player.
+
+    Raises:
+        RulesError: the stack is not a legal stack.
+    """
     return Rules(
         name="spot",
         num_players=2,
@@ -39,9 +51,19 @@ def spot_tree(
     menu: Mapping[str, object],
     watch: Watch | None = None,
 ) -> BettingTree:
-    """The tree from the first decision of a street on; `menu` is as in `spot_bets`, `watch` sees the tree grow.
+    """Build the tree from the first decision of a street on.
 
-    The pot lies there as dead chips: nobody has committed anything, so payoffs count from the root of the spot.
+    The pot consists of dead chips. Nobody has committed anything, so payoffs count from the root of the spot.
+
+    Args:
+        board_size: number of board cards: 3, 4 or 5.
+        pot: chips in the pot.
+        stack: chips behind for each player.
+        menu: bet sizes, with the keys of `spot_bets`.
+        watch: called with every decision; it may raise an exception to stop the build.
+
+    Raises:
+        PokernetsError: the pot, the stack, the board size or the menu is invalid, or the tree is too large.
     """
     root = spot_root(board_size, stack)
     if pot <= 0:
@@ -50,7 +72,15 @@ def spot_tree(
 
 
 def spot_root(board_size: int, stack: int) -> Betting:
-    """The betting with which a spot begins."""
+    """Return the betting state at the start of a spot.
+
+    Args:
+        board_size: number of board cards: 3, 4 or 5.
+        stack: chips behind for each player.
+
+    Raises:
+        PokernetsError: the board size or the stack is invalid.
+    """
     if board_size not in SPOT_STREETS:
         raise PokernetsError(f"a spot needs a board of 3, 4 or 5 cards, not {board_size}")
     if stack <= 0:
@@ -59,11 +89,18 @@ def spot_root(board_size: int, stack: int) -> Betting:
 
 
 def spot_bets(menu: Mapping[str, object]) -> BetMenu:
-    """The menu that the keys of a spot file give: `bet` sizes open a street, `raise` sizes follow, on every street.
+    """Create the menu that the keys of a spot file describe.
 
-    `flop_bet`, `turn_raise`, `oop_river_bet`, `ip_raise`, ... override, the more particular name first; `flop_donk`,
-    `turn_donk`, `river_donk` (or `donk`, a mapping of streets) are donk sizes. `add_allin`, `force_allin` and `merging`
-    may end in `_threshold`.
+    `bet` sizes open a street and `raise` sizes follow, on every street. Keys such as `flop_bet`, `turn_raise`,
+    `oop_river_bet` and `ip_raise` override them, and more specific names win. `flop_donk`, `turn_donk` and `river_donk`
+    (or `donk`, a mapping of streets) are donk sizes. `add_allin`, `force_allin` and `merging` may end in `_threshold`.
+
+    Args:
+        menu: the keys and values of the spot file.
+
+    Raises:
+        MenuError: a key is unknown or a size is invalid.
+        PokernetsError: a threshold is not a number of at least 0.
     """
     keys = {"bet": "", "raise": "", **{key.removesuffix("_threshold"): value for key, value in menu.items()}}
     if "merging" in keys:

@@ -1,12 +1,14 @@
-"""Translation of a real hand into a tree of few bets: every real action is read as one of the tree's.
+"""Translation of a real hand into a tree with few bet sizes.
 
-Sizes are compared as pot fractions of the real and of the tree's pot, so a hand that has drifted from the tree keeps
-its proportions. A real bet x between the tree's bets A < B, all in pots, is read as A with the pseudo-harmonic
-probability (B - x)(1 + A) / ((B - A)(1 + x)) (Ganzfried and Sandholm 2013). The reading is drawn from a hash of the
-seed and the public history: the same history is read alike every time, in every process.
+Every real action is mapped to an action of the tree. Sizes are compared as fractions of the real pot and of the tree's
+pot, so a hand whose pot has drifted from the tree keeps its proportions. A real bet x between the tree's bets A < B,
+all in pots, is mapped to A with the pseudo-harmonic probability (B - x)(1 + A) / ((B - A)(1 + x)) (Ganzfried and
+Sandholm 2013). The draw comes from a hash of the seed and the public history. The same history is therefore always
+mapped alike, in every process.
 
-Trees of more than two players leave things out that tables have (`BetMenu.beyond`), so there the likelier reading is
-taken, a limp that the tree lacks is read as its smallest raise, and a caller too many as a player who folds.
+Trees of more than two players omit actions that occur at tables (`BetMenu.beyond`). There the more likely size is
+always chosen, a limp that the tree lacks is mapped to its smallest raise, and an extra caller is treated as a player
+who folds.
 """
 
 import hashlib
@@ -23,17 +25,27 @@ from poker.tree.betting_tree import BettingTree, Kind
 
 
 class HistoryTranslator:
-    """Reads heads-up or multi-player histories of `tree.rules` from the start of the hand."""
+    """Maps heads-up or multiplayer histories, from the start of the hand, to nodes of a tree."""
 
     def __init__(self, tree: BettingTree, seed: int | None) -> None:
+        """Prepare the translation for one tree.
+
+        Args:
+            tree: the tree.
+            seed: seed of the hash that draws between two sizes; None for a random seed.
+        """
         self._tree = tree
         self._seed = drawn_seed(seed)
 
     def node(self, betting: Betting) -> int | None:
-        """The tree's decision node for `betting`, or None where the tree's hand has run apart from the real one.
+        """Return the tree's decision node for a real betting state.
 
-        The latter happens when a raise was read as all-in, so that the tree has no decisions left, and when more
-        players have raised than it has room for.
+        Args:
+            betting: the real state.
+
+        Returns:
+            The node, or None if the tree's hand has diverged from the real one. This happens when a raise was mapped to
+            all-in, so that the tree has no decisions left, and when more players have raised than the tree allows.
         """
         out: set[int] = set()
         while True:
@@ -46,8 +58,10 @@ class HistoryTranslator:
             out.add(left_out)
 
     def _read(self, betting: Betting, out: frozenset[int]) -> tuple[int | None, int | None]:
-        """The node for `betting` where players `out` have folded, and the number of actions before one that the tree
-        has no room for, or None."""
+        """Return the node for `betting` if players `out` have folded, and None.
+
+        If the tree has no room for an action, the second value is the number of actions before it.
+        """
         tree, state, gone = self._tree, Betting.start(betting.rules), set(out)
         node: int | None = tree.after_deal(0)
         for number, (player, action) in enumerate(betting.moves()):
@@ -69,14 +83,22 @@ class HistoryTranslator:
         return (None if node is None else self._in_step(self._without(node, gone), state)), None
 
     def _without(self, node: int, gone: set[int]) -> int:
-        """The node after players who are `gone` have folded, or checked where they cannot."""
+        """Return the node after the players in `gone` have folded, or checked where they cannot fold."""
         tree = self._tree
         while tree.kind[node] == Kind.DECISION and int(tree.player[node]) in gone:
             node = tree.child(node, FOLD if FOLD in tree.actions(node) else CALL)
         return node
 
     def real_actions(self, node: int, betting: Betting) -> tuple[int, ...]:
-        """For each of the tree's actions at `node` the legal action it stands for at `betting`; may hold repeats."""
+        """Return the legal action that each of the tree's actions at a node represents.
+
+        Args:
+            node: a decision node of the tree.
+            betting: the real state.
+
+        Returns:
+            One action per tree action; several tree actions may map to the same one.
+        """
         return tuple(self._real(node, action, betting) for action in self._tree.actions(node))
 
     def _follow(self, node: int, state: Betting, action: int) -> int | None:
@@ -98,7 +120,7 @@ class HistoryTranslator:
         return tree.child(node, chosen) if chosen in actions else None
 
     def _stays(self, node: int) -> bool:
-        """Whether calling at `node` is possible and leaves the round open."""
+        """Return whether calling at `node` is possible and leaves the round open."""
         tree = self._tree
         if CALL not in tree.actions(node):
             return False
@@ -106,7 +128,7 @@ class HistoryTranslator:
         return bool(tree.kind[child] == Kind.DECISION and tree.street[child] == tree.street[node])
 
     def _in_step(self, node: int, state: Betting) -> int | None:
-        """`node` if the player of `state` acts there on its street."""
+        """Return `node` if the player of `state` acts there on the same street, else None."""
         tree = self._tree
         same = tree.kind[node] == Kind.DECISION and tree.street[node] == state.street
         return node if same and tree.player[node] == state.to_act else None
@@ -134,8 +156,11 @@ class HistoryTranslator:
 
 
 def _least_active(betting: Betting, done: int, out: set[int]) -> int | None:
-    """The player to leave out when the call after `done` actions is one too many: the caller, or another who has
-    called, but nobody who raises in the whole hand nor the player to act now; None if there is no such player."""
+    """Return the player to leave out when the call after `done` actions is one too many.
+
+    This is the caller or another player who has called, but nobody who raises during the hand and not the player to
+    act. None if there is no such player.
+    """
     moves = list(betting.moves())
     needed = {betting.to_act, *out, *(player for player, action in moves if action > 0)}
     callers = [player for player, action in moves[: done + 1] if action == CALL and player not in needed]
@@ -143,7 +168,7 @@ def _least_active(betting: Betting, done: int, out: set[int]) -> int | None:
 
 
 def _faced(tree: BettingTree, node: int) -> tuple[int, int]:
-    """The largest total at `node`, and the pot after its player calls it."""
+    """Return the largest total at `node` and the pot after its player calls."""
     committed = tree.committed[node]
     highest = max(int(committed.max()), 0 if tree.street[node] else tree.rules.opening)
     player = int(tree.player[node])
@@ -151,15 +176,30 @@ def _faced(tree: BettingTree, node: int) -> tuple[int, int]:
 
 
 def pseudo_harmonic(below: float, above: float, size: float) -> float:
-    """Probability of reading `size` as `below`; sizes in pots, below <= size <= above, below < above."""
+    """Return the probability of mapping `size` to `below` (Ganzfried and Sandholm 2013).
+
+    Args:
+        below: the smaller size, in pots.
+        above: the larger size, in pots; larger than `below`.
+        size: the real size, in pots; between the two.
+    """
     return (above - size) * (1 + below) / ((above - below) * (1 + size))
 
 
 def translate(total: int, actions: Sequence[int], highest: int, pot: int) -> list[tuple[int, float]]:
-    """Tree actions, with probabilities, that a real raise to `total` stands for.
+    """Return the tree actions that a real raise may be mapped to, with probabilities.
 
-    `highest` is the largest total before the raise and `pot` the pot after calling it. A raise smaller than all in
-    `actions` lies between CALL (size 0) and the smallest; one above the largest is read as the largest.
+    A raise smaller than all in `actions` lies between CALL (size 0) and the smallest. A raise above the largest is
+    mapped to the largest.
+
+    Args:
+        total: raise-to total of the real raise, in the chips of the tree.
+        actions: actions of the tree.
+        highest: the largest total before the raise.
+        pot: the pot after calling that total.
+
+    Returns:
+        One or two pairs (action, probability).
     """
     raises = sorted(action for action in actions if action > 0)
     if total in raises or not raises:
@@ -175,7 +215,15 @@ def translate(total: int, actions: Sequence[int], highest: int, pot: int) -> lis
 
 
 def on_actions(policy: Policy, offered: tuple[int, ...]) -> Singles:
-    """[H, A] a policy among actions `offered`, each read as the nearest of its kind."""
+    """Move a policy to a given set of actions.
+
+    Args:
+        policy: actions and their probabilities [H, A].
+        offered: the actions of the result. Each action of the policy is mapped to the nearest one of its kind.
+
+    Returns:
+        float32 [H, len(offered)] probabilities.
+    """
     actions, probs = policy
     merged = np.zeros((len(probs), len(offered)), np.float32)
     for column, action in enumerate(actions):
