@@ -1,4 +1,4 @@
-"""Hand strength and buckets: hands that a blueprint plays alike.
+"""Hand strength and buckets: groups of hands that a blueprint plays alike.
 
-`buckets.py` first; `methods.py` makes them, from the features in `features.py`.
+Read `buckets.py` first. `methods.py` computes the buckets from the features in `features.py`.
 """

@@ -1,7 +1,7 @@
-"""Dealers: batches of random deals as bucket numbers and showdown ranks, at kernel speed.
+"""Dealers: batches of random deals as bucket numbers and showdown ranks, drawn by compiled kernels.
 
-P players, S streets. Sampling solvers see nothing of cards but this, so one solver plays Kuhn and ten-player hold'em.
-A dealer is shared by threads; the state of a generator (`poker.kernels.rng.streams`) belongs to one thread.
+There are P players and S streets. Sampling solvers know nothing else about cards, so one solver plays both Kuhn poker
+and ten-player hold'em. Threads share a dealer, but each thread has its own random state (`poker.kernels.rng.streams`).
 """
 
 import itertools
@@ -21,16 +21,33 @@ from poker.run.errors import PokernetsError
 
 
 class Dealer(Protocol):
-    """Draws deals of one game."""
+    """A source of random deals of one game."""
 
     def deal(self, rng: NDArray[np.uint64], n: int) -> Deals:
-        """`n` independent deals; advances `rng` [4]."""
+        """Draw independent deals.
+
+        Args:
+            rng: uint64 [4] random state; advanced.
+            n: number of deals.
+
+        Returns:
+            Buckets int32 [n, P, S] and showdown ranks int32 [n, P].
+        """
 
 
 class HoldemDealer:
-    """Deals of hold'em games with two streets (flop hold'em) or four."""
+    """A dealer for hold'em games with two streets (flop hold'em) or four."""
 
     def __init__(self, rules: Rules, cards: CardAbstraction) -> None:
+        """Select the bucket tables of the game.
+
+        Args:
+            rules: the game.
+            cards: its card abstraction.
+
+        Raises:
+            PokernetsError: the game is not hold'em with two or four streets, or the abstraction has fewer streets.
+        """
         if not is_holdem(rules) or rules.num_streets not in (2, 4) or cards.num_streets < rules.num_streets:
             raise PokernetsError(
                 f"game {rules.name}: needs hold'em with two or four streets and an abstraction of as many"
@@ -41,15 +58,32 @@ class HoldemDealer:
         self._tables = (cards.tables[0], cards.tables[1], cards.tables[min(2, last)], cards.tables[last], RANKS)
 
     def deal(self, rng: NDArray[np.uint64], n: int) -> Deals:
+        """Draw independent deals.
+
+        Args:
+            rng: uint64 [4] random state; advanced.
+            n: number of deals.
+
+        Returns:
+            Buckets int32 [n, P, S] and showdown ranks int32 [n, P].
+        """
         deals = _empty_deals(n, self._num_players, self._num_streets)
         kernel.deal_holdem(rng, *self._tables, deals.buckets, deals.ranks)
         return deals
 
 
 class SmallGameDealer:
-    """Deals of games with one hole card, in the buckets of `SmallGameBuckets`."""
+    """A dealer for games with one hole card, in the buckets of `SmallGameBuckets`."""
 
     def __init__(self, rules: Rules) -> None:
+        """Tabulate the buckets and ranks of all boards.
+
+        Args:
+            rules: the game.
+
+        Raises:
+            PokernetsError: the game has more than one hole card or more than three board cards.
+        """
         cards = SmallGameBuckets(rules)
         self._num_players = rules.num_players
         self._deck = rules.deck_size
@@ -61,6 +95,15 @@ class SmallGameDealer:
         self._ranks = _table(boards[-1], self._deck, lambda board: showdown_ranks(rules, hands, board))
 
     def deal(self, rng: NDArray[np.uint64], n: int) -> Deals:
+        """Draw independent deals.
+
+        Args:
+            rng: uint64 [4] random state; advanced.
+            n: number of deals.
+
+        Returns:
+            Buckets int32 [n, P, S] and showdown ranks int32 [n, P].
+        """
         deals = _empty_deals(n, self._num_players, len(self._board_sizes))
         tables = (self._offsets, self._buckets, self._ranks)
         kernel.deal_small(rng, self._deck, self._board_sizes, *tables, deals.buckets, deals.ranks)
@@ -68,7 +111,15 @@ class SmallGameDealer:
 
 
 def dealer_of(rules: Rules, cards: Buckets) -> Dealer:
-    """The dealer of a game in the buckets of `game_cards`."""
+    """Return the dealer of a game.
+
+    Args:
+        rules: the game.
+        cards: its buckets, from `game_cards`.
+
+    Raises:
+        PokernetsError: no dealer supports the game.
+    """
     return HoldemDealer(rules, cards) if isinstance(cards, CardAbstraction) else SmallGameDealer(rules)
 
 
@@ -78,12 +129,12 @@ def _empty_deals(n: int, num_hands: int, num_streets: int) -> Deals:
 
 
 def _boards(deck: int, size: int) -> list[tuple[int, ...]]:
-    """Ordered boards in the order of their numbers, first card least significant; repeated cards included."""
+    """Return ordered boards by number, first card least significant, including those that repeat a card."""
     return [tuple(reversed(digits)) for digits in itertools.product(range(deck), repeat=size)]
 
 
 def _table(boards: list[tuple[int, ...]], deck: int, values: Any) -> NDArray[np.int32]:
-    """[boards, deck] of values(board) [deck], -1 for boards that repeat a card."""
+    """Return an int32 [boards, deck] table of values(board) [deck], -1 for boards that repeat a card."""
     out = np.full((len(boards), deck), -1, dtype=np.int32)
     for row, board in enumerate(boards):
         if len(set(board)) == len(board):
@@ -92,9 +143,19 @@ def _table(boards: list[tuple[int, ...]], deck: int, values: Any) -> NDArray[np.
 
 
 def sample_boards(rules: Rules, board: Board, count: int, rng: np.random.Generator) -> list[Board]:
-    """`count` complete boards that begin with `board`, each uniform over the deck.
+    """Draw complete boards that begin with the given cards.
 
-    They are stratified by the next card: it comes from shuffled decks dealt to the end, one deck after another.
+    Each board is uniform over the deck. The draws are stratified by the next card, which comes from shuffled decks that
+    are dealt to the end.
+
+    Args:
+        rules: the game.
+        board: [B] cards already on the board.
+        count: number of boards.
+        rng: source of randomness.
+
+    Returns:
+        `count` boards with all board cards of the game.
     """
     rest = np.array([card for card in range(rules.deck_size) if card not in board])
     missing = rules.total_board_cards - len(board)

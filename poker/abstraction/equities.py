@@ -1,6 +1,6 @@
-"""Showdowns of hands against ranges, for every game of `Rules` with two players.
+"""Showdowns of hands against ranges, for every two-player game of `Rules`.
 
-Symbols: H hands. A range is float64 [H]; it need not sum to 1.
+H is the number of hands. A range is float64 [H] and need not sum to 1.
 """
 
 import itertools
@@ -28,20 +28,27 @@ _FLOP = 3
 
 
 EMPTY = 1e-12
-"""Weight below which a range counts as empty, where ranges sum to 1 or so."""
+"""Weight below which a range counts as empty; ranges sum to about 1."""
 
 
 _KEPT = max(8, memory() // cores() // 6 // (4 * NUM_HANDS**2))
-"""Matrices that a process caches, at most a sixth of a core's share of the memory. Between players whose policies are
-known, AIVAT needs one for every flop, 50 ms of work, and meets it again in each seating and line-up."""
+"""Matrices that a process caches, at most a sixth of a core's share of the memory. When both policies are known, AIVAT
+needs one matrix per flop (50 ms to compute) and uses it again in each seating and line-up."""
 
 
 @lru_cache(maxsize=_KEPT)
 def margins(rules: Rules, board: Board) -> NDArray[np.floating]:
-    """[H, H] probability that the row's hand wins at showdown minus that it loses, 0 for impossible pairs.
+    """Compute the probability of winning minus that of losing a showdown for every pair of hands.
 
-    All completions of the board that two hands allow are counted, so the mean over the next cards is the value now.
-    float32 in hold'em, float64 in smaller games.
+    All completions of the board that two hands allow are counted, so the mean over the next cards equals the value now.
+
+    Args:
+        rules: the game.
+        board: [B] cards on the board.
+
+    Returns:
+        [H, H] win minus loss probability of the row's hand against the column's, 0 for impossible pairs. float32 in
+        hold'em, float64 in smaller games.
     """
     if rules.deck_size == 52 and rules.num_hole_cards == 2 and len(board) < rules.total_board_cards:
         if rules.total_board_cards == 5:
@@ -62,25 +69,49 @@ def margins(rules: Rules, board: Board) -> NDArray[np.floating]:
 
 
 def showdown_equity(rules: Rules, board: Board) -> NDArray[np.float32]:
-    """[H, H] chance that the row's hand wins a showdown plus half of ties, the board dealt to its end by `rules`; 0 for
-    impossible pairs."""
+    """Compute the all-in equity of every pair of hands.
+
+    Args:
+        rules: the game, which defines how many cards are still dealt.
+        board: [B] cards on the board.
+
+    Returns:
+        float32 [H, H] probability that the row's hand wins plus half the probability of a tie; 0 for impossible pairs.
+    """
     if rules.total_board_cards == 5 and rules.deck_size == 52:
         return all_in_equity(board)
     return np.where(rules.space.possible(board), margins(rules, board) / 2 + 0.5, 0.0).astype(np.float32)
 
 
 def check_down_chances(rules: Rules, board: Board, opponent: Floats) -> Floats:
-    """[H] chance of each hand to win a showdown against a range, ties one half; one half against an empty range."""
+    """Compute each hand's equity in a showdown against a range.
+
+    Args:
+        rules: the game.
+        board: [B] cards on the board; the rest is dealt at random.
+        opponent: [H] range of the opponent.
+
+    Returns:
+        [H] win probability with ties counted one half; one half against an empty range.
+    """
     mass = rules.space.compatible_mass(opponent)
     chances: Floats = 0.5 + 0.5 * showdown_chances(rules, board, opponent) / np.maximum(mass, EMPTY)
     return np.where(mass > EMPTY, chances, 0.5)
 
 
 def showdown_chances(rules: Rules, board: Board, opponent: Floats) -> Floats:
-    """[H] sum over compatible hands of opponent [H] * (chance to win minus chance to lose at showdown).
+    """Sum win minus loss probability over the opponent's compatible hands.
 
-    Where two cards or more are to come, all pairs of hands are worked out once: a matrix is worth it for 15 ranges. One
-    flop stands for all that are alike up to the names of suits.
+    If two or more cards are to come, a matrix over all pairs of hands is computed once and cached. It pays off from 15
+    ranges on. Flops that differ only in the names of suits share one matrix.
+
+    Args:
+        rules: the game.
+        board: [B] cards on the board; the rest is dealt at random.
+        opponent: [H] range of the opponent.
+
+    Returns:
+        [H] sum over compatible hands of weight * (probability to win minus probability to lose at showdown).
     """
     missing = rules.total_board_cards - len(board)
     if rules.num_hole_cards == 2 and (board or missing == 0) and missing < _FEW_MISSING:
@@ -99,10 +130,19 @@ def _all_pairs(matrix: NDArray[np.floating], opponent: Floats) -> Floats:
 
 
 def showdown_totals(rules: Rules, board: Board, own: Floats, opponent: Floats) -> Floats:
-    """[A] `showdown_chances` summed over each range of own [A, H]; 0, without using cards, for proportional ranges.
+    """Sum `showdown_chances` over each of several ranges.
 
-    In hold'em two kinds of ranges do without the matrix of all pairs: those of few hands (players whose hands are
-    seen), and those that hold all hands alike (players who do not look at theirs).
+    Proportional ranges give 0 without any computation. In hold'em two kinds of ranges avoid the matrix over all pairs:
+    ranges of few hands (a player whose cards are known), and uniform ranges (a player who does not look at the cards).
+
+    Args:
+        rules: the game.
+        board: [B] cards on the board; the rest is dealt at random.
+        own: [A, H] ranges of the player.
+        opponent: [H] range of the opponent.
+
+    Returns:
+        [A] sums, weighted by both ranges.
     """
     mass = own.sum(axis=1, keepdims=True)
     unlike = np.abs(own * opponent.sum() - mass * opponent).max(axis=1) > EMPTY * mass[:, 0] * opponent.max()
@@ -132,17 +172,17 @@ def showdown_totals(rules: Rules, board: Board, own: Floats, opponent: Floats) -
 
 
 def _few_hands(there: NDArray[np.bool_]) -> NDArray[np.int64] | None:
-    """Hands [n] that are there, if few enough that comparing each with all is faster than the matrix; else None."""
+    """Return the [n] hands with weight if comparing each with all others is faster than the matrix, else None."""
     return np.flatnonzero(there) if np.count_nonzero(there) <= _FEW_HANDS else None
 
 
 def _is_even(weights: Floats, live: NDArray[np.bool_]) -> bool:
-    """Whether all live hands weigh the same and all others nothing."""
+    """Return whether all live hands have the same weight and all others none."""
     return bool((weights == np.where(live, weights.max(), 0.0)).all())
 
 
 def _margin_sums(rules: Rules, board: Board) -> Floats:
-    """[1326] sums of the rows of `margins`; 0 for hands that hold a card of the board."""
+    """Return the [1326] row sums of `margins`; 0 for hands that share a card with the board."""
     if not board:
         return np.asarray(margins(rules, board).sum(axis=1, dtype=np.float64))
     if len(board) > _FLOP:
@@ -153,7 +193,7 @@ def _margin_sums(rules: Rules, board: Board) -> Floats:
 
 def _sums_from_moments(board: Board) -> Floats:
     own, others = math.comb(52 - len(board) - 2, 5 - len(board)), math.comb(52 - 5 - 2, 2)
-    beaten = boards_moments(np.array([board], dtype=np.uint8))[0, 0]  # twice, plus those tied with
+    beaten = boards_moments(np.array([board], dtype=np.uint8))[0, 0]  # twice the hands beaten, plus the hands tied
     return np.where(HOLDEM.live(board), beaten - own * others, 0) / PAIR_COMPLETIONS[len(board)]
 
 
@@ -163,7 +203,7 @@ _later_sums = lru_cache(maxsize=16)(_sums_from_moments)
 
 
 def _margin_rows(rules: Rules, board: Board, hands: NDArray[np.int64]) -> Floats:
-    """[n, 1326] rows of `margins`."""
+    """Return the [n, 1326] rows of `margins` for the given hands."""
     if not board:
         return margins(rules, board)[hands].astype(np.float64)
     return np.stack([_hand_margins(board, hand) for hand in hands.tolist()])
@@ -171,7 +211,7 @@ def _margin_rows(rules: Rules, board: Board, hands: NDArray[np.int64]) -> Floats
 
 @lru_cache(maxsize=256)
 def _margin(board: Board, hand: int, other: int) -> float:
-    """Chance of a hand to win a showdown against another one less that to lose it; 0 for impossible pairs."""
+    """Return the win minus the loss probability of one hand against another; 0 for impossible pairs."""
     cards = HOLDEM.hand_cards[[hand, other]]
     if len({*board, *cards.ravel().tolist()}) < len(board) + 4:
         return 0.0
@@ -181,7 +221,7 @@ def _margin(board: Board, hand: int, other: int) -> float:
 
 @lru_cache(maxsize=32)
 def _hand_margins(board: Board, hand: int) -> Floats:
-    """[1326] chance of the hand to win a showdown against each hand less that to lose it; 0 for impossible pairs."""
+    """Return the [1326] win minus loss probabilities of one hand against every hand; 0 for impossible pairs."""
     live, ranks = _completed(board)
     out = np.zeros(len(HOLDEM.disjoint))
     place = int(np.searchsorted(live, hand))
@@ -192,7 +232,7 @@ def _hand_margins(board: Board, hand: int) -> Floats:
 
 @lru_cache(maxsize=4)
 def _completed(board: Board) -> tuple[NDArray[np.int16], NDArray[np.int16]]:
-    """Live hands [L] and their ranks [N, L] on every completion of the board."""
+    """Return the live hands [L] and their ranks [N, L] on every completion of the board."""
     cards = np.array(board, dtype=np.uint8)
     live = live_hand_list(cards)
     return live, completion_ranks(cards, live)
@@ -200,7 +240,7 @@ def _completed(board: Board) -> tuple[NDArray[np.int16], NDArray[np.int16]]:
 
 @lru_cache(maxsize=4096)
 def _complete(rules: Rules, board: Board) -> tuple[NDArray[np.int16], NDArray[np.int16]]:
-    """One row [1, n]: the hands that a complete board leaves, from the weakest to the strongest, and their ranks."""
+    """Return one row [1, n] of the hands on a complete board, from weakest to strongest, and one of their ranks."""
     ranks = hand_ranks(rules, board)
     order = np.argsort(ranks, kind="stable")
     order = order[ranks[order] >= 0]
@@ -210,7 +250,7 @@ def _complete(rules: Rules, board: Board) -> tuple[NDArray[np.int16], NDArray[np
 
 @lru_cache(maxsize=6)
 def _runouts(rules: Rules, board: Board) -> tuple[NDArray[np.int16], NDArray[np.int16]]:
-    """Rows [N, n] of `_complete` for every completion of the board."""
+    """Return rows [N, n] as in `_complete` for every completion of the board."""
     if rules.deck_size == 52 and rules.total_board_cards == 5:
         live, ranks = _completed(board)
         size = math.comb(52 - 5, 2)
@@ -223,7 +263,15 @@ def _runouts(rules: Rules, board: Board) -> tuple[NDArray[np.int16], NDArray[np.
 
 
 def hand_ranks(rules: Rules, board: Board) -> NDArray[np.int32]:
-    """[H] showdown strength of every hand on a complete board, higher wins, -1 where the hand shares a card with it."""
+    """Rank every hand on a complete board.
+
+    Args:
+        rules: the game.
+        board: [B] all board cards of the game.
+
+    Returns:
+        int32 [H] showdown strength, higher wins; -1 where the hand shares a card with the board.
+    """
     if rules.deck_size == 52 and rules.num_hole_cards == 2 and len(board) >= _FEWEST_RANKED:
         ranks: NDArray[np.int32] = rank_board_hands(np.asarray(board, dtype=np.uint8))
         return ranks
@@ -234,11 +282,21 @@ def hand_ranks(rules: Rules, board: Board) -> NDArray[np.int32]:
 
 
 def awaits_cards(betting: Betting, board: Board) -> bool:
-    """Whether the board of the street that `betting` has reached is not dealt yet and its cards matter."""
+    """Return whether the street that `betting` has reached needs board cards that are not dealt yet.
+
+    Args:
+        betting: the betting so far.
+        board: [B] cards on the board.
+    """
     undealt = len(board) < betting.rules.board_sizes[betting.street]
     return undealt and (betting.is_showdown or not betting.is_over)
 
 
 def next_board_size(rules: Rules, board: Board) -> int:
-    """Cards on the board after the next deal; streets that deal none are passed over."""
+    """Return the number of board cards after the next deal, skipping streets that deal none.
+
+    Args:
+        rules: the game.
+        board: [B] cards on the board.
+    """
     return next(size for size in rules.board_sizes if size > len(board))

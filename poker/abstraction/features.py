@@ -1,14 +1,15 @@
-"""Exact features of all 1,326 hands on a board: the one implementation that every part of the software uses.
+"""Exact features of all 1,326 hands on a board: the only implementation, used by training and search.
 
-Probabilities in 0..1, float64 from exact integer counts; arrays are indexed by hand and hold 0 for hands that share a
-card with the board and for pairs of hands that share a card. An opponent is uniform over the hands that remain; cards
-to come are enumerated. A tie counts one half. Results are cached and read-only.
+Probabilities are float64 in 0..1, computed from exact integer counts. Arrays are indexed by hand. They contain 0 for
+hands that share a card with the board and for pairs of hands that share a card. An opponent is uniform over the
+remaining hands, and future cards are enumerated. A tie counts one half. Results are cached and read-only.
 
-- Hand strength HS: probability of being ahead now. E[HS], E[HS^2]: mean over the boards to come of the river's HS and
-  of its square.
-- PPot, NPot [POKI] section 5.3: probability, when behind (a tie counts half), to end ahead, and the reverse.
+- Hand strength HS: probability of being ahead now. E[HS] and E[HS^2]: means over future boards of the river's HS and of
+  its square.
+- PPot, NPot [POKI] section 5.3: PPot is the probability of ending ahead when behind now (a tie counts half). NPot is
+  the reverse.
 
-Preflop there is no board: HS now is E[HS], the potentials are 0, and who is ahead is decided by E[HS].
+Before the flop, HS equals E[HS], the potentials are 0, and E[HS] decides which hand is ahead.
 """
 
 import contextlib
@@ -32,7 +33,7 @@ from poker.kernels.types import Floats
 from poker.run.atomic import write_atomically
 
 PAIR_COMPLETIONS = {0: 1712304, 3: 990, 4: 44, 5: 1}
-"""Boards to come that are compatible with two given hands, by the number of board cards."""
+"""Number of ways to complete the board given two hands, by the number of board cards."""
 _HAND_COMPLETIONS = {0: 2118760, 3: 1081, 4: 46, 5: 1}
 _RIVER = 5
 _RIVER_FULL = 1980.0
@@ -41,7 +42,15 @@ _PREFLOP_FILE = Path(__file__).parent / "__pycache__" / "preflop_strength_1.npz"
 
 @dataclass(frozen=True)
 class HandFeatures:
-    """Each field [1326], see the module docstring."""
+    """Features of all hands on one board, each float64 [1326].
+
+    Attributes:
+        hs: [1326] hand strength HS, the probability of being ahead now.
+        ehs: [1326] E[HS], the mean of HS on the river.
+        ehs2: [1326] E[HS^2], the mean of its square.
+        ppot: [1326] positive potential PPot.
+        npot: [1326] negative potential NPot.
+    """
 
     hs: Floats
     ehs: Floats
@@ -51,7 +60,7 @@ class HandFeatures:
 
 
 class _Counts(NamedTuple):
-    """Exact counts on a board of 3 to 5 cards with L live hands (`poker.kernels.cards.strength`); the rest follows."""
+    """Exact counts on a board of 3 to 5 cards with L live hands (see `poker.kernels.cards.strength`)."""
 
     live: NDArray[np.int16]
     ranks: NDArray[np.int16]  # [N, L] on its completions
@@ -59,7 +68,16 @@ class _Counts(NamedTuple):
 
 
 def hand_features(board: Sequence[int]) -> HandFeatures:
-    """HS, E[HS], E[HS^2], PPot and NPot of all hands; about 60 ms for a flop that was not asked for before."""
+    """Compute HS, E[HS], E[HS^2], PPot and NPot of all hands.
+
+    A new flop takes about 60 ms; results are cached.
+
+    Args:
+        board: 0, 3, 4 or 5 cards.
+
+    Raises:
+        CardError: the cards are not a board.
+    """
     cards = _as_board(board)
     if len(cards) == _RIVER:
         return _river_features(cards)
@@ -67,12 +85,33 @@ def hand_features(board: Sequence[int]) -> HandFeatures:
 
 
 def all_in_equity(board: Sequence[int]) -> NDArray[np.float32]:
-    """[1326, 1326] probability that the row's hand beats the column's when all cards are dealt, plus half of ties."""
+    """Compute the all-in equity of every pair of hands.
+
+    Args:
+        board: 0, 3, 4 or 5 cards.
+
+    Returns:
+        float32 [1326, 1326] probability that the row's hand wins plus half the probability of a tie.
+
+    Raises:
+        CardError: the cards are not a board.
+    """
     return _equity(_as_board(board))
 
 
 def ahead_now(board: Sequence[int]) -> NDArray[np.float32]:
-    """[1326, 1326] 1 where the row's hand is ahead of the column's, 0.5 tied, 0 behind; 0 for impossible pairs."""
+    """Compare every pair of hands on the current board.
+
+    Args:
+        board: 0, 3, 4 or 5 cards.
+
+    Returns:
+        float32 [1326, 1326] 1 where the row's hand is ahead, 0.5 where it ties, 0 where it is behind or the pair is
+        impossible.
+
+    Raises:
+        CardError: the cards are not a board.
+    """
     return _ahead(_as_board(board))
 
 
@@ -121,7 +160,7 @@ def _features(cards: tuple[int, ...]) -> HandFeatures:
 
 
 def _river_features(cards: tuple[int, ...]) -> HandFeatures:
-    """Features where no card is to come, in a tenth of the time of `_features`."""
+    """Compute the features of a complete board in a tenth of the time of `_features`."""
     won = np.empty(NUM_HANDS, np.int16)
     kernel.board_strength_into(np.array(cards, np.uint8), won)
     live = np.flatnonzero(HOLDEM.live(cards)).astype(np.int16)
@@ -153,7 +192,12 @@ def _ahead(cards: tuple[int, ...]) -> NDArray[np.float32]:
 
 
 class PreflopCounts(NamedTuple):
-    """Exact counts over all boards, see `preflop_wins` and `preflop_moments`."""
+    """Exact counts over all boards.
+
+    Attributes:
+        wins: [1326, 1326] result of `preflop_wins`.
+        moments: [2, 1326] result of `preflop_moments`.
+    """
 
     wins: NDArray[np.int32]
     moments: NDArray[np.int64]
@@ -169,7 +213,7 @@ def _preflop_features() -> HandFeatures:
 
 @lru_cache(maxsize=1)
 def _preflop_counts() -> PreflopCounts:
-    """Computed once in a few seconds and kept beside the bytecode; a directory that cannot be written does no harm."""
+    """Compute the preflop counts once in a few seconds and store them beside the bytecode, if it is writable."""
     if _PREFLOP_FILE.exists():
         with np.load(_PREFLOP_FILE, allow_pickle=False) as stored:
             return PreflopCounts(stored["wins"], stored["moments"])
@@ -182,10 +226,17 @@ def _preflop_counts() -> PreflopCounts:
 
 
 def preflop_wins(board_cards: int = 5) -> NDArray[np.int64]:
-    """[1326, 1326] of the boards two hands allow, those on which the row's hand beats the column's; a few seconds.
+    """Count the boards on which one hand beats another; takes a few seconds.
 
-    Counted on canonical boards with their multiplicities m. A class holds m boards, so the mean over the 24 renamings g
-    of the suits is the count over all boards: W[i, j] = sum over g of A[g(i), g(j)] / 24.
+    Counts are taken over canonical boards with their multiplicities m. Each canonical board represents m boards. The
+    mean over the 24 renamings g of the suits is therefore the count over all boards: W[i, j] = sum over g of A[g(i),
+    g(j)] / 24.
+
+    Args:
+        board_cards: cards on the board, 3 to 5.
+
+    Returns:
+        int64 [1326, 1326] number of compatible boards on which the row's hand beats the column's.
     """
     boards, multiplicities = canonical_boards(board_cards), board_multiplicities(board_cards)
     counted = np.zeros((NUM_HANDS, NUM_HANDS), dtype=np.int64)
@@ -201,7 +252,11 @@ def preflop_wins(board_cards: int = 5) -> NDArray[np.int64]:
 
 
 def preflop_moments() -> NDArray[np.int64]:
-    """[2, 1326] sums over all boards a hand allows of its river strength (0..1980) and of the square."""
+    """Sum river strength and its square over all boards that a hand allows.
+
+    Returns:
+        int64 [2, 1326] sums of the river strength (0..1980) and of its square.
+    """
     boards, multiplicities = canonical_boards(5), board_multiplicities(5)
     by_hand = np.zeros((2, NUM_HANDS), dtype=np.int64)
     for start in range(0, len(boards), 4096):

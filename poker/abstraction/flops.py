@@ -1,13 +1,14 @@
-"""Few flops that stand for all 1,755 classes of them, with weights.
+"""Small weighted subsets of flops that represent all 1,755 flop classes.
 
-Classes are first divided by the number of suits and of ranks on the flop (three of a suit, a pair, ...), each of which
-gets its share of the flops, at least one. Two flops are as far apart as the 169 classes of starting hands stand
-differently on them: by their mean strength against a random hand, and its mean square, over a turn of each rank. Each
-division is cut into clusters around medoids, so that the flops chosen, one of each cluster, are spread as all flops
-are. A flop weighs as many deals as its cluster has. Which flop stands for a cluster is decided last, one after the
-other: the one with which the weighted mean over the flops chosen is nearest to the mean over all.
+Classes are first divided by the number of suits and of ranks on the flop (for example three of a suit, or a pair). Each
+division receives its share of the flops, at least one. The distance between two flops is the difference in how the 169
+classes of starting hands stand on them. We measure this by their mean strength against a random hand and its mean
+square, over a turn of each rank. Each division is clustered around medoids, and one flop represents each cluster, so
+the chosen flops are spread like all flops. A flop's weight is the number of deals in its cluster. The representatives
+are chosen last, one after the other. Each choice brings the weighted mean over the chosen flops as close as possible to
+the mean over all flops.
 
-Symbols: N flops, V features.
+N is the number of flops and V the number of features.
 """
 
 from functools import lru_cache
@@ -27,7 +28,12 @@ _MOST_ROUNDS = 50
 
 
 class FlopSubset(NamedTuple):
-    """Numbers [N] of canonical flops, ascending, and the deals [N] that each stands for: 22,100 together."""
+    """A weighted subset of the canonical flops.
+
+    Attributes:
+        numbers: int64 [N] numbers of the canonical flops, ascending.
+        weights: int64 [N] deals that each flop represents; they sum to 22,100.
+    """
 
     numbers: NDArray[np.int64]
     weights: NDArray[np.int64]
@@ -35,7 +41,14 @@ class FlopSubset(NamedTuple):
 
 @lru_cache
 def representative_flops(count: int) -> FlopSubset:
-    """`count` flops; all of them are the classes with their own numbers of deals."""
+    """Choose a number of flops that represent all others.
+
+    Args:
+        count: number of flops N. With 1,755 each class represents itself.
+
+    Raises:
+        PokernetsError: the number is too small or too large.
+    """
     deals, kinds = board_multiplicities(3), _divisions()
     fewest = len(np.unique(kinds))
     if not fewest <= count <= NUM_FLOPS:
@@ -53,7 +66,7 @@ def representative_flops(count: int) -> FlopSubset:
 
 
 def _divisions() -> NDArray[np.int64]:
-    """[1755] number of the division of each class."""
+    """Return the int64 [1755] number of the division of each class."""
     boards = canonical_boards(3)
     different = [
         np.array([len(set(row)) for row in part.tolist()]) for part in (boards % NUM_SUITS, boards // NUM_SUITS)
@@ -62,7 +75,7 @@ def _divisions() -> NDArray[np.int64]:
 
 
 def _shares(count: int, kinds: NDArray[np.int64], deals: NDArray[np.int64]) -> list[int]:
-    """Flops for each division: one, and then one by one where the most deals stand behind each."""
+    """Return the flops of each division: one each, then one more at a time where a flop represents the most deals."""
     masses, sizes = np.bincount(kinds, deals), np.bincount(kinds)
     shares = np.ones(len(masses), np.int64)
     for _ in range(count - len(masses)):
@@ -72,8 +85,10 @@ def _shares(count: int, kinds: NDArray[np.int64], deals: NDArray[np.int64]) -> l
 
 @lru_cache
 def _features() -> Floats:
-    """[1755, 2 * 169] means of strength, in 0..1, and of its square, weighted so that the squared distance of two flops
-    is a mean over starting hands."""
+    """Return [1755, 2 * 169] features: the mean of strength (0..1) and of its square, for each starting class.
+
+    They are scaled so that the squared distance of two flops is a mean over starting hands.
+    """
     flops = canonical_boards(3)
     to_class = np.eye(169, dtype=np.float32)[PREFLOP_CLASS]
     sums = np.zeros((2, len(flops), 169), np.float32)
@@ -90,14 +105,14 @@ def _features() -> Floats:
 
 
 def _turn(flop: list[int], rank: int) -> int:
-    """A card of the rank: of the suit that the flop has least of, as far as it is not on the flop."""
+    """Return a turn card of the rank, in the suit that is rarest on the flop if that card is free."""
     suits = [card % NUM_SUITS for card in flop]
     cards = [rank * NUM_SUITS + suit for suit in sorted(range(NUM_SUITS), key=suits.count)]
     return next(card for card in cards if card not in flop)
 
 
 def _clusters(features: Floats, deals: NDArray[np.int64], count: int) -> NDArray[np.int64]:
-    """[N] the cluster of each of the points [N, V], around `count` medoids."""
+    """Return the cluster [N] of each point [N, V], around `count` medoids."""
     squares = (features**2).sum(axis=1)
     distance = np.sqrt(np.maximum(squares[:, None] + squares - 2 * features @ features.T, 0))
     near, chosen = np.full(len(features), np.inf), np.zeros(count, np.int64)
@@ -118,7 +133,10 @@ def _clusters(features: Floats, deals: NDArray[np.int64], count: int) -> NDArray
 def _nearest_to_all(
     features: Floats, deals: NDArray[np.int64], clusters: list[NDArray[np.int64]]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The point of each cluster, and its weight, with which the weighted mean is nearest to that of all points."""
+    """Return the chosen point of each cluster and its weight.
+
+    The choice brings the weighted mean close to the mean over all points.
+    """
     weights = np.array([deals[own].sum() for own in clusters])
     chosen = np.array([own[0] for own in clusters])
     missing = deals @ features - weights @ features[chosen]

@@ -1,4 +1,4 @@
-"""The buckets of a game: a stored abstraction for hold'em, lossless buckets for small games."""
+"""Loading of the buckets of a game: stored abstractions for hold'em, lossless buckets for small games."""
 
 from pathlib import Path
 
@@ -8,16 +8,33 @@ from poker.store.artifacts import recipe_at
 
 
 def load_abstraction(path: str | Path) -> CardAbstraction:
-    """Open the abstraction at `path`, made again first where a bundle has only its recipe, which takes minutes."""
+    """Open the abstraction at a path.
+
+    A bundle may contain only the recipe of an abstraction. It is then computed first, which takes minutes.
+
+    Args:
+        path: directory of the artifact.
+
+    Raises:
+        PokernetsError: the artifact is missing or damaged, or the recipe gives a different abstraction.
+    """
     if (missing := recipe_at(Path(path))) is not None:
-        from poker.abstraction.making import make_again  # noqa: PLC0415 (what those who have it do without)
+        from poker.abstraction.making import make_again  # noqa: PLC0415 (needed only when it is missing)
 
         make_again(*missing)
     return CardAbstraction.load(path)
 
 
 def game_cards(rules: Rules, path: str | Path) -> Buckets:
-    """The abstraction at `path` for hold'em games, cut to their streets; the lossless one for small games."""
+    """Return the buckets of a game.
+
+    Args:
+        rules: the game.
+        path: directory of a hold'em abstraction; ignored for small games, whose buckets are lossless.
+
+    Raises:
+        PokernetsError: the abstraction is missing or damaged, or has fewer streets than the game.
+    """
     if is_holdem(rules):
         return load_abstraction(path).first_streets(rules.num_streets)
     return SmallGameBuckets(rules)

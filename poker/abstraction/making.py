@@ -1,8 +1,8 @@
-"""Making abstractions: streets one after the other, so that a killed run continues, and again from a bundle's recipe.
+"""Computation of abstractions street by street, and again from the recipe in a bundle.
 
-A finished street is kept beside the output (`<output>.streets/`) until all are there. The result depends on method and
-seed alone, not on threads, machines or interruptions, nor on the stacks, blinds and bets of the game: one that was made
-for another game serves this one.
+A killed run continues, because finished streets are stored beside the output (`<output>.streets/`) until all are done.
+The result depends only on the method and the seed. It does not depend on threads, machines or interruptions, nor on the
+stacks, blinds and bets of the game. An abstraction made for one game therefore also serves others with the same cards.
 """
 
 import glob
@@ -30,8 +30,18 @@ STREET_KIND = "abstraction_street"
 
 
 def make(*, method: Method, seed: int, cluster: Cluster, output: str, others: str = "") -> None:
-    """Make the abstraction at `output`, unless it was made with the same settings, there or at a path that the pattern
-    `others` matches: that one is copied."""
+    """Compute an abstraction, unless it exists with the same settings.
+
+    Args:
+        method: how the buckets are computed.
+        seed: seed of the clustering.
+        cluster: where the work runs.
+        output: directory of the artifact.
+        others: glob pattern of other abstractions. One with the same settings is copied.
+
+    Raises:
+        ArtifactError: an artifact with other settings exists at `output`.
+    """
     config: dict[str, Any] = {"method": method.settings, "seed": seed}
     if find_artifact(output, KIND, config=config) is not None:
         print(f"abstraction {output} is there", file=sys.stderr)
@@ -66,8 +76,17 @@ def make(*, method: Method, seed: int, cluster: Cluster, output: str, others: st
 
 
 def make_again(recipe: Mapping[str, Any], output: Path) -> None:
-    """Make at `output` the abstraction whose `config` and `fingerprint` a bundle's recipe gives, on all cores, or copy
-    it from another bundle's, or wait for another process that makes it. PokernetsError if it is another one."""
+    """Compute the abstraction that a bundle's recipe describes, on all cores.
+
+    It is copied if another bundle has it. If another process is computing it, this one waits.
+
+    Args:
+        recipe: `config` and `fingerprint` of the abstraction.
+        output: directory of the artifact.
+
+    Raises:
+        PokernetsError: the recipe is invalid, or the result has a different fingerprint.
+    """
     with ExitStack() as lock:
         try:
             lock.enter_context(alone(output.parent, busy := f"another command makes {output} just now", output.name))
@@ -83,7 +102,7 @@ def make_again(recipe: Mapping[str, Any], output: Path) -> None:
 
 
 def _settings_of(config: Any) -> tuple[Method, int]:
-    """Method and seed of a recipe, checked, because bundles come from others too."""
+    """Return the method and seed of a recipe; they are checked, because bundles may come from other people."""
     settings = config if isinstance(config, dict) else {}
     method, seed = settings.get("method"), settings.get("seed")
     if not isinstance(method, dict) or type(seed) is not int or seed < 0:
@@ -92,7 +111,7 @@ def _settings_of(config: Any) -> tuple[Method, int]:
 
 
 def _made_elsewhere(others: str, config: dict[str, Any]) -> Artifact | None:
-    """An abstraction with these settings among those that the pattern matches."""
+    """Return an abstraction with these settings among those that match the pattern, or None."""
     for path in sorted(glob.glob(others)):
         with suppress(ArtifactError):
             return open_artifact(path, KIND, config=config)
@@ -100,7 +119,7 @@ def _made_elsewhere(others: str, config: dict[str, Any]) -> Artifact | None:
 
 
 def _stored_street(street: int, path: Path, config: dict[str, Any]) -> StreetTable | None:
-    """Read a street that an earlier run finished; one of other settings is refused, so that it is not overwritten."""
+    """Read a street that an earlier run finished; other settings are refused, so that nothing is overwritten."""
     part = find_artifact(path, STREET_KIND, config=config)
     if part is None:
         return None
@@ -109,7 +128,7 @@ def _stored_street(street: int, path: Path, config: dict[str, Any]) -> StreetTab
 
 
 def _show(bars: Progress, title: str, done: int, total: int) -> None:
-    """One bar for each phase of the work, with its rate."""
+    """Update the progress bar of one phase of the work."""
     bar = next((task.id for task in bars.tasks if task.description == title), None)
     if bar is None:
         bar = bars.add_task(title, total=total, found="")

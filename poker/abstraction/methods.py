@@ -1,13 +1,14 @@
-"""Ways to make the tables of a hold'em abstraction, street by street. Preflop is always lossless: 169 classes.
+"""Methods that compute the tables of a hold'em abstraction, street by street.
 
-`PotentialAware` (Ganzfried & Sandholm 2014), imperfect recall: river hands by their equities against clusters of
-opponents' hands (OCHS, Johanson et al. 2013), turn hands by the distribution of their strength on the river under the
-earth mover's distance, flop hands by the distribution over turn buckets under the earth mover's distance whose ground
-distance is that between turn buckets. k-means finds the centres on a sample of the canonical points; then every point
-is assigned. `ExpectedSquareGrid` [SUCT]: equal intervals of E[HS^2]. `FlopStrengthGrid`: for hold'em without turn and
-river.
+Preflop is always lossless: 169 classes. Buckets ascend with strength.
 
-Buckets ascend with strength.
+- `PotentialAware` (Ganzfried & Sandholm 2014) has imperfect recall. River hands are described by their equities against
+  clusters of opponents' hands (OCHS, Johanson et al. 2013). Turn hands are described by the distribution of their
+  strength on the river, under the earth mover's distance. Flop hands are described by their distribution over turn
+  buckets. Its earth mover's distance uses the distance between turn buckets as the ground distance. k-means finds the
+  centres on a sample of the canonical points, and then every point is assigned.
+- `ExpectedSquareGrid` [SUCT] divides E[HS^2] into equal intervals.
+- `FlopStrengthGrid` is for hold'em without turn and river.
 """
 
 import time
@@ -49,7 +50,7 @@ _TRIAL_BOARDS = 64
 _HANDS_PER_BOARD = 100
 
 Progress = Callable[[str, int, int], None]
-"""Callback with the name of a phase, the amount done and the amount in all."""
+"""Callback with the name of a phase, the amount done and the total amount."""
 BoardRows = NDArray[np.uint8]
 LabelsOf = Callable[[BoardRows], NDArray[np.int32]]
 """Buckets of the live hands of boards [n, L], board after board; picklable."""
@@ -60,7 +61,13 @@ _NO_VECTORS: Vectors = np.zeros((0, 0), dtype=np.int16)
 
 @dataclass(frozen=True, eq=False)
 class StreetTable:
-    """`table` [canonical boards, 1326]; `vectors` [num_buckets, Q]: the centres, [0, 0] where there are none."""
+    """The buckets of one street.
+
+    Attributes:
+        table: uint8 or uint16 [canonical boards, 1326] bucket of every hand.
+        num_buckets: number of buckets.
+        vectors: int16 [num_buckets, Q] centres; [0, 0] if the method has none.
+    """
 
     table: NDArray[Any]
     num_buckets: int
@@ -69,42 +76,61 @@ class StreetTable:
 
 @dataclass(frozen=True)
 class Building:
-    """`cluster` assigns hands to buckets; None: the threads of this process do."""
+    """Settings of one computation.
+
+    Attributes:
+        seed: seed of the clustering.
+        progress: called with the progress of each phase.
+        cluster: where hands are assigned to buckets; None for the threads of this process.
+    """
 
     seed: int
     progress: Progress
     cluster: Cluster | None = None
 
     def phase(self, street: int, what: str) -> Callable[[int, int], None]:
-        """Progress of one part of the work."""
+        """Return a callback that reports the progress of one phase.
+
+        Args:
+            street: the street being computed.
+            what: name of the phase.
+        """
         title = f"{_STREETS[street]}: {what}"
         return lambda done, total: self.progress(title, done, total)
 
 
 class Method:
-    """A way to make the tables, a frozen dataclass with the numbers of buckets by name of street among its fields.
+    """A way to compute the tables: a frozen dataclass with the number of buckets of each street as fields.
 
-    Streets are built in `order`, each seeing those before.
+    Streets are computed in `order`, and each has access to the streets before it.
     """
 
     name: ClassVar[str]
     order: ClassVar[tuple[int, ...]]
 
     def __post_init__(self) -> None:
+        """Check the numbers of buckets."""
         for street in sorted(self.order)[1:]:
             _check_range(_STREETS[street], getattr(self, _STREETS[street]), 1, 65535)
 
     @property
     def settings(self) -> dict[str, Any]:
-        """Identifies the method."""
+        """Name and parameters, which identify the method."""
         return {"name": self.name, **vars(self)}
 
     @property
     def num_buckets(self) -> tuple[int, ...]:
+        """[S] number of buckets on each street."""
         return NUM_PREFLOP_CLASSES, *(getattr(self, _STREETS[street]) for street in sorted(self.order)[1:])
 
     def build(self, street: int, built: Mapping[int, StreetTable], how: Building) -> StreetTable:
-        """The table of a street."""
+        """Compute the table of a street.
+
+        Args:
+            street: the street.
+            built: tables of the streets earlier in `order`.
+            how: seed, progress and workers.
+        """
         if street == PREFLOP:
             return lossless_preflop(how.progress)
         labels_of, vectors = self._labels(street, built, how)
@@ -112,21 +138,41 @@ class Method:
         return StreetTable(_assign_all(street, num_buckets, labels_of, how), num_buckets, vectors)
 
     def cpu_seconds(self, street: int) -> float:
-        """Upper bound on the CPU seconds of `build`, extrapolated from a few boards."""
+        """Estimate an upper bound on the CPU seconds of `build`, extrapolated from a few boards.
+
+        Args:
+            street: the street.
+        """
         silent = Building(0, lambda *_: None)
         return 0.0 if street == PREFLOP else _cpu_seconds(street, self._labels(street, {}, silent)[0])
 
     def _labels(self, street: int, built: Mapping[int, StreetTable], how: Building) -> tuple[LabelsOf, Vectors]:
-        """Buckets of a later street, and their centres."""
+        """Return the function that assigns buckets on a later street, and their centres.
+
+        Raises:
+            NotImplementedError: the subclass does not define it.
+        """
         raise NotImplementedError
 
 
 @dataclass(frozen=True)
 class PotentialAware(Method):
-    """Numbers of buckets, and the effort of k-means.
+    """Potential-aware abstraction with imperfect recall (Ganzfried & Sandholm 2014).
 
-    `bins`: equal intervals of river strength on the turn. `opponent_clusters`: the river's opponents, cut by preflop
-    E[HS] into so many groups of equal size; with 1 river buckets are by plain equity.
+    Attributes:
+        flop: number of flop buckets.
+        turn: number of turn buckets.
+        river: number of river buckets.
+        bins: number of equal intervals of river strength that describe a turn hand.
+        opponent_clusters: number of equal groups of opponents' hands by preflop E[HS], for the river. With 1 group
+            river buckets use plain equity.
+        sample: points that k-means sees on the turn and the river.
+        flop_sample: points that k-means sees on the flop.
+        restarts: number of k-means runs.
+        iterations: largest number of iterations per run.
+
+    Raises:
+        PokernetsError: a number is out of range.
     """
 
     name = "potential_aware"
@@ -142,6 +188,7 @@ class PotentialAware(Method):
     iterations: int
 
     def __post_init__(self) -> None:
+        """Check all numbers."""
         super().__post_init__()
         _check_range("bins", self.bins, 2, 500)
         _check_range("opponent_clusters", self.opponent_clusters, 1, strength.MAX_CLUSTERS)
@@ -154,8 +201,11 @@ class PotentialAware(Method):
         return ClusteringEffort(self.flop_sample if street == FLOP else self.sample, self.restarts, self.iterations)
 
     def _points(self, street: int, boards: BoardRows) -> Vectors:
-        """[n, L, Q] points of a turn or river: the probability of river strength above each of the bins, so that larger
-        is stronger, or the equities against the clusters."""
+        """Return [n, L, Q] points of turn or river boards.
+
+        On the turn a point is the probability of river strength above each bin, so that larger is stronger. On the
+        river it is the equity against each cluster.
+        """
         if street == TURN:
             scale = np.int16(LARGEST_DISTANCE // (self.bins * _TURN_RIVERS))
             return (np.int16(_TURN_RIVERS) - strength.boards_distribution(boards, self.bins).astype(np.int16)) * scale
@@ -178,7 +228,13 @@ class PotentialAware(Method):
         return partial(_nearest_vectors, points_of, vectors), vectors
 
     def cpu_seconds(self, street: int) -> float:
-        """k-means may end before its last iteration. Turn buckets are those of hand strength here."""
+        """Estimate an upper bound on the CPU seconds of `build`, extrapolated from a few boards.
+
+        k-means may stop before its last iteration. Turn buckets are approximated by hand strength here.
+
+        Args:
+            street: the street.
+        """
         if street == PREFLOP:
             return 0.0
         points_of: PointsOf = partial(self._points, street)
@@ -200,20 +256,26 @@ def _turn_lists(turn: NDArray[np.uint16], boards: BoardRows) -> NDArray[np.uint1
 
 
 def _nearest_vectors(points_of: PointsOf, centers: Vectors, boards: BoardRows) -> NDArray[np.int32]:
-    """Centre nearest to the point of each live hand."""
+    """Return the centre nearest to the point of each live hand."""
     return VectorPoints(_rows(points_of(boards))).assign(centers)[0]
 
 
 def _nearest_flows(
     turn: NDArray[np.uint16], ground: Ground, centers: FlowCenters, boards: BoardRows
 ) -> NDArray[np.int32]:
-    """Centre nearest to the distribution of each live hand over the turn's buckets."""
+    """Return the centre nearest to the distribution of each live hand over the turn's buckets."""
     return FlowPoints(_rows(_turn_lists(turn, boards)), ground).assign(centers)[0]
 
 
 @dataclass(frozen=True)
 class ExpectedSquareGrid(Method):
-    """Bucket = floor(E[HS^2] * buckets of the street), the largest value in the last one."""
+    """Equal intervals of E[HS^2]: bucket = floor(E[HS^2] * buckets of the street), capped at the last bucket.
+
+    Attributes:
+        flop: number of flop buckets.
+        turn: number of turn buckets.
+        river: number of river buckets.
+    """
 
     name = "ehs2_grid"
     order = (PREFLOP, FLOP, TURN, RIVER)
@@ -227,8 +289,13 @@ class ExpectedSquareGrid(Method):
 
 @dataclass(frozen=True)
 class FlopStrengthGrid(Method):
-    """Bucket = floor(HS * buckets) for hold'em that ends with the flop, the largest value in the last one; HS is
-    what a hand wins of showdowns there."""
+    """Equal intervals of HS for hold'em that ends with the flop: bucket = floor(HS * buckets), capped at the last.
+
+    HS is the hand's share of showdowns on the flop.
+
+    Attributes:
+        flop: number of flop buckets.
+    """
 
     name = "flop_strength_grid"
     order = (PREFLOP, FLOP)
@@ -239,7 +306,14 @@ class FlopStrengthGrid(Method):
 
 
 def method_of(settings: Mapping[str, Any]) -> Method:
-    """The method with these `settings`; PokernetsError unless they are those of one."""
+    """Return the method with the given settings.
+
+    Args:
+        settings: name and parameters, as in `Method.settings`.
+
+    Raises:
+        PokernetsError: no method has these settings, or a number is out of range.
+    """
     name, numbers = settings.get("name"), {key: value for key, value in settings.items() if key != "name"}
     for method in (PotentialAware, ExpectedSquareGrid, FlopStrengthGrid):
         named = method.name == name and numbers.keys() == {field.name for field in fields(method)}
@@ -260,7 +334,11 @@ def _strength_cells(num_buckets: int, boards: BoardRows) -> NDArray[np.int32]:
 
 
 def lossless_preflop(progress: Progress) -> StreetTable:
-    """The 169 classes of `poker.game.cards.PREFLOP_CLASS`; also fills the cache of exact preflop equities."""
+    """Return the 169 classes of `poker.game.cards.PREFLOP_CLASS` and fill the cache of exact preflop equities.
+
+    Args:
+        progress: called before and after the computation.
+    """
     progress("preflop: exact equities", 0, 1)
     hand_features(())
     progress("preflop: exact equities", 1, 1)
@@ -268,7 +346,14 @@ def lossless_preflop(progress: Progress) -> StreetTable:
 
 
 def opponent_clusters(num_clusters: int) -> NDArray[np.int8]:
-    """[1326] group of each hand when all are cut by preflop E[HS] into groups of equal size; 0 is the weakest."""
+    """Divide all hands by preflop E[HS] into groups of equal size.
+
+    Args:
+        num_clusters: number of groups.
+
+    Returns:
+        int8 [1326] group of each hand; 0 is the weakest.
+    """
     place = np.argsort(np.argsort(hand_features(()).ehs, kind="stable"), kind="stable")
     return (place * num_clusters // NUM_HANDS).astype(np.int8)
 
@@ -279,12 +364,12 @@ def _check_range(name: str, value: int, low: int, high: int) -> None:
 
 
 def _rows(points: NDArray[Any]) -> NDArray[Any]:
-    """[n, L, ...] as [n * L, ...]."""
+    """Return [n, L, ...] as [n * L, ...]."""
     return points.reshape(-1, points.shape[-1])
 
 
 def _sample(street: int, size: int, points_of: PointsOf, seed: int) -> NDArray[Any]:
-    """`size` points of random boards, each board as likely as it is dealt, up to 100 hands from each."""
+    """Return `size` points of random boards, up to 100 hands from each; boards have their dealing probability."""
     boards = canonical_boards(BOARD_SIZES[street])
     weights = board_multiplicities(BOARD_SIZES[street])
     rng = np.random.default_rng([seed, street])
@@ -299,12 +384,12 @@ def _sample(street: int, size: int, points_of: PointsOf, seed: int) -> NDArray[A
 
 
 def _chunk(street: int) -> int:
-    """Boards handled at once: some ten megabytes of points."""
+    """Return the number of boards processed at once, which need some ten megabytes of points."""
     return (1, 64, 128, 1024)[street]
 
 
 def _assign_all(street: int, num_buckets: int, labels_of: LabelsOf, how: Building) -> NDArray[Any]:
-    """[canonical boards, 1326] from the labels of the live hands of chunks of boards."""
+    """Return the table [canonical boards, 1326] from the labels of the live hands of chunks of boards."""
     table = np.zeros((len(canonical_boards(BOARD_SIZES[street])), NUM_HANDS), dtype=_small(num_buckets))
     show, done = how.phase(street, "assignment"), 0
     assign = partial(_assign, street, _small(num_buckets), labels_of)
@@ -317,7 +402,7 @@ def _assign_all(street: int, num_buckets: int, labels_of: LabelsOf, how: Buildin
 
 
 def _assign(street: int, dtype: type[np.generic], labels_of: LabelsOf, start: int) -> tuple[int, NDArray[Any]]:
-    """`start` and the rows of the table from there, as many as a chunk has."""
+    """Return `start` and the rows of one chunk of the table from there."""
     boards = canonical_boards(BOARD_SIZES[street])[start : start + _chunk(street)]
     rows = np.zeros((len(boards), NUM_HANDS), dtype=dtype)
     rows[_live(boards)] = labels_of(boards).ravel()
@@ -325,7 +410,7 @@ def _assign(street: int, dtype: type[np.generic], labels_of: LabelsOf, start: in
 
 
 def _live(boards: BoardRows) -> NDArray[np.bool_]:
-    """[n, 1326] whether a hand shares no card with the board."""
+    """Return [n, 1326] whether a hand shares no card with the board."""
     masks = np.bitwise_or.reduce(np.uint64(1) << boards.astype(np.uint64), axis=1)
     return np.asarray(HOLDEM.masks & masks[:, None] == 0)
 
@@ -336,7 +421,7 @@ def _cpu_seconds(
     points_of: PointsOf | None = None,
     effort: ClusteringEffort = ClusteringEffort(0, 0, 0),  # noqa: B008 - frozen
 ) -> float:
-    """CPU seconds of k-means with this effort and of assigning all hands, extrapolated from a few boards."""
+    """Return the CPU seconds of k-means and of assigning all hands, extrapolated from a few boards."""
     boards = canonical_boards(BOARD_SIZES[street])
     few = boards[:: max(1, len(boards) // _TRIAL_BOARDS)][:_TRIAL_BOARDS]
 
@@ -353,13 +438,17 @@ def _cpu_seconds(
 
 
 def table_bytes(num_buckets: Sequence[int]) -> int:
-    """Bytes of the tables of all streets."""
+    """Return the bytes of the tables of all streets.
+
+    Args:
+        num_buckets: [S] number of buckets on each street.
+    """
     sizes = (len(canonical_boards(BOARD_SIZES[street])) * NUM_HANDS for street in range(len(num_buckets)))
     return sum(size * np.dtype(_small(count)).itemsize for size, count in zip(sizes, num_buckets, strict=True))
 
 
 def _by_sum(vectors: Vectors) -> Vectors:
-    """Vectors in ascending order of strength."""
+    """Return vectors in ascending order of strength."""
     return vectors[np.argsort(vectors.sum(axis=1, dtype=np.int64), kind="stable")]
 
 
