@@ -1,8 +1,9 @@
-"""Values at the depth limit: the one interface between the solver and whatever predicts the rest of the hand.
+"""Leaf values: the only interface between the solver and the predictor of the rest of the hand.
 
 A leaf is the public state where a betting round is over and the next card is not dealt. There the opponent picks one of
-K continuations for the rest of the hand and the searcher (`own`) keeps to the blueprint ([DLS] section 4), so a leaf
-holds, for every pair of hands, K values. Where everybody is all-in nobody acts any more: the value is the equity.
+K continuations for the rest of the hand, and the searcher (`own`) follows the blueprint ([DLS] section 4). A leaf
+therefore has K values for every pair of hands. Where all players are all-in, nobody acts any more and the value is the
+equity.
 """
 
 from abc import ABC, abstractmethod
@@ -27,25 +28,55 @@ LeafQuery = tuple[Sequence[Betting], Board, Ranges, int]
 
 
 class LeafEvaluator(ABC):
-    """Predicts the rest of the hand. It depends on nothing but its arguments and its own seed."""
+    """A predictor of the rest of the hand, which depends only on its arguments and its own seed.
+
+    Attributes:
+        num_continuations: K, the number of continuations that the opponent picks from.
+    """
 
     num_continuations: int
-    """K, from which the opponent picks."""
+    """K, the number of continuations."""
 
     @abstractmethod
     def values(self, leaves: Sequence[Betting], board: Board, ranges: Ranges, own: int) -> LeafValues:
-        """Net chips of `own` over the whole hand at each of `leaves` [L, K, C, C], hands grouped in clusters."""
+        """Compute the values of several leaves with one board.
+
+        Args:
+            leaves: L states at which a betting round is over.
+            board: [B] cards on the board.
+            ranges: [P, H] ranges of both players.
+            own: the player whose value is computed.
+
+        Returns:
+            Net chips of `own` over the whole hand, [L, K, C, C], with hands grouped in C clusters.
+        """
 
     def together(self, queries: Sequence[LeafQuery]) -> Sequence[LeafValues]:
-        """`values` of each query, for evaluators that do better with the leaves of many solves at once."""
+        """Compute the values of several queries at once.
+
+        Evaluators that are faster with the leaves of many solves at once override this.
+
+        Args:
+            queries: arguments of `values`, with boards [B] and ranges [P, H].
+
+        Returns:
+            One result of `values` per query.
+        """
         return [self.values(*query) for query in queries]
 
-    def check_game(self, game: Rules) -> None:  # noqa: B027 (values of most evaluators belong to no game)
-        """Raise PokernetsError if the values are those of another game."""
+    def check_game(self, game: Rules) -> None:  # noqa: B027 (most evaluators apply to any game)
+        """Check that the values apply to a game; most evaluators apply to any.
+
+        Args:
+            game: the game that will be played.
+
+        Raises:
+            PokernetsError: the values belong to another game.
+        """
 
 
 class _Changed(LeafEvaluator):
-    """Evaluator that changes the values of another, `of`."""
+    """An evaluator that changes the values of another evaluator, `of`."""
 
     def __init__(self, of: LeafEvaluator, num_continuations: int) -> None:
         self._of = of
@@ -55,21 +86,29 @@ class _Changed(LeafEvaluator):
     def _change(self, values: LeafValues, leaves: Sequence[Betting]) -> LeafValues: ...
 
     def values(self, leaves: Sequence[Betting], board: Board, ranges: Ranges, own: int) -> LeafValues:
+        """Compute the changed values of several leaves; see `LeafEvaluator.values`."""
         return self.together([(leaves, board, ranges, own)])[0]
 
     def together(self, queries: Sequence[LeafQuery]) -> list[LeafValues]:
+        """Compute the changed values of several queries; see `LeafEvaluator.together`."""
         return [
             self._change(values, query[0]) for values, query in zip(self._of.together(queries), queries, strict=True)
         ]
 
     def check_game(self, game: Rules) -> None:
+        """Check that the values of the other evaluator apply to a game."""
         self._of.check_game(game)
 
 
 class SingleValue(_Changed):
-    """The naive form: one value per leaf, as if both players followed the blueprint from there ([DLS] section 6)."""
+    """The naive evaluator: one value per leaf, as if both followed the blueprint from there ([DLS] section 6)."""
 
     def __init__(self, *, of: LeafEvaluator) -> None:
+        """Wrap an evaluator and use only its first continuation.
+
+        Args:
+            of: the evaluator to change.
+        """
         super().__init__(of, 1)
 
     def _change(self, values: LeafValues, leaves: Sequence[Betting]) -> LeafValues:
@@ -77,14 +116,22 @@ class SingleValue(_Changed):
 
 
 class GiveUpContinuation(_Changed):
-    """Adds giving up to the continuations of `of`: the opponent bets no more and folds to the bet that `own` makes.
-    Nobody needs to do worse than that, so the choice is never wrong, and players who fold too much are near it."""
+    """An evaluator with one more continuation, in which the opponent gives up.
+
+    The opponent never bets again and folds to the bet that `own` makes. No opponent needs to do worse than that, so
+    adding the choice is never wrong. Players who fold too much are close to it.
+    """
 
     def __init__(self, *, of: LeafEvaluator) -> None:
+        """Wrap an evaluator and add the continuation to its own.
+
+        Args:
+            of: the evaluator to change.
+        """
         super().__init__(of, of.num_continuations + 1)
 
     def _change(self, values: LeafValues, leaves: Sequence[Betting]) -> LeafValues:
-        """Values with half the pot as the last continuation, except where nobody acts any more."""
+        """Return values with half the pot as the last continuation, except where nobody acts any more."""
         last = values.values[:, :1].copy()
         for row, leaf in zip(last, leaves, strict=True):
             if not leaf.is_over:
@@ -93,31 +140,56 @@ class GiveUpContinuation(_Changed):
 
 
 def matched_pot(state: Betting) -> int:
-    """Chips that both heads-up players have matched; what one has put in beyond that comes back."""
+    """Return the chips that both heads-up players have matched; an uncalled excess is not included."""
     return 2 * min(state.committed)
 
 
 def played_street(state: Betting) -> int:
-    """The street of the last action: where an all-in, which jumps to the end of the hand, really happened."""
+    """Return the street of the last action, which for an all-in is earlier than the state's own street."""
     return max((street for street, actions in enumerate(state.actions) if actions), default=0)
 
 
 def cluster_equity(rules: Rules, board: Board, clusters: NDArray[np.int32]) -> Singles:
-    """[C, C] mean all-in equity of the row's hands against the column's."""
+    """Compute the mean all-in equity between clusters of hands.
+
+    Args:
+        rules: the game.
+        board: [B] cards on the board.
+        clusters: int32 [H] cluster of each hand.
+
+    Returns:
+        float32 [C, C] equity of the row's hands against the column's.
+    """
     return pair_means(showdown_equity(rules, board), possible_pairs(board), clusters, clusters)
 
 
 def possible_pairs(board: Board) -> Singles:
-    """[H, H] 1 for two hands that share no card with each other or the board."""
+    """Return which pairs of hands are possible together with the board.
+
+    Args:
+        board: [B] cards on the board.
+
+    Returns:
+        float32 [H, H] 1 for two hands that share no card with each other or the board, else 0.
+    """
     return HOLDEM.possible(board).astype(np.float32)
 
 
 def leaf_values(
     leaves: Sequence[Betting], own: int, clusters: NDArray[np.int32], equity: Singles, in_pots: Singles
 ) -> LeafValues:
-    """Values in chips from `in_pots` [L', K, C, C], of the leaves where somebody can still act, in order.
+    """Convert predictions in pots to values in chips.
 
-    These are net chips of `own` over the whole hand divided by the pot: the equity minus one half at the other leaves.
+    Args:
+        leaves: L states at which a betting round is over.
+        own: the player whose value it is.
+        clusters: int32 [H] cluster of each hand, for both players.
+        equity: [C, C] all-in equity, used for leaves where everybody is all-in.
+        in_pots: [L', K, C, C] net chips of `own` over the whole hand divided by the pot, for the L' leaves where a
+            player can still act, in order.
+
+    Returns:
+        Values [L, K, C, C] in chips.
     """
     continuations, count = in_pots.shape[1], len(equity)
     values = np.empty((len(leaves), continuations, count, count), dtype=np.float32)
@@ -128,7 +200,15 @@ def leaf_values(
 
 
 def leaf_states(root: Betting, tree: BettingTree) -> list[Betting]:
-    """The betting states at the public leaves of `tree`, in the order of its leaf indices."""
+    """Return the betting states at the public leaves of a tree.
+
+    Args:
+        root: the state at the root of the tree.
+        tree: the tree.
+
+    Returns:
+        L states in the order of the tree's leaf numbers.
+    """
 
     @cache
     def at(node: int) -> Betting:

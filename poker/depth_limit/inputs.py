@@ -1,7 +1,8 @@
-"""The 34 inputs of the leaf net: a heads-up hold'em state whose betting round is over, the next card not yet dealt.
+"""The 34 inputs of the leaf net, for a heads-up hold'em state between two betting rounds.
 
-`own` is the player whose value is predicted, `opp` the other. [DLS] gives the number of inputs and not the list: this
-list is ours. Eleven describe own's hand, the same eleven opp's, two the pair of hands, ten what both players see.
+The round is over and the next card is not dealt. `own` is the player whose value is predicted, and `opp` is the other.
+[DLS] states the number of inputs but does not list them; this list is ours. Eleven inputs describe own's hand, the same
+eleven opp's hand, two the pair of hands, and ten the public state.
 """
 
 import math
@@ -25,7 +26,7 @@ Hands = NDArray[np.integer[Any]]
 Ints = NDArray[np.int64]
 
 VERSION = 1
-"""Raised whenever a feature's definition changes under an unchanged name."""
+"""Incremented whenever a feature's definition changes under an unchanged name."""
 
 HAND_NAMES = (
     "equity",  # E[HS]: against a uniform hand, cards to come enumerated
@@ -50,7 +51,7 @@ BETTING_NAMES = (
     "own_acts_first",  # in the next round
     "last_aggressor",  # of the round that ended: own 1, nobody 0, opp -1
     "round_bets",  # bets and raises of the round that ended, blinds excluded, / 4
-    "earlier_bets",  # those of the rounds before it, / 8
+    "earlier_bets",  # bets and raises of earlier rounds, / 8
 )
 TEXTURE_NAMES = (
     "board_pairing",  # 0 none, 0.5 one pair, 1 trips or two pair
@@ -85,10 +86,12 @@ HASH = hash_of(NAMES, VERSION)
 
 @dataclass(frozen=True)
 class BoardFeatures:
-    """Features that depend on the cards alone, read-only, float32.
+    """Features that depend only on the cards; read-only float32.
 
-    `hands` [1326, 11] in the order of `HAND_NAMES`, 0 for hands that cannot be; `texture` [4] in that of
-    `TEXTURE_NAMES`.
+    Attributes:
+        board: [B] cards on the board.
+        hands: [1326, 11] features in the order of `HAND_NAMES`, 0 for impossible hands.
+        texture: [4] features in the order of `TEXTURE_NAMES`.
     """
 
     board: Board
@@ -97,19 +100,39 @@ class BoardFeatures:
 
     @cached_property
     def pairs(self) -> Singles:
-        """[1326, 1326, 2] own hand, opp's hand, `PAIR_NAMES`; 0 for pairs that cannot be."""
+        """[1326, 1326, 2] features `PAIR_NAMES` by own's hand and opp's hand, 0 for impossible pairs."""
         pairs = np.stack((all_in_equity(self.board), ahead_now(self.board)), axis=2)
         pairs.setflags(write=False)
         return pairs
 
 
 def board_features(board: Sequence[int]) -> BoardFeatures:
-    """Features of the cards on a board of 0 or 3 cards (some 100 ms for a new flop, then cached)."""
+    """Compute the features of the cards on a board.
+
+    A new flop takes some 100 ms; results are cached.
+
+    Args:
+        board: 0 or 3 cards.
+
+    Raises:
+        ValueError: the board has another number of cards.
+    """
     return _board_features(tuple(int(card) for card in board))
 
 
 def public_features(betting: Betting, own: int) -> Singles:
-    """[6] in the order of `BETTING_NAMES`: what the betting says, at the first decision of a new round, to `own`."""
+    """Compute the betting features at the first decision of a new round.
+
+    Args:
+        betting: a heads-up state in which a betting round has just ended.
+        own: the player whose value is predicted.
+
+    Returns:
+        float32 [6] in the order of `BETTING_NAMES`.
+
+    Raises:
+        ValueError: the state is not of this kind.
+    """
     opp = 1 - own
     if betting.rules.num_players != 2 or betting.is_over or betting.street == 0 or betting.actions[-1]:
         raise ValueError(f"`{betting.text()}` is not a heads-up state in which a betting round has just ended")
@@ -131,7 +154,21 @@ def public_features(betting: Betting, own: int) -> Singles:
 
 
 def encode_pairs(board: Sequence[int], betting: Betting, own: int, own_hands: Hands, opp_hands: Hands) -> Singles:
-    """[n, 34] for n states that differ only in the hands [n] of the two players (indices 0..1325)."""
+    """Encode states that differ only in the hands of the players.
+
+    Args:
+        board: 0 or 3 cards.
+        betting: the state in which a betting round has just ended.
+        own: the player whose value is predicted.
+        own_hands: [n] hand indices 0..1325 of `own`.
+        opp_hands: [n] hand indices 0..1325 of the other player.
+
+    Returns:
+        float32 [n, 34] inputs of the net.
+
+    Raises:
+        ValueError: the board or the betting is not that of a leaf state.
+    """
     cards = board_features(board)
     out = np.empty((len(own_hands), SIZE), dtype=np.float32)
     out[:, _OWN] = cards.hands[own_hands]
@@ -143,9 +180,13 @@ def encode_pairs(board: Sequence[int], betting: Betting, own: int, own_hands: Ha
 
 
 class GridParts(NamedTuple):
-    """Features of the cards of every pair out of n own and m opp hands on one board, or means over groups of hands.
+    """Card features of every pair of n own and m opponent hands on one board, or means over groups of hands.
 
-    `own` [n, 11], `opp` [m, 11], `pairs` [n, m, 2], `texture` [4].
+    Attributes:
+        own: [n, 11] features of own's hands.
+        opp: [m, 11] features of opp's hands.
+        pairs: [n, m, 2] features of the pairs.
+        texture: [4] features of the board.
     """
 
     own: Singles
@@ -155,10 +196,18 @@ class GridParts(NamedTuple):
 
 
 def grid_rows(parts: GridParts, betting: Singles) -> Iterator[Singles]:
-    """Rows [n * m, 34], opp's hand running fastest, for each of `betting` [L, 6], the `public_features` of L states.
+    """Iterate over the inputs of all pairs of hands, one betting state at a time.
 
-    They are bitwise what `encode_pairs` gives. Only the columns that depend on the betting are written for each, into
-    one buffer, which the next overwrites: the fast way in search.
+    The rows are bitwise equal to the result of `encode_pairs`. Only the columns that depend on the betting change
+    between states. All states share one buffer, which the next iteration overwrites. Search uses this because it is
+    fast.
+
+    Args:
+        parts: card features of n own and m opponent hands.
+        betting: [L, 6] `public_features` of L states.
+
+    Yields:
+        float32 [n * m, 34] rows of one state, opp's hand running fastest.
     """
     grid = np.empty((len(parts.own), len(parts.opp), SIZE), dtype=np.float32)
     fill_cards(grid, *parts)
@@ -169,8 +218,17 @@ def grid_rows(parts: GridParts, betting: Singles) -> Iterator[Singles]:
 
 
 def fill_cards(rows: Any, own: Any, opp: Any, pairs: Any, texture: Any) -> None:
-    """Writes the columns of `rows` [..., n, m, 34] that depend on cards alone; arrays or tensors, those of
-    `GridParts`."""
+    """Write the input columns that depend only on cards.
+
+    All arguments are numpy arrays or torch tensors.
+
+    Args:
+        rows: [..., n, m, 34] rows to write to.
+        own: [..., n, 11] features of own's hands.
+        opp: [..., m, 11] features of opp's hands.
+        pairs: [..., n, m, 2] features of the pairs.
+        texture: [4] features of the board.
+    """
     rows[..., _OWN] = own[:, None]
     rows[..., _OPP] = opp[None]
     rows[..., _PAIR] = pairs
@@ -178,7 +236,12 @@ def fill_cards(rows: Any, own: Any, opp: Any, pairs: Any, texture: Any) -> None:
 
 
 def fill_betting(rows: Any, betting: Any) -> None:
-    """Writes the columns of `rows` [..., 34] that depend on the betting, `public_features`."""
+    """Write the input columns that depend on the betting.
+
+    Args:
+        rows: [..., 34] rows to write to; an array or tensor.
+        betting: [6] result of `public_features`.
+    """
     rows[..., _BETTING] = betting
 
 
@@ -200,7 +263,16 @@ def _board_features(board: Board) -> BoardFeatures:
 
 
 class HandShape(NamedTuple):
-    """Each field [1326]. Without a board a pocket pair is one pair and both hole cards are overcards."""
+    """Shapes of all hands on a board, each int64 [1326].
+
+    Without a board a pocket pair counts as one pair, and both hole cards count as overcards.
+
+    Attributes:
+        category: best hand made now, 0 high card .. 8 straight flush.
+        suited: cards of one suit among hand and board, the most for a suit of a hole card.
+        straight_outs: unseen cards that complete five ranks in a row; 0 if there is a straight already.
+        overcards: hole cards that rank above every board card.
+    """
 
     category: Ints  # best hand made now: 0 high card .. 8 straight flush
     suited: Ints  # cards of one suit among hand and board, the most for a suit of a hole card
@@ -209,7 +281,14 @@ class HandShape(NamedTuple):
 
 
 class BoardTexture(NamedTuple):
-    """Features of the board alone; all 0 without one."""
+    """Features of the board alone; all 0 without a board.
+
+    Attributes:
+        pairing: 0 no pair, 0.5 one pair, 1 trips, two pair or better.
+        suited: most cards of one suit.
+        straight_windows: windows of five ranks (out of ten) with three or more ranks of the board.
+        high_rank: highest rank on the board, 0..12.
+    """
 
     pairing: float  # 0 no pair, 0.5 one pair, 1 trips or two pair (and better)
     suited: int  # most cards of one suit
@@ -218,7 +297,11 @@ class BoardTexture(NamedTuple):
 
 
 def hand_shape(board: Sequence[int]) -> HandShape:
-    """Shapes of all hands on `board`."""
+    """Compute the shapes of all hands on a board.
+
+    Args:
+        board: 0 or 3 to 5 cards.
+    """
     cards = np.asarray(board, dtype=np.int64)
     live = HOLDEM.live(cards.tolist())
     mask = np.bitwise_or.reduce(1 << (cards // NUM_SUITS), initial=0) | (1 << _RANKS[:, 0]) | (1 << _RANKS[:, 1])
@@ -228,7 +311,11 @@ def hand_shape(board: Sequence[int]) -> HandShape:
 
 
 def board_texture(board: Sequence[int]) -> BoardTexture:
-    """Texture of `board`."""
+    """Compute the texture of a board.
+
+    Args:
+        board: 0 or 3 to 5 cards.
+    """
     if not len(board):
         return BoardTexture(0.0, 0, 0, 0)
     cards = np.asarray(board, dtype=np.int64)
@@ -257,7 +344,7 @@ def _most_suited(cards: Ints) -> Ints:
 
 
 def _straight_outs(mask: Ints) -> Ints:
-    """Straight outs of rank masks. A rank that completes a straight is not held yet: four cards of it are unseen."""
+    """Return the straight outs of rank masks; a completing rank is not in the mask, so its four cards are unseen."""
     completing = np.zeros_like(mask)
     for rank in range(NUM_RANKS):
         completing += ~_has_straight(mask) & _has_straight(mask | (1 << rank))

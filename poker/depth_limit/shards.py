@@ -1,6 +1,6 @@
 """Shards of leaf states: a row is a pair of hands at a state where a betting round is over, with its values.
 
-The config names the continuations besides the stamp; `columns_of` says which columns there are.
+The config lists the continuations besides the `STAMP`; `columns_of` lists the columns.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,16 +25,20 @@ from poker.store.shards import Column, ColumnTypes, check_columns
 
 KIND = "leaf_states"
 STAMP = {"feature_hash": inputs.HASH, "target": inputs.TARGET}
-"""Part of every shard's config, put there by `write_shard` and demanded by `open_shards`."""
+"""Part of every shard's config: `write_shard` adds it and `open_shards` requires it."""
 
 
 def columns_of(continuations: int) -> ColumnTypes:
-    """The columns of shards with labels for so many continuations."""
+    """Return the columns of a shard.
+
+    Args:
+        continuations: number of continuations K, which is the number of labels per row.
+    """
     return {
         "features": Column(np.float16, (inputs.SIZE,)),  # `inputs.NAMES`
         "labels": Column(np.float16, (continuations,)),  # `inputs.TARGET` of each continuation
         "label_sem": Column(np.float16, (continuations,)),  # standard errors of the labels, 0 where they are exact
-        "seat": Column(np.uint8, within=(0, MAX_PLAYERS)),  # `own`, the player whose value it is
+        "seat": Column(np.uint8, within=(0, MAX_PLAYERS)),  # `own`, the player whose value is predicted
         "street": Column(np.uint8, within=(0, len(STREET_NAMES))),  # the round that has just ended
         "group": Column(np.int32),  # such as the canonical board's index: never in training and validation both
     }
@@ -49,7 +53,19 @@ def write_shard(
     made_from: Mapping[str, str] | None = None,
     counts: Mapping[str, Any] | None = None,
 ) -> Artifact:
-    """Write one shard of leaf states atomically. `columns` are named as in `columns_of`; wider floats are rounded."""
+    """Write one shard of leaf states atomically.
+
+    Args:
+        path: directory of the shard.
+        columns: arrays [rows, ...] by the names of `columns_of`; wider floats are rounded.
+        config: settings that produced the rows.
+        continuations: names of the K continuations.
+        made_from: fingerprints of the artifacts that were used.
+        counts: additional counts for the manifest.
+
+    Raises:
+        ValueError: a column is missing, unknown or has the wrong shape.
+    """
     types = columns_of(len(continuations))
     if set(columns) != set(types):
         raise ValueError(f"a shard has the columns {sorted(types)}, not {sorted(columns)}")
@@ -65,8 +81,16 @@ def write_shard(
 
 @refuses_by_name(KIND)
 def open_shards(root: str | Path) -> list[Artifact]:
-    """All shards of leaf states at `root`, in order; each complete, unaltered and with the columns of today, all made
-    with the same settings."""
+    """Open all shards of leaf states in a directory, in order.
+
+    Args:
+        root: the directory.
+
+    Raises:
+        MissingArtifactError: there is no shard.
+        MismatchedArtifactError: shards are incomplete or were made with different settings.
+        ArtifactError: a shard is damaged or has other columns.
+    """
     paths = sorted(path for path in Path(root).glob("shard-*") if path.is_dir())
     if not paths:
         raise MissingArtifactError(f"no {KIND} at {root} (no shard-* there)", how_to_make(KIND, Path(root)))
@@ -88,6 +112,6 @@ def open_shards(root: str | Path) -> list[Artifact]:
 
 
 def _identity(shard: Artifact) -> dict[str, Any]:
-    """Settings and sources in which all shards of a data set agree."""
+    """Return the settings and sources that all shards of a data set must share."""
     config = {key: value for key, value in shard.config.items() if key != "shard"}
     return {**config, **{f"made_from.{role}": source for role, source in shard.made_from.items()}}

@@ -1,6 +1,6 @@
-"""Play after a leaf: the blueprint, the blueprint biased, or strategies generated against it ([DLS] section 4).
+"""Strategies played after a leaf: the blueprint, its biased forms, or self-generated strategies ([DLS] section 4).
 
-`forms.py` first: a form names the K continuations of a leaf and makes them. `rollout.py` values them to the end of
-the hand, `generation.py` finds new ones as iterated best responses, and `leaf_play.py` lets them play on complete
-boards.
+Read `forms.py` first. A form names the K continuations of a leaf and creates them. `rollout.py` computes their values
+to the end of the hand. `generation.py` finds new continuations as iterated best responses. `leaf_play.py` evaluates
+them exactly on complete boards.
 """

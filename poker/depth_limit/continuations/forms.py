@@ -1,9 +1,12 @@
-"""Forms in which the opponent may play on after the depth limit ([DLS] section 4): strategies on a blueprint's tree.
+"""Forms of continuations after the depth limit ([DLS] section 4): strategies on a blueprint's tree.
 
-Form 0 is the blueprint. Forms hold the strategies of both seats; a table or a label of player `own` uses those of the
-other seat. `Biased` and `SelfGenerated` say which forms there are: `names` [K] and `config` for manifests, `made_from`
-the fingerprints of artifacts besides the blueprint's, `inputs` where they lie, `pot_fraction` the part of the pot
-that is taken off the values of forms but the first.
+Form 0 is the blueprint. A form contains the strategies of both seats. A table or a label of player `own` uses the
+strategy of the other seat. `Biased` and `SelfGenerated` define sets of forms, with these attributes:
+
+- `names` [K] and `config` for manifests;
+- `made_from`, the fingerprints of artifacts other than the blueprint;
+- `inputs`, the paths of those artifacts;
+- `pot_fraction`, the part of the pot that is subtracted from the values of all forms but the first.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,7 +23,14 @@ KIND = "continuation_forms"
 
 @dataclass(frozen=True)
 class Biased:
-    """The blueprint with folds, calls or raises `factor` times as likely; 10 in [DLS]."""
+    """The blueprint and its forms with folds, calls or raises `factor` times as likely.
+
+    Attributes:
+        factor: multiplier of the favoured class of action; 10 in [DLS].
+
+    Raises:
+        PokernetsError: the factor is not positive.
+    """
 
     factor: float = 10.0
     names: ClassVar[tuple[str, ...]] = CONTINUATIONS
@@ -29,20 +39,28 @@ class Biased:
     inputs: ClassVar[tuple[Path, ...]] = ()
 
     def __post_init__(self) -> None:
+        """Check the factor."""
         if self.factor <= 0:
             raise PokernetsError(f"continuations.factor={self.factor:g} must be above 0")
 
     @property
     def config(self) -> dict[str, Any]:
+        """Names and factor, for manifests."""
         return {"continuations": list(self.names), "bias_factor": self.factor}
 
     def of(self, blueprint: Blueprint) -> list[Blueprint]:
+        """Return the K forms of a blueprint."""
         return [blueprint.biased(kind, self.factor) for kind in CONTINUATIONS]
 
 
 @dataclass(frozen=True)
 class SelfGenerated:
-    """The responses that `job=continuations` keeps at `path`; `size` of them with the blueprint, None for all."""
+    """The blueprint and the responses that `job=continuations` has stored.
+
+    Attributes:
+        path: directory of the artifact.
+        size: number of forms K, the blueprint included; None for all.
+    """
 
     path: str
     size: int | None = None
@@ -53,6 +71,11 @@ class SelfGenerated:
 
     @property
     def names(self) -> tuple[str, ...]:
+        """[K] names of the forms.
+
+        Raises:
+            PokernetsError: the artifact has fewer forms than `size`.
+        """
         made: int = self._artifact.config["size"]
         size = made if self.size is None else self.size
         if not 1 <= size <= made:
@@ -61,21 +84,33 @@ class SelfGenerated:
 
     @property
     def config(self) -> dict[str, Any]:
+        """Names, for manifests."""
         return {"continuations": list(self.names)}
 
     @property
     def made_from(self) -> dict[str, str]:
+        """Fingerprint of the artifact."""
         return {"continuations": self._artifact.fingerprint}
 
     @property
     def pot_fraction(self) -> float:
+        """Part of the pot that was subtracted from the value of each response."""
         return float(self._artifact.config["pot_fraction"])
 
     @property
     def inputs(self) -> tuple[Path, ...]:
+        """Path of the artifact."""
         return (Path(self.path),)
 
     def of(self, blueprint: Blueprint) -> list[Blueprint]:
+        """Return the K forms of a blueprint.
+
+        Args:
+            blueprint: the blueprint that the responses were generated from.
+
+        Raises:
+            ArtifactError: the artifact is missing or damaged, or belongs to another blueprint.
+        """
         made_from = {"blueprint": blueprint.fingerprint}
         artifact = _opened(self.path, made_from=made_from)
         return [blueprint, *(blueprint.form(artifact, name) for name in self.names[1:])]
@@ -96,7 +131,14 @@ FormsOf = Biased | SelfGenerated
 def save_forms(
     path: str | Path, forms: Sequence[Blueprint], config: Mapping[str, Any], counts: Mapping[str, Any]
 ) -> None:
-    """Writes what `SelfGenerated` reads: `forms` without the blueprint, `config` with the `size` that includes it."""
+    """Write the artifact that `SelfGenerated` reads.
+
+    Args:
+        path: directory of the artifact.
+        forms: K forms, the blueprint first; only the others are stored.
+        config: settings that produced them; `size` is added.
+        counts: additional counts for the manifest.
+    """
     arrays = {f"response_{k}": form.strategy for k, form in enumerate(forms[1:], 1)}
     made_from = {"blueprint": forms[0].fingerprint}
     write_artifact(path, KIND, config={**config, "size": len(forms)}, arrays=arrays, made_from=made_from, counts=counts)

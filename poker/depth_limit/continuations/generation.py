@@ -1,13 +1,14 @@
 """Self-generated continuations ([DLS] section 4) in games of two rounds, where every step is exact.
 
-The set of the opponent's continuations begins with the blueprint. Then, until there are K: the first round is solved
-with the present set at its end; the searcher plays that solution there and the blueprint after it; the opponent's best
-response to this joins the set. The first k of K continuations are the set of size k.
+The set of the opponent's continuations begins with the blueprint and grows to K members. In each step we solve the
+first round with the current set at its end. The searcher plays that solution and then the blueprint. The opponent's
+best response to this joins the set. The first k of K continuations are the set of size k.
 
-A response may do better against the blueprint than the blueprint does, and then the searcher plays too carefully. The
-remedy is one of the paper's: `pot_fraction` takes a part of the pot off every response.
+A response may win more against the blueprint than the blueprint itself does, and then the searcher plays too
+cautiously. We use one of the remedies in the paper: `pot_fraction` subtracts a part of the pot from the value of every
+response.
 
-Symbols: L leaves, K continuations, C clusters of hands.
+L is the number of leaves, K of continuations and C of clusters of hands.
 """
 
 from collections.abc import Callable, Iterator
@@ -29,15 +30,20 @@ from poker.solvers.vector.solver import VectorSolver
 from poker.tree import BetMenu, BettingTree, DepthLimit, Gadget, Kind, build_tree
 
 SEEN = 100
-"""Most iterations that a solve counts as done when it starts from another's regrets: they set its discounts."""
+"""Cap on the iterations, which set the discounts, that a solve inherits with the regrets of another."""
 
 TREMBLE = 1e-7
-"""The least probability of the searcher's actions in the first round, so that a response is one at every leaf."""
+"""Smallest probability of the searcher's actions in the first round, so that the response reaches every leaf."""
 
 
 @dataclass(frozen=True)
 class Solving:
-    """Settings of each solve of the first round."""
+    """Settings of each solve of the first round.
+
+    Attributes:
+        algorithm: name of the CFR variant.
+        iterations: number of iterations.
+    """
 
     algorithm: str = "apdcfr"
     iterations: int = 1000
@@ -45,8 +51,12 @@ class Solving:
 
 @dataclass(frozen=True, eq=False)
 class Root:
-    """Root of solves of the first round that begin later than the hand: `betting` within that round, and float32[H]
-    chips of each hand of the opponent that does not enter (a resolving gadget). `play` has the same root."""
+    """The root of solves that begin within the first round; `play` has the same root.
+
+    Attributes:
+        betting: a betting state within the first round.
+        alternatives: float32 [H] chips of each opponent hand that does not enter (a resolving gadget).
+    """
 
     betting: Betting
     alternatives: Singles
@@ -54,9 +64,17 @@ class Root:
 
 @dataclass(frozen=True)
 class Step:
-    """One solve with k continuations. Chips per hand of the opponent: `limited_value` of the game with the depth limit,
-    as it was solved to `limited_exploitability`; `response_value` of the best response to the searcher's solution
-    followed by the blueprint, which is the exact measure of that strategy."""
+    """The result of one solve with a given number of continuations.
+
+    Values are in chips per hand of the opponent.
+
+    Attributes:
+        continuations: number of continuations k.
+        limited_value: value of the depth-limited game.
+        limited_exploitability: exploitability to which that game was solved.
+        response_value: value of the best response to the searcher's solution followed by the blueprint. It measures
+            that strategy exactly.
+    """
 
     continuations: int
     limited_value: float
@@ -66,8 +84,16 @@ class Step:
 
 @dataclass(frozen=True)
 class ContinuationSet:
-    """`values` float32[L, K, C, C]: chips of player 0 when `opponent` plays continuation k, by clusters [H] of the
-    hands of players 0 and 1. `leaves` are paths of actions from the start."""
+    """Continuations of the opponent and their values at the leaves.
+
+    Attributes:
+        opponent: the player who chooses a continuation.
+        leaves: paths of actions from the start to each leaf.
+        clusters: int32 [H] cluster of each hand, for both players.
+        values: float32 [L, K, C, C] chips of player 0 when the opponent plays continuation k, by the clusters of
+            players 0 and 1.
+        steps: results of the solves that found the continuations.
+    """
 
     opponent: int
     leaves: tuple[tuple[int, ...], ...]
@@ -77,14 +103,15 @@ class ContinuationSet:
 
     @property
     def size(self) -> int:
+        """Number of continuations K."""
         return int(self.values.shape[1])
 
     def limit(self, size: int) -> DepthLimit:
-        """The depth limit of a game with the first `size` continuations."""
+        """Return the depth limit of a game with the first `size` continuations."""
         return DepthLimit(0, size, (self.opponent,), cut_runouts=True)
 
     def first(self, size: int) -> LeafValues:
-        """Leaf values of the first `size` continuations, for a tree made with `limit(size)`."""
+        """Return the leaf values of the first `size` continuations, for a tree built with `limit(size)`."""
         return LeafValues(0, self.clusters, self.clusters, np.ascontiguousarray(self.values[:, :size]))
 
 
@@ -102,10 +129,25 @@ def self_generated(
     root: Root | None = None,
     progress: StepProgress | None = None,
 ) -> ContinuationSet:
-    """`count` continuations of `opponent` from the blueprint that `play` holds.
+    """Generate continuations of the opponent from a blueprint.
 
-    `menu` is that of the tree's first round (None in limit games); `pot_fraction` of the pot at a leaf is taken
-    off every response. The blueprint is left as it was found.
+    The blueprint in `play` is restored at the end.
+
+    Args:
+        play: the blueprint and its leaves.
+        menu: bet menu of the tree's first round; None in limit games.
+        opponent: the player who chooses a continuation.
+        count: number of continuations K, the blueprint included.
+        pot_fraction: part of the leaf's pot that is subtracted from the value of every response.
+        solving: settings of each solve; None for the defaults.
+        root: where the solves begin; None for the start of the hand.
+        progress: called after each solve.
+
+    Returns:
+        The continuations with values [L, K, C, C] and one `Step` per solve.
+
+    Raises:
+        PokernetsError: the menu is not the one of the blueprint's first round.
     """
     solving, last = solving or Solving(), None
     actions = np.zeros(play.game.num_entries, np.uint8)
@@ -133,7 +175,13 @@ def self_generated(
 
 
 def biased(play: LeafPlay, opponent: int, factor: float = 10.0) -> ContinuationSet:
-    """The blueprint and its biased forms ([DLS] section 4), whose `factor` is 10 in the paper."""
+    """Return the blueprint and its biased forms as continuations ([DLS] section 4).
+
+    Args:
+        play: the blueprint and its leaves.
+        opponent: the player who chooses a continuation.
+        factor: multiplier of the favoured class of action; 10 in the paper.
+    """
     forms = tuple(biased_play(play.game.tree, kind, factor) for kind in CONTINUATIONS)
     values = np.stack([play.values(_seated(opponent, BLUEPRINT, form)) for form in forms], axis=1)
     return ContinuationSet(opponent, play.leaves, play.clusters, values)
@@ -142,7 +190,18 @@ def biased(play: LeafPlay, opponent: int, factor: float = 10.0) -> ContinuationS
 def limited_game(
     continuations: ContinuationSet, size: int, rules: Rules, menu: BetMenu | None, root: Root | None = None
 ) -> VectorGame:
-    """The first round with the first `size` continuations at its end, from the start of the hand or from `root`."""
+    """Return the game of the first round with continuations at its end.
+
+    Args:
+        continuations: the continuations.
+        size: number of continuations to use.
+        rules: the game.
+        menu: bet menu of the first round; None in limit games.
+        root: where the game begins; None for the start of the hand.
+
+    Raises:
+        PokernetsError: the menu is not the one of the blueprint's first round.
+    """
     betting, gadget, alternatives = Betting.start(rules), None, None
     if root is not None:
         betting, gadget, alternatives = root.betting, Gadget(continuations.opponent, 0), root.alternatives
@@ -156,8 +215,10 @@ def _seated(opponent: int, searcher_play: Play, opponent_play: Play) -> tuple[Pl
 
 
 def _respond(play: LeafPlay, solver: VectorSolver, player: int, actions: NDArray[np.uint8]) -> float:
-    """Chips of the best response of `player` to the solution of `solver` followed by the blueprint; its actions are
-    written to `actions`. The solution stays in the solver of the blueprint."""
+    """Return the chips of the best response of `player` to the solution of `solver` followed by the blueprint.
+
+    The response is written to `actions`. The solution remains in the solver of the blueprint.
+    """
     full, limited = play.game, solver.game.tree
     for node in _first_round(full.tree, 1 - player):
         rows = np.maximum(solver.strategy(limited.find(full.tree.path(node))), np.float32(TREMBLE))
@@ -166,9 +227,9 @@ def _respond(play: LeafPlay, solver: VectorSolver, player: int, actions: NDArray
 
 
 def _go_on(solver: VectorSolver, before: VectorSolver) -> None:
-    """Give `solver` the regrets of a solve with fewer continuations, and as many iterations; averages start anew.
+    """Start `solver` with the regrets and iteration count of a solve with fewer continuations; averages restart.
 
-    In small games a hundred iterations then leave a third to a fifth of the exploitability that they leave otherwise.
+    In small games this reduces the exploitability after a hundred iterations to a third or a fifth.
     """
     old, new = before.game, solver.game
     for node in old.layout.decisions.tolist():
@@ -180,7 +241,7 @@ def _go_on(solver: VectorSolver, before: VectorSolver) -> None:
 
 
 def _first_round(tree: BettingTree, player: int) -> list[int]:
-    """Decisions of the player in the first round."""
+    """Return the player's decisions in the first round."""
     wanted = (tree.kind == Kind.DECISION) & (tree.street == 0) & (tree.player == player)
     return [int(node) for node in np.flatnonzero(wanted)]
 
@@ -199,7 +260,7 @@ def _first_round_restored(play: LeafPlay) -> Iterator[None]:
 
 
 def _leaf_order(tree: BettingTree, leaves: tuple[tuple[int, ...], ...]) -> list[int]:
-    """The place in `leaves` of each leaf state of a tree with a depth limit."""
+    """Return the place in `leaves` of each leaf state of a tree with a depth limit."""
     place = {path: i for i, path in enumerate(leaves)}
     paths = [tree.path(int(node)) for node in tree.leaves]
     if set(paths) != set(place):

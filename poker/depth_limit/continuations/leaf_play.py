@@ -1,9 +1,10 @@
-"""Exact values at the end of the first round: two strategies of a solved game of two rounds, played on from there.
+"""Exact values at the end of the first round, when two strategies of a solved two-round game play on from there.
 
-A value belongs to a pair of clusters of hands, those that suits turn into each other (in hold'em the 169 classes): the
-mean over all pairs of hands and all boards. Strategies and ranges do not tell suits apart, so nothing is lost.
+A value belongs to a pair of clusters of hands: hands that suits map to each other, in hold'em the 169 classes. It is
+the mean over all pairs of hands and all boards. Strategies and ranges do not depend on the names of suits, so nothing
+is lost.
 
-Symbols: L leaves, N tree nodes, H hands, C clusters.
+L is the number of leaves, N of tree nodes, H of hands and C of clusters.
 """
 
 from collections.abc import Sequence
@@ -28,14 +29,23 @@ _CHUNKS = 16
 
 @dataclass(frozen=True)
 class Mixed:
-    """The blueprint; with `factor` [N] each action that many times as likely, by the node it leads to."""
+    """The blueprint, possibly with biased action probabilities.
+
+    Attributes:
+        factor: float32 [N] multiplier of each action's probability, by the node it leads to; None for the blueprint
+            itself.
+    """
 
     factor: Singles | None = None
 
 
 @dataclass(frozen=True)
 class Pure:
-    """One action for every hand and board: `actions` as `LeafPlay.recorded` packs them."""
+    """A strategy with one action for every hand and board.
+
+    Attributes:
+        actions: uint8 [entries] actions as packed by `LeafPlay.recorded`.
+    """
 
     actions: NDArray[np.uint8]
 
@@ -45,18 +55,39 @@ BLUEPRINT = Mixed()
 
 
 def biased_play(tree: BettingTree, kind: str, factor: float) -> Mixed:
-    """The continuation `kind` of [DLS] section 4."""
+    """Return a biased continuation of [DLS] section 4.
+
+    Args:
+        tree: the blueprint's tree.
+        kind: name of the continuation.
+        factor: multiplier of the favoured class of action.
+    """
     by_class = np.array(bias_of(kind, factor), np.float32)
     return Mixed(by_class[action_classes(tree.action)])
 
 
 class LeafPlay:
-    """Strategies below the first round of a solver's game: the average it holds, biased forms, recorded responses.
+    """Strategies below the first round of a solver's game: its average, biased forms and recorded responses.
 
-    The game begins with the hand, has two rounds, and no rake; both may hold any hand.
+    The game begins with the hand and has two rounds and no rake. Both players may have any hand.
+
+    Attributes:
+        solver: the solver whose average is the blueprint.
+        game: its game.
+        threads: number of threads that compute values.
+        nodes: [L] STREET nodes of the full tree, the leaves in the order of values.
     """
 
     def __init__(self, solver: VectorSolver, threads: int = 1) -> None:
+        """Check the game and find its leaves.
+
+        Args:
+            solver: the solver whose average is the blueprint.
+            threads: number of threads that compute values.
+
+        Raises:
+            PokernetsError: the game does not start with the hand, or has other than two rounds, rake or limited ranges.
+        """
         game = solver.game
         if game.layout.first_street or game.layout.last_street != 1 or game.tree.num_leaf_states:
             raise PokernetsError(
@@ -70,27 +101,37 @@ class LeafPlay:
         self.threads = threads
         tree = game.tree
         self.nodes = np.flatnonzero((tree.kind == Kind.STREET) & (tree.street == 0))
-        """[L] STREET nodes of the full tree, the leaves in the order of values."""
+        """[L] STREET nodes of the full tree, in the order of values."""
 
     @cached_property
     def leaves(self) -> tuple[Path, ...]:
-        """Actions that lead to each leaf."""
+        """[L] paths of actions that lead to each leaf."""
         return tuple(self.game.tree.path(int(node)) for node in self.nodes)
 
     @cached_property
     def clusters(self) -> NDArray[np.int32]:
-        """int32[H]"""
+        """int32 [H] cluster of each hand."""
         images = deck_of(self.game.rules).hand_map[np.array(self.game.boards.groups[0])].min(axis=0)
         return np.unique(images, return_inverse=True)[1].astype(np.int32)
 
     @cached_property
     def pairs(self) -> Floats:
-        """float64[C, C] compatible pairs of hands of two clusters."""
+        """float64 [C, C] number of compatible pairs of hands of two clusters."""
         member = np.eye(int(self.clusters.max()) + 1)[self.clusters]
         return np.asarray(member.T @ self.game.rules.space.disjoint @ member, np.float64)
 
     def values(self, play: Sequence[Play]) -> Singles:
-        """float32[L, C, C]: net chips of player 0, by clusters of players 0 and 1, when they play `play` [2]."""
+        """Compute the exact value of every leaf.
+
+        Args:
+            play: the strategies of players 0 and 1.
+
+        Returns:
+            float32 [L, C, C] net chips of player 0, by the clusters of players 0 and 1.
+
+        Raises:
+            PokernetsError: a recorded strategy belongs to another game.
+        """
         boards, count = np.arange(*self.game.boards.boards.street_start[1:3]), len(self.pairs)
         bound = self._bound(play)
         wide = (count + LANES - 1) // LANES * LANES
@@ -111,7 +152,12 @@ class LeafPlay:
         return (means + 0.5 * self.game.tree.dead * (self.pairs > 0)).astype(np.float32)
 
     def recorded(self, player: int, actions: NDArray[np.uint8]) -> Pure:
-        """Pack the second round of the response that `VectorSolver.best_response` wrote to `actions` [entries]."""
+        """Pack the second round of a best response.
+
+        Args:
+            player: the player who responds.
+            actions: uint8 [entries] actions that `VectorSolver.best_response` wrote.
+        """
         boards, nodes = self.game.boards.boards, np.flatnonzero(self._number[player] >= 0)
         packed = np.empty(int(self._starts[player, -1]), np.uint8)
         for board in self.game.on(1):
@@ -123,7 +169,7 @@ class LeafPlay:
 
     @cached_property
     def _number(self) -> NDArray[np.int32]:
-        """[2, N] the number of a node among the player's decisions of the second round, or -1."""
+        """[2, N] number of a node among the player's decisions of the second round, or -1."""
         tree, number = self.game.tree, np.full((2, len(self.game.tree)), -1, np.int32)
         for player in range(2):
             nodes = np.flatnonzero((tree.kind == Kind.DECISION) & (tree.street == 1) & (tree.player == player))
@@ -132,7 +178,7 @@ class LeafPlay:
 
     @cached_property
     def _starts(self) -> NDArray[np.int64]:
-        """[2, B + 1] where the actions of a board begin in a packed strategy, and where it ends."""
+        """[2, B + 1] where the actions of each board begin in a packed strategy, and where the last ones end."""
         boards = self.game.boards.boards
         sizes = boards.padded * (self._number.max(axis=1, initial=-1) + 1)[:, None].astype(np.int64)
         sizes[:, : boards.street_start[1]] = 0
@@ -196,7 +242,10 @@ def _starts(sizes: Sequence[int]) -> NDArray[np.int32]:
 def _ends(
     tree: BettingTree, order: NDArray[np.int64], roots: NDArray[np.int32]
 ) -> tuple[NDArray[np.int32], list[list[tuple[int, int, bool, float]]], list[list[int]]]:
-    """Reach rows [2, M]; by leaf its ends (sequence, row of player 1, showdown, chips), the rows of its sequences."""
+    """Return reach rows [2, M], and for each leaf its ends and the rows of its sequences.
+
+    An end is a tuple (sequence, row of player 1, showdown, chips).
+    """
     rows = np.zeros((2, len(order)), np.int32)
     at = {int(node): i for i, node in enumerate(order)}
     ends: list[list[tuple[int, int, bool, float]]] = []

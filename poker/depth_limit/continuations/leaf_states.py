@@ -1,10 +1,10 @@
-"""Depth-limit states as they come up in play: a blueprint plays with some exploration until a betting round ends.
+"""Random depth-limit states: a blueprint plays with some exploration until a betting round ends.
 
 At each decision the played strategy is (1 - e) blueprint + e * uniform over the actions that are not folds. A state is
-the public betting state at the end of the round with, for each player, several hands drawn from a mixture: the hands
-with which that play reaches the state, and with the share `uniform` any hand.
+the public betting state at the end of the round, with several hands for each player. With probability `uniform` a hand
+is drawn from all hands, and otherwise from the hands with which that play reaches the state.
 
-Symbols: H hands, A actions.
+H is the number of hands and A of actions.
 """
 
 from dataclasses import dataclass
@@ -22,7 +22,14 @@ from poker.tree import Kind
 
 @dataclass(frozen=True)
 class LeafState:
-    """`node` is the STREET node of the blueprint's tree, `betting` the first decision after it, hands are indices."""
+    """A state at the end of a betting round, with hands for both players.
+
+    Attributes:
+        node: STREET node of the blueprint's tree.
+        betting: the first decision after it.
+        hands0: int64 [m0] indices of player 0's hands.
+        hands1: int64 [m1] indices of player 1's hands.
+    """
 
     node: int
     betting: Betting
@@ -31,9 +38,20 @@ class LeafState:
 
 
 class LeafSampler:
-    """States at the end of the round that is played with `board`; refused where no betting comes after it."""
+    """A sampler of states at the end of the round that is played with a given board."""
 
     def __init__(self, blueprint: Blueprint, board: Board, exploration: float, uniform: float) -> None:
+        """Prepare sampling on one board.
+
+        Args:
+            blueprint: the strategy that is played.
+            board: [B] cards of the round's board.
+            exploration: probability e of a random action that is not a fold.
+            uniform: probability of drawing a hand from all hands.
+
+        Raises:
+            PokernetsError: the game has no betting after the round.
+        """
         self._blueprint = blueprint
         self._board = board
         self._exploration = exploration
@@ -50,7 +68,12 @@ class LeafSampler:
         self._live = (blueprint.cards.buckets(board) >= 0).astype(np.float64)
 
     def draw(self, hands: int, rng: np.random.Generator) -> LeafState:
-        """One state with `hands` different hands a player. Hands of the two players may share cards."""
+        """Draw one state.
+
+        Args:
+            hands: number of different hands per player. Hands of the two players may share cards.
+            rng: source of randomness.
+        """
         reached = None
         while reached is None:
             reached = self._walk(rng)
@@ -66,8 +89,10 @@ class LeafSampler:
         return LeafState(node, tree.betting(node), drawn[0], drawn[1])
 
     def _walk(self, rng: np.random.Generator) -> tuple[int, list[tuple[int, int]]] | None:
-        """A STREET node after which there is betting, and the (decision, index of action) that led there; None where
-        the hand went another way."""
+        """Return a STREET node with betting after it and the (decision, action index) pairs that led there.
+
+        None if the hand ended in another way.
+        """
         tree = self._blueprint.tree
         hands = rng.choice(np.flatnonzero(self._live), 2)
         node, path = tree.after_deal(0), []
@@ -82,7 +107,7 @@ class LeafSampler:
         return None
 
     def _play(self, node: int) -> Singles:
-        """[H, A] the strategy that is played, exploration included."""
+        """Return the [H, A] strategy that is played, exploration included."""
         if node not in self._played:
             blueprint = self._blueprint
             cards = self._board[: blueprint.rules.board_sizes[int(blueprint.tree.street[node])]]

@@ -1,16 +1,16 @@
 """Values of a depth-limit state: forms of a blueprint played to the end of the hand ([DLS] section 4).
 
-For a complete board both hands of a pair are known, and the expectation over all betting that can follow is exact:
+On a complete board both hands of a pair are known, and the expectation over all later betting is exact:
 
     v_k(h0, h1) = sum over ends z of  r0_z(h0) r1_z(h1) u_z(h0, h1)
 
-with r the product of a player's own probabilities on the way to z (`poker.kernels.sampling.continuation`). u is
-constant at folds and stake_z * sign(rank(h0) - rank(h1)) at showdowns, so all pairs come out of two matrix products.
-What is left to sample is the board. All continuations use the same boards (common random numbers), and a pair that
-shares a card with a board is left out of it; what remains is a uniform sample of the boards possible for the pair.
+Here r is the product of a player's own probabilities on the way to z (`poker.kernels.sampling.continuation`). u is
+constant at folds and stake_z * sign(rank(h0) - rank(h1)) at showdowns, so two matrix products give all pairs. Only the
+board is sampled. All continuations use the same boards (common random numbers). A pair that shares a card with a board
+is excluded from it, which leaves a uniform sample of the boards possible for the pair.
 
-Symbols: Q nodes of the betting subtree, Z ends, F of them folds, m0 and m1 hands of players 0 and 1, K continuations,
-S streets, R boards.
+Q is the number of nodes of the betting subtree, Z of ends, F of folds among them, m0 and m1 of hands of players 0 and
+1, K of continuations, S of streets and R of boards.
 """
 
 from collections.abc import Sequence
@@ -28,16 +28,21 @@ from poker.solvers.blueprint import Blueprint
 from poker.solvers.subtree import Subtree, subtree
 
 HandIndexes = NDArray[np.integer]
-"""[m] indices of hands."""
+"""int [m] indices of hands."""
 OnBoard = tuple[Singles, Singles, NDArray[np.bool_]]
 """Result of `Continuations.on_board`."""
 
 
 @dataclass(frozen=True)
 class ContinuationValues:
-    """Net chips over the whole hand to each player as `own`, who keeps to the blueprint, while the other plays form k.
+    """Net chips over the whole hand to `own`, who follows the blueprint, while the other player plays form k.
 
-    `mean` and its standard error `sem` are 0 for pairs without a board; `count` is the number of boards of a pair.
+    Pairs of hands without a board have mean and standard error 0.
+
+    Attributes:
+        mean: float32 [2, K, m0, m1] mean over boards; the first axis is `own`.
+        sem: float32 [2, K, m0, m1] its standard error.
+        count: int32 [m0, m1] number of boards of each pair.
     """
 
     mean: Singles  # [2, K, m0, m1] first axis: own
@@ -45,24 +50,43 @@ class ContinuationValues:
     count: NDArray[np.int32]  # [m0, m1]
 
     def in_pots(self, pot: int) -> tuple[Singles, Singles]:
-        """Mean and sem divided by the pot: `poker.depth_limit.inputs.TARGET`."""
+        """Return mean and standard error divided by the pot, as defined by `poker.depth_limit.inputs.TARGET`.
+
+        Args:
+            pot: chips in the pot.
+
+        Returns:
+            Two arrays float32 [2, K, m0, m1].
+        """
         return self.mean / np.float32(pot), self.sem / np.float32(pot)
 
 
 class Moments:
-    """Means over boards with a control variate: a quantity of mean 0 that varies along with the values.
+    """Means over boards with a control variate, a quantity of mean 0 that is correlated with the values.
 
-    The estimate is mean(v) - b mean(c) with b the slope of v on c, one for each own and form, from all pairs at once;
-    one slope for so many numbers leaves no bias worth naming, and a pair still has a standard error of its own.
+    The estimate is mean(v) - b mean(c), where b is the regression slope of v on c. There is one slope for each `own`
+    and form, estimated from all pairs at once. With that much data the bias of the slope is negligible. Each pair has
+    its own standard error.
     """
 
     def __init__(self, shape: tuple[int, int, int, int]) -> None:
+        """Start with no boards.
+
+        Args:
+            shape: (2, K, m0, m1).
+        """
         self._values, self._squares, self._products = np.zeros(shape), np.zeros(shape), np.zeros(shape)
         self._control, self._control_squares = np.zeros(shape[2:]), np.zeros(shape[2:])
         self._count = np.zeros(shape[2:], dtype=np.int32)
 
     def add(self, values: Singles, control: Reals, possible: NDArray[np.bool_]) -> None:
-        """Add one board: values [2, K, m0, m1] and control [m0, m1], both 0 where the pair is not possible."""
+        """Add the results of one board.
+
+        Args:
+            values: float32 [2, K, m0, m1] values, 0 for impossible pairs.
+            control: [m0, m1] control variate, 0 for impossible pairs.
+            possible: bool [m0, m1] possible pairs.
+        """
         self._values += values
         self._squares += np.square(values)
         self._products += values * control
@@ -71,6 +95,7 @@ class Moments:
         self._count += possible
 
     def result(self) -> ContinuationValues:
+        """Return the means, their standard errors and the numbers of boards."""
         number = np.maximum(self._count, 1)
         mean, mean_control = self._values / number, self._control / number
         variance = self._squares - self._values * mean
@@ -84,9 +109,20 @@ class Moments:
 
 
 class Continuations:
-    """Rolls out a heads-up blueprint against `forms` of it from any betting node. Keeps the subtrees it has met."""
+    """Rollouts of a heads-up blueprint against forms of it, from any betting node; subtrees are cached.
+
+    Attributes:
+        blueprint: the strategy of `own`.
+        num_forms: number of forms K.
+    """
 
     def __init__(self, blueprint: Blueprint, forms: Sequence[Blueprint]) -> None:
+        """Prepare rollouts.
+
+        Args:
+            blueprint: the strategy of `own`.
+            forms: K strategies of the other player.
+        """
         self.blueprint = blueprint
         self.num_forms = len(forms)
         """K"""
@@ -97,6 +133,7 @@ class Continuations:
         self._subtrees: dict[int, Subtree] = {}
 
     def subtree(self, node: int) -> Subtree:
+        """Return the betting subtree below a node, from the cache."""
         if node not in self._subtrees:
             self._subtrees[node] = subtree(self.blueprint, node)
         return self._subtrees[node]
@@ -104,10 +141,18 @@ class Continuations:
     def values(
         self, node: int, boards: Sequence[Board], hands0: HandIndexes, hands1: HandIndexes, equity: Reals | None = None
     ) -> ContinuationValues:
-        """Values at betting node `node`, averaged over complete `boards` that begin with the cards shown there.
+        """Average the values at a betting node over complete boards.
 
-        `equity` [m0, m1], the exact chance of hands0 to win a showdown plus half of ties, makes the luck of the boards
-        a control variate (see `Moments`).
+        Args:
+            node: betting node of the blueprint's tree.
+            boards: complete boards that begin with the cards shown at the node.
+            hands0: [m0] hands of player 0.
+            hands1: [m1] hands of player 1.
+            equity: [m0, m1] exact equity of hands0 at a showdown. If given, the luck of the boards is used as a control
+                variate (see `Moments`).
+
+        Returns:
+            Values [2, K, m0, m1] in chips.
         """
         moments = Moments((2, self.num_forms, len(hands0), len(hands1)))
         for board in boards:
@@ -116,9 +161,17 @@ class Continuations:
         return moments.result()
 
     def on_board(self, node: int, board: Board, hands0: HandIndexes, hands1: HandIndexes) -> OnBoard:
-        """Exact values [2, K, m0, m1] on a complete board, what hands0 win of a showdown [m0, m1], possible pairs.
+        """Compute exact values on a complete board.
 
-        The first two are 0 for impossible pairs.
+        Args:
+            node: betting node of the blueprint's tree.
+            board: all board cards of the game.
+            hands0: [m0] hands of player 0.
+            hands1: [m1] hands of player 1.
+
+        Returns:
+            Values float32 [2, K, m0, m1], the share of a showdown that hands0 win [m0, m1], and the possible pairs bool
+            [m0, m1]. The first two are 0 for impossible pairs.
         """
         below = self.subtree(node)
         (keep0, reach0), (keep1, reach1) = (
@@ -133,7 +186,17 @@ class Continuations:
         return out, won, possible
 
     def of_blueprint(self, node: int, board: Board, hands0: HandIndexes, hands1: HandIndexes) -> OnBoard:
-        """Exact values [m0, m1] to player 0 where both keep to the blueprint; the rest as in `on_board`."""
+        """Compute exact values on a complete board if both players follow the blueprint.
+
+        Args:
+            node: betting node of the blueprint's tree.
+            board: all board cards of the game.
+            hands0: [m0] hands of player 0.
+            hands1: [m1] hands of player 1.
+
+        Returns:
+            Values float32 [m0, m1] of player 0, and the other two results of `on_board`.
+        """
         below = self.subtree(node)
         keep0, keep1 = (
             self._reaches(below, player, board, hands, alone=True)[0] for player, hands in enumerate((hands0, hands1))
@@ -142,7 +205,7 @@ class Continuations:
         return _won(below, keep0, keep1, order) * possible, won, possible
 
     def _showdowns(self, board: Board, hands0: HandIndexes, hands1: HandIndexes) -> OnBoard:
-        """[m0, m1] 1 where hands0 win and -1 where they lose; what they win, 0 for impossible pairs; possible pairs."""
+        """Return [m0, m1] showdown results (1, 0, -1), the share that hands0 win and the possible pairs."""
         ranks = hand_ranks(self.blueprint.rules, board)
         order = np.sign(ranks[hands0][:, None] - ranks[hands1][None, :]).astype(np.float32)
         possible = self.blueprint.rules.space.disjoint[np.ix_(hands0, hands1)]
@@ -153,7 +216,7 @@ class Continuations:
     def _reaches(
         self, below: Subtree, player: int, board: Board, hands: HandIndexes, alone: bool = False
     ) -> tuple[Singles, Singles]:
-        """[Z, m] of the blueprint and [K, Z, m] of the forms; with `alone` the first only."""
+        """Return the reach [Z, m] of the blueprint and [K, Z, m] of the forms; with `alone` only the first."""
         buckets = self._buckets(below, board, hands)
         groups = self._alone if alone else self._groups
         out = np.empty((sum(bias.shape[1] for _, bias in groups), below.num_ends, len(hands)), dtype=np.float32)
@@ -169,7 +232,7 @@ class Continuations:
         return out[0], out[self._extra :]
 
     def _buckets(self, below: Subtree, board: Board, hands: HandIndexes) -> NDArray[np.int32]:
-        """[S, m] on the streets of the subtree, 0 on those before."""
+        """Return the buckets [S, m] on the streets of the subtree, 0 on earlier streets."""
         sizes = self.blueprint.rules.board_sizes
         buckets = np.zeros((len(sizes), len(hands)), dtype=np.int32)
         for street in range(int(below.street[0]), len(sizes)):
@@ -178,7 +241,7 @@ class Continuations:
 
 
 def _won(below: Subtree, reach0: Singles, reach1: Singles, order: Singles) -> Singles:
-    """[m0, m1] chips to player 0, from reaches [Z, m0] and [Z, m1] of the ends."""
+    """Return [m0, m1] chips of player 0, from the reaches [Z, m0] and [Z, m1] of the ends."""
     folds = len(below.fold_value)
     fold = (reach0[:folds] * below.fold_value[:, None]).T @ reach1[:folds]
     show = (reach0[folds:] * below.stake[:, None]).T @ reach1[folds:]
@@ -186,7 +249,7 @@ def _won(below: Subtree, reach0: Singles, reach1: Singles, order: Singles) -> Si
 
 
 def _by_strategy(forms: Sequence[Blueprint]) -> list[tuple[NDArray[Any], Singles]]:
-    """Strategies with the biases [3, k] of neighbouring forms that share them."""
+    """Return strategies with the biases [3, k] of consecutive forms that share them."""
     groups = (list(group) for _, group in groupby(forms, key=lambda form: id(form.strategy)))
     return [
         (group[0].strategy, np.ascontiguousarray(np.array([form.bias for form in group], np.float32).T))

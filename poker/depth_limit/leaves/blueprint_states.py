@@ -1,8 +1,8 @@
-"""Finds the state of the blueprint's tree that stands for the end of a round that was really played.
+"""Mapping from the end of a real betting round to a state of the blueprint's tree.
 
-A round that was bet exactly as in the tree is found there. Otherwise the nearest end of the same round stands for it:
-near in the logarithm of the pot, and preferably with the same last aggressor. Values are exchanged in pots, so the
-sizes of the two pots need not agree.
+If the real bets are in the tree, the state is exact. Otherwise the nearest end of the same round is used. The distance
+is the difference in log pot, plus a penalty for a different last aggressor. Values are in pots, so the two pots may
+differ.
 """
 
 from typing import NamedTuple
@@ -17,11 +17,11 @@ from poker.run.errors import PokernetsError
 from poker.tree import BettingTree, Kind
 
 AGGRESSOR_WEIGHT = 0.5
-"""A different last aggressor counts like a pot that is exp(0.5) = 1.65 times as large."""
+"""A different last aggressor adds as much distance as a pot exp(0.5) = 1.65 times as large."""
 
 
 class _RoundEnds(NamedTuple):
-    """The STREET nodes below which somebody can still act, of one round."""
+    """The STREET nodes of one round that have betting below them."""
 
     nodes: NDArray[np.int64]
     log_pot: Floats
@@ -29,17 +29,35 @@ class _RoundEnds(NamedTuple):
 
 
 class BlueprintStates:
-    """Looks up ends of rounds in `tree`."""
+    """Lookup of round ends in a betting tree."""
 
     def __init__(self, tree: BettingTree) -> None:
+        """List the ends of all rounds.
+
+        Args:
+            tree: the blueprint's tree.
+        """
         self._tree = tree
         self._ends = [_round_ends(tree, street) for street in range(tree.rules.num_streets - 1)]
 
     def check_game(self, game: Rules) -> None:
+        """Check that the tree fits a game.
+
+        Raises:
+            RulesError: the games differ in deck, streets, players or their order.
+        """
         self._tree.rules.must_fit(game, "the blueprint behind the leaf values")
 
     def node(self, state: Betting, street: int) -> int:
-        """The STREET node for `state`, in which the round of `street` has just ended."""
+        """Return the STREET node that represents a state.
+
+        Args:
+            state: a state in which the round has just ended.
+            street: that round.
+
+        Raises:
+            PokernetsError: the tree never reaches the end of the round with chips behind.
+        """
         exact = self._exact(state)
         if exact is not None:
             return exact
@@ -51,8 +69,18 @@ class BlueprintStates:
         return int(ends.nodes[int(distance.argmin())])
 
     def shares(self, state: Betting, street: int) -> list[tuple[int, float]]:
-        """The STREET nodes for `state` with a share for each: the nearest with a smaller and with a larger pot, the
-        share of either in proportion to the distance of the other. The end of `street` in the tree stands alone."""
+        """Return the STREET nodes between which a state lies, with weights that sum to 1.
+
+        These are the nearest node with a smaller pot and the nearest with a larger pot, weighted for linear
+        interpolation. If the tree has the exact state, it is the only result.
+
+        Args:
+            state: a state in which the round has just ended.
+            street: that round.
+
+        Returns:
+            One or two pairs (node, weight).
+        """
         exact = self._exact(state)
         if exact is not None:
             return [(exact, 1.0)]
@@ -66,7 +94,7 @@ class BlueprintStates:
         return [(int(ends.nodes[place]), float(part)) for place, part in zip(nearest, parts, strict=True)]
 
     def _exact(self, state: Betting) -> int | None:
-        """The node reached by exactly the actions of `state`."""
+        """Return the node reached by exactly the actions of `state`, or None."""
         tree = self._tree
         try:
             node = tree.find(state.line)

@@ -1,8 +1,8 @@
-"""Groups of hands that a leaf evaluator values as one: what makes values at a leaf affordable during play.
+"""Groups of hands that share one leaf value, which make leaf evaluation fast enough for play.
 
-Hands of one card bucket belong together (`hand_clusters`; where a board has more buckets than wanted, neighbours in
-strength are merged), or those near each other in some space (`k_means`). Values are then [C, C] instead of [H, H]; card
-removal between the players stays exact inside the solver.
+`hand_clusters` groups the hands of one card bucket, and merges neighbours in strength if there are too many buckets.
+`k_means` groups hands that are near each other in some space. Values are then [C, C] instead of [H, H]. The solver
+still accounts exactly for cards that the players share.
 """
 
 from typing import Any
@@ -14,13 +14,19 @@ from poker.kernels.clusters import nearest_centres, pair_sums
 from poker.kernels.types import Floats, Singles
 
 _STEPS = 5
-"""Steps of Lloyd's: with 30 the values of nets at leaves are no nearer to those of single hands."""
+"""Steps of Lloyd's algorithm; 30 steps do not bring a net's leaf values closer to the values of single hands."""
 
 
 def hand_clusters(buckets: NDArray[np.int32], strength: Singles, limit: int | None) -> NDArray[np.int32]:
-    """[H] cluster 0..C-1 of every live hand (bucket >= 0), -1 elsewhere; at most `limit` clusters, by rising strength.
+    """Group hands by bucket, in order of increasing strength.
 
-    `limit` None makes every hand its own cluster: exact, for tests and for machines with room.
+    Args:
+        buckets: int32 [H] bucket of each hand, -1 for impossible hands.
+        strength: float32 [H] strength of each hand.
+        limit: largest number of clusters. None gives each hand its own cluster, which is exact but slow.
+
+    Returns:
+        int32 [H] cluster 0..C-1 of each hand, -1 for impossible hands.
     """
     clusters = np.full(len(buckets), -1, dtype=np.int32)
     live = np.flatnonzero(buckets >= 0)
@@ -37,7 +43,7 @@ def hand_clusters(buckets: NDArray[np.int32], strength: Singles, limit: int | No
 
 
 def _merged(counts: NDArray[np.int64], limit: int) -> NDArray[np.int64]:
-    """Groups of consecutive entries with about equal counts, numbered from 0 without gaps; one each if they fit."""
+    """Merge consecutive entries into at most `limit` groups of about equal counts, numbered from 0 without gaps."""
     if len(counts) <= limit:
         return np.arange(len(counts))
     middle = np.cumsum(counts) - counts / 2
@@ -46,14 +52,32 @@ def _merged(counts: NDArray[np.int64], limit: int) -> NDArray[np.int64]:
 
 
 def k_means(points: Singles, weights: NDArray[np.integer], count: int) -> NDArray[np.int64]:
-    """[n] cluster of each of `points` [n, d] with `weights` [n], numbered without gaps: some steps of Lloyd's from
-    `count` points of which each is the farthest from those before."""
+    """Cluster points by a few steps of Lloyd's algorithm.
+
+    The initial centres are chosen one after the other, each the farthest point from those before.
+
+    Args:
+        points: float32 [n, d] points.
+        weights: int [n] weights of the points.
+        count: largest number of clusters.
+
+    Returns:
+        int64 [n] cluster of each point, numbered without gaps.
+    """
     labels = nearest_centres(np.ascontiguousarray(points.T), weights.astype(np.int64), count, _STEPS)
     return np.unique(labels, return_inverse=True)[1].astype(np.int64)
 
 
 def cluster_means(values: Singles, clusters: NDArray[np.int32]) -> Singles:
-    """[C, F] mean of `values` [H, F] over the hands of each cluster."""
+    """Average values over the hands of each cluster.
+
+    Args:
+        values: float32 [H, F] features of each hand.
+        clusters: int32 [H] cluster of each hand, -1 for none.
+
+    Returns:
+        float32 [C, F] means.
+    """
     live = clusters >= 0
     count = int(clusters.max()) + 1
     sums = np.zeros((count, values.shape[1]), dtype=np.float64)
@@ -63,9 +87,16 @@ def cluster_means(values: Singles, clusters: NDArray[np.int32]) -> Singles:
 
 
 def pair_means(values: Singles, compatible: Singles, rows: NDArray[np.int32], columns: NDArray[np.int32]) -> Singles:
-    """[C_rows, C_columns] mean of `values` [H, H] over the pairs of hands that share no card.
+    """Average values over the compatible pairs of hands of two clusters.
 
-    `compatible` [H, H] is 1 for such pairs. A pair of clusters without any takes the mean of all pairs.
+    Args:
+        values: float32 [H, H] value of each pair.
+        compatible: float32 [H, H] 1 for pairs that share no card, else 0.
+        rows: int32 [H] cluster of the first hand, -1 for none.
+        columns: int32 [H] cluster of the second hand, -1 for none.
+
+    Returns:
+        float32 [C_rows, C_columns] means. Clusters without a compatible pair receive the mean of all pairs.
     """
     values, compatible, rows, columns = (_read_only(array) for array in (values, compatible, rows, columns))
     sums, counts = pair_sums(values, compatible, rows, columns, int(rows.max()) + 1, int(columns.max()) + 1)
@@ -75,7 +106,7 @@ def pair_means(values: Singles, compatible: Singles, rows: NDArray[np.int32], co
 
 
 def _read_only(array: NDArray[Any]) -> NDArray[Any]:
-    """A view that fits the kernel's signature, whether the array may be written or not."""
+    """Return a view that fits the kernel's signature, whether the array is writable or not."""
     view: NDArray[Any] = np.ascontiguousarray(array).view()
     view.setflags(write=False)
     return view

@@ -1,11 +1,12 @@
-"""Values at the end of the preflop round as a table: every public leaf state of a blueprint times all pairs of classes.
+"""A table of values at the end of the preflop round: every public leaf state times all pairs of hand classes.
 
-[DLS] uses a table there and a net on the flop. Entry [l, own, k, c0, c1] is `poker.depth_limit.inputs.TARGET`, the mean
-over boards and over the suits of the hands, when `own` keeps to the blueprint and the other plays continuation k; c0
-and c1 are the preflop classes (`poker.game.cards.PREFLOP_CLASS`) of players 0 and 1.
+[DLS] uses a table before the flop and a net on the flop. Entry [l, own, k, c0, c1] is
+`poker.depth_limit.inputs.TARGET`, the mean over boards and over the suits of the hands. There `own` follows the
+blueprint and the other player continuation k, and c0 and c1 are the preflop classes (`poker.game.cards.PREFLOP_CLASS`)
+of players 0 and 1.
 
-Symbols: L leaf states, K continuations (biased or self-generated, `poker.depth_limit.continuations.forms`), 169
-classes.
+L is the number of leaf states and K of continuations (biased or self-generated,
+`poker.depth_limit.continuations.forms`). There are 169 classes.
 """
 
 from collections.abc import Iterator
@@ -31,9 +32,12 @@ NUM_CLASSES = len(PREFLOP_CLASS_SIZE)
 
 @dataclass(frozen=True, eq=False)
 class LeafTable:
-    """`values`, standard errors `sem` float32 [L, 2, K, 169, 169]; `nodes` [L] are nodes of the blueprint's tree.
+    """Values at the end of the preflop round, in pots.
 
-    Tables of bundles have float16 values and no standard errors.
+    Attributes:
+        nodes: int32 [L] nodes of the blueprint's tree.
+        values: float32 [L, 2, K, 169, 169] values; float16 in bundles.
+        sem: standard errors of the same shape; None in bundles.
     """
 
     nodes: NDArray[np.int32]
@@ -43,7 +47,15 @@ class LeafTable:
     @classmethod
     @refuses_by_name(KIND)
     def load(cls, path: str | Path, blueprint: Blueprint | FirstRound) -> "LeafTable":
-        """The table at `path`, refused unless it was made from `blueprint`; K is what it was made with."""
+        """Open a table.
+
+        Args:
+            path: directory of the artifact.
+            blueprint: the blueprint that the table must have been made from.
+
+        Raises:
+            ArtifactError: the table is missing or damaged, or belongs to another blueprint.
+        """
         made_from = {"blueprint": blueprint.fingerprint}
         artifact = open_artifact(path, KIND, config={"target": TARGET}, made_from=made_from)
         nodes = np.array(artifact.array("nodes", (None,), dtypes=(np.int32,), within=(0, len(blueprint.tree))))
@@ -55,7 +67,17 @@ class LeafTable:
         return cls(nodes, values, sem)
 
     def at(self, node: int) -> Singles:
-        """[2, K, 169, 169] of a node in `nodes`."""
+        """Return the values of one node.
+
+        Args:
+            node: a node in `nodes`.
+
+        Returns:
+            [2, K, 169, 169] values in pots.
+
+        Raises:
+            KeyError: the node is not in the table.
+        """
         rows = np.flatnonzero(self.nodes == node)
         if len(rows) == 0:
             raise KeyError(f"node {node} does not end the preflop round")
@@ -63,12 +85,24 @@ class LeafTable:
 
 
 def table_bytes(leaves: int, continuations: int) -> int:
-    """Bytes of `values` and `sem`."""
+    """Return the bytes of `values` and `sem` together.
+
+    Args:
+        leaves: number of leaf states L.
+        continuations: number of continuations K.
+    """
     return 2 * leaves * 2 * continuations * NUM_CLASSES**2 * np.dtype(np.float32).itemsize
 
 
 def preflop_leaves(tree: BettingTree) -> NDArray[np.int32]:
-    """[L] STREET nodes that end the first round with betting to come."""
+    """Return the STREET nodes that end the first round with betting to come.
+
+    Args:
+        tree: the blueprint's tree.
+
+    Returns:
+        int32 [L] nodes.
+    """
     ended = np.flatnonzero((tree.kind == Kind.STREET) & (tree.street == 0))
     bets = [node for node in ended.tolist() if tree.kind[tree.after_deal(node)] == Kind.DECISION]
     return np.array(bets, dtype=np.int32)
@@ -76,21 +110,35 @@ def preflop_leaves(tree: BettingTree) -> NDArray[np.int32]:
 
 @dataclass(frozen=True, eq=False)
 class TableEstimate:
-    """`mean` and its standard error `sem`, float32 of the same shape."""
+    """Estimated values and their standard errors.
+
+    Attributes:
+        mean: float32 estimates.
+        sem: float32 standard errors of the same shape.
+    """
 
     mean: Singles
     sem: Singles
 
 
 NOTHING = TableEstimate(*np.zeros((2, NUM_CLASSES, NUM_CLASSES), np.float32))
-"""A `base` of zeros for `class_values`, which then gives how forms differ from the blueprint."""
+"""A `base` of zeros, with which `class_values` returns the differences between the forms and the blueprint."""
 
 
 def blueprint_values(continuations: Continuations, node: int, boards: int, rng: np.random.Generator) -> TableEstimate:
-    """Value [169, 169] of a leaf to player 0 if both keep to the blueprint, in pots: one random hand a board, class and
-    player.
+    """Estimate the values of a leaf if both players follow the blueprint.
 
-    Noise here looks like profit to a search for the best of many actions, so this wants many boards.
+    One random hand of each class is drawn per board and player. A search for the best of many actions would mistake
+    noise for profit, so this needs many boards.
+
+    Args:
+        continuations: the blueprint.
+        node: node of the leaf.
+        boards: number of random boards.
+        rng: source of randomness.
+
+    Returns:
+        Values [169, 169] of player 0, in pots.
     """
     moments = Moments((1, 1, NUM_CLASSES, NUM_CLASSES))
     for board, hands, equity in _deals(continuations, boards, rng):
@@ -103,8 +151,21 @@ def blueprint_values(continuations: Continuations, node: int, boards: int, rng: 
 def class_values(
     continuations: Continuations, node: int, boards: int, rng: np.random.Generator, base: TableEstimate
 ) -> TableEstimate:
-    """Values [2, K, 169, 169] of one leaf, in pots: `base`, those of the blueprint, and by how much a form differs from
-    it on the same boards, which takes fewer of them."""
+    """Estimate the values of a leaf under all forms.
+
+    The estimate is `base` plus the difference between each form and the blueprint on the same boards. The difference
+    has little variance, so few boards suffice.
+
+    Args:
+        continuations: the blueprint and K forms.
+        node: node of the leaf.
+        boards: number of random boards.
+        rng: source of randomness.
+        base: values [169, 169] of the blueprint.
+
+    Returns:
+        Values [2, K, 169, 169] in pots.
+    """
     moments = Moments((2, continuations.num_forms, NUM_CLASSES, NUM_CLASSES))
     for board, hands, equity in _deals(continuations, boards, rng):
         values, won, possible = continuations.on_board(node, board, *hands)
@@ -118,7 +179,7 @@ def class_values(
 def _deals(
     continuations: Continuations, boards: int, rng: np.random.Generator
 ) -> Iterator[tuple[Board, tuple[NDArray[np.int64], NDArray[np.int64]], Singles]]:
-    """Boards, a hand of each class for either player, and their chances [169, 169] before the flop."""
+    """Iterate over boards with one hand of each class per player, and their preflop equities [169, 169]."""
     rules = continuations.blueprint.rules
     equity = showdown_equity(rules, ())
     for board in sample_boards(rules, (), boards, rng):
@@ -131,5 +192,5 @@ _FIRST = np.cumsum(PREFLOP_CLASS_SIZE) - PREFLOP_CLASS_SIZE
 
 
 def _one_of_each_class(rng: np.random.Generator) -> NDArray[np.int64]:
-    """[169] a uniformly drawn hand of each class."""
+    """Return a uniformly drawn hand of each class [169]."""
     return np.asarray(_BY_CLASS[_FIRST + rng.integers(0, PREFLOP_CLASS_SIZE)])

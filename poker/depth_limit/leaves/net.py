@@ -26,29 +26,36 @@ from poker.solvers.vector.leaves import LeafValues
 from poker.store.lru_cache import LRUCache
 
 _REMEMBERED_LEAVES = 256
-"""Solves of one round with other bet sizes share most leaves; tables side by side come between."""
+"""Solves of one round with different bet sizes share most leaves; other tables may interleave their solves."""
 
 _REMEMBERED_BOARDS = 1755
-"""Every flop up to the names of suits: 60 kB each for 64 clusters."""
+"""Number of canonical flops; each takes 60 kB with 64 clusters."""
 
 _FIELD = 8
-"""Groups of hands, from weak to strong, against which hands that a net values alike are told."""
+"""Number of opponent groups, from weak to strong, against which we compare the values of two hands."""
 
 
 class ValueNet(Protocol):
-    """Net of `NetLeaf`: maps features of pairs of hands to the values of continuations, and knows no solve or board."""
+    """A net that maps features of pairs of hands to the values of continuations, without knowing solve or board."""
 
     @property
     def num_continuations(self) -> int:
-        """K."""
+        """Number of continuations K."""
 
     def grid_values(self, grids: Sequence[tuple[GridParts, Singles]]) -> list[Singles]:
-        """[L, n * m, K] for each grid and the betting features [L, 6] of L leaves on its board: net chips of own over
-        the whole hand divided by the pot."""
+        """Predict the values of several grids of pairs.
+
+        Args:
+            grids: for each board its card features, n own by m opponent hands, and the betting features [L, 6] of L
+                leaves.
+
+        Returns:
+            For each grid float32 [L, n * m, K] net chips of own over the whole hand, divided by the pot.
+        """
 
 
 class _Groups(NamedTuple):
-    """Hands of a board in clusters: `clusters` [H], mean features of their hands and pairs, and equities [C, C]."""
+    """The hands of a board in clusters [H], mean features of their hands and pairs, and equities [C, C]."""
 
     clusters: NDArray[np.int32]
     parts: GridParts
@@ -57,7 +64,7 @@ class _Groups(NamedTuple):
 
 @dataclass(frozen=True)
 class _Grouping:
-    """How hands are grouped; what was worked out serves all evaluators in a process whose nets are equal."""
+    """How hands are grouped; results are shared by all evaluators of a process with equal nets."""
 
     net: ValueNet
     clusters: int | None
@@ -79,7 +86,7 @@ def _grouped(grouping: _Grouping, rules: Rules, board: Board) -> _Groups:
 
 
 def _kinds(cards: BoardFeatures) -> NDArray[np.int32]:
-    """[H] numbers of hands by features, equal where all of them are, and by rising equity; -1 for dead hands."""
+    """Return [H] numbers of hands by features and increasing equity, equal for equal features; -1 for dead hands."""
     live = HOLDEM.live(cards.board)
     kinds = np.full(len(live), -1, dtype=np.int32)
     kinds[live] = np.unique(cards.hands[live], axis=0, return_inverse=True)[1].ravel()
@@ -89,7 +96,10 @@ def _kinds(cards: BoardFeatures) -> NDArray[np.int32]:
 def _valued_alike(
     net: ValueNet, rules: Rules, cards: BoardFeatures, kinds: NDArray[np.int32], limit: int
 ) -> NDArray[np.int32]:
-    """[H] at most `limit` clusters of hands that `net` values alike against weak to strong ones after a small raise."""
+    """Return [H] at most `limit` clusters of hands to which `net` gives similar values.
+
+    The values are taken against groups of weak to strong hands after a small raise.
+    """
     field = hand_clusters(kinds, cards.hands[:, 0], _FIELD)
     state = Betting.start(rules)
     state = state.apply(state.legal().min_raise)
@@ -110,23 +120,43 @@ _clustered, _every_hand = lru_cache(maxsize=_REMEMBERED_BOARDS)(_grouped), lru_c
 
 
 class NetLeaf(LeafEvaluator):
-    """Values leaves by a net that sees means over at most `clusters` groups of hands, those that it values alike.
-
-    `clusters` None gives the net every pair of hands by itself.
-    """
+    """An evaluator with a net, which sees means over clusters of hands that it values alike."""
 
     def __init__(self, *, net: ValueNet, clusters: int | None) -> None:
+        """Wrap a net.
+
+        Args:
+            net: the net.
+            clusters: largest number of clusters; None gives the net every pair of hands separately.
+        """
         self._net = net
         self.num_continuations = net.num_continuations
         self._grouping = _Grouping(net, clusters)
         self._remembered: LRUCache[_Place, Singles] = LRUCache(_REMEMBERED_LEAVES if clusters is not None else 0)
 
     def values(self, leaves: Sequence[Betting], board: Board, ranges: Ranges, own: int) -> LeafValues:
-        """Values of `LeafEvaluator`; ranges play no part."""
+        """Compute the values of several leaves; the ranges are ignored.
+
+        Args:
+            leaves: L states at which a betting round is over.
+            board: [B] cards on the board.
+            ranges: [P, H] ignored.
+            own: the player whose value is computed.
+
+        Returns:
+            Net chips of `own`, [L, K, C, C].
+        """
         return self.together([(leaves, board, ranges, own)])[0]
 
     def together(self, queries: Sequence[LeafQuery]) -> list[LeafValues]:
-        """`values` of each; the net predicts all that is not remembered at once."""
+        """Compute the values of several queries with one call of the net; predictions are cached.
+
+        Args:
+            queries: arguments of `values`, with boards [B] and ranges [P, H].
+
+        Returns:
+            One result of `values` per query.
+        """
         predicted, values = self._predicted(queries), []
         for leaves, board, _, own in queries:
             groups = self._grouping.groups(leaves[0].rules, board)
@@ -137,7 +167,7 @@ class NetLeaf(LeafEvaluator):
         return values
 
     def _predicted(self, queries: Sequence[LeafQuery]) -> dict["_Place", Singles]:
-        """[C * C, K] values in pots of all leaves where somebody can still act."""
+        """Return the values [C * C, K] in pots of all leaves where a player can still act."""
         predicted: dict[_Place, Singles] = {}
         missing: dict[tuple[Rules, Board, int], dict[str, Betting]] = {}
         for leaves, board, _, own in queries:
@@ -164,7 +194,7 @@ class NetLeaf(LeafEvaluator):
 
 
 _Place = tuple[Rules, Board, str, int]
-"""Game, board, betting and owner of a leaf."""
+"""Game, board, betting text and `own` of a leaf."""
 
 
 def _place(leaf: Betting, board: Board, own: int) -> _Place:

@@ -1,4 +1,4 @@
-"""Ends of betting rounds that a blueprint's tree does not have, which searches ask about after bets of other sizes."""
+"""Random ends of betting rounds that are not in a blueprint's tree, as searches with other bet sizes meet them."""
 
 from collections import defaultdict
 
@@ -11,21 +11,34 @@ from poker.tree import BettingTree
 
 _LINES = 4_000
 _RAISES = 0.4
-"""Share of the actions of a random line."""
+"""Probability of a raise at each action of a random line."""
 
 
 def any_raise(legal: Legal, rng: np.random.Generator) -> int:
-    """Draw a raise of any size that is `legal`, uniform in its logarithm."""
+    """Draw a legal raise-to total, uniform in its logarithm.
+
+    Args:
+        legal: the legal actions; raising must be legal.
+        rng: source of randomness.
+    """
     low, high = np.log([legal.min_raise, legal.max_raise + 1])
     return min(int(np.exp(rng.uniform(low, high))), legal.max_raise)
 
 
 class OffTreeStates:
-    """Random ends of the round of `street`, by the STREET node of `tree` that stands for each. One between two nodes
-    is given to either with its share (`BlueprintStates.shares`), so a net that learns the values of nodes at such
-    states interpolates in the logarithm of the pot."""
+    """Random ends of a round, grouped by the STREET node of the tree that represents each.
+
+    A state between two nodes goes to either with the weights of `BlueprintStates.shares`. A net trained on such states
+    with the values of the nodes therefore interpolates in the logarithm of the pot.
+    """
 
     def __init__(self, tree: BettingTree, street: int) -> None:
+        """Draw the states.
+
+        Args:
+            tree: the blueprint's tree.
+            street: the round that ends.
+        """
         ends, rng = BlueprintStates(tree), np.random.default_rng(street)
         self._by_node: defaultdict[int, list[Betting]] = defaultdict(list)
         for _ in range(_LINES):
@@ -34,13 +47,21 @@ class OffTreeStates:
             self._by_node[int(rng.choice(nodes, p=shares))].append(state)
 
     def near(self, node: int, rng: np.random.Generator) -> Betting | None:
-        """Draw a state that `node` stands for; None where no line led to one."""
+        """Draw a state that a node represents.
+
+        Args:
+            node: STREET node of the tree.
+            rng: source of randomness.
+
+        Returns:
+            The state, or None if no random line led to the node.
+        """
         states = self._by_node[node]
         return states[rng.integers(len(states))] if states else None
 
 
 def _random_end(rules: Rules, street: int, rng: np.random.Generator) -> Betting:
-    """State after a line of calls and raises of any size through the round of `street`, with betting to come."""
+    """Return a state after a line of random calls and raises through the round of `street`, with betting to come."""
     while True:
         state = Betting.start(rules)
         while not state.is_over and state.street <= street:

@@ -1,4 +1,4 @@
-"""Leaf values by rolling the blueprint and its biased forms out from the leaf during play ([DLS] section 4)."""
+"""Leaf values from rollouts of the blueprint and its biased forms during play ([DLS] section 4)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,12 +24,12 @@ from poker.store.lru_cache import LRUCache
 
 _REMEMBERED_BOARDS = 32
 _REMEMBERED_NODES = 256
-"""Solves of one round with other bet sizes share most leaves; tables side by side come between."""
+"""Solves of one round with different bet sizes share most leaves; other tables may interleave their solves."""
 
 
 @dataclass(frozen=True)
 class _Sample:
-    """Sample for one board: complete boards, hands [m], their clusters [m]; clusters [H], equity [C, C]."""
+    """The sample for one board: complete boards, hands [m], their clusters [m], clusters [H] and equity [C, C]."""
 
     runouts: list[Board]
     hands: NDArray[np.int64]
@@ -39,10 +39,9 @@ class _Sample:
 
 
 class RolloutLeaf(LeafEvaluator):
-    """Exact expectations over the betting on `runouts` sampled boards, for `hands_per_cluster` hands of each cluster.
+    """An evaluator that rolls out the blueprint: exact over betting, sampled over boards and hands.
 
-    `clusters` bounds C, None leaves every hand by itself; `factor` multiplies the favoured class of action of a biased
-    continuation. The boards and hands are drawn from `seed` and the board, so equal states get equal values.
+    Boards and hands are drawn from the seed and the board, so equal states receive equal values.
     """
 
     num_continuations = len(CONTINUATIONS)
@@ -57,6 +56,16 @@ class RolloutLeaf(LeafEvaluator):
         runouts: int,
         seed: int | None,
     ) -> None:
+        """Prepare rollouts.
+
+        Args:
+            blueprint: the strategy to roll out.
+            factor: multiplier of the favoured class of action of a biased continuation.
+            clusters: largest number of clusters C; None for single hands.
+            hands_per_cluster: hands drawn from each cluster.
+            runouts: number of sampled boards.
+            seed: seed of the samples; None for a random seed.
+        """
         self._blueprint = blueprint
         self._continuations = Continuations(blueprint, Biased(factor).of(blueprint))
         self._states = BlueprintStates(blueprint.tree)
@@ -68,10 +77,25 @@ class RolloutLeaf(LeafEvaluator):
         self._values: LRUCache[tuple[Board, int], Singles] = LRUCache(_REMEMBERED_NODES)
 
     def check_game(self, game: Rules) -> None:
+        """Check that the blueprint fits a game.
+
+        Raises:
+            RulesError: the games differ in deck, streets, players or their order.
+        """
         self._states.check_game(game)
 
     def values(self, leaves: Sequence[Betting], board: Board, ranges: Ranges, own: int) -> LeafValues:
-        """Values of `LeafEvaluator`; ranges play no part."""
+        """Compute the values of several leaves; the ranges are ignored.
+
+        Args:
+            leaves: L states at which a betting round is over.
+            board: [B] cards on the board.
+            ranges: [P, H] ignored.
+            own: the player whose value is computed.
+
+        Returns:
+            Net chips of `own`, [L, K, C, C].
+        """
         sample = self._sample(board)
         predicted = [self._predict(leaf, board, sample)[own] for leaf in leaves if not leaf.is_over]
         count = len(sample.equity)
@@ -91,7 +115,7 @@ class RolloutLeaf(LeafEvaluator):
         return _Sample(runouts, hands, clusters[hands], clusters, equity)
 
     def _predict(self, leaf: Betting, board: Board, sample: _Sample) -> Singles:
-        """[2, K, C, C] values, first axis own, in pots of the blueprint's state that stands for `leaf`."""
+        """Return values [2, K, C, C], first axis own, in pots of the blueprint's state that represents `leaf`."""
         node = self._states.node(leaf, played_street(leaf))
         return self._values.get_or_make((board, node), lambda: self._roll_out(node, sample))
 
@@ -108,7 +132,16 @@ class RolloutLeaf(LeafEvaluator):
 
 
 def representatives(clusters: NDArray[np.int32], per_cluster: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Up to `per_cluster` hands of each cluster, drawn without replacement."""
+    """Draw hands of each cluster without replacement.
+
+    Args:
+        clusters: int32 [H] cluster of each hand, -1 for none.
+        per_cluster: largest number of hands per cluster.
+        rng: source of randomness.
+
+    Returns:
+        int64 [m] hands in ascending order.
+    """
     shuffled = rng.permutation(np.flatnonzero(clusters >= 0))
     ordered = shuffled[np.argsort(clusters[shuffled], kind="stable")]
     starts = np.flatnonzero(np.diff(clusters[ordered], prepend=-1))

@@ -1,4 +1,4 @@
-"""Leaf values at the end of the preflop round, looked up: every pair of the 169 classes of hands ([DLS] section 6)."""
+"""Leaf values at the end of the preflop round from a table of all pairs of the 169 hand classes ([DLS] section 6)."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -21,18 +21,42 @@ _CLASSES = PREFLOP_CLASS.astype(np.int32)
 
 
 class TableValues(LeafEvaluator):
-    """Values leaves by a table of states of `tree`. A pot that the tree does not have takes the nearest state's."""
+    """An evaluator with a table of states of a tree; other pots use the nearest state."""
 
     def __init__(self, table: LeafTable, tree: BettingTree) -> None:
+        """Wrap a table.
+
+        Args:
+            table: the values.
+            tree: the tree whose nodes the table refers to.
+        """
         self._table = table
         self.num_continuations = int(table.values.shape[2])
         self._states = BlueprintStates(tree)
 
     def check_game(self, game: Rules) -> None:
+        """Check that the tree fits a game.
+
+        Raises:
+            RulesError: the games differ in deck, streets, players or their order.
+        """
         self._states.check_game(game)
 
     def values(self, leaves: Sequence[Betting], board: Board, ranges: Ranges, own: int) -> LeafValues:
-        """Values of `LeafEvaluator`, before the flop only; raises PokernetsError if there is a board."""
+        """Compute the values of several leaves before the flop; the ranges are ignored.
+
+        Args:
+            leaves: L states at which the preflop round is over.
+            board: [0] must be empty.
+            ranges: [P, H] ignored.
+            own: the player whose value is computed.
+
+        Returns:
+            Net chips of `own`, [L, K, 169, 169].
+
+        Raises:
+            PokernetsError: there is a board.
+        """
         if board:
             raise PokernetsError(
                 "the leaf table ends with the preflop round; value later rounds with a net or rollouts"
@@ -46,13 +70,22 @@ class TableValues(LeafEvaluator):
 
 
 class TableLeaf(TableValues):
-    """The table at `path`, made from `blueprint`."""
+    """An evaluator with a stored table."""
 
     def __init__(self, *, path: str, blueprint: FirstRound) -> None:
+        """Load the table.
+
+        Args:
+            path: directory of the artifact.
+            blueprint: the blueprint that the table must have been made from.
+
+        Raises:
+            ArtifactError: the table is missing or damaged, or belongs to another blueprint.
+        """
         super().__init__(LeafTable.load(path, blueprint), blueprint.tree)
 
 
 @lru_cache(maxsize=2)
 def _class_equity(rules: Rules) -> Singles:
-    """[169, 169] equity between classes before the flop."""
+    """Return the [169, 169] equity between classes before the flop."""
     return cluster_equity(rules, (), _CLASSES)
