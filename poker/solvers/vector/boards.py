@@ -21,6 +21,7 @@ from poker.kernels.types import Board, Singles
 from poker.kernels.vector.arrays import Boards, HandLists
 from poker.kernels.vector.boards import deal_hands, match_by_card, match_hands, sort_by_card
 from poker.run.errors import PokernetsError
+from poker.solvers.vector.rivers import fitted_rivers
 
 MAX_BOARDS = 60_000
 
@@ -77,7 +78,11 @@ def symmetries(rules: Rules, board: Board, ranges: Singles) -> Group:
     return tuple(g for g, hands in enumerate(deck.hand_map) if keeps[g] and (ranges[:, hands] == ranges).all())
 
 
-def deals(rules: Rules, board: Board, num_cards: int, group: Group) -> list[tuple[Board, int, Group]]:
+_Deal = tuple[Board, int, Group]
+"""Cards of a class, how many concrete deals they stand for, the permutations that keep them."""
+
+
+def deals(rules: Rules, board: Board, num_cards: int, group: Group) -> list[_Deal]:
     """Classes of the next `num_cards` cards after `board` under `group`: the cards, how many concrete deals they stand
     for, and the permutations that keep them."""
     rest = [card for card in range(rules.deck_size) if card not in board]
@@ -123,10 +128,18 @@ class _Lists(NamedTuple):
 
 
 def build_boards(
-    rules: Rules, board: Board, first_street: int, last_street: int, ranges: Singles, group: Group
+    rules: Rules,
+    board: Board,
+    first_street: int,
+    last_street: int,
+    ranges: Singles,
+    group: Group,
+    rivers: int | None = None,
 ) -> BoardSet:
-    """All boards from `board` on `first_street` to `last_street`; blocks are still 0."""
-    classes = _classes(rules, board, first_street, last_street, group)
+    """Boards from `board` on `first_street` to `last_street`: all, or `rivers` classes of the last street after each
+    board before it, where the root comes before that. Blocks are still 0."""
+    few = None if rivers is None or first_street >= rules.num_streets - 2 else FewRivers(rivers, ranges)
+    classes = _classes(rules, board, first_street, last_street, group, few)
     windows = [slice(*classes.street_start[street : street + 2]) for street in range(first_street, last_street + 1)]
     ranks = [np.zeros((window.stop - window.start, 0), np.int16) for window in windows]
     if last_street == rules.num_streets - 1:
@@ -179,17 +192,28 @@ def build_boards(
     return BoardSet(boards, lists, tuple(classes.cards), parent, tuple(classes.groups), slots)
 
 
-def _classes(rules: Rules, board: Board, first: int, last: int, group: Group) -> _Classes:
+class FewRivers(NamedTuple):
+    """How many classes of rivers are dealt after a turn, and the ranges [2, H] that the choice is to fit."""
+
+    number: int
+    ranges: Singles
+
+
+def _classes(rules: Rules, board: Board, first: int, last: int, group: Group, few: FewRivers | None) -> _Classes:
     """Boards dealt from `board` under `group`."""
     classes = _Classes([board], [group], [1.0], [-1], [0] * (first + 1) + [1])
     for street in range(first + 1, last + 1):
         num_cards = rules.board_cards[street]
         orders = comb(rules.deck_size - rules.board_sizes[street - 1] - 2 * rules.num_hole_cards, num_cards)
         for b in range(*classes.street_start[-2:]):
-            for cards, multiplicity, left in deals(rules, classes.cards[b], num_cards, classes.groups[b]):
+            dealt, scale = deals(rules, classes.cards[b], num_cards, classes.groups[b]), 1 / orders
+            if few is not None and street == rules.num_streets - 1 and few.number < len(dealt):
+                dealt, share = _few(rules, classes.cards[b], dealt, few)
+                scale /= share
+            for cards, multiplicity, left in dealt:
                 classes.cards.append(classes.cards[b] + cards)
                 classes.groups.append(left)
-                classes.weights.append(multiplicity / orders)
+                classes.weights.append(multiplicity * scale)
                 classes.parent.append(b)
             if len(classes.cards) > MAX_BOARDS:
                 raise PokernetsError(
@@ -198,6 +222,13 @@ def _classes(rules: Rules, board: Board, first: int, last: int, group: Group) ->
                 )
         classes.street_start.append(len(classes.cards))
     return classes
+
+
+def _few(rules: Rules, turn: Board, dealt: list[_Deal], few: FewRivers) -> tuple[list[_Deal], float]:
+    """The classes of rivers that stand for all, and the share of all rivers that they are."""
+    cards, multiplicity = [deal[0] for deal in dealt], np.array([deal[1] for deal in dealt])
+    chosen = fitted_rivers(rules, turn, cards, multiplicity, few.ranges, few.number)
+    return [dealt[number] for number in chosen.tolist()], float(multiplicity[chosen].sum() / multiplicity.sum())
 
 
 def _deal_streets(

@@ -1,8 +1,9 @@
 """A two-player subgame in vector form: a betting tree, a board, a range for each player, values at the depth limit."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from itertools import combinations
+from math import comb
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,27 @@ NO_LIMIT = 1 << 62
 NANOSECONDS_PER_HAND_ACTION = 1.8
 
 
+def estimated_hand_actions(tree: BettingTree, hands: Sequence[int], rivers: int | None = None) -> float:
+    """Estimate `VectorGame.hand_actions` before anything is built, as if no boards were merged.
+
+    Args:
+        hands: number of hands in the range of each player.
+        rivers: as `VectorGame` takes it.
+    """
+    rules, layout = tree.rules, tree_layout(tree)
+    unseen = rules.deck_size - rules.board_sizes[layout.first_street]
+    boards, total = 1, 0.0
+    for street in range(layout.first_street, layout.last_street + 1):
+        dealt = rules.board_sizes[street] - rules.board_sizes[layout.first_street]
+        if street > layout.first_street:
+            number = comb(rules.deck_size - rules.board_sizes[street - 1], rules.board_cards[street])
+            is_few = rivers is not None and layout.first_street < street - 1 and street == rules.num_streets - 1
+            boards *= min(number, rivers) if rivers is not None and is_few else number
+        live = comb(unseen - rules.num_hole_cards, dealt) / comb(unseen, dealt)
+        total += boards * live * float(layout.entries[street] @ np.asarray(hands))
+    return total
+
+
 class VectorGame:
     """A subgame as solvers need it; no solver changes it.
 
@@ -38,6 +60,9 @@ class VectorGame:
     A gadget guards the hands that its owner can bring: the owner's range at the root has to be positive wherever the
     solution shall concede no more than the alternative (Burch et al. give every hand the weight 1). How large the
     weights are does not matter to that.
+
+    With `rivers` a game that begins before the turn has only this number of rivers after each turn, chosen to stand for
+    all (`poker.solvers.vector.rivers`): its strategies on the first round are nearly those of the whole game.
     """
 
     def __init__(
@@ -51,6 +76,7 @@ class VectorGame:
         rake: Rake = NO_RAKE,
         isomorphism: bool = True,
         memory_limit: int = DEFAULT_MEMORY_LIMIT,
+        rivers: int | None = None,
     ) -> None:
         rules = tree.rules
         self.tree = tree
@@ -72,7 +98,7 @@ class VectorGame:
             alike.append(np.where(rules.space.live(self.board), rows, 0).astype(np.float32))
         group = symmetries(rules, self.board, np.concatenate(alike)) if merge else (0,)
         first, last = self.layout.first_street, self.layout.last_street
-        self.boards: BoardSet = build_boards(rules, self.board, first, last, self.ranges, group)
+        self.boards: BoardSet = build_boards(rules, self.board, first, last, self.ranges, group, rivers)
         sizes = (self._entries * self.boards.boards.padded).T.reshape(-1)
         ends = np.cumsum(sizes)
         self.boards.boards.block[:] = (ends - sizes).reshape(-1, 2).T
@@ -254,7 +280,9 @@ class VectorGame:
             below = range(*boards.boards.child_start[index : index + 2].tolist())
             places = {frozenset(boards.cards[child][sizes[level - 1] :]): child for child in below}
             images = {g: frozenset(card_map[g, dealt].tolist()) for g in boards.groups[index]}
-            extra = next(g for g, image in images.items() if image in places)
+            extra = next((g for g, image in images.items() if image in places), None)
+            if extra is None:
+                raise PokernetsError(f"board `{rules.cards_text(board)}` is not one of the sampled rivers of this game")
             index = places[images[extra]]
             both = card_map[extra, card_map[permutation]]
             permutation = int(np.flatnonzero((card_map == both).all(axis=1))[0])
