@@ -1,9 +1,10 @@
 """The blueprint: an average strategy over a whole betting tree and card buckets, stored in 8 or 16 bits.
 
-Stored values of an infoset are integers that sum to 255 (65,535), so probabilities are exact multiples and what is
-played, rolled out and measured is one and the same strategy. With 32 bits it is the float32 strategy itself.
+The stored values of an infoset are integers that sum to 255 (65,535), so probabilities are exact multiples. Play,
+rollouts and measurements all use exactly this strategy. With 32 bits the float32 strategy itself is stored.
 
-Symbols: N betting nodes, S streets, B buckets of a street, A actions of a node, H hands, K continuations.
+N is the number of betting nodes, S of streets, B of buckets on a street, A of actions at a node, H of hands and K of
+continuations.
 """
 
 import dataclasses
@@ -35,11 +36,11 @@ from poker.tree import BettingTree, Kind, build_tree
 
 KIND = "blueprint"
 CONTINUATIONS = ("blueprint", "fold", "call", "raise")
-"""The opponent's choices at the depth limit, in the order of labels and outputs: the blueprint and its biased forms."""
+"""Continuations at the depth limit, in the order of labels and outputs: the blueprint and its biased forms."""
 FOLD_CLASS, CALL_CLASS, RAISE_CLASS = range(3)
 """Classes of action that a continuation favours; checks are calls, bets and all-ins are raises."""
 _TREE = "tree_"
-"""Begins the names of a tree's arrays in artifacts."""
+"""Prefix of the names of a tree's arrays in artifacts."""
 _HEX_BYTES = 1 << 20
 _BATCH_ENTRIES = 1 << 20
 _DTYPES: dict[int, type[np.generic]] = {8: np.uint8, 16: np.uint16, 32: np.float32}
@@ -47,9 +48,16 @@ _DTYPES: dict[int, type[np.generic]] = {8: np.uint8, 16: np.uint16, 32: np.float
 
 @dataclass(frozen=True, eq=False)
 class Blueprint:
-    """`strategy` is flat: infoset (node, bucket) starts where `sampling.starts` says.
+    """An average strategy over a betting tree and card buckets.
 
-    `bias` [3] multiplies probabilities by class of action before they are renormalised; all 1 for the blueprint itself.
+    Attributes:
+        tree: the betting tree.
+        cards: the card buckets.
+        sampling: placement of infosets in `strategy`.
+        strategy: uint8, uint16 or float32 [entries] action weights; infoset (node, bucket) begins at `sampling.starts`.
+        bias: [3] multipliers of the probabilities by class of action before they are renormalised; all 1 for the
+            blueprint itself.
+        fingerprint: hash of the artifact it was loaded from.
     """
 
     tree: BettingTree
@@ -61,10 +69,23 @@ class Blueprint:
 
     @property
     def rules(self) -> Rules:
+        """The rules of the game."""
         return self.tree.rules
 
     def probs(self, node: int, board: tuple[int, ...] | None = None) -> Singles:
-        """Strategy over `tree.actions(node)`: [B, A] per bucket; with the street's board [H, A], 0 if blocked."""
+        """Return the strategy at a betting node, over `tree.actions(node)`.
+
+        Args:
+            node: a decision node.
+            board: cards of the street's board; None for the strategy by bucket.
+
+        Returns:
+            float32 [B, A] by bucket, or [H, A] by hand with a board; rows of hands that share a card with the board are
+            0.
+
+        Raises:
+            PokernetsError: the board has the wrong number of cards.
+        """
         weights = self.sampling.entries(self.strategy, int(self.sampling.index[node])).astype(np.float32)
         weights *= np.asarray(self.bias, dtype=np.float32)[action_classes(np.array(self.tree.actions(node)))]
         by_bucket: Singles = weights / weights.sum(axis=1, keepdims=True)
@@ -79,22 +100,54 @@ class Blueprint:
         return probs
 
     def form(self, artifact: Artifact, name: str) -> "Blueprint":
-        """Another strategy on this tree: the array `name` of an artifact."""
+        """Return another strategy on this tree.
+
+        Args:
+            artifact: artifact with the strategy.
+            name: name of its array.
+
+        Raises:
+            ArtifactError: the array is missing or has the wrong size or type.
+        """
         return replace(self, strategy=stored_strategy(artifact, name, self.strategy.size))
 
     def biased(self, kind: str, factor: float = 10.0) -> "Blueprint":
-        """The continuation `kind` of [DLS] section 4: its class of action `factor` times as likely, renormalised."""
+        """Return a biased continuation of [DLS] section 4.
+
+        Args:
+            kind: one of `CONTINUATIONS`.
+            factor: multiplier of the favoured class of action, before probabilities are renormalised.
+
+        Raises:
+            PokernetsError: there is no such continuation.
+        """
         return replace(self, bias=bias_of(kind, factor))
 
     def save(self, path: str | Path, config: dict[str, Any], counts: dict[str, Any]) -> None:
-        """Write as an artifact; `config` says how the strategy was made, `counts` how long it took."""
+        """Write the artifact.
+
+        Args:
+            path: directory of the artifact.
+            config: settings that produced the strategy.
+            counts: counts such as the training time.
+        """
         tree = None if self.tree.from_rules else self.tree
         save_strategy(path, self.strategy, self.cards, self.rules, tree, config, counts)
 
     @classmethod
     @refuses_by_name(KIND)
     def load(cls, path: str | Path, cards: Buckets, game: Rules | None = None) -> "Blueprint":
-        """The blueprint at `path`; refused unless it was made with the abstraction `cards`, and for `game` if given."""
+        """Open a blueprint.
+
+        Args:
+            path: directory of the artifact.
+            cards: the abstraction that it must have been made with.
+            game: the game that it must fit; None to accept any.
+
+        Raises:
+            ArtifactError: the artifact is missing or damaged, or was made with another abstraction.
+            RulesError: it was made for another game.
+        """
         artifact = open_artifact(path, KIND, made_from={"abstraction": cards.fingerprint})
         tree, sampling = _stored_trees(artifact, cards.num_buckets)
         if game is not None:
@@ -105,9 +158,15 @@ class Blueprint:
 
 @dataclass(frozen=True, eq=False)
 class FirstRound:
-    """A blueprint without its abstraction: the betting tree, and the strategy of the first round.
+    """A blueprint without its abstraction: the betting tree and the strategy of the first round.
 
-    Bundles may hold no more of it: `sampling` and `strategy` have no buckets after the first round.
+    Bundles may contain no more than this. `sampling` and `strategy` have no buckets after the first round.
+
+    Attributes:
+        tree: the betting tree of the whole hand.
+        sampling: placement of infosets in `strategy`.
+        strategy: [entries] action weights of the first round.
+        fingerprint: hash of the artifact.
     """
 
     tree: BettingTree
@@ -118,6 +177,14 @@ class FirstRound:
     @classmethod
     @refuses_by_name(KIND)
     def load(cls, path: str | Path) -> "FirstRound":
+        """Open the first round of a blueprint.
+
+        Args:
+            path: directory of the artifact.
+
+        Raises:
+            ArtifactError: the artifact is missing or damaged.
+        """
         artifact = open_artifact(path, KIND)
         first, *later = artifact.config["num_buckets"]
         tree, sampling = _stored_trees(artifact, (first, *(0 for _ in later)))
@@ -129,12 +196,19 @@ class FirstRound:
         return cls(tree, sampling, strategy[:size], artifact.fingerprint)
 
     def probs(self, node: int) -> Singles:
-        """[B, A] strategy over `tree.actions(node)` of the first round, by bucket (in hold'em by class of hands)."""
+        """Return the strategy at a node of the first round, over `tree.actions(node)`.
+
+        Args:
+            node: a decision node of the first round.
+
+        Returns:
+            float32 [B, A] by bucket (in hold'em by class of hands).
+        """
         weights = self.sampling.entries(self.strategy, int(self.sampling.index[node])).astype(np.float32)
         return np.asarray(weights / weights.sum(axis=1, keepdims=True))
 
     def quantised(self) -> NDArray[np.uint8]:
-        """`strategy` in 8 bits."""
+        """Return `strategy` in 8 bits, uint8 [entries]."""
         out = np.zeros(self.strategy.size, dtype=np.uint8)
         for node in np.flatnonzero((self.tree.kind == Kind.DECISION) & (self.tree.street == 0)):
             self.sampling.entries(out, int(self.sampling.index[node]))[:] = quantise(self.probs(int(node)), 8)
@@ -142,7 +216,17 @@ class FirstRound:
 
 
 def blueprint_from(tree: BettingTree, cards: Buckets, average: Callable[[int], Singles], bits: int = 8) -> Blueprint:
-    """Store the strategy `average(betting node) -> [B, A]`."""
+    """Store a strategy as a blueprint.
+
+    Args:
+        tree: the betting tree.
+        cards: the card buckets.
+        average: function from a betting node to its strategy [B, A].
+        bits: 8, 16 or 32 bits per probability.
+
+    Raises:
+        PokernetsError: the tree has a depth limit, or `bits` is invalid.
+    """
 
     def averages(nodes: NDArray[np.int32]) -> Singles:
         return np.stack([average(int(node)) for node in nodes])
@@ -152,7 +236,13 @@ def blueprint_from(tree: BettingTree, cards: Buckets, average: Callable[[int], S
 
 
 def always_call(tree: BettingTree, cards: Buckets, sampling: SamplingTree | None = None) -> Blueprint:
-    """The policy that checks and calls; `sampling` is that of `tree`, if it is known already."""
+    """Return the policy that always checks or calls.
+
+    Args:
+        tree: the betting tree.
+        cards: the card buckets.
+        sampling: sampling tree of `tree`, if it exists already.
+    """
     sampling = sampling or sampling_tree(tree, cards.num_buckets)
 
     def averages(nodes: NDArray[np.int32]) -> Singles:
@@ -164,13 +254,29 @@ def always_call(tree: BettingTree, cards: Buckets, sampling: SamplingTree | None
 
 
 def check_bits(bits: int) -> None:
-    """Raises an error unless a strategy can be stored in so many."""
+    """Check that a strategy can be stored in this number of bits.
+
+    Raises:
+        PokernetsError: `bits` is not 8, 16 or 32.
+    """
     if bits not in _DTYPES:
         raise PokernetsError(f"a strategy is stored in 8, 16 or 32 bits, not {bits}")
 
 
 def strategy_table(sampling: SamplingTree, averages: Callable[[NDArray[np.int32]], Singles], bits: int) -> NDArray[Any]:
-    """`Blueprint.strategy` from averages(betting nodes [K]) -> [K, B, A], asked for nodes of one street and arity."""
+    """Compute `Blueprint.strategy` from a function.
+
+    Args:
+        sampling: placement of infosets.
+        averages: function from betting nodes [K] of one street and number of actions to their strategies [K, B, A].
+        bits: 8, 16 or 32 bits per probability.
+
+    Returns:
+        uint8, uint16 or float32 [entries].
+
+    Raises:
+        PokernetsError: `bits` is not 8, 16 or 32.
+    """
     check_bits(bits)
     strategy = np.zeros(sampling.table_size // 2, dtype=_DTYPES[bits])
     origin = sampling.origin()
@@ -190,7 +296,17 @@ def save_strategy(
     config: dict[str, Any],
     counts: dict[str, Any],
 ) -> Artifact:
-    """Write what `Blueprint.load` reads; `tree` is None where the rules alone give it."""
+    """Write the artifact that `Blueprint.load` reads.
+
+    Args:
+        path: directory of the artifact.
+        strategy: [entries] action weights.
+        cards: the card buckets.
+        rules: the game.
+        tree: the betting tree; None if `build_tree` can derive it from the rules alone.
+        config: settings that produced the strategy.
+        counts: counts such as the training time.
+    """
     arrays = {} if tree is None else tree_arrays(tree)
     return write_artifact(
         path,
@@ -208,7 +324,19 @@ def save_strategy(
 
 
 def stored_strategy(artifact: Artifact, name: str, size: int | None = None) -> NDArray[Any]:
-    """The strategy of an artifact, of so many entries, as the tree that reads it needs."""
+    """Read a strategy from an artifact.
+
+    Args:
+        artifact: the open artifact.
+        name: name of the array.
+        size: number of entries that it must have; None to accept any.
+
+    Returns:
+        uint8, uint16 or float32 [entries].
+
+    Raises:
+        ArtifactError: the array is missing or has the wrong size or type.
+    """
     return np.asarray(artifact.array(name, (size,), dtypes=tuple(_DTYPES.values())))
 
 
@@ -241,8 +369,10 @@ def _stored_trees(artifact: Artifact, num_buckets: tuple[int, ...]) -> tuple[Bet
 
 
 def _is_sound(tree: BettingTree) -> bool:
-    """Whether the arrays are a tree in breadth-first order, so that every walk in it ends, whose players and streets
-    are those of a hand."""
+    """Return whether the arrays are a tree in breadth-first order with the players and streets of a hand.
+
+    Every walk in such a tree ends.
+    """
     size, children = len(tree), tree.num_children
     inner, nodes, above = children > 0, np.arange(size), tree.parent[1:]
     return (
@@ -259,13 +389,22 @@ def _is_sound(tree: BettingTree) -> bool:
 
 @lru_cache(maxsize=1)
 def _limit_trees(rules: Rules, num_buckets: tuple[int, ...]) -> tuple[BettingTree, SamplingTree]:
-    """The whole betting tree of a limit game; one is kept, since snapshots of one run share it."""
+    """Return the whole betting tree of a limit game; one is cached, since snapshots of one run share it."""
     tree = build_tree(Betting.start(rules))
     return tree, sampling_tree(tree, num_buckets)
 
 
 def quantise(probs: Singles, bits: int) -> NDArray[Any]:
-    """[..., A] integers that sum to 2^bits - 1 in every row, each within 1 of its share but for the largest."""
+    """Round probabilities to integers with a fixed sum.
+
+    Args:
+        probs: float32 [..., A] probabilities; rows sum to 1.
+        bits: 8, 16 or 32.
+
+    Returns:
+        [..., A] integers that sum to 2^bits - 1 in every row. Each is within 1 of its share, except for the largest.
+        With 32 bits the float32 probabilities.
+    """
     if bits == 32:
         return probs.astype(np.float32)
     top = 2**bits - 1
@@ -278,12 +417,27 @@ def quantise(probs: Singles, bits: int) -> NDArray[Any]:
 
 
 def action_classes(actions: NDArray[np.int32]) -> NDArray[np.int8]:
-    """FOLD_CLASS, CALL_CLASS or RAISE_CLASS of each action."""
+    """Return the class of each action.
+
+    Args:
+        actions: int32 [A] actions.
+
+    Returns:
+        int8 [A] FOLD_CLASS, CALL_CLASS or RAISE_CLASS.
+    """
     return np.where(actions == FOLD, FOLD_CLASS, np.where(actions == CALL, CALL_CLASS, RAISE_CLASS)).astype(np.int8)
 
 
 def bias_of(kind: str, factor: float) -> tuple[float, float, float]:
-    """Factors by class of action of one of `CONTINUATIONS`; the first, the blueprint, favours nothing."""
+    """Return the multipliers by class of action of a continuation.
+
+    Args:
+        kind: one of `CONTINUATIONS`; the first is the blueprint, whose multipliers are all 1.
+        factor: multiplier of the favoured class.
+
+    Raises:
+        PokernetsError: there is no such continuation.
+    """
     if kind not in CONTINUATIONS:
         raise PokernetsError(f"no continuation '{kind}': choose from {', '.join(CONTINUATIONS)}")
     favoured = CONTINUATIONS.index(kind) - 1
@@ -292,11 +446,11 @@ def bias_of(kind: str, factor: float) -> tuple[float, float, float]:
 
 
 def tree_fingerprint(tree: BettingTree) -> str:
-    """Fingerprint that changes with the game or with any node of the tree."""
+    """Return a hash that changes with the game or with any node of the tree."""
     arrays = {name.removeprefix(_TREE): array for name, array in tree_arrays(tree).items()}
     parts: dict[str, Any] = {"rules": dataclasses.asdict(tree.rules), **arrays}
     digest, opening = hashlib.sha256(), "{"
-    for name in sorted(parts):  # `fingerprint_of` all of it, with arrays as hexadecimal text, but piece by piece
+    for name in sorted(parts):  # equals `fingerprint_of` with arrays as hexadecimal text, but works in pieces
         value, begin = parts[name], f'{opening}"{name}":'
         if isinstance(value, np.ndarray):
             digest.update(f'{begin}"'.encode())
@@ -312,6 +466,6 @@ def tree_fingerprint(tree: BettingTree) -> str:
 
 
 def tree_arrays(tree: BettingTree) -> dict[str, NDArray[Any]]:
-    """Arrays of the tree by their names in artifacts."""
+    """Return the arrays of the tree by their names in artifacts; shapes are as in `BettingTree`, such as [N]."""
     fields = {field.name: getattr(tree, field.name) for field in dataclasses.fields(tree)}
     return {f"{_TREE}{name}": value for name, value in fields.items() if isinstance(value, np.ndarray)}

@@ -1,8 +1,8 @@
-"""Learning curves: measures of a solver by iterations and CPU seconds, as JSON lines.
+"""Learning curves: measures of a solver by iterations and CPU seconds, stored as JSON lines.
 
-The first line of `curve_<game>_<solver>_<run>.jsonl` says how the run was made, every other line is a point. A run is
-known by its settings and the place of its output; one that continues from a checkpoint drops the points after it and
-writes them again. Runs that differ in the seed alone belong to one curve.
+The first line of `curve_<game>_<solver>_<run>.jsonl` describes the run, and every other line is a point. A run is
+identified by its settings and the path of its output. A run that continues from a checkpoint drops later points and
+writes them again. Runs that differ only in the seed belong to one curve.
 """
 
 import math
@@ -18,14 +18,20 @@ from poker.store.lines import JsonLines
 from poker.store.provenance import provenance
 
 _OF_RUN = ("seed", "command", "configuration", "artifacts", "time", "commit", "machine", "versions")
-"""Keys of a curve's first line in which runs of one solver may differ."""
+"""Keys of a curve's header that may differ between runs of one group."""
 
 
 @dataclass(frozen=True)
 class CurvePlan:
-    """Points at `first` iterations and then `per_decade` times for every factor of ten, evenly in the logarithm.
+    """The iterations at which a run is measured, evenly spaced in the logarithm.
 
-    With `snapshots` the policy of every point is stored beside the output, as `<output>.snapshots/<iterations>`.
+    Attributes:
+        first: iterations of the first point.
+        per_decade: points for every factor of ten after it.
+        snapshots: also store the policy of every point beside the output, as `<output>.snapshots/<iterations>`.
+
+    Raises:
+        PokernetsError: a number is smaller than 1.
     """
 
     first: int
@@ -33,11 +39,12 @@ class CurvePlan:
     snapshots: bool
 
     def __post_init__(self) -> None:
+        """Check the numbers."""
         if self.first < 1 or self.per_decade < 1:
             raise PokernetsError("job.curve needs first and per_decade of at least 1")
 
     def after(self, iterations: int) -> int:
-        """The first point that comes after `iterations`."""
+        """Return the first point after `iterations`."""
         step = 0
         if iterations >= self.first:
             step = math.floor(self.per_decade * math.log10(iterations / self.first))
@@ -47,9 +54,12 @@ class CurvePlan:
 
 
 class CurveLog:
-    """The points of one run, in `folder`. `config` (with `game` and `solver`) and `output` identify it.
+    """The points of one run, written to a file.
 
-    `snapshot` stores the policy that there is after so many iterations.
+    Attributes:
+        path: the file.
+        plan: the iterations of the points.
+        due: iterations of the next point.
     """
 
     def __init__(
@@ -62,6 +72,16 @@ class CurveLog:
         iterations: int,
         snapshot: Callable[[int], Artifact] | None = None,
     ) -> None:
+        """Open the file and drop points after `iterations`.
+
+        Args:
+            folder: directory of the file.
+            config: settings of the run, with `game` and `solver`.
+            plan: the iterations of the points.
+            output: path of the run's output, which identifies it together with `config`.
+            iterations: iterations that the run has done.
+            snapshot: stores the policy at the given iterations; None for no snapshots.
+        """
         run = fingerprint_of({**config, "output": output})[:12]
         self.path = Path(folder) / f"curve_{config['game']}_{config['solver']}_{run}.jsonl"
         self.plan = plan
@@ -73,7 +93,12 @@ class CurveLog:
         self._lines.replace([{**config, **provenance()}, *points])
 
     def add(self, iterations: int, **measures: Any) -> None:
-        """Write the point that was due, reached after `iterations`."""
+        """Write the point that was due.
+
+        Args:
+            iterations: iterations done.
+            **measures: measures by name.
+        """
         if self._snapshot is not None:
             artifact = self._snapshot(iterations)
             measures |= {"snapshot": str(artifact.path), "fingerprint": artifact.fingerprint}
@@ -82,7 +107,14 @@ class CurveLog:
 
 
 def read_points(path: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """First line of a curve, and its points; a last line that was cut off is left out."""
+    """Read the header and the points of a curve; an incomplete last line is ignored.
+
+    Args:
+        path: the file.
+
+    Raises:
+        PokernetsError: the file has no complete line.
+    """
     whole = list(JsonLines(path).rows())
     if not whole:
         raise PokernetsError(f"{path} is no learning curve: it has no complete line")
@@ -91,7 +123,13 @@ def read_points(path: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
 
 @dataclass(frozen=True)
 class Run:
-    """One training run: the file of its curve, how it was made, and its points by iterations."""
+    """One training run.
+
+    Attributes:
+        path: file of its curve.
+        header: settings of the run.
+        points: points by iterations.
+    """
 
     path: Path
     header: dict[str, Any]
@@ -99,11 +137,24 @@ class Run:
 
 
 RunGroup = list[Run]
-"""Runs that differ in the seed alone, in the order of their seeds."""
+"""Runs that differ only in the seed, ordered by seed."""
 
 
 def read_runs(game: Rules, folders: Sequence[Path]) -> dict[str, RunGroup]:
-    """Runs of the game by name of their solver; names say what differs where one solver ran with several settings."""
+    """Read the runs of a game, grouped by solver.
+
+    If a solver ran with several settings, the names include the settings that differ.
+
+    Args:
+        game: the game.
+        folders: directories to search.
+
+    Returns:
+        Groups of runs by name.
+
+    Raises:
+        PokernetsError: there is no curve of the game.
+    """
     files = sorted(file for folder in folders for file in folder.rglob(f"curve_{game.name}_*.jsonl"))
     by_settings: dict[str, RunGroup] = {}
     for file in files:
@@ -127,7 +178,7 @@ def _seed(run: Run) -> int:
 
 
 def shared_settings(run: Run) -> dict[str, Any]:
-    """Settings in which the runs of a group agree."""
+    """Return the settings that all runs of a group share."""
     return {key: value for key, value in run.header.items() if key not in _OF_RUN}
 
 
@@ -140,12 +191,15 @@ def _name(runs: RunGroup, groups: Sequence[RunGroup]) -> str:
 
 
 def finished(runs: RunGroup) -> RunGroup:
-    """The runs that came as far as any of them; of several with one seed the first, as they are no sample."""
+    """Return the runs with the most iterations, one per seed.
+
+    Of several runs with the same seed only the first is returned, because they are not independent.
+    """
     end = max(max(one.points) for one in runs)
     by_seed = {_seed(one): one for one in reversed(runs) if max(one.points) == end}
     return [one for one in runs if by_seed.get(_seed(one)) is one]
 
 
 def common_points(runs: RunGroup) -> list[int]:
-    """Iterations at which all runs have a point."""
+    """Return the iterations at which all runs have a point."""
     return sorted(set.intersection(*(set(one.points) for one in runs)))

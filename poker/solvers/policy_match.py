@@ -1,6 +1,6 @@
-"""Duplicate matches between blueprints on one betting tree and abstraction, at kernel speed.
+"""Duplicate matches between blueprints on one betting tree and abstraction, played by compiled kernels.
 
-Every deal is played in every seating, so that the unit of the statistics is a deal. Values are mbb per hand and seat.
+Every deal is played in every seating, so the statistical unit is a deal. Values are mbb per hand and seat.
 """
 
 import itertools
@@ -19,7 +19,7 @@ from poker.solvers.blueprint import Blueprint, tree_fingerprint
 
 _BATCH = 10_000
 _PARTS = 8
-"""Parts of a match, each with its own random numbers: results do not depend on the number of threads."""
+"""Parts of a match, each with its own random numbers, so that results do not depend on the number of threads."""
 
 Units = Floats
 """Results of independent units, in mbb per hand."""
@@ -27,7 +27,21 @@ Seed = int | np.random.SeedSequence
 
 
 def play_match(first: Blueprint, second: Blueprint, dealer: Dealer, hands: int, seed: Seed) -> Units:
-    """[deals] What `first` wins against `second` in all seatings that both take part in, at least `hands` of them."""
+    """Play a duplicate match between two blueprints.
+
+    Args:
+        first: the blueprint whose winnings are returned.
+        second: its opponent, on the same tree and abstraction.
+        dealer: source of deals.
+        hands: number of hands, rounded up to whole deals.
+        seed: seed of deals and actions.
+
+    Returns:
+        float64 [deals] winnings of `first` in mbb per hand, averaged over all seatings with both blueprints.
+
+    Raises:
+        PokernetsError: the blueprints have different trees or abstractions.
+    """
     players = first.rules.num_players
     seatings = np.array([s for s in itertools.product((0, 1), repeat=players) if len(set(s)) == 2])
     mine = seatings == 0

@@ -1,4 +1,4 @@
-"""Exact measures of a strategy for a small game, and of a solver on its way to one."""
+"""Exact measures of strategies in small games, also during the training of a solver."""
 
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -14,15 +14,24 @@ from poker.solvers.kuhn import is_kuhn, mean_squared_error
 from poker.tree import BettingTree
 
 _MOST_DEALS = 1000
-"""Combinations of hands up to which a game is small: six-card Leduc with three players has 512."""
+"""Largest number of combinations of hands in a small game; six-card Leduc with three players has 512."""
 
 Average = Callable[[int], Singles]
 """The strategy [B, A] at a betting node."""
 
 
 def exact_metrics(tree: BettingTree, cards: Buckets) -> Callable[[Average], dict[str, float]]:
-    """Measures `nash_conv` and `game_value` of player 0 in chips per hand, in Kuhn also `mse`; nothing for games that
-    are not small (their tree is not kept), and for games with board cards on the first street."""
+    """Return a function that measures a strategy exactly.
+
+    Args:
+        tree: the betting tree.
+        cards: the card buckets.
+
+    Returns:
+        A function from a strategy to its measures. They are `nash_conv` and `game_value` of player 0 in chips per hand,
+        and `mse` in Kuhn poker. The result is empty for large games and for games with board cards on the first street.
+        The function then keeps no reference to the tree.
+    """
     rules = tree.rules
     small = isinstance(cards, SmallGameBuckets) and rules.num_hands**rules.num_players <= _MOST_DEALS
     if not small or rules.board_cards[0]:
@@ -37,23 +46,33 @@ def exact_metrics(tree: BettingTree, cards: Buckets) -> Callable[[Average], dict
 
 
 def strategy_value(tree: BettingTree, cards: Buckets, average: Average) -> ProfileValue:
-    """Exact values of a strategy of all players, and of best responses to it."""
+    """Compute the exact values of a strategy of all players and of best responses to it.
+
+    Args:
+        tree: the betting tree.
+        cards: the card buckets.
+        average: function from a betting node to its strategy [B, A].
+    """
     rows = lru_cache(maxsize=None)(average)
     return evaluate_policy(tree, lambda node, board: rows(node)[cards.buckets(board)])
 
 
 class Solver(Protocol):
-    """A solver: `run` to a total number of iterations, and the average strategy [B, A] of a node."""
+    """A solver that runs to a total number of iterations and has an average strategy."""
 
     @property
-    def iterations(self) -> int: ...
+    def iterations(self) -> int:
+        """Number of iterations so far."""
 
     @property
-    def settings(self) -> dict[str, Any]: ...
+    def settings(self) -> dict[str, Any]:
+        """Settings that checkpoints and blueprints record."""
 
-    def run(self, *, iterations: int | None = None, seconds: float | None = None) -> None: ...
+    def run(self, *, iterations: int | None = None, seconds: float | None = None) -> None:
+        """Run until a total number of iterations or for some seconds from now."""
 
-    def average(self, node: int) -> Singles: ...
+    def average(self, node: int) -> Singles:
+        """Return the average strategy [B, A] at a betting node."""
 
 
 SolverFactory = Callable[[BettingTree, Buckets, Dealer], Solver]
@@ -61,13 +80,31 @@ SolverFactory = Callable[[BettingTree, Buckets, Dealer], Solver]
 
 @dataclass(frozen=True)
 class Measurement:
+    """The exact values of a solver's average strategy at one moment.
+
+    Attributes:
+        iterations: iterations so far.
+        seconds: seconds that the solver has run.
+        value: values of the strategy and of best responses to it.
+    """
+
     iterations: int
     seconds: float
     value: ProfileValue
 
 
 def solve_and_measure(solver: Solver, tree: BettingTree, cards: Buckets, stops: Sequence[int]) -> Iterator[Measurement]:
-    """Runs the solver to each of `stops`, numbers of iterations, and measures there; the time is that of the solver."""
+    """Run a solver and measure it at several numbers of iterations.
+
+    Args:
+        solver: the solver.
+        tree: the betting tree.
+        cards: the card buckets.
+        stops: total iterations at which to measure, ascending.
+
+    Yields:
+        One measurement per stop; the seconds exclude the measuring.
+    """
     seconds = 0.0
     for stop in stops:
         if stop > solver.iterations:

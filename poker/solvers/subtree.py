@@ -1,6 +1,6 @@
-"""The betting below one node of a blueprint, in arrays: what rollouts and best responses walk.
+"""The betting below one node of a blueprint as arrays, which rollouts and best responses walk.
 
-Symbols: Q nodes of the subtree, F folds among its ends.
+Q is the number of nodes of the subtree and F of folds among its ends.
 """
 
 from dataclasses import dataclass
@@ -16,8 +16,23 @@ from poker.tree import Kind
 
 @dataclass(frozen=True)
 class Subtree:
-    """Betting below one node as `end_reaches` reads it. Its ends are folds, then showdowns, then links: decisions of
-    later streets, where it was cut off."""
+    """The betting below one node, in the form that `end_reaches` reads.
+
+    The ends are folds, then showdowns, then links. Links are decisions of later streets at which the subtree was cut.
+
+    Attributes:
+        player: [Q] player to act.
+        street: [Q] street.
+        first: [Q] first child.
+        arity: [Q] number of children, 0 for ends.
+        row: [Q] first row of the node in the strategy.
+        stride: [Q] distance between the rows of consecutive buckets.
+        end: [Q] number of the end, -1 for inner nodes.
+        action_class: [Q] class of the action into the node.
+        fold_value: [F] chips that player 0 wins at each fold.
+        stake: chips that the better hand wins at each showdown.
+        links: sampling nodes of the links.
+    """
 
     player: NDArray[np.int8]  # [Q]
     street: NDArray[np.int8]  # [Q]
@@ -33,11 +48,18 @@ class Subtree:
 
     @property
     def num_ends(self) -> int:
+        """Number of ends Z."""
         return len(self.fold_value) + len(self.stake) + len(self.links)
 
 
 def subtree(blueprint: Blueprint, node: int, last_street: int | None = None) -> Subtree:
-    """Everything below betting node `node`, breadth first, or what belongs to the streets up to the last one."""
+    """Collect the nodes below a betting node in breadth-first order.
+
+    Args:
+        blueprint: the blueprint.
+        node: betting node at the root.
+        last_street: last street to include; None for all.
+    """
     nodes, tree = blueprint.sampling.nodes, blueprint.tree
     last = blueprint.rules.num_streets if last_street is None else last_street
     order = [np.array([blueprint.sampling.index[node]], dtype=np.int64)]
@@ -59,7 +81,7 @@ def subtree(blueprint: Blueprint, node: int, last_street: int | None = None) -> 
     ends = np.concatenate([folds, showdowns, links])
     end = np.full(len(ids), -1, dtype=np.int32)
     end[ends] = np.arange(len(ends))
-    edges = np.zeros(len(nodes), dtype=np.int32)  # the action into each node, seen through street nodes
+    edges = np.zeros(len(nodes), dtype=np.int32)  # the action into each node, skipping street nodes
     acted = np.flatnonzero((tree.parent >= 0) & (tree.kind[np.maximum(tree.parent, 0)] == Kind.DECISION))
     edges[blueprint.sampling.index[acted]] = tree.action[acted]
     return Subtree(

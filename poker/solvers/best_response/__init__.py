@@ -1,4 +1,5 @@
-"""Best responses and exploitability: public trees, whole flops, games of n players.
+"""Best responses and exploitability: public trees, whole flops, and games of n players.
 
-`public.py` first, exact in games of few cards; `unabstracted.py` is for hold'em's 1,755 flops.
+Read `public.py` first, which is exact in games with few cards. `flops.py` handles the 1,755 flops of hold'em that ends
+with the flop, and `abstract.py` learns a response to a blueprint.
 """

@@ -1,18 +1,21 @@
-"""The abstract best response, learned: what can be won from a blueprint with its own bets and buckets.
+"""The learned abstract best response: how much a blueprint loses to its own bets and buckets.
 
-For either seat boards are drawn, and on each the whole game is swept with all hands of both players at once
-(`poker.kernels.sampling.responses`), the blueprint's strategy held fixed in the other seat: regrets are those of
-playing against the blueprint, and only the board is sampled. Early boards count less, linearly. Regrets start from the
-blueprint's own strategy times `trust` pots for each hand that a board has in a bucket, and keep that part: the response
-leaves the blueprint for what gained more than that, since the hands of one bucket share the luck of a board. If the
-abstract game has perfect recall, this converges to its exact best response. Buckets that forget give no such guarantee,
-nor can an exact value be computed from probabilities of one bucket following another: both players' later buckets
-depend on the same board. So nothing is claimed from the abstract game. The response is a policy of the real game, and
-what it wins in matches there is a lower bound on the best response.
+For either seat boards are drawn at random. On each board the whole game is swept with all hands of both players at once
+(`poker.kernels.sampling.responses`), while the other seat plays the fixed blueprint. Only the board is sampled. Early
+boards have less weight (linear weighting).
 
-The game is cut where the first street ends: what lies below takes one piece of the tree after the other.
+Regrets start from the blueprint's own strategy times `trust` pots for each hand that a board has in a bucket, and that
+part is never discounted. The response therefore leaves the blueprint only for gains above that amount, because the
+hands of one bucket share the luck of a board.
 
-Symbols: H hands, B buckets, A actions, S streets, W columns for the ends of a piece.
+If the abstract game has perfect recall, this converges to its exact best response. Buckets with imperfect recall give
+no such guarantee. The exact value cannot be computed from transition probabilities between buckets either, because both
+players' later buckets depend on the same board. We therefore claim nothing from the abstract game. The response is a
+policy of the real game, and its winnings in matches there are a lower bound on the best response.
+
+The game is cut where the first street ends, and the pieces of the tree below are processed one after the other.
+
+H is the number of hands, B of buckets, A of actions, S of streets and W of columns for the ends of a piece.
 """
 
 from collections.abc import Callable
@@ -33,7 +36,7 @@ from poker.tree import Kind
 
 TRUST = 50.0
 _PERIODS = 20
-"""Periods of a run; the regrets of period k = 1, 2, ... keep weight proportional to k."""
+"""Periods of a run; the regrets of period k = 1, 2, ... have final weight proportional to k."""
 _NO_BIAS = np.ones((3, 1), np.float32)
 _CARDS = 64
 
@@ -45,7 +48,18 @@ def learn_seat(
     seed: int,
     trust: float = TRUST,
 ) -> dict[int, Singles]:
-    """[B, A] of every decision of `player`, whose regrets start from what `blueprint` plays there."""
+    """Learn a response to a blueprint.
+
+    Args:
+        blueprint: the strategy of the other seat, and the start of the response.
+        player: the seat that responds.
+        boards: number of random boards.
+        seed: seed of the boards.
+        trust: pots of regret per hand that the blueprint's strategy starts with.
+
+    Returns:
+        Strategy float32 [B, A] of every decision of `player`, by betting node.
+    """
     tree, sampling, game = blueprint.tree, blueprint.sampling, BoardGame(blueprint, player)
     hands = blueprint.rules.space.live(range(blueprint.rules.total_board_cards)).sum()
     pots = trust * hands / np.array(blueprint.cards.num_buckets)
@@ -66,13 +80,24 @@ def learn_seat(
 
 
 class BoardGame:
-    """Game of `seat` against the fixed `opponent` in the other seat. A table has one float32 per action of `seat`,
-    placed as in a strategy of `Blueprint`."""
+    """The game of one seat against a fixed opponent, board by board.
+
+    A table has one float32 per action of the seat, placed as in a strategy of `Blueprint`.
+
+    Attributes:
+        decisions: [D] betting nodes of the seat.
+    """
 
     def __init__(self, opponent: Blueprint, seat: int) -> None:
+        """Cut the tree into pieces.
+
+        Args:
+            opponent: the fixed strategy.
+            seat: the seat that responds.
+        """
         tree, origin, space = opponent.tree, opponent.sampling.origin(), opponent.rules.space
         self.decisions = np.flatnonzero((tree.kind == Kind.DECISION) & (tree.player == seat))
-        """Betting nodes of the seat."""
+        """[D] betting nodes of the seat."""
         self._opponent, self._seat = opponent, seat
         self._first = _Piece(subtree(opponent, 0, last_street=0), seat)
         self._later = [_Piece(subtree(opponent, int(origin[link])), seat) for link in self._first.tree.links]
@@ -82,7 +107,14 @@ class BoardGame:
         self._work = np.empty(LANES * (2 * hands + _CARDS), np.float32)
 
     def table(self, strategy: Callable[[int], Singles]) -> Singles:
-        """Table of strategy(betting node) -> [B, A] at the seat's decisions."""
+        """Create a table from a strategy.
+
+        Args:
+            strategy: function from a betting node to its values [B, A], called at the seat's decisions.
+
+        Returns:
+            float32 [entries].
+        """
         sampling = self._opponent.sampling
         table = np.zeros(sampling.table_size // 2, np.float32)
         for node in self.decisions.tolist():
@@ -90,8 +122,16 @@ class BoardGame:
         return table
 
     def play(self, table: Singles, board: Board, learn: bool = False) -> float:
-        """Chips per hand on a complete board, over all pairs of hands, of regret matching on `table` (a strategy there
-        is played as it is); with `learn` the regrets of every hand are added to it."""
+        """Play regret matching with a table on one board.
+
+        Args:
+            table: float32 [entries] regrets; a strategy is played as it is.
+            board: all board cards of the game.
+            learn: add the regrets of every hand to the table.
+
+        Returns:
+            Chips per hand of the seat, averaged over all pairs of hands.
+        """
         deal, first = _Deal(self._opponent, board), self._first
         reach, values = np.zeros((2, len(deal.rank), first.width), np.float32)
         even = np.full(len(deal.rank), np.float32(1 / deal.pairs))
@@ -123,7 +163,7 @@ class BoardGame:
         values: Singles,
         learn: bool,
     ) -> Singles:
-        """[H] what each hand wins at the root of the piece, where the opponent's hands have this weight."""
+        """Return [H] values of each hand at the root of the piece, where the opponent's hands have these weights."""
         tree, out = piece.tree, np.zeros(len(deal.rank), np.float32)
         end_values(
             reach, weight, deal.order, deal.rank, deal.cards, piece.pay, piece.folds, piece.links, values, self._work
@@ -136,7 +176,7 @@ class BoardGame:
 
 
 class _Piece:
-    """A betting subtree with its ends in columns: folds, showdowns from a whole vector on, then links."""
+    """A betting subtree with its ends in columns: folds, showdowns, links; each group begins at a whole vector."""
 
     def __init__(self, tree: Subtree, seat: int) -> None:
         self.tree = tree
@@ -154,8 +194,10 @@ class _Piece:
 
 
 class _Deal:
-    """A complete board, with the buckets, ranks and order of hands on it; `pairs` counts the opponent's hands for each
-    of the player's."""
+    """A complete board with the buckets, ranks and order of hands on it.
+
+    `pairs` counts the opponent's hands for each of the player's.
+    """
 
     def __init__(self, blueprint: Blueprint, board: Board) -> None:
         rules, cards = blueprint.rules, blueprint.cards

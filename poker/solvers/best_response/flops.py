@@ -1,19 +1,20 @@
 """The best response to any policy in two-player hold'em that ends with the flop, one flop at a time.
 
-The policy may be expensive to ask, such as one that solves a subgame at every public state: flops are independent of
-each other once its reach there is known, so `flop_values` is the unit of work. It is the walk of `ranges.RangeWalk` on
-the trees of `public.tree_of_both`, cut at the flop. One board of each class under renamings of suits stands for all; a
-policy that does not treat suits quite alike is measured on those boards.
+The policy may be expensive to query, for example if it solves a subgame at every public state. Flops are independent of
+each other once the policy's reach there is known, so `flop_values` is the unit of work. It walks the trees of
+`public.tree_of_both`, cut at the flop, with `ranges.RangeWalk`. One board represents each class of flops that differ
+only in the names of suits. A policy that treats suits differently is measured on those boards.
 
-All 1,755 classes of flops give the exact value. With a sample, everything from the flop on is exact on each of its
-flops, and only the decisions before the flop depend on the others: the sample is cut into `_PARTS`, and each part
-values the decisions that are best on the other parts together. The result estimates without bias what concrete
-strategies win: a lower bound in expectation. Choosing on all sampled flops at once is optimistic; the exact value lies
-between the two in expectation. Flops are drawn with replacement, so parts are independent. (With ten parts the bound is
-closer and intervals over flops truer than with two halves: against always-call in flop hold'em the mean of 400 samples
-lay in 93% of their intervals, with 40 flops and with 16.)
+All 1,755 classes of flops give the exact value. With a sample, play from the flop on is exact on each sampled flop, and
+only the decisions before the flop depend on the others. The sample is divided into `_PARTS`. On each part we evaluate
+the decisions that are best on the other parts. The result is an unbiased estimate of the winnings of concrete
+strategies, which is a lower bound in expectation. Decisions that are best on all sampled flops at once are optimistic,
+and the exact value lies between the two in expectation. Flops are drawn with replacement, so parts are independent.
 
-Symbols: V lines that reach the flop, H = 1326 hands, C = 169 classes of hands, A actions.
+With ten parts the bound is closer, and intervals over flops are more accurate, than with two halves. Against
+always-call in flop hold'em the mean of 400 samples lay in 93% of their intervals, with 40 flops and with 16.
+
+V is the number of lines that reach the flop, H = 1326 of hands, C = 169 of classes of hands and A of actions.
 """
 
 import hashlib
@@ -44,23 +45,30 @@ NUM_FLOPS = NUM_BOARDS[3]
 _PARTS = 10
 _FLOPS = math.comb(52, 3)
 _FLOPS_WITH_TWO_HANDS = math.comb(48, 3)
-"""Flops when both players' cards are out."""
+"""Number of flops, given the cards of both players."""
 _MEMORY_SHARE = 0.8
 
 FlopValues = list[Floats]
-"""Values on one flop, for either seat [V, C]."""
+"""Values on one flop: for each seat [V, C]."""
 FlopStrategy = dict[int, NDArray[np.int64]]
-"""Number of the action that each class of hands [C] takes, by node."""
+"""Index of the action that each class of hands [C] takes, by node."""
 
 
 def ends_with_the_flop(rules: Rules) -> bool:
-    """Whether this is two-player hold'em without turn and river."""
+    """Return whether the game is two-player hold'em without turn and river."""
     return rules.num_players == 2 and is_holdem(rules) and rules.num_streets == 2
 
 
 @dataclass(frozen=True)
 class ResponseCost:
-    """Cost of a run, measured on one board: CPU seconds per flop and in all, bytes of all `workers` together."""
+    """The estimated cost of a run, measured on one board.
+
+    Attributes:
+        cpu_per_flop: CPU seconds per flop.
+        flops: number of flops.
+        workers: number of processes.
+        memory: bytes of all workers together.
+    """
 
     cpu_per_flop: float
     flops: int
@@ -69,6 +77,7 @@ class ResponseCost:
 
     @property
     def cpu(self) -> float:
+        """CPU seconds of the whole run."""
         return self.cpu_per_flop * self.flops
 
     @property
@@ -77,6 +86,7 @@ class ResponseCost:
         return self.memory > _MEMORY_SHARE * memory()
 
     def __str__(self) -> str:
+        """Describe the cost for a message."""
         hours, memory = self.cpu / 3600, self.memory / 2**20
         return (
             f"{self.flops:,} flops of about {self.cpu_per_flop:.1f} CPU seconds: {hours:.2f} CPU hours, "
@@ -85,13 +95,25 @@ class ResponseCost:
 
 
 class SeatResponse:
-    """The best response of `responder` on `tree` to `policy`, which before the flop is played the same on any board.
+    """The best response of one seat to a policy that plays the same before the flop on any board.
 
-    `entries` are the V nodes where the flop begins, `reach` [V, H] the opponent's there; lines that the opponent never
-    plays are left out.
+    Lines that the opponent never plays are left out.
+
+    Attributes:
+        tree: the betting tree.
+        responder: the seat that responds.
+        entries: V nodes at which the flop begins.
+        reach: [V, H] the opponent's reach there.
     """
 
     def __init__(self, tree: BettingTree, policy: CardlessPolicy, responder: int) -> None:
+        """Compute the opponent's reach at every flop.
+
+        Args:
+            tree: the betting tree.
+            policy: the opponent's policy before the flop.
+            responder: the seat that responds.
+        """
         self.tree, self.responder = tree, responder
         self._shares: dict[int, Reals] = {}
         reaches: dict[int, Floats] = {}
@@ -109,19 +131,34 @@ class SeatResponse:
                 self._descend(child, own, policy, reaches)
 
     def _below(self, node: int, reach: Floats) -> list[tuple[int, Floats]]:
-        """Children of a decision, and the opponent's reach [H] there."""
+        """Return the children of a decision and the opponent's reach [H] there."""
         children = self.tree.children(node)
         if self.tree.player[node] == self.responder:
             return [(child, reach) for child in children]
         return [(child, reach * shares) for child, shares in zip(children, self._shares[node].T, strict=True)]
 
     def best(self, values: Floats) -> tuple[float, FlopStrategy]:
-        """Chips per hand of the best strategy before the flop, and it; `values` [V, C] are means over flops."""
+        """Find the best strategy before the flop.
+
+        Args:
+            values: [V, C] mean values over flops.
+
+        Returns:
+            Chips per hand, and the action of each class [C] by node.
+        """
         strategy: FlopStrategy = {}
         return self._chips(values, lambda node, gains: strategy.setdefault(node, gains.argmax(axis=0))), strategy
 
     def follow(self, values: Floats, strategy: FlopStrategy) -> float:
-        """Chips per hand of a strategy before the flop; `values` [V, C] are means over flops."""
+        """Evaluate a strategy before the flop.
+
+        Args:
+            values: [V, C] mean values over flops.
+            strategy: action of each class [C] by node.
+
+        Returns:
+            Chips per hand.
+        """
         return self._chips(values, lambda node, gains: strategy[node])
 
     def _chips(self, values: Floats, choose: Callable[[int, Floats], NDArray[np.int64]]) -> float:
@@ -132,7 +169,7 @@ class SeatResponse:
     def _values(
         self, node: int, reach: Floats, ends: dict[int, Floats], choose: Callable[[int, Floats], NDArray[np.int64]]
     ) -> Floats:
-        """[C]"""
+        """Return the [C] values of a node."""
         tree = self.tree
         if tree.kind[node] == Kind.FOLD:
             sign = -1.0 if tree.folded[node, self.responder] else 1.0
@@ -145,14 +182,26 @@ class SeatResponse:
         return np.asarray(np.take_along_axis(gains, choose(node, gains)[None], axis=0)[0])
 
     def on_flop(self, policy: PolicyFunction, board: Board) -> Floats:
-        """[V, H] what the responder wins with each hand times the policy's reach, summed over compatible hands."""
+        """Compute the responder's values on one flop.
+
+        Args:
+            policy: the opponent's policy.
+            board: the flop.
+
+        Returns:
+            [V, H] winnings with each hand times the policy's reach, summed over compatible hands.
+        """
         tree, live = self.tree, self.tree.rules.space.live(board)
         walk = RangeWalk(tree, on_tree(tree, policy), self.responder)
         values = [walk.values(node, board, reach * live) for node, reach in zip(self.entries, self.reach, strict=True)]
         return live * np.array(values).reshape(-1, NUM_HANDS)
 
     def states(self, flop: int) -> list[HandState]:
-        """Public states at which the policy is asked on canonical flop number `flop`."""
+        """Return the public states at which the policy is queried on a flop.
+
+        Args:
+            flop: number of the canonical flop.
+        """
         tree, board = self.tree, tuple(canonical_boards(3)[flop].tolist())
         on_flop = np.zeros(len(tree), bool)
         on_flop[self.entries] = True
@@ -163,19 +212,40 @@ class SeatResponse:
 
 
 def flop_values(seats: Sequence[SeatResponse], policy: PolicyFunction, flop: int) -> FlopValues:
-    """Values on canonical flop number `flop`, averaged over its images."""
+    """Compute the values on a flop, averaged over the renamings of suits.
+
+    Args:
+        seats: the responses of both seats.
+        policy: the policy that they respond to.
+        flop: number of the canonical flop.
+
+    Returns:
+        For each seat [V, C] values.
+    """
     board = tuple(canonical_boards(3)[flop].tolist())
     return [seat.on_flop(policy, board)[:, HAND_PERMUTATION[:, CLASS_HAND]].mean(axis=1) for seat in seats]
 
 
 class ResponseByFlop:
-    """Best responses of either seat with the bets of `menu` and of `policy`.
+    """Best responses of both seats, with the bets of a menu and of the policy.
 
-    `fingerprint` changes with the trees, and with what `policy` does anywhere on one flop. Raises PokernetsError for
-    games with other streets.
+    Attributes:
+        policy: the policy that they respond to.
+        seats: the responses of both seats.
+        fingerprint: hash of the trees and of the policy on one flop.
     """
 
     def __init__(self, rules: Rules, policy: PolicyFunction, menu: BetMenu) -> None:
+        """Build the trees of both seats.
+
+        Args:
+            rules: the game.
+            policy: the policy to respond to.
+            menu: bets of the responder.
+
+        Raises:
+            PokernetsError: the game has other streets than preflop and flop.
+        """
         if not ends_with_the_flop(rules):
             raise PokernetsError(
                 f"the best response over `flops` is for two-player hold'em without a turn, not '{rules.name}'"
@@ -194,21 +264,45 @@ class ResponseByFlop:
 
 
 def draw_flops(count: int, seed: int) -> NDArray[np.int64]:
-    """Numbers [count] of canonical flops, drawn with replacement as concrete flops are dealt."""
+    """Draw canonical flops with replacement, with their dealing probabilities.
+
+    Args:
+        count: number of flops.
+        seed: seed of the draws.
+
+    Returns:
+        int64 [count] numbers of canonical flops.
+    """
     weights = board_multiplicities(3) / _FLOPS
     return np.asarray(np.random.default_rng(seed).choice(NUM_FLOPS, count, p=weights))
 
 
 def value_of_all(seats: Sequence[SeatResponse], values: Iterable[FlopValues]) -> Floats:
-    """[2] chips per hand by seat, from the values on all flops in the order of their numbers."""
+    """Compute the exact best-response values from the values on all flops.
+
+    Args:
+        seats: the responses of both seats.
+        values: values on all flops in the order of their numbers, for each seat [V, C].
+
+    Returns:
+        [2] chips per hand by seat.
+    """
     by_flop = list(zip(board_multiplicities(3) / _FLOPS, values, strict=True))
     means = [sum(weight * both[seat] for weight, both in by_flop) for seat in range(2)]
     return np.array([seat.best(np.asarray(mean))[0] for seat, mean in zip(seats, means, strict=True)])
 
 
 def values_of_sample(seats: Sequence[SeatResponse], values: list[FlopValues]) -> tuple[Floats, float]:
-    """Chips [2, n] won by each seat on each drawn flop, deciding as is best for the other parts; and the optimistic
-    chips per hand, both seats together."""
+    """Estimate best-response values from a sample of flops.
+
+    Args:
+        seats: the responses of both seats.
+        values: values on the drawn flops, for each seat [V, C].
+
+    Returns:
+        Chips [2, n] won by each seat on each flop with the decisions that are best on the other parts, and the
+        optimistic chips per hand of both seats together.
+    """
     part = np.arange(len(values)) % _PARTS
     won, optimistic = np.zeros((2, len(values))), 0.0
     for number, seat in enumerate(seats):

@@ -1,10 +1,10 @@
-"""Best responses to policies that are functions of the public state, and the trees that they are found on.
+"""Best responses to policies that are functions of the public state, and the trees that they use.
 
-In games with few public cards any policy is answered exactly, over ranges. A responder in a no-limit game has the bets
-of a menu besides those of the policy: both stand in one tree, where the policy reads bets that it does not know as it
-does at the table. What is won with other bets is not counted, so there it is a lower bound.
+In games with few public cards the response over ranges is exact for any policy. In a no-limit game the responder uses
+the bets of a menu and those that the policy itself plays. One tree contains both. The policy translates unknown bets as
+it does at the table. Other bets are not tried, so in no-limit games the result is a lower bound.
 
-Symbols: H hands, A actions.
+H is the number of hands and A of actions.
 """
 
 from collections.abc import Callable
@@ -22,19 +22,34 @@ from poker.solvers.best_response.ranges import RangePolicy, RangeWalk
 from poker.tree import BetMenu, BettingTree, build_tree
 
 CardlessPolicy = Callable[[Betting], Policy]
-"""Legal actions and their probabilities [H, A] whatever the board; actions alone count where a tree is built."""
+"""Legal actions and their probabilities [H, A], independent of the board; building a tree uses only the actions."""
 
 
 def is_walkable(rules: Rules) -> bool:
-    """Whether `best_response` can walk the game: two players, no public cards at the start and few enough later. These
-    are one-card games, and hold'em that ends with the flop."""
+    """Return whether `best_response` can handle the game.
+
+    The game needs two players, no public cards at the start and few later ones. One-card games and hold'em that ends
+    with the flop qualify.
+    """
     few = rules.num_hands <= 100 or rules.total_board_cards <= 3
     return rules.num_players == 2 and not rules.board_cards[0] and few
 
 
 def best_response(rules: Rules, policy: PolicyFunction, player: int, menu: BetMenu | None = None) -> float:
-    """Chips per hand of the best response of `player` to `policy` in the other seat. No-limit games need a `menu` for
-    the responder."""
+    """Compute the value of a best response.
+
+    Args:
+        rules: the game.
+        policy: the policy of the other seat.
+        player: the player who responds.
+        menu: bets of the responder; needed in no-limit games.
+
+    Returns:
+        Chips per hand.
+
+    Raises:
+        PokernetsError: the game does not have two players, or a policy returns invalid probabilities.
+    """
     if rules.num_players != 2:
         raise PokernetsError(f"best responses are heads-up; '{rules.name}' has {rules.num_players} players")
 
@@ -43,19 +58,19 @@ def best_response(rules: Rules, policy: PolicyFunction, player: int, menu: BetMe
 
 
 def on_one_board(policy: PolicyFunction) -> CardlessPolicy:
-    """`policy` as a function of the betting alone, played on the first cards of the deck."""
+    """Return `policy` as a function of the betting alone, played on the first cards of the deck."""
     return lambda betting: policy(public_state(betting, tuple(range(betting.rules.board_sizes[betting.street]))))
 
 
 def on_tree(tree: BettingTree, policy: PolicyFunction) -> RangePolicy:
-    """`policy` by the nodes of `tree`."""
+    """Return `policy` as a function of the nodes of `tree` and the board."""
     betting = lru_cache(maxsize=None)(tree.betting)
     return lambda node, board: columns(tree, node, policy(public_state(betting(node), board)))
 
 
 @dataclass(frozen=True)
 class _BothMenus(BetMenu):
-    """A menu that also offers what a policy plays, and at decisions of `policy_seat` nothing else."""
+    """A menu that also offers the bets of a policy, and nothing else at decisions of `policy_seat`."""
 
     policy: CardlessPolicy = field(kw_only=True)
     policy_seat: int = field(kw_only=True)
@@ -66,7 +81,14 @@ class _BothMenus(BetMenu):
 
 
 def tree_of_both(rules: Rules, menu: BetMenu | None, policy: CardlessPolicy, responder: int) -> BettingTree:
-    """The whole tree with the bets of `menu` for `responder` and those of `policy`; a limit game has no others."""
+    """Build the whole tree with the bets of a responder and of a policy.
+
+    Args:
+        rules: the game; a limit game has no other bets.
+        menu: bets of the responder.
+        policy: the policy of the other seat.
+        responder: the player who responds.
+    """
     if rules.is_limit or menu is None:
         return _own_tree(rules)
     return build_tree(Betting.start(rules), _BothMenus(**vars(menu), policy=policy, policy_seat=1 - responder))
@@ -74,12 +96,21 @@ def tree_of_both(rules: Rules, menu: BetMenu | None, policy: CardlessPolicy, res
 
 @lru_cache(maxsize=1)
 def _own_tree(rules: Rules) -> BettingTree:
-    """The tree of a game that needs no menu, which the responses of both seats share."""
+    """Return the tree of a game that needs no menu, which the responses of both seats share."""
     return build_tree(Betting.start(rules))
 
 
 def columns(tree: BettingTree, node: int, policy: Policy) -> Reals:
-    """[H, A] of a policy by the actions of a node that has all of its own."""
+    """Arrange a policy by the actions of a node.
+
+    Args:
+        tree: the betting tree.
+        node: a node that has all actions of the policy.
+        policy: actions and their probabilities [H, A'].
+
+    Returns:
+        [H, A] probabilities of the node's actions.
+    """
     actions, probs = policy
     offered = tree.actions(node)
     out = np.zeros((len(probs), len(offered)), probs.dtype)

@@ -1,13 +1,13 @@
 """Exact values and best responses over ranges: any policy on a betting tree, all hands of all players in one walk.
 
-    v(node)[h] = what the responder wins with hand h, times the others' reach, summed over their compatible hands
+    v(node)[h] = winnings of the responder with hand h, times the others' reach, summed over their compatible hands
 
-At the responder's decisions v is the largest of the actions' values for each hand, at another's their sum after the
-reach was multiplied with the probabilities, at public cards the mean. For games with few public cards: with many
-there is `poker.solvers.best_response.unabstracted` for policies that play by buckets. With more than two players the
-reach is over the hands of all others together: for small decks.
+At the responder's decisions v is the maximum over actions for each hand. At another player's decisions it is the sum
+over actions, after the reach was multiplied by the probabilities. At public cards it is the mean. This suits games with
+few public cards; `poker.solvers.best_response.abstract` handles blueprints of games with many. With more than two
+players the reach is over the joint hands of all others, which suits small decks.
 
-All values are chips per hand, float64. Symbols: P players, H hands, A actions.
+All values are chips per hand, float64. P is the number of players, H of hands and A of actions.
 """
 
 import itertools
@@ -27,14 +27,16 @@ from poker.tree import BettingTree, Kind
 _SUM_TOLERANCE = 1e-3
 
 RangePolicy = Callable[[int, Board], Reals]
-"""(tree node, board) -> [H, A] probabilities of its actions."""
+"""Function from tree node and board to the probabilities of its actions [H, A]."""
 
 
 @dataclass(frozen=True)
 class ProfileValue:
-    """The value [P] of the profile to each player, and of each player's best response to the others.
+    """The values of a strategy profile and of best responses to it, in chips per hand.
 
-    `nash_conv` is what all players together gain by best responses, each alone; exploitability is the mean.
+    Attributes:
+        values: [P] value of the profile to each player.
+        best_response: [P] value of each player's best response to the others.
     """
 
     values: tuple[float, ...]
@@ -47,15 +49,25 @@ class ProfileValue:
 
     @property
     def nash_conv(self) -> float:
-        return sum(self.best_response)  # the values add up to 0
+        """Sum over players of the gain from a unilateral best response, in chips per hand."""
+        return sum(self.best_response)  # the values sum to 0
 
     @property
     def exploitability(self) -> float:
+        """Mean over players of the gain from a unilateral best response, in chips per hand."""
         return self.nash_conv / len(self.values)
 
 
 def evaluate_policy(tree: BettingTree, policy: RangePolicy) -> ProfileValue:
-    """Values of a policy of all players from the root of a game; it may treat suits as it likes."""
+    """Compute the values of a policy of all players from the root of a game.
+
+    Args:
+        tree: the betting tree.
+        policy: function from node and board to probabilities [H, A]; suits may matter.
+
+    Raises:
+        PokernetsError: a policy returns invalid probabilities, or the tree does not end the hand.
+    """
     players = range(tree.rules.num_players)
     best = [RangeWalk(tree, policy, player).value() for player in players]
     values = [RangeWalk(tree, policy, player, own=policy).value() for player in players[:-1]]
@@ -64,9 +76,16 @@ def evaluate_policy(tree: BettingTree, policy: RangePolicy) -> ProfileValue:
 
 @dataclass
 class RangeWalk:
-    """One walk for the best response of `player` to `policy`, or for the player's `own` policy.
+    """A walk that computes the best response of a player to a policy, or the value of the player's own policy.
 
-    Raises PokernetsError where a policy gives no probabilities, and for trees that do not end the hand.
+    Attributes:
+        tree: the betting tree.
+        policy: the policy of the other players.
+        player: the player whose value is computed.
+        own: the player's policy; None for the best response.
+
+    Raises:
+        PokernetsError: the tree has a depth limit or dead chips.
     """
 
     tree: BettingTree
@@ -75,10 +94,15 @@ class RangeWalk:
     own: RangePolicy | None = None
 
     def __post_init__(self) -> None:
+        """Check that the tree contains whole hands."""
         check_whole_hands(self.tree)
 
     def value(self) -> float:
-        """Chips per hand from the root, before any card is dealt."""
+        """Return the player's chips per hand from the root, before any card is dealt.
+
+        Raises:
+            PokernetsError: a policy returns invalid probabilities.
+        """
         rules = self.tree.rules
         live = np.ones(rules.num_hands)
         others = self._dealt_to_others(live)
@@ -87,7 +111,19 @@ class RangeWalk:
         return float((live * self.values(0, (), others)).sum() / (live * mass).sum())
 
     def values(self, node: int, board: Board, others: Floats) -> Floats:
-        """[H] v, where the reach of the other players' hands is `others` [H, ...], an axis for each in their order."""
+        """Compute the value v of a node for every hand.
+
+        Args:
+            node: the node.
+            board: [B] cards on the board.
+            others: [H, ...] joint reach of the other players' hands, one axis per player in their order.
+
+        Returns:
+            [H] values in chips, weighted by the reach.
+
+        Raises:
+            PokernetsError: a policy returns invalid probabilities.
+        """
         tree, kind = self.tree, self.tree.kind[node]
         if kind in (Kind.FOLD, Kind.SHOWDOWN) and tree.rules.num_players > 2:
             stakes = tuple(tree.committed[node].tolist()), tuple(tree.folded[node].tolist())
@@ -114,7 +150,16 @@ class RangeWalk:
         return total
 
     def dealt(self, node: int, board: Board, others: Floats) -> Floats:
-        """[H] v at a STREET node: the mean over the cards that come."""
+        """Compute v at a STREET node as the mean over the cards to come.
+
+        Args:
+            node: the node.
+            board: [B] cards on the board.
+            others: [H, ...] joint reach of the other players' hands.
+
+        Returns:
+            [H] values in chips, weighted by the reach.
+        """
         rules, below = self.tree.rules, int(self.tree.first_child[node])
         new = rules.board_sizes[int(self.tree.street[node]) + 1] - len(board)
         if not new:
@@ -128,14 +173,14 @@ class RangeWalk:
         return total / math.comb(len(deck) - rules.num_players * rules.num_hole_cards, new)
 
     def _dealt_to_others(self, live: Floats) -> Floats:
-        """[H, ...] product of `live` [H] over the hands of the other players."""
+        """Return the [H, ...] product of `live` [H] over the hands of the other players."""
         product = live
         for _ in range(self.tree.rules.num_players - 2):
             product = product[..., None] * live
         return product
 
     def _along(self, player: int, share: Reals) -> Reals:
-        """`share` [H] along the axis of another player."""
+        """Return `share` [H] along the axis of another player."""
         others = self.tree.rules.num_players - 1
         axis = player - (player > self.player)
         return share.reshape([-1 if at == axis else 1 for at in range(others)])
@@ -152,13 +197,13 @@ class RangeWalk:
 
 
 def _summed(values: Floats, others: Floats) -> Floats:
-    """[H] sum of `values` [H, H, ...], own hands first, weighted by the reach of the others' [H, ...]."""
+    """Return [H] sums of `values` [H, H, ...], own hands first, weighted by the others' reach [H, ...]."""
     return values.reshape(len(values), -1) @ others.ravel()
 
 
 @lru_cache(maxsize=8)
 def _compatible(rules: Rules, player: int) -> Floats:
-    """[H, H, ...] 1 where no two of P hands share a card, the hand of `player` first."""
+    """Return [H, H, ...] 1 where no two of P hands share a card, the hand of `player` first."""
     compatible = np.ones((rules.num_hands,) * rules.num_players)
     for i, j in itertools.combinations(range(rules.num_players), 2):
         compatible *= np.expand_dims(rules.space.disjoint, [k for k in range(rules.num_players) if k not in (i, j)])
@@ -169,8 +214,10 @@ def _compatible(rules: Rules, player: int) -> Floats:
 def _joint_payoffs(
     rules: Rules, committed: tuple[int, ...], folded: tuple[bool, ...], board: Board | None, player: int
 ) -> Floats:
-    """[H, H, ...] net chips of `player` for every combination of hands, that of `player` first; 0 for those that are
-    impossible. Without a board nothing is shown."""
+    """Return [H, H, ...] net chips of `player` for every combination of hands, 0 for impossible ones.
+
+    The hand of `player` comes first. Without a board nobody shows a hand.
+    """
     size, players = rules.num_hands, rules.num_players
     order = [player, *(other for other in range(players) if other != player)]
     ranks = np.zeros(size, np.int64) if board is None else hand_ranks(rules, board)
@@ -187,6 +234,10 @@ def _joint_payoffs(
 
 
 def check_whole_hands(tree: BettingTree) -> None:
-    """Raise PokernetsError for a tree with a depth limit or dead chips."""
+    """Check that a tree has no depth limit and no dead chips.
+
+    Raises:
+        PokernetsError: it has one of them.
+    """
     if np.isin(tree.kind, (Kind.LEAF, Kind.CHOICE)).any() or tree.dead:
         raise PokernetsError("a best response plays whole hands: no depth limit and no dead chips")

@@ -1,4 +1,4 @@
-"""Solvers that sample: external and outcome sampling MCCFR, UCT and Smooth UCT ([SUCT]), for n players.
+"""Sampling solvers for n players: external and outcome sampling MCCFR, UCT and Smooth UCT ([SUCT]).
 
-`base.py` first, what all of them share; the kernels are in `poker/kernels/sampling`.
+Read `base.py` first, which all of them share. The kernels are in `poker/kernels/sampling`.
 """

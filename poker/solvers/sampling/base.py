@@ -1,7 +1,7 @@
-"""Base of all sampling solvers: deals in batches, threads on shared tables, limits, exact resume, metrics.
+"""The base of all sampling solvers: batches of deals, threads on shared tables, limits, exact resume and metrics.
 
-With one thread the state after n batches is a function of the seed, and a resumed run equals an uninterrupted one byte
-for byte. More threads share the tables without locks: same quality, not the same bytes.
+With one thread the state after n batches depends only on the seed, and a resumed run equals an uninterrupted one byte
+for byte. Several threads share the tables without locks. The quality is the same, but the bytes differ.
 """
 
 import mmap
@@ -29,8 +29,8 @@ _SPARSE_BYTES = 1 << 30
 _HUGE_PAGE = 1 << 21
 _COPIED = 1 << 20
 _STEP_SECONDS = 0.02
-"""Threads play so long, or one batch if that takes longer, before they wait for one another. A batch of UCT takes a
-millisecond: handed over one by one, batches spent a third of their time on that."""
+"""Time that threads play before they wait for each other, at least one batch. A batch of UCT takes a millisecond, and
+submitting batches one by one took a third of the time."""
 
 
 class SamplingOptions(TypedDict, total=False):
@@ -42,15 +42,20 @@ class SamplingOptions(TypedDict, total=False):
 
 
 class SamplingSolver(ABC):
-    """A solver that plays random deals on a betting tree. `cards` must be what `dealer` deals from. The tree is kept
-    as a `SamplingTree` only.
+    """A solver that plays random deals on a betting tree.
 
-    An iteration is one deal; `visits` counts nodes of the sampling tree. `threads` None takes all cores; each deals
-    `batch` hands at once and plays them.
+    An iteration is one deal. Only the `SamplingTree` of the betting tree is kept.
+
+    Attributes:
+        counters: names of the attributes that a checkpoint stores besides the arrays.
+        rules: the game.
+        sampling: the sampling tree.
+        iterations: deals played so far.
+        visits: nodes of the sampling tree visited so far.
     """
 
     counters: ClassVar[tuple[str, ...]] = ("iterations", "visits")
-    """Attributes that a checkpoint carries besides the arrays."""
+    """Attributes that a checkpoint stores besides the arrays."""
 
     def __init__(
         self,
@@ -62,6 +67,19 @@ class SamplingSolver(ABC):
         threads: int | None = 1,
         batch: int = 1000,
     ) -> None:
+        """Prepare the solver.
+
+        Args:
+            tree: the betting tree of whole hands.
+            cards: the buckets that `dealer` deals.
+            dealer: source of deals.
+            seed: seed of all random numbers.
+            threads: number of threads; None for all cores.
+            batch: hands that each thread deals at once.
+
+        Raises:
+            PokernetsError: there are no threads or deals, or the tree has a depth limit.
+        """
         count = cores() if threads is None else threads
         if min(count, batch) < 1:
             raise PokernetsError("a sampling solver needs threads and batch of at least 1")
@@ -77,38 +95,53 @@ class SamplingSolver(ABC):
 
     @property
     def threads(self) -> int:
+        """Number of threads."""
         return len(self._streams)
 
     @property
     @abstractmethod
     def tables(self) -> dict[str, NDArray[Any]]:
-        """Everything learned, by name; kernels write into these arrays."""
+        """Everything learned, by name: arrays [entries] into which kernels write."""
 
     @property
     def settings(self) -> dict[str, Any]:
-        """Settings that a checkpoint or a blueprint records; threads are left out."""
+        """Settings that checkpoints and blueprints record, without the number of threads."""
         return dict(self._recorded)
 
     @abstractmethod
     def averages(self, nodes: NDArray[np.int32]) -> Singles:
-        """[K, B, A] the policy learned, at betting nodes [K] of one street and number of actions."""
+        """Return the learned policy at several betting nodes.
+
+        Args:
+            nodes: int32 [K] betting nodes of one street and number of actions.
+
+        Returns:
+            float32 [K, B, A].
+        """
 
     def average(self, node: int) -> Singles:
-        """[B, A] the policy learned, at betting node `node`."""
+        """Return the learned policy at one betting node, float32 [B, A]."""
         return np.asarray(self.averages(np.array([node], dtype=np.int32))[0])
 
     @abstractmethod
     def _play(self, thread: int, done: int, deals: Deals, rng: NDArray[np.uint64]) -> tuple[int, ...]:
-        """Play a batch after `done` iterations; returns what adds to `visits` and to the counters after it."""
+        """Play a batch after `done` iterations; return the increments of `visits` and the counters after it."""
 
     @property
     def bytes_needed(self) -> int:
-        """Tables and the tree that kernels read."""
+        """Bytes of the tables and of the tree that kernels read."""
         return self.sampling.nbytes + sum(table.nbytes for table in self.tables.values())
 
     def run(self, *, iterations: int | None = None, seconds: float | None = None) -> None:
-        """Run until the solver has done `iterations` in all (rounded up to whole batches of all threads) or for
-        `seconds` from now."""
+        """Run until a total number of iterations or for some time, whichever comes first.
+
+        Args:
+            iterations: total number of iterations, rounded up to whole batches of all threads; None for no limit.
+            seconds: seconds from now; None for no limit.
+
+        Raises:
+            PokernetsError: neither limit is given.
+        """
         if iterations is None and seconds is None:
             raise PokernetsError("a sampling solver runs for iterations, for seconds, or the first of both: give one")
         started, batches = time.perf_counter(), 1
@@ -125,19 +158,27 @@ class SamplingSolver(ABC):
                     batches *= 2
 
     def reseed(self, seed: np.random.SeedSequence) -> None:
-        """Go on with other random numbers."""
+        """Continue with other random numbers."""
         self._streams = streams(seed, self.threads)
 
     def metrics(self) -> dict[str, float]:
-        """Measures of convergence: in small two-player games the exact ones, else none."""
+        """Return measures of convergence: exact ones in small games, else none."""
         return self._metrics(self.average)
 
     def state(self) -> tuple[dict[str, NDArray[Any]], dict[str, int]]:
-        """All that a later run needs to continue: arrays and counters."""
+        """Return everything that a later run needs to continue: arrays [entries] and counters."""
         return {**self.tables, "streams": self._streams}, {name: int(getattr(self, name)) for name in self.counters}
 
     def restore(self, arrays: Mapping[str, NDArray[Any]], counters: Mapping[str, int]) -> None:
-        """Continue from `state()` of a solver made with the same arguments."""
+        """Continue from the `state()` of a solver that was created with the same arguments.
+
+        Args:
+            arrays: arrays of the state, shaped [entries] as in this solver.
+            counters: counters of the state.
+
+        Raises:
+            PokernetsError: the state has another number of threads, or an array has another shape or type.
+        """
         mine = {**self.tables, "streams": self._streams}
         if (threads := len(arrays["streams"])) != self.threads:
             raise PokernetsError(
@@ -157,11 +198,11 @@ class SamplingSolver(ABC):
             setattr(self, name, counters[name])
 
     def _pause(self) -> int | None:
-        """The next iteration at which all threads have to wait for each other; None where there is none."""
+        """Return the next iteration at which all threads must wait for each other, or None."""
         return None
 
     def _step(self, pool: ThreadPoolExecutor, batches: int) -> None:
-        """Batches on every thread."""
+        """Play batches on every thread."""
         for job in [pool.submit(self._play_batches, thread, batches) for thread in range(self.threads)]:
             for name, amount in zip(self.counters[1:], job.result(), strict=False):
                 setattr(self, name, getattr(self, name) + amount)
@@ -176,8 +217,19 @@ class SamplingSolver(ABC):
 
 
 def zeros(size: int, dtype: type[np.generic] | np.dtype[Any], dense: int = 0) -> NDArray[Any]:
-    """A table of zeros. A large one takes memory only where it is written, in pages of 4 KiB. The first `dense` numbers
-    are in pages of 2 MiB, as in all arrays of numpy: faster, but a few scattered numbers fill them all."""
+    """Create a table of zeros that takes memory only where it is written.
+
+    Tables below 1 GiB are ordinary arrays. Larger ones use pages of 4 KiB, except for the first `dense` numbers. Those
+    use pages of 2 MiB, which are faster but are filled by a few scattered numbers.
+
+    Args:
+        size: number of entries.
+        dtype: type of an entry.
+        dense: number of entries at the start that use large pages.
+
+    Returns:
+        `dtype` [size].
+    """
     itemsize = np.dtype(dtype).itemsize
     if size * itemsize < _SPARSE_BYTES:
         return np.zeros(size, dtype=dtype)
@@ -189,8 +241,7 @@ def zeros(size: int, dtype: type[np.generic] | np.dtype[Any], dense: int = 0) ->
 
 
 def _copy_written(source: NDArray[Any], target: NDArray[Any]) -> None:
-    """target[:] = source, without writing where it holds the same bits already, which may be pages that take no memory
-    yet."""
+    """Copy `source` to `target` only where bits differ, so that untouched pages take no memory."""
     kind = np.dtype(f"u{target.itemsize}")
     new, old = np.ravel(source).view(kind), target.reshape(-1).view(kind)
     for start in range(0, len(new), _COPIED):
@@ -200,7 +251,15 @@ def _copy_written(source: NDArray[Any], target: NDArray[Any]) -> None:
 
 
 def normalised(weights: NDArray[np.number], fallback: NDArray[np.number] | None = None) -> Singles:
-    """[..., A] rows divided by their sums; rows of zeros take the normalised row of `fallback`, or are uniform."""
+    """Divide rows by their sums.
+
+    Args:
+        weights: [..., A] weights that are not negative.
+        fallback: [..., A] weights for rows whose sum is 0; None for uniform rows.
+
+    Returns:
+        float32 [..., A] rows that sum to 1.
+    """
     total = weights.sum(axis=-1, keepdims=True, dtype=np.float64)
     uniform = np.full(weights.shape, 1 / weights.shape[-1], dtype=np.float32)
     other = uniform if fallback is None else normalised(fallback)

@@ -1,13 +1,14 @@
-"""Monte-Carlo CFR with linear weighting on a betting tree and card buckets: external and outcome sampling.
+"""Monte Carlo CFR with linear weighting on a betting tree and card buckets: external and outcome sampling.
 
-An iteration is one deal (`poker.kernels.sampling` has a traversal of each kind). Linear weighting comes in periods of
-`discount_every` iterations: at the end of period k = 1, 2, ... regrets and strategy sums are both multiplied by
-k / (k + 1). What period j gathered thus keeps weight j / (k + 1), proportional to j, as in Linear CFR (Brown & Sandholm
-2019), whose periods are single iterations. Multipliers after periods 1, 2, 4: 1/2, 2/3, 4/5.
+An iteration is one deal (`poker.kernels.sampling` has a traversal of each kind). Linear weighting works in periods of
+`discount_every` iterations. At the end of period k = 1, 2, ... regrets and strategy sums are both multiplied by k / (k
++ 1). The contribution of period j thus has weight j / (k + 1), proportional to j, as in Linear CFR (Brown & Sandholm
+2019), whose periods are single iterations. The multipliers after periods 1, 2 and 4 are 1/2, 2/3 and 4/5.
 
 Regrets (chips) and strategy sums (probability mass) are float64 in small games and float32 in large ones, where memory
-counts. A float32 sum stops growing at 2^24 visits of one infoset in effective weight, and the average then drifts
-towards uniform: with discounting after about 3 x 10^7 visits, billions of deals in hold'em but seconds in Leduc.
+matters. A float32 sum stops growing after 2^24 visits of one infoset in effective weight, and the average then drifts
+towards uniform. With discounting this happens after about 3 x 10^7 visits: billions of deals in hold'em, but seconds in
+Leduc.
 """
 
 from concurrent.futures import ThreadPoolExecutor
@@ -26,7 +27,7 @@ from poker.solvers.sampling.base import SamplingOptions, SamplingSolver, normali
 from poker.tree import BettingTree
 
 _SMALL_TABLE = 1 << 22
-"""Numbers in a table that is float64 unless `table_bits` says otherwise: 32 MiB."""
+"""Largest number of entries of a table that is float64 by default: 32 MiB."""
 
 
 class RegretOptions(SamplingOptions, total=False):
@@ -38,10 +39,12 @@ class RegretOptions(SamplingOptions, total=False):
 
 
 class RegretSolver(SamplingSolver):
-    """Base of MCCFR; `table` holds regrets and strategy sums as `poker.kernels.sampling.external_sampling` places them.
+    """The base of the MCCFR solvers.
 
-    `discount_every` None weighs all iterations alike. Periods that end after `discount_until` iterations are not
-    discounted. `table_bits` is 32 or 64; None takes 64 for tables of up to 32 MiB.
+    Attributes:
+        table: float32 or float64 [entries] regrets and strategy sums, placed as in
+            `poker.kernels.sampling.external_sampling`.
+        periods: discounted periods so far.
     """
 
     counters: ClassVar[tuple[str, ...]] = ("iterations", "visits", "periods")
@@ -57,6 +60,20 @@ class RegretSolver(SamplingSolver):
         table_bits: int | None = None,
         **options: Unpack[SamplingOptions],
     ) -> None:
+        """Prepare the solver.
+
+        Args:
+            tree: the betting tree of whole hands.
+            cards: the buckets that `dealer` deals.
+            dealer: source of deals.
+            discount_every: iterations per period; None gives all iterations the same weight.
+            discount_until: periods that end after this many iterations are not discounted; None for no limit.
+            table_bits: 32 or 64; None uses 64 for tables of up to 32 MiB.
+            **options: see `SamplingSolver`.
+
+        Raises:
+            PokernetsError: an option is out of range.
+        """
         super().__init__(tree, cards, dealer, **options)
         if discount_every is not None and discount_every < 1:
             raise PokernetsError("discount_every must be at least 1, or null for no discount")
@@ -68,22 +85,24 @@ class RegretSolver(SamplingSolver):
         self._discount_every = discount_every
         self._discount_until = discount_until
         self._recorded |= {"discount_every": discount_every, "discount_until": discount_until}
-        if wide:  # 32 bits go without saying
+        if wide:  # 32 bits are the default and are not recorded
             self._recorded["table_bits"] = 64
 
     @property
     def tables(self) -> dict[str, NDArray[Any]]:
+        """The table of regrets and strategy sums [entries], by name."""
         return {"table": self.table}
 
     def metrics(self) -> dict[str, float]:
-        """`regret_bound` in big blinds; in small games also what `SamplingSolver` reports."""
+        """Return `regret_bound_bb` in big blinds, and in small games the exact measures."""
         return {"regret_bound_bb": self.regret_bound() / self.rules.big_blind, **super().metrics()}
 
     def regret_bound(self) -> float:
-        """Sum over infosets of max_a max(R(a), 0) / T, chips per hand, T the discounted number of iterations.
+        """Return an upper bound on nash_conv, in chips per hand.
 
-        An upper bound on the average overall regret summed over players, hence on nash_conv, up to sampling noise.
-        It is loose, and under imperfect recall a figure that falls and not a bound.
+        It is the sum over infosets of max_a max(R(a), 0) / T, with T the discounted number of iterations. This bounds
+        the average overall regret summed over players, hence nash_conv, up to sampling noise. The bound is loose. Under
+        imperfect recall it is not a bound, but it still decreases with training.
         """
         num_buckets = np.array(self.sampling.num_buckets, dtype=np.int32)
         total = external_sampling.positive_regret(self.sampling.arrays, self.table, num_buckets)
@@ -91,11 +110,18 @@ class RegretSolver(SamplingSolver):
 
     @property
     def effective_iterations(self) -> float:
-        """Sum of the weights of all iterations so far; after k whole periods that is k / 2 periods."""
+        """Sum of the weights of all iterations; after k whole periods this is k / 2 periods."""
         return self.iterations - self.periods * self._period / 2
 
     def averages(self, nodes: NDArray[np.int32]) -> Singles:
-        """[K, B, A] average strategy; the current one where the average was never updated."""
+        """Return the average strategy at several betting nodes.
+
+        Args:
+            nodes: int32 [K] betting nodes of one street and number of actions.
+
+        Returns:
+            float32 [K, B, A]; the current strategy where the average was never updated.
+        """
         inner = self.sampling.index[nodes]
         arity = int(self.sampling.nodes["arity"][inner[0]])
         places = 2 * self.sampling.starts(inner)[:, :, None] + np.arange(arity)
@@ -103,12 +129,12 @@ class RegretSolver(SamplingSolver):
 
     @property
     def _period(self) -> int:
-        """Iterations a period, in whole steps; 0 without discount."""
+        """Iterations per period, in whole steps; 0 without discount."""
         step = self._batch * self.threads
         return -(-(self._discount_every or 0) // step) * step
 
     def _pause(self) -> int | None:
-        """The end of the period."""
+        """Return the end of the period."""
         return (self.iterations // self._period + 1) * self._period if self._period > 0 else None
 
     def _step(self, pool: ThreadPoolExecutor, batches: int) -> None:
@@ -117,35 +143,46 @@ class RegretSolver(SamplingSolver):
             self.end_period()
 
     def end_period(self) -> None:
-        """Weighs what was gathered so far against what comes, up to `discount_until`."""
+        """Discount regrets and strategy sums at the end of a period, up to `discount_until`."""
         if self._discount_until is None or self.iterations <= self._discount_until:
             self.periods += 1
             self.table *= self.periods / (self.periods + 1)
 
 
 class ExternalSampling(RegretSolver):
-    """External-sampling MCCFR: every action of one player, one of everybody else."""
+    """External-sampling MCCFR: all actions of one player, one sampled action of every other player."""
 
     counters: ClassVar[tuple[str, ...]] = (*RegretSolver.counters, "decisions")
 
     def __init__(self, tree: BettingTree, cards: Buckets, dealer: Dealer, **options: Unpack[RegretOptions]) -> None:
+        """Prepare the solver.
+
+        Args:
+            tree: the betting tree of whole hands.
+            cards: the buckets that `dealer` deals.
+            dealer: source of deals.
+            **options: see `RegretSolver`.
+        """
         super().__init__(tree, cards, dealer, **options)
         self.decisions = 0
         self._recorded = {"solver": "external_sampling", **self._recorded}
         self._scratch = [external_sampling.new_scratch(len(self.sampling.nodes)) for _ in range(self.threads)]
 
     def metrics(self) -> dict[str, float]:
-        """Measures of convergence: `mean_regret` in big blinds; in small games also what `SamplingSolver` reports."""
+        """Return `mean_regret_bb` in big blinds, and in small games the exact measures."""
         small = SamplingSolver.metrics(self)
         return {"mean_regret_bb": self.mean_regret() / self.rules.big_blind, **small}
 
     def mean_regret(self) -> float:
-        """Sum over infosets of max_a max(R(a), 0) per decision visited: chips that the best fixed action had gained."""
+        """Return the mean gain of the best fixed action per visited decision, in chips.
+
+        It is the sum over infosets of max_a max(R(a), 0), divided by the number of visited decisions.
+        """
         per_iteration = self.decisions / max(self.iterations, 1)
         return self.regret_bound() / max(per_iteration, 1e-12)
 
     def _play(self, thread: int, done: int, deals: Deals, rng: NDArray[np.uint64]) -> tuple[int, ...]:
-        """Nodes visited, no periods, and decisions of traversers."""
+        """Return the nodes visited, no periods, and the decisions of traversers."""
         visits, decisions = external_sampling.external_sampling(
             self.sampling.arrays, self.table, deals, rng, self._scratch[thread]
         )
@@ -153,11 +190,7 @@ class ExternalSampling(RegretSolver):
 
 
 class OutcomeSampling(RegretSolver):
-    """Outcome-sampling MCCFR [SUCT] section 4: an iteration is one episode.
-
-    `alternating` ones update the regrets of one player in turn, others of all; `explore` is the share of uniform
-    actions of a player whose regrets are updated, with `all_explore` of every player.
-    """
+    """Outcome-sampling MCCFR ([SUCT] section 4): an iteration is one episode."""
 
     def __init__(
         self,
@@ -170,6 +203,20 @@ class OutcomeSampling(RegretSolver):
         all_explore: bool = False,
         **options: Unpack[RegretOptions],
     ) -> None:
+        """Prepare the solver.
+
+        Args:
+            tree: the betting tree of whole hands.
+            cards: the buckets that `dealer` deals.
+            dealer: source of deals.
+            explore: probability of a uniformly random action of a player whose regrets are updated.
+            alternating: update the regrets of one player per episode, in turn, instead of all players.
+            all_explore: let every player explore.
+            **options: see `RegretSolver`.
+
+        Raises:
+            PokernetsError: `explore` is not in (0, 1].
+        """
         if not 0 < explore <= 1:
             raise PokernetsError(f"outcome sampling needs 0 < explore <= 1, not {explore}")
         super().__init__(tree, cards, dealer, **options)

@@ -1,13 +1,14 @@
-"""Sampling with regrets over several machines: in rounds, each of which is played in parts from one table.
+"""Regret sampling on several machines, in rounds whose parts start from one shared table.
 
-Every part starts from the table that all share, plays so many iterations with a random stream of its own, and returns
-what it changed. The table moves on by the mean of the changes: parts take away the noise of sampling, as so many
-iterations of one process would. (Their sum is the step of one part made so many times as long, and strategies then
-swing about the equilibrium.) What was gathered is weighted by the number of the round (`RegretSolver`: linear weighting
-whose period is the round). Within a round a part does not see what others learn: that costs iterations, little while a
-round is short beside what was played before it. The result depends on the seed, the parts and the length of a round,
-and not on how many processes there are, nor on their machines; parts of several threads, which do see what the others
-learn, are a little different every time.
+Each part starts from the shared table, plays a fixed number of iterations with its own random stream, and returns its
+changes. The shared table then moves by the mean of the changes. Parts reduce sampling noise in the same way as more
+iterations of one process. (Adding the changes instead would act like one part with a much larger step, and strategies
+would oscillate about the equilibrium.) Contributions are weighted by the number of the round, which is linear weighting
+whose period is the round (`RegretSolver`).
+
+Within a round a part does not see what others learn. This costs iterations, but few if a round is short compared with
+the iterations before it. The result depends on the seed, the parts and the length of a round, and not on the number of
+processes or their machines. Parts with several threads share their table without locks, so their results vary slightly.
 """
 
 import time
@@ -27,25 +28,43 @@ from poker.run.parallel import Cluster, SharedArray, Team, Work
 from poker.solvers.sampling.mccfr import RegretSolver
 
 MakeSolver = Callable[..., RegretSolver]
-"""Takes options of `RegretSolver` by name, which go before what it was made with."""
+"""Creates a solver; options of `RegretSolver` passed by name override its own."""
 
 
 @dataclass(frozen=True)
 class RoundPlan:
-    """`parts` of a round (None: no rounds), each of so many `iterations` on `threads` that share its table."""
+    """The division of a run into rounds and parts.
+
+    Attributes:
+        parts: parts of a round; None for no rounds.
+        iterations: iterations of each part.
+        threads: threads that share the table of a part.
+
+    Raises:
+        PokernetsError: a number is smaller than 1.
+    """
 
     parts: int | None = None
     iterations: int = 100_000
     threads: int = 1
 
     def __post_init__(self) -> None:
+        """Check the numbers."""
         if min(self.iterations, self.threads) < 1 or (self.parts is not None and self.parts < 1):
             raise PokernetsError("job.rounds needs parts, iterations and threads of at least 1")
 
 
 @dataclass(frozen=True)
 class Part:
-    """Iterations from a shared table; `done` counts those of all parts before the round."""
+    """A number of iterations from a shared table.
+
+    Attributes:
+        number: number of the part within its round.
+        table: the shared table.
+        done: iterations of all parts before the round.
+        iterations: iterations of this part.
+        seed: seed of this part.
+    """
 
     number: int
     table: SharedArray
@@ -56,7 +75,15 @@ class Part:
 
 @dataclass(frozen=True)
 class Change:
-    """Amounts a part added to the numbers at `places` (None: to all of them) and to the counters, and its CPU time."""
+    """The result of a part.
+
+    Attributes:
+        part: number of the part.
+        places: uint32 [n] changed entries; None for all.
+        amounts: [n] amounts added to them.
+        counters: amounts added to the counters.
+        cpu_seconds: CPU seconds of the part.
+    """
 
     part: int
     places: NDArray[np.uint32] | None
@@ -66,9 +93,24 @@ class Change:
 
 
 class Rounds:
-    """A `BlueprintSolver` that plays rounds with a team of processes, while it is entered."""
+    """A `BlueprintSolver` that plays rounds with a team of processes, to be used as a context manager.
+
+    Attributes:
+        bytes_needed: bytes of this process. Each other process needs the same plus twice its table.
+    """
 
     def __init__(self, make: MakeSolver, cluster: Cluster, plan: RoundPlan, inputs: tuple[Path, ...] = ()) -> None:
+        """Prepare the rounds.
+
+        Args:
+            make: creates a solver.
+            cluster: where the processes run.
+            plan: parts and iterations of a round.
+            inputs: files that the processes need.
+
+        Raises:
+            PokernetsError: iterations are not a multiple of the batch times the threads.
+        """
         assert plan.parts is not None
         self._plan, self._parts = plan, plan.parts
         self._solver = solver = make(threads=1, discount_every=plan.parts * plan.iterations)
@@ -78,36 +120,46 @@ class Rounds:
         self.sampling, self.averages = solver.sampling, solver.averages
         self.state, self.restore = solver.state, solver.restore
         self.bytes_needed = solver.bytes_needed
-        """Bytes of this process; each of the others needs as much, and twice its table."""
+        """Bytes of this process; each other process needs the same plus twice its table."""
         self._stack = ExitStack()
         self._team: Team[Part, Change] | None = None
         self._cpu_seconds_of_parts = 0.0
 
     def __enter__(self) -> "Rounds":
+        """Start the team of processes."""
         self._team = self._stack.enter_context(self._cluster.team(self._work))
         return self
 
     def __exit__(self, *error: object) -> None:
+        """Stop the team of processes."""
         self._stack.close()
 
     @property
     def iterations(self) -> int:
+        """Number of iterations so far."""
         return self._solver.iterations
 
     @property
     def visits(self) -> int:
+        """Number of visited nodes so far."""
         return self._solver.visits
 
     @property
     def settings(self) -> dict[str, Any]:
+        """Settings that checkpoints and blueprints record."""
         return {**self._solver.settings, "rounds": [self._parts, self._plan.iterations]}
 
     def cpu_clock(self) -> float:
-        """CPU seconds of this process and of all parts."""
+        """Return the CPU seconds of this process and of all parts."""
         return time.process_time() + self._cpu_seconds_of_parts
 
     def run(self, *, iterations: int | None = None, seconds: float | None = None) -> None:
-        """Whole rounds until there are `iterations` in all, or for `seconds` from now."""
+        """Play whole rounds until a total number of iterations or for some time.
+
+        Args:
+            iterations: total number of iterations; None for no limit.
+            seconds: seconds from now; None for no limit.
+        """
         started = time.perf_counter()
         while (iterations is None or self.iterations < iterations) and (
             seconds is None or time.perf_counter() - started < seconds
@@ -115,7 +167,7 @@ class Rounds:
             self._round()
 
     def metrics(self) -> dict[str, float]:
-        """Metrics of the solver; the table holds the mean over parts, so regrets are multiplied by the parts."""
+        """Return the metrics of the solver; regrets are multiplied by the parts, because the table has their mean."""
         metrics = self._solver.metrics()
         return {name: value * (self._parts if "regret" in name else 1) for name, value in metrics.items()}
 
@@ -130,14 +182,19 @@ class Rounds:
         for change in self._team.run(parts):
             waiting[change.part] = change
             self._cpu_seconds_of_parts += change.cpu_seconds
-            while added in waiting:  # in order, so that the sum is the same however they come
+            while added in waiting:  # in order, so that the sum does not depend on the order of arrival
                 _add(solver, waiting.pop(added), self._parts)
                 added += 1
         solver.end_period()
 
 
 def player(make: MakeSolver, threads: int) -> Callable[[Part], Change]:
-    """Plays parts with a solver of its own."""
+    """Return a function that plays parts with its own solver.
+
+    Args:
+        make: creates a solver.
+        threads: threads that share the table of a part.
+    """
     return partial(_play, make(threads=threads, discount_every=None))
 
 

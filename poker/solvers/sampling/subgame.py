@@ -1,9 +1,9 @@
-"""Linear MCCFR of a subgame at a table of more than two, for all hands of all players still in.
+"""Linear MCCFR of a subgame with more than two players, for all hands of all players who are left.
 
-Hands of the first street are told apart; later streets of the tree, if it has any, go by the buckets of `cards`. Where
-the tree ends before the hand, a blueprint is rolled out (`poker.kernels.sampling.subgames`).
+The first street distinguishes single hands. Later streets of the tree, if any, use the buckets of `cards`. Where the
+tree ends before the hand, a blueprint is rolled out (`poker.kernels.sampling.subgames`).
 
-Symbols: N nodes, P players, H hands, C columns of a table, L leaves.
+N is the number of nodes, P of players, H of hands, C of columns of a table and L of leaves.
 """
 
 import time
@@ -27,16 +27,15 @@ from poker.tree import BettingTree, Kind
 from poker.tree.translation import HistoryTranslator
 
 _DEALS = 32
-"""Deals on one board where all of it is dealt; before, each deal has a board of its own."""
+"""Deals per step on a complete board; with cards to come each step has one deal on its own board."""
 _AVERAGED_EVERY = 4
 """Traversals of a player between two updates of its average strategy."""
 _HEAD_START = 1000
-"""Iterations that the strategy to start from counts for, each with the pot as regret."""
+"""Weight of the initial strategy, in iterations with the pot as regret."""
 
 
 class RolledOut:
-    """A blueprint that values the ends of rounds: there each player left picks one of its `continuations`, which favour
-    their class of action by `factor`."""
+    """A blueprint that values the ends of rounds, where each remaining player picks a continuation."""
 
     def __init__(
         self,
@@ -45,6 +44,17 @@ class RolledOut:
         factor: float,
         continuations: Sequence[str] = CONTINUATIONS,
     ) -> None:
+        """Prepare rollouts.
+
+        Args:
+            blueprint: the strategy to roll out.
+            translator: maps betting states to nodes of the blueprint's tree.
+            factor: multiplier of the favoured class of action of a biased continuation.
+            continuations: names of the continuations.
+
+        Raises:
+            PokernetsError: there is no such continuation.
+        """
         tree, sampling = blueprint.tree, blueprint.sampling
         classes = np.zeros(len(sampling.nodes), np.int8)
         acted = np.flatnonzero(tree.action != NO_ACTION)
@@ -59,7 +69,15 @@ class RolledOut:
         self._tree, self._sampling, self._translator = tree, sampling, translator
 
     def ends(self, states: Sequence[Betting], rows: NDArray[np.int32]) -> subgames.Ends:
-        """The leaves `states`, whose choices have `rows` [L, P] of a table."""
+        """Describe leaves for the kernel.
+
+        Args:
+            states: L betting states at the leaves.
+            rows: int32 [L, P] table rows of each player's choice of a continuation.
+
+        Returns:
+            Arrays [L] and [L, P] that the kernel reads.
+        """
         players = rows.shape[1]
         node, base, absent = np.full(len(states), -1, np.int32), np.zeros_like(rows), np.zeros(rows.shape, np.bool_)
         scale = np.ones(len(states))
@@ -75,11 +93,13 @@ class RolledOut:
 
 
 class SubgameSolver:
-    """Solves `tree`, which begins on `board` with `ranges` [P, H] (0 for all hands of players who are out).
+    """A solver of one subgame.
 
-    `start` holds probabilities [H, A] by decision of the first street to start from, `leaves` the betting states at the
-    leaves. Regrets are weighted by the number of the iteration, strategies by its square. The result is a function of
-    the arguments and `seed`, unless time ends a run.
+    Regrets are weighted by the number of the iteration and strategies by its square. The result depends only on the
+    arguments and the seed, unless a time limit ends the run.
+
+    Attributes:
+        tree: the betting tree.
     """
 
     def __init__(
@@ -94,6 +114,18 @@ class SubgameSolver:
         leaves: Sequence[Betting] = (),
         rolled_out: RolledOut | None = None,
     ) -> None:
+        """Prepare the solver.
+
+        Args:
+            tree: the betting tree.
+            board: [B] cards on the board at its root.
+            ranges: [P, H] ranges at the root; 0 for players who have folded.
+            seed: seed of the random numbers.
+            start: initial strategy [H, A] by decision of the first street; None for uniform.
+            cards: buckets of later streets.
+            leaves: L betting states at the leaves.
+            rolled_out: the blueprint that values the leaves.
+        """
         rules = tree.rules
         self.tree, self._board, self._rules = tree, board, rules
         self._cards = rolled_out.cards if rolled_out is not None else cards
@@ -134,7 +166,14 @@ class SubgameSolver:
             self._rows(self._averages, node)[:] = weighted * np.float32(_HEAD_START**3 / 3)
 
     def run(self, iterations: int | None = None, seconds: float | None = None) -> None:
-        """Do so many iterations more, of a traversal for each player, or go on until the time is over."""
+        """Run for a number of further iterations or for some time.
+
+        An iteration has one traversal per player.
+
+        Args:
+            iterations: number of further iterations; None for no limit.
+            seconds: seconds from now; None for no limit.
+        """
         started, done = time.perf_counter(), 0
         while (iterations is None or done < iterations) and (
             seconds is None or not done or time.perf_counter() - started < seconds
@@ -147,17 +186,24 @@ class SubgameSolver:
             self._done += deals
 
     def strategy(self, node: int) -> Singles:
-        """[H, A] average strategy at a decision of the first street, by bucket on later ones."""
+        """Return the average strategy at a decision.
+
+        Args:
+            node: a decision node.
+
+        Returns:
+            float32 [H, A] on the first street, [C, A] by bucket on later ones.
+        """
         return normalised(self._rows(self._averages, node).T, np.maximum(self._rows(self._table, node).T, 0.0))
 
     def _rows(self, table: Singles, node: int) -> Singles:
-        """[A, H] part of a table of a decision, [A, C] after the first street."""
+        """Return the part [A, H] of a table for a decision, [A, C] after the first street."""
         start, arity = int(self._game.nodes["row"][node]), int(self._game.nodes["arity"][node])
         columns = self._rules.num_hands if self.tree.street[node] == self._street else None
         return table[start : start + arity, :columns]
 
     def _play(self, player: int, deals: int, averaged: int) -> None:
-        """A traversal for each of the deals; the strategy then stands for so many in the average."""
+        """Play a traversal per deal; the strategy then counts `averaged` times in the average."""
         deal, weight = self._dealt(player, deals), float(self._done + 1)
         self._traverse(self._table, deal, weight)
         if averaged:
@@ -165,7 +211,7 @@ class SubgameSolver:
             subgames.accumulate(self._game, self._table, self._averages, player, deal.infosets, *mine)
 
     def _dealt(self, player: int, deals: int) -> subgames.Deal:
-        """Deals to all but `player`, on one board."""
+        """Deal hands to all players but `player`, on one board."""
         rules, own = self._rules, np.full(deals, player, np.int32)
         held = np.empty((deals, rules.num_players), np.int32)
         boards = np.empty((deals, rules.total_board_cards - len(self._board)), np.uint8)
@@ -178,7 +224,7 @@ class SubgameSolver:
         return int(subgames.traverse(*game, prior, self._masks, weight, self._rng, self._work))
 
     def _on(self, board: Board) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """[S, H] columns of all hands on each street of a complete board, and [H] showdown ranks."""
+        """Return columns [S, H] of all hands on each street of a complete board, and showdown ranks [H]."""
         rules = self._rules
         ranks = hand_ranks(rules, board).astype(np.int32)
         infosets = np.repeat(
@@ -193,7 +239,7 @@ class SubgameSolver:
 
 
 def _packed(tree: BettingTree) -> tuple[NDArray[np.void], int, NDArray[np.int64]]:
-    """Nodes as kernels read them, in the tree's order, the rows of their table, and the nodes that end the hand."""
+    """Return nodes in the form that kernels read, the number of table rows, and the nodes that end the hand."""
     nodes = np.zeros(len(tree), kernel.NODE)
     decision, leaf = tree.kind == Kind.DECISION, tree.kind == Kind.LEAF
     nodes["kind"] = np.where(decision, kernel.DECISION, np.where(leaf, subgames.LEAF, kernel.MULTIWAY))
@@ -206,7 +252,7 @@ def _packed(tree: BettingTree) -> tuple[NDArray[np.void], int, NDArray[np.int64]
     numbers[ends] = np.arange(len(ends))
     nodes["row"] = np.where(decision, rows - nodes["arity"], np.where(leaf, tree.leaf_state, numbers))
     deals = np.flatnonzero(tree.kind == Kind.STREET)
-    for node in deals[::-1]:  # stands for what follows the deal, which is not met by itself
+    for node in deals[::-1]:  # copies the node after the deal, which is not visited itself
         nodes[node] = nodes[tree.first_child[node]]
     nodes["kind"][tree.first_child[deals]] = kernel.MULTIWAY
     return nodes, int(rows[-1]), ends

@@ -1,11 +1,11 @@
-"""The betting tree as the sampling kernels read it: street nodes skipped, nodes packed, table rows placed.
+"""The betting tree in the form that sampling kernels read: without street nodes, packed, with table rows assigned.
 
-Symbols: N betting nodes, M sampling nodes (decisions and ends of the hand), P players, S streets, A actions, E
-different ends of hands with more than two players.
+N is the number of betting nodes, M of sampling nodes (decisions and ends of the hand), P of players, S of streets, A of
+actions, and E of different ends of hands with more than two players.
 
-Placement of table rows: all nodes of one player and street lie side by side for one bucket ("slab"), and slabs of a
-player and street follow each other by bucket. A deal fixes one bucket per player and street, so everything a traversal
-touches lies in P * S slabs and not all over the table.
+Placement of table rows: all nodes of one player and street lie side by side for one bucket (a slab), and the slabs of a
+player and street follow each other by bucket. A deal fixes one bucket per player and street. A traversal therefore
+touches only P * S slabs instead of the whole table.
 """
 
 from collections.abc import Iterator, Sequence
@@ -25,52 +25,85 @@ ROW_UNIT = 2
 
 @dataclass(frozen=True)
 class SamplingTree:
-    """The tree's arrays; `poker.kernels.sampling.nodes` explains those that the kernels read."""
+    """A betting tree as arrays; `poker.kernels.sampling.nodes` explains those that the kernels read.
+
+    Attributes:
+        nodes: [M] packed nodes (`kernel.NODE`).
+        strides: int32 [P, S] distance between the slabs of consecutive buckets.
+        committed: int32 [E, P] chips at the different ends with more than two players.
+        folded: bool [E, P] who has folded there.
+        index: int32 [N] sampling node of each betting node; for street nodes that of the node after the deal.
+        num_buckets: [S] number of buckets.
+        table_size: number of floats in a table.
+    """
 
     nodes: NDArray[np.void]  # [M] of kernel.NODE
     strides: NDArray[np.int32]  # [P, S]
     committed: NDArray[np.int32]  # [E, P]
     folded: NDArray[np.bool_]  # [E, P]
-    index: NDArray[np.int32]  # [N] the sampling node of each betting node; of what follows the deal for street nodes
+    index: NDArray[np.int32]  # [N]
     num_buckets: tuple[int, ...]  # [S]
     table_size: int  # floats
 
     @property
     def arrays(self) -> kernel.Tree:
-        """The tree as kernels take it."""
+        """The arrays that kernels take."""
         return kernel.Tree(self.nodes, self.strides, self.committed, self.folded)
 
     @property
     def before_last(self) -> int:
-        """Entries, one an action, of all streets but the last; they come first."""
+        """Number of entries, one per action, of all streets but the last; they come first."""
         return int((self.strides[:, :-1] * np.array(self.num_buckets[:-1])).sum())
 
     @property
     def nbytes(self) -> int:
+        """Bytes of all arrays."""
         return self.index.nbytes + sum(array.nbytes for array in self.arrays)
 
     def origin(self) -> NDArray[np.int32]:
-        """[M] the betting node of each sampling node."""
+        """Return the betting node int32 [M] of each sampling node."""
         nodes = np.empty(len(self.nodes), dtype=np.int32)
         nodes[self.index] = np.arange(len(self.index), dtype=np.int32)  # street nodes come before their descendants
         return nodes
 
     def entries(self, values: NDArray[Any], node: int) -> NDArray[Any]:
-        """[B, A] view of sampling node `node` in an array with one entry an action: `table_size` / 2 of them."""
+        """Return a view of one node's entries.
+
+        Args:
+            values: [table_size / 2] array with one entry per action.
+            node: sampling node.
+
+        Returns:
+            [B, A] view into `values`.
+        """
         at, size = self.nodes[node], values.strides[0]
         shape = self.num_buckets[at["street"]], int(at["arity"])
         stride = int(self.strides[at["player"], at["street"]])
         return np.lib.stride_tricks.as_strided(values[int(at["row"]) :], shape, (stride * size, size))
 
     def starts(self, nodes: NDArray[np.int32]) -> NDArray[np.int64]:
-        """[K, B] where the rows of K sampling nodes of one street begin: row + bucket * stride."""
+        """Return where the rows of several nodes begin: row + bucket * stride.
+
+        Args:
+            nodes: int32 [K] sampling nodes of one street.
+
+        Returns:
+            int64 [K, B].
+        """
         chosen = self.nodes[nodes]
         buckets = np.arange(self.num_buckets[int(chosen["street"][0])], dtype=np.int64)
         strides = self.strides[chosen["player"], chosen["street"]]
         return np.asarray(chosen["row"][:, None] + buckets * strides[:, None])
 
     def batches(self, entries: int) -> Iterator[NDArray[np.int32]]:
-        """All decisions in sampling nodes of one street and arity at a time, with up to so many `entries` together."""
+        """Iterate over all decisions in groups of one street and number of actions.
+
+        Args:
+            entries: largest number of entries in a group.
+
+        Yields:
+            int32 [K] sampling nodes.
+        """
         street, arity = self.nodes["street"], self.nodes["arity"]
         for s, buckets in enumerate(self.num_buckets):
             for a in np.unique(arity[(street == s) & (arity > 0)]):
@@ -81,7 +114,16 @@ class SamplingTree:
 
 
 def sampling_tree(tree: BettingTree, num_buckets: tuple[int, ...]) -> SamplingTree:
-    """`tree` must have no depth limit; num_buckets [S] counts the infosets of cards on each street."""
+    """Convert a betting tree.
+
+    Args:
+        tree: a tree without depth limit.
+        num_buckets: [S] number of card infosets on each street.
+
+    Raises:
+        PokernetsError: the tree has a depth limit or dead chips, a decision has too many actions, or the table is too
+            large.
+    """
     if np.isin(tree.kind, (Kind.LEAF, Kind.CHOICE)).any() or tree.dead:
         raise PokernetsError(
             "sampling solvers play whole hands: the betting tree needs no depth limit and no dead chips"
@@ -111,7 +153,7 @@ def sampling_tree(tree: BettingTree, num_buckets: tuple[int, ...]) -> SamplingTr
 
 
 def _breadth_first(tree: BettingTree, target: NDArray[np.int32]) -> NDArray[np.int32]:
-    """[M] betting nodes that are not street nodes, breadth first, children of a node side by side."""
+    """Return the betting nodes [M] that are not street nodes, in breadth-first order with siblings side by side."""
     order = [target[:1]]
     while len(order[-1]):
         level = order[-1][tree.kind[order[-1]] == Kind.DECISION]
@@ -125,7 +167,7 @@ def _breadth_first(tree: BettingTree, target: NDArray[np.int32]) -> NDArray[np.i
 def _place_rows(
     nodes: NDArray[np.void], num_buckets: tuple[int, ...], num_players: int
 ) -> tuple[NDArray[np.int32], int]:
-    """Fills `row` of decisions; returns the strides [P, S] and the size of the table in floats."""
+    """Fill `row` of decisions; return the strides [P, S] and the size of the table in floats."""
     base = 0
     strides = np.zeros((num_players, len(num_buckets)), dtype=np.int32)
     decision = nodes["kind"] == kernel.DECISION
@@ -145,7 +187,7 @@ def _place_rows(
 def _place_ends(
     tree: BettingTree, nodes: NDArray[np.void], origin: NDArray[np.int32]
 ) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
-    """Fills `row` of the ends; returns the E different ends of more than two players, `committed` and `folded`."""
+    """Fill `row` of the ends; return `committed` and `folded` of the E different ends of more than two players."""
     ends = np.flatnonzero(nodes["kind"] != kernel.DECISION)
     at = origin[ends]
     if tree.rules.num_players > 2:
@@ -159,7 +201,7 @@ def _place_ends(
 
 
 def _distinct(columns: Sequence[NDArray[Any]], rows: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Numbers 0, 1, ... of the different combinations of what is >= 0 in `columns` at `rows`, and one row of each."""
+    """Number the different combinations of the `columns` at `rows`; return the numbers and one row of each."""
     numbers = np.zeros(len(rows), dtype=np.int64)
     for column in columns:
         values = column[rows].astype(np.int64)

@@ -1,13 +1,14 @@
-"""Extensive-form UCT and Smooth UCT [SUCT] as trainers of blueprints; `poker.kernels.sampling.uct` is the episode.
+"""Extensive-form UCT and Smooth UCT [SUCT] as trainers of blueprints; `poker.kernels.sampling.uct` plays an episode.
 
-Exploration is either one constant or, as in the paper's limit hold'em, c = min(C, pot + k * remaining betting
-potential): the chips in the pot when the betting round began, and k times what betting could then still add to it.
+Exploration is either constant or, as in the paper's limit hold'em, c = min(C, pot + k * remaining betting potential).
+That is the pot when the betting round began, plus k times the chips that betting could still add.
 
-Two policies can be taken out: the average one, N(u, a) / N(u), which Smooth UCT mixes into its play, and the greedy,
-which takes the action with the best mean.
+Two policies can be extracted: the average one, N(u, a) / N(u), which Smooth UCT mixes into its play, and the greedy
+one, which takes the action with the best mean.
 
-With `together` above 1 a thread has several episodes in play, in turns: faster, as memory is waited for together, and
-as good where information states are many (`poker.kernels.sampling.uct`). Like the number of threads it is not recorded.
+If `together` is above 1, a thread plays several episodes in turns. This is faster, because memory accesses overlap. It
+learns equally well if there are many information states (`poker.kernels.sampling.uct`). Like the number of threads it
+is not recorded.
 """
 
 from typing import Any, Unpack
@@ -30,12 +31,14 @@ _MOST_COUNTED = 1 << 30
 
 
 class Uct(SamplingSolver):
-    """`means` are values in chips and `counts` visits, for each action of each infoset. Means of 32 bits stop moving
-    after some 10^7 visits of an action, and save a third of the memory.
+    """UCT or Smooth UCT.
 
-    Smooth UCT mixes with eta_k = max(`gamma`, `eta` / (1 + `decay` sqrt(N))); with `gamma` 1 it is plain UCT. `ceiling`
-    is C and `potential` is k; with `potential` None exploration is `ceiling` everywhere. `policy` is what `average`
-    returns.
+    Smooth UCT mixes with eta_k = max(gamma, eta / (1 + decay sqrt(N))). With gamma = 1 it is plain UCT.
+
+    Attributes:
+        means: [entries] mean value in chips of each action of each infoset.
+        counts: int32 [entries] number of visits of each action.
+        exploration: float32 [M] exploration constant c of each node, in chips.
     """
 
     def __init__(
@@ -54,6 +57,26 @@ class Uct(SamplingSolver):
         together: int = 1,
         **options: Unpack[SamplingOptions],
     ) -> None:
+        """Prepare the solver.
+
+        Args:
+            tree: the betting tree of whole hands.
+            cards: the buckets that `dealer` deals.
+            dealer: source of deals.
+            eta: initial mixing rate.
+            gamma: smallest mixing rate.
+            decay: decay of the mixing rate with the square root of the visits.
+            ceiling: C, the largest exploration constant, in chips.
+            potential: k, the weight of the remaining betting potential; None uses `ceiling` everywhere.
+            policy: `average` or `greedy`, the policy that `average` returns.
+            mean_bits: 32 or 64. Means of 32 bits save a third of the memory, but stop moving after some 10^7 visits of
+                an action.
+            together: episodes that a thread plays at the same time.
+            **options: see `SamplingSolver`.
+
+        Raises:
+            PokernetsError: an option is invalid.
+        """
         super().__init__(tree, cards, dealer, **options)
         if policy not in POLICIES:
             raise PokernetsError(f"UCT has no policy '{policy}': choose from {', '.join(POLICIES)}")
@@ -74,8 +97,18 @@ class Uct(SamplingSolver):
         self._recorded = {"solver": name, **self._recorded, **mixing, **bounds}
 
     def run(self, *, iterations: int | None = None, seconds: float | None = None) -> None:
-        """Run as `SamplingSolver.run`; refused once an action has been counted 2^30 times. Counts have room for 2^31:
-        `job=blueprint` runs in stretches far shorter than the difference."""
+        """Run until a total number of iterations or for some time; see `SamplingSolver.run`.
+
+        Counts have room for 2^31 visits. The run is refused once an action has been counted 2^30 times, and
+        `job=blueprint` runs in far shorter stretches than the difference.
+
+        Args:
+            iterations: total number of iterations; None for no limit.
+            seconds: seconds from now; None for no limit.
+
+        Raises:
+            PokernetsError: an action has been counted too often, or neither limit is given.
+        """
         if self.iterations >= _MOST_COUNTED and self.counts.max() >= _MOST_COUNTED:
             raise PokernetsError(
                 f"after {self.iterations:,} iterations an action has been counted {self.counts.max():,} times, and its"
@@ -85,9 +118,18 @@ class Uct(SamplingSolver):
 
     @property
     def tables(self) -> dict[str, NDArray[Any]]:
+        """Means and counts [entries], by name."""
         return {"means": self.means, "counts": self.counts}
 
     def averages(self, nodes: NDArray[np.int32]) -> Singles:
+        """Return the average or the greedy policy at several betting nodes.
+
+        Args:
+            nodes: int32 [K] betting nodes of one street and number of actions.
+
+        Returns:
+            float32 [K, B, A].
+        """
         inner = self.sampling.index[nodes]
         arity = int(self.sampling.nodes["arity"][inner[0]])
         places = self.sampling.starts(inner)[:, :, None] + np.arange(arity)
@@ -105,7 +147,17 @@ class Uct(SamplingSolver):
 
 
 def exploration(tree: BettingTree, sampling: SamplingTree, ceiling: float, potential: float | None) -> Singles:
-    """[M] c of every node, in chips."""
+    """Compute the exploration constant c of every node.
+
+    Args:
+        tree: the betting tree.
+        sampling: its sampling tree.
+        ceiling: C, the largest constant, in chips.
+        potential: k, the weight of the remaining betting potential; None uses `ceiling` everywhere.
+
+    Returns:
+        float32 [M] constants in chips.
+    """
     if potential is None:
         return np.full(len(sampling.nodes), ceiling, dtype=np.float32)
     pot = tree.committed.sum(axis=1)[sampling.origin()]
