@@ -1,4 +1,4 @@
-"""`python evaluate.py evaluate=NAME [KEY=VALUE ...]`: how strong agents are. `--help` lists all settings."""
+"""`python evaluate.py evaluate=NAME [KEY=VALUE ...]`: measure how strong agents are. `--help` lists all settings."""
 
 import hydra
 from omegaconf import DictConfig
@@ -12,7 +12,11 @@ from poker.run.errors import PokernetsError
 @hydra.main(version_base="1.3", config_path="conf", config_name="evaluate")
 @one_line_errors
 def main(config: DictConfig) -> float | None:
-    """Run the evaluation, and return its metric, which sweepers optimise."""
+    """Run the evaluation and return its metric, which sweepers optimise.
+
+    Raises:
+        PokernetsError: the evaluation reports a failure.
+    """
     config = in_own_folder(config)
     result = run(config, config.evaluate)
     if failure := getattr(result, "failure", ""):

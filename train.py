@@ -14,7 +14,7 @@ def train(config: DictConfig) -> float:
     Returns:
         The `metric` of the exported net, which sweepers minimise.
     """
-    import torch  # noqa: PLC0415 (torch and Lightning take seconds to import, which --help does without)
+    import torch  # noqa: PLC0415 (torch and Lightning take seconds to import, and --help does not need them)
     from lightning import seed_everything  # noqa: PLC0415
 
     from models.training.run import multiply_by_onednn, quiet, run_folder, settings_of  # noqa: PLC0415

@@ -1,1 +1,1 @@
-"""Nets, Lightning modules and data modules, and the inference the agents load."""
+"""Nets, Lightning modules and data modules, and the inference that agents use."""

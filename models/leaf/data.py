@@ -1,4 +1,4 @@
-"""Leaf states as batches of the leaf net's training: shuffled, and split by group."""
+"""Training batches of leaf states, shuffled and split by group."""
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
@@ -20,7 +20,14 @@ from poker.store.shards import shard_path
 
 
 class LeafBatch(NamedTuple):
-    """n rows: features [n, 34], labels and their standard errors [n, K] in pots, street [n]."""
+    """A batch of n leaf states.
+
+    Attributes:
+        features: float32 [n, 34] inputs of the net.
+        labels: float32 [n, K] values in pots.
+        label_sem: float32 [n, K] standard errors of the labels, in pots.
+        street: [n] the street that has ended.
+    """
 
     features: Tensor
     labels: Tensor
@@ -29,17 +36,28 @@ class LeafBatch(NamedTuple):
 
 
 RowBatches = Callable[[NDArray[np.int64]], Iterator[LeafBatch]]
-"""Batches of n rows for the rows of an array [b, n]."""
+"""Function from row numbers [b, n] to b batches of n rows."""
 
 
 class LeafColumns:
-    """The columns of all shards under one global row numbering, gathered from memory maps.
+    """The columns of all shards under one global row numbering, read from memory maps.
 
-    `continuations` [K] are the names of what labels are for. `made_from` has the fingerprints of the shards and of
-    their blueprint, for the manifest of a net trained on them; `summary` says in words which rows there are.
+    Attributes:
+        continuations: [K] names of the continuations that labels belong to.
+        made_from: fingerprints of the shards and of their blueprint, for the manifest of a net trained on them.
+        starts: [shards + 1] first global row of each shard, and the number of rows.
+        summary: description of the rows for people.
     """
 
     def __init__(self, root: str) -> None:
+        """Open all shards in a directory.
+
+        Args:
+            root: the directory.
+
+        Raises:
+            ArtifactError: shards are missing, damaged or inconsistent.
+        """
         shards = open_shards(root)
         self.continuations: tuple[str, ...] = tuple(shards[0].config["continuations"])
         self.made_from = {KIND: fingerprint_of([shard.fingerprint for shard in shards])}
@@ -54,14 +72,23 @@ class LeafColumns:
         )
 
     def __len__(self) -> int:
+        """Return the number of rows."""
         return int(self.starts[-1])
 
     def all(self, name: str) -> NDArray[Any]:
-        """One whole column, in memory."""
+        """Return one whole column [rows, ...] in memory."""
         return np.concatenate(self._columns[name])
 
     def take(self, name: str, rows: NDArray[np.int64]) -> NDArray[Any]:
-        """The column at global `rows`, in their order; disk is touched in ascending order."""
+        """Read some rows of a column; the disk is read in ascending order.
+
+        Args:
+            name: the column.
+            rows: int64 [n] global row numbers.
+
+        Returns:
+            [n, ...] values in the order of `rows`.
+        """
         dtype, shape, *_ = self._types[name]
         order = np.argsort(rows)
         ascending = rows[order]
@@ -73,13 +100,32 @@ class LeafColumns:
         return out
 
     def batches(self, rows: NDArray[np.int64]) -> Iterator[LeafBatch]:
-        """A batch in float32 for each row of `rows` [b, n], which are read together."""
+        """Iterate over batches whose rows are read from disk together.
+
+        Args:
+            rows: int64 [b, n] global row numbers of b batches.
+
+        Yields:
+            Batches of n rows, in float32.
+        """
         pool = [self.take(name, rows.ravel()) for name in LeafBatch._fields]
         for at in range(0, rows.size, rows.shape[1]):
             yield LeafBatch(*(_floats(torch.from_numpy(column[at : at + rows.shape[1]])) for column in pool))
 
     def selected(self, path: str, streets: Sequence[int] | None, seats: Sequence[int] | None) -> NDArray[np.int64]:
-        """Rows whose ended round is among `streets` and whose own seat is among `seats`; None keeps all."""
+        """Select rows by street and seat.
+
+        Args:
+            path: path of the data, for the message.
+            streets: streets that have ended; None for all.
+            seats: own seats; None for all.
+
+        Returns:
+            int64 [n] global row numbers.
+
+        Raises:
+            PokernetsError: no row matches.
+        """
         keep = np.ones(len(self), dtype=bool)
         for column, values in (("street", streets), ("seat", seats)):
             if values is not None:
@@ -92,9 +138,18 @@ class LeafColumns:
 
 
 class DeviceColumns:
-    """The columns of batches for all rows, in the memory of one device: only row numbers are sent there for a batch."""
+    """The columns of all rows in the memory of one device, so that a batch transfers only row numbers."""
 
     def __init__(self, columns: LeafColumns, device: torch.device) -> None:
+        """Copy all columns to a device.
+
+        Args:
+            columns: the rows.
+            device: the device.
+
+        Raises:
+            PokernetsError: the device has too little memory.
+        """
         arrays = [columns.all(name) for name in LeafBatch._fields]
         needed, free = sum(array.nbytes for array in arrays), room(device)
         if device.type == "cuda" and needed > free:
@@ -106,23 +161,30 @@ class DeviceColumns:
         self._device = device
 
     def batches(self, rows: NDArray[np.int64]) -> Iterator[LeafBatch]:
-        """A batch for each row of `rows` [b, n], as by `LeafColumns`."""
+        """Iterate over batches on the device.
+
+        Args:
+            rows: int64 [b, n] global row numbers of b batches.
+
+        Yields:
+            The same batches of n rows as `LeafColumns.batches`.
+        """
         for chosen in torch.from_numpy(rows).to(self._device):
             yield LeafBatch(*(_floats(column[chosen]) for column in self._columns))
 
 
 class LeafData(lightning.LightningDataModule):
-    """Batches of the leaf states at `path`; `POOL_ROWS` rows are read at a time.
+    """The data module of the leaf net; it splits leaf states by group and shuffles them.
 
-    `continuations` and `label_mean` [K] are what `LeafModule` needs, `config`, `made_from` and `counts` (JSON values)
-    what the export records.
+    Groups, not rows, are drawn into the validation part. The draw hashes `split_seed` and the group's number, so
+    trainings with different `seed` are measured on the same states. An epoch sets only how often there is validation
+    and a checkpoint, because rows come from an endless shuffled stream. `POOL_ROWS` rows are read at a time.
 
-    `streets` and `seats` keep only states whose ended round, or own seat, is among them. Groups, not rows, are drawn
-    into the validation part: about `validation_share` of them, by a hash of `split_seed` and the group's number, so
-    trainings that differ in `seed` are measured on the same states. An epoch is `epoch_rows` rows of an endless
-    shuffled stream (a whole pass where that is None): it sets how often there is validation and a checkpoint, not what
-    is seen. With `on_device` all rows stay in the memory of the trainer's device, of each of them where there are
-    several; the batches are the same.
+    Attributes:
+        continuations: [K] names of the continuations.
+        label_mean: float32 [K] mean training label.
+        config: settings of the data, for the manifest.
+        made_from: fingerprints of the shards and of their blueprint.
     """
 
     VALIDATION_BATCH: ClassVar = 8192
@@ -139,6 +201,24 @@ class LeafData(lightning.LightningDataModule):
         seats: Sequence[int] | None = None,
         on_device: bool = False,
     ) -> None:
+        """Select rows and split them.
+
+        Args:
+            path: directory of the shards.
+            batch_rows: rows per batch.
+            epoch_rows: rows per epoch; None for a whole pass.
+            validation_share: share of the groups that is used for validation, 0 to 1.
+            seed: seed of the order of the rows.
+            split_seed: seed of the split by group.
+            streets: use only states whose round on one of these streets has ended; None for all.
+            seats: use only states with one of these own seats; None for all.
+            on_device: store all rows in the memory of the trainer's device, or of each of several devices. The batches
+                are the same.
+
+        Raises:
+            PokernetsError: a setting is out of range, or too few rows remain.
+            ArtifactError: shards are missing, damaged or inconsistent.
+        """
         super().__init__()
         if not 0 < validation_share < 1 or min(batch_rows, 1 if epoch_rows is None else epoch_rows) < 1:
             raise PokernetsError(
@@ -172,9 +252,12 @@ class LeafData(lightning.LightningDataModule):
         return {**rows, "label_mean": self.label_mean.tolist()}
 
     def train_dataloader(self) -> ShuffledLoader[LeafBatch]:
+        """Return the shuffled training batches of the current epoch."""
         return ShuffledLoader(self, self._shuffle, self.epoch_batches, self._batches)
 
     def val_dataloader(self) -> OrderedLoader[LeafBatch]:
+        """Return the validation batches."""
+
         def take(rows: NDArray[np.int64]) -> LeafBatch:
             return next(self._batches(rows[None]))
 
@@ -189,7 +272,7 @@ class LeafData(lightning.LightningDataModule):
 
     @cached_property
     def label_mean(self) -> Tensor:
-        """[K] mean training label: the best constant prediction in squares, the one that a net has to beat."""
+        """float32 [K] mean training label: the best constant prediction under squared loss, a baseline for nets."""
         mean = np.zeros(len(self.continuations))
         for at in range(0, len(self.train_rows), 1 << 20):
             mean += self._columns.take("labels", self.train_rows[at : at + (1 << 20)]).sum(axis=0, dtype=np.float64)
@@ -197,7 +280,16 @@ class LeafData(lightning.LightningDataModule):
 
 
 def held_out(groups: NDArray[np.int32], share: float, seed: int) -> NDArray[np.bool_]:
-    """[n] whether each row's group is held out: a hash of (seed, group) below `share` (splitmix64 finaliser)."""
+    """Decide by a hash which groups are held out for validation (splitmix64 finaliser).
+
+    Args:
+        groups: int32 [n] group of each row.
+        share: share of the groups to hold out, 0 to 1.
+        seed: seed of the hash.
+
+    Returns:
+        bool [n] whether each row's group is held out.
+    """
     offset = np.random.SeedSequence(seed).generate_state(1, np.uint64)[0]
     mixed = groups.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15) + offset
     mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

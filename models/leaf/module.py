@@ -1,4 +1,4 @@
-"""Training of the leaf net as Lightning sees it: steps, optimiser and what is logged."""
+"""The Lightning module of the leaf net: steps, optimiser and logged metrics."""
 
 import math
 from collections.abc import Callable
@@ -17,7 +17,15 @@ from poker.run.errors import PokernetsError, of_user_code
 
 
 def loss_of_noise(deviation: Tensor, delta: float) -> Tensor:
-    """The mean Huber loss of normal errors of mean 0 with these standard deviations."""
+    """Compute the mean Huber loss of normally distributed errors with mean 0.
+
+    Args:
+        deviation: [...] standard deviations of the errors.
+        delta: threshold of the Huber loss.
+
+    Returns:
+        [...] expected losses.
+    """
     border = delta / deviation.clamp_min(1e-6 * delta)
     density, beyond = torch.exp(-(border**2) / 2) * math.sqrt(2 / math.pi), torch.erfc(border / math.sqrt(2))
     quadratic = deviation**2 / 2 * (1 - beyond - border * density)
@@ -25,7 +33,15 @@ def loss_of_noise(deviation: Tensor, delta: float) -> Tensor:
 
 
 def check_outputs(net: nn.Module, outputs: int) -> None:
-    """Raise PokernetsError unless a net takes the features of leaf states and gives so many values."""
+    """Check that a net maps the features of leaf states to the right number of values.
+
+    Args:
+        net: the net.
+        outputs: number of values K.
+
+    Raises:
+        PokernetsError: the net fails on [2, 34] features or returns another shape than [2, K].
+    """
     try:
         with torch.no_grad():
             shape = str(list(net.eval()(torch.zeros(2, inputs.SIZE)).shape))
@@ -38,12 +54,15 @@ def check_outputs(net: nn.Module, outputs: int) -> None:
 
 
 class LeafModule(NetModule):
-    """Training of a net that gives the values of K continuations; its data have the `continuations` and `label_mean`.
+    """Training of a net that predicts the values of K continuations.
 
-    Logged: in training `loss`; in validation Huber losses (quadratic up to `huber_delta` pots, linear beyond) overall,
-    per continuation and per street with continuation; `huber_of_mean`, the loss of the best constant, the mean label;
-    `label_noise`, the loss that a perfect net would still be charged because labels are sampled (`loss_of_noise`);
-    R^2.
+    The data module must have `continuations` and `label_mean`. Training logs `loss`. Validation logs Huber losses
+    (quadratic up to `huber_delta` pots, linear beyond): overall, per continuation, and per street and continuation. It
+    also logs
+
+    - `huber_of_mean`, the loss of the best constant prediction, the mean label;
+    - `label_noise`, the loss of a perfect net, which is positive because labels are sampled (`loss_of_noise`);
+    - R^2, overall and per continuation.
     """
 
     def __init__(
@@ -54,10 +73,24 @@ class LeafModule(NetModule):
         scheduler: Callable[..., Any] | None = None,
         huber_delta: float = 1.0,
     ) -> None:
+        """Prepare the training.
+
+        Args:
+            net: maps features [n, 34] to values [n, K] in pots.
+            loss: mean loss, which training minimises.
+            optimizer: creates the optimiser of the parameters.
+            scheduler: creates the schedule of an optimiser; None for a constant rate.
+            huber_delta: threshold of the logged Huber losses, in pots.
+        """
         super().__init__(net, loss, optimizer, scheduler)
         self._delta, self.r2 = huber_delta, R2Score(multioutput="raw_values")
 
     def setup(self, stage: str) -> None:
+        """Read the continuations and the mean label from the data, and check the net before training.
+
+        Raises:
+            PokernetsError: the net does not have one output per continuation.
+        """
         data: Any = self.trainer.datamodule  # type: ignore[attr-defined]
         self._names = tuple(data.continuations)
         self.label_mean: Tensor
@@ -66,16 +99,18 @@ class LeafModule(NetModule):
             check_outputs(self.net, len(self._names))
 
     def forward(self, features: Tensor) -> Tensor:
+        """Predict values [n, K] in pots from features [n, 34]."""
         predicted: Tensor = self.net(features)
         return predicted
 
     def training_step(self, batch: LeafBatch, index: int) -> Tensor:
+        """Return the loss of a batch, with labels [n, K], and log it."""
         loss = self.loss(self(batch.features), batch.labels)
         self.log("train/loss", loss)
         return loss
 
     def validation_step(self, batch: LeafBatch, index: int) -> None:
-        """Log means over all batches, which Lightning weighs by their rows."""
+        """Log means over all batches; Lightning weights batches by their rows."""
         predicted = self(batch.features).float()
         labels, rows = batch.labels, len(batch.labels)
         losses = self._losses(predicted, labels)
@@ -94,10 +129,11 @@ class LeafModule(NetModule):
         self.r2.update(predicted, labels)
 
     def _losses(self, predicted: Tensor, labels: Tensor) -> Tensor:
-        """Huber losses [n, K]."""
+        """Return the Huber losses [n, K]."""
         return huber_loss(predicted, labels, delta=self._delta, reduction="none")
 
     def on_validation_epoch_end(self) -> None:
+        """Log R^2 over all validation rows."""
         r2 = self.r2.compute()
         self.r2.reset()
         self.log("validation/r2", r2.mean())

@@ -1,11 +1,11 @@
-"""The forward pass of leaf nets: numpy in, numpy out, no gradient.
+"""The forward pass of leaf nets: numpy arrays in, numpy arrays out, no gradient.
 
-Rows go through in chunks, so that the activations of a chunk stay in cache. On the CPU torch has one thread, since more
-wait for each other where others want the cores, and layers multiply in bfloat16 where the processor does (AVX-512
-BF16). That is 3.0 times as fast as float32 on a Zen 5 core (1.77 against 0.59 M rows/s). By turns it is 1.8 times as
-fast on a Zen 4 core, and 2.4 times on a busy Xeon with AMX. `make bench` measures it on the machine at hand. Values of
-the demo's net move by 0.0036 pots, root mean square, where labels have standard errors of 0.20 and its loss goes from
-0.06356 to 0.06358.
+Rows are processed in chunks, so that the activations of a chunk stay in the cache. On the CPU torch uses one thread,
+because several threads wait for each other when other processes use the cores. Layers multiply in bfloat16 where the
+processor supports it (AVX-512 BF16). That is 3.0 times as fast as float32 on a Zen 5 core (1.77 against 0.59 million
+rows per second). In alternating runs it is 1.8 times as fast on a Zen 4 core, and 2.4 times on a busy Xeon with AMX.
+`make bench` measures it on your machine. The values of the demo's net change by 0.0036 pots (root mean square). Its
+labels have standard errors of 0.20 pots, and its loss changes from 0.06356 to 0.06358.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -21,17 +21,25 @@ from poker.search.torch.device import ran_out, torch_device
 
 CHUNK_ROWS = 4096
 DEVICE_ROWS = 1 << 18
-"""A chunk on a device other than the CPU: 256 MiB for a layer of 256."""
+"""Rows of a chunk on a device other than the CPU; a layer of 256 units needs 256 MiB."""
 
 
 class LeafRunner:
-    """Forward pass of a leaf net, [n, 34] -> [n, K].
+    """The forward pass of a leaf net, from [n, 34] to [n, K].
 
-    On another `device` than cpu (cuda, or torch: as there, on the CPU) the net makes the
-    rows of whole grids itself, in float32.
+    Attributes:
+        num_continuations: number of continuations K.
     """
 
     def __init__(self, net: nn.Module, device: str = "cpu", *, bfloat16: bool = True) -> None:
+        """Move the net to a device.
+
+        Args:
+            net: the net.
+            device: `cpu`, `cuda`, or `torch`, which uses the code of `cuda` on the CPU. On `cuda` and `torch` the rows
+                of whole grids are computed on the device, in float32.
+            bfloat16: multiply in bfloat16 on CPUs that support it.
+        """
         self._device = torch_device(device)
         self._on_device = self._device.type == "cuda" or device == "torch"
         self._rows = DEVICE_ROWS if self._on_device else CHUNK_ROWS
@@ -51,7 +59,17 @@ class LeafRunner:
             torch.set_num_threads(threads)
 
     def values(self, features: NDArray[np.float32]) -> NDArray[np.float32]:
-        """features [n, 34] -> [n, K] in pots (`poker.depth_limit.inputs.TARGET`)."""
+        """Predict values.
+
+        Args:
+            features: float32 [n, 34] inputs.
+
+        Returns:
+            float32 [n, K] values in pots (`poker.depth_limit.inputs.TARGET`).
+
+        Raises:
+            ValueError: the features have another shape.
+        """
         if features.ndim != 2 or features.shape[1] != inputs.SIZE:
             raise ValueError(f"features have shape {features.shape}, the net takes [n, {inputs.SIZE}]")
         out = np.empty((len(features), self.num_continuations), dtype=np.float32)
@@ -62,8 +80,21 @@ class LeafRunner:
         return out
 
     def grid_values(self, grids: Sequence[tuple[inputs.GridParts, NDArray[np.float32]]]) -> list[NDArray[np.float32]]:
-        """Values [L, n * m, K] for each grid and the betting features [L, 6] of L leaves on its board; on a device the
-        rows of all are one batch, cut to chunks, smaller ones once memory has run out."""
+        """Predict the values of several grids of pairs.
+
+        On a device the rows of all grids form one batch, which is divided into chunks. If memory runs out, smaller
+        chunks are used.
+
+        Args:
+            grids: for each board its card features, n own by m opponent hands, and the betting features [L, 6] of L
+                leaves.
+
+        Returns:
+            For each grid float32 [L, n * m, K] values in pots.
+
+        Raises:
+            RuntimeError: the device fails, even with small chunks.
+        """
         if not grids:
             return []
         if not self._on_device:
@@ -82,7 +113,7 @@ class LeafRunner:
         return [rows.reshape(*shape, -1) for rows, shape in zip(values, shapes, strict=True)]
 
     def _chunks(self, grids: Sequence[tuple[inputs.GridParts, NDArray[np.float32]]]) -> Iterator[Tensor]:
-        """Rows [n, 34] of grid after grid, on the device."""
+        """Iterate over the rows [n, 34] of all grids, on the device."""
         waiting: list[Tensor] = []
         for parts, betting in grids:
             for piece in torch.split(encode_grid(parts, betting, self._device), self._rows):
@@ -94,7 +125,16 @@ class LeafRunner:
 
 
 def encode_grid(parts: inputs.GridParts, betting: NDArray[np.float32], device: torch.device) -> Tensor:
-    """[L * n * m, 34] on `device`, as `poker.depth_limit.inputs.grid_rows` gives for each of the L leaves."""
+    """Compute the inputs of a grid of pairs on a device.
+
+    Args:
+        parts: card features of n own and m opponent hands.
+        betting: float32 [L, 6] betting features of L leaves.
+        device: the device.
+
+    Returns:
+        float32 [L * n * m, 34] rows, as in `poker.depth_limit.inputs.grid_rows`.
+    """
     own, opp, pairs, texture, public = (torch.tensor(part, device=device) for part in (*parts, betting))
     rows = torch.empty((len(public), len(own), len(opp), inputs.SIZE), device=device)
     inputs.fill_cards(rows, own, opp, pairs, texture)

@@ -1,4 +1,4 @@
-"""Nets that predict a player's next action: [POKI]'s 19 inputs, and with memory of earlier hands.
+"""Nets that predict a player's next action, from the 19 inputs of [POKI] and optionally earlier hands.
 
-`nets.py` first; `inference.py` seats a trained net as a `Predictor` or an `OpponentModel`.
+Read `nets.py` first. `inference.py` wraps a trained net as a `Predictor` or an `OpponentModel`.
 """

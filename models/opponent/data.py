@@ -1,9 +1,9 @@
-"""Observed decisions as batches, split by time, with whatever inputs a net asks for: rows after the flop, or in
-no-limit all.
+"""Batches of observed decisions, split by time, with the inputs that a net needs.
 
-The first `1 - test_share` of the hands train, or the latest `train_share` of those, the others test: no hand and no
-later game of a player is on both sides.
-Inputs that describe a player's past use all earlier hands, those of the test part too, as a player at the table would.
+Limit data contain decisions after the flop, no-limit data all decisions. The first `1 - test_share` of the hands, or
+the latest `train_share` of those, are for training and the others for testing. No hand, and no later game of a player,
+is on both sides. Inputs that describe a player's past use all earlier hands, including earlier test hands, as a player
+at the table would.
 """
 
 from collections.abc import Callable, Collection
@@ -32,14 +32,34 @@ TEST_BATCH = 4096
 
 
 Base = Callable[[Inputs], NDArray[np.float32]]
-"""A base predictor, which reads nothing of a player's past: inputs to probabilities [n, C]."""
+"""A base predictor, which ignores a player's past: function from inputs to probabilities [n, C]."""
 
 
 class OpponentRows:
-    """All rows of an artifact in memory, and which of them train and test. `source` is the configuration that made
-    them."""
+    """All rows of an artifact in memory, and their split into training and test rows.
+
+    Attributes:
+        path: directory of the artifact.
+        fingerprint: hash of the artifact.
+        betting: `limit` or `nolimit`.
+        source: configuration that produced the rows.
+        first_street: first street whose decisions are predicted.
+        train_rows: int64 [n] rows to train on.
+        test_rows: int64 [n] rows to test on.
+    """
 
     def __init__(self, path: str, test_share: float, train_share: float = 1.0) -> None:
+        """Read the rows and split them.
+
+        Args:
+            path: directory of the artifact.
+            test_share: share of the hands to test on, the last ones.
+            train_share: share of the earlier hands to train on, the latest ones.
+
+        Raises:
+            PokernetsError: a share is not in (0, 1], or there are too few hands.
+            ArtifactError: the artifact is missing or damaged.
+        """
         for name, share in (("test_share", test_share), ("train_share", train_share)):
             if not 0 < share <= 1:
                 raise PokernetsError(f"{name} must be above 0 and at most 1, it is {share}")
@@ -49,7 +69,7 @@ class OpponentRows:
         """`limit` or `nolimit`."""
         self.classes = NUM_CLASSES if self.betting == LIMIT else RAISE_CLASS + NUM_SIZES
         self.first_street = 1 if self.betting == LIMIT else 0
-        """The first round that is learned."""
+        """First street whose decisions are predicted."""
         self.source = {name: value for name, value in artifact.config.items() if name not in STAMP}
         self.columns: dict[str, NDArray[Any]] = {name: np.array(artifact.arrays[name]) for name in COLUMNS}
         self.names: list[str] = artifact.arrays["names"].tolist()
@@ -66,28 +86,38 @@ class OpponentRows:
         self.trained_names = [self.names[player] for player in np.unique(self.columns["player"][self.in_training])]
 
     def first_hand(self, test_share: float) -> int:
-        """The first of the last `test_share` of the hands."""
+        """Return the number of the first hand among the last `test_share` of the hands."""
         return int((1 - test_share) * (int(self.columns["hand"].max()) + 1))
 
     @property
     def contexts(self) -> NDArray[np.int64]:
-        """[n] context of each row, one of twelve."""
+        """int64 [n] context of each row, one of twelve."""
         return history.contexts(self.columns["street"], self.columns["bets"])
 
     def class_shares(self) -> NDArray[np.float32]:
-        """[C] how often each action was taken in the training part: the best constant prediction."""
+        """Return the frequency [C] of each action in the training part, which is the best constant prediction."""
         counts = np.bincount(self.columns["action"][self.train_rows], minlength=self.classes)
         shares: NDArray[np.float32] = (counts / counts.sum()).astype(np.float32)
         return shares
 
     def population_table(self) -> NDArray[np.float64]:
-        """[12, 3] class frequencies in the training part."""
+        """Return the frequencies [12, 3] of action classes by context in the training part."""
         return history.population_table(self.contexts[self.in_training], self.columns["action"][self.in_training])
 
     def inputs(self, needs: Collection[str], base: Base | None, table: NDArray[np.float64] | None = None) -> Inputs:
-        """Inputs of all rows that `needs` names; `past` takes a base predictor.
+        """Compute the inputs of all rows.
 
-        In rounds that are not learned the population's `table` stands in for the base; None: that of the training part.
+        Args:
+            needs: names of the inputs besides the 19; `past` requires a base predictor.
+            base: a predictor without memory.
+            table: [12, 3] frequencies by context, used instead of the base in rounds that are not predicted; None for
+                the frequencies of the training part.
+
+        Returns:
+            Inputs of all n rows.
+
+        Raises:
+            PokernetsError: `past` is needed but there is no base predictor.
         """
         rows = len(self.columns["action"])
         nothing = np.zeros((rows, 0), dtype=np.float32)
@@ -106,16 +136,20 @@ class OpponentRows:
 
 
 class OpponentData(lightning.LightningDataModule):
-    """Batches of all rows, with the inputs that the net of the training needs.
+    """The data module of opponent nets: batches of all rows with the inputs that the net needs.
 
     Args:
-        path: rows as `job=opponent_actions` writes them.
-        test_share: share of the hands that are not trained on, the last.
-        train_share: share of the hands before those that are trained on, the latest.
-        batch_rows: rows of a batch.
-        seed: of their order.
-        base: exported net without memory, for nets that know players by how they deviate from it.
+        path: rows written by `job=opponent_actions`.
+        test_share: share of the hands to test on, the last ones.
+        train_share: share of the earlier hands to train on, the latest ones.
+        batch_rows: rows per batch.
+        seed: seed of the order of the rows.
+        base: exported net without memory, for nets that describe players by their deviation from it.
         architectures: dotted names of classes outside `models` that `base` may have.
+
+    Raises:
+        PokernetsError: a setting is out of range, or there are too few hands.
+        ArtifactError: an artifact is missing or damaged.
     """
 
     def __init__(
@@ -128,6 +162,11 @@ class OpponentData(lightning.LightningDataModule):
         base: str | None = None,
         architectures: Collection[str] = (),
     ) -> None:
+        """Read the rows and split them.
+
+        Raises:
+            PokernetsError: a setting is out of range, or there are too few hands.
+        """
         super().__init__()
         shares = {"test_share": test_share, "train_share": train_share}
         self.config: dict[str, Any] = {**shares, "batch_rows": batch_rows, "seed": seed}
@@ -145,12 +184,17 @@ class OpponentData(lightning.LightningDataModule):
         self._needs: tuple[str, ...] | None = None
 
     def setup(self, stage: str) -> None:
+        """Compute the inputs that the net of the trainer needs."""
         assert self.trainer is not None
         net: Any = self.trainer.lightning_module.net
         self.prepare(net.needs)
 
     def prepare(self, needs: Collection[str]) -> None:
-        """Compute the inputs that a net needs, once."""
+        """Compute the inputs that a net needs, once.
+
+        Args:
+            needs: names of the inputs besides the 19.
+        """
         if tuple(needs) == self._needs:
             return
         self._needs = tuple(needs)
@@ -158,13 +202,19 @@ class OpponentData(lightning.LightningDataModule):
         self.tensors = batch_of(self.rows.inputs(needs, base), self.rows.columns["action"].astype(np.int64))
 
     def train_dataloader(self) -> ShuffledLoader[OpponentBatch]:
+        """Return the shuffled training batches of the current epoch."""
         return ShuffledLoader(self, self.shuffle, self.shuffle.batches_per_pass, partial(map, self._take))
 
     def val_dataloader(self) -> OrderedLoader[OpponentBatch]:
+        """Return the test batches."""
         return OrderedLoader(self.rows.test_rows, TEST_BATCH, self._take, Position.of(self))
 
     def ordered(self, rows: NDArray[np.int64]) -> OrderedLoader[OpponentBatch]:
-        """Batches of `rows`, one after the other, in this process."""
+        """Return batches of the given rows in order, in this process.
+
+        Args:
+            rows: int64 [n] rows.
+        """
         return OrderedLoader(rows, TEST_BATCH, self._take, Position())
 
     def _take(self, rows: NDArray[np.int64]) -> OpponentBatch:

@@ -1,4 +1,4 @@
-"""The export of a trained opponent net."""
+"""Export of a trained opponent net."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -15,15 +15,19 @@ from poker.opponents.inputs.history import by_class
 
 
 class OpponentNetExport(Export):
-    """Writes an opponent net with the record of its training; one that knows players by their past also says what it
-    weighs beside their counts."""
+    """The callback that writes an opponent net with the record of its training.
+
+    For a net that uses a player's past it also stores how to weight the net against the player's own counts.
+    """
 
     kind = OPPONENT_NET
 
     def stamp(self, data: Any) -> Mapping[str, Any]:
+        """Return the hashes of the inputs."""
         return STAMP
 
     def counts(self, trainer: lightning.Trainer, module: OpponentModule, metrics: dict[str, float]) -> dict[str, Any]:
+        """Return the numbers of rows, the test metrics and the record of the training."""
         data: Any = trainer.datamodule  # type: ignore[attr-defined]
         rows = data.rows
         counts = {"train_rows": len(rows.train_rows), "test": {"rows": len(rows.test_rows), **metrics}}

@@ -1,6 +1,6 @@
 """Trained opponent nets, and a `Predictor` for one decision at a time.
 
-Torch, which takes seconds to import, is imported when a net is loaded.
+Torch takes seconds to import, so it is imported when a net is loaded.
 """
 
 from collections.abc import Collection, Sequence
@@ -29,21 +29,29 @@ if TYPE_CHECKING:
 
 OPPONENT_NET = "opponent_net"
 POPULATION = "population_table"
-"""Count in a net's manifest: class frequencies of the players it was trained on, in the twelve contexts."""
+"""Manifest key: class frequencies in the twelve contexts, over the players that the net was trained on."""
 PLAYERS = "players"
-"""Count in a net's manifest: the names of the players it was trained on."""
+"""Manifest key: names of the players that the net was trained on."""
 BETTING = "betting"
-"""Count in a net's manifest: `limit` or `nolimit`, whose actions it predicts."""
+"""Manifest key: `limit` or `nolimit`, the betting that the net predicts."""
 SHARES = "shares_of_weights"
-"""Count in the manifest of a net that knows players by their past: shares of players by what the net weighs beside
-their counts (`poker.opponents.inputs.frequencies`)."""
+"""Manifest key of a net that uses a player's past: share of the players for whom each weight of the net against their
+counts fits best (`poker.opponents.inputs.frequencies`)."""
 _REMEMBERED = 2000
-"""Decisions that are not encoded again, 14 KB each where they are asked for on 48 boards."""
+"""Number of cached encoded decisions; each takes 14 KB with 48 boards."""
 STAMP = {"feature_hash": limit.HASH, "history_hash": history.HISTORY_HASH}
 
 
 def load_opponent_net(path: str | Path, architectures: Collection[str] = ()) -> "ActionNet":
-    """The exported net at `path`, in evaluation mode; `architectures` as for `load_net`."""
+    """Load an exported net in evaluation mode.
+
+    Args:
+        path: directory of the artifact.
+        architectures: dotted names of classes outside `models` that it may have.
+
+    Raises:
+        ArtifactError: the artifact is missing or damaged, or is not a net that predicts actions.
+    """
     from models.opponent.nets import ActionNet  # noqa: PLC0415 (torch)
     from models.training.export import load_net  # noqa: PLC0415 (torch)
 
@@ -55,20 +63,31 @@ def load_opponent_net(path: str | Path, architectures: Collection[str] = ()) -> 
 
 @refuses_by_name(OPPONENT_NET)
 def _population(path: str | Path) -> NDArray[np.float64]:
-    """The population's table [12, 3] of the net at `path`."""
+    """Return the population's table [12, 3] of the net at `path`."""
     counts = open_artifact(path, OPPONENT_NET, config=STAMP).counts
     return np.array(counts[POPULATION], dtype=np.float64).reshape(NUM_CONTEXTS, NUM_CLASSES)
 
 
 class OpponentNet:
-    """A `poker.opponents.model.Predictor` by the net at `path`: `base` is the one that its player inputs rest on,
-    `architectures` the classes outside `models` that these may have.
+    """A `poker.opponents.model.Predictor` with a trained net.
 
-    Before the flop the population's table predicts in limit, where the net was not trained on it. Learns from every
-    observed action; the hand so far is read off the betting, so observation may begin anywhere in a hand.
+    In limit games the net predicts decisions after the flop, and before the flop the population's table is used. The
+    predictor learns from every observed action. It reads the hand so far from the betting, so observation may begin
+    anywhere in a hand.
     """
 
     def __init__(self, path: str | Path, base: str | Path | None = None, architectures: Collection[str] = ()) -> None:
+        """Load the net.
+
+        Args:
+            path: directory of the net.
+            base: the net that its player inputs are based on, if it uses a player's past.
+            architectures: dotted names of classes outside `models` that the nets may have.
+
+        Raises:
+            PokernetsError: the net uses a player's past, but there is no base.
+            ArtifactError: an artifact is missing or damaged.
+        """
         self._net = load_opponent_net(path, architectures)
         self._base = None if base is None else load_opponent_net(base, architectures)
         if self._base is None and "past" in self._net.needs:
@@ -79,6 +98,17 @@ class OpponentNet:
         self._seen = lru_cache(_REMEMBERED)(self._encoded)
 
     def probs(self, context: Context) -> NDArray[np.float64]:
+        """Predict the next action.
+
+        Args:
+            context: the decision.
+
+        Returns:
+            float64 [C] probabilities of the action classes, or [B, C] with several boards.
+
+        Raises:
+            PokernetsError: the net is for another kind of betting.
+        """
         if context.betting is None or not self._covers(context):
             return np.asarray(self._table[context.index])
         inputs, expected = self._seen(context)
@@ -90,6 +120,12 @@ class OpponentNet:
         return probs if len(probs) > 1 else np.asarray(probs[0])
 
     def update(self, context: Context, action_class: int) -> None:
+        """Learn from an observed action.
+
+        Args:
+            context: the decision.
+            action_class: class of the action that was taken.
+        """
         if self._base is None or context.betting is None:
             return
         inputs, expected = self._seen(context)
@@ -97,24 +133,27 @@ class OpponentNet:
         self._remembered(context.player).observe(context.index, cells, expected[0], min(action_class, RAISE_CLASS))
 
     def forget(self) -> None:
+        """Forget everything about players."""
         self._memory.clear()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "OpponentNet":
-        """Another with the same nets, and a memory of its own."""
+        """Return a copy with the same nets and its own memory of players."""
         other = copy(self)
         other._memory = {player: memory.copy() for player, memory in self._memory.items()}
         return other
 
     def _covers(self, context: Context) -> bool:
-        """Whether the nets were trained on rounds like this."""
+        """Return whether the nets were trained on rounds like this."""
         return context.street > 0 or self._betting != LIMIT
 
     def _remembered(self, player: str) -> history.PlayerMemory:
         return self._memory.setdefault(player, history.PlayerMemory(self._table))
 
     def _encoded(self, context: Context) -> tuple[Inputs, Singles]:
-        """Inputs [B, ...] on the boards of `context`, without the past, and the base probabilities [B, 3]: the same
-        whatever was learned, so that copies share what is cached."""
+        """Return inputs [B, ...] without the past and base probabilities [B, 3] on the boards of `context`.
+
+        They do not depend on what was learned, so copies share the cache.
+        """
         betting = context.betting
         assert betting is not None
         if betting.rules.betting != self._betting:
@@ -132,12 +171,23 @@ class OpponentNet:
 
 
 class NetPrior(Prior):
-    """A prior for no-limit: the net at `path`, which knows players by their past, on `base`.
+    """A prior for no-limit games: a net that uses a player's past.
 
-    What it weighs beside a player's counts was learned with the net.
+    The weights of the prior against a player's counts were learned with the net.
     """
 
     def __init__(self, path: str | Path, base: str | Path, architectures: Collection[str] = ()) -> None:
+        """Load the net.
+
+        Args:
+            path: directory of the net.
+            base: the net that its player inputs are based on.
+            architectures: dotted names of classes outside `models` that the nets may have.
+
+        Raises:
+            PokernetsError: the net is for limit games.
+            ArtifactError: an artifact is missing or damaged.
+        """
         artifact = open_artifact(path, OPPONENT_NET, config=STAMP)
         if artifact.counts.get(BETTING) != NOLIMIT:
             raise PokernetsError(f"the prior {path} is a net for limit games: train one on no-limit hands")
@@ -146,7 +196,7 @@ class NetPrior(Prior):
 
 
 def _inputs(betting: Betting, boards: Sequence[Board]) -> Inputs:
-    """Inputs [B, ...] of the player to act on each board, without the past; seats stand for players."""
+    """Return the inputs [B, ...] of the player to act on each board, without the past; seats represent players."""
     rows = [
         (actor, past.street, sized_class(past, action), limit.bets_to_call(past))
         for past, actor, action in betting.turns()

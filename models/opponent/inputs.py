@@ -11,9 +11,12 @@ INPUT_SIZES = {"features": limit.SIZE, "hand": history.HAND_SIZE, "past": histor
 
 
 class Inputs(NamedTuple):
-    """Inputs of n rows: features [n, 19], hand [n, 52], past [n, 84].
+    """Inputs of n rows; inputs that a net does not read may have no columns.
 
-    Inputs that a net does not read may have no columns.
+    Attributes:
+        features: float32 [n, 19] the inputs of [POKI].
+        hand: float32 [n, 52] the hand so far.
+        past: float32 [n, 84] the player's earlier hands.
     """
 
     features: NDArray[np.float32]
@@ -21,4 +24,9 @@ class Inputs(NamedTuple):
     past: NDArray[np.float32]
 
     def take(self, rows: NDArray[np.int64]) -> "Inputs":
+        """Return some of the rows.
+
+        Args:
+            rows: int64 [m] row numbers.
+        """
         return Inputs._make(column[rows] for column in self)

@@ -1,4 +1,7 @@
-"""Nets that predict fold, check/call or bet/raise: a new one is a subclass of `ActionNet` and a file in `conf/net`."""
+"""Nets that predict fold, check/call or bet/raise.
+
+A new net is a subclass of `ActionNet` and a file in `conf/net`.
+"""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
@@ -16,7 +19,14 @@ CLASSES = 3
 
 
 class OpponentBatch(NamedTuple):
-    """`Inputs` of n rows, classes [n]."""
+    """A batch of n decisions: the `Inputs` and the observed actions.
+
+    Attributes:
+        features: float32 [n, 19] the inputs of [POKI].
+        hand: float32 [n, 52] the hand so far.
+        past: float32 [n, 84] the player's earlier hands.
+        action: int64 [n] class of the observed action.
+    """
 
     features: Tensor
     hand: Tensor
@@ -25,23 +35,37 @@ class OpponentBatch(NamedTuple):
 
 
 def batch_of(inputs: Inputs, action: NDArray[np.int64]) -> OpponentBatch:
+    """Convert arrays to a batch of tensors.
+
+    Args:
+        inputs: inputs of n rows.
+        action: int64 [n] classes of the observed actions.
+    """
     return OpponentBatch(*(torch.from_numpy(np.ascontiguousarray(column)) for column in (*inputs, action)))
 
 
 class ActionNet(nn.Module):
-    """Takes an `OpponentBatch` and gives log-probabilities [n, C] up to a constant; C is 3, in no-limit 9.
+    """The base of nets that map an `OpponentBatch` to logits [n, C]; C is 3, or 9 in no-limit games.
 
-    `needs` says which inputs beside the 19 it reads.
+    Attributes:
+        needs: names of the inputs that it reads besides the 19.
     """
 
     needs: tuple[str, ...] = ()
 
     def member_logits(self, batch: OpponentBatch) -> Iterable[Tensor]:
-        """Logits [n, C] of each member of an ensemble, whose losses are averaged in training."""
+        """Return the logits [n, C] of each member of an ensemble; training averages their losses."""
         return [self(batch)]
 
     def probs(self, inputs: Inputs) -> Singles:
-        """Probabilities [n, C]."""
+        """Predict probabilities.
+
+        Args:
+            inputs: inputs of n rows.
+
+        Returns:
+            float32 [n, C] probabilities.
+        """
         with torch.inference_mode():
             batch = batch_of(inputs, np.zeros(len(inputs.features), dtype=np.int64))
             probs: Singles = self(batch).softmax(dim=1).numpy()
@@ -49,9 +73,16 @@ class ActionNet(nn.Module):
 
 
 class SmallNet(ActionNet):
-    """The net of [POKI] section 6: 19 inputs, four hidden units, three outputs, all connected, logistic units."""
+    """The net of [POKI] section 6: 19 inputs, four hidden units and three outputs, fully connected, logistic units."""
 
     def __init__(self, hidden: int = 4, seed: int = 0, classes: int = CLASSES) -> None:
+        """Draw the initial weights.
+
+        Args:
+            hidden: number of hidden units.
+            seed: seed of the weights.
+            classes: number of outputs C.
+        """
         super().__init__()
         generator = torch.Generator().manual_seed(seed)
         self.first = nn.Linear(INPUT_SIZES["features"], hidden)
@@ -61,14 +92,15 @@ class SmallNet(ActionNet):
                 parameter.uniform_(-0.3, 0.3, generator=generator)
 
     def forward(self, batch: OpponentBatch) -> Tensor:
+        """Return the logits [n, C] of a batch."""
         logits: Tensor = self.second(torch.sigmoid(self.first(batch.features)))
         return logits
 
 
 class WideNet(ActionNet):
-    """Perceptrons on the 19 inputs and, for `inputs: [hand]` and `[hand, past]`, on the hand and the player so far.
+    """An ensemble of perceptrons on the 19 inputs and optionally the hand so far and the player's past.
 
-    `members`, alike but for their start, are trained side by side; their probabilities are averaged.
+    Members differ only in their initial weights. They are trained side by side, and their probabilities are averaged.
     """
 
     def __init__(
@@ -80,6 +112,16 @@ class WideNet(ActionNet):
         seed: int = 0,
         classes: int = CLASSES,
     ) -> None:
+        """Draw the initial weights.
+
+        Args:
+            hidden: sizes of the hidden layers.
+            inputs: inputs besides the 19: none, `[hand]` or `[hand, past]`.
+            dropout: probability of dropping a hidden unit in training.
+            members: number of members.
+            seed: seed of the weights.
+            classes: number of outputs C.
+        """
         super().__init__()
         self.needs = tuple(inputs)
         size = sum(INPUT_SIZES[name] for name in ("features", *inputs))
@@ -87,7 +129,7 @@ class WideNet(ActionNet):
         self.dropout = nn.Dropout(dropout)
 
     def member_logits(self, batch: OpponentBatch) -> Iterator[Tensor]:
-        """Logits [n, C] of every member."""
+        """Iterate over the logits [n, C] of every member."""
         inputs = torch.cat([batch.features, *(getattr(batch, name) for name in self.needs)], dim=1)
         for member in self.members:
             assert isinstance(member, Mlp)
@@ -98,5 +140,6 @@ class WideNet(ActionNet):
             yield last(x)
 
     def forward(self, batch: OpponentBatch) -> Tensor:
+        """Return the log of the mean probabilities [n, C] of all members."""
         probs = torch.stack([logits.softmax(dim=1) for logits in self.member_logits(batch)]).mean(dim=0)
         return probs.log()

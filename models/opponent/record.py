@@ -1,7 +1,7 @@
-"""Record of an opponent net's training, from its manifest: which hands, whose, and on which base.
+"""The training record of an opponent net, from its manifest: hands, players and base net.
 
-It matches nets with rows: a net is measured on hands that it has not learned from, and on players by whether it has met
-them.
+The record shows whether a net may be measured on rows. The rows must be hands that it has not learned from, and players
+are divided into those in its training hands and others.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,11 +17,11 @@ from models.opponent.inference import BETTING, OPPONENT_NET, PLAYERS, POPULATION
 from poker.store.artifacts import MismatchedArtifactError, open_artifact, refuses_by_name
 
 TRAINED = "trained"
-"""Count in a net's manifest: `first` and `last` time of the hands it learned from, and the `source` of the rows."""
+"""Manifest key: `first` and `last` time of the training hands, and the `source` of the rows."""
 
 
 def training_counts(rows: OpponentRows) -> dict[str, Any]:
-    """Manifest counts of a net that learns from `rows`."""
+    """Return the manifest entries that describe a training on `rows`."""
     times = rows.columns["time"][rows.in_training]
     trained = {"first": int(times.min()), "last": int(times.max()), "source": rows.source}
     players = {POPULATION: rows.population_table().tolist(), PLAYERS: rows.trained_names}
@@ -30,8 +30,21 @@ def training_counts(rows: OpponentRows) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class NetRecord:
-    """The record of a net called `name` here; `rows` and `base` are fingerprints, `table` [12, 3] the population's,
-    `weights` the shares of what a net that knows players by their past weighs beside their counts."""
+    """The training record of one net.
+
+    Attributes:
+        name: name of the net in this comparison.
+        fingerprint: hash of the net.
+        rows: fingerprint of the rows that it was trained on.
+        test_share: share of the hands that it was not trained on.
+        first: time of its first training hand.
+        last: time of its last training hand.
+        source: configuration that produced the rows.
+        base: fingerprint of its base net, or None.
+        table: [12, 3] action frequencies of the population by context.
+        players: names of the players in its training hands.
+        weights: [W] share of the players for whom each weight of the net against their counts fits best.
+    """
 
     name: str
     fingerprint: str
@@ -48,6 +61,16 @@ class NetRecord:
     @classmethod
     @refuses_by_name(OPPONENT_NET)
     def read(cls, path: str | Path, name: str) -> "NetRecord":
+        """Read the record of a net.
+
+        Args:
+            path: directory of the net.
+            name: name of the net in this comparison.
+
+        Raises:
+            MismatchedArtifactError: the manifest has no training record.
+            ArtifactError: the artifact is missing or damaged.
+        """
         net = open_artifact(path, OPPONENT_NET, config=STAMP)
         if TRAINED not in net.counts or PLAYERS not in net.counts:
             raise MismatchedArtifactError(
@@ -69,12 +92,23 @@ class NetRecord:
         )
 
     def has_met(self, names: Sequence[str]) -> NDArray[np.bool_]:
-        """[players] whether the net was trained on hands of theirs."""
+        """Return whether the net was trained on hands of each player.
+
+        Args:
+            names: names of the players.
+
+        Returns:
+            bool [players].
+        """
         players = set(self.players)
         return np.array([name in players for name in names], dtype=bool)
 
     def check_unseen(self, rows: OpponentRows) -> None:
-        """Raises MismatchedArtifactError if the net may have learned from the hands that `rows` test."""
+        """Check that the net has not learned from the test hands of `rows`.
+
+        Raises:
+            MismatchedArtifactError: it may have learned from them.
+        """
         if rows.fingerprint == self.rows:
             if rows.first_test_hand < rows.first_hand(self.test_share):
                 raise MismatchedArtifactError(
@@ -84,7 +118,7 @@ class NetRecord:
             return
         dealt = [source.get("seed") for source in (self.source, rows.source) if source.get("source") == "self_play"]
         if len(set(dealt)) > 1:
-            return  # cards of two seeds
+            return  # different seeds deal different cards
         times = rows.columns["time"]
         tested = rows.test_rows[(self.first <= times[rows.test_rows]) & (times[rows.test_rows] <= self.last)]
         shared = int(self.has_met(rows.names)[rows.columns["player"][tested]].sum())
@@ -99,7 +133,11 @@ class NetRecord:
 
 
 def check_together(nets: Sequence[NetRecord]) -> None:
-    """Raises MismatchedArtifactError unless all learned from the same hands, so that they stand on one population."""
+    """Check that all nets learned from the same hands, so that they share one population.
+
+    Raises:
+        MismatchedArtifactError: two nets learned from different hands.
+    """
     for one in nets[1:]:
         if (one.rows, one.test_share, one.first) != (nets[0].rows, nets[0].test_share, nets[0].first):
             raise MismatchedArtifactError(
@@ -109,7 +147,11 @@ def check_together(nets: Sequence[NetRecord]) -> None:
 
 
 def check_base(base: NetRecord, nets: Sequence[NetRecord]) -> None:
-    """Raises MismatchedArtifactError unless the player inputs of `nets` rest on `base`."""
+    """Check that the player inputs of `nets` are based on `base`.
+
+    Raises:
+        MismatchedArtifactError: a net has another base.
+    """
     for one in nets:
         if one.base != base.fingerprint:
             raise MismatchedArtifactError(

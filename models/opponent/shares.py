@@ -1,4 +1,4 @@
-"""How much a net weighs beside a player's own counts, for each share of the players."""
+"""The weight of a net against a player's own counts, and the share of players for whom each weight fits best."""
 
 from collections import defaultdict
 
@@ -14,12 +14,20 @@ from poker.opponents.model import RAISE_CLASS
 STEPS = 100
 """Steps of expectation maximisation."""
 EARLY = 250
-"""Hands of a player from which it is learned what a net weighs beside counts."""
+"""Number of first hands of each player from which the weights are learned."""
 
 
 def with_counts(prior: Reals, rows: OpponentRows, seen: NDArray[np.int64]) -> tuple[Floats, Floats]:
-    """Probabilities [n, W, 3] of `prior` [n, 3] and the player's earlier actions in the spot together, for each weight
-    of the prior, and log-likelihoods [n, W] of the actions that were taken."""
+    """Combine a prior with the player's earlier actions in the same spot, for each weight of the prior.
+
+    Args:
+        prior: [n, 3] predictions of the net.
+        rows: the observed decisions.
+        seen: int64 [n] rows in order.
+
+    Returns:
+        Probabilities [n, W, 3] for each weight, and log-likelihoods [n, W] of the observed actions.
+    """
     player, action, spot = (rows.columns[name][seen].tolist() for name in ("player", "action", "spot"))
     counts: defaultdict[tuple[int, int], Floats] = defaultdict(lambda: np.zeros(CLASSES))
     probs, likely = np.empty((len(seen), len(WEIGHTS), CLASSES)), np.empty((len(seen), len(WEIGHTS)))
@@ -32,8 +40,18 @@ def with_counts(prior: Reals, rows: OpponentRows, seen: NDArray[np.int64]) -> tu
 
 
 def shares_of_weights(prior: Reals, rows: OpponentRows, seen: NDArray[np.int64]) -> Floats:
-    """Learn for which share of players each of `WEIGHTS` [W] suits `prior` [n, 3] best, by expectation maximisation
-    over their first hands in the rows `seen` [n], where a prior matters."""
+    """Learn the share of players for whom each weight fits best, by expectation maximisation.
+
+    Only the first hands of each player are used, because a prior matters there.
+
+    Args:
+        prior: [n, 3] predictions of the net.
+        rows: the observed decisions.
+        seen: int64 [n] rows in order.
+
+    Returns:
+        float64 [W] share of the players for each of `WEIGHTS`.
+    """
     early = hands_before(rows.columns["player"], rows.columns["hand"])[seen] < EARLY
     _, likely = with_counts(prior, rows, seen)
     explained = np.zeros((len(rows.names), len(WEIGHTS)))
@@ -45,7 +63,15 @@ def shares_of_weights(prior: Reals, rows: OpponentRows, seen: NDArray[np.int64])
 
 
 def hands_before(player: NDArray[np.int32], hand: NDArray[np.int32]) -> NDArray[np.int64]:
-    """Count the hands [n] in which the player of each row was seen before the hand of the row."""
+    """Count the earlier hands of the player of each row.
+
+    Args:
+        player: int32 [n] player of each row.
+        hand: int32 [n] hand of each row.
+
+    Returns:
+        int64 [n] number of hands in which the player was seen before.
+    """
     order = np.lexsort((hand, player))
     ordered, dealt = player[order], hand[order]
     starts = np.concatenate([[True], ordered[1:] != ordered[:-1]])

@@ -1,4 +1,4 @@
-"""`evaluate=opponent_table`: all predictors of actions beside each other, on the same decisions."""
+"""`evaluate=opponent_table`: compare all predictors of actions on the same decisions."""
 
 import math
 from collections.abc import Collection, Mapping, Sequence
@@ -32,7 +32,12 @@ RESAMPLES = 1000
 
 
 class TrainedNet(NamedTuple):
-    """A net and the record of its training."""
+    """A net and the record of its training.
+
+    Attributes:
+        net: the net.
+        record: its training record.
+    """
 
     net: ActionNet
     record: NetRecord
@@ -51,14 +56,30 @@ def run(
     architectures: Collection[str],
     out: str,
 ) -> dict[str, float]:
-    """Measure every predictor on the last `test_share` of the hands of `data`; the report goes to `out`. None: the
-    part that the nets kept for tests if they learned from these rows, else all.
+    """Measure every predictor on the last hands of a data set and write a report.
 
-    `statistics` learn on line through the hands before and on through the test part; `nets` are paths, `base` is
-    that of the net on which the player inputs rest; `counted` name nets that are the prior of each player's counts in
-    a spot, with the weight of their training. A net that may have learned from the test part is refused
-    (`models.opponent.record`). Raises of all sizes are one class. Log-loss intervals resample hands; differences are
-    to the predictor `reference`; players named in `apart` are measured apart.
+    Statistics learn online from the earlier hands and during the test part. Raises of all sizes are one class. Log-loss
+    intervals resample hands.
+
+    Args:
+        data: directory of the rows.
+        test_share: share of the hands to test on, the last ones. None uses the test part of the nets if they learned
+            from these rows, else all hands.
+        statistics: predictors without training, by name.
+        nets: paths of nets by name.
+        base: path of the net that player inputs are based on.
+        counted: names of nets to use as a prior of each player's counts, with the weights of their training.
+        reference: predictor from which differences are computed.
+        apart: names of players to report separately.
+        architectures: dotted names of classes outside `models` that nets may have.
+        out: directory of the report.
+
+    Returns:
+        Log-loss of each predictor on all test decisions.
+
+    Raises:
+        MismatchedArtifactError: a net may have learned from the test part, or the nets do not fit together.
+        ArtifactError: an artifact is missing or damaged.
     """
     rows, measured, every = _measured(nets, base, data, test_share, architectures)
     inputs = every.take(rows.test_rows)
@@ -88,7 +109,7 @@ def run(
 def _measured(
     nets: Mapping[str, str], base: str, data: str, test_share: float | None, architectures: Collection[str]
 ) -> tuple[OpponentRows, dict[str, TrainedNet], Inputs]:
-    """Read the rows at `data`, from whose test part no net has learned, the nets, and the inputs of all rows."""
+    """Read the rows at `data`, whose test part no net has learned from, the nets, and the inputs of all rows."""
     records = {name: NetRecord.read(path, name) for name, path in nets.items()}
     check_together(list(records.values()))
     loaded = {name: load_opponent_net(path, architectures) for name, path in nets.items()}
@@ -111,7 +132,7 @@ def _measured(
 
 
 def _walk(predictor: Predictor, rows: OpponentRows) -> Floats:
-    """Probabilities [test rows, 3] of a predictor that learns from all rows in turn, each after its prediction."""
+    """Return probabilities [test rows, 3] of a predictor that learns from each row after it has predicted it."""
     keys = (rows.columns[name].tolist() for name in ("player", "street", "bets", "action"))
     spots = zip(*(part.tolist() for part in np.unravel_index(rows.columns["spot"], SPOTS)), strict=True)
     tested, predicted = set(rows.test_rows.tolist()), []
@@ -120,14 +141,16 @@ def _walk(predictor: Predictor, rows: OpponentRows) -> Floats:
         context = Context(rows.names[player], street, bets, spot=spot)
         if row in tested:
             predicted.append(predictor.probs(context))
-        if street >= rows.first_street:  # as that of every row in the test part
+        if street >= rows.first_street:  # like every row in the test part
             predictor.update(context, min(action, RAISE_CLASS))
     return np.array(predicted, dtype=np.float64)
 
 
 def _counted(trained: TrainedNet, rows: OpponentRows, every: Inputs) -> Floats:
-    """Probabilities [test rows, 3] of a net and each player's counts together; the weights start from those of the
-    net's training and follow the player's past."""
+    """Return probabilities [test rows, 3] of a net combined with each player's counts.
+
+    The weights start from the net's training and are updated by the player's past.
+    """
     seen = np.concatenate([rows.train_rows, rows.test_rows])
     player = rows.columns["player"][seen].astype(np.int64)
     probs, likely = with_counts(_predict(trained.net, every.take(seen)), rows, seen)
@@ -141,7 +164,7 @@ def _counted(trained: TrainedNet, rows: OpponentRows, every: Inputs) -> Floats:
 
 
 def _predict(net: ActionNet, inputs: Inputs) -> Floats:
-    """Probabilities [n, 3] for the inputs of n rows."""
+    """Return probabilities [n, 3] for the inputs of n rows."""
     return by_class(net.probs(inputs)).astype(np.float64)
 
 
@@ -151,7 +174,16 @@ def _losses(probs: Floats, action: NDArray[np.int64]) -> Floats:
 
 
 def bootstrap(values: Floats, groups: NDArray[np.int64], seed: int = 0) -> tuple[float, float]:
-    """95% interval of the mean of `values` [n] when whole groups are drawn with replacement."""
+    """Compute the 95% interval of a mean by resampling groups.
+
+    Args:
+        values: float64 [n] values.
+        groups: int64 [n] group of each value; whole groups are drawn with replacement.
+        seed: seed of the draws.
+
+    Returns:
+        Lower and upper bound.
+    """
     _, index = np.unique(groups, return_inverse=True)
     sums, sizes = np.bincount(index, weights=values), np.bincount(index).astype(np.float64)
     generator, means = np.random.default_rng(seed), []
@@ -169,7 +201,7 @@ def _scores(
     reference: str,
     apart: Sequence[str],
 ) -> dict[str, Any]:
-    """Scores of each predictor by part of the test rows; `met` [players] are those whom a net has met."""
+    """Return the scores of each predictor by part of the test rows; `met` [players] marks players known to a net."""
     columns, test = rows.columns, rows.test_rows
     action, hands = np.minimum(columns["action"][test], RAISE_CLASS).astype(np.int64), columns["hand"][test]
     street, player = columns["street"][test], columns["player"][test]
@@ -194,7 +226,7 @@ def _scores(
 
 
 def _sections(record: Mapping[str, Any], out: str) -> list[Section]:
-    """Sections of the report; the console has only the columns for which eighty characters leave room."""
+    """Return the sections of the report; the console omits columns that do not fit into eighty characters."""
     rows: list[list[object]] = []
     parts: list[list[object]] = []
     losses = []

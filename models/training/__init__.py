@@ -1,5 +1,5 @@
-"""Parts that all nets share: the module, the order of rows, checkpoints, callbacks, export, inference on a CPU.
+"""Training code that all nets share: the module, the order of rows, checkpoints, callbacks, export and inference.
 
-`module.py` first, what the Lightning modules of both kinds of nets share; `mlp.py` is the net of both kinds of
-inputs.
+Read `module.py` first, the base of the Lightning modules of both kinds of nets. `mlp.py` is the perceptron that both
+use.
 """

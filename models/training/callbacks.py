@@ -1,4 +1,4 @@
-"""Callbacks that Lightning does not have: exact resumption, and the export of the trained net."""
+"""Callbacks that Lightning lacks: exact resumption, and the export of the trained net."""
 
 from collections.abc import Mapping, Sized
 from functools import partial
@@ -21,42 +21,50 @@ from poker.store.naming import importable, stable_name
 
 
 class EarlyStopping(callbacks.EarlyStopping):
-    """Lightning's early stopping, for which a run that had stopped is over when it is started again.
+    """Lightning's early stopping, which also ends a run that had stopped and is started again.
 
-    The patience is that of the settings, also for a run that resumes a checkpoint with another.
+    The patience always comes from the settings, even if the checkpoint has another.
     """
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Restore the state, but use the patience of the settings."""
         super().load_state_dict({**state_dict, "patience": self.patience})
 
     def on_train_start(self, trainer: lightning.Trainer, pl_module: lightning.LightningModule) -> None:
+        """Stop at once if the run had already stopped."""
         trainer.should_stop = trainer.should_stop or self.wait_count >= max(1, self.patience)
 
 
 class EpochSeed(callbacks.Callback):
-    """Seeds torch in every epoch and process, so that dropout is the same after an interruption."""
+    """A callback that seeds torch in every epoch and process, so that dropout is the same after an interruption."""
 
     def __init__(self, seed: int) -> None:
+        """Store the seed.
+
+        Args:
+            seed: seed of the training.
+        """
         self._seed = seed
 
     def on_train_epoch_start(self, trainer: lightning.Trainer, pl_module: lightning.LightningModule) -> None:
+        """Seed torch from the seed, the epoch and the process."""
         seeds = np.random.SeedSequence((self._seed, trainer.current_epoch, trainer.global_rank))
         torch.manual_seed(int(seeds.generate_state(1, np.uint64)[0]))
 
 
 def rows_of(batch: tuple[Sized, ...]) -> int:
-    """Rows of a batch, for Lightning's `ThroughputMonitor`."""
+    """Return the number of rows of a batch, for Lightning's `ThroughputMonitor`."""
     return len(batch[0])
 
 
 class Export(callbacks.Callback):
-    """Writes `module.net` as an artifact at `output` when it is validated after training; subclasses name its kind.
+    """The base of callbacks that write `module.net` as an artifact when it is validated after training.
 
-    A net at `output` with other settings or of other data is refused before training begins, as is a checkpoint of
-    another net, module, seed or data.
+    Before training begins, a net at `output` with other settings or data is refused. A checkpoint of another net,
+    module, seed or data is refused too. Subclasses define `kind`, `stamp` and `counts`.
 
     Args:
-        output: folder of the artifact.
+        output: directory of the artifact.
         monitor: the metric that shows whether training diverged.
         settings: settings of the training, for the manifest and the loggers.
     """
@@ -64,22 +72,37 @@ class Export(callbacks.Callback):
     kind: ClassVar[str]
 
     def __init__(self, output: str, monitor: str, settings: Mapping[str, Any]) -> None:
+        """Store the settings with stable class names."""
         self._output, self._monitor, self._settings = output, monitor, _stable(settings)
 
     def stamp(self, data: Any) -> Mapping[str, Any]:
-        """Return the settings that must be equal when the net is loaded (`load_net`)."""
+        """Return the settings that must be equal when the net is loaded (`load_net`).
+
+        Raises:
+            NotImplementedError: the subclass does not define it.
+        """
         raise NotImplementedError
 
     def counts(self, trainer: lightning.Trainer, module: Any, metrics: dict[str, float]) -> dict[str, Any]:
-        """Counts of the manifest, with the `metrics` of the validation."""
+        """Return the counts of the manifest, with the `metrics` of the validation.
+
+        Raises:
+            NotImplementedError: the subclass does not define it.
+        """
         raise NotImplementedError
 
     def setup(self, trainer: lightning.Trainer, pl_module: lightning.LightningModule, stage: str) -> None:
+        """Record the configuration and the fingerprints of the data before training."""
         if stage == "fit":
             data: Any = trainer.datamodule  # type: ignore[attr-defined]
             self._config, self._made_from = {**self._settings, "data": data.config}, dict(data.made_from)
 
     def on_fit_start(self, trainer: lightning.Trainer, pl_module: lightning.LightningModule) -> None:
+        """Log the settings, and refuse an output with other settings.
+
+        Raises:
+            MismatchedArtifactError: the artifact at `output` has other settings or data.
+        """
         start = trainer.ckpt_path
         if start is not None and not Path(start).is_relative_to(trainer.default_root_dir):
             self._made_from["checkpoint"] = file_sha256(Path(start))
@@ -90,17 +113,27 @@ class Export(callbacks.Callback):
             find_artifact(self._output, self.kind, config=config, made_from=self._made_from)
 
     def state_dict(self) -> dict[str, Any]:
+        """Return the settings that a checkpoint must share with the run that resumes it."""
         origin = {name: value for name, value in self._made_from.items() if name != "checkpoint"}
         return {**{name: self._config[name] for name in ("net", "model", "seed", "data")}, "made_from": origin}
 
     def check_start(self, checkpoint: Mapping[str, Any]) -> None:
-        """Refuse a checkpoint of another net, module, seed or data, before its weights are loaded."""
+        """Refuse a checkpoint of another net, module, seed or data, before its weights are loaded.
+
+        Raises:
+            PokernetsError: the checkpoint has other settings.
+        """
         own, saved = self.state_dict(), checkpoint.get("callbacks", {}).get(self.state_key)
         if saved and (others := [name for name, value in own.items() if saved.get(name) != value]):
             names = ", ".join(others).replace("made_from", "data")
             raise PokernetsError(f"the checkpoint was written with other settings ({names}): {REMEDY}")
 
     def on_validation_end(self, trainer: lightning.Trainer, pl_module: lightning.LightningModule) -> None:
+        """Write the net after the validation that follows training.
+
+        Raises:
+            PokernetsError: the monitored metric is not finite.
+        """
         if trainer.state.fn != "validate":
             return
         loss = trainer.callback_metrics[self._monitor]
@@ -130,11 +163,11 @@ class Export(callbacks.Callback):
             console.print(f"exported to {self._output}", soft_wrap=True, markup=False)
         for logger in trainer.loggers:
             if isinstance(logger, WandbLogger):
-                logger.experiment.finish()  # else it would log the next training of a sweep
+                logger.experiment.finish()  # otherwise it would log the next training of a sweep
 
 
 def _stable(node: Any) -> Any:
-    """Settings in which each `_target_` has the name that manifests hold."""
+    """Return settings in which each `_target_` has the stable name that manifests store."""
     if isinstance(node, Mapping):
         return {
             name: stable_name(get_object(value)) if name == "_target_" else _stable(value)

@@ -1,4 +1,4 @@
-"""Checkpoints of training: written whole or not at all, and refused by name where they are damaged."""
+"""Training checkpoints with atomic writes and checksums."""
 
 import io
 import zipfile
@@ -16,19 +16,22 @@ REMEDY = "give another ckpt_path, or ckpt_path=null, which trains from the start
 
 
 class AtomicCheckpoints(TorchCheckpointIO):
-    """Lightning's plugin for checkpoints: atomic writes, also where temporary files are on another disk, and checksums
-    that are verified when a file is read."""
+    """Lightning's checkpoint plugin with atomic writes and verified checksums.
+
+    Writes are atomic even if temporary files are on another disk. Checksums are verified when a file is read.
+    """
 
     def save_checkpoint(self, checkpoint: dict[str, Any], path: Any, storage_options: Any | None = None) -> None:
+        """Write a checkpoint atomically."""
         written = io.BytesIO()
         torch.save(checkpoint, written)
         write_atomically(Path(path), written.getvalue())
 
     def load_checkpoint(self, path: Any, map_location: Any = None, weights_only: bool | None = None) -> dict[str, Any]:
-        """Read a checkpoint whose parts have the checksums that its zip archive holds.
+        """Read a checkpoint and verify the checksums of its zip archive.
 
         Raises:
-            PokernetsError: there is no such file, or it is damaged.
+            PokernetsError: the file is missing or damaged.
         """
         try:
             data = Path(path).read_bytes()
@@ -40,6 +43,6 @@ class AtomicCheckpoints(TorchCheckpointIO):
                     raise ValueError(f"no {name}")
         except FileNotFoundError:
             raise PokernetsError(f"there is no checkpoint {path}: {REMEDY}") from None
-        except Exception as error:  # damaged archives and pickles raise what they like
+        except Exception as error:  # damaged archives and pickles may raise any exception
             raise CorruptArtifactError(f"the checkpoint {path} cannot be read: {REMEDY}") from error
         return checkpoint

@@ -1,8 +1,8 @@
-"""A trained net on disk: an artifact whose `net.safetensors` says in its own metadata what the net is.
+"""Trained nets on disk: artifacts whose `net.safetensors` describes the net in its own metadata.
 
-Metadata: `net` (JSON: the `_target_` and its arguments, as in the configuration) and `stamp` (JSON: the hash of the
-inputs and the meaning of the outputs). A net is refused when its stamp is not the one that the code reading it has
-today. A file never decides what code runs: its class is one of `models`, or one that the configuration names.
+The metadata are `net` (JSON: the `_target_` and its arguments, as in the configuration) and `stamp` (JSON: the hash of
+the inputs and the meaning of the outputs). A net is refused if its stamp differs from the stamp of the code that reads
+it. A file never decides which code runs: its class must be one of `models` or one that the configuration names.
 """
 
 import importlib
@@ -31,11 +31,11 @@ from poker.store.naming import importable, stable_name
 WEIGHTS = "net.safetensors"
 
 Architecture = partial[Any]
-"""An `nn.Module` class and its arguments: what a configuration node with `_partial_: true` becomes."""
+"""An `nn.Module` class and its arguments; Hydra creates it from a node with `_partial_: true`."""
 
 
 def describe(architecture: Architecture) -> dict[str, Any]:
-    """`_target_` and arguments, as JSON values."""
+    """Return `_target_` and arguments of an architecture as JSON values."""
     return {"_target_": stable_name(architecture.func), **architecture.keywords}
 
 
@@ -50,7 +50,21 @@ def export_net(
     made_from: Mapping[str, str],
     counts: Mapping[str, Any],
 ) -> Artifact:
-    """Write `net`, made by `architecture`, as an artifact of `kind`; `config` and `stamp` are the manifest's config."""
+    """Write a net as an artifact.
+
+    Args:
+        path: directory of the artifact.
+        kind: kind of the artifact.
+        architecture: class and arguments that create the net.
+        net: the trained net.
+        stamp: settings that must be equal when the net is loaded.
+        config: settings of the training; stored together with `stamp`.
+        made_from: fingerprints of the artifacts that were used.
+        counts: counts for the manifest.
+
+    Raises:
+        PokernetsError: a weight is not finite.
+    """
     metadata = {"net": canonical_json(describe(architecture)), "stamp": canonical_json(stamp)}
     tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in net.state_dict().items()}
     if bad := _not_finite(tensors):
@@ -67,7 +81,7 @@ def export_net(
 
 
 def _in_order(saved: bytes) -> bytes:
-    """The file with its header in canonical JSON: safetensors writes metadata in another order every time."""
+    """Return the file with its header in canonical JSON, because safetensors orders metadata differently every time."""
     start = 8 + int.from_bytes(saved[:8], "little")
     header = canonical_json(json.loads(saved[8:start])).encode()
     header += b" " * (-len(header) % 8)  # the tensors stay aligned
@@ -75,16 +89,25 @@ def _in_order(saved: bytes) -> bytes:
 
 
 def _not_finite(tensors: Mapping[str, Tensor]) -> str:
-    """The name of a tensor with infinite values or NaN; empty if there is none."""
+    """Return the name of a tensor with infinite values or NaN; empty if there is none."""
     return next((name for name, tensor in tensors.items() if not tensor.isfinite().all()), "")
 
 
 def load_net(
     path: str | Path, kind: str, *, stamp: Mapping[str, Any], architectures: Collection[str] = ()
 ) -> nn.Module:
-    """The net at `path`, in evaluation mode, if it was made for today's `stamp`.
+    """Load a net in evaluation mode.
 
-    `architectures`: dotted names of classes outside `models` that may be loaded.
+    Args:
+        path: directory of the artifact.
+        kind: kind of the artifact.
+        stamp: settings that it must have been exported with.
+        architectures: dotted names of classes outside `models` that it may have.
+
+    Raises:
+        CorruptArtifactError: the file is damaged, or its class cannot be created.
+        MismatchedArtifactError: the stamp differs or the class is not allowed.
+        ArtifactError: the artifact is missing.
     """
     artifact = open_artifact(path, kind, config=stamp)
     weights = artifact.file(WEIGHTS)

@@ -1,4 +1,7 @@
-"""Trained leaf nets for agents. Torch, which takes seconds to import, is imported when a net is loaded."""
+"""Trained leaf nets for agents.
+
+Torch takes seconds to import, so it is imported when a net is loaded.
+"""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,16 +16,22 @@ LEAF_NET = "leaf_net"
 
 
 def leaf_stamp(continuations: Sequence[str]) -> dict[str, Any]:
-    """Stamp of a leaf net that this version can use, with values of these continuations."""
+    """Return the stamp of a leaf net that this version can load.
+
+    Args:
+        continuations: names of the continuations.
+    """
     return {"feature_hash": inputs.HASH, "target": inputs.TARGET, "continuations": list(continuations)}
 
 
 class LeafNet:
-    """The exported leaf net at `path`: the value of each continuation to the player who owns the features.
+    """An exported leaf net, which predicts the value of each continuation to `own`.
 
-    `architectures`: dotted names of net classes outside `models` that may be loaded. A net trained on values of another
-    blueprint than the one at `blueprint` is refused. `device` is that of `models.leaf.runner.LeafRunner`, whose
-    `values` and `grid_values` it has. Nets of one artifact on one device are equal.
+    It has the `values` and `grid_values` of `models.leaf.runner.LeafRunner`. Nets of one artifact on one device are
+    equal.
+
+    Attributes:
+        num_continuations: number of continuations K.
     """
 
     @refuses_by_name(LEAF_NET)
@@ -33,6 +42,17 @@ class LeafNet:
         device: str = "cpu",
         blueprint: str | Path | None = None,
     ) -> None:
+        """Load the net.
+
+        Args:
+            path: directory of the artifact.
+            architectures: dotted names of classes outside `models` that it may have.
+            device: device of `models.leaf.runner.LeafRunner`.
+            blueprint: path of the agent's blueprint. A net trained on values of another blueprint is refused.
+
+        Raises:
+            ArtifactError: the artifact is missing or damaged, or belongs to another blueprint.
+        """
         from models.leaf.runner import LeafRunner  # noqa: PLC0415
         from models.training.export import load_net  # noqa: PLC0415 (torch)
 
@@ -45,15 +65,26 @@ class LeafNet:
         self.num_continuations = runner.num_continuations
 
     def __eq__(self, other: object) -> bool:
+        """Return whether the other net is the same artifact on the same device."""
         return isinstance(other, LeafNet) and self._identity == other._identity
 
     def __hash__(self) -> int:
+        """Return the hash of the artifact and the device."""
         return hash(self._identity)
 
 
 def open_leaf_net(path: str | Path, blueprint: str | Path | None = None) -> Artifact:
-    """The artifact of a leaf net, refused unless it is of today's features and target and, if both are known, of the
-    blueprint; one in a bundle names the whole one."""
+    """Open the artifact of a leaf net without loading the net.
+
+    Args:
+        path: directory of the artifact.
+        blueprint: path of the blueprint that it must have been trained on; ignored if it is missing. A blueprint in a
+            bundle records the fingerprint of the complete one.
+
+    Raises:
+        MismatchedArtifactError: the net has other inputs or outputs, or belongs to another blueprint.
+        ArtifactError: the artifact is missing or damaged.
+    """
     net = open_artifact(path, LEAF_NET, config={"feature_hash": inputs.HASH, "target": inputs.TARGET}, verify=False)
     if blueprint is not None and artifact_exists(blueprint):
         there = open_artifact(blueprint, KIND, verify=False)

@@ -1,6 +1,6 @@
-"""Multi-layer perceptron: the net of both kinds of inputs.
+"""The multi-layer perceptron of both kinds of nets.
 
-The leaf net is 34 -> 256 -> 128 -> 128 -> 128 -> 4 [DLS]. The activation is ReLU; [DLS] does not name one.
+The leaf net has layers 34 -> 256 -> 128 -> 128 -> 128 -> 4 [DLS]. The activation is ReLU; [DLS] does not name one.
 """
 
 from collections.abc import Sequence
@@ -11,9 +11,17 @@ from torch.nn import functional
 
 
 class Linear(nn.Linear):
-    """`nn.Linear` (same parameters, same state_dict) with a ReLU, from a uniform Kaiming start."""
+    """`nn.Linear` with an optional ReLU and uniform Kaiming initialisation; parameters and state_dict are the same."""
 
     def __init__(self, inputs: int, outputs: int, relu: bool, generator: torch.Generator) -> None:
+        """Draw the initial weights.
+
+        Args:
+            inputs: number of inputs.
+            outputs: number of outputs.
+            relu: whether a ReLU follows.
+            generator: source of randomness.
+        """
         super().__init__(inputs, outputs)
         self.relu = relu
         bound = (6.0 if relu else 3.0) ** 0.5 / inputs**0.5
@@ -22,9 +30,10 @@ class Linear(nn.Linear):
             self.bias.zero_()
 
     def reset_parameters(self) -> None:
-        """Nothing, where torch's own draws from its global generator."""
+        """Do nothing, because torch's own method draws from its global generator."""
 
     def forward(self, input: Tensor) -> Tensor:
+        """Map inputs [n, inputs] to outputs [n, outputs]."""
         result = functional.linear(input, self.weight, self.bias)
         return functional.relu(result) if self.relu else result
 
@@ -54,14 +63,20 @@ class _Standardised(nn.BatchNorm1d):
 
 
 class Mlp(nn.Module):
-    """[n, inputs] -> [n, outputs]; ReLU between layers, none after the last. `seed` touches no global generator.
-
-    `standardise` gives the layers inputs of mean 0 and variance 1 over all the rows that it has learned from.
-    """
+    """A multi-layer perceptron with ReLU between layers and none after the last."""
 
     def __init__(
         self, inputs: int, hidden: Sequence[int], outputs: int, seed: int = 0, standardise: bool = False
     ) -> None:
+        """Draw the initial weights; no global generator is used.
+
+        Args:
+            inputs: number of inputs.
+            hidden: sizes of the hidden layers.
+            outputs: number of outputs.
+            seed: seed of the weights.
+            standardise: scale inputs to mean 0 and variance 1 over all rows seen in training.
+        """
         super().__init__()
         self.seen = _Standardised(inputs) if standardise else nn.Identity()
         generator = torch.Generator().manual_seed(seed)
@@ -72,5 +87,6 @@ class Mlp(nn.Module):
         )
 
     def forward(self, features: Tensor) -> Tensor:
+        """Map features [n, inputs] to outputs [n, outputs]."""
         result: Tensor = self.layers(self.seen(features))
         return result

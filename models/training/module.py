@@ -15,14 +15,15 @@ Loss = Callable[[Tensor, Tensor], Tensor]
 
 
 class NetModule(lightning.LightningModule):
-    """Training of `net` by `loss`; subclasses define the steps and the metrics.
+    """Training of a net; subclasses define the steps and the metrics.
 
     Args:
-        net: takes what a batch has; it alone is exported.
+        net: maps a batch to predictions; only the net is exported.
         loss: mean loss, which training minimises.
-        optimizer: makes the optimiser of parameters, as `torch.optim.Adam` and its settings (`_partial_: true`).
-        scheduler: makes the schedule of an optimiser, which advances every training step. Settings that are None
-            become the number of planned steps. None: a constant rate.
+        optimizer: creates the optimiser of the parameters, such as `torch.optim.Adam` with settings (`_partial_:
+            true`).
+        scheduler: creates the schedule of an optimiser, which advances every training step. Settings that are None
+            become the number of planned steps. None for a constant rate.
     """
 
     def __init__(
@@ -32,15 +33,21 @@ class NetModule(lightning.LightningModule):
         optimizer: Callable[..., torch.optim.Optimizer],
         scheduler: Callable[..., Any] | None = None,
     ) -> None:
+        """Store the net, the loss and the factories."""
         super().__init__()
         self.net, self.loss = net, loss
         self._optimizer, self._scheduler = optimizer, scheduler
 
     def parameter_groups(self) -> Iterable[Any]:
-        """Parameters that the optimiser is given."""
+        """Return the parameters for the optimiser; subclasses may divide them into groups."""
         return self.net.parameters()
 
     def configure_optimizers(self) -> Any:
+        """Create the optimiser and the schedule over the planned steps.
+
+        Raises:
+            PokernetsError: the settings of the optimiser or the scheduler are invalid.
+        """
         try:
             optimizer = self._optimizer(self.parameter_groups())
             if self._scheduler is None:
@@ -54,7 +61,11 @@ class NetModule(lightning.LightningModule):
         return {"optimizer": optimizer, "lr_scheduler": {"scheduler": scheduler, "interval": "step"}}
 
     def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
-        """Refuse a checkpoint of other settings, and keep the planned steps of this training."""
+        """Refuse a checkpoint with other settings, and use the planned steps of this training.
+
+        Raises:
+            PokernetsError: the checkpoint has other settings.
+        """
         for callback in self.trainer.callbacks:  # type: ignore[attr-defined]
             if isinstance(callback, Export) and self.trainer.training:
                 callback.check_start(checkpoint)
@@ -63,7 +74,7 @@ class NetModule(lightning.LightningModule):
                 del schedule[name]
 
     def on_before_optimizer_step(self, optimizer: torch.optim.Optimizer) -> None:
-        """Enlarge the gradient of an epoch's last batches if they are fewer than Lightning divides their losses by."""
+        """Scale up the gradient of an epoch's last step if it accumulates fewer batches than Lightning divides by."""
         window = self.trainer.accumulate_grad_batches
         batches = self.trainer.fit_loop.batch_idx % window + 1
         if batches < window:

@@ -1,4 +1,4 @@
-"""One training: its settings, its folder, and how torch and Lightning behave in it."""
+"""Settings and folder of one training run, and the behaviour of torch and Lightning in it."""
 
 import logging
 import warnings
@@ -13,7 +13,7 @@ from omegaconf import DictConfig, OmegaConf
 from poker.store.artifacts import fingerprint_of
 
 _SHOWING = {"progress", "throughput", "rate"}
-"""Callbacks of conf/callbacks/default.yaml that do not change the result."""
+"""Callbacks in conf/callbacks/default.yaml that do not change the result."""
 _WITHOUT_EFFECT = {
     "_target_",
     "accelerator",
@@ -30,7 +30,7 @@ _WITHOUT_EFFECT = {
 
 
 def settings_of(config: DictConfig) -> dict[str, Any]:
-    """Settings of a training that change its result, as plain values, for manifests and loggers."""
+    """Return the settings of a training that change its result, as plain values for manifests and loggers."""
     plain: Any = OmegaConf.to_container(config, resolve=True)
     trainer = {
         name: value for name, value in plain["trainer"].items() if value is not None and name not in _WITHOUT_EFFECT
@@ -48,7 +48,10 @@ def settings_of(config: DictConfig) -> dict[str, Any]:
 
 
 def run_folder(config: DictConfig) -> str:
-    """Folder of checkpoints and logs, named after a hash of the settings: a run continues only with its own."""
+    """Return the folder of checkpoints and logs, named after a hash of the settings.
+
+    A run can therefore only be resumed with its own settings.
+    """
     plain: Any = OmegaConf.to_container(config, resolve=True)
     start = {"data": plain["data"], "ckpt_path": plain["ckpt_path"], "fast_dev_run": plain["trainer"]["fast_dev_run"]}
     name = Path(config.export.output).name if config.export else "run"
@@ -57,11 +60,12 @@ def run_folder(config: DictConfig) -> str:
 
 @contextmanager
 def multiply_by_onednn() -> Iterator[None]:
-    """Let oneDNN multiply float32 on a CPU inside the block: with AMX it rounds to bfloat16, else it is exact.
+    """Let oneDNN multiply float32 matrices on a CPU inside the block.
 
-    It is faster than torch's own BLAS, which takes AVX2 on AMD. Steps of the leaf net are 1.8 (batches of 512) to 2.2
-    times (4096) as fast on a Zen 5 core. By turns they are 1.0 to 1.1 times as fast on a Zen 4 core, and 1.1 (512) and
-    1.5 times (4096) on a busy Xeon with AMX. `make bench` measures it on the machine at hand.
+    With AMX it rounds to bfloat16, otherwise it is exact. It is faster than torch's own BLAS, which uses only AVX2 on
+    AMD. Training steps of the leaf net are 1.8 times (batches of 512) to 2.2 times (4096) as fast on a Zen 5 core. In
+    alternating runs they are 1.0 to 1.1 times as fast on a Zen 4 core, and 1.1 (512) and 1.5 times (4096) on a busy
+    Xeon with AMX. `make bench` measures it on your machine.
     """
     products = torch.backends.mkldnn.matmul  # type: ignore[attr-defined]
     before, products.fp32_precision = products.fp32_precision, "bf16"
@@ -72,7 +76,7 @@ def multiply_by_onednn() -> Iterator[None]:
 
 
 def quiet() -> None:
-    """Hide Lightning's tips and its advice on data loader workers, of which ours needs none."""
+    """Hide Lightning's tips and its advice on data loader workers, which our loaders do not need."""
     for name in ("lightning", "lightning.pytorch", "lightning.fabric"):
         logging.getLogger(name).setLevel(logging.ERROR)
     logging.getLogger("lightning.pytorch.profilers").setLevel(logging.INFO)

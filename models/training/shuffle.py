@@ -1,8 +1,9 @@
 """The order in which training visits rows that lie in many shards on disk.
 
-A pass over n rows: blocks of consecutive rows are drawn in random order from all shards, a pool of many blocks is
-filled, its rows are permuted, and whole batches are cut from it. So disk is read in blocks, memory holds one pool,
-and a batch mixes rows of as many blocks as it has rows. Every pass has its own order, a pure function of (seed, pass).
+In a pass over n rows, blocks of consecutive rows are drawn in random order from all shards. They fill a pool of many
+blocks, whose rows are permuted and divided into whole batches. The disk is therefore read in blocks, memory contains
+one pool, and the rows of a batch come from many blocks. Every pass has its own order, which depends only on the seed
+and the number of the pass.
 """
 
 import math
@@ -21,7 +22,13 @@ AnyBatch = TypeVar("AnyBatch")
 
 
 class Position(NamedTuple):
-    """Position of a trainer: the epoch, and which of `world` processes this is."""
+    """The position of a trainer.
+
+    Attributes:
+        epoch: the current epoch.
+        rank: number of this process.
+        world: number of processes.
+    """
 
     epoch: int = 0
     rank: int = 0
@@ -29,15 +36,26 @@ class Position(NamedTuple):
 
     @classmethod
     def of(cls, data: lightning.LightningDataModule) -> "Position":
+        """Return the position of the trainer of a data module; the start if it has no trainer."""
         trainer = data.trainer
         return cls() if trainer is None else cls(trainer.current_epoch, trainer.global_rank, trainer.world_size)
 
 
 @dataclass(frozen=True)
 class BlockShuffle:
-    """An endless stream of batches of `batch_rows` out of `rows` [n] (global row numbers in disk order).
+    """An endless stream of shuffled batches.
 
-    Rows that do not fill a batch at the end of a pool are left out of that pass; another pass leaves out other rows.
+    Rows that do not fill a batch at the end of a pool are omitted from that pass; other passes omit other rows.
+
+    Attributes:
+        rows: int64 [n] global row numbers in disk order.
+        batch_rows: rows per batch.
+        seed: seed of the order.
+        block_rows: consecutive rows that are read together.
+        pool_rows: rows that are permuted together.
+
+    Raises:
+        ValueError: a batch is empty or larger than all rows.
     """
 
     rows: NDArray[np.int64]
@@ -47,23 +65,32 @@ class BlockShuffle:
     pool_rows: int = POOL_ROWS
 
     def __post_init__(self) -> None:
+        """Check the size of a batch."""
         if not 0 < self.batch_rows <= len(self.rows):
             raise ValueError(f"batches of {self.batch_rows} out of {len(self.rows)} rows")
 
     @property
     def batches_per_pass(self) -> int:
-        """Whole batches in one pass."""
+        """Number of whole batches in one pass."""
         full, rest = divmod(len(self.rows), self._pool)
         return full * (self._pool // self.batch_rows) + rest // self.batch_rows
 
     @property
     def _pool(self) -> int:
-        """Rows in a full pool: whole blocks, and at least a batch."""
+        """Rows in a full pool: whole blocks, and at least one batch."""
         blocks = max(self.pool_rows // self.block_rows, -(-self.batch_rows // self.block_rows))
         return blocks * self.block_rows
 
     def epoch(self, position: Position, batches: int) -> Iterator[NDArray[np.int64]]:
-        """Rows [b, batch_rows] for this process, from the `batches` of all in an epoch: it takes every `world`-th."""
+        """Iterate over the batches of one process in one epoch.
+
+        Args:
+            position: epoch and process; each process takes every `world`-th batch.
+            batches: batches of all processes in an epoch.
+
+        Yields:
+            int64 [b, batch_rows] rows of b batches.
+        """
         start = position.epoch * batches
         at, end = start, start + batches // position.world * position.world
         while at < end:
@@ -74,7 +101,7 @@ class BlockShuffle:
             at += len(whole)
 
     def _shuffled(self, number: int, index: int) -> NDArray[np.int64]:
-        """The whole batches [b, batch_rows] of one pool of pass `number`."""
+        """Return the whole batches [b, batch_rows] of one pool of pass `number`."""
         generator = np.random.default_rng(np.random.SeedSequence((self.seed, number)))
         starts = generator.permutation(-(-len(self.rows) // self.block_rows)) * self.block_rows
         # The one short block goes last, so that every pool but the last is full.
@@ -89,9 +116,15 @@ class BlockShuffle:
 
 @dataclass(frozen=True, eq=False)
 class ShuffledLoader(Generic[AnyBatch]):
-    """One epoch of the `batches` of all processes; `take` makes b of them of rows [b, batch_rows].
+    """A loader of one epoch of shuffled batches.
 
-    The trainer of `data` is asked for the epoch when iteration starts: a resumed run goes on exactly.
+    It reads the epoch from the trainer when iteration starts, so a resumed run continues exactly.
+
+    Attributes:
+        data: the data module whose trainer is queried.
+        shuffle: the order of the rows.
+        batches: batches of all processes in an epoch.
+        take: function from row numbers [b, batch_rows] to b batches.
     """
 
     data: lightning.LightningDataModule
@@ -100,16 +133,25 @@ class ShuffledLoader(Generic[AnyBatch]):
     take: Callable[[NDArray[np.int64]], Iterable[AnyBatch]]
 
     def __len__(self) -> int:
+        """Return the number of batches of this process in an epoch."""
         return self.batches // Position.of(self.data).world
 
     def __iter__(self) -> Iterator[AnyBatch]:
+        """Iterate over the batches of the current epoch."""
         for rows in self.shuffle.epoch(Position.of(self.data), self.batches):
             yield from self.take(rows)
 
 
 @dataclass(frozen=True, eq=False)
 class OrderedLoader(Generic[AnyBatch]):
-    """All rows once, in their order, `batch_rows` at a time; `position` says which of them are this process's."""
+    """A loader of all rows once, in order.
+
+    Attributes:
+        rows: int64 [n] row numbers.
+        batch_rows: rows per batch.
+        take: function from row numbers [n] to a batch.
+        position: the process, which reads every `world`-th row.
+    """
 
     rows: NDArray[np.int64]
     batch_rows: int
@@ -117,9 +159,11 @@ class OrderedLoader(Generic[AnyBatch]):
     position: Position
 
     def __len__(self) -> int:
+        """Return the number of batches of this process."""
         return math.ceil(len(self._own) / self.batch_rows)
 
     def __iter__(self) -> Iterator[AnyBatch]:
+        """Iterate over the batches of this process."""
         for at in range(0, len(self._own), self.batch_rows):
             yield self.take(self._own[at : at + self.batch_rows])
 
