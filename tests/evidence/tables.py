@@ -1,6 +1,6 @@
-"""Tables of docs/results, rendered from the JSON beside them: `python -m tests.evidence.tables` renders all anew.
+"""Tables of docs/results, rendered from the JSON beside them: `python -m tests.evidence.tables` renders all pages.
 
-A README holds the table between a comment that says what is in it and another that ends it:
+A README has the table between a comment that describes it and a comment that ends it:
 
     <!-- table
     rows = ["agent.json:lineups"]
@@ -15,8 +15,8 @@ leads to one of the values listed, `having` those in which it leads somewhere, `
 list of one. A cell is a path, which starts with `/` where keys have dots, and a format: `estimate` (a mean with its 95%
 interval, which stands beside it), `percent`, or four figures.
 
-A second pair of comments, `<!-- played -->` and `<!-- end -->` before the commands, holds which agents the JSON is of:
-commits, and whether the artifacts are those of the bundle in this tree.
+A second pair of comments, `<!-- played -->` and `<!-- end -->` before the commands, encloses the commits and artifacts
+of each JSON file, and whether the artifacts belong to the bundle in this tree.
 """
 
 import json
@@ -46,7 +46,7 @@ def rendered(page: Path) -> str:
     """The text of a page with its tables, and what played, as the JSON has them."""
     text = page.read_text()
     if "<!-- played -->" not in text:
-        text = text.replace("\n## Again", "\n<!-- played -->\n<!-- end -->\n\n## Again", 1)
+        text = text.replace("\n## Reproduce", "\n<!-- played -->\n<!-- end -->\n\n## Reproduce", 1)
     text = _TABLE.sub(lambda match: match[1] + table(page.parent, match[2]) + match[3], text)
     return _PLAYED.sub(lambda match: match[1] + played(page.parent) + match[2], text)
 
@@ -61,27 +61,27 @@ def bundle() -> frozenset[str]:
 
 
 def played(folder: Path) -> str:
-    """Of which agents the JSON of a page is, in a sentence."""
+    """Sentences that name the commits and artifacts of each JSON file of a page."""
     files: dict[str, list[str]] = defaultdict(list)
     for file in sorted(folder.glob("*.json")):
         record = json.loads(file.read_text())
         note = record.get("note", "") if isinstance(record, dict) else ""
         short = dict.fromkeys(commit[:8] for commit in commits(record))
-        names = [f"`{name}`{' moved since' * (name in note)}" for name in short]
+        names = [f"`{name}`{' (rewritten)' * (name in note)}" for name in short]
         files[_artifacts(record)].append(f"{file.name} ({', '.join(names) or 'no commit'})")
-    return "".join(f"Played with {what}: {', '.join(names)}.\n" for what, names in sorted(files.items()))
+    return "".join(f"Measured with {what}: {', '.join(names)}.\n" for what, names in sorted(files.items()))
 
 
 def _artifacts(record: Any) -> str:
-    """What a record says of the artifacts that it is of."""
+    """Describe the artifacts of a record, relative to the bundle."""
     fingerprints = record.get("artifacts") if isinstance(record, dict) else None
     if fingerprints is None:
-        return "artifacts of that time, whose fingerprints were not recorded"
+        return "unrecorded artifacts"
     if not fingerprints:
         return "no artifacts"
     by_name = {Path(path).name: sha for path, sha in fingerprints.items() if Path(path).name != _IMPLIED}
     others = [f"{name} `{sha[:8]}`" for name, sha in sorted(by_name.items()) if sha not in bundle()]
-    return f"other artifacts than the bundle's, {', '.join(others)}" if others else f"the bundle {BUNDLE.name}"
+    return f"other artifacts ({', '.join(others)})" if others else f"the bundle {BUNDLE.name}"
 
 
 def commits(node: Any) -> Iterator[str]:

@@ -41,7 +41,7 @@ def test_table(tmp_path: Path) -> None:
 
 def test_a_page_says_of_which_agents_it_is(tmp_path: Path) -> None:
     """In a rendered sentence, which a new bundle changes: pages that are not of it say so before the tests pass."""
-    assert all(page.read_text().count("\n<!-- played -->\nPlayed with ") == 1 for page in PAGES)
+    assert all(page.read_text().count("\n<!-- played -->\nMeasured with ") == 1 for page in PAGES)
     packed = min(bundle())
     (tmp_path / "a.json").write_text(json.dumps({"commit": "0" * 40, "artifacts": {"artifacts/leaf_net": packed}}))
     lost = {"commit": "1" * 40, "hands_by_commit": {"2" * 40: 3}, "note": "22222222 does not resolve"}
@@ -49,11 +49,10 @@ def test_a_page_says_of_which_agents_it_is(tmp_path: Path) -> None:
     (tmp_path / "c.json").write_text(json.dumps({"commit": None, "artifacts": {"leaf_net": "f" * 64}}))
     (tmp_path / "d.json").write_text(json.dumps({"artifacts": {}}))
     assert played(tmp_path).splitlines() == [
-        "Played with artifacts of that time, whose fingerprints were not recorded: b.json (`11111111`, `22222222` moved"
-        " since).",
-        "Played with no artifacts: d.json (no commit).",
-        "Played with other artifacts than the bundle's, leaf_net `ffffffff`: c.json (no commit).",
-        "Played with the bundle laptop.bundle: a.json (`00000000`).",
+        "Measured with no artifacts: d.json (no commit).",
+        "Measured with other artifacts (leaf_net `ffffffff`): c.json (no commit).",
+        "Measured with the bundle laptop.bundle: a.json (`00000000`).",
+        "Measured with unrecorded artifacts: b.json (`11111111`, `22222222` (rewritten)).",
     ]
 
 
@@ -67,7 +66,7 @@ def test_records_name_what_played() -> None:
 def test_every_claim_has_its_command_and_is_in_the_index() -> None:
     index = (ROOT / "docs" / "results.md").read_text()
     for page in PAGES:
-        assert "## Again" in page.read_text(), page
+        assert "## Reproduce" in page.read_text(), page
         assert f"(results/{page.parent.name}/README.md)" in index, page
 
 

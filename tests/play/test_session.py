@@ -222,8 +222,8 @@ def scores(game: Rules, agent: PolicyAgent, seed: int, hands: int, folder: Path)
 
 
 def test_actions_are_drawn_as_they_are_noted(tmp_path: Path) -> None:
-    """A random blueprint of Leduc. Over 10 seeds of 10,000 decisions each the same sums gave z scores of -0.25 for raises
-    and 0.28 for calls."""
+    """A random blueprint of Leduc. Over 10 seeds of 10,000 decisions each the same sums gave z scores of -0.25 for
+    raises and 0.28 for calls."""
     start = HandState.deal(LEDUC, np.random.default_rng(0)).betting
     blueprint = random_blueprint(build_tree(start), game_cards(LEDUC, ""))
     agent = BlueprintAgent(name="blueprint", blueprint=blueprint, translation_seed=0)
