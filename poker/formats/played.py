@@ -64,7 +64,7 @@ class TableRules(Rules):
     betting: their raises are not checked against the pot.
     """
 
-    _LEAST_STACK = 0
+    _MIN_STACK = 0
 
     min_bet: int = 0
     opening: int = 0

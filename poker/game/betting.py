@@ -178,8 +178,8 @@ class Betting:
     @property
     def called(self) -> tuple[int, ...]:
         """[P] chips that each player has committed, without an uncalled bet."""
-        most = sorted(self.committed)[-2]
-        return tuple(min(chips, most) for chips in self.committed)
+        second_highest = sorted(self.committed)[-2]
+        return tuple(min(chips, second_highest) for chips in self.committed)
 
     @property
     def to_call(self) -> int:
@@ -313,15 +313,15 @@ class Betting:
         actions = (*self.actions[:street], (*self.actions[street], FOLD))
         actors = (*self.actors[:street], (*self.actors[street], player))
         waiting = self.waiting & ~(1 << player)
-        left = replace(self, street=street, actions=actions, actors=actors, folded=folded, waiting=waiting)
+        after = replace(self, street=street, actions=actions, actors=actors, folded=folded, waiting=waiting)
         if alone or self.is_over:
-            return replace(left, to_act=NOBODY, waiting=0)
+            return replace(after, to_act=NOBODY, waiting=0)
         if waiting:
-            return replace(left, to_act=_first_from(self.to_act, waiting, self.rules.num_players))
+            return replace(after, to_act=_first_from(self.to_act, waiting, self.rules.num_players))
         if self.street + 1 < self.rules.num_streets:
             blank = (*actions, ()), (*actors, ())
             return Betting._open_street(self.rules, self.street + 1, self.committed, folded, *blank)
-        return replace(left, to_act=NOBODY)
+        return replace(after, to_act=NOBODY)
 
     def apply_by(self, player: int, action: int) -> "Betting":
         """Return the state after an action that was observed at a table.
@@ -400,10 +400,10 @@ class Betting:
         return "raise" if self.num_raises or (not self.street and self.highest) else "bet"
 
     def _refusal(self, action: int, legal: Legal) -> str:
-        what = {FOLD: "fold", CALL: "call"}.get(action, f"raise to {action}")
+        verb = {FOLD: "fold", CALL: "call"}.get(action, f"raise to {action}")
         if self.is_over:
-            return f"illegal action `{what}`: the hand is over after `{self.text()}`"
-        return f"illegal action `{what}` of player {self.to_act} after `{self.text()}`: legal are {legal}"
+            return f"illegal action `{verb}`: the hand is over after `{self.text()}`"
+        return f"illegal action `{verb}` of player {self.to_act} after `{self.text()}`: legal are {legal}"
 
     def text(self) -> str:
         """Return the ACPC betting string: `f`, `c`, `r` (limit) or `r<total>` (no-limit), streets separated by `/`."""
@@ -438,8 +438,8 @@ class Betting:
         letter, size = match.groups() if match else ("", "")
         sized = letter in ("r", "b") and self.rules.betting != LIMIT
         if not letter or bool(size) != sized:
-            wanted = "f, c or r" if self.rules.betting == LIMIT else "f, c or r<total>"
-            raise IllegalAction(f"`{text[:100]}` is no action of the game `{self.rules.name}`: expected {wanted}")
+            expected = "f, c or r" if self.rules.betting == LIMIT else "f, c or r<total>"
+            raise IllegalAction(f"`{text[:100]}` is no action of the game `{self.rules.name}`: expected {expected}")
         if letter == "f":
             return FOLD
         if letter in "ck":

@@ -201,7 +201,7 @@ class CardSpace:
         columns = np.tril_indices(deck_size, -1)[::-1] if num_hole_cards == 2 else (np.arange(deck_size),)
         self.hand_cards: NDArray[np.uint8] = np.stack(columns, axis=1).astype(np.uint8)
         self.masks: NDArray[np.uint64] = np.bitwise_or.reduce(np.uint64(1) << self.hand_cards.astype(np.uint64), axis=1)
-        self._held = (self.hand_cards[:, :, None] == np.arange(deck_size)).any(axis=1).astype(np.float64)
+        self._has = (self.hand_cards[:, :, None] == np.arange(deck_size)).any(axis=1).astype(np.float64)
 
     def live(self, board: Iterable[int]) -> NDArray[np.bool_]:
         """Return which hands share no card with the board.
@@ -218,7 +218,7 @@ class CardSpace:
     @cached_property
     def disjoint(self) -> NDArray[np.bool_]:
         """Boolean [H, H] pairs of hands that share no card; read-only."""
-        pairs: NDArray[np.bool_] = self._held @ self._held.T == 0
+        pairs: NDArray[np.bool_] = self._has @ self._has.T == 0
         pairs.setflags(write=False)
         return pairs
 
@@ -246,7 +246,7 @@ class CardSpace:
         Returns:
             float64 [..., H] compatible weight of each hand, never negative.
         """
-        blocked = self._held @ (weights @ self._held) if weights.ndim == 1 else weights @ self._held @ self._held.T
+        blocked = self._has @ (weights @ self._has) if weights.ndim == 1 else weights @ self._has @ self._has.T
         if self.hand_cards.shape[1] == 2:
             blocked -= weights
         mass: NDArray[np.float64] = np.maximum(weights.sum(axis=-1, keepdims=True) - blocked, 0.0)

@@ -119,7 +119,7 @@ class Rules:
     num_hole_cards: int
     board_cards: tuple[int, ...]
 
-    _LEAST_STACK = 1
+    _MIN_STACK = 1
     any_raise_reopens = False
     """Whether a short all-in reopens the betting to players who have acted; see `AcpcRules`."""
     pot_limit = False
@@ -145,15 +145,15 @@ class Rules:
         self._require(all(type(item) is int for item in items), name, "a list of integers", value)
         return items
 
-    def _require(self, holds: bool, field: str, wanted: str, value: object) -> None:
+    def _require(self, holds: bool, field: str, expected: str, value: object) -> None:
         if not holds:
-            raise RulesError(f"game `{self.name}`: field `{field}` must be {wanted}, not {value!r}")
+            raise RulesError(f"game `{self.name}`: field `{field}` must be {expected}, not {value!r}")
 
     def _check_players(self) -> None:
         players = self.num_players
         self._require(2 <= players <= MAX_PLAYERS, "num_players", f"2 to {MAX_PLAYERS}", players)
         self._require(self.betting in (LIMIT, NOLIMIT), "betting", f"`{LIMIT}` or `{NOLIMIT}`", self.betting)
-        for field, least in (("blinds", 0), ("stacks", self._LEAST_STACK)):
+        for field, least in (("blinds", 0), ("stacks", self._MIN_STACK)):
             chips = getattr(self, field)
             good = len(chips) == players and least <= min(chips) and max(chips) <= UNLIMITED
             self._require(good, field, f"{players} amounts from {least} to {UNLIMITED}", chips)
@@ -178,11 +178,11 @@ class Rules:
         self._require(1 <= self.num_ranks <= len(RANKS), "num_ranks", "1 to 13", self.num_ranks)
         self._require(1 <= self.num_hole_cards <= 2, "num_hole_cards", "1 or 2", self.num_hole_cards)
         dealt = self.num_players * self.num_hole_cards + sum(self.board_cards)
-        wanted = f"small enough for {self.num_players} hands in a deck of {self.deck_size}"
-        self._require(dealt <= self.deck_size, "board_cards", wanted, self.board_cards)
+        expected = f"small enough for {self.num_players} hands in a deck of {self.deck_size}"
+        self._require(dealt <= self.deck_size, "board_cards", expected, self.board_cards)
         in_a_hand = self.num_hole_cards + sum(self.board_cards)
-        wanted = f"few enough to make at most {MAX_CARDS_SHOWN} cards with the hole cards"
-        self._require(in_a_hand <= MAX_CARDS_SHOWN, "board_cards", wanted, self.board_cards)
+        expected = f"few enough to make at most {MAX_CARDS_SHOWN} cards with the hole cards"
+        self._require(in_a_hand <= MAX_CARDS_SHOWN, "board_cards", expected, self.board_cards)
 
     @property
     def num_streets(self) -> int:
@@ -285,10 +285,10 @@ class Rules:
             RulesError: the games differ; the message names the first field that differs.
         """
         for field in _LAYOUT + _CHIPS * exactly:
-            ours, theirs = getattr(self, field), getattr(game, field)
-            if ours != theirs:
+            value, needed = getattr(self, field), getattr(game, field)
+            if value != needed:
                 raise RulesError(
-                    f"{what} was made for `{self.name}`, where {field} is {ours}; in `{game.name}` it is {theirs}:"
+                    f"{what} was made for `{self.name}`, where {field} is {value}; in `{game.name}` it is {needed}:"
                     f" {remedy or 'make one for this game, or choose other `artifacts`'}"
                 )
 

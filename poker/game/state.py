@@ -85,8 +85,8 @@ class HandState:
         hands = tuple(tuple(int(card) for card in hand) for hand in hole_cards)
         board = tuple(int(card) for card in runout)
         if len(hands) != rules.num_players or any(len(hand) not in (0, rules.num_hole_cards) for hand in hands):
-            wanted = f"{rules.num_players} hands of {rules.num_hole_cards} card(s)"
-            raise DealError(f"the game `{rules.name}` needs {wanted}, not {hands}")
+            expected = f"{rules.num_players} hands of {rules.num_hole_cards} card(s)"
+            raise DealError(f"the game `{rules.name}` needs {expected}, not {hands}")
         state = cls(Betting.start(rules), hands, ())
         return state.with_board(board)
 
