@@ -26,8 +26,8 @@ def is_covered(rules: Rules) -> bool:
     """Return whether this is a limit game whose stacks cover every raise and whose blinds put nobody all-in."""
     if not rules.is_limit:
         return False
-    most = max(rules.blinds) + sum(n * size for n, size in zip(rules.max_raises, rules.raise_sizes, strict=True))
-    return min(rules.stacks) >= most and max(rules.blinds) < most
+    highest = max(rules.blinds) + sum(n * size for n, size in zip(rules.max_raises, rules.raise_sizes, strict=True))
+    return min(rules.stacks) >= highest and max(rules.blinds) < highest
 
 
 def build_limit_tree(rules: Rules, max_nodes: int) -> BettingTree:
@@ -77,21 +77,21 @@ def _children(rules: Rules, level: _Level, start: int) -> _Level:
     may_raise = level["raises"] < np.array(rules.max_raises)[level["street"]]
     everybody = (1 << rules.num_players) - 1
 
-    folds, _, bits = _after(level, acts & behind, FOLD)
+    folds, _, bits = _successors(level, acts & behind, FOLD)
     folds["folded"] |= bits
     folds["waiting"] &= ~bits
 
-    calls, seats, bits = _after(level, acts, CALL)
+    calls, seats, bits = _successors(level, acts, CALL)
     calls["committed"][seats] = highest[calls["parent"]]
     calls["waiting"] &= ~bits
 
-    raises, seats, bits = _after(level, acts & may_raise, NO_ACTION)
+    raises, seats, bits = _successors(level, acts & may_raise, NO_ACTION)
     raises["action"][:] = highest[raises["parent"]] + np.array(rules.raise_sizes)[raises["street"]]
     raises["committed"][seats] = raises["action"]
     raises["waiting"][:] = everybody & ~(raises["folded"] | bits)
     raises["raises"] += 1
 
-    deals, _, _ = _after(level, level["kind"] == Kind.STREET, NO_ACTION)
+    deals, _, _ = _successors(level, level["kind"] == Kind.STREET, NO_ACTION)
     deals["street"] += 1
     deals["player"][:] = np.array(rules.first_player)[deals["street"]] - 1  # the seat before the first to act
     deals["waiting"][:] = everybody & ~deals["folded"]
@@ -102,11 +102,11 @@ def _children(rules: Rules, level: _Level, start: int) -> _Level:
     order = np.argsort(origin, kind="stable")  # parts of one parent stay in their order
     children = {name: np.concatenate([part[name] for part in parts])[order] for name in level}
     children["parent"] += start
-    _settle(rules, children)
+    _set_kinds(rules, children)
     return children
 
 
-def _after(
+def _successors(
     level: _Level, where: NDArray[np.bool_], action: int
 ) -> tuple[_Level, tuple[NDArray[Any], ...], NDArray[Any]]:
     """Return copies of the masked nodes with `parent` set to their row, and index and bit of the player who acted."""
@@ -116,7 +116,7 @@ def _after(
     return nodes, (np.arange(len(rows)), nodes["player"]), (1 << nodes["player"].astype(np.int16)).astype(np.int16)
 
 
-def _settle(rules: Rules, level: _Level) -> None:
+def _set_kinds(rules: Rules, level: _Level) -> None:
     """Set the kinds of new nodes and the next player to act; on entry `player` is the one who acted."""
     live = rules.num_players - np.bitwise_count(level["folded"].astype(np.uint16))
     last = level["street"] == rules.num_streets - 1

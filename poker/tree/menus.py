@@ -24,9 +24,9 @@ from poker.game.rules import STREET_NAMES
 from poker.game.state import NOBODY, Betting
 from poker.run.errors import PokernetsError
 
-_MOST_POTS = 10
+_MAX_POTS_WITHOUT_UNIT = 10
 """Above this many pots a text without a unit is refused as a percentage without its sign; numbers are accepted."""
-_MOST_SIZES = 100
+_MAX_SIZES = 100
 _UNITS = {"": "pot", "%": "pot", "x": "previous", "c": "chips", "e": "geometric", "a": "allin"}
 
 
@@ -66,7 +66,7 @@ class Size:
                 return cls(_UNITS[unit], 0.0)
             value = float(number) / 100 if unit == "%" else float(number)
             number = number[:100]
-            if not unit and _MOST_POTS < value < math.inf:
+            if not unit and _MAX_POTS_WITHOUT_UNIT < value < math.inf:
                 raise MenuError(
                     f"bet size `{number}`: {number} pots? Write {number}%, or {100 * value:g}% if that is meant"
                 )
@@ -347,8 +347,8 @@ def _depths(value: object, name: str) -> SizeLists:
 
 def _sizes(value: object, name: str) -> tuple[Size, ...]:
     items = [item for item in _items(value, name) if item != ""]
-    if len(items) > _MOST_SIZES:
-        raise MenuError(f"bet menu `{name}`: {len(items):,} sizes: {_MOST_SIZES} at the most")
+    if len(items) > _MAX_SIZES:
+        raise MenuError(f"bet menu `{name}`: {len(items):,} sizes: {_MAX_SIZES} at the most")
     return tuple(map(Size.parse, items))
 
 

@@ -107,10 +107,10 @@ def spot_bets(menu: Mapping[str, object]) -> BetMenu:
         keys["merge"] = keys.pop("merging")
     names = ("add_allin", "force_allin", "merge")
     thresholds = {name: _threshold(name, str(keys.pop(name))) for name in names if name in keys}
-    given = keys.pop("donk", None) or {}
-    if not isinstance(given, Mapping):
+    default_donks = keys.pop("donk", None) or {}
+    if not isinstance(default_donks, Mapping):
         raise MenuError("bet menu: `donk` alone says no street; write `flop_donk`, `turn_donk` or `river_donk`")
-    donks: dict[str, object] = dict(given)
+    donks: dict[str, object] = dict(default_donks)
     donks |= {street: keys.pop(f"{street}_donk") for street in STREET_NAMES if f"{street}_donk" in keys}
     names_read: set[str] = set()
 

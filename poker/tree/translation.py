@@ -62,16 +62,16 @@ class HistoryTranslator:
 
         If the tree has no room for an action, the second value is the number of actions before it.
         """
-        tree, state, gone = self._tree, Betting.start(betting.rules), set(out)
+        tree, state, folded = self._tree, Betting.start(betting.rules), set(out)
         node: int | None = tree.after_deal(0)
         for number, (player, action) in enumerate(betting.moves()):
             if player not in out:
-                node = None if node is None else self._in_step(self._without(node, gone), state)
+                node = None if node is None else self._if_same_turn(self._after_folds(node, folded), state)
                 if node is None:
                     return None, None
                 actions = tree.actions(node)
                 if action == FOLD and FOLD not in actions:
-                    gone.add(player)
+                    folded.add(player)
                 elif action == CALL and CALL not in actions:
                     raises = [total for total in actions if total > 0]
                     if not raises or tree.committed[node].max() > tree.rules.opening:
@@ -80,12 +80,12 @@ class HistoryTranslator:
                 else:
                     node = self._follow(node, state, action)
             state = state.apply(action)
-        return (None if node is None else self._in_step(self._without(node, gone), state)), None
+        return (None if node is None else self._if_same_turn(self._after_folds(node, folded), state)), None
 
-    def _without(self, node: int, gone: set[int]) -> int:
-        """Return the node after the players in `gone` have folded, or checked where they cannot fold."""
+    def _after_folds(self, node: int, folded: set[int]) -> int:
+        """Return the node after the players in `folded` have folded, or checked where they cannot fold."""
         tree = self._tree
-        while tree.kind[node] == Kind.DECISION and int(tree.player[node]) in gone:
+        while tree.kind[node] == Kind.DECISION and int(tree.player[node]) in folded:
             node = tree.child(node, FOLD if FOLD in tree.actions(node) else CALL)
         return node
 
@@ -109,7 +109,7 @@ class HistoryTranslator:
         for candidate in actions:
             if candidate > 0 and self._real(node, candidate, state) == action:
                 return tree.child(node, candidate)
-        highest, pot = _faced(tree, node)
+        highest, pot = _highest_and_pot(tree, node)
         real_highest = state.highest
         fraction = (action - real_highest) / (state.pot + state.to_call)
         readings = translate(round(highest + fraction * pot), actions, highest, pot)
@@ -127,7 +127,7 @@ class HistoryTranslator:
         child = tree.child(node, CALL)
         return bool(tree.kind[child] == Kind.DECISION and tree.street[child] == tree.street[node])
 
-    def _in_step(self, node: int, state: Betting) -> int | None:
+    def _if_same_turn(self, node: int, state: Betting) -> int | None:
         """Return `node` if the player of `state` acts there on the same street, else None."""
         tree = self._tree
         same = tree.kind[node] == Kind.DECISION and tree.street[node] == state.street
@@ -142,7 +142,7 @@ class HistoryTranslator:
         stack = state.rules.stacks[state.to_act]
         if action >= stack:
             return legal.max_raise
-        highest, pot = _faced(self._tree, node)
+        highest, pot = _highest_and_pot(self._tree, node)
         real_highest = state.highest
         if highest == real_highest and pot == state.pot + state.to_call:
             total = action
@@ -167,7 +167,7 @@ def _least_active(betting: Betting, done: int, out: set[int]) -> int | None:
     return callers[-1] if callers else None
 
 
-def _faced(tree: BettingTree, node: int) -> tuple[int, int]:
+def _highest_and_pot(tree: BettingTree, node: int) -> tuple[int, int]:
     """Return the largest total at `node` and the pot after its player calls."""
     committed = tree.committed[node]
     highest = max(int(committed.max()), 0 if tree.street[node] else tree.rules.opening)
