@@ -157,13 +157,13 @@ def sample_boards(rules: Rules, board: Board, count: int, rng: np.random.Generat
     Returns:
         `count` boards with all board cards of the game.
     """
-    rest = np.array([card for card in range(rules.deck_size) if card not in board])
+    deck = np.array([card for card in range(rules.deck_size) if card not in board])
     missing = rules.total_board_cards - len(board)
     if missing == 0 or count == 0:
         return [board] * count
-    decks = [rng.permutation(rest) for _ in range(-(-count // len(rest)))]
+    decks = [rng.permutation(deck) for _ in range(-(-count // len(deck)))]
     boards = []
     for card in np.concatenate(decks)[:count].tolist():
-        others = rng.choice(rest[rest != card], missing - 1, replace=False)
-        boards.append((*board, card, *others.tolist()))
+        later = rng.choice(deck[deck != card], missing - 1, replace=False)
+        boards.append((*board, card, *later.tolist()))
     return boards

@@ -21,9 +21,9 @@ from poker.kernels.cards.strength import boards_moments, completion_ranks, hand_
 from poker.kernels.types import Board, Floats
 from poker.run.machine import cores, memory
 
-_FEW_MISSING = 2
-_FEW_HANDS = 4
-_FEWEST_RANKED = 3
+_MATRIX_MISSING = 2
+_MAX_FEW_HANDS = 4
+_MIN_RANKED_CARDS = 3
 _FLOP = 3
 
 
@@ -31,12 +31,12 @@ EMPTY = 1e-12
 """Weight below which a range counts as empty; ranges sum to about 1."""
 
 
-_KEPT = max(8, memory() // cores() // 6 // (4 * NUM_HANDS**2))
+_MAX_CACHED = max(8, memory() // cores() // 6 // (4 * NUM_HANDS**2))
 """Matrices that a process caches, at most a sixth of a core's share of the memory. When both policies are known, AIVAT
 needs one matrix per flop (50 ms to compute) and uses it again in each seating and line-up."""
 
 
-@lru_cache(maxsize=_KEPT)
+@lru_cache(maxsize=_MAX_CACHED)
 def margins(rules: Rules, board: Board) -> NDArray[np.floating]:
     """Compute the probability of winning minus that of losing a showdown for every pair of hands.
 
@@ -114,8 +114,8 @@ def showdown_chances(rules: Rules, board: Board, opponent: Floats) -> Floats:
         [H] sum over compatible hands of weight * (probability to win minus probability to lose at showdown).
     """
     missing = rules.total_board_cards - len(board)
-    if rules.num_hole_cards == 2 and (board or missing == 0) and missing < _FEW_MISSING:
-        order, ranks = (_runouts if missing else _complete)(rules, board)
+    if rules.num_hole_cards == 2 and (board or missing == 0) and missing < _MATRIX_MISSING:
+        order, ranks = (_runouts if missing else _ranked_hands)(rules, board)
         out = np.empty(rules.num_hands)
         showdown_margins(order, ranks, rules.space.hand_cards, np.ascontiguousarray(opponent, dtype=np.float64), out)
         return out / math.comb(rules.deck_size - len(board) - 2 * rules.num_hole_cards, missing)
@@ -145,38 +145,38 @@ def showdown_totals(rules: Rules, board: Board, own: Floats, opponent: Floats) -
         [A] sums, weighted by both ranges.
     """
     mass = own.sum(axis=1, keepdims=True)
-    unlike = np.abs(own * opponent.sum() - mass * opponent).max(axis=1) > EMPTY * mass[:, 0] * opponent.max()
+    differs = np.abs(own * opponent.sum() - mass * opponent).max(axis=1) > EMPTY * mass[:, 0] * opponent.max()
     totals = np.zeros(len(own))
-    if not unlike.any():
+    if not differs.any():
         return totals
-    ranges = own[unlike]
+    ranges = own[differs]
     if not (rules.deck_size == 52 and rules.num_hole_cards == 2 and rules.total_board_cards == 5):
-        totals[unlike] = ranges @ showdown_chances(rules, board, opponent)
+        totals[differs] = ranges @ showdown_chances(rules, board, opponent)
         return totals
     mine, theirs = _few_hands(ranges.any(axis=0)), _few_hands(opponent != 0)
     live = rules.space.live(board)
     if mine is not None and theirs is not None and board:
         between = np.array([[_margin(board, hand, other) for other in theirs.tolist()] for hand in mine.tolist()])
-        totals[unlike] = ranges[:, mine] @ between @ opponent[theirs]
+        totals[differs] = ranges[:, mine] @ between @ opponent[theirs]
     elif mine is not None:
-        totals[unlike] = ranges[:, mine] @ (_margin_rows(rules, board, mine) @ opponent)
+        totals[differs] = ranges[:, mine] @ (_margin_rows(rules, board, mine) @ opponent)
     elif theirs is not None:
-        totals[unlike] = -(ranges @ (opponent[theirs] @ _margin_rows(rules, board, theirs)))
-    elif _is_even(opponent, live):
-        totals[unlike] = ranges @ _margin_sums(rules, board) * opponent.max()
-    elif all(_is_even(row, live) for row in ranges):
-        totals[unlike] = ranges.max(axis=1) * -(opponent @ _margin_sums(rules, board))
+        totals[differs] = -(ranges @ (opponent[theirs] @ _margin_rows(rules, board, theirs)))
+    elif _is_uniform(opponent, live):
+        totals[differs] = ranges @ _margin_sums(rules, board) * opponent.max()
+    elif all(_is_uniform(row, live) for row in ranges):
+        totals[differs] = ranges.max(axis=1) * -(opponent @ _margin_sums(rules, board))
     else:
-        totals[unlike] = ranges @ showdown_chances(rules, board, opponent)
+        totals[differs] = ranges @ showdown_chances(rules, board, opponent)
     return totals
 
 
 def _few_hands(there: NDArray[np.bool_]) -> NDArray[np.int64] | None:
     """Return the [n] hands with weight if comparing each with all others is faster than the matrix, else None."""
-    return np.flatnonzero(there) if np.count_nonzero(there) <= _FEW_HANDS else None
+    return np.flatnonzero(there) if np.count_nonzero(there) <= _MAX_FEW_HANDS else None
 
 
-def _is_even(weights: Floats, live: NDArray[np.bool_]) -> bool:
+def _is_uniform(weights: Floats, live: NDArray[np.bool_]) -> bool:
     """Return whether all live hands have the same weight and all others none."""
     return bool((weights == np.where(live, weights.max(), 0.0)).all())
 
@@ -222,7 +222,7 @@ def _margin(board: Board, hand: int, other: int) -> float:
 @lru_cache(maxsize=32)
 def _hand_margins(board: Board, hand: int) -> Floats:
     """Return the [1326] win minus loss probabilities of one hand against every hand; 0 for impossible pairs."""
-    live, ranks = _completed(board)
+    live, ranks = _completion_ranks(board)
     out = np.zeros(len(HOLDEM.disjoint))
     place = int(np.searchsorted(live, hand))
     if place < len(live) and live[place] == hand:
@@ -231,7 +231,7 @@ def _hand_margins(board: Board, hand: int) -> Floats:
 
 
 @lru_cache(maxsize=4)
-def _completed(board: Board) -> tuple[NDArray[np.int16], NDArray[np.int16]]:
+def _completion_ranks(board: Board) -> tuple[NDArray[np.int16], NDArray[np.int16]]:
     """Return the live hands [L] and their ranks [N, L] on every completion of the board."""
     cards = np.array(board, dtype=np.uint8)
     live = live_hand_list(cards)
@@ -239,7 +239,7 @@ def _completed(board: Board) -> tuple[NDArray[np.int16], NDArray[np.int16]]:
 
 
 @lru_cache(maxsize=4096)
-def _complete(rules: Rules, board: Board) -> tuple[NDArray[np.int16], NDArray[np.int16]]:
+def _ranked_hands(rules: Rules, board: Board) -> tuple[NDArray[np.int16], NDArray[np.int16]]:
     """Return one row [1, n] of the hands on a complete board, from weakest to strongest, and one of their ranks."""
     ranks = hand_ranks(rules, board)
     order = np.argsort(ranks, kind="stable")
@@ -250,15 +250,15 @@ def _complete(rules: Rules, board: Board) -> tuple[NDArray[np.int16], NDArray[np
 
 @lru_cache(maxsize=6)
 def _runouts(rules: Rules, board: Board) -> tuple[NDArray[np.int16], NDArray[np.int16]]:
-    """Return rows [N, n] as in `_complete` for every completion of the board."""
+    """Return rows [N, n] as in `_ranked_hands` for every completion of the board."""
     if rules.deck_size == 52 and rules.total_board_cards == 5:
-        live, ranks = _completed(board)
+        live, ranks = _completion_ranks(board)
         size = math.comb(52 - 5, 2)
         order = np.argsort(ranks, axis=1, kind="stable")[:, :size]
         return live[order], np.take_along_axis(ranks, order, axis=1)
     deck = [card for card in range(rules.deck_size) if card not in board]
     missing = rules.total_board_cards - len(board)
-    rows = [_complete(rules, (*board, *new)) for new in itertools.combinations(deck, missing)]
+    rows = [_ranked_hands(rules, (*board, *new)) for new in itertools.combinations(deck, missing)]
     return np.concatenate([order for order, _ in rows]), np.concatenate([ranks for _, ranks in rows])
 
 
@@ -272,7 +272,7 @@ def hand_ranks(rules: Rules, board: Board) -> NDArray[np.int32]:
     Returns:
         int32 [H] showdown strength, higher wins; -1 where the hand shares a card with the board.
     """
-    if rules.deck_size == 52 and rules.num_hole_cards == 2 and len(board) >= _FEWEST_RANKED:
+    if rules.deck_size == 52 and rules.num_hole_cards == 2 and len(board) >= _MIN_RANKED_CARDS:
         ranks: NDArray[np.int32] = rank_board_hands(np.asarray(board, dtype=np.uint8))
         return ranks
     free = rules.space.live(board)

@@ -123,7 +123,7 @@ def _as_board(board: Sequence[int]) -> tuple[int, ...]:
     return cards
 
 
-def _spread(values: Floats, live: NDArray[np.int16]) -> Floats:
+def _by_hand(values: Floats, live: NDArray[np.int16]) -> Floats:
     out = np.zeros(NUM_HANDS)
     out[live] = values
     out.setflags(write=False)
@@ -151,11 +151,11 @@ def _features(cards: tuple[int, ...]) -> HandFeatures:
     moments = kernel.strength_moments(kernel.completion_strength(counts.ranks, live))
     full = _RIVER_FULL * _HAND_COMPLETIONS[len(cards)]
     return HandFeatures(
-        hs=_spread(hs, live),
-        ehs=_spread(moments[0] / full, live),
-        ehs2=_spread(moments[1] / (_RIVER_FULL * full), live),
-        ppot=_spread(ppot, live),
-        npot=_spread(npot, live),
+        hs=_by_hand(hs, live),
+        ehs=_by_hand(moments[0] / full, live),
+        ehs2=_by_hand(moments[1] / (_RIVER_FULL * full), live),
+        ppot=_by_hand(ppot, live),
+        npot=_by_hand(npot, live),
     )
 
 
@@ -164,9 +164,9 @@ def _river_features(cards: tuple[int, ...]) -> HandFeatures:
     won = np.empty(NUM_HANDS, np.int16)
     kernel.board_strength_into(np.array(cards, np.uint8), won)
     live = np.flatnonzero(HOLDEM.live(cards)).astype(np.int16)
-    strength, zero = won[live].astype(np.float64), _spread(np.zeros(len(live)), live)
-    hs = _spread(strength / _RIVER_FULL, live)
-    return HandFeatures(hs=hs, ehs=hs, ehs2=_spread(strength**2 / _RIVER_FULL**2, live), ppot=zero, npot=zero)
+    strength, zero = won[live].astype(np.float64), _by_hand(np.zeros(len(live)), live)
+    hs = _by_hand(strength / _RIVER_FULL, live)
+    return HandFeatures(hs=hs, ehs=hs, ehs2=_by_hand(strength**2 / _RIVER_FULL**2, live), ppot=zero, npot=zero)
 
 
 @lru_cache(maxsize=8)
@@ -207,8 +207,8 @@ class PreflopCounts(NamedTuple):
 def _preflop_features() -> HandFeatures:
     first, second = _preflop_counts().moments / _HAND_COMPLETIONS[0]
     everyone = np.arange(NUM_HANDS, dtype=np.int16)
-    ehs, zero = _spread(first / _RIVER_FULL, everyone), _spread(np.zeros(NUM_HANDS), everyone)
-    return HandFeatures(hs=ehs, ehs=ehs, ehs2=_spread(second / _RIVER_FULL**2, everyone), ppot=zero, npot=zero)
+    ehs, zero = _by_hand(first / _RIVER_FULL, everyone), _by_hand(np.zeros(NUM_HANDS), everyone)
+    return HandFeatures(hs=ehs, ehs=ehs, ehs2=_by_hand(second / _RIVER_FULL**2, everyone), ppot=zero, npot=zero)
 
 
 @lru_cache(maxsize=1)

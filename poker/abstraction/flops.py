@@ -24,7 +24,7 @@ from poker.kernels.types import Floats
 from poker.run.errors import PokernetsError
 
 NUM_FLOPS = NUM_BOARDS[3]
-_MOST_ROUNDS = 50
+_MAX_ROUNDS = 50
 
 
 class FlopSubset(NamedTuple):
@@ -60,7 +60,7 @@ def representative_flops(count: int) -> FlopSubset:
         own = np.flatnonzero(kinds == kind)
         nearest = _clusters(features[own], deals[own], places)
         clusters += [own[nearest == place] for place in range(places)]
-    numbers, weights = _nearest_to_all(features, deals, clusters)
+    numbers, weights = _representatives(features, deals, clusters)
     order = numbers.argsort()
     return FlopSubset(numbers[order], weights[order])
 
@@ -119,7 +119,7 @@ def _clusters(features: Floats, deals: NDArray[np.int64], count: int) -> NDArray
     for place in range(count):
         chosen[place] = (np.minimum(near[:, None], distance) * deals[:, None]).sum(axis=0).argmin()
         near = np.minimum(near, distance[:, chosen[place]])
-    for _ in range(_MOST_ROUNDS):
+    for _ in range(_MAX_ROUNDS):
         nearest = distance[:, chosen].argmin(axis=1)
         members = (np.flatnonzero(nearest == place) for place in range(count))
         costs = ((own, (distance[np.ix_(own, own)] * deals[own][:, None]).sum(axis=0)) for own in members)
@@ -130,7 +130,7 @@ def _clusters(features: Floats, deals: NDArray[np.int64], count: int) -> NDArray
     return np.asarray(distance[:, chosen].argmin(axis=1))
 
 
-def _nearest_to_all(
+def _representatives(
     features: Floats, deals: NDArray[np.int64], clusters: list[NDArray[np.int64]]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the chosen point of each cluster and its weight.
@@ -140,7 +140,7 @@ def _nearest_to_all(
     weights = np.array([deals[own].sum() for own in clusters])
     chosen = np.array([own[0] for own in clusters])
     missing = deals @ features - weights @ features[chosen]
-    for _ in range(_MOST_ROUNDS):
+    for _ in range(_MAX_ROUNDS):
         before = chosen.copy()
         for place, own in enumerate(clusters):
             left = missing + weights[place] * features[chosen[place]]

@@ -46,7 +46,7 @@ def make(*, method: Method, seed: int, cluster: Cluster, output: str, others: st
     if find_artifact(output, KIND, config=config) is not None:
         print(f"abstraction {output} is there", file=sys.stderr)
         return
-    if (other := _made_elsewhere(others, config)) is not None:
+    if (other := _find_copy(others, config)) is not None:
         print(f"abstraction {output}: that of {other.path} is the same and copied", file=sys.stderr)
         write_artifact(output, KIND, config=other.config, arrays=other.arrays, counts=other.counts)
         return
@@ -58,7 +58,7 @@ def make(*, method: Method, seed: int, cluster: Cluster, output: str, others: st
     megabytes = table_bytes(method.num_buckets) / 1e6
     print_cost(f"abstraction {output}", seconds, cluster.workers, cluster, megabytes, threads=cluster.one_machine)
     with progress_bars("") as bars:
-        how = Building(seed, partial(_show, bars), None if cluster.one_machine else cluster)
+        how = Building(seed, partial(_update_bar, bars), None if cluster.one_machine else cluster)
         for street in method.order:
             table = stored[street]
             if table is None:
@@ -110,7 +110,7 @@ def _settings_of(config: Any) -> tuple[Method, int]:
     return method_of(method), seed
 
 
-def _made_elsewhere(others: str, config: dict[str, Any]) -> Artifact | None:
+def _find_copy(others: str, config: dict[str, Any]) -> Artifact | None:
     """Return an abstraction with these settings among those that match the pattern, or None."""
     for path in sorted(glob.glob(others)):
         with suppress(ArtifactError):
@@ -127,7 +127,7 @@ def _stored_street(street: int, path: Path, config: dict[str, Any]) -> StreetTab
     return StreetTable(street_table(part, "table", street, size), size, part.arrays["vectors"])
 
 
-def _show(bars: Progress, title: str, done: int, total: int) -> None:
+def _update_bar(bars: Progress, title: str, done: int, total: int) -> None:
     """Update the progress bar of one phase of the work."""
     bar = next((task.id for task in bars.tasks if task.description == title), None)
     if bar is None:

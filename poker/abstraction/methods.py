@@ -224,7 +224,7 @@ class PotentialAware(Method):
             return partial(_nearest_flows, turn, ground, centers), centers.vectors
         points_of = partial(self._points, street)
         points = VectorPoints(_sample(street, effort.sample, points_of, how.seed))
-        vectors = _by_sum(find_centers(points, num_buckets, effort, how.seed, show))
+        vectors = _by_strength(find_centers(points, num_buckets, effort, how.seed, show))
         return partial(_nearest_vectors, points_of, vectors), vectors
 
     def cpu_seconds(self, street: int) -> float:
@@ -240,7 +240,7 @@ class PotentialAware(Method):
         points_of: PointsOf = partial(self._points, street)
         labels_of: LabelsOf
         if street == FLOP:
-            ground = Ground(_by_sum(_sample(TURN, self.turn, partial(self._points, TURN), 0)))
+            ground = Ground(_by_strength(_sample(TURN, self.turn, partial(self._points, TURN), 0)))
             strengths = strength.boards_strength(canonical_boards(BOARD_SIZES[TURN])).astype(np.int64)
             turn = (np.maximum(strengths, 0) * self.turn // (_TURN_FULL + 1)).astype(np.uint16)
             points_of = partial(_turn_lists, turn)
@@ -390,9 +390,9 @@ def _chunk(street: int) -> int:
 
 def _assign_all(street: int, num_buckets: int, labels_of: LabelsOf, how: Building) -> NDArray[Any]:
     """Return the table [canonical boards, 1326] from the labels of the live hands of chunks of boards."""
-    table = np.zeros((len(canonical_boards(BOARD_SIZES[street])), NUM_HANDS), dtype=_small(num_buckets))
+    table = np.zeros((len(canonical_boards(BOARD_SIZES[street])), NUM_HANDS), dtype=_index_type(num_buckets))
     show, done = how.phase(street, "assignment"), 0
-    assign = partial(_assign, street, _small(num_buckets), labels_of)
+    assign = partial(_assign, street, _index_type(num_buckets), labels_of)
     starts = range(0, len(table), _chunk(street))
     for start, rows in map(assign, starts) if how.cluster is None else how.cluster.run(Work(Given(assign)), starts):
         table[start : start + len(rows)] = rows
@@ -423,15 +423,15 @@ def _cpu_seconds(
 ) -> float:
     """Return the CPU seconds of k-means and of assigning all hands, extrapolated from a few boards."""
     boards = canonical_boards(BOARD_SIZES[street])
-    few = boards[:: max(1, len(boards) // _TRIAL_BOARDS)][:_TRIAL_BOARDS]
+    sample = boards[:: max(1, len(boards) // _TRIAL_BOARDS)][:_TRIAL_BOARDS]
 
-    def taken(work: Callable[[BoardRows], object]) -> float:
-        work(few[:1])  # loads kernels
+    def seconds_per_board(work: Callable[[BoardRows], object]) -> float:
+        work(sample[:1])  # loads kernels
         started = time.process_time()
-        work(few)
-        return (time.process_time() - started) / len(few)
+        work(sample)
+        return (time.process_time() - started) / len(sample)
 
-    labels, points = taken(labels_of), 0.0 if points_of is None else taken(points_of)
+    labels, points = seconds_per_board(labels_of), 0.0 if points_of is None else seconds_per_board(points_of)
     hands = comb(52 - BOARD_SIZES[street], 2)
     passes = effort.restarts * (effort.iterations + 1) * effort.sample / hands  # one for the seeding
     return effort.sample / _HANDS_PER_BOARD * points + passes * max(0.0, labels - points) + len(boards) * labels
@@ -444,13 +444,13 @@ def table_bytes(num_buckets: Sequence[int]) -> int:
         num_buckets: [S] number of buckets on each street.
     """
     sizes = (len(canonical_boards(BOARD_SIZES[street])) * NUM_HANDS for street in range(len(num_buckets)))
-    return sum(size * np.dtype(_small(count)).itemsize for size, count in zip(sizes, num_buckets, strict=True))
+    return sum(size * np.dtype(_index_type(count)).itemsize for size, count in zip(sizes, num_buckets, strict=True))
 
 
-def _by_sum(vectors: Vectors) -> Vectors:
+def _by_strength(vectors: Vectors) -> Vectors:
     """Return vectors in ascending order of strength."""
     return vectors[np.argsort(vectors.sum(axis=1, dtype=np.int64), kind="stable")]
 
 
-def _small(num_buckets: int) -> type[np.generic]:
+def _index_type(num_buckets: int) -> type[np.generic]:
     return np.uint8 if num_buckets <= 256 else np.uint16
