@@ -75,7 +75,7 @@ class LeafEvaluator(ABC):
         """
 
 
-class _Changed(LeafEvaluator):
+class _Wrapper(LeafEvaluator):
     """An evaluator that changes the values of another evaluator, `of`."""
 
     def __init__(self, of: LeafEvaluator, num_continuations: int) -> None:
@@ -83,7 +83,7 @@ class _Changed(LeafEvaluator):
         self.num_continuations = num_continuations
 
     @abstractmethod
-    def _change(self, values: LeafValues, leaves: Sequence[Betting]) -> LeafValues: ...
+    def _transform(self, values: LeafValues, leaves: Sequence[Betting]) -> LeafValues: ...
 
     def values(self, leaves: Sequence[Betting], board: Board, ranges: Ranges, own: int) -> LeafValues:
         """Compute the changed values of several leaves; see `LeafEvaluator.values`."""
@@ -92,7 +92,7 @@ class _Changed(LeafEvaluator):
     def together(self, queries: Sequence[LeafQuery]) -> list[LeafValues]:
         """Compute the changed values of several queries; see `LeafEvaluator.together`."""
         return [
-            self._change(values, query[0]) for values, query in zip(self._of.together(queries), queries, strict=True)
+            self._transform(values, query[0]) for values, query in zip(self._of.together(queries), queries, strict=True)
         ]
 
     def check_game(self, game: Rules) -> None:
@@ -100,7 +100,7 @@ class _Changed(LeafEvaluator):
         self._of.check_game(game)
 
 
-class SingleValue(_Changed):
+class SingleValue(_Wrapper):
     """The naive evaluator: one value per leaf, as if both followed the blueprint from there ([DLS] section 6)."""
 
     def __init__(self, *, of: LeafEvaluator) -> None:
@@ -111,11 +111,11 @@ class SingleValue(_Changed):
         """
         super().__init__(of, 1)
 
-    def _change(self, values: LeafValues, leaves: Sequence[Betting]) -> LeafValues:
+    def _transform(self, values: LeafValues, leaves: Sequence[Betting]) -> LeafValues:
         return values.first_continuation()
 
 
-class GiveUpContinuation(_Changed):
+class GiveUpContinuation(_Wrapper):
     """An evaluator with one more continuation, in which the opponent gives up.
 
     The opponent never bets again and folds to the bet that `own` makes. No opponent needs to do worse than that, so
@@ -130,7 +130,7 @@ class GiveUpContinuation(_Changed):
         """
         super().__init__(of, of.num_continuations + 1)
 
-    def _change(self, values: LeafValues, leaves: Sequence[Betting]) -> LeafValues:
+    def _transform(self, values: LeafValues, leaves: Sequence[Betting]) -> LeafValues:
         """Return values with half the pot as the last continuation, except where nobody acts any more."""
         last = values.values[:, :1].copy()
         for row, leaf in zip(last, leaves, strict=True):

@@ -67,7 +67,7 @@ class SelfGenerated:
 
     @property
     def _artifact(self) -> Artifact:
-        return _opened(self.path, verify=False)
+        return _open_forms(self.path, verify=False)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -76,10 +76,10 @@ class SelfGenerated:
         Raises:
             PokernetsError: the artifact has fewer forms than `size`.
         """
-        made: int = self._artifact.config["size"]
-        size = made if self.size is None else self.size
-        if not 1 <= size <= made:
-            raise PokernetsError(f"{self.path} has {made} continuations, {size} are asked for")
+        stored: int = self._artifact.config["size"]
+        size = stored if self.size is None else self.size
+        if not 1 <= size <= stored:
+            raise PokernetsError(f"{self.path} has {stored} continuations, {size} are asked for")
         return CONTINUATIONS[0], *(f"response_{k}" for k in range(1, size))
 
     @property
@@ -112,12 +112,12 @@ class SelfGenerated:
             ArtifactError: the artifact is missing or damaged, or belongs to another blueprint.
         """
         made_from = {"blueprint": blueprint.fingerprint}
-        artifact = _opened(self.path, made_from=made_from)
+        artifact = _open_forms(self.path, made_from=made_from)
         return [blueprint, *(blueprint.form(artifact, name) for name in self.names[1:])]
 
 
 @refuses_by_name(KIND)
-def _opened(path: str, **options: Any) -> Artifact:
+def _open_forms(path: str, **options: Any) -> Artifact:
     artifact = open_artifact(path, KIND, **options)
     size, pot_fraction = artifact.config["size"], artifact.config["pot_fraction"]
     if size != 1 + len(artifact.arrays) or not isinstance(pot_fraction, int | float):

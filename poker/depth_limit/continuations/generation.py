@@ -29,7 +29,7 @@ from poker.solvers.vector.leaves import LeafValues
 from poker.solvers.vector.solver import VectorSolver
 from poker.tree import BetMenu, BettingTree, DepthLimit, Gadget, Kind, build_tree
 
-SEEN = 100
+MAX_INHERITED = 100
 """Cap on the iterations, which set the discounts, that a solve inherits with the regrets of another."""
 
 TREMBLE = 1e-7
@@ -160,14 +160,14 @@ def self_generated(
             continuations = ContinuationSet(opponent, play.leaves, play.clusters, values)
             solver = VectorSolver(limited_game(continuations, size, play.game.rules, menu, root), solving.algorithm)
             if last is not None:
-                _go_on(solver, last)
+                _warm_start(solver, last)
             solver.run(iterations=solving.iterations)
             last, exploitability = solver, solver.exploitability()
             value = _respond(play, solver, opponent, actions)
             if size < count:
-                new = play.values(_seated(opponent, BLUEPRINT, play.recorded(opponent, actions)))
-                taken = np.float32(pot_fraction) * pots[:, None, None]
-                values = np.concatenate([values, (new - taken if opponent == 0 else new + taken)[:, None]], axis=1)
+                added = play.values(_by_seat(opponent, BLUEPRINT, play.recorded(opponent, actions)))
+                cut = np.float32(pot_fraction) * pots[:, None, None]
+                values = np.concatenate([values, (added - cut if opponent == 0 else added + cut)[:, None]], axis=1)
             steps.append(Step(size, solver.game_value(opponent), exploitability, value))
             if progress is not None:
                 progress(steps[-1])
@@ -183,7 +183,7 @@ def biased(play: LeafPlay, opponent: int, factor: float = 10.0) -> ContinuationS
         factor: multiplier of the favoured class of action; 10 in the paper.
     """
     forms = tuple(biased_play(play.game.tree, kind, factor) for kind in CONTINUATIONS)
-    values = np.stack([play.values(_seated(opponent, BLUEPRINT, form)) for form in forms], axis=1)
+    values = np.stack([play.values(_by_seat(opponent, BLUEPRINT, form)) for form in forms], axis=1)
     return ContinuationSet(opponent, play.leaves, play.clusters, values)
 
 
@@ -210,7 +210,7 @@ def limited_game(
     return VectorGame(tree, leaf_values=values, alternatives=alternatives)
 
 
-def _seated(opponent: int, searcher_play: Play, opponent_play: Play) -> tuple[Play, Play]:
+def _by_seat(opponent: int, searcher_play: Play, opponent_play: Play) -> tuple[Play, Play]:
     return (opponent_play, searcher_play) if opponent == 0 else (searcher_play, opponent_play)
 
 
@@ -226,7 +226,7 @@ def _respond(play: LeafPlay, solver: VectorSolver, player: int, actions: NDArray
     return play.solver.best_response(player, actions)
 
 
-def _go_on(solver: VectorSolver, before: VectorSolver) -> None:
+def _warm_start(solver: VectorSolver, before: VectorSolver) -> None:
     """Start `solver` with the regrets and iteration count of a solve with fewer continuations; averages restart.
 
     In small games this reduces the exploitability after a hundred iterations to a third or a fifth.
@@ -237,7 +237,7 @@ def _go_on(solver: VectorSolver, before: VectorSolver) -> None:
         for name in before.arrays.keys() - {"sums"}:
             rows = old.rows(before.arrays[name], node, 0)
             new.rows(solver.arrays[name], there, 0)[: len(rows)] = rows
-    solver.iterations = min(before.iterations, SEEN)
+    solver.iterations = min(before.iterations, MAX_INHERITED)
 
 
 def _first_round(tree: BettingTree, player: int) -> list[int]:

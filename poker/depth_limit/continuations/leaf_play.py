@@ -133,7 +133,7 @@ class LeafPlay:
             PokernetsError: a recorded strategy belongs to another game.
         """
         boards, count = np.arange(*self.game.boards.boards.street_start[1:3]), len(self.pairs)
-        bound = self._bound(play)
+        bound = self._strategies(play)
         wide = (count + LANES - 1) // LANES * LANES
 
         def part(wanted: NDArray[np.int64]) -> Floats:
@@ -184,7 +184,7 @@ class LeafPlay:
         sizes[:, : boards.street_start[1]] = 0
         return np.pad(np.cumsum(sizes, axis=1), ((0, 0), (1, 0)))
 
-    def _bound(self, play: Sequence[Play]) -> Strategies:
+    def _strategies(self, play: Sequence[Play]) -> Strategies:
         factor = np.ones((2, len(self._order)), np.float32)
         choices = [np.zeros(1, np.uint8), np.zeros(1, np.uint8)]
         for player, each in enumerate(play):

@@ -129,7 +129,7 @@ class Continuations:
         first = forms[0].strategy is blueprint.strategy and forms[0].bias == blueprint.bias
         self._extra = 0 if first else 1
         self._groups = _by_strategy(forms if first else [blueprint, *forms])
-        self._alone = _by_strategy([blueprint])
+        self._blueprint_only = _by_strategy([blueprint])
         self._subtrees: dict[int, Subtree] = {}
 
     def subtree(self, node: int) -> Subtree:
@@ -180,8 +180,8 @@ class Continuations:
         order, won, possible = self._showdowns(board, hands0, hands1)
         out = np.empty((2, self.num_forms, len(hands0), len(hands1)), dtype=np.float32)
         for form in range(self.num_forms):
-            out[0, form] = _won(below, keep0, reach1[form], order)
-            out[1, form] = -_won(below, reach0[form], keep1, order)
+            out[0, form] = _chips_won(below, keep0, reach1[form], order)
+            out[1, form] = -_chips_won(below, reach0[form], keep1, order)
         out *= possible
         return out, won, possible
 
@@ -202,7 +202,7 @@ class Continuations:
             self._reaches(below, player, board, hands, alone=True)[0] for player, hands in enumerate((hands0, hands1))
         )
         order, won, possible = self._showdowns(board, hands0, hands1)
-        return _won(below, keep0, keep1, order) * possible, won, possible
+        return _chips_won(below, keep0, keep1, order) * possible, won, possible
 
     def _showdowns(self, board: Board, hands0: HandIndexes, hands1: HandIndexes) -> OnBoard:
         """Return [m0, m1] showdown results (1, 0, -1), the share that hands0 win and the possible pairs."""
@@ -218,7 +218,7 @@ class Continuations:
     ) -> tuple[Singles, Singles]:
         """Return the reach [Z, m] of the blueprint and [K, Z, m] of the forms; with `alone` only the first."""
         buckets = self._buckets(below, board, hands)
-        groups = self._alone if alone else self._groups
+        groups = self._blueprint_only if alone else self._groups
         out = np.empty((sum(bias.shape[1] for _, bias in groups), below.num_ends, len(hands)), dtype=np.float32)
         begin = 0
         for strategy, bias in groups:
@@ -240,7 +240,7 @@ class Continuations:
         return buckets
 
 
-def _won(below: Subtree, reach0: Singles, reach1: Singles, order: Singles) -> Singles:
+def _chips_won(below: Subtree, reach0: Singles, reach1: Singles, order: Singles) -> Singles:
     """Return [m0, m1] chips of player 0, from the reaches [Z, m0] and [Z, m1] of the ends."""
     folds = len(below.fold_value)
     fold = (reach0[:folds] * below.fold_value[:, None]).T @ reach1[:folds]

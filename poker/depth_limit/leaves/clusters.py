@@ -37,12 +37,12 @@ def hand_clusters(buckets: NDArray[np.int32], strength: Singles, limit: int | No
     mean = np.bincount(dense, weights=strength[live].astype(np.float64)) / counts
     order = np.argsort(mean, kind="stable")
     position = np.empty(len(names), dtype=np.int64)
-    position[order] = _merged(counts[order], limit)
+    position[order] = _merge_groups(counts[order], limit)
     clusters[live] = position[dense].astype(np.int32)
     return clusters
 
 
-def _merged(counts: NDArray[np.int64], limit: int) -> NDArray[np.int64]:
+def _merge_groups(counts: NDArray[np.int64], limit: int) -> NDArray[np.int64]:
     """Merge consecutive entries into at most `limit` groups of about equal counts, numbered from 0 without gaps."""
     if len(counts) <= limit:
         return np.arange(len(counts))

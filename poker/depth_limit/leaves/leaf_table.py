@@ -121,7 +121,7 @@ class TableEstimate:
     sem: Singles
 
 
-NOTHING = TableEstimate(*np.zeros((2, NUM_CLASSES, NUM_CLASSES), np.float32))
+ZERO_ESTIMATE = TableEstimate(*np.zeros((2, NUM_CLASSES, NUM_CLASSES), np.float32))
 """A `base` of zeros, with which `class_values` returns the differences between the forms and the blueprint."""
 
 
@@ -188,9 +188,9 @@ def _deals(
 
 
 _BY_CLASS = np.argsort(PREFLOP_CLASS, kind="stable")
-_FIRST = np.cumsum(PREFLOP_CLASS_SIZE) - PREFLOP_CLASS_SIZE
+_CLASS_START = np.cumsum(PREFLOP_CLASS_SIZE) - PREFLOP_CLASS_SIZE
 
 
 def _one_of_each_class(rng: np.random.Generator) -> NDArray[np.int64]:
     """Return a uniformly drawn hand of each class [169]."""
-    return np.asarray(_BY_CLASS[_FIRST + rng.integers(0, PREFLOP_CLASS_SIZE)])
+    return np.asarray(_BY_CLASS[_CLASS_START + rng.integers(0, PREFLOP_CLASS_SIZE)])

@@ -25,13 +25,13 @@ from poker.kernels.types import Board, Ranges, Singles
 from poker.solvers.vector.leaves import LeafValues
 from poker.store.lru_cache import LRUCache
 
-_REMEMBERED_LEAVES = 256
+_CACHED_LEAVES = 256
 """Solves of one round with different bet sizes share most leaves; other tables may interleave their solves."""
 
-_REMEMBERED_BOARDS = 1755
+_CACHED_BOARDS = 1755
 """Number of canonical flops; each takes 60 kB with 64 clusters."""
 
-_FIELD = 8
+_OPPONENT_GROUPS = 8
 """Number of opponent groups, from weak to strong, against which we compare the values of two hands."""
 
 
@@ -73,19 +73,19 @@ class _Grouping:
         return (_every_hand if self.clusters is None else _clustered)(self, rules, board)
 
 
-def _grouped(grouping: _Grouping, rules: Rules, board: Board) -> _Groups:
+def _make_groups(grouping: _Grouping, rules: Rules, board: Board) -> _Groups:
     cards = board_features(board)
-    clusters = _kinds(cards)
+    clusters = _feature_classes(cards)
     if grouping.clusters is None:
         clusters = hand_clusters(clusters, cards.hands[:, 0], None)
     elif clusters.max() >= grouping.clusters:
-        clusters = _valued_alike(grouping.net, rules, cards, clusters, grouping.clusters)
+        clusters = _value_clusters(grouping.net, rules, cards, clusters, grouping.clusters)
     parts = _grid_parts(cards, clusters, clusters)
     equity = parts.pairs[:, :, 0] if rules.total_board_cards == 5 else cluster_equity(rules, board, clusters)
     return _Groups(clusters, parts, equity)
 
 
-def _kinds(cards: BoardFeatures) -> NDArray[np.int32]:
+def _feature_classes(cards: BoardFeatures) -> NDArray[np.int32]:
     """Return [H] numbers of hands by features and increasing equity, equal for equal features; -1 for dead hands."""
     live = HOLDEM.live(cards.board)
     kinds = np.full(len(live), -1, dtype=np.int32)
@@ -93,14 +93,14 @@ def _kinds(cards: BoardFeatures) -> NDArray[np.int32]:
     return kinds
 
 
-def _valued_alike(
+def _value_clusters(
     net: ValueNet, rules: Rules, cards: BoardFeatures, kinds: NDArray[np.int32], limit: int
 ) -> NDArray[np.int32]:
     """Return [H] at most `limit` clusters of hands to which `net` gives similar values.
 
     The values are taken against groups of weak to strong hands after a small raise.
     """
-    field = hand_clusters(kinds, cards.hands[:, 0], _FIELD)
+    field = hand_clusters(kinds, cards.hands[:, 0], _OPPONENT_GROUPS)
     state = Betting.start(rules)
     state = state.apply(state.legal().min_raise)
     while state.street <= rules.board_sizes.index(len(cards.board)):
@@ -116,7 +116,7 @@ def _grid_parts(cards: BoardFeatures, own: NDArray[np.int32], opp: NDArray[np.in
     return GridParts(cluster_means(cards.hands, own), cluster_means(cards.hands, opp), pairs, cards.texture)
 
 
-_clustered, _every_hand = lru_cache(maxsize=_REMEMBERED_BOARDS)(_grouped), lru_cache(maxsize=8)(_grouped)
+_clustered, _every_hand = lru_cache(maxsize=_CACHED_BOARDS)(_make_groups), lru_cache(maxsize=8)(_make_groups)
 
 
 class NetLeaf(LeafEvaluator):
@@ -132,7 +132,7 @@ class NetLeaf(LeafEvaluator):
         self._net = net
         self.num_continuations = net.num_continuations
         self._grouping = _Grouping(net, clusters)
-        self._remembered: LRUCache[_Place, Singles] = LRUCache(_REMEMBERED_LEAVES if clusters is not None else 0)
+        self._cache: LRUCache[_LeafKey, Singles] = LRUCache(_CACHED_LEAVES if clusters is not None else 0)
 
     def values(self, leaves: Sequence[Betting], board: Board, ranges: Ranges, own: int) -> LeafValues:
         """Compute the values of several leaves; the ranges are ignored.
@@ -161,22 +161,22 @@ class NetLeaf(LeafEvaluator):
         for leaves, board, _, own in queries:
             groups = self._grouping.groups(leaves[0].rules, board)
             count = len(groups.equity)
-            rows = [predicted[_place(leaf, board, own)] for leaf in leaves if not leaf.is_over]
+            rows = [predicted[_leaf_key(leaf, board, own)] for leaf in leaves if not leaf.is_over]
             in_pots = np.array(rows, dtype=np.float32).reshape(-1, count, count, self.num_continuations)
             values.append(leaf_values(leaves, own, groups.clusters, groups.equity, in_pots.transpose(0, 3, 1, 2)))
         return values
 
-    def _predicted(self, queries: Sequence[LeafQuery]) -> dict["_Place", Singles]:
+    def _predicted(self, queries: Sequence[LeafQuery]) -> dict["_LeafKey", Singles]:
         """Return the values [C * C, K] in pots of all leaves where a player can still act."""
-        predicted: dict[_Place, Singles] = {}
+        predicted: dict[_LeafKey, Singles] = {}
         missing: dict[tuple[Rules, Board, int], dict[str, Betting]] = {}
         for leaves, board, _, own in queries:
             for leaf in (leaf for leaf in leaves if not leaf.is_over):
-                values = self._remembered.get(_place(leaf, board, own))
+                values = self._cache.get(_leaf_key(leaf, board, own))
                 if values is None:
                     missing.setdefault((leaf.rules, board, own), {})[leaf.text()] = leaf
                 else:
-                    predicted[_place(leaf, board, own)] = values
+                    predicted[_leaf_key(leaf, board, own)] = values
         grids = [
             (
                 self._grouping.groups(rules, board).parts,
@@ -185,17 +185,17 @@ class NetLeaf(LeafEvaluator):
             for (rules, board, own), leaves in missing.items()
         ]
         if self._grouping.clusters is not None:
-            self._remembered.hold(len(predicted) + sum(map(len, missing.values())))
+            self._cache.hold(len(predicted) + sum(map(len, missing.values())))
         for ((rules, board, own), texts), grid in zip(missing.items(), self._net.grid_values(grids), strict=True):
             for text, values in zip(texts, grid, strict=True):
                 predicted[rules, board, text, own] = values
-                self._remembered.put((rules, board, text, own), values)
+                self._cache.put((rules, board, text, own), values)
         return predicted
 
 
-_Place = tuple[Rules, Board, str, int]
+_LeafKey = tuple[Rules, Board, str, int]
 """Game, board, betting text and `own` of a leaf."""
 
 
-def _place(leaf: Betting, board: Board, own: int) -> _Place:
+def _leaf_key(leaf: Betting, board: Board, own: int) -> _LeafKey:
     return leaf.rules, board, leaf.text(), own

@@ -9,8 +9,8 @@ from poker.game.betting import Betting, Legal
 from poker.game.rules import CALL, Rules
 from poker.tree import BettingTree
 
-_LINES = 4_000
-_RAISES = 0.4
+_NUM_LINES = 4_000
+_RAISE_PROBABILITY = 0.4
 """Probability of a raise at each action of a random line."""
 
 
@@ -41,7 +41,7 @@ class OffTreeStates:
         """
         ends, rng = BlueprintStates(tree), np.random.default_rng(street)
         self._by_node: defaultdict[int, list[Betting]] = defaultdict(list)
-        for _ in range(_LINES):
+        for _ in range(_NUM_LINES):
             state = _random_end(tree.rules, street, rng)
             nodes, shares = zip(*ends.shares(state, street), strict=True)
             self._by_node[int(rng.choice(nodes, p=shares))].append(state)
@@ -66,7 +66,7 @@ def _random_end(rules: Rules, street: int, rng: np.random.Generator) -> Betting:
         state = Betting.start(rules)
         while not state.is_over and state.street <= street:
             legal = state.legal()
-            raises = legal.max_raise and rng.random() < _RAISES
+            raises = legal.max_raise and rng.random() < _RAISE_PROBABILITY
             state = state.apply(any_raise(legal, rng) if raises else CALL)
         if not state.is_over:
             return state

@@ -22,8 +22,8 @@ from poker.solvers.vector.leaves import LeafValues
 from poker.store.entropy import drawn_seed
 from poker.store.lru_cache import LRUCache
 
-_REMEMBERED_BOARDS = 32
-_REMEMBERED_NODES = 256
+_CACHED_BOARDS = 32
+_CACHED_NODES = 256
 """Solves of one round with different bet sizes share most leaves; other tables may interleave their solves."""
 
 
@@ -73,8 +73,8 @@ class RolloutLeaf(LeafEvaluator):
         self._hands_per_cluster = hands_per_cluster
         self._runouts = runouts
         self._seed = drawn_seed(seed)
-        self._samples: LRUCache[Board, _Sample] = LRUCache(_REMEMBERED_BOARDS)
-        self._values: LRUCache[tuple[Board, int], Singles] = LRUCache(_REMEMBERED_NODES)
+        self._samples: LRUCache[Board, _Sample] = LRUCache(_CACHED_BOARDS)
+        self._values: LRUCache[tuple[Board, int], Singles] = LRUCache(_CACHED_NODES)
 
     def check_game(self, game: Rules) -> None:
         """Check that the blueprint fits a game.
