@@ -121,10 +121,6 @@ class TableEstimate:
     sem: Singles
 
 
-ZERO_ESTIMATE = TableEstimate(*np.zeros((2, NUM_CLASSES, NUM_CLASSES), np.float32))
-"""A `base` of zeros, with which `class_values` returns the differences between the forms and the blueprint."""
-
-
 def blueprint_values(continuations: Continuations, node: int, boards: int, rng: np.random.Generator) -> TableEstimate:
     """Estimate the values of a leaf if both players follow the blueprint.
 
