@@ -39,7 +39,7 @@ CONTINUATIONS = ("blueprint", "fold", "call", "raise")
 """Continuations at the depth limit, in the order of labels and outputs: the blueprint and its biased forms."""
 FOLD_CLASS, CALL_CLASS, RAISE_CLASS = range(3)
 """Classes of action that a continuation favours; checks are calls, bets and all-ins are raises."""
-_TREE = "tree_"
+_TREE_PREFIX = "tree_"
 """Prefix of the names of a tree's arrays in artifacts."""
 _HEX_BYTES = 1 << 20
 _BATCH_ENTRIES = 1 << 20
@@ -91,9 +91,9 @@ class Blueprint:
         by_bucket: Singles = weights / weights.sum(axis=1, keepdims=True)
         if board is None:
             return by_bucket
-        wanted = self.rules.board_sizes[int(self.tree.street[node])]
-        if len(board) != wanted:
-            raise PokernetsError(f"the blueprint's node {node} is played with {wanted} board cards, not {len(board)}")
+        size = self.rules.board_sizes[int(self.tree.street[node])]
+        if len(board) != size:
+            raise PokernetsError(f"the blueprint's node {node} is played with {size} board cards, not {len(board)}")
         buckets = self.cards.buckets(board)
         probs: Singles = by_bucket[np.maximum(buckets, 0)]
         probs[buckets < 0] = 0.0
@@ -342,9 +342,9 @@ def stored_strategy(artifact: Artifact, name: str, size: int | None = None) -> N
 
 def _stored_trees(artifact: Artifact, num_buckets: tuple[int, ...]) -> tuple[BettingTree, SamplingTree]:
     rules = rules_from(artifact.config["rules"])
-    if f"{_TREE}kind" not in artifact.arrays:
+    if f"{_TREE_PREFIX}kind" not in artifact.arrays:
         return _limit_trees(rules, num_buckets)
-    size, players, most = len(artifact.array(f"{_TREE}kind", (None,))), rules.num_players, max(rules.stacks) + 1
+    size, players, most = len(artifact.array(f"{_TREE_PREFIX}kind", (None,))), rules.num_players, max(rules.stacks) + 1
     columns: dict[str, tuple[type[np.generic], tuple[float, float]]] = {
         "kind": (np.int8, (Kind.DECISION, Kind.LEAF)),
         "player": (np.int8, (-1, players)),
@@ -361,7 +361,7 @@ def _stored_trees(artifact: Artifact, num_buckets: tuple[int, ...]) -> tuple[Bet
     arrays: dict[str, Any] = {}
     for name, (dtype, within) in columns.items():
         shape = (size, players) if name in ("committed", "folded") else (size,)
-        arrays[name] = np.array(artifact.array(f"{_TREE}{name}", shape, dtypes=(dtype,), within=within))
+        arrays[name] = np.array(artifact.array(f"{_TREE_PREFIX}{name}", shape, dtypes=(dtype,), within=within))
     tree = BettingTree(rules=rules, **arrays)
     if not _is_sound(tree):
         raise CorruptArtifactError(f"{artifact.path} holds no betting tree of {rules.name}")
@@ -447,7 +447,7 @@ def bias_of(kind: str, factor: float) -> tuple[float, float, float]:
 
 def tree_fingerprint(tree: BettingTree) -> str:
     """Return a hash that changes with the game or with any node of the tree."""
-    arrays = {name.removeprefix(_TREE): array for name, array in tree_arrays(tree).items()}
+    arrays = {name.removeprefix(_TREE_PREFIX): array for name, array in tree_arrays(tree).items()}
     parts: dict[str, Any] = {"rules": dataclasses.asdict(tree.rules), **arrays}
     digest, opening = hashlib.sha256(), "{"
     for name in sorted(parts):  # equals `fingerprint_of` with arrays as hexadecimal text, but works in pieces
@@ -468,4 +468,4 @@ def tree_fingerprint(tree: BettingTree) -> str:
 def tree_arrays(tree: BettingTree) -> dict[str, NDArray[Any]]:
     """Return the arrays of the tree by their names in artifacts; shapes are as in `BettingTree`, such as [N]."""
     fields = {field.name: getattr(tree, field.name) for field in dataclasses.fields(tree)}
-    return {f"{_TREE}{name}": value for name, value in fields.items() if isinstance(value, np.ndarray)}
+    return {f"{_TREE_PREFIX}{name}": value for name, value in fields.items() if isinstance(value, np.ndarray)}

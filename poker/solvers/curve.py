@@ -17,7 +17,7 @@ from poker.store.artifacts import Artifact, canonical_json, fingerprint_of
 from poker.store.lines import JsonLines
 from poker.store.provenance import provenance
 
-_OF_RUN = ("seed", "command", "configuration", "artifacts", "time", "commit", "machine", "versions")
+_RUN_KEYS = ("seed", "command", "configuration", "artifacts", "time", "commit", "machine", "versions")
 """Keys of a curve's header that may differ between runs of one group."""
 
 
@@ -115,10 +115,10 @@ def read_points(path: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     Raises:
         PokernetsError: the file has no complete line.
     """
-    whole = list(JsonLines(path).rows())
-    if not whole:
+    lines = list(JsonLines(path).rows())
+    if not lines:
         raise PokernetsError(f"{path} is no learning curve: it has no complete line")
-    return whole[0], whole[1:]
+    return lines[0], lines[1:]
 
 
 @dataclass(frozen=True)
@@ -160,8 +160,8 @@ def read_runs(game: Rules, folders: Sequence[Path]) -> dict[str, RunGroup]:
     for file in files:
         header, points = read_points(file)
         if points:
-            one = Run(file, header, {point["iterations"]: point for point in points})
-            by_settings.setdefault(canonical_json(shared_settings(one)), []).append(one)
+            run = Run(file, header, {point["iterations"]: point for point in points})
+            by_settings.setdefault(canonical_json(shared_settings(run)), []).append(run)
     if not by_settings:
         places = ", ".join(str(folder) for folder in folders)
         raise PokernetsError(
@@ -179,15 +179,15 @@ def _seed(run: Run) -> int:
 
 def shared_settings(run: Run) -> dict[str, Any]:
     """Return the settings that all runs of a group share."""
-    return {key: value for key, value in run.header.items() if key not in _OF_RUN}
+    return {key: value for key, value in run.header.items() if key not in _RUN_KEYS}
 
 
 def _name(runs: RunGroup, groups: Sequence[RunGroup]) -> str:
-    mine = shared_settings(runs[0])
-    name = str(mine["solver"])
-    namesakes = [shared_settings(other[0]) for other in groups if other[0].header["solver"] == name]
-    differing = [key for key in mine if len({str(other.get(key)) for other in namesakes}) > 1]
-    return " ".join([name, *(f"{key}={mine[key]}" for key in differing)])
+    settings = shared_settings(runs[0])
+    name = str(settings["solver"])
+    namesakes = [shared_settings(group[0]) for group in groups if group[0].header["solver"] == name]
+    differing = [key for key in settings if len({str(group.get(key)) for group in namesakes}) > 1]
+    return " ".join([name, *(f"{key}={settings[key]}" for key in differing)])
 
 
 def finished(runs: RunGroup) -> RunGroup:
@@ -195,11 +195,11 @@ def finished(runs: RunGroup) -> RunGroup:
 
     Of several runs with the same seed only the first is returned, because they are not independent.
     """
-    end = max(max(one.points) for one in runs)
-    by_seed = {_seed(one): one for one in reversed(runs) if max(one.points) == end}
-    return [one for one in runs if by_seed.get(_seed(one)) is one]
+    end = max(max(run.points) for run in runs)
+    by_seed = {_seed(run): run for run in reversed(runs) if max(run.points) == end}
+    return [run for run in runs if by_seed.get(_seed(run)) is run]
 
 
 def common_points(runs: RunGroup) -> list[int]:
     """Return the iterations at which all runs have a point."""
-    return sorted(set.intersection(*(set(one.points) for one in runs)))
+    return sorted(set.intersection(*(set(run.points) for run in runs)))

@@ -89,8 +89,8 @@ class ExactSolver:
             seconds: seconds from now; None for no limit.
         """
         before = self.iterations
-        left = None if iterations is None else max(0, iterations - before)
-        self._solver.run(iterations=left, seconds=seconds)
+        remaining = None if iterations is None else max(0, iterations - before)
+        self._solver.run(iterations=remaining, seconds=seconds)
         self.visits += (self.iterations - before) * self._solver.game.hand_actions
 
     def metrics(self) -> dict[str, float]:

@@ -44,7 +44,7 @@ def play_match(first: Blueprint, second: Blueprint, dealer: Dealer, hands: int, 
     """
     players = first.rules.num_players
     seatings = np.array([s for s in itertools.product((0, 1), repeat=players) if len(set(s)) == 2])
-    mine = seatings == 0
+    is_first = seatings == 0
     same_tree = second.tree is first.tree or tree_fingerprint(second.tree) == tree_fingerprint(first.tree)
     if not same_tree or second.cards.fingerprint != first.cards.fingerprint:
         raise PokernetsError("policies play each other only on the same betting tree and abstraction")
@@ -59,7 +59,7 @@ def play_match(first: Blueprint, second: Blueprint, dealer: Dealer, hands: int, 
             dealt = dealer.deal(rng, _BATCH)
             results = np.empty((_BATCH, *seatings.shape))
             play_policies(arrays, strategies, seatings, dealt, rng, results)
-            units.append(np.asarray((results * mine).sum(axis=(1, 2)) / mine.sum()))
+            units.append(np.asarray((results * is_first).sum(axis=(1, 2)) / is_first.sum()))
         return units
 
     with ThreadPoolExecutor(cores()) as pool:

@@ -13,7 +13,7 @@ from poker.solvers.best_response.ranges import ProfileValue, evaluate_policy
 from poker.solvers.kuhn import is_kuhn, mean_squared_error
 from poker.tree import BettingTree
 
-_MOST_DEALS = 1000
+_MAX_DEALS = 1000
 """Largest number of combinations of hands in a small game; six-card Leduc with three players has 512."""
 
 Average = Callable[[int], Singles]
@@ -33,7 +33,7 @@ def exact_metrics(tree: BettingTree, cards: Buckets) -> Callable[[Average], dict
         The function then keeps no reference to the tree.
     """
     rules = tree.rules
-    small = isinstance(cards, SmallGameBuckets) and rules.num_hands**rules.num_players <= _MOST_DEALS
+    small = isinstance(cards, SmallGameBuckets) and rules.num_hands**rules.num_players <= _MAX_DEALS
     if not small or rules.board_cards[0]:
         return lambda average: {}
 

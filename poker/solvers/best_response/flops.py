@@ -127,10 +127,10 @@ class SeatResponse:
         elif self.tree.kind[node] == Kind.DECISION:
             if self.tree.player[node] != self.responder:
                 self._shares[node] = columns(self.tree, node, policy(self.tree.betting(node)))
-            for child, own in self._below(node, reach):
+            for child, own in self._children(node, reach):
                 self._descend(child, own, policy, reaches)
 
-    def _below(self, node: int, reach: Floats) -> list[tuple[int, Floats]]:
+    def _children(self, node: int, reach: Floats) -> list[tuple[int, Floats]]:
         """Return the children of a decision and the opponent's reach [H] there."""
         children = self.tree.children(node)
         if self.tree.player[node] == self.responder:
@@ -176,7 +176,7 @@ class SeatResponse:
             return sign * float(tree.committed[node].min()) * HOLDEM.compatible_mass(reach)[CLASS_HAND]
         if tree.kind[node] == Kind.STREET:
             return ends.get(int(tree.first_child[node]), np.zeros(NUM_CLASSES))
-        gains = np.stack([self._values(child, own, ends, choose) for child, own in self._below(node, reach)])
+        gains = np.stack([self._values(child, own, ends, choose) for child, own in self._children(node, reach)])
         if tree.player[node] != self.responder:
             return np.asarray(gains.sum(axis=0))
         return np.asarray(np.take_along_axis(gains, choose(node, gains)[None], axis=0)[0])

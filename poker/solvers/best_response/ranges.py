@@ -105,9 +105,9 @@ class RangeWalk:
         """
         rules = self.tree.rules
         live = np.ones(rules.num_hands)
-        others = self._dealt_to_others(live)
+        others = self._joint(live)
         pairs = rules.num_players == 2
-        mass = rules.space.compatible_mass(live) if pairs else _summed(_compatible(rules, self.player), others)
+        mass = rules.space.compatible_mass(live) if pairs else _weighted_sums(_compatible(rules, self.player), others)
         return float((live * self.values(0, (), others)).sum() / (live * mass).sum())
 
     def values(self, node: int, board: Board, others: Floats) -> Floats:
@@ -127,7 +127,7 @@ class RangeWalk:
         tree, kind = self.tree, self.tree.kind[node]
         if kind in (Kind.FOLD, Kind.SHOWDOWN) and tree.rules.num_players > 2:
             stakes = tuple(tree.committed[node].tolist()), tuple(tree.folded[node].tolist())
-            return _summed(
+            return _weighted_sums(
                 _joint_payoffs(tree.rules, *stakes, board if kind == Kind.SHOWDOWN else None, self.player), others
             )
         if kind == Kind.FOLD:
@@ -139,13 +139,13 @@ class RangeWalk:
             return self.dealt(node, board, others)
         if tree.player[node] == self.player and self.own is None:
             return np.asarray(np.max([self.values(child, board, others) for child in tree.children(node)], axis=0))
-        total, theirs = np.zeros(tree.rules.num_hands), tree.player[node] != self.player
-        shares = self._probabilities(self.policy if theirs else self.own or self.policy, node, board).T
+        total, is_other = np.zeros(tree.rules.num_hands), tree.player[node] != self.player
+        shares = self._probabilities(self.policy if is_other else self.own or self.policy, node, board).T
         for child, share in zip(tree.children(node), shares, strict=True):
-            reach = others * self._along(int(tree.player[node]), share) if theirs else others
-            if theirs and reach.any():
+            reach = others * self._on_axis(int(tree.player[node]), share) if is_other else others
+            if is_other and reach.any():
                 total += self.values(child, board, reach)
-            elif not theirs and share.any():
+            elif not is_other and share.any():
                 total += share * self.values(child, board, reach)
         return total
 
@@ -169,17 +169,17 @@ class RangeWalk:
         for cards in itertools.combinations(deck, new):
             after = (*board, *cards)
             live = rules.space.live(after)
-            total += live * self.values(below, after, others * self._dealt_to_others(live.astype(np.float64)))
+            total += live * self.values(below, after, others * self._joint(live.astype(np.float64)))
         return total / math.comb(len(deck) - rules.num_players * rules.num_hole_cards, new)
 
-    def _dealt_to_others(self, live: Floats) -> Floats:
+    def _joint(self, live: Floats) -> Floats:
         """Return the [H, ...] product of `live` [H] over the hands of the other players."""
         product = live
         for _ in range(self.tree.rules.num_players - 2):
             product = product[..., None] * live
         return product
 
-    def _along(self, player: int, share: Reals) -> Reals:
+    def _on_axis(self, player: int, share: Reals) -> Reals:
         """Return `share` [H] along the axis of another player."""
         others = self.tree.rules.num_players - 1
         axis = player - (player > self.player)
@@ -196,7 +196,7 @@ class RangeWalk:
         return probs
 
 
-def _summed(values: Floats, others: Floats) -> Floats:
+def _weighted_sums(values: Floats, others: Floats) -> Floats:
     """Return [H] sums of `values` [H, H, ...], own hands first, weighted by the others' reach [H, ...]."""
     return values.reshape(len(values), -1) @ others.ravel()
 

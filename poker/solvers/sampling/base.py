@@ -27,7 +27,7 @@ from poker.tree import BettingTree
 
 _SPARSE_BYTES = 1 << 30
 _HUGE_PAGE = 1 << 21
-_COPIED = 1 << 20
+_COPY_SIZE = 1 << 20
 _STEP_SECONDS = 0.02
 """Time that threads play before they wait for each other, at least one batch. A batch of UCT takes a millisecond, and
 submitting batches one by one took a third of the time."""
@@ -179,21 +179,21 @@ class SamplingSolver(ABC):
         Raises:
             PokernetsError: the state has another number of threads, or an array has another shape or type.
         """
-        mine = {**self.tables, "streams": self._streams}
+        tables = {**self.tables, "streams": self._streams}
         if (threads := len(arrays["streams"])) != self.threads:
             raise PokernetsError(
                 f"the checkpoint is of a run on {threads} threads, and this one has {self.threads}: continue with "
                 f"solver.threads={threads}"
             )
-        for name, array in mine.items():
+        for name, array in tables.items():
             stored = arrays[name]
             if (stored.shape, stored.dtype) != (array.shape, array.dtype):
                 raise PokernetsError(
                     f"the checkpoint's {name} have {stored.size:,} numbers ({stored.dtype}), this run's {array.size:,} "
                     f"({array.dtype}): continue with the same game, cards, bets and bits"
                 )
-        for name, array in mine.items():
-            _copy_written(arrays[name], array)
+        for name, array in tables.items():
+            _copy_changed(arrays[name], array)
         for name in self.counters:
             setattr(self, name, counters[name])
 
@@ -240,14 +240,14 @@ def zeros(size: int, dtype: type[np.generic] | np.dtype[Any], dense: int = 0) ->
     return np.frombuffer(memory, dtype=dtype)
 
 
-def _copy_written(source: NDArray[Any], target: NDArray[Any]) -> None:
+def _copy_changed(source: NDArray[Any], target: NDArray[Any]) -> None:
     """Copy `source` to `target` only where bits differ, so that untouched pages take no memory."""
     kind = np.dtype(f"u{target.itemsize}")
     new, old = np.ravel(source).view(kind), target.reshape(-1).view(kind)
-    for start in range(0, len(new), _COPIED):
-        ours, theirs = old[start : start + _COPIED], new[start : start + _COPIED]
-        changed = ours != theirs
-        ours[changed] = theirs[changed]
+    for start in range(0, len(new), _COPY_SIZE):
+        current, incoming = old[start : start + _COPY_SIZE], new[start : start + _COPY_SIZE]
+        changed = current != incoming
+        current[changed] = incoming[changed]
 
 
 def normalised(weights: NDArray[np.number], fallback: NDArray[np.number] | None = None) -> Singles:

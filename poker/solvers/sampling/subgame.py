@@ -158,8 +158,8 @@ class SubgameSolver:
         buckets = int(self._rollout.buckets.max(initial=1))
         self._work = subgames.new_scratch(rules.num_hands, rules.num_streets, arity, forms, buckets)
         self._rng = streams(seed, 1)[0]
-        self._whole = self._on(board) if len(board) == rules.total_board_cards else None
-        self._done = 0 if start is None else _HEAD_START
+        self._complete_board = self._infosets(board) if len(board) == rules.total_board_cards else None
+        self._iterations = 0 if start is None else _HEAD_START
         for node, probs in (start or {}).items():
             weighted = probs.T * self._prior[int(tree.player[node])]
             self._rows(self._table, node)[:] = weighted * np.float32(tree.pot(0) * _HEAD_START**2 / 2)
@@ -174,16 +174,16 @@ class SubgameSolver:
             iterations: number of further iterations; None for no limit.
             seconds: seconds from now; None for no limit.
         """
-        started, done = time.perf_counter(), 0
-        while (iterations is None or done < iterations) and (
-            seconds is None or not done or time.perf_counter() - started < seconds
+        started, new_iterations = time.perf_counter(), 0
+        while (iterations is None or new_iterations < iterations) and (
+            seconds is None or not new_iterations or time.perf_counter() - started < seconds
         ):
-            deals = 1 if self._whole is None else _DEALS
+            deals = 1 if self._complete_board is None else _DEALS
             averaged = max(deals, _AVERAGED_EVERY)
             for player in self._players:
-                self._play(int(player), deals, averaged if done % averaged == 0 else 0)
-            done += deals
-            self._done += deals
+                self._play(int(player), deals, averaged if new_iterations % averaged == 0 else 0)
+            new_iterations += deals
+            self._iterations += deals
 
     def strategy(self, node: int) -> Singles:
         """Return the average strategy at a decision.
@@ -204,26 +204,26 @@ class SubgameSolver:
 
     def _play(self, player: int, deals: int, averaged: int) -> None:
         """Play a traversal per deal; the strategy then counts `averaged` times in the average."""
-        deal, weight = self._dealt(player, deals), float(self._done + 1)
+        deal, weight = self._draw_deals(player, deals), float(self._iterations + 1)
         self._traverse(self._table, deal, weight)
         if averaged:
             mine = self._prior[player], averaged * weight**2, self._reach
             subgames.accumulate(self._game, self._table, self._averages, player, deal.infosets, *mine)
 
-    def _dealt(self, player: int, deals: int) -> subgames.Deal:
+    def _draw_deals(self, player: int, deals: int) -> subgames.Deal:
         """Deal hands to all players but `player`, on one board."""
         rules, own = self._rules, np.full(deals, player, np.int32)
         held = np.empty((deals, rules.num_players), np.int32)
         boards = np.empty((deals, rules.total_board_cards - len(self._board)), np.uint8)
         board = card_mask(self._board)
         subgames.draw_deals(self._chances, self._masks, board, rules.deck_size, own, held, boards, self._rng)
-        return subgames.Deal(held, own, *(self._whole or self._on((*self._board, *boards[0].tolist()))))
+        return subgames.Deal(held, own, *(self._complete_board or self._infosets((*self._board, *boards[0].tolist()))))
 
     def _traverse(self, table: Singles, deal: subgames.Deal, weight: float) -> int:
         game, prior = (self._game, self._rollout, table, deal), self._prior
         return int(subgames.traverse(*game, prior, self._masks, weight, self._rng, self._work))
 
-    def _on(self, board: Board) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    def _infosets(self, board: Board) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """Return columns [S, H] of all hands on each street of a complete board, and showdown ranks [H]."""
         rules = self._rules
         ranks = hand_ranks(rules, board).astype(np.int32)

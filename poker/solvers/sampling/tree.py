@@ -137,8 +137,8 @@ def sampling_tree(tree: BettingTree, num_buckets: tuple[int, ...]) -> SamplingTr
     index = index[target]
 
     decision = tree.kind[origin] == Kind.DECISION
-    most = int(tree.num_children[origin].max())
-    if most > kernel.MAX_ACTIONS:
+    most_actions = int(tree.num_children[origin].max())
+    if most_actions > kernel.MAX_ACTIONS:
         raise PokernetsError(f"a decision has more than {kernel.MAX_ACTIONS} actions: thin out the bet menu")
     nodes = np.zeros(len(origin), dtype=kernel.NODE)
     fold, showdown = (kernel.MULTIWAY,) * 2 if tree.rules.num_players > 2 else (kernel.FOLD, kernel.SHOWDOWN)
@@ -206,8 +206,8 @@ def _distinct(columns: Sequence[NDArray[Any]], rows: NDArray[np.int32]) -> tuple
     for column in columns:
         values = column[rows].astype(np.int64)
         keys = numbers * (values.max(initial=0) + 1) + values
-        seen = np.bincount(keys) > 0 if keys.max(initial=0) < 4 * len(keys) else None
-        numbers = np.unique(keys, return_inverse=True)[1] if seen is None else (np.cumsum(seen) - 1)[keys]
+        present = np.bincount(keys) > 0 if keys.max(initial=0) < 4 * len(keys) else None
+        numbers = np.unique(keys, return_inverse=True)[1] if present is None else (np.cumsum(present) - 1)[keys]
     first = np.zeros(numbers.max(initial=-1) + 1, dtype=np.int64)
     first[numbers] = np.arange(len(numbers))
     return numbers, first

@@ -27,7 +27,7 @@ from poker.solvers.sampling.tree import SamplingTree
 from poker.tree import BettingTree
 
 POLICIES = ("average", "greedy")
-_MOST_COUNTED = 1 << 30
+_MAX_COUNT = 1 << 30
 
 
 class Uct(SamplingSolver):
@@ -109,7 +109,7 @@ class Uct(SamplingSolver):
         Raises:
             PokernetsError: an action has been counted too often, or neither limit is given.
         """
-        if self.iterations >= _MOST_COUNTED and self.counts.max() >= _MOST_COUNTED:
+        if self.iterations >= _MAX_COUNT and self.counts.max() >= _MAX_COUNT:
             raise PokernetsError(
                 f"after {self.iterations:,} iterations an action has been counted {self.counts.max():,} times, and its"
                 f" 32 bits end soon: stop at job.iterations={self.iterations}"

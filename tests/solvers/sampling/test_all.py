@@ -116,7 +116,7 @@ def test_large_tables_take_memory_where_they_are_written(monkeypatch: pytest.Mon
     before = _resident()
     first, second = (base.zeros(1 << 26, np.float32) for _ in range(2))  # 256 MiB each
     first[:: 1 << 20] = 1.0
-    base._copy_written(first, second)
+    base._copy_changed(first, second)
     assert np.flatnonzero(second).tolist() == list(range(0, 1 << 26, 1 << 20))
     assert _resident() - before < 32 << 20
 

@@ -68,7 +68,7 @@ def test_a_whole_game_is_solved_as_by_a_trainer_of_blueprints(rules: Rules, iter
 
 def dealt_value(solver: SubgameSolver, player: int, table: Singles) -> tuple[float, float]:
     """Weight of a deal, and net chips of `player` times that, where all play by the rows of a table."""
-    count = solver._traverse(table, solver._dealt(player, 1), 0.0)
+    count = solver._traverse(table, solver._draw_deals(player, 1), 0.0)
     weights = solver._prior[player, solver._work.live[:count]].astype(np.float64)
     return float(weights.sum()), float(weights @ solver._work.value[:count])
 
@@ -110,7 +110,7 @@ def test_players_play_on_by_the_continuation_that_they_picked() -> None:
             table[solver._game.leaves.row.ravel()] = 0.0
         won = []
         for _ in range(50):
-            count = solver._traverse(table, solver._dealt(0, 1), 0.0)
+            count = solver._traverse(table, solver._draw_deals(0, 1), 0.0)
             won.append(solver._work.value[:count].sum())
         values.append(won)
     assert values[1] == pytest.approx(values[0], rel=1e-5)
