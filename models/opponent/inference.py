@@ -37,7 +37,7 @@ BETTING = "betting"
 SHARES = "shares_of_weights"
 """Manifest key of a net that uses a player's past: share of the players for whom each weight of the net against their
 counts fits best (`poker.opponents.inputs.frequencies`)."""
-_REMEMBERED = 2000
+_CACHED_DECISIONS = 2000
 """Number of cached encoded decisions; each takes 14 KB with 48 boards."""
 STAMP = {"feature_hash": limit.HASH, "history_hash": history.HISTORY_HASH}
 
@@ -95,7 +95,7 @@ class OpponentNet:
         self._table = _population(path)
         self._betting = str(open_artifact(path, OPPONENT_NET, config=STAMP).counts.get(BETTING, LIMIT))
         self._memory: dict[str, history.PlayerMemory] = {}
-        self._seen = lru_cache(_REMEMBERED)(self._encoded)
+        self._cached_inputs = lru_cache(_CACHED_DECISIONS)(self._encode)
 
     def probs(self, context: Context) -> NDArray[np.float64]:
         """Predict the next action.
@@ -111,9 +111,9 @@ class OpponentNet:
         """
         if context.betting is None or not self._covers(context):
             return np.asarray(self._table[context.index])
-        inputs, expected = self._seen(context)
+        inputs, expected = self._cached_inputs(context)
         if self._base is not None:
-            memory, cells = self._remembered(context.player), self._cells(inputs, context, expected)
+            memory, cells = self._memory_of(context.player), self._cells(inputs, context, expected)
             inputs = inputs._replace(past=np.stack([memory.inputs(row) for row in cells]))
         probs = self._net.probs(inputs).astype(np.float64)
         probs /= probs.sum(axis=1, keepdims=True)
@@ -128,9 +128,9 @@ class OpponentNet:
         """
         if self._base is None or context.betting is None:
             return
-        inputs, expected = self._seen(context)
+        inputs, expected = self._cached_inputs(context)
         (cells,) = self._cells(inputs, context, expected)
-        self._remembered(context.player).observe(context.index, cells, expected[0], min(action_class, RAISE_CLASS))
+        self._memory_of(context.player).observe(context.index, cells, expected[0], min(action_class, RAISE_CLASS))
 
     def forget(self) -> None:
         """Forget everything about players."""
@@ -146,10 +146,10 @@ class OpponentNet:
         """Return whether the nets were trained on rounds like this."""
         return context.street > 0 or self._betting != LIMIT
 
-    def _remembered(self, player: str) -> history.PlayerMemory:
+    def _memory_of(self, player: str) -> history.PlayerMemory:
         return self._memory.setdefault(player, history.PlayerMemory(self._table))
 
-    def _encoded(self, context: Context) -> tuple[Inputs, Singles]:
+    def _encode(self, context: Context) -> tuple[Inputs, Singles]:
         """Return inputs [B, ...] without the past and base probabilities [B, 3] on the boards of `context`.
 
         They do not depend on what was learned, so copies share the cache.

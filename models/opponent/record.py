@@ -138,11 +138,11 @@ def check_together(nets: Sequence[NetRecord]) -> None:
     Raises:
         MismatchedArtifactError: two nets learned from different hands.
     """
-    for one in nets[1:]:
-        if (one.rows, one.test_share, one.first) != (nets[0].rows, nets[0].test_share, nets[0].first):
+    for net in nets[1:]:
+        if (net.rows, net.test_share, net.first) != (nets[0].rows, nets[0].test_share, nets[0].first):
             raise MismatchedArtifactError(
-                f"the nets `{nets[0].name}` and `{one.name}` learned from different hands: measure them apart,"
-                f" ~nets.{one.name}"
+                f"the nets `{nets[0].name}` and `{net.name}` learned from different hands: measure them apart,"
+                f" ~nets.{net.name}"
             )
 
 
@@ -152,8 +152,8 @@ def check_base(base: NetRecord, nets: Sequence[NetRecord]) -> None:
     Raises:
         MismatchedArtifactError: a net has another base.
     """
-    for one in nets:
-        if one.base != base.fingerprint:
+    for net in nets:
+        if net.base != base.fingerprint:
             raise MismatchedArtifactError(
-                f"the net `{one.name}` rests on another net than `base`: give base=PATH, that of its training"
+                f"the net `{net.name}` rests on another net than `base`: give base=PATH, that of its training"
             )

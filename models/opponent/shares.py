@@ -13,7 +13,7 @@ from poker.opponents.model import RAISE_CLASS
 
 STEPS = 100
 """Steps of expectation maximisation."""
-EARLY = 250
+EARLY_HANDS = 250
 """Number of first hands of each player from which the weights are learned."""
 
 
@@ -52,7 +52,7 @@ def shares_of_weights(prior: Reals, rows: OpponentRows, seen: NDArray[np.int64])
     Returns:
         float64 [W] share of the players for each of `WEIGHTS`.
     """
-    early = hands_before(rows.columns["player"], rows.columns["hand"])[seen] < EARLY
+    early = hands_before(rows.columns["player"], rows.columns["hand"])[seen] < EARLY_HANDS
     _, likely = with_counts(prior, rows, seen)
     explained = np.zeros((len(rows.names), len(WEIGHTS)))
     np.add.at(explained, rows.columns["player"][seen][early], likely[early])

@@ -81,11 +81,11 @@ def run(
         MismatchedArtifactError: a net may have learned from the test part, or the nets do not fit together.
         ArtifactError: an artifact is missing or damaged.
     """
-    rows, measured, every = _measured(nets, base, data, test_share, architectures)
-    inputs = every.take(rows.test_rows)
-    predicted = {name: _walk(predictor, rows) for name, predictor in statistics.items()}
+    rows, measured, all_inputs = _load(nets, base, data, test_share, architectures)
+    inputs = all_inputs.take(rows.test_rows)
+    predicted = {name: _online_predictions(predictor, rows) for name, predictor in statistics.items()}
     predicted |= {name: _predict(trained.net, inputs) for name, trained in measured.items()}
-    predicted |= {name: _counted(measured[of], rows, every) for name, of in counted.items() if of in nets}
+    predicted |= {name: _by_counts(measured[of], rows, all_inputs) for name, of in counted.items() if of in nets}
     met = np.zeros(len(rows.names), dtype=bool)
     for trained in measured.values():
         met |= trained.record.has_met(rows.names)
@@ -106,7 +106,7 @@ def run(
     return losses
 
 
-def _measured(
+def _load(
     nets: Mapping[str, str], base: str, data: str, test_share: float | None, architectures: Collection[str]
 ) -> tuple[OpponentRows, dict[str, TrainedNet], Inputs]:
     """Read the rows at `data`, whose test part no net has learned from, the nets, and the inputs of all rows."""
@@ -118,20 +118,20 @@ def _measured(
     shares = [record.test_share for record in records.values() if record.rows == rows.fingerprint]
     if test_share is None and shares:
         rows = OpponentRows(data, shares[0])
-    rest = None
+    base_probs = None
     unseen = list(records.values())
     if "past" in needs:
-        rest = load_opponent_net(base, architectures).probs
+        base_probs = load_opponent_net(base, architectures).probs
         unseen.append(NetRecord.read(base, "base"))
         check_base(unseen[-1], [record for name, record in records.items() if "past" in loaded[name].needs])
     for record in unseen:
         record.check_unseen(rows)
     population = unseen[0].table if unseen else None
-    inputs = rows.inputs(needs, rest, population)
+    inputs = rows.inputs(needs, base_probs, population)
     return rows, {name: TrainedNet(net, records[name]) for name, net in loaded.items()}, inputs
 
 
-def _walk(predictor: Predictor, rows: OpponentRows) -> Floats:
+def _online_predictions(predictor: Predictor, rows: OpponentRows) -> Floats:
     """Return probabilities [test rows, 3] of a predictor that learns from each row after it has predicted it."""
     keys = (rows.columns[name].tolist() for name in ("player", "street", "bets", "action"))
     spots = zip(*(part.tolist() for part in np.unravel_index(rows.columns["spot"], SPOTS)), strict=True)
@@ -146,14 +146,14 @@ def _walk(predictor: Predictor, rows: OpponentRows) -> Floats:
     return np.array(predicted, dtype=np.float64)
 
 
-def _counted(trained: TrainedNet, rows: OpponentRows, every: Inputs) -> Floats:
+def _by_counts(trained: TrainedNet, rows: OpponentRows, all_inputs: Inputs) -> Floats:
     """Return probabilities [test rows, 3] of a net combined with each player's counts.
 
     The weights start from the net's training and are updated by the player's past.
     """
     seen = np.concatenate([rows.train_rows, rows.test_rows])
     player = rows.columns["player"][seen].astype(np.int64)
-    probs, likely = with_counts(_predict(trained.net, every.take(seen)), rows, seen)
+    probs, likely = with_counts(_predict(trained.net, all_inputs.take(seen)), rows, seen)
     order = np.argsort(player, kind="stable")
     before = np.cumsum(likely[order], axis=0) - likely[order]
     starts = np.concatenate([[True], np.diff(player[order]) > 0])

@@ -73,7 +73,7 @@ class Export(callbacks.Callback):
 
     def __init__(self, output: str, monitor: str, settings: Mapping[str, Any]) -> None:
         """Store the settings with stable class names."""
-        self._output, self._monitor, self._settings = output, monitor, _stable(settings)
+        self._output, self._monitor, self._settings = output, monitor, _stable_names(settings)
 
     def stamp(self, data: Any) -> Mapping[str, Any]:
         """Return the settings that must be equal when the net is loaded (`load_net`).
@@ -166,11 +166,11 @@ class Export(callbacks.Callback):
                 logger.experiment.finish()  # otherwise it would log the next training of a sweep
 
 
-def _stable(node: Any) -> Any:
+def _stable_names(node: Any) -> Any:
     """Return settings in which each `_target_` has the stable name that manifests store."""
     if isinstance(node, Mapping):
         return {
-            name: stable_name(get_object(value)) if name == "_target_" else _stable(value)
+            name: stable_name(get_object(value)) if name == "_target_" else _stable_names(value)
             for name, value in node.items()
         }
-    return [_stable(value) for value in node] if isinstance(node, list | tuple) else node
+    return [_stable_names(value) for value in node] if isinstance(node, list | tuple) else node

@@ -74,13 +74,13 @@ def export_net(
         kind,
         config={**config, **stamp},
         arrays={},
-        files={WEIGHTS: _in_order(safetensors.torch.save(tensors, metadata))},
+        files={WEIGHTS: _with_sorted_header(safetensors.torch.save(tensors, metadata))},
         made_from=made_from,
         counts=counts,
     )
 
 
-def _in_order(saved: bytes) -> bytes:
+def _with_sorted_header(saved: bytes) -> bytes:
     """Return the file with its header in canonical JSON, because safetensors orders metadata differently every time."""
     start = 8 + int.from_bytes(saved[:8], "little")
     header = canonical_json(json.loads(saved[8:start])).encode()

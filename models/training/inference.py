@@ -87,8 +87,8 @@ def open_leaf_net(path: str | Path, blueprint: str | Path | None = None) -> Arti
     """
     net = open_artifact(path, LEAF_NET, config={"feature_hash": inputs.HASH, "target": inputs.TARGET}, verify=False)
     if blueprint is not None and artifact_exists(blueprint):
-        there = open_artifact(blueprint, KIND, verify=False)
-        if net.made_from.get("blueprint") not in (None, there.fingerprint, there.made_from.get(f"whole_{KIND}")):
+        other = open_artifact(blueprint, KIND, verify=False)
+        if net.made_from.get("blueprint") not in (None, other.fingerprint, other.made_from.get(f"whole_{KIND}")):
             problem = f"{net.path} was trained on values of another blueprint than {blueprint}"
             raise MismatchedArtifactError(problem, how_to_replace(LEAF_NET, net.path))
     return net

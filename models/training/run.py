@@ -12,9 +12,9 @@ from omegaconf import DictConfig, OmegaConf
 
 from poker.store.artifacts import fingerprint_of
 
-_SHOWING = {"progress", "throughput", "rate"}
+_DISPLAY_CALLBACKS = {"progress", "throughput", "rate"}
 """Callbacks in conf/callbacks/default.yaml that do not change the result."""
-_WITHOUT_EFFECT = {
+_DISPLAY_OPTIONS = {
     "_target_",
     "accelerator",
     "default_root_dir",
@@ -33,9 +33,9 @@ def settings_of(config: DictConfig) -> dict[str, Any]:
     """Return the settings of a training that change its result, as plain values for manifests and loggers."""
     plain: Any = OmegaConf.to_container(config, resolve=True)
     trainer = {
-        name: value for name, value in plain["trainer"].items() if value is not None and name not in _WITHOUT_EFFECT
+        name: value for name, value in plain["trainer"].items() if value is not None and name not in _DISPLAY_OPTIONS
     }
-    callbacks = {name: settings for name, settings in plain["callbacks"].items() if name not in _SHOWING}
+    callbacks = {name: settings for name, settings in plain["callbacks"].items() if name not in _DISPLAY_CALLBACKS}
     checkpoint = callbacks.pop("checkpoint", {})
     return {
         "seed": plain["seed"],
