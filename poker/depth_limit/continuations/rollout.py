@@ -1,6 +1,6 @@
 """Values of a depth-limit state: forms of a blueprint played to the end of the hand ([DLS] section 4).
 
-On a complete board both hands of a pair are known, and the expectation over all later betting is exact:
+On a complete board both hands of a pair are known, and the expectation over all later betting is exact::
 
     v_k(h0, h1) = sum over ends z of  r0_z(h0) r1_z(h1) u_z(h0, h1)
 

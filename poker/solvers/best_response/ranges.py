@@ -1,5 +1,7 @@
 """Exact values and best responses over ranges: any policy on a betting tree, all hands of all players in one walk.
 
+The value of a node is::
+
     v(node)[h] = winnings of the responder with hand h, times the others' reach, summed over their compatible hands
 
 At the responder's decisions v is the maximum over actions for each hand. At another player's decisions it is the sum
