@@ -226,8 +226,9 @@ def _classes(rules: Rules, board: Board, first: int, last: int, group: Group, fe
 
 def _few(rules: Rules, turn: Board, dealt: list[_Deal], few: FewRivers) -> tuple[list[_Deal], float]:
     """The classes of rivers that stand for all, and the share of all rivers that they are."""
-    cards, multiplicity = [deal[0] for deal in dealt], np.array([deal[1] for deal in dealt])
-    chosen = fitted_rivers(rules, turn, cards, multiplicity, few.ranges, few.number)
+    ranks = np.stack([hand_ranks(rules, turn + cards) for cards, _, _ in dealt]).astype(np.int16)
+    multiplicity = np.array([number for _, number, _ in dealt], np.float64)
+    chosen = fitted_rivers(ranks, deck_of(rules).hand_cards, multiplicity, few.ranges, few.number)
     return [dealt[number] for number in chosen.tolist()], float(multiplicity[chosen].sum() / multiplicity.sum())
 
 

@@ -138,7 +138,7 @@ def test_all_ins_with_a_card_to_come_and_rake(device: str) -> None:
 
 @pytest.mark.parametrize("device", DEVICES)
 def test_unlike_games_in_one_batch(device: str) -> None:
-    """Streets, decks, boards, stakes, leaves, rake and gadgets of their own."""
+    """Streets, decks, boards, few last cards, stakes, leaves, rake and gadgets of their own."""
     games = [
         VectorGame(build_tree(Betting.start(kuhn()))),
         leaf_game(3),
@@ -146,6 +146,7 @@ def test_unlike_games_in_one_batch(device: str) -> None:
         leaf_game(5, clusters=3, dead=2),
         small_game(1, flop_tree(dead=3), (5,), rake=Rake(0.1)),
         leaf_game(3),
+        small_game(6, build_tree(Betting.start(SMALL), MENU), rivers=2),
     ]
     assert_same(games, device, iterations=1)
 

@@ -5,10 +5,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from poker.abstraction.equities import showdown_equity
+from poker.abstraction.equities import hand_ranks, showdown_equity
 from poker.formats.ranges import parse_range
 from poker.game.cards import HOLDEM, parse_cards
 from poker.run.errors import PokernetsError
+from poker.solvers.vector import boards
 from poker.solvers.vector.game import VectorGame, estimated_hand_actions
 from poker.solvers.vector.rivers import fitted_rivers
 from poker.solvers.vector.solver import VectorSolver
@@ -43,6 +44,21 @@ def test_as_many_rivers_as_there_are_make_the_same_game() -> None:
     np.testing.assert_array_equal(solvers[0].arrays["sums"], solvers[1].arrays["sums"])
 
 
+def test_merged_boards_do_not_change_the_values_of_few_rivers(monkeypatch: pytest.MonkeyPatch) -> None:
+    def alike(ranks: np.ndarray, *_: Any) -> np.ndarray:
+        """Rivers whose hands have the least total strength: all or none of a class."""
+        total = ranks.astype(int).sum(axis=1)
+        return np.flatnonzero(np.isin(total, np.unique(total)[:2]))
+
+    monkeypatch.setattr(boards, "fitted_rivers", alike)
+    solvers = [VectorSolver(flop(4, isomorphism)) for isomorphism in (True, False)]
+    assert len(solvers[0].game.boards.cards) < len(solvers[1].game.boards.cards)
+    for solver in solvers:
+        solver.run(iterations=3)
+    values = [solver.values(0) for solver in solvers]
+    np.testing.assert_allclose(values[0], values[1], atol=1e-4)
+
+
 def test_few_rivers_are_nearly_as_good_as_all() -> None:
     every, few = (VectorSolver(flop(rivers)) for rivers in (None, 6))
     every.run(iterations=400, exploitability=0.001)
@@ -55,21 +71,13 @@ def test_few_rivers_are_nearly_as_good_as_all() -> None:
 def test_the_choice_fits_showdowns_better_than_chance_does() -> None:
     turn, rules = (*FLOP, *parse_cards("3c")), TREE.rules
     rest = [(card,) for card in range(52) if card not in turn]
-    chosen = fitted_rivers(rules, turn, rest, np.ones(len(rest), np.int64), RANGES, 6)
-
-    def error(rivers: np.ndarray) -> float:
-        wins = np.stack([_equities(turn, rest[river][0]) for river in rivers]).mean(axis=0)
-        return float(np.abs(wins - everything).mean())
-
-    everything = np.stack([_equities(turn, card) for (card,) in rest]).mean(axis=0)
+    ranks = np.stack([hand_ranks(rules, (*turn, *river)) for river in rest]).astype(np.int16)
+    equities = np.stack([(showdown_equity(rules, (*turn, *river)) @ RANGES[1])[RANGES[0] > 0] for river in rest])
     rng = np.random.default_rng(0)
-    drawn = [error(rng.choice(len(rest), 6, replace=False)) for _ in range(50)]
-    assert error(chosen) < np.percentile(drawn, 10)
-
-
-def _equities(turn: tuple[int, ...], river: int) -> Any:
-    """What each hand of the first range wins from the other range on a river; 0 where the river blocks it."""
-    return (showdown_equity(TREE.rules, (*turn, river)) @ RANGES[1])[RANGES[0] > 0]
+    drawn = [rng.choice(len(rest), 12, replace=False) for _ in range(50)]
+    chosen = fitted_rivers(ranks, rules.space.hand_cards, np.ones(len(rest)), RANGES, 12)
+    errors = [float(np.abs(equities[few].mean(axis=0) - equities.mean(axis=0)).mean()) for few in (*drawn, chosen)]
+    assert errors[-1] < np.percentile(errors[:-1], 10)
 
 
 def test_a_river_that_is_not_sampled_is_refused() -> None:
