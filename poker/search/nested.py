@@ -174,12 +174,13 @@ class NestedSearch:
         belief = yield from self._answered(betting, board)
         policy = belief.known()
         assert policy is not None
-        if belief.expected(self._searcher)[hand]:
+        player = self._solved_for(betting)
+        if belief.expected(player)[hand]:
             return None
         key = self._place(betting, board), hand
         row = self._rows.get(key)
         if row is None:
-            ranges = with_hand(belief.ranges, self._searcher, hand)
+            ranges = with_hand(belief.ranges, player, hand)
             raises = tuple(action for action in policy.actions if action > 0)
             solution = yield from self._solved(replace(belief, ranges=ranges), board, raises)
             root = solution.policies[()]
@@ -195,12 +196,13 @@ class NestedSearch:
         """Both ranges at `betting`, from the public history that led there."""
         return alone(self._belief(betting, board), self._solve)
 
-    def solution(self, betting: Betting, board: Board) -> RoundSolution:
-        """Solution that holds the decision of either player at `betting`, made without regard to what is done there.
+    def solution(self, betting: Betting, board: Board, raises: tuple[int, ...] = ()) -> RoundSolution:
+        """Solution that holds the decision of either player at `betting`, and `raises` there, made without regard to
+        what is done there.
 
         Call `keep_solutions` first.
         """
-        return alone(self._solution(betting, board), self._solve)
+        return alone(self._solution(betting, board, raises), self._solve)
 
     def explained(self, end: Betting, board: Board) -> tuple[Explained, ...]:
         """Actions of the opponent in a hand that ended at `end`, as far as solutions hold them, for the model in use;
@@ -221,8 +223,8 @@ class NestedSearch:
         for beliefs in self._beliefs:
             beliefs.hold(states)
 
-    def _solution(self, betting: Betting, board: Board) -> Search[RoundSolution]:
-        reached = self._answered if betting.to_act == self._searcher else self._belief
+    def _solution(self, betting: Betting, board: Board, raises: tuple[int, ...] = ()) -> Search[RoundSolution]:
+        reached = self._answered if betting.to_act == self._solved_for(betting) else self._belief
         belief = yield from reached(betting, board)
         if belief.solution is not None and belief.known():
             return belief.solution
@@ -337,7 +339,11 @@ class NestedSearch:
         state, modelled = belief.betting, belief.modelled
         counting = modelled if modelled is not None and modelled.counts else None
         cards, alternatives = self._visible(state, board), belief.alternatives
-        return (yield Request(state, cards, belief.ranges, self._searcher, at_root, alternatives, counting))
+        return (yield Request(state, cards, belief.ranges, self._solved_for(state), at_root, alternatives, counting))
+
+    def _solved_for(self, state: Betting) -> int:
+        """The searcher of a solve from `state`."""
+        return self._searcher
 
     def _visible(self, state: Betting, board: Board) -> Board:
         return board[: self._rules.board_sizes[state.street]]

@@ -96,10 +96,15 @@ class DecisionSolver(Protocol):
     def ranged_policy(self, state: HandState) -> RangedPolicy:
         """Strategy and range of the player to act in `state`, solved for the cards that the player has there."""
 
-    def opponents_decision(self, state: HandState, raises: tuple[int, ...] = ()) -> SolvedDecision:
-        """Solve the decision at `state`, with `raises` among the actions; cards held do not matter."""
+    def opponents_decision(
+        self, state: HandState, raises: tuple[int, ...] = (), hand: int | None = None
+    ) -> SolvedDecision:
+        """Solve the decision at `state`, with `raises` among the actions, for the `hand` or for all; cards held in
+        `state` do not matter."""
 
-    def others_decision(self, state: HandState, raises: tuple[int, ...] = ()) -> SolvedDecision:
+    def others_decision(
+        self, state: HandState, raises: tuple[int, ...] = (), hand: int | None = None
+    ) -> SolvedDecision:
         """Solve a decision in a hand of two others, whose stacks and small blind may differ from the solver's game."""
 
 
@@ -151,12 +156,13 @@ def _other_ranges(ranges: Ranges, player: int, rules: Rules, board: Board) -> li
 
 
 def solved_decision(
-    solver: VectorSolver, believed: Believed, board: CanonicalBoard, limit: float | None = None
+    solver: VectorSolver, believed: Believed, board: CanonicalBoard, limit: float | None = None, path: Path = ()
 ) -> SolvedDecision:
-    """The decision at the root of `solver`, on `board`; `limit` is the exploitability in pots that it was to reach,
-    None where any will do."""
+    """The decision in the tree of `solver` after `path`, on `board`; `limit` is the exploitability in pots that the
+    solve was to reach, None where any will do."""
     tree, exploitability = solver.game.tree, solver.exploitability()
-    player = int(tree.player[0])
+    decided = tree.find(path)
+    player = int(tree.player[decided])
     best = solver.best_response_values(player)
     average = solver.average_values(player)
 
@@ -170,14 +176,23 @@ def solved_decision(
         after, before = (HOLDEM.compatible_mass(average.arriving(at)) for at in (child, node))
         return dealt(np.divide(after, before, out=np.zeros_like(before), where=before > 0).astype(np.float32))
 
-    replies = [node for node in tree.children(0) if tree.kind[node] == Kind.DECISION]
+    replies = [node for node in tree.children(decided) if tree.kind[node] == Kind.DECISION]
     replied = [(node, child) for node in replies for child in tree.children(node)]
-    answers = {tree.path(child): (likely(node, child), dealt(average.at(child))) for node, child in replied}
+
+    def since(node: int) -> Path:
+        return tree.path(node)[len(path) :]
+
+    answers = {since(child): (likely(node, child), dealt(average.at(child))) for node, child in replied}
     choices = np.flatnonzero((tree.kind == Kind.CHOICE) & (tree.player == player)).tolist()
-    ends = {tree.path(node): (dealt(solver.strategy(node)), after(node, average)) for node in choices}
+    ends = {
+        since(node): (dealt(solver.strategy(node)), after(node, average))
+        for node in choices
+        if tree.path(node)[: len(path)] == path
+    }
     ranges = np.stack([dealt(row) for row in believed.ranges])
     finished = limit is None or exploitability <= limit * solver.game.pot
-    solved = tree.actions(0), dealt(solver.strategy(0)), after(0, average), ranges, after(0, best)
+    strategy = dealt(solver.strategy(decided))
+    solved = tree.actions(decided), strategy, after(decided, average), ranges, after(decided, best)
     beliefs = dealt(believed.weights), believed.likelihoods
     return SolvedDecision(player, *solved, exploitability, finished, answers, ends, *beliefs)
 

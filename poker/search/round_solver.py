@@ -5,7 +5,7 @@ continuation that the opponent picks there. The last two rounds are solved to th
 """
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -21,6 +21,7 @@ from poker.run.errors import PokernetsError
 from poker.search.clock import Clock, Effort
 from poker.search.engines import engine
 from poker.search.exploit.exploiting import Modelled
+from poker.search.flops import SampledFlops
 from poker.search.safety import Concessions, OpponentValues, Safety, round_values
 from poker.search.solved_values import SolvedValues
 from poker.solvers.vector.game import VectorGame
@@ -40,6 +41,7 @@ opponent's."""
 _ALIKE = np.float32(0.999)
 """Weights in a ratio nearer to 1 differ by no more than rounding in the solves that made them."""
 
+_FLOP_STREET = 1
 _FLOP = 3
 _EVEN = 0.01
 """Share of a range that may differ between hands equal up to the names of suits, by the noise of earlier solves."""
@@ -65,12 +67,14 @@ class NodePolicy:
 @dataclass(frozen=True)
 class RoundSolution:
     """Strategies of both players at every decision of one round, by the actions since `root`; if it is to be followed
-    safely, what it concedes to the opponent; and what it says hands are worth, if that is kept."""
+    safely, what it concedes to the opponent; what it says hands are worth, by player, if that is kept; and the request
+    that it answers."""
 
     root: Betting
     policies: Mapping[Path, NodePolicy]
     concessions: Concessions | None = None
-    values: SolvedValues | None = None
+    values: Mapping[int, SolvedValues] = field(default_factory=dict)
+    request: "Request | None" = None
 
     def at(self, betting: Betting) -> NodePolicy | None:
         """The decision at `betting`, or None where it lies outside this solution."""
@@ -137,12 +141,18 @@ class Request(NamedTuple):
         """Key of the request: the rest follows from it in the searches of one agent."""
         return self.searcher, self.root.text(), self.board, self.at_root, self.for_other
 
+    def equals(self, other: "Request") -> bool:
+        """Whether the `other` request is for the same solve."""
+        return self.state == other.state and np.array_equal(self.ranges, other.ranges)
+
 
 class DepthLimitedSolver:
     """Solves rounds with bets from `menu`; `leaves` by street value the depth limit, other streets go to the end.
 
     Rounds after the one that is played take their bets from `ahead`: they are solved again with `menu` when they come.
-    `against_model` are the leaves of solves with a modelled part; None takes `leaves`.
+    `against_model` are the leaves of solves with a modelled part; None takes `leaves`. A flop without leaves is solved
+    within the limits of `flops`. `joint` solutions serve both players: unlikely hands of either are left out alike, and
+    the last solver is kept for `solver_of`.
     """
 
     def __init__(
@@ -154,15 +164,20 @@ class DepthLimitedSolver:
         safety: Safety = Safety(),  # noqa: B008 - frozen
         clock: Clock | None = None,
         against_model: Mapping[int, LeafEvaluator] | None = None,
+        flops: SampledFlops | None = None,
+        joint: bool = False,
     ) -> None:
         self._menu = menu
         self._ahead = ahead
+        self._flops = flops
         self._leaves = dict(leaves)
         self._against_model = self._leaves if against_model is None else dict(against_model)
         self._settings = settings
         self._engine = engine(settings.device, settings.threads)
         self._safety = safety
         self._clock = clock or Clock()
+        self._joint = joint
+        self._last: tuple[Request, VectorSolver] | None = None
         self.keeps_values = False
         """Whether solutions hold values of the opponent's hands, for one more sweep each."""
 
@@ -172,13 +187,23 @@ class DepthLimitedSolver:
     def together(self, requests: Sequence[Request]) -> list[RoundSolution]:
         """Solutions in the order of `requests`; as many as the engine likes are solved at a time."""
         solutions: list[RoundSolution] = []
+        self._last = None  # its memory serves this solve
         size = self._engine.at_once or max(1, len(requests))
         for start in range(0, len(requests), size):
             chosen = requests[start : start + size]
             solvers = self._posed(chosen, max(1, self._settings.threads // len(chosen)))
             self._run(solvers, chosen)
             solutions += map(self._solution, solvers, chosen)
+            if self._joint:
+                self._last = chosen[-1], solvers[-1]
         return solutions
+
+    def solver_of(self, request: Request) -> VectorSolver:
+        """The solver behind the solution of `request`: the last one, or the same solve once more."""
+        if self._last is None or not self._last[0].equals(request):
+            self(request)
+        assert self._last is not None
+        return self._last[1]
 
     def solved(self, request: Request, *, every_hand: bool = False, patience: int = 1) -> VectorSolver:
         """The solver after its iterations; with `every_hand` no unlikely hands are left out. Where there is an
@@ -193,16 +218,25 @@ class DepthLimitedSolver:
 
     def _posed(self, requests: Sequence[Request], threads: int, every_hand: bool = False) -> list[VectorSolver]:
         """Solvers that have done no iteration yet."""
-        trees = [self._tree(request) for request in requests]
-        values = self._leaf_values(requests, trees)
+        sized = [self._sized(request, every_hand) for request in requests]
+        values = self._leaf_values(requests, [tree for tree, _ in sized])
         return [
-            self._solver(request, tree, values.get(number), threads, every_hand)
-            for number, (request, tree) in enumerate(zip(requests, trees, strict=True))
+            self._solver(request, tree, values.get(number), threads, every_hand, rivers)
+            for number, (request, (tree, rivers)) in enumerate(zip(requests, sized, strict=True))
         ]
 
-    def _tree(self, request: Request) -> BettingTree:
+    def _sized(self, request: Request, every_hand: bool) -> tuple[BettingTree, int | None]:
+        """The tree of a request, and the number of rivers after each turn if it is not all of them."""
+        tree, street, flops = self._tree(request, self._ahead), request.root.street, self._flops
+        if flops is None or street != _FLOP_STREET or tree.num_leaf_states:
+            return tree, None
+        ranges = request.ranges if every_hand else self._likely(request.ranges, request.searcher, flops)
+        hands = (ranges > 0).sum(axis=1).tolist()
+        return flops.sized(tree, lambda: self._tree(request, flops.fewer_ahead), hands, self._settings.on(street))
+
+    def _tree(self, request: Request, ahead: BetMenu) -> BettingTree:
         root, searcher = request.root, request.searcher
-        menu = self._menu.until(root.street, self._ahead)
+        menu = self._menu.until(root.street, ahead)
         for total in request.at_root:
             menu = menu.with_action(root, total)
         limit, evaluator = None, self._leaf(request)
@@ -235,12 +269,15 @@ class DepthLimitedSolver:
         values: LeafValues | None,
         threads: int,
         every_hand: bool,
+        rivers: int | None,
     ) -> VectorSolver:
         root, board, ranges, searcher, _, alternatives, modelled, _ = request
         if values is None:  # the boards to come are merged where suits are alike
             ranges, alternatives = evened(board, ranges, alternatives)
-        likely = ranges if every_hand else self._likely(ranges, searcher)
-        game = VectorGame(tree, board, likely, values, alternatives=None if tree.gadget is None else alternatives)
+        flops = None if rivers is None else self._flops
+        likely = ranges if every_hand else self._likely(ranges, searcher, flops)
+        safely = None if tree.gadget is None else alternatives
+        game = VectorGame(tree, board, likely, values, alternatives=safely, rivers=rivers)
         solver = VectorSolver(game, algorithm=self._settings.algorithm, threads=threads)
         if modelled is not None:
             solver.restrict(1 - searcher, modelled.reach(game, root, 1 - searcher))
@@ -248,25 +285,33 @@ class DepthLimitedSolver:
 
     def _run(self, solvers: list[VectorSolver], requests: Sequence[Request], patience: int = 1) -> None:
         seconds, settings = self._clock.for_solve(), self._settings
-        streets = [request.root.street for request in requests]
-        efforts = [
-            Effort(patience * settings.on(street) if seconds is None else None, settings.to(street), seconds)
-            for street in streets
-        ]
+        efforts = []
+        for solver, request in zip(solvers, requests, strict=True):
+            street, iterations = request.root.street, None
+            if seconds is None:
+                iterations = patience * settings.on(street)
+                if self._flops is not None and solver.game.rivers is not None:
+                    iterations = self._flops.iterations_of(solver.game.hand_actions, iterations)
+            efforts.append(Effort(iterations, settings.to(street), seconds))
         self._engine.run(solvers, efforts)
 
     def _solution(self, solver: VectorSolver, request: Request) -> RoundSolution:
         root, searcher = request.root, request.searcher
         concessions = self._safety.concessions(solver, root, searcher)
-        values = None
-        if self.keeps_values:
-            reached = solver.average_values(1 - searcher)
-            values = SolvedValues(root.rules, 1 - searcher, *round_values(reached))
-        return RoundSolution(root, _round_policies(solver, root.street), concessions, values)
+        players = (0, 1) if self._joint else (1 - searcher,)
+        values = {
+            player: SolvedValues(root.rules, player, *round_values(solver.average_values(player)))
+            for player in (players if self.keeps_values else ())
+        }
+        return RoundSolution(root, _round_policies(solver, root.street), concessions, values, request)
 
-    def _likely(self, ranges: Ranges, searcher: int) -> Ranges:
+    def _likely(self, ranges: Ranges, searcher: int, flops: SampledFlops | None) -> Ranges:
         """Ranges without unlikely hands; safe solves keep all hands of the opponent: none of them shall gain."""
-        likely = likely_ranges(ranges, searcher, 0.0 if self._safety.active else _UNLIKELY_OPP)
+        if self._joint or flops is not None:
+            share = _UNLIKELY_OPP if flops is None else flops.unlikely
+            likely = np.stack([without_unlikely(weights, share) for weights in ranges])
+        else:
+            likely = likely_ranges(ranges, searcher, 0.0 if self._safety.active else _UNLIKELY_OPP)
         possible = (likely[0] * HOLDEM.compatible_mass(likely[1].astype(np.float64))).any()
         return likely if possible else ranges
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 from poker.run.errors import PokernetsError
 from poker.search.exploit.exploiting import Exploit
+from poker.search.flops import SampledFlops
 from poker.search.round_solver import SolverSettings
 from poker.tree import BetMenu
 
@@ -19,6 +20,8 @@ class SearchSettings:
     the opponent as the searcher too, for the opponent's range. With limits in seconds, solves run until their time is
     over instead of for a number of iterations (`poker.search.clock`).
     `exploit` says what part of the opponent's range is taken to play by a model.
+    With `flops` an agent that has no leaves for the end of the flop round solves flops to the end, within these limits.
+    With `joint` both players' decisions in a round come from one solve of one pair of ranges (`poker.search.joint`).
     """
 
     menu: BetMenu
@@ -29,6 +32,8 @@ class SearchSettings:
     safety: str = "unsafe"
     follow: bool = True
     both_sides: bool = False
+    flops: SampledFlops | None = None
+    joint: bool = False
     seconds_per_decision: float | None = None
     seconds_per_hand: float | None = None
     exploit: Exploit = field(default_factory=Exploit)

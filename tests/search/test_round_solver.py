@@ -73,13 +73,13 @@ def test_values_of_a_decision_are_the_mean_of_those_of_its_actions() -> None:
     root = Betting.parse(RULES, "cc/cc/cc/")
     ranges = observe_board(start_ranges(RULES), RIVER)
     solve = DepthLimitedSolver(MENU, MENU, {}, SolverSettings("apdcfr", (20,), 1))
-    assert solve(Request(root, RIVER, ranges, 1)).values is None
+    assert not solve(Request(root, RIVER, ranges, 1)).values
     solve.keeps_values = True
     solution = solve(Request(root, RIVER, ranges, 1))
-    assert solution.values is not None
-    policy, values = solution.at(root), solution.values.values
+    assert solution.values.keys() == {0}
+    policy, values = solution.at(root), solution.values[0].values
     assert policy is not None
-    assert solution.values.player == policy.player == 0
+    assert solution.values[0].player == policy.player == 0
     mean = sum(policy.probability(action) * values[action,] for action in policy.actions)
     live = ranges[0] > 0
     np.testing.assert_allclose(values[()][live], np.asarray(mean)[live], atol=0.01)

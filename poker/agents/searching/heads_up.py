@@ -16,8 +16,9 @@ from poker.game.rules import Rules, check_game
 from poker.game.state import HandState, Policy
 from poker.run.errors import PokernetsError
 from poker.search.clock import Clock
-from poker.search.nested import NestedSearch, together
-from poker.search.opponent_decision import Believed, SolvedDecision, decision
+from poker.search.joint import JointSearch
+from poker.search.nested import NestedSearch, RoundSolver, together
+from poker.search.opponent_decision import Believed, SolvedDecision, decision, solved_decision
 from poker.search.round_solver import DepthLimitedSolver
 from poker.search.safety import Safety
 from poker.search.settings import SearchSettings
@@ -33,9 +34,9 @@ _STATES_OF_A_ROUND = 8
 class DepthLimitedAgent(SearchingAgent):
     """Plays the strategies that nested search solves for its decisions ([DLS]).
 
-    `leaves` value the ends of the first rounds, in order; rounds beyond are solved to the end of the hand. `changes`
-    replace settings of `search`. With `gives_up` the opponent of solves against a model can also give up beyond the
-    depth limit (`poker.depth_limit.evaluator.GiveUpContinuation`).
+    `leaves` value the ends of the first rounds, in order; rounds beyond, or from a None on, are solved to the end of
+    the hand. `changes` replace settings of `search`. With `gives_up` the opponent of solves against a model can also
+    give up beyond the depth limit (`poker.depth_limit.evaluator.GiveUpContinuation`).
     """
 
     def __init__(
@@ -43,19 +44,20 @@ class DepthLimitedAgent(SearchingAgent):
         *,
         name: str,
         game: Rules,
-        leaves: list[LeafEvaluator],
+        leaves: Sequence[LeafEvaluator | None],
         search: SearchSettings,
         gives_up: bool = False,
         **changes: Any,
     ) -> None:
         heads_up_game(name, game)
         settings = replace(search, **changes)
-        settings.ahead.check_given(range(len(leaves) + 1, game.num_streets), "search.ahead")
+        valued = dict(enumerate(leaf for leaf in leaves if leaf is not None))
+        settings.ahead.check_given(range(len(valued) + 1, game.num_streets), "search.ahead")
         super().__init__(name, Clock(settings.seconds_per_decision, settings.seconds_per_hand))
-        self._game, self._leaves = game, leaves
-        giving_up = (GiveUpContinuation(of=leaf) for leaf in leaves)
+        self._game, self._leaves = game, list(valued.values())
+        giving_up = (GiveUpContinuation(of=leaf) for leaf in valued.values())
         against_model = dict(enumerate(giving_up)) if gives_up else None
-        valued = dict(enumerate(leaves))
+        self._joint = settings.joint and settings.exploit.model is None
         solving = partial(
             DepthLimitedSolver,
             settings.menu,
@@ -64,25 +66,34 @@ class DepthLimitedAgent(SearchingAgent):
             settings.solver,
             Safety(settings.safety),
             against_model=against_model,
+            flops=settings.flops,
+            joint=self._joint,
         )
         self._solve = solving(clock=self._clock)
         self.unhurried = solving() if self._clock.limited else self._solve
         """Solver for decisions of others, which no limit of time may shape."""
-        noise = settings.opponent_noise
-        searching = partial(
-            NestedSearch,
-            opponent_noise=noise,
-            remembered=settings.remembered_states,
-            follow=settings.follow,
-            both_sides=len(leaves) if settings.both_sides else 0,
-        )
-        own = partial(searching, game, exploit=settings.exploit)
-        self._search = [own(seat, solve=self._solve) for seat in range(2)]
+        noise, remembered = settings.opponent_noise, settings.remembered_states
+
+        def searches(rules: Rules, solve: RoundSolver, **options: Any) -> list[NestedSearch]:
+            """The search of each seat."""
+            searching = partial(
+                JointSearch if self._joint else NestedSearch,
+                rules,
+                solve=solve,
+                opponent_noise=noise,
+                remembered=remembered,
+                follow=settings.follow,
+                both_sides=len(valued) if settings.both_sides or self._joint else 0,
+                **options,
+            )
+            return 2 * [searching(searcher=0)] if self._joint else [searching(searcher=seat) for seat in range(2)]
+
+        self._search = searches(game, self._solve, exploit=settings.exploit)
         self._unhurried_search = (
-            [own(seat, solve=self.unhurried) for seat in range(2)] if self._clock.limited else self._search
+            searches(game, self.unhurried, exploit=settings.exploit) if self._clock.limited else self._search
         )
-        self._search_of_others = partial(searching, solve=self.unhurried, own_noise=noise)
-        self._others: LRUCache[tuple[Rules, int], NestedSearch] = LRUCache(2 * _REMEMBERED_GAMES)
+        self._searches_of_others = partial(searches, solve=self.unhurried, own_noise=noise)
+        self._others: LRUCache[Rules, list[NestedSearch]] = LRUCache(_REMEMBERED_GAMES)
         self.repeatable = not self._clock.limited
         self._solve.keeps_values = self._clock.limited
         self._keeping = False
@@ -122,23 +133,31 @@ class DepthLimitedAgent(SearchingAgent):
                 search.keep_solutions(forget=not self._clock.limited)
         board = CanonicalBoard.of(state.board)
         solution = self._search[seat].solution(state.betting, board.cards)
-        assert solution.values is not None
         past = len(solution.root.actions[solution.root.street])
-        return DecisionValues(solution.values, state.betting.actions[-1][past:], board)
+        return DecisionValues(solution.values[1 - seat], state.betting.actions[-1][past:], board)
 
-    def opponents_decision(self, state: HandState, raises: tuple[int, ...] = ()) -> SolvedDecision:
-        """Solve a decision of the opponent over all of their hands; nothing of it is remembered for play."""
-        return self._decision(self._own(1 - state.to_act), self._own(state.to_act), state, raises)
+    def opponents_decision(
+        self, state: HandState, raises: tuple[int, ...] = (), hand: int | None = None
+    ) -> SolvedDecision:
+        """Solve a decision of the opponent over all of their hands; nothing of it is remembered for play.
 
-    def others_decision(self, state: HandState, raises: tuple[int, ...] = ()) -> SolvedDecision:
+        A `joint` search has solved it already, for both players: the solution is that by which the agent plays. It is
+        solved for the opponent alone if `hand` is one that they are not expected to have.
+        """
+        return self._decision(self._own(1 - state.to_act), self._own(state.to_act), state, raises, hand)
+
+    def others_decision(
+        self, state: HandState, raises: tuple[int, ...] = (), hand: int | None = None
+    ) -> SolvedDecision:
         """Solve a decision in a hand of two others, with the stacks of that hand.
 
         Both ranges follow from such solves, with the same share of both players' actions put down to chance. Leaves
         keep the values of the agent's game.
         """
         rules, player = state.rules, state.to_act
-        own = self._own(player) if rules == self._game else self._of_others(rules, player)
-        return self._decision(self._of_others(rules, 1 - player), own, state, raises)
+        others = self._others.get_or_make(rules, partial(self._searches_of_others, rules))
+        own = self._own(player) if rules == self._game else others[player]
+        return self._decision(others[1 - player], own, state, raises, hand)
 
     def _own(self, seat: int) -> NestedSearch:
         """The agent's search in a seat, without a limit of time."""
@@ -146,17 +165,21 @@ class DepthLimitedAgent(SearchingAgent):
         search.exploit = self._search[seat].exploit
         return search
 
-    def _of_others(self, rules: Rules, seat: int) -> NestedSearch:
-        search = self._others.get((rules, seat)) or self._search_of_others(rules, seat)
-        self._others.put((rules, seat), search)
-        return search
-
     def _decision(
-        self, search: NestedSearch, own: NestedSearch, state: HandState, raises: tuple[int, ...]
+        self, search: NestedSearch, own: NestedSearch, state: HandState, raises: tuple[int, ...], hand: int | None
     ) -> SolvedDecision:
-        board = CanonicalBoard.of(state.board)
-        believed = Believed.at(search, own, state.betting, board.cards)
-        return decision(self.unhurried, believed, state.betting, board, raises)
+        board, betting = CanonicalBoard.of(state.board), state.betting
+        believed = Believed.at(search, own, betting, board.cards)
+        if self._joint:
+            solution = search.solution(betting, board.cards, raises)
+            policy, request = solution.at(betting), solution.request
+            assert policy is not None
+            assert request is not None
+            if hand is None or policy.solved is None or policy.solved[board.hand(hand)]:
+                past = len(solution.root.actions[solution.root.street])
+                path, limit = betting.actions[-1][past:], self.unhurried.exploitability(betting.street)
+                return solved_decision(self.unhurried.solver_of(request), believed, board, limit, path)
+        return decision(self.unhurried, believed, betting, board, raises)
 
 
 def heads_up_game(name: str, game: Rules) -> Rules:

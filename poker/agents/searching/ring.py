@@ -72,7 +72,9 @@ class DepthLimitedRingAgent(SearchingAgent):
     def unsearched_policy(self, state: HandState) -> Policy:
         return self._blueprint.policy(state)
 
-    def opponents_decision(self, state: HandState, raises: tuple[int, ...] = ()) -> SolvedDecision:
+    def opponents_decision(
+        self, state: HandState, raises: tuple[int, ...] = (), hand: int | None = None
+    ) -> SolvedDecision:
         """Solve the decision of whoever is to act, in a round that began with two players left."""
         rest, root = HeadsUpRest.of(state.betting, self._solve.to_the_end), self.root(state.betting)
         if rest is None or root is None:
@@ -97,7 +99,9 @@ class DepthLimitedRingAgent(SearchingAgent):
             answers=answers,
         )
 
-    def others_decision(self, state: HandState, raises: tuple[int, ...] = ()) -> SolvedDecision:
+    def others_decision(
+        self, state: HandState, raises: tuple[int, ...] = (), hand: int | None = None
+    ) -> SolvedDecision:
         """Solve a decision between two others, as one of the agent's own opponents."""
         self.check_game(state.rules)
         return self.opponents_decision(state, raises)

@@ -89,6 +89,7 @@ class VectorGame:
         self.leaf_values = None if isinstance(leaf_values, AskedLeaves) else leaf_values
         self._check_leaves()
         self.memory_limit = memory_limit
+        self.rivers = rivers
         merge = isomorphism and leaf_values is None
         if alternatives is not None and np.isinf(alternatives).any():
             raise PokernetsError("alternative values: infinite chips; use NaN for hands without one")

@@ -45,8 +45,8 @@ class FileReviews(Reviews):
             f" game.stacks=[{stack},{stack}] at every command, reviews all rounds."
         )
 
-    def _solved(self, state: HandState, raises: tuple[int, ...]) -> SolvedDecision:
-        return self._solver.others_decision(state, raises)
+    def _solved(self, state: HandState, raises: tuple[int, ...], hand: int) -> SolvedDecision:
+        return self._solver.others_decision(state, raises, hand)
 
 
 def why_not(hand: PlayedHand, game: Rules) -> str:

@@ -204,7 +204,8 @@ class Reviews:
 
         def made() -> DecisionReview:
             raises = (chosen,) if chosen is not None and chosen > 0 else ()
-            solved = self._solved(public_state(state.betting, state.board), raises)
+            hand = hand_number(state, state.to_act)
+            solved = self._solved(public_state(state.betting, state.board), raises, hand)
             return review(solved, state, chosen)
 
         with self._lock:
@@ -231,8 +232,8 @@ class Reviews:
         """The decisions of a hand that are not reviewed, and why."""
         return [(view, why) for view, _ in decisions_of(state, player) if (why := self.refusal(view))]
 
-    def _solved(self, state: HandState, raises: tuple[int, ...]) -> SolvedDecision:
-        return self._solver.opponents_decision(state, raises)
+    def _solved(self, state: HandState, raises: tuple[int, ...], hand: int) -> SolvedDecision:
+        return self._solver.opponents_decision(state, raises, hand)
 
 
 def ends_after(one: DecisionReview, action: int) -> Floats | None:

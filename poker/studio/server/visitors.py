@@ -111,12 +111,16 @@ class PooledSolver:
         solution: RangedPolicy = self._ask("ranged_policy", state)
         return solution
 
-    def opponents_decision(self, state: HandState, raises: tuple[int, ...] = ()) -> SolvedDecision:
-        solution: SolvedDecision = self._ask("opponents_decision", state, raises)
+    def opponents_decision(
+        self, state: HandState, raises: tuple[int, ...] = (), hand: int | None = None
+    ) -> SolvedDecision:
+        solution: SolvedDecision = self._ask("opponents_decision", state, raises, hand)
         return solution
 
-    def others_decision(self, state: HandState, raises: tuple[int, ...] = ()) -> SolvedDecision:
-        solution: SolvedDecision = self._ask("others_decision", state, raises)
+    def others_decision(
+        self, state: HandState, raises: tuple[int, ...] = (), hand: int | None = None
+    ) -> SolvedDecision:
+        solution: SolvedDecision = self._ask("others_decision", state, raises, hand)
         return solution
 
     def _ask(self, method: str, *arguments: Any) -> Any:

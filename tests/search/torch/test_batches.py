@@ -73,7 +73,9 @@ def assert_alike(solution: RoundSolution, expected: RoundSolution, chips: float 
     for path, policy in solution.policies.items():
         assert policy.actions == expected.policies[path].actions
         np.testing.assert_allclose(policy.probs, expected.policies[path].probs, atol=SHARE)
-    for one, other in ((solution.concessions, expected.concessions), (solution.values, expected.values)):
+    assert solution.values.keys() == expected.values.keys()
+    values = ((solution.values[player], expected.values[player]) for player in solution.values)
+    for one, other in ((solution.concessions, expected.concessions), *values):
         assert (one is None) == (other is None)
         if one is not None and other is not None:
             assert one.values.keys() == other.values.keys()

@@ -1,0 +1,56 @@
+"""One search for both players of a hand: what either does, and what a hint says, comes from one solve.
+
+The search follows the public history and carries both ranges along, as `poker.search.nested` does for one player. Here
+the solve of a round gives the decisions of both players, and the same share of either's actions is put down to chance,
+so that there is one pair of ranges. A round that ends at a depth limit is solved once for each player as the searcher,
+since a solution there is for the player who keeps to the blueprint beyond it ([DLS] section 4).
+"""
+
+from poker.game.beliefs import likelihood, observe_action, observe_board
+from poker.game.betting import Betting
+from poker.kernels.types import Board
+from poker.search.nested import Belief, NestedSearch, Search
+from poker.search.round_solver import RoundSolution
+
+
+class JointSearch(NestedSearch):
+    """Policies of whoever is to act at public states; settings are those of `NestedSearch`.
+
+    `both_sides` is the number of rounds that end at a depth limit, and `opponent_noise` holds for either player.
+    """
+
+    def _solved_for(self, state: Betting) -> int:
+        return state.to_act
+
+    def _solution(self, betting: Betting, board: Board, raises: tuple[int, ...] = ()) -> Search[RoundSolution]:
+        belief = yield from self._answered(betting, board)
+        policy, solution = belief.known(), belief.solution
+        assert policy is not None
+        assert solution is not None
+        if set(raises) <= set(policy.actions):
+            return solution
+        return (yield from self._solved(belief, board, raises))
+
+    def _step(self, belief: Belief, action: int, board: Board) -> Search[Belief]:
+        state, player = belief.betting, belief.betting.to_act
+        belief = yield from self._answered(state, self._visible(state, board))
+        solution, policy = belief.solution, belief.known()
+        assert policy is not None
+        if action not in policy.actions:
+            solution = yield from self._solved(belief, board, (action,))
+            policy = solution.policies[()]
+        probs = policy.probability(action)
+        ranges = observe_action(belief.ranges, player, probs, self._noise[1])
+        reach = observe_action(belief.reach, player, probs, 0.0)
+        likelihoods = *belief.likelihoods, (player, likelihood(belief.ranges[player], probs))
+        following, theirs = state.apply(action), belief.theirs
+        if following.street != state.street:
+            cards = self._visible(following, board)
+            ranges, reach = observe_board(ranges, cards), observe_board(reach, cards)
+            solution = theirs = None
+        elif state.street < self._both_sides:
+            solution, theirs = theirs, solution
+            if solution is not None and solution.at(following) is None:
+                solution = None
+        answered = solution is not None
+        return Belief(following, ranges, solution, answered, reach=reach, likelihoods=likelihoods, theirs=theirs)

@@ -1,0 +1,111 @@
+"""One solve for both players, and flops that are solved with few rivers."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from poker.agents.searching.heads_up import DepthLimitedAgent
+from poker.game.betting import Betting
+from poker.game.cards import HOLDEM, hand_index, parse_cards
+from poker.game.rules import CALL
+from poker.game.state import public_state
+from poker.run.errors import PokernetsError
+from poker.search.flops import SampledFlops
+from poker.search.round_solver import SolverSettings
+from poker.search.settings import SearchSettings
+from poker.solvers.vector.game import estimated_hand_actions
+from poker.tree import bet_menu, build_tree
+from tests.games import HEADS_UP as RULES
+from tests.search.even_leaf import EvenLeaf
+
+FEWER = bet_menu(turn=[], river=[])
+MENU = bet_menu(preflop=[[1.0], []], flop=[[1.0], []], turn=[[1.0], []], river=[[1.0], []])
+FLOPS = SampledFlops(work=1.0, rivers=(1, 2), iterations=4, unlikely=0.6, fewer_ahead=FEWER)
+SEARCH = SearchSettings(
+    menu=MENU,
+    ahead=MENU,
+    solver=SolverSettings("apdcfr", (20, 20, 20, 60), 1),
+    opponent_noise=0.02,
+    remembered_states=100,
+    flops=FLOPS,
+    joint=True,
+)
+BOARD = parse_cards("7cQdKd2h9s")
+
+
+@pytest.fixture(scope="module")
+def agent() -> DepthLimitedAgent:
+    return DepthLimitedAgent(name="joint", game=RULES, leaves=[EvenLeaf(), None], search=SEARCH)
+
+
+@pytest.mark.parametrize("line", ["r300c/", "r300c/c", "r300c/cc/cc/", "r300c/cc/r600c/c", "r300"])
+def test_a_hint_is_what_the_agent_would_do(agent: DepthLimitedAgent, line: str) -> None:
+    betting = Betting.parse(RULES, line)
+    state = public_state(betting, BOARD[: RULES.board_sizes[betting.street]])
+    actions, probs = agent.policy(state)
+    hint = agent.opponents_decision(state)
+    assert hint.actions == actions
+    weights = hint.weights * (hint.strategy.sum(axis=1) > 0)
+    np.testing.assert_array_equal(hint.strategy[weights > 0], probs[weights > 0])
+
+
+@pytest.mark.parametrize("line", ["r300c/", "r300c/cc/cc/"])
+def test_the_hint_knows_how_the_agent_answers(agent: DepthLimitedAgent, line: str) -> None:
+    before = Betting.parse(RULES, line)
+    board = BOARD[: RULES.board_sizes[before.street]]
+    hint = agent.opponents_decision(public_state(before, board))
+    actions, probs = agent.policy(public_state(before.apply(CALL), board))
+    for action in actions:
+        expected, _ = hint.answers[CALL, action]
+        taken = np.nan_to_num(probs[:, actions.index(action)])
+        ranges = _range_of(agent, before.apply(CALL), board)
+        mass = HOLDEM.compatible_mass(ranges * taken), HOLDEM.compatible_mass(ranges)
+        solved = (expected > 0) & (mass[1] > 0)
+        np.testing.assert_allclose(expected[solved], (mass[0] / mass[1])[solved], atol=0.02)
+
+
+def _range_of(agent: DepthLimitedAgent, betting: Betting, board: tuple[int, ...]) -> np.ndarray:
+    policy = agent.ranged_policy(public_state(betting, board))
+    solved = np.isfinite(policy.probs).all(axis=1)
+    return np.asarray(policy.weights * solved, np.float64)
+
+
+def test_a_hand_that_nobody_expects_is_solved_for(agent: DepthLimitedAgent) -> None:
+    state = public_state(Betting.parse(RULES, "r300c/cc/r600c/"), BOARD)
+    solved = agent.opponents_decision(state).strategy.sum(axis=1) > 0
+    unexpected = int(np.flatnonzero(HOLDEM.live(BOARD) & ~solved)[0])
+    strategy = agent.opponents_decision(state, hand=unexpected).strategy
+    assert strategy[unexpected].sum() == pytest.approx(1.0)
+
+
+def test_an_unknown_raise_is_valued(agent: DepthLimitedAgent) -> None:
+    state = public_state(Betting.parse(RULES, "r300c/cc/"), BOARD[:4])
+    hint = agent.opponents_decision(state, (777,))
+    values = hint.values[hand_index(*parse_cards("KhQh")), hint.actions.index(777)]
+    assert np.isfinite(values)
+
+
+@pytest.mark.parametrize(
+    ("rivers", "iterations", "expected", "has_later_bets"),
+    [(4, 10, 4, True), (9, 10, 5, True), (1, 10, 3, False), (0.1, 10, 3, False)],
+)
+def test_the_work_decides_on_rivers_and_bets(
+    rivers: float, iterations: int, expected: int, has_later_bets: bool
+) -> None:
+    """Between 3 and 5 rivers; where fewer are affordable the tree has no later bets."""
+    root, hands = Betting.parse(RULES, "r300c/"), (100, 200)
+    trees = [build_tree(root, MENU.until(1, ahead)) for ahead in (MENU, FEWER)]
+    one, two = (estimated_hand_actions(trees[0], hands, number) for number in (1, 2))
+    work = iterations * (one + (rivers - 1) * (two - one)) * 1.001
+    flops = replace(FLOPS, work=work, rivers=(3, 5))
+    tree, number = flops.sized(trees[0], lambda: trees[1], hands, iterations)
+    assert (tree is trees[0]) == has_later_bets
+    assert number == expected or not has_later_bets
+    assert flops.iterations_of(int(work), 10) == FLOPS.iterations
+    assert flops.iterations_of(int(work / 8), 10) == 8
+
+
+def test_rivers_go_from_the_least_to_the_most() -> None:
+    with pytest.raises(PokernetsError):
+        replace(FLOPS, rivers=(5, 3))
