@@ -62,9 +62,9 @@ def test_it_is_composed(command: str, tmp_path: Path, monkeypatch: pytest.Monkey
             build(node)
 
 
-def test_the_spot_of_the_page_is_solved_on_flops(tmp_path: Path) -> None:
+def test_the_spot_of_the_tutorial_can_be_solved_on_flops(tmp_path: Path) -> None:
     [lines] = re.findall(
-        r"`my.spot` is JSON or lines such as\n\n((?:    .*\n)+)", (ROOT / "docs/vector_engine.md").read_text()
+        r"`my.spot` is JSON or lines such as\n\n((?:    .*\n)+)", (ROOT / "docs/tutorial_spot.md").read_text()
     )
     (tmp_path / "my.spot").write_text(lines)
     keys = flop_keys(str(tmp_path / "my.spot"))

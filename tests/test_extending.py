@@ -66,30 +66,10 @@ def importable(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(folder)
 
 
+TUTORIAL = (CONF.parent / "docs" / "tutorial_agent.md").read_text()
 AGENT = {
-    "shy.py": """
-from poker.game.rules import CALL, FOLD
-
-
-class Shy:
-    def __init__(self, *, name, folds):
-        self.name, self.folds = name, folds
-
-    def reset(self, seed):
-        pass
-
-    def start_hand(self, seat):
-        pass
-
-    def act(self, state):
-        return FOLD if self.folds and state.legal().fold else CALL
-""",
-    "conf/agents/shy.yaml": """# @package agent.shy
-# Folds to every bet.
-_target_: mine.shy.Shy
-name: shy
-folds: true
-""",
+    "shy.py": re.findall(r"```python\n(.*?)```", TUTORIAL, re.DOTALL)[0],
+    "conf/agents/shy.yaml": re.findall(r"```yaml\n(.*?)```", TUTORIAL, re.DOTALL)[0],
 }
 GAME = {
     "conf/game/big_kuhn.yaml": """defaults: [kuhn, _self_]
@@ -480,10 +460,10 @@ def test_a_leaf_feature_is_a_name_and_a_value_in_one_file_and_the_number_of_inpu
 
 
 def test_a_net_of_own_labels_is_trained_as_the_page_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    page = (CONF.parent / "docs" / "extending.md").read_text()
-    [snippet] = re.findall(r"```python\n(import numpy as np\n.*?)```", page, re.DOTALL)
+    page = (CONF.parent / "docs" / "tutorial_leaf_net.md").read_text()
+    [snippet] = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
     monkeypatch.chdir(tmp_path)
-    exec(snippet)
+    exec(snippet, {})
     own = (f"artifacts={tmp_path}/own", f"runs={tmp_path}/runs", "trainer.accelerator=cpu", "trainer.max_epochs=1")
     assert call_here("train", "model=leaf", *own) == pytest.approx(0, abs=0.5)
     assert LeafNet(tmp_path / "own" / "leaf_net").num_continuations == len(CONTINUATIONS)
