@@ -7,10 +7,6 @@ exact expectation over the betting, averaged over `runouts` complete boards. A p
 have is worth what the nearest one is (`poker.depth_limit.leaves.blueprint_states`). An evaluator's error is its value
 less the reference, in pots; the reference's own is half the difference between the two halves of its boards.
 
-What errors do to play: the round is solved with an evaluator's leaves, and in the game whose leaves are rollouts the
-opponent answers that strategy with a best response. What it wins beyond its best response to the strategy that is
-solved with those rollouts is the loss, in pots.
-
 Symbols: H hands, n hands of a state, K continuations.
 """
 
@@ -31,13 +27,12 @@ from poker.depth_limit.continuations.rollout import Continuations
 from poker.depth_limit.evaluator import LeafEvaluator, matched_pot
 from poker.depth_limit.leaves.blueprint_states import BlueprintStates
 from poker.depth_limit.leaves.off_tree import any_raise
-from poker.depth_limit.leaves.rollout import RolloutLeaf
 from poker.game.beliefs import observe_action, observe_board, start_ranges
 from poker.game.betting import Betting
 from poker.game.cards import HOLDEM, CanonicalBoard
 from poker.game.rules import STREET_NAMES, Rules
 from poker.game.state import HandState, public_state
-from poker.kernels.types import Board, Floats, Path, Ranges
+from poker.kernels.types import Board, Floats, Ranges
 from poker.play.lineup import AgentSpec
 from poker.report import Figure, Report, Section, Table
 from poker.report.charts import intervals
@@ -45,13 +40,9 @@ from poker.report.estimates import Estimate, estimate
 from poker.run.errors import PokernetsError
 from poker.run.parallel import Cluster, Work
 from poker.run.progress import progress_bars
-from poker.search.round_solver import DepthLimitedSolver, Request
-from poker.search.settings import SearchSettings
 from poker.solvers.blueprint import Blueprint
-from poker.solvers.vector.solver import VectorSolver
 from poker.store.artifacts import fingerprint_of_settings
 from poker.store.lines import JsonLines
-from poker.tree import BettingTree, Kind
 
 PREFLOP, FLOP = 0, 1
 _DELTA = 1.0
@@ -61,8 +52,7 @@ _DELTA = 1.0
 @dataclass(frozen=True)
 class SampleSettings:
     """`states` of each of `streets` are measured with `hands` hands and `runouts` complete boards each. `odd_raises` is
-    the share of raises that play replaces by one of any size. `solves` of the states are solved with each evaluator,
-    and with rollouts of `solve_runouts` boards for `solve_clusters` groups of hands."""
+    the share of raises that play replaces by one of any size."""
 
     seed: int
     states: int
@@ -70,9 +60,6 @@ class SampleSettings:
     hands: int
     runouts: int
     odd_raises: float
-    solves: int
-    solve_runouts: int
-    solve_clusters: int
 
     def __post_init__(self) -> None:
         if min(self.states, self.hands // 2, self.runouts // 2) < 1 or not set(self.streets) <= {PREFLOP, FLOP}:
@@ -81,11 +68,9 @@ class SampleSettings:
 
 @dataclass(frozen=True)
 class Arrival:
-    """A round of play that ended with betting to come: its `root` and `end`, and the ranges at either."""
+    """A round of play that ended with betting to come: its `end`, and the `ranges` there."""
 
     board: Board
-    root: Betting
-    root_ranges: Ranges
     end: Betting
     ranges: Ranges
 
@@ -96,7 +81,6 @@ def arrival(agent: PolicyAgent, game: Rules, street: int, odd_raises: float, rng
         deal = HandState.deal(game, rng)
         board = CanonicalBoard.of(deal.runout).cards
         state, ranges = deal.betting, start_ranges(game)
-        root, root_ranges = state, ranges
         while not state.is_over and state.street <= street:
             cards = board[: game.board_sizes[state.street]]
             actions, probs = agent.policy(public_state(state, cards))
@@ -110,10 +94,9 @@ def arrival(agent: PolicyAgent, game: Rules, street: int, odd_raises: float, rng
             following = state.apply(action)
             if state.street < following.street <= street and not following.is_over:
                 ranges = observe_board(ranges, board[: game.board_sizes[following.street]])
-                root, root_ranges = following, ranges
             state = following
         if not state.is_over:
-            return Arrival(board[: game.board_sizes[street]], root, root_ranges, state, ranges)
+            return Arrival(board[: game.board_sizes[street]], state, ranges)
 
 
 class Reference:
@@ -164,27 +147,6 @@ def values_of(evaluator: LeafEvaluator, there: Arrival, player: int, hands: NDAr
     return np.stack(by_own)
 
 
-def loss(reference: VectorSolver, solved: VectorSolver, searcher: int, pot: int) -> float:
-    """Pots that the opponent's best response wins in the game of `reference` against the searcher's strategy of
-    `solved`, beyond what it wins against the reference's own."""
-    ours, theirs = (_decisions(solver.game.tree, searcher) for solver in (reference, solved))
-    index = reference.game.on(int(reference.game.tree.street[0])).start
-    held = reference.game.hands(searcher, index)
-    best = reference.best_response_value(1 - searcher)
-    before = {name: array.copy() for name, array in reference.arrays.items()}
-    for path, node in ours.items():
-        reference.set_average(node, index, solved.strategy(theirs[path])[held])
-    lost = reference.best_response_value(1 - searcher) - best
-    for name, array in reference.arrays.items():
-        array[:] = before[name]
-    return lost / pot
-
-
-def _decisions(tree: BettingTree, player: int) -> dict[Path, int]:
-    nodes = np.flatnonzero((tree.kind == Kind.DECISION) & (tree.player == player))
-    return {tree.path(node): node for node in nodes.tolist()}
-
-
 class _Measuring:
     """Measures one state after another in a process. `built` are the evaluators by name."""
 
@@ -195,18 +157,13 @@ class _Measuring:
         evaluators: Mapping[str, Callable[[], LeafEvaluator]],
         reference: Callable[[], Blueprint],
         forms: Biased,
-        search: SearchSettings,
         settings: SampleSettings,
     ) -> None:
-        self._game, self._settings, self._search = game, settings, search
+        self._game, self._settings = game, settings
         self._agent = require_policy(agent.build(game), "evaluate=leaf_values")
         self._evaluators = {name: build() for name, build in evaluators.items()}
         blueprint = reference()
         self._reference = Reference(blueprint, forms)
-        self._rollouts = RolloutLeaf(
-            blueprint=blueprint, factor=forms.factor, clusters=settings.solve_clusters, hands_per_cluster=2,
-            runouts=settings.solve_runouts, seed=settings.seed + 1,
-        )  # fmt: skip
 
     def __call__(self, task: tuple[int, int]) -> dict[str, Any]:
         street, number = task
@@ -217,7 +174,7 @@ class _Measuring:
         truth, error = self._reference.values(there, player, hands, settings.runouts, rng)
         row: dict[str, Any] = {
             "street": street, "number": number, "line": there.end.text(), "board": list(there.board),
-            "reference": _rounded(error), "errors": {}, "losses": {},
+            "reference": _rounded(error), "errors": {},
         }  # fmt: skip
         for name, evaluator in self._evaluators.items():
             try:
@@ -226,8 +183,6 @@ class _Measuring:
                 continue
             same = truth.shape[1] if values.shape == truth.shape else 1  # other continuations share the blueprint alone
             row["errors"][name] = _rounded(values[:, :same] - truth[:, :same])
-        if number < settings.solves and street == FLOP:
-            row["losses"] = self._losses(there, player, [*row["errors"]])
         return row
 
     def _hands(self, weights: NDArray[np.float32], board: Board, rng: np.random.Generator) -> NDArray[np.int64]:
@@ -237,17 +192,6 @@ class _Measuring:
         return np.concatenate(
             [rng.choice(len(chances), half, p=chances), rng.choice(np.flatnonzero(HOLDEM.live(board)), half)]
         )
-
-    def _losses(self, there: Arrival, searcher: int, names: Sequence[str]) -> dict[str, float]:
-        request = Request(there.root, there.board, there.root_ranges, searcher)
-
-        def solved(evaluator: LeafEvaluator) -> VectorSolver:
-            leaves = {there.root.street: evaluator}
-            solver = DepthLimitedSolver(self._search.menu, self._search.ahead, leaves, self._search.solver)
-            return solver.solved(request, every_hand=True)
-
-        reference = solved(self._rollouts)
-        return {name: loss(reference, solved(self._evaluators[name]), searcher, there.root.pot) for name in names}
 
 
 def _rounded(values: Floats) -> Any:
@@ -261,13 +205,12 @@ def run(
     evaluators: Mapping[str, Callable[[], LeafEvaluator]],
     blueprint: Callable[[], Blueprint],
     continuations: Biased,
-    search: SearchSettings,
     settings: SampleSettings,
     cluster: Cluster,
     out: str,
 ) -> dict[str, Any]:
     """Measure `evaluators` on states that `agent` arrives at; rows of states are kept and serve the same command."""
-    prepare = partial(_Measuring, game, agent, evaluators, blueprint, continuations, search, settings)
+    prepare = partial(_Measuring, game, agent, evaluators, blueprint, continuations, settings)
     folder = FilePath(out) / game.name
     rows = JsonLines(folder / "states.jsonl")
     arguments = {name: build.args for name, build in evaluators.items() if isinstance(build, partial)}
@@ -310,17 +253,14 @@ def _report(rows: Sequence[Mapping[str, Any]], names: Sequence[str], settings: S
         word, bars = STREET_NAMES[street], []
         noise = float(np.mean([np.abs(row["reference"]).mean() for row in there]))
         for name in (name for name in names if any(name in row["errors"] for row in there)):
-            lost = [row["losses"][name] for row in there if name in row["losses"]]
             columns = _columns(there, name)
-            solves = estimate(np.array(lost)) if lost else None
-            cells.append([word, name, *columns.values(), noise, solves])
+            cells.append([word, name, *columns.values(), noise])
             bars.append((name, columns["error, range"]))
             record[f"{word}/{name}"] = {
                 **{column: each.record() for column, each in columns.items()}, "reference": noise,
-                **({} if solves is None else {"loss": solves.record()}),
             }  # fmt: skip
         panels[word] = bars
-    headings = ["street", "evaluator", *columns, "reference's own", "loss of a solve"]
+    headings = ["street", "evaluator", *columns, "reference's own"]
     note = "in pots, with 95% intervals over states; errors of counterfactual values under all continuations"
     sections: list[Section] = [
         Table(headings, cells, f"Values at the depth limit, {settings.states} states a street", note),
