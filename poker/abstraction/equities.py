@@ -153,15 +153,15 @@ def showdown_totals(rules: Rules, board: Board, own: Floats, opponent: Floats) -
     if not (rules.deck_size == 52 and rules.num_hole_cards == 2 and rules.total_board_cards == 5):
         totals[differs] = ranges @ showdown_chances(rules, board, opponent)
         return totals
-    mine, theirs = _few_hands(ranges.any(axis=0)), _few_hands(opponent != 0)
+    own_hands, opp_hands = _few_hands(ranges.any(axis=0)), _few_hands(opponent != 0)
     live = rules.space.live(board)
-    if mine is not None and theirs is not None and board:
-        between = np.array([[_margin(board, hand, other) for other in theirs.tolist()] for hand in mine.tolist()])
-        totals[differs] = ranges[:, mine] @ between @ opponent[theirs]
-    elif mine is not None:
-        totals[differs] = ranges[:, mine] @ (_margin_rows(rules, board, mine) @ opponent)
-    elif theirs is not None:
-        totals[differs] = -(ranges @ (opponent[theirs] @ _margin_rows(rules, board, theirs)))
+    if own_hands is not None and opp_hands is not None and board:
+        between = np.array([[_margin(board, a, b) for b in opp_hands.tolist()] for a in own_hands.tolist()])
+        totals[differs] = ranges[:, own_hands] @ between @ opponent[opp_hands]
+    elif own_hands is not None:
+        totals[differs] = ranges[:, own_hands] @ (_margin_rows(rules, board, own_hands) @ opponent)
+    elif opp_hands is not None:
+        totals[differs] = -(ranges @ (opponent[opp_hands] @ _margin_rows(rules, board, opp_hands)))
     elif _is_uniform(opponent, live):
         totals[differs] = ranges @ _margin_sums(rules, board) * opponent.max()
     elif all(_is_uniform(row, live) for row in ranges):
@@ -171,9 +171,9 @@ def showdown_totals(rules: Rules, board: Board, own: Floats, opponent: Floats) -
     return totals
 
 
-def _few_hands(there: NDArray[np.bool_]) -> NDArray[np.int64] | None:
+def _few_hands(present: NDArray[np.bool_]) -> NDArray[np.int64] | None:
     """Return the [n] hands with weight if comparing each with all others is faster than the matrix, else None."""
-    return np.flatnonzero(there) if np.count_nonzero(there) <= _MAX_FEW_HANDS else None
+    return np.flatnonzero(present) if np.count_nonzero(present) <= _MAX_FEW_HANDS else None
 
 
 def _is_uniform(weights: Floats, live: NDArray[np.bool_]) -> bool:

@@ -49,10 +49,10 @@ class HistoryTranslator:
         """
         out: set[int] = set()
         while True:
-            node, done = self._read(betting, frozenset(out))
-            if done is None:
+            node, num_fitting = self._read(betting, frozenset(out))
+            if num_fitting is None:
                 return node
-            left_out = _least_active(betting, done, out)
+            left_out = _least_active(betting, num_fitting, out)
             if left_out is None:
                 return None
             out.add(left_out)
@@ -155,7 +155,7 @@ class HistoryTranslator:
         return int.from_bytes(digest, "little") / 2.0**64
 
 
-def _least_active(betting: Betting, done: int, out: set[int]) -> int | None:
+def _least_active(betting: Betting, num_fitting: int, out: set[int]) -> int | None:
     """Return the player to leave out when the call after `done` actions is one too many.
 
     This is the caller or another player who has called, but nobody who raises during the hand and not the player to
@@ -163,7 +163,7 @@ def _least_active(betting: Betting, done: int, out: set[int]) -> int | None:
     """
     moves = list(betting.moves())
     needed = {betting.to_act, *out, *(player for player, action in moves if action > 0)}
-    callers = [player for player, action in moves[: done + 1] if action == CALL and player not in needed]
+    callers = [player for player, action in moves[: num_fitting + 1] if action == CALL and player not in needed]
     return callers[-1] if callers else None
 
 

@@ -233,17 +233,17 @@ def _warm_start(solver: VectorSolver, before: VectorSolver) -> None:
     """
     old, new = before.game, solver.game
     for node in old.layout.decisions.tolist():
-        there = node if old.tree.kind[node] == Kind.GADGET else new.tree.find(old.tree.path(node))
+        target = node if old.tree.kind[node] == Kind.GADGET else new.tree.find(old.tree.path(node))
         for name in before.arrays.keys() - {"sums"}:
             rows = old.rows(before.arrays[name], node, 0)
-            new.rows(solver.arrays[name], there, 0)[: len(rows)] = rows
+            new.rows(solver.arrays[name], target, 0)[: len(rows)] = rows
     solver.iterations = min(before.iterations, MAX_INHERITED)
 
 
 def _first_round(tree: BettingTree, player: int) -> list[int]:
     """Return the player's decisions in the first round."""
-    wanted = (tree.kind == Kind.DECISION) & (tree.street == 0) & (tree.player == player)
-    return [int(node) for node in np.flatnonzero(wanted)]
+    is_decision = (tree.kind == Kind.DECISION) & (tree.street == 0) & (tree.player == player)
+    return [int(node) for node in np.flatnonzero(is_decision)]
 
 
 @contextmanager

@@ -136,11 +136,11 @@ class LeafPlay:
         bound = self._strategies(play)
         wide = (count + LANES - 1) // LANES * LANES
 
-        def part(wanted: NDArray[np.int64]) -> Floats:
+        def part(part_boards: NDArray[np.int64]) -> Floats:
             out = np.zeros((len(self.nodes), count, wide))
             add_leaf_values(
                 self.game.boards.boards, self.game.boards.lists, self._betting, bound, self.clusters,
-                self.game.boards.num_card_slots, wanted, out,
+                self.game.boards.num_card_slots, part_boards, out,
             )  # fmt: skip
             return out
 

@@ -221,8 +221,8 @@ class OutcomeSampling(RegretSolver):
             raise PokernetsError(f"outcome sampling needs 0 < explore <= 1, not {explore}")
         super().__init__(tree, cards, dealer, **options)
         self._options = explore, all_explore, alternating
-        mine = {"explore": explore, "alternating": alternating} | ({"all_explore": True} if all_explore else {})
-        self._recorded = {"solver": "outcome_sampling", **self._recorded, **mine}
+        settings = {"explore": explore, "alternating": alternating} | ({"all_explore": True} if all_explore else {})
+        self._recorded = {"solver": "outcome_sampling", **self._recorded, **settings}
 
     def _play(self, thread: int, done: int, deals: Deals, rng: NDArray[np.uint64]) -> tuple[int, ...]:
         played = done // self.threads  # on this thread

@@ -207,8 +207,8 @@ class SubgameSolver:
         deal, weight = self._draw_deals(player, deals), float(self._iterations + 1)
         self._traverse(self._table, deal, weight)
         if averaged:
-            mine = self._prior[player], averaged * weight**2, self._reach
-            subgames.accumulate(self._game, self._table, self._averages, player, deal.infosets, *mine)
+            arguments = self._prior[player], averaged * weight**2, self._reach
+            subgames.accumulate(self._game, self._table, self._averages, player, deal.infosets, *arguments)
 
     def _draw_deals(self, player: int, deals: int) -> subgames.Deal:
         """Deal hands to all players but `player`, on one board."""

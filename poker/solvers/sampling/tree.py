@@ -173,12 +173,12 @@ def _place_rows(
     decision = nodes["kind"] == kernel.DECISION
     for street, buckets in enumerate(num_buckets):
         for player in range(num_players):
-            mine = np.flatnonzero(decision & (nodes["street"] == street) & (nodes["player"] == player))
-            sizes = nodes["arity"][mine].astype(np.int64)  # 2 A floats = A units
+            chosen = np.flatnonzero(decision & (nodes["street"] == street) & (nodes["player"] == player))
+            sizes = nodes["arity"][chosen].astype(np.int64)  # 2 A floats = A units
             stride = int(sizes.sum())
             if base + stride * buckets > np.iinfo(np.int32).max:
                 raise PokernetsError("the strategy table exceeds 16 GiB: use fewer buckets or a smaller bet menu")
-            nodes["row"][mine] = base + np.cumsum(sizes) - sizes
+            nodes["row"][chosen] = base + np.cumsum(sizes) - sizes
             strides[player, street] = stride
             base += stride * buckets
     return strides, base * ROW_UNIT
