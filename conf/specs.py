@@ -12,9 +12,11 @@ from poker.store.artifacts import artifact_exists
 
 
 def agents(optional: Mapping[str, str] = MappingProxyType({}), **settings: Any) -> list[AgentSpec]:
-    """The agents of a line-up, by name; of `optional` ones, by name, only those whose artifact there is."""
+    """The agents of a line-up, by name; of `optional` ones, by name, only those whose artifact there is. Settings of
+    agents that are not in the line-up say nothing."""
     lacking = {name for name, artifact in optional.items() if not artifact_exists(artifact)}
-    return [AgentSpec(name, partial(build, node), node) for name, node in settings.items() if name not in lacking]
+    chosen = {name: node for name, node in settings.items() if name not in lacking and "_target_" in node}
+    return [AgentSpec(name, partial(build, node), node) for name, node in chosen.items()]
 
 
 def unhurried(settings: Mapping[str, Any]) -> list[AgentSpec]:
@@ -23,7 +25,7 @@ def unhurried(settings: Mapping[str, Any]) -> list[AgentSpec]:
     nodes = {name: dict(node) for name, node in settings.items() if name not in ("_target_", "_recursive_")}
     for node in nodes.values():
         if isinstance(search := node.get("search"), Mapping) and limits.keys() <= search.keys():
-            node["search"] = {**search, **limits}
+            node.update({"search": {**search, **limits}}, **{key: None for key in limits if key in node})
     return agents(**nodes)
 
 

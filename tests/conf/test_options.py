@@ -97,16 +97,18 @@ def _named(node: Any) -> Any:
 
 @pytest.mark.parametrize(
     ("overrides", "seconds"),
-    [([], 3.0), (["search=workstation"], 3.0), (["search.seconds_per_decision=null"], None)],
+    [([], None), (["search=workstation"], 3.0), (["search=demo", "search.seconds_per_decision=null"], None)],
 )
 def test_nobody_waits_long_at_the_table_unless_set_so(overrides: list[str], seconds: float | None) -> None:
+    """The default search counts its work instead."""
     agent = compose("evaluate", ["evaluate=play", *overrides]).agent.depth_limited
+    assert (agent.search.joint, agent.leaves[-1] is None) == 2 * (not overrides,)
     assert (agent.search.seconds_per_decision, agent.search.solver.threads) == (seconds, 2)
 
 
 def test_questions_are_answered_without_a_limit_of_time() -> None:
     """A solve that is cut short answers with what early iterations play; only a table has to wait no longer."""
-    config = compose("evaluate", ["evaluate=play", "agents=[depth_limited]"])
+    config = compose("evaluate", ["evaluate=play", "agents=[depth_limited]", "search=laptop"])
     assert config.search.seconds_per_decision == 3.0
     [spec] = build(config.evaluate.pages[-1].agents)
     assert spec.settings["search"] == {**resolve(config.search), "seconds_per_decision": None}

@@ -109,3 +109,9 @@ def test_the_work_decides_on_rivers_and_bets(
 def test_rivers_go_from_the_least_to_the_most() -> None:
     with pytest.raises(PokernetsError):
         replace(FLOPS, rivers=(5, 3))
+
+
+def test_a_solve_for_both_has_no_limit_in_seconds() -> None:
+    """It would be another at every call, and a hint no longer the move."""
+    with pytest.raises(PokernetsError, match=r"search\.flops\.work"):
+        DepthLimitedAgent(name="joint", game=RULES, leaves=[EvenLeaf(), None], search=SEARCH, seconds_per_decision=1.0)

@@ -57,7 +57,13 @@ class DepthLimitedAgent(SearchingAgent):
         self._game, self._leaves = game, list(valued.values())
         giving_up = (GiveUpContinuation(of=leaf) for leaf in valued.values())
         against_model = dict(enumerate(giving_up)) if gives_up else None
-        self._joint = settings.joint and settings.exploit.model is None
+        self.joint = settings.joint and settings.exploit.model is None
+        """Whether its play and `opponents_decision` come from one solve."""
+        if self.joint and self._clock.limited:
+            raise PokernetsError(
+                f"the agent `{name}`: one solve for both players (`search.joint`) has no limit in seconds, since its"
+                " result would vary; search.flops.work and search.solver.iterations limit it"
+            )
         solving = partial(
             DepthLimitedSolver,
             settings.menu,
@@ -67,7 +73,7 @@ class DepthLimitedAgent(SearchingAgent):
             Safety(settings.safety),
             against_model=against_model,
             flops=settings.flops,
-            joint=self._joint,
+            joint=self.joint,
         )
         self._solve = solving(clock=self._clock)
         self.unhurried = solving() if self._clock.limited else self._solve
@@ -77,16 +83,16 @@ class DepthLimitedAgent(SearchingAgent):
         def searches(rules: Rules, solve: RoundSolver, **options: Any) -> list[NestedSearch]:
             """The search of each seat."""
             searching = partial(
-                JointSearch if self._joint else NestedSearch,
+                JointSearch if self.joint else NestedSearch,
                 rules,
                 solve=solve,
                 opponent_noise=noise,
                 remembered=remembered,
                 follow=settings.follow,
-                both_sides=len(valued) if settings.both_sides or self._joint else 0,
+                both_sides=len(valued) if settings.both_sides or self.joint else 0,
                 **options,
             )
-            return 2 * [searching(searcher=0)] if self._joint else [searching(searcher=seat) for seat in range(2)]
+            return 2 * [searching(searcher=0)] if self.joint else [searching(searcher=seat) for seat in range(2)]
 
         self._search = searches(game, self._solve, exploit=settings.exploit)
         self._unhurried_search = (
@@ -170,7 +176,7 @@ class DepthLimitedAgent(SearchingAgent):
     ) -> SolvedDecision:
         board, betting = CanonicalBoard.of(state.board), state.betting
         believed = Believed.at(search, own, betting, board.cards)
-        if self._joint:
+        if self.joint:
             solution = search.solution(betting, board.cards, raises)
             policy, request = solution.at(betting), solution.request
             assert policy is not None

@@ -37,12 +37,14 @@ class Call:
 @dataclass(frozen=True)
 class Offers:
     """Abilities of an agent: `by_policy` if it plays every hand by a policy that is known, `observes` if it is shown
-    how hands end, `solves` if it can review decisions, `reads` if it says what it has learned of its opponent."""
+    how hands end, `solves` if it can review decisions, `reads` if it says what it has learned of its opponent, `hints`
+    if what it plays and what it advises come from one solve."""
 
     by_policy: bool
     observes: bool
     solves: bool
     reads: bool
+    hints: bool
 
 
 class _Agents:
@@ -60,9 +62,8 @@ class _Agents:
             agent = self._agent(name, None)
             observes = isinstance(agent, ObservingAgent)
             by_policy = isinstance(agent, PolicyAgent) and not observes
-            offers[name] = Offers(
-                by_policy, observes, isinstance(agent, DecisionSolver), isinstance(agent, ReadingAgent)
-            )
+            solves, reads = isinstance(agent, DecisionSolver), isinstance(agent, ReadingAgent)
+            offers[name] = Offers(by_policy, observes, solves, reads, hints=getattr(agent, "joint", False))
         return offers
 
     def answer(self, call: Call) -> Any:

@@ -14,7 +14,7 @@ from poker.game.rules import FOLD, UNLIMITED, Rules
 from poker.game.state import HandState
 from poker.run.errors import PokernetsError
 from poker.search.multiplayer.heads_up_rest import SOLVED_TO_THE_END
-from poker.search.opponent_decision import SolvedDecision
+from poker.search.opponent_decision import DecisionSolver, SolvedDecision
 from poker.studio.hands.review import Reviews
 
 NEAR = 0.1
@@ -45,8 +45,8 @@ class FileReviews(Reviews):
             f" game.stacks=[{stack},{stack}] at every command, reviews all rounds."
         )
 
-    def _solved(self, state: HandState, raises: tuple[int, ...], hand: int) -> SolvedDecision:
-        return self._solver.others_decision(state, raises, hand)
+    def _solved(self, solver: DecisionSolver, state: HandState, raises: tuple[int, ...], hand: int) -> SolvedDecision:
+        return solver.others_decision(state, raises, hand)
 
 
 def why_not(hand: PlayedHand, game: Rules) -> str:

@@ -173,10 +173,14 @@ def decisions_of(state: HandState, player: int) -> Iterator[tuple[HandState, int
 
 
 class Reviews:
-    """Reviews of one player's decisions in the hands of a game by `solver`, one at a time."""
+    """Reviews of one player's decisions in the hands of a game by `solver`, one at a time.
 
-    def __init__(self, rules: Rules, solver: DecisionSolver) -> None:
+    `hinting` solves decisions that are still to come; None: `solver` does.
+    """
+
+    def __init__(self, rules: Rules, solver: DecisionSolver, hinting: DecisionSolver | None = None) -> None:
         self._rules, self._solver, self._lock = rules, solver, threading.Lock()
+        self._hinting = hinting or solver
         self.big_blind = rules.big_blind
         self._reviews = LRUCache[tuple[HandState, int | None], DecisionReview](_KEPT)
 
@@ -205,7 +209,8 @@ class Reviews:
         def made() -> DecisionReview:
             raises = (chosen,) if chosen is not None and chosen > 0 else ()
             hand = hand_number(state, state.to_act)
-            solved = self._solved(public_state(state.betting, state.board), raises, hand)
+            solver = self._hinting if chosen is None else self._solver
+            solved = self._solved(solver, public_state(state.betting, state.board), raises, hand)
             return review(solved, state, chosen)
 
         with self._lock:
@@ -232,8 +237,8 @@ class Reviews:
         """The decisions of a hand that are not reviewed, and why."""
         return [(view, why) for view, _ in decisions_of(state, player) if (why := self.refusal(view))]
 
-    def _solved(self, state: HandState, raises: tuple[int, ...], hand: int) -> SolvedDecision:
-        return self._solver.opponents_decision(state, raises, hand)
+    def _solved(self, solver: DecisionSolver, state: HandState, raises: tuple[int, ...], hand: int) -> SolvedDecision:
+        return solver.opponents_decision(state, raises, hand)
 
 
 def ends_after(one: DecisionReview, action: int) -> Floats | None:

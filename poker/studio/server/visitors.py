@@ -94,9 +94,12 @@ class Visitors:
         result = RunningResult(self._rules, PERSON, files.notes, folder / "hands.aivat.jsonl")
         game = TableGame(self._rules, self._opponents, files, lambda hand: result.add([hand]))
         result.add(files.hands())
-        solving = (name for name, offers in self.loaded.result().items() if offers.solves)
-        solver = PooledSolver(self._reviewing, str(folder), next(solving, REVIEWER))
-        return Visit(game, result, folder, Reviews(self._rules, solver), self._agents)
+        offers, owner = self.loaded.result(), str(folder)
+        solver = PooledSolver(self._reviewing, owner, next((name for name in offers if offers[name].solves), REVIEWER))
+        hints = next((name for name in offers if offers[name].hints), None)
+        # asked where the agent plays, which has solved the decision or is about to
+        hinting = None if hints is None else PooledSolver(self._opponents.pool, owner, hints)
+        return Visit(game, result, folder, Reviews(self._rules, solver, hinting), self._agents)
 
 
 @dataclass(frozen=True)

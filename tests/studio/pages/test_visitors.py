@@ -4,14 +4,21 @@ import gc
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from poker.agents.base import hand_number
+from poker.agents.searching.heads_up import DepthLimitedAgent
 from poker.agents.simple import AlwaysCall
+from poker.game.rules import CALL
+from poker.game.state import public_state
 from poker.play.lineup import AgentSpec
 from poker.run.errors import PokernetsError
 from poker.studio.games import table_game
 from poker.studio.server.visitors import Visit, Visitors
-from tests.games import load_rules
+from tests.games import HEADS_UP, load_rules
+from tests.search.even_leaf import EvenLeaf
+from tests.search.test_joint import SEARCH
 
 CALLS = AgentSpec("call", lambda: AlwaysCall(name="call"), {})
 
@@ -54,3 +61,22 @@ def test_a_game_that_stopped_goes_on_when_its_page_is_opened_again(
     assert visit.game.seen().thinking is None
     assert begun(everybody, "ann") is visit
     assert visit.game.seen().is_mine
+
+
+def test_a_hint_comes_from_the_process_that_plays(tmp_path: Path) -> None:
+    """It is the agent's own solution, which a review of what was done is not asked for."""
+    built = list[DepthLimitedAgent]()
+
+    def build() -> DepthLimitedAgent:
+        built.append(DepthLimitedAgent(name="joint", game=HEADS_UP, leaves=[EvenLeaf(), None], search=SEARCH))
+        return built[-1]
+
+    visit = begun(Visitors(HEADS_UP, [AgentSpec("joint", build, {})], None, tmp_path), "ann")
+    state = visit.game.seen().state
+    hint = visit.reviews.decision(state, None)
+    [agent] = built
+    actions, probs = agent.policy(public_state(state.betting, state.board))
+    assert hint.actions == actions
+    np.testing.assert_array_equal(hint.frequencies, probs[hand_number(state, state.to_act)])
+    np.testing.assert_allclose(visit.reviews.decision(state, CALL).evs, hint.evs)
+    assert len(built) == 2
