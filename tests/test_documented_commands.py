@@ -21,7 +21,7 @@ _COMMAND = re.compile(
     r"(?:^ *|[`&(] ?)(python (?:evaluate\.py|train\.py|-m data_gen)|pokernets) ([^`#\n&|]+)", re.MULTILINE
 )
 _OTHERS = re.compile(r"\.\.\.|(?<!player=)\b(NAME|JOB|GAME)\b|[A-Z]+=|searchpath|cluster=ray|mine\.")
-"""Of commands with choices of the reader, files of an extension, or Ray."""
+"""Matches commands with choices of the reader, files of an extension, or Ray."""
 _SWEEP = re.compile(r"(?<==)([^,\[{]+),.*")
 
 

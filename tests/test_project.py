@@ -42,18 +42,6 @@ def _normal(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
-def test_docstrings_say_what_things_are() -> None:
-    decoded = re.compile(r"(Of|By|With|Those|The same|What)\b")
-    riddles = []
-    for file in SOURCES:
-        for node in ast.walk(ast.parse(file.read_text())):
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Module) and decoded.match(
-                ast.get_docstring(node) or ""
-            ):
-                riddles.append(f"{file.relative_to(ROOT)}: {getattr(node, 'name', 'module')}")
-    assert riddles == []
-
-
 def test_no_public_name_of_a_class_or_alias_stands_twice() -> None:
     """A reader who looks a type up finds one: classes, type aliases and type variables alike."""
     names = Counter(

@@ -1,4 +1,4 @@
-"""What an adversary that looks ahead wins by turns and rivers: `python -m tests.bench.look_ahead AGENT DEALS FILE`.
+"""Profit of an adversary that looks ahead, on turns and rivers: `python -m tests.bench.look_ahead AGENT DEALS FILE`.
 
 The adversary plays as the agent does until its street, so hands that end before that, and what both win there, cancel
 over its two seats. What is left of a deal is the value of its plan where the agent comes to its street by itself:

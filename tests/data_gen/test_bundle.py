@@ -155,7 +155,7 @@ def test_tables_are_rounded_to_eleven_bits(made: Path) -> None:
 
 
 def test_agents_that_it_does_not_seat_are_named(made: Path) -> None:
-    """With the agents that it does seat, and how what they lack is made elsewhere."""
+    """The error names the agents that a bundle seats, and the command that makes a missing artifact."""
     bundle = _pack(made)
     for name, lacking in (("blueprint", "abstraction"), ("poki_formula", "preflop_rollouts")):
         with pytest.raises(MissingArtifactError) as caught:
@@ -261,7 +261,7 @@ def test_a_bundle_holds_what_the_agents_that_it_seats_open(flop_holdem: Path, mo
 
 
 def _write_everything(folder: Path) -> None:
-    """What agents open beside the blueprint in `folder` and its abstraction."""
+    """Write the artifacts that agents open beside the blueprint in `folder` and its abstraction."""
     _write_table(folder, np.zeros((_leaves(folder), 2, 4, 169, 169)))
     _write_net(folder)
     for name, copy in (("blueprint", "smooth_uct"), ("blueprint", "uct"), ("leaf_table", "leaf_table_generated")):

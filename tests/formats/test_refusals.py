@@ -1,4 +1,4 @@
-"""What every parser refuses, with its words: `tests/golden/refusals.json`.
+"""Refusals of every parser, with their messages: `tests/golden/refusals.json`.
 
 By sample or parser, rows of a part of the good text, what replaces it (added to the text where the part is empty), and
 a pattern of the message. Messages of hands begin with their line.

@@ -1,4 +1,4 @@
-"""What a user of Lightning types: loggers, checkpoints, limits, early stopping, W&B."""
+"""Settings that users of Lightning know: loggers, checkpoints, limits, early stopping, W&B."""
 
 import csv
 import shutil

@@ -1,4 +1,4 @@
-"""What is missing is told with the command that makes it there."""
+"""An error about a missing artifact names the command that makes it."""
 
 from pathlib import Path
 

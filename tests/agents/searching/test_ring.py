@@ -132,7 +132,7 @@ def test_decisions_of_two_left_are_reviewed(agent: DepthLimitedRingAgent) -> Non
 
 
 def test_other_decisions_have_advice(agent: DepthLimitedRingAgent) -> None:
-    """What the agent does there, as it would play; nothing is said of values."""
+    """An opinion has the agent's own frequencies and no values."""
     state = HandState(Betting.parse(RULES, "r225c"), ((), parse_cards("7h7d"), ()), BOARD).view(1)
     advice = Reviews(RULES, agent).opinion(state, FOLD)
     assert isinstance(advice, Advice)

@@ -57,7 +57,7 @@ def played(lines: list[str]) -> Counter[str]:
 
 
 class Killed(BaseException):
-    """What a kill leaves of a run."""
+    """Stands for the kill of a run."""
 
 
 @pytest.fixture

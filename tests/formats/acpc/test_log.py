@@ -58,7 +58,7 @@ def test_match_states_and_log_lines_round_trip(name: str) -> None:
 @settings(max_examples=400, deadline=None)
 @given(seed=st.integers(0, 2**32))
 def test_broken_lines_are_read_or_refused(log: bool, seed: int) -> None:
-    """What is read prints back as it was read; nothing but a short refusal is raised."""
+    """A log that is read prints back unchanged, and any other raises a short refusal only."""
     rng = random.Random(seed)
     [*states, end] = rng.choice(RANDOM_HANDS)
     good = log_line(end, 7, ("p0", "p1")) if log else match_state_text(rng.choice(states), 7, rng.randrange(2))

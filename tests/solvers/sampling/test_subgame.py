@@ -127,7 +127,7 @@ class FirstRoundResponse(RangeWalk):
 
 
 def test_a_round_before_leaves_is_solved_for_what_they_stand_for() -> None:
-    """With one continuation nobody gains by another first round, where all play by the blueprint after it."""
+    """No player gains by another first round if all play the blueprint after it."""
     tree, cards = build_tree(Betting.start(LEDUC)), SmallGameBuckets(LEDUC)
     blueprint = random_blueprint(tree, cards)
     solver = limited(LEDUC, blueprint, "blueprint")

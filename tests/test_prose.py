@@ -1,0 +1,52 @@
+"""Plain English: the length of the documentation and its sentences, and habits that make readers read twice."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from tests.killed import ROOT
+
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+MOST_WORDS, MOST_IN_A_SENTENCE = 32_000, 40
+MOST_HABITS = 253
+"""Occurrences of the habits today. The cap only falls; the goal is 40."""
+_HABITS = re.compile(
+    r"\bof which\b|\bthose of\b|\bthat which\b|\bclear of 0\b|\btold apart\b|\basked for\b|\bso many\b|\bat the most\b"
+    r"|\bWhat\s(?:[\w'-]+\s){1,8}(?:is|wins|has)\b(?![^.|]*\?)"
+)
+_NO_PROSE = re.compile(r"```.*?```|<!--.*?-->|^ {4,}.*?$|!\[[^]]*\]|\]\([^)]*\)|`[^`]*`", re.DOTALL | re.MULTILINE)
+
+
+def _docstrings() -> Iterator[str]:
+    for folder in ("pokernets", "poker", "data_gen", "models", "conf", "tests"):
+        for file in sorted((ROOT / folder).rglob("*.py")):
+            for node in ast.walk(ast.parse(file.read_text())):
+                for statement in body if isinstance(body := getattr(node, "body", None), list) else []:
+                    if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):
+                        yield str(statement.value.value)
+
+
+def _sentences(page: Path) -> list[str]:
+    """Sentences of a page; an item of a list and a cell of a table end one."""
+    prose = _NO_PROSE.sub(" x ", page.read_text())
+    return re.split(r"[.?!][\"')*]*\s|\n\s*\n|\n\s*(?=[-#]|\d+\. )|\|", prose)
+
+
+def test_documentation_is_short() -> None:
+    assert sum(len(page.read_text().split()) for page in PAGES if "docs" in page.parts) <= MOST_WORDS
+
+
+def test_sentences_are_short() -> None:
+    sentences = [" ".join(sentence.split()) for page in PAGES for sentence in _sentences(page)]
+    assert len(sentences) > 1000
+    assert [each for each in sentences if len(re.findall(r"\w\S*", each)) > MOST_IN_A_SENTENCE] == []
+
+
+def test_habits_become_fewer() -> None:
+    texts = [*(page.read_text() for page in PAGES), *_docstrings()]
+    assert sum(len(_HABITS.findall(text)) for text in texts) <= MOST_HABITS
+
+
+def test_docstrings_say_what_things_are() -> None:
+    assert [text for text in _docstrings() if re.match(r"(Of|By|With|Those|The same|What)\b", text)] == []
