@@ -44,6 +44,11 @@ class AgentSpec:
     def __post_init__(self) -> None:
         object.__setattr__(self, "sources", artifacts_in(self.settings))
 
+    @property
+    def title(self) -> str:
+        """The name, with that of the search if the agent solves."""
+        return titled(self.name, self.settings)
+
     def build(self, game: Rules) -> Agent:
         """The agent; raises PokernetsError if it lacks a method, if it says that it does not play `game`, or if an
         artifact of its `sources` was replaced: processes that build the agent again must build the same one."""
@@ -57,6 +62,12 @@ class AgentSpec:
             raise PokernetsError(f"{changed}, which {self.name} plays with, was replaced: run the command again")
         check_game(agent, game)
         return agent
+
+
+def titled(name: str, settings: Mapping[str, Any]) -> str:
+    """The name of an agent with that of its search, if its `settings` have one."""
+    search = settings.get("search")
+    return f"{name} (search={search['name']})" if isinstance(search, Mapping) and search.get("name") else name
 
 
 @dataclass

@@ -22,6 +22,7 @@ from poker.game.state import HandState, RangedPolicy
 from poker.kernels.types import Board, Path, Ranges, Singles
 from poker.search.nested import NestedSearch
 from poker.search.round_solver import DepthLimitedSolver, Request
+from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.response_values import ResponseValues
 from poker.solvers.vector.solver import VectorSolver
 from poker.tree import Kind
@@ -71,7 +72,8 @@ class SolvedDecision:
     at the depth limit, how likely the player picks each continuation [H, K] with its value [H, K].
 
     `weights` and `likelihoods` are as in `Believed`. Where an action of the opponent was improbable, `guesses` are
-    values [H, A] against other ranges that may have taken it.
+    values [H, A] against other ranges that may have taken it. `method` says in words how far the solve goes,
+    `search` is the name of the searcher's settings.
     """
 
     player: int
@@ -87,6 +89,8 @@ class SolvedDecision:
     weights: Singles
     likelihoods: tuple[float, ...]
     guesses: tuple[Singles, ...] = ()
+    method: str = ""
+    search: str = ""
 
 
 @runtime_checkable
@@ -194,7 +198,17 @@ def solved_decision(
     strategy = dealt(solver.strategy(decided))
     solved = tree.actions(decided), strategy, after(decided, average), ranges, after(decided, best)
     beliefs = dealt(believed.weights), believed.likelihoods
-    return SolvedDecision(player, *solved, exploitability, finished, answers, ends, *beliefs)
+    return SolvedDecision(
+        player, *solved, exploitability, finished, answers, ends, *beliefs, method=_method(solver.game)
+    )
+
+
+def _method(game: VectorGame) -> str:
+    """How far a solve goes, in words."""
+    if game.tree.num_leaf_states:
+        return "to the end of the round, with values of leaves there"
+    rivers = "" if game.rivers is None else f", with {game.rivers} rivers after each turn"
+    return f"to the end of the hand{rivers}"
 
 
 def _after(values: ResponseValues, node: int) -> Singles:

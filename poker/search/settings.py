@@ -11,7 +11,7 @@ from poker.tree import BetMenu
 
 @dataclass(frozen=True, kw_only=True)
 class SearchSettings:
-    """How an agent searches.
+    """How an agent searches. `name` says so in reports.
 
     `menu` holds the bets of the round being played, `ahead` those of later rounds within its solve. `opponent_noise` is
     the share of the opponent's actions that beliefs put down to chance. `safety` says how later solves are kept from
@@ -24,6 +24,7 @@ class SearchSettings:
     With `joint` both players' decisions in a round come from one solve of one pair of ranges (`poker.search.joint`).
     """
 
+    name: str = ""
     menu: BetMenu
     ahead: BetMenu
     solver: SolverSettings

@@ -54,7 +54,7 @@ class DepthLimitedAgent(SearchingAgent):
         valued = dict(enumerate(leaf for leaf in leaves if leaf is not None))
         settings.ahead.check_given(range(len(valued) + 1, game.num_streets), "search.ahead")
         super().__init__(name, Clock(settings.seconds_per_decision, settings.seconds_per_hand))
-        self._game, self._leaves = game, list(valued.values())
+        self._game, self._leaves, self._search_name = game, list(valued.values()), settings.name
         giving_up = (GiveUpContinuation(of=leaf) for leaf in valued.values())
         against_model = dict(enumerate(giving_up)) if gives_up else None
         self.joint = settings.joint and settings.exploit.model is None
@@ -175,7 +175,7 @@ class DepthLimitedAgent(SearchingAgent):
         self, search: NestedSearch, own: NestedSearch, state: HandState, raises: tuple[int, ...], hand: int | None
     ) -> SolvedDecision:
         board, betting = CanonicalBoard.of(state.board), state.betting
-        believed = Believed.at(search, own, betting, board.cards)
+        believed, solved = Believed.at(search, own, betting, board.cards), None
         if self.joint:
             solution = search.solution(betting, board.cards, raises)
             policy, request = solution.at(betting), solution.request
@@ -184,8 +184,9 @@ class DepthLimitedAgent(SearchingAgent):
             if hand is None or policy.solved is None or policy.solved[board.hand(hand)]:
                 past = len(solution.root.actions[solution.root.street])
                 path, limit = betting.actions[-1][past:], self.unhurried.exploitability(betting.street)
-                return solved_decision(self.unhurried.solver_of(request), believed, board, limit, path)
-        return decision(self.unhurried, believed, betting, board, raises)
+                solved = solved_decision(self.unhurried.solver_of(request), believed, board, limit, path)
+        solved = solved or decision(self.unhurried, believed, betting, board, raises)
+        return replace(solved, search=self._search_name)
 
 
 def heads_up_game(name: str, game: Rules) -> Rules:

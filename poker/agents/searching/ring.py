@@ -97,6 +97,7 @@ class DepthLimitedRingAgent(SearchingAgent):
             best=solved.best + rest.offset,
             guesses=tuple(values + rest.offset for values in solved.guesses),
             answers=answers,
+            search=self.settings.name,
         )
 
     def others_decision(

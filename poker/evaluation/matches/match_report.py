@@ -12,6 +12,7 @@ import numpy as np
 from poker.evaluation.matches.match_results import Contrast, MatchResults
 from poker.evaluation.matches.results import SHORT, Results
 from poker.play.hand_store import UNKNOWN
+from poker.play.lineup import titled
 from poker.report import Figure, Report, Section, Table, Text
 from poker.report.charts import Curve, Series, crosstable, curve_panels, intervals_and_means
 from poker.report.estimates import SETTLING, Estimate, estimate, settling
@@ -32,7 +33,8 @@ def match_report(
     results: MatchResults, hands: Path | None = None, *, title: str = "", record: Mapping[str, Any] | None = None
 ) -> Report:
     """The report of `results`. `hands` is the folder of the hand histories; `record` is added to the record."""
-    title = title or f"{results.game.name}, seed {results.seed}: match of {', '.join(results.settings)}"
+    names = ", ".join(titled(name, settings) for name, settings in results.settings.items())
+    title = title or f"{results.game.name}, seed {results.seed}: match of {names}"
     scalars = dict(_scalars(results))
     files = {} if hands is None else {"hand histories": hands}
     return Report(title, list(_sections(results, title)), {**_record(results), **(record or {})}, scalars, files)

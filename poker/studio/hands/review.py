@@ -69,7 +69,7 @@ class DecisionReview(PlayedDecision):
     continuations [K] at the depth limit, and their `ends`, EVs [K] that add up to that of the action or answer.
 
     `likelihoods` are those of the opponent's last actions by the solver's model of them; where one was improbable,
-    `guesses` [A] are EVs against other ranges that may have taken it.
+    `guesses` [A] are EVs against other ranges that may have taken it. `method` is how it was solved, in words.
     """
 
     evs: Floats
@@ -82,6 +82,7 @@ class DecisionReview(PlayedDecision):
     ends: dict[tuple[int, ...], Floats]
     likelihoods: tuple[float, ...] = ()
     guesses: tuple[Floats, ...] = ()
+    method: str = ""
 
     @property
     def best(self) -> int:
@@ -162,6 +163,7 @@ def review(solved: SolvedDecision, state: HandState, chosen: int | None) -> Deci
             for evs in (values[hand].astype(np.float64) + paid for values in solved.guesses)
             if np.isfinite(evs).all()
         ),
+        f"search={solved.search}, {solved.method}",
     )
 
 

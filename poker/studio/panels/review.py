@@ -210,9 +210,9 @@ def _amount(value: float, big_blind: int | None) -> str:
 
 
 def _lost_html(one: DecisionReview, big_blind: int | None) -> str:
-    """HTML of the loss by the action taken, no more exact than the solve, and of the solve's exploitability."""
+    """HTML of the loss by the action taken, no more exact than the solve, and of the solve and its exploitability."""
     exact = _amount(one.exploitability, big_blind)
-    text = f"Exploitability of the solve: {exact}, {one.exploitability / one.betting.pot:.1%} of the pot"
+    text = f"Solved by {one.method}. Exploitability: {exact}, {one.exploitability / one.betting.pot:.1%} of the pot"
     solve = f"<p class=quiet>{text}{'' if one.finished else '; it did not reach its limit'}.</p>"
     if one.loss is None:
         return solve

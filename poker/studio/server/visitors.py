@@ -67,7 +67,7 @@ class Visitors:
         self._opponents = Opponents(rules, specs, processes)
         settings = {spec.name: dict(spec.settings) for spec in specs}
         mark = fingerprint_of_settings(settings, rules.to_acpc())
-        self._agents = {name: fingerprint_of_settings(one)[:_MARK] for name, one in settings.items()}
+        self._agents = {spec.title: fingerprint_of_settings(settings[spec.name])[:_MARK] for spec in specs}
         self._folder = out / rules.name / f"{'-'.join(settings)[:80]}-{mark[:10]}"
         self._folder.mkdir(parents=True, exist_ok=True)
         self._locked = contextlib.ExitStack()

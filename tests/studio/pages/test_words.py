@@ -120,7 +120,7 @@ def decision(rules: Rules, chosen: int | None, mixed: float = 0.0, weight: float
     picks, ends = {called: np.array([0.5, 0.5])}, {called: np.array([-170.0, -150.0])}
     shares = np.tile([0.98 - mixed, 0.02, mixed], (169, 1))
     best, believed = evs + np.array([0, 6, 0]), PREFLOP_CLASS_SIZE / 1326
-    fields: dict[str, Any] = {"exploitability": 1.0, "finished": True, **more}
+    fields: dict[str, Any] = {"exploitability": 1.0, "finished": True, "method": "search=demo", **more}
     hand, board = state.hole_cards[1], state.board
     return DecisionReview(
         state.betting, board, hand, chosen, actions, shares[0], shares, weight, evs, best, believed,
@@ -151,7 +151,7 @@ def test_a_loss_is_told_no_more_exactly_than_it_is_known(
     text = re.sub("<.*?>", "", decision_html(decision(rules, chosen, **more), "note"))
     assert loss in text
     precise = more.get("exploitability", 1.0)
-    assert f"Exploitability of the solve: {precise:.1f} chips, {precise / 600:.1%} of the pot" in text
+    assert f"Solved by search=demo. Exploitability: {precise:.1f} chips, {precise / 600:.1%} of the pot" in text
     assert ("did not reach its limit" in text) == (more.get("finished") is False)
 
 
