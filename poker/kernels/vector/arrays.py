@@ -29,9 +29,9 @@ class Batches(NamedTuple):
     """Q batches of components evaluated together. Street s owns `street_start[s]..street_start[s + 1]` of them.
 
     A component has its root node in `roots` and the STREET node above it in `deals` (-1 for the root of the tree). Per
-    player p and batch q: fold rows `fold_start[p, q]..`, showdown rows, run-out rows, leaf rows:
-    (reach row, value row, leaf state, leaf choice). Mixed rows (target, showdown or run-out row, fold row) are sums
-    with `mix` as factors: terminals with rake.
+    player p and batch q: fold rows `fold_start[p, q]..`, showdown rows, run-out rows, control rows, leaf rows:
+    (reach row, value row, leaf state, leaf choice). Mixed rows (target, showdown, run-out or control row, fold row or
+    target) are sums with `mix` as factors: terminals with rake, and STREET nodes with their control.
     """
 
     street_start: I32
@@ -47,6 +47,8 @@ class Batches(NamedTuple):
     leaves: I32
     runout_start: I32
     runouts: I32
+    control_start: I32
+    controls: I32
     mixed_start: I32
     mixed: I32
     mix: F32
@@ -117,8 +119,9 @@ class Sweep(NamedTuple):
     where the current strategy comes from: the regrets, or the predicted regrets (then `predictive`). `place` [3, S] and
     `areas` [7] are offsets into scratch memory. `root_reach` and `root_value` are [2, stride]. Chunk c of the boards
     below the root is `chunk_start[c]..chunk_start[c + 1]`. `leaf_values` [2, ...] holds, per player, matrices
-    [opponent clusters, own clusters padded] at `leaf_matrix[p, state, choice]`; `cluster` [2, H]. `runout_at[b]` is
-    where the run-out matrix of board b starts, [hands of player 1, hands of player 0 padded]. `num_slots[s]` counts the
+    [opponent clusters, own clusters padded] at `leaf_matrix[p, state, choice]`; `cluster` [2, H]. `runout_at`
+    [2, B] is where the run-out matrix of a board starts, [hands of player 1, hands of player 0 padded], and the
+    matrix of its control. `num_slots[s]` counts the
     STREET nodes of street s. `starts`, unless empty, receives p's values where the round after the root's begins, by
     board and slot. Mode RECORD writes p's best actions to the first of a node's action rows in `best`. The reach with
     which a part of the range of `modelled_player` (-1: nobody) takes each action, whatever is solved, is in `modelled`.
@@ -160,11 +163,11 @@ HAND_LISTS = "HandLists(u2_1, u2_1, u1_1, u1_1, u2_1, u2_1, u2_1, u2_1, u2_3, u2
 """Types for the registry."""
 _LAYOUT = (
     "Nodes(i1_1, i1_1, i4_1, i4_1, i4_1, b1_1, i4_2, i4_2, f4_2),"
-    f"Batches({'i4_1, ' * 5}{'i4_2, ' * 10}f4_2),"
+    f"Batches({'i4_1, ' * 5}{'i4_2, ' * 12}f4_2),"
     f"{BOARDS}, {HAND_LISTS}"
 )
 _SCRATCH = (
-    "i8_2, i8_1, f4_2, f4_2, i4_1, f4_1, i4_2, i4_1, i8_3, f4_1, i8_1, i2_1, i8_1,"
+    "i8_2, i8_1, f4_2, f4_2, i4_1, f4_1, i4_2, i4_1, i8_3, f4_1, i8_2, i2_1, i8_1,"
     "Gadgets(i4_2, i4_2, i8_1, f4_1), f4_1, i8, i8, i8, b1, u1_1, f4_1, i8"
 )
 SWEEP = f"Sweep({_LAYOUT}, f4_1, f4_1, f4_1, {_SCRATCH})"

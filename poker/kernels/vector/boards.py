@@ -136,12 +136,13 @@ def match_by_card(
                 card_upto[2 * start[b] + k] = not_stronger - first
 
 
-@entry("u8_1, u2_1, u2_1, u8_1, i2_2, i2_2")
-def runout_matrix(masks: U64, hands0: U16, hands1: U16, dealt: U64, ranks: I16, matrix: I16) -> None:
-    """matrix[j, i] = number of final boards on which hand i of player 0 beats hand j of player 1, minus the reverse.
+@entry("u8_1, u2_1, u2_1, u8_1, i2_2, i2_1, i2_2")
+def runout_matrix(masks: U64, hands0: U16, hands1: U16, dealt: U64, ranks: I16, weights: I16, matrix: I16) -> None:
+    """matrix[j, i] = weight of final boards on which hand i of player 0 beats hand j of player 1, less of the reverse.
 
-    `dealt` [R] are the cards still to come of each final board and `ranks` [R, H] the strengths; boards that take a
-    card of either hand, and hands that share a card, do not count. Columns beyond the hands of player 0 stay 0.
+    `dealt` [R] are the cards still to come of each final board, `ranks` [R, H] the strengths, `weights` [R] those of
+    boards; boards that take a card of either hand, and hands that share a card, do not count. Columns beyond the hands
+    of player 0 stay 0.
     """
     width = len(hands0)
     high, low = np.empty(width, np.int16), np.empty(width, np.int16)
@@ -153,10 +154,10 @@ def runout_matrix(masks: U64, hands0: U16, hands1: U16, dealt: U64, ranks: I16, 
         for j in range(len(hands1)):
             if masks[hands1[j]] & dealt[r] != 0:
                 continue
-            rank = ranks[r, hands1[j]]
+            rank, weight = ranks[r, hands1[j]], weights[r]
             row = matrix[j]
             for i in range(width):
-                row[i] += np.int16(high[i] > rank) - np.int16(low[i] < rank)
+                row[i] += weight * (np.int16(high[i] > rank) - np.int16(low[i] < rank))
     for j in range(len(hands1)):
         for i in range(width):
             if masks[hands0[i]] & masks[hands1[j]] != 0:

@@ -203,7 +203,8 @@ def _visit(
         _clear_deals(sweep, street, work)
     for batch in range(sweep.batches.street_start[street], sweep.batches.street_start[street + 1]):
         if way >= RUNOUTS:
-            four_runouts(sweep, p, street, board, batch, way - RUNOUTS, work, rows)
+            starts, table = sweep.batches.runout_start, sweep.batches.runouts
+            four_runouts(sweep, 0, starts, table, p, street, board, batch, way - RUNOUTS, work, rows)
             break
         if way & DOWN:
             _receive(sweep, p, street, board, batch, above, above_reach, work)

@@ -423,12 +423,25 @@ def _four_runouts(
 
 
 @inline
-def four_runouts(sweep: Sweep, p: int, street: int, board: int, batch: int, part: int, work: F32, rows: I64) -> None:
-    """Results of all-ins with cards to come, four rows at a time. Few hands go all-in: the others are passed over."""
-    boards, place, areas, starts = sweep.boards, sweep.place, sweep.areas, sweep.batches.runout_start
+def four_runouts(
+    sweep: Sweep,
+    control: int,
+    starts: I32,
+    table: I32,
+    p: int,
+    street: int,
+    board: int,
+    batch: int,
+    part: int,
+    work: F32,
+    rows: I64,
+) -> None:
+    """Results of all-ins with cards to come, or controls, four rows at a time. Few hands go all-in: the others are
+    passed over."""
+    boards, place, areas = sweep.boards, sweep.place, sweep.areas
     _four_runouts(
-        p, sweep.runout_matrix, sweep.runout_at[board], np.int64(boards.padded[0, board]),
-        np.int64(boards.size[1, board]), sweep.batches.runouts, np.int64(starts[p, batch] + 4 * part),
+        p, sweep.runout_matrix, sweep.runout_at[control, board], np.int64(boards.padded[0, board]),
+        np.int64(boards.size[1, board]), table, np.int64(starts[p, batch] + 4 * part),
         np.int64(starts[p, batch + 1]), place[REACH, street], place[VALUE, street], place[STRIDE, street],
         areas[ZERO_ROW], areas[DUMP_ROW], work, rows,
     )  # fmt: skip
@@ -436,7 +449,7 @@ def four_runouts(sweep: Sweep, p: int, street: int, board: int, batch: int, part
 
 @inline
 def _mix_rows(sweep: Sweep, p: int, street: int, board: int, batch: int, work: F32) -> None:
-    """Terminals with rake: a showdown row and a fold row, each with its factor."""
+    """Terminals with rake, a showdown row and a fold row, each with its factor; STREET nodes with their control."""
     stride, value = sweep.place[STRIDE, street], sweep.place[VALUE, street]
     begin, end = sweep.batches.mixed_start[p, batch], sweep.batches.mixed_start[p, batch + 1]
     for row in range(begin, end):
@@ -460,5 +473,9 @@ def evaluate_terminals(sweep: Sweep, p: int, street: int, board: int, batch: int
     _leaves(sweep, p, street, board, batch, work)
     if street > sweep.first_street or street == sweep.last_street:  # else threads share them
         for part in range((batches.runout_start[p, batch + 1] - batches.runout_start[p, batch] + 3) // 4):
-            four_runouts(sweep, p, street, board, batch, part, work, rows)
+            four_runouts(
+                sweep, 0, batches.runout_start, batches.runouts, p, street, board, batch, part, work, rows
+            )  # fmt: skip
+    for part in range((batches.control_start[p, batch + 1] - batches.control_start[p, batch] + 3) // 4):
+        four_runouts(sweep, 1, batches.control_start, batches.controls, p, street, board, batch, part, work, rows)
     _mix_rows(sweep, p, street, board, batch, work)

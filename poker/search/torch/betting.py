@@ -33,7 +33,7 @@ _ONE_BATCH = 1 << 30
 
 def device_layout(game: VectorGame) -> Layout:
     """Layout of the game's tree in which all nodes of a street have rows of their own."""
-    return tree_layout(game.tree, game.rake, _ONE_BATCH)
+    return tree_layout(game.tree, game.rake, _ONE_BATCH, game.sampled)
 
 
 class TreeTables:
@@ -63,9 +63,9 @@ class TreeTables:
             at = begin + np.searchsorted(numbers, ends)
             self.components[:, column], self.components[:, column + 1] = at[:-1], at[1:]
             begin += len(numbers)
-        self.terminals = np.concatenate([batches.folds, batches.shows, batches.runouts, batches.leaves])
-        counts = [0, len(batches.folds), len(batches.shows), len(batches.runouts)]
-        self.starts = np.cumsum(counts)
+        tables = batches.folds, batches.shows, batches.runouts, batches.controls, batches.leaves
+        self.terminals = np.concatenate(tables)
+        self.starts = np.cumsum([0, *map(len, tables)])
         self.mixed, self.mix, self.products = batches.mixed[:, :3], batches.mix, np.zeros((0, 3), np.int32)
         self._index_mixed()
         self._index_products(game)

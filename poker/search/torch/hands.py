@@ -42,7 +42,7 @@ def flat_boards(games: Sequence[VectorGame], layouts: Sequence[Layout]) -> tuple
         parent = game.boards.parent
         table[:, PARENT], table[:, GAME] = np.where(parent >= 0, parent + before, -1), number
         table[:, CHILDREN], table[:, CHILDREN_END] = made.child_start[:-1] + before, made.child_start[1:] + before
-        table[:, RUNOUT] = game.runout_at + runouts
+        table[:, RUNOUT : RUNOUT + 2] = game.runout_at.T + runouts
         for p in range(2):
             table[:, LIST + p], table[:, SIZE + p] = made.list_start[p] + hands, made.size[p]
             table[:, PAD + p], table[:, BLOCK + p] = made.padded[p], made.block[p] + entries

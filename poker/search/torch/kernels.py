@@ -248,7 +248,7 @@ def _by_card(order, card_start, number, theirs, coming, q):
 
 @triton.jit
 def _all_ins(end, board, rows, runouts, reach, values, p, size, pad, ROWS: tl.constexpr, TILE: tl.constexpr):
-    """A tile of all-ins: ROWS rows of reach and TILE of p's hands."""
+    """A tile of all-ins or of controls: ROWS rows of reach and TILE of p's hands."""
     others, width = tl.load(board + SIZE + 1 - p), tl.load(board + PAD + 1 - p)
     hands = tl.load(end + 4) + tl.arange(0, TILE)
     live = hands < size
@@ -256,7 +256,7 @@ def _all_ins(end, board, rows, runouts, reach, values, p, size, pad, ROWS: tl.co
     there = row < tl.load(end + 3)
     from_row = tl.load(rows + 4 * row, mask=there, other=0).to(tl.int64)
     own_step, other_step = tl.where(p == 0, 1, tl.load(board + PAD)), tl.where(p == 0, tl.load(board + PAD), 1)
-    matrix = runouts + tl.load(board + RUNOUT) + hands[:, None] * own_step
+    matrix = runouts + tl.load(board + RUNOUT + tl.load(end + 1) - ALL_IN) + hands[:, None] * own_step
     acc = tl.zeros([TILE, ROWS], tl.float32)
     for begin in range(0, others, TILE):
         k = begin + tl.arange(0, TILE)
@@ -285,7 +285,7 @@ def terminals(
     others, width, theirs = tl.load(board + SIZE + q), tl.load(board + PAD + q), tl.load(board + LIST + q)
     come, value_rows = reach + tl.load(board + REACH + p), values + tl.load(board + VALUE + p)
     if ALL_INS:  # noqa: SIM102 - known when the kernel is compiled, which takes fewer registers without
-        if tl.load(end + 1) == ALL_IN:
+        if tl.load(end + 1) >= ALL_IN:
             _all_ins(end, board, rows, runouts, come, value_rows, p, size, pad, ROWS, TILE)
             return
     hands = tl.arange(0, WIDTH)

@@ -21,6 +21,7 @@ from poker.search.torch.columns import (
     ALL_IN,
     CARDS,
     CLUSTERS,
+    CONTROL,
     GAME_COLUMNS,
     LIST,
     ORBIT,
@@ -195,13 +196,14 @@ class _Batch:
                 folds = batches.folds[rows_of(betting.street(batches.fold_start, p, street))]
                 shows = batches.shows[rows_of(betting.street(batches.show_start, p, street))]
                 parts.append(_with_boards(boards, _reached(folds, shows)))
-                all_ins = betting.street(batches.runout_start, p, street)
-                begin = int(betting.starts[2]) + betting.base["terminals"] - int(batches.runout_start[0, 0])
-                for first in range(all_ins.start, all_ins.stop, rows):
-                    last = begin + min(first + rows, all_ins.stop)
-                    starts = np.arange(0, int(self.boards[boards, SIZE + p].max()), hands)
-                    work = [np.full_like(starts, value) for value in (ALL_IN, begin + first, last)]
-                    parts.append(_with_boards(boards, np.stack([*work, starts], axis=1)))
+                for kind, start in ((ALL_IN, batches.runout_start), (CONTROL, batches.control_start)):
+                    listed, begin = betting.street(start, p, street), int(betting.starts[1 + kind])
+                    begin += betting.base["terminals"]
+                    for first in range(listed.start, listed.stop, rows):
+                        last = begin + min(first + rows, listed.stop)
+                        starts = np.arange(0, int(self.boards[boards, SIZE + p].max()), hands)
+                        work = [np.full_like(starts, value) for value in (kind, begin + first, last)]
+                        parts.append(_with_boards(boards, np.stack([*work, starts], axis=1)))
         return np.concatenate(parts).astype(np.int32)
 
     def leaves(self, p: int) -> Int32s:
@@ -210,7 +212,7 @@ class _Batch:
             for game, betting, street, boards in self.on(level):
                 if game.leaf_values is not None:
                     rows = np.array(betting.street(betting.layout.batches.leaf_start, p, street), np.int64)
-                    parts.append(_product(boards, rows + int(betting.starts[3]) + betting.base["terminals"]))
+                    parts.append(_product(boards, rows + int(betting.starts[4]) + betting.base["terminals"]))
         return np.concatenate(parts).astype(np.int32)
 
     def orbits(self) -> tuple[Shorts, dict[int, int]]:

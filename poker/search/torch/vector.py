@@ -18,7 +18,7 @@ from torch import Tensor
 from poker.kernels.types import Floats, Singles
 from poker.run.errors import PokernetsError
 from poker.search.torch import kernels
-from poker.search.torch.columns import ACTIONS, ALL_IN, CARDS
+from poker.search.torch.columns import ACTIONS, CARDS, REACH_ALONE
 from poker.search.torch.hands import cluster_width
 from poker.search.torch.tables import LevelWork, flatten
 from poker.solvers.vector.game import VectorGame
@@ -63,7 +63,7 @@ class TorchVectorSolver:
         self._ends = [self._tensor(ends) for ends in tables.ends]
         self._leaves = [self._tensor(leaves) for leaves in tables.leaves]
         self._roots = self._tensor(tables.root_pairs)
-        self._all_ins = any((ends[:, 1] == ALL_IN).any() for ends in tables.ends)
+        self._all_ins = any((ends[:, 1] != REACH_ALONE).any() for ends in tables.ends)
         names = ("regrets", "sums", *(("source",) if self.schedule.predictive else ()))
         total = int(tables.entries[-1])
         self.rows = {name: torch.zeros(total, device=self.device) for name in names}

@@ -14,7 +14,7 @@ from poker.kernels.types import Board, Floats, Reals, Singles
 from poker.kernels.vector.boards import runout_matrix
 from poker.run.errors import PokernetsError
 from poker.solvers.vector.boards import BoardSet, build_boards, deck_of, final_ranks, symmetries
-from poker.solvers.vector.layout import NO_RAKE, Layout, Rake, tree_layout
+from poker.solvers.vector.layout import CONTROL_UNIT, NO_RAKE, Layout, Rake, tree_layout
 from poker.solvers.vector.leaves import AskedLeaves, LeafValues
 from poker.tree import BettingTree, Kind
 
@@ -99,6 +99,9 @@ class VectorGame:
             alike.append(np.where(rules.space.live(self.board), rows, 0).astype(np.float32))
         group = symmetries(rules, self.board, np.concatenate(alike)) if merge else (0,)
         first, last = self.layout.first_street, self.layout.last_street
+        self.sampled = rivers is not None and first < last - 1 and last == rules.num_streets - 1
+        if self.sampled:
+            self.layout = tree_layout(tree, rake, control=True)
         self.boards: BoardSet = build_boards(rules, self.board, first, last, self.ranges, group, rivers)
         sizes = (self._entries * self.boards.boards.padded).T.reshape(-1)
         ends = np.cumsum(sizes)
@@ -157,11 +160,14 @@ class VectorGame:
             raise PokernetsError(f"leaf values: clusters must be given for all {self.rules.num_hands} hands")
 
     def _runout_matrices(self) -> tuple[NDArray[np.int64], NDArray[np.int16]]:
-        """Starts of the matrices of boards where players can be all-in with cards to come, and all matrices."""
+        """Starts [2, B] of the matrices of boards where players can be all-in with cards to come and of controls, and
+        all matrices."""
         boards, rules = self.boards.boards, self.rules
-        wanted = [b for street in self.layout.runout_streets for b in self.on(street)]
-        starts = np.zeros(len(self.boards.cards), np.int64)
-        sizes = [int(boards.size[1, b]) * int(boards.padded[0, b]) for b in wanted]
+        wanted = [(0, b) for street in self.layout.runout_streets for b in self.on(street)]
+        if self.sampled:
+            wanted += [(1, b) for b in self.on(self.layout.last_street - 1)]
+        starts = np.zeros((2, len(self.boards.cards)), np.int64)
+        sizes = [int(boards.size[1, b]) * int(boards.padded[0, b]) for _, b in wanted]
         if 2 * sum(sizes) > self.memory_limit:
             raise PokernetsError(
                 f"the results of all-ins need {2 * sum(sizes) / 2**20:.0f} MiB, more than the limit of"
@@ -169,17 +175,32 @@ class VectorGame:
             )
         matrices = np.zeros(max(1, sum(sizes)), np.int16)
         begin = 0
-        for b, size in zip(wanted, sizes, strict=True):
+        for (control, b), size in zip(wanted, sizes, strict=True):
             board = self.boards.cards[b]
             rest = [card for card in range(rules.deck_size) if card not in board]
             to_come = list(combinations(rest, rules.total_board_cards - len(board)))
             ranks = final_ranks(rules, [board + cards for cards in to_come])
             dealt = np.array([sum(1 << card for card in cards) for cards in to_come], np.uint64)
             matrix = matrices[begin : begin + size].reshape(boards.size[1, b], boards.padded[0, b])
-            runout_matrix(rules.space.masks, self.hands(0, b), self.hands(1, b), dealt, ranks, matrix)
-            starts[b] = begin
+            weights = self._control(b, to_come) if control else np.ones(len(to_come), np.int16)
+            runout_matrix(rules.space.masks, self.hands(0, b), self.hands(1, b), dealt, ranks, weights, matrix)
+            starts[control, b] = begin
             begin += size
         return starts, matrices
+
+    def _control(self, index: int, to_come: list[Board]) -> NDArray[np.int16]:
+        """[R] what each concrete board after a board counts for in its control: one of all, less its share of the
+        weight of its class if that is there."""
+        boards, deck, sets = self.boards.boards, deck_of(self.rules), self.boards
+        below = range(*boards.child_start[index : index + 2].tolist())
+        orders = comb(self.rules.deck_size - len(sets.cards[index]) - 2 * self.rules.num_hole_cards, len(to_come[0]))
+        weights = np.full(len(to_come), CONTROL_UNIT, np.float64)
+        place = {frozenset(cards): row for row, cards in enumerate(to_come)}
+        for child in below:
+            dealt = list(sets.cards[child][len(sets.cards[index]) :])
+            rows = sorted({place[frozenset(deck.card_map[g, dealt].tolist())] for g in sets.groups[index]})
+            weights[rows] -= boards.weight[child] * orders * CONTROL_UNIT / len(rows)
+        return weights.round().astype(np.int16)
 
     def _listed(self, alternatives: Singles | None) -> tuple[NDArray[np.int64], Singles]:
         """Alternative values as the kernels read them, of the zero-sum game, and where those of a board start."""

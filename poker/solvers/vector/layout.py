@@ -9,6 +9,10 @@ compatible hands, SHOWDOWN as the mass beaten minus the mass that beats. What p 
 A STREET node below which nobody acts any more (a run-out) is a terminal too where all remaining boards can be
 enumerated once per board: then it is the product of a matrix of showdown results with the reach.
 
+With a control, a STREET node before the last street has, beside the values of the boards below it, the value of a
+check-down over all boards less that over those, the product of a matrix with the reach. That is a control variate for
+games that have few of the boards.
+
 Payoffs are those of the zero-sum game in which both own half of the dead chips; `VectorGame` adds the half back.
 """
 
@@ -29,6 +33,9 @@ from poker.tree import BettingTree, Kind
 MAX_ACTIONS = 64
 MAX_RUNOUTS = 1500
 """Most final boards that a run-out matrix is summed over."""
+
+CONTROL_UNIT = 256
+"""What a board counts for in the matrix of a control; those that are there count less."""
 
 _RUNOUT = 8
 """The kind of a run-out, beside those of the tree."""
@@ -80,14 +87,14 @@ class Layout:
 
 
 @lru_cache(maxsize=8)
-def tree_layout(tree: BettingTree, rake: Rake = NO_RAKE, batch_rows: int = 96) -> Layout:
+def tree_layout(tree: BettingTree, rake: Rake = NO_RAKE, batch_rows: int = 96, control: bool = False) -> Layout:
     """The layout of a tree; several games on one tree share it. Components of the last street share a batch until it
-    has `batch_rows` terminal rows."""
+    has `batch_rows` terminal rows. `control`: the STREET nodes before the last street have a control."""
     if tree.rules.num_players != 2:
         raise PokernetsError(f"vector solving is for two players; `{tree.rules.name}` has {tree.rules.num_players}")
     if tree.kind[0] not in (Kind.DECISION, Kind.GADGET):
         raise PokernetsError("there is nothing to solve: nobody acts at the root of the tree")
-    return _LayoutBuilder(tree, rake, batch_rows).build()
+    return _LayoutBuilder(tree, rake, batch_rows, control).build()
 
 
 class _Plain(NamedTuple):
@@ -105,9 +112,10 @@ class _Plain(NamedTuple):
 
 
 class _LayoutBuilder:
-    def __init__(self, tree: BettingTree, rake: Rake, batch_rows: int) -> None:
+    def __init__(self, tree: BettingTree, rake: Rake, batch_rows: int, control: bool) -> None:
         self.tree = tree
         self.batch_rows = batch_rows
+        self.control = control
         # at a terminal, what the winner gains (before rake) and the loser loses in the zero-sum game
         self.half: Floats = tree.committed.min(axis=1).astype(np.float64) + 0.5 * tree.dead
         self.rake = rake.of(2 * self.half)
@@ -169,7 +177,7 @@ class _LayoutBuilder:
         nodes = Nodes(role, player.astype(np.int8), first_child, children, entry, locked, reach_row, value_row, scale)
         sizes = np.zeros((2, 2, self.last + 1), np.int64)
         self.rows: dict[str, list[_Row]] = {
-            name: [] for name in ("folds", "shows", "leaves", "runouts", "mixed", "gadgets")
+            name: [] for name in ("folds", "shows", "leaves", "runouts", "controls", "mixed", "gadgets")
         }
         self.mix: list[tuple[float, float]] = []
         columns = role, kind, player, first_child, children, self.is_root, order, self.half, self.rake
@@ -224,6 +232,13 @@ class _LayoutBuilder:
             role = plain.role[node]
             if role == PASS:
                 value[node] = int(self.slot_of[node])
+                if self.control and street == self.last - 1:
+                    original, cards = plain.order[node], rules.board_sizes[street] + 2 * rules.num_hole_cards
+                    self.rows["controls"].append((key, reach[node], sizes[1], 0, 0))
+                    self.rows["mixed"].append((key, value[node], sizes[1], value[node], 0))
+                    orders = CONTROL_UNIT * comb(rules.deck_size - cards, rules.board_cards[street + 1])
+                    self.mix.append(((plain.half[original] - plain.rake[original] / 2) / orders, 1.0))
+                    sizes[1] += 1
             elif role != STOP:
                 value[node] = sizes[1]
                 sizes[1] += 1
@@ -296,6 +311,7 @@ class _LayoutBuilder:
             *self._table("shows", len(bounds)),
             *self._table("leaves", len(bounds)),
             *self._table("runouts", len(bounds)),
+            *self._table("controls", len(bounds)),
             *self._table("mixed", len(bounds)),
             np.array(self.mix, np.float32).reshape(-1, 2),
         )
