@@ -126,20 +126,22 @@ def decision(
     betting: Betting,
     board: CanonicalBoard,
     raises: tuple[int, ...] = (),
+    joint: tuple[VectorSolver, Path] | None = None,
 ) -> SolvedDecision:
-    """Solve the decision at `betting` for what the opponent's searcher believes, with `raises` among the actions.
-    Where an action of the opponent was improbable, the decision is solved again for any hand, and for the strongest and
-    the weakest part of the range alone."""
+    """Solve the decision at `betting` for what the opponent's searcher believes, with `raises` among the actions,
+    unless it is after a path in the tree of a `joint` solver. Where an action of the opponent was improbable,
+    the decision is solved again for any hand, and for the strongest and the weakest part of the range alone."""
     player = betting.to_act
 
     def solved(ranges: Ranges) -> VectorSolver:
         request = Request(betting, board.cards, every_hand(ranges, player, board.cards), 1 - player, raises)
         return solver.solved(request, every_hand=True, patience=_PATIENCE)
 
-    first = solved(believed.ranges)
-    out = solved_decision(first, believed, board, solver.exploitability(betting.street))
+    first, path = joint or (solved(believed.ranges), ())
+    out = solved_decision(first, believed, board, solver.exploitability(betting.street), path)
     if min(believed.likelihoods, default=1.0) >= IMPROBABLE:
         return out
+    raises = tuple(action for action in out.actions if action > 0)
     others = _other_ranges(believed.ranges, 1 - player, betting.rules, board.cards)
     return replace(out, guesses=tuple(board.dealt(_root_values(solved(ranges))) for ranges in others))
 

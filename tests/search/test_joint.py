@@ -12,6 +12,7 @@ from poker.game.rules import CALL
 from poker.game.state import public_state
 from poker.run.errors import PokernetsError
 from poker.search.flops import SampledFlops
+from poker.search.opponent_decision import IMPROBABLE
 from poker.search.round_solver import SolverSettings
 from poker.search.settings import SearchSettings
 from poker.solvers.vector.game import estimated_hand_actions
@@ -115,3 +116,13 @@ def test_a_solve_for_both_has_no_limit_in_seconds() -> None:
     """It would be another at every call, and a hint no longer the move."""
     with pytest.raises(PokernetsError, match=r"search\.flops\.work"):
         DepthLimitedAgent(name="joint", game=RULES, leaves=[EvenLeaf(), None], search=SEARCH, seconds_per_decision=1.0)
+
+
+def test_other_ranges_are_tried_after_an_improbable_action(agent: DepthLimitedAgent) -> None:
+    """The strategy stays that of the one solve."""
+    betting = Betting.parse(RULES, "cc/cc/r200r600r19800")
+    state = public_state(betting, BOARD[:4])
+    hint = agent.opponents_decision(state)
+    assert min(hint.likelihoods) < IMPROBABLE
+    assert [values.shape for values in hint.guesses] == 3 * [hint.values.shape]
+    np.testing.assert_array_equal(hint.strategy[hint.weights > 0], agent.policy(state)[1][hint.weights > 0])

@@ -18,7 +18,7 @@ from poker.run.errors import PokernetsError
 from poker.search.clock import Clock
 from poker.search.joint import JointSearch
 from poker.search.nested import NestedSearch, RoundSolver, together
-from poker.search.opponent_decision import Believed, SolvedDecision, decision, solved_decision
+from poker.search.opponent_decision import Believed, SolvedDecision, decision
 from poker.search.round_solver import DepthLimitedSolver
 from poker.search.safety import Safety
 from poker.search.settings import SearchSettings
@@ -175,7 +175,7 @@ class DepthLimitedAgent(SearchingAgent):
         self, search: NestedSearch, own: NestedSearch, state: HandState, raises: tuple[int, ...], hand: int | None
     ) -> SolvedDecision:
         board, betting = CanonicalBoard.of(state.board), state.betting
-        believed, solved = Believed.at(search, own, betting, board.cards), None
+        believed, joint = Believed.at(search, own, betting, board.cards), None
         if self.joint:
             solution = search.solution(betting, board.cards, raises)
             policy, request = solution.at(betting), solution.request
@@ -183,9 +183,8 @@ class DepthLimitedAgent(SearchingAgent):
             assert request is not None
             if hand is None or policy.solved is None or policy.solved[board.hand(hand)]:
                 past = len(solution.root.actions[solution.root.street])
-                path, limit = betting.actions[-1][past:], self.unhurried.exploitability(betting.street)
-                solved = solved_decision(self.unhurried.solver_of(request), believed, board, limit, path)
-        solved = solved or decision(self.unhurried, believed, betting, board, raises)
+                joint = self.unhurried.solver_of(request), betting.actions[-1][past:]
+        solved = decision(self.unhurried, believed, betting, board, raises, joint)
         return replace(solved, search=self._search_name)
 
 

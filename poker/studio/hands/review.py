@@ -147,7 +147,7 @@ def review(solved: SolvedDecision, state: HandState, chosen: int | None) -> Deci
         chosen,
         solved.actions,
         solved.strategy[hand].astype(np.float64),
-        class_shares(np.maximum(weights, live * 1e-12), solved.strategy),
+        class_shares(np.maximum(weights, live * 1e-12) * solved.strategy.any(axis=1), solved.strategy),
         float(solved.weights[hand]),
         solved.values[hand].astype(np.float64) + paid,
         solved.best[hand].astype(np.float64) + paid,

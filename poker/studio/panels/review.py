@@ -260,7 +260,7 @@ def _weight_html(one: PlayedDecision) -> str:
 def strategy_cells(names: Sequence[str], shares: Floats, held: int) -> list[Cell]:
     """Cells of a strategy: `shares` [169, A] of its actions, NaN where nobody can hold the class; `held` is marked."""
     rows = enumerate(shares.tolist())
-    return [strategy_cell(names, row, 1.0, "cannot be held", _OFTEN, number == held) for number, row in rows]
+    return [strategy_cell(names, row, 1.0, "not expected", _OFTEN, number == held) for number, row in rows]
 
 
 def range_cells(shares: Floats, held: int) -> list[Cell]:

@@ -192,7 +192,7 @@ def test_strategies_and_ranges_as_cells() -> None:
     assert [cell.held for cell in cells].count(True) == 1
     assert (cells[3].label, cells[3].held) == ("fold 25%, call 50 75%", True)
     assert "var(--fold) 0.0% 25.0%, var(--call) 25.0% 100.0%" in cells[3].background
-    assert (cells[0].label, cells[0].background) == ("cannot be held", "")
+    assert (cells[0].label, cells[0].background) == ("not expected", "")
 
     believed = PREFLOP_CLASS_SIZE / PREFLOP_CLASS_SIZE.sum()
     believed[0] *= 0.5
