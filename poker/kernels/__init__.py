@@ -1,5 +1,5 @@
-"""Inner loops in numba: arrays in, arrays out, no poker objects.
+"""Inner loops compiled by numba: arrays in, arrays out, no poker objects.
 
-`registry.py` declares a kernel; all are compiled ahead (`python -m poker.kernels`). A kernel and what it calls are in
-one file where they can be, since numba notices no edits elsewhere.
+`registry.py` declares a kernel. `python -m poker.kernels` compiles all of them ahead of time. A kernel and the kernels
+that it calls are in one file where possible, because numba notices no edits in other files.
 """

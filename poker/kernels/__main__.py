@@ -1,4 +1,4 @@
-"""`python -m poker.kernels`: compiles all kernels on all cores into numba's cache; then no later command compiles."""
+"""`python -m poker.kernels`: compile all kernels on all cores into numba's cache, so that no later command compiles."""
 
 from poker.kernels.ahead import compile_missing
 

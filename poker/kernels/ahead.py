@@ -1,7 +1,7 @@
-"""All kernels compiled ahead, on all cores, into numba's cache on disk; then no later command compiles.
+"""Ahead-of-time compilation of all kernels, on all cores, into numba's cache on disk.
 
-A stamp beside the cache holds what its files depend on and which they are, by size and time of change. While all of
-that is as it was, nothing is to be done, and numba, which takes seconds, is not even imported.
+A stamp beside the cache records what its files depend on, and the size and modification time of each file. If nothing
+has changed there is nothing to do, and numba, which takes seconds to import, is not even imported.
 """
 
 import importlib
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 
 _SOURCES = Path(kernels.__file__).parent
 _CPU_SECONDS = 80
-"""To compile all, on a Zen 5 core."""
+"""CPU seconds to compile all kernels on a Zen 5 core."""
 
 
 def is_compiled() -> bool:
-    """Whether the stamp says that there is nothing to compile, and nothing has changed since."""
+    """Return whether the stamp is complete and nothing has changed since it was written."""
     try:
         stamp = json.loads(_stamp_file().read_text())
         return bool(stamp["depends_on"] == _dependencies() and stamp["cache"] == _states(stamp["cache"]))
@@ -41,7 +41,7 @@ def is_compiled() -> bool:
 
 
 def compile_missing() -> None:
-    """Compile what is not compiled yet, or say that all is."""
+    """Compile the kernels that are not compiled yet, or report that all are."""
     if is_compiled():
         print("all kernels are compiled for this machine", file=sys.stderr)
     else:
@@ -49,13 +49,16 @@ def compile_missing() -> None:
 
 
 def needs_compiling() -> bool:
-    """Whether a command compiles all kernels before it starts: in a clone, whose owner edits kernels, if that was never
-    begun; in an installation, if anything is missing or out of date."""
+    """Return whether a command should compile all kernels before it starts.
+
+    In a clone, whose owner edits kernels, this is the case only the first time. In an installation it is the case
+    whenever a kernel is missing or out of date.
+    """
     return not (_stamp_file().exists() and (IN_CLONE or is_compiled()))
 
 
 def compile_at_first_use() -> None:
-    """Compile all kernels if that `needs_compiling` and a stamp can be written."""
+    """Compile all kernels if `needs_compiling` and a stamp can be written."""
     if needs_compiling():
         with suppress(OSError):
             _stamp_file().parent.mkdir(parents=True, exist_ok=True)
@@ -65,15 +68,20 @@ def compile_at_first_use() -> None:
 
 @cache
 def compile_apart() -> None:
-    """Compile the kernels where an installation lacks them, with a bar on stderr, in a process of its own: those that
-    it starts must not run the user's script again."""
+    """Compile missing kernels of an installation in a separate process, with a progress bar on stderr.
+
+    The process is separate because its workers must not run the user's script again.
+    """
     if needs_compiling():
         subprocess.run([sys.executable, "-m", kernels.__name__], check=False)
 
 
 def compile_all() -> None:
-    """Compile what numba's cache lacks, with a bar on stderr; write the stamp once all was read from there."""
-    from poker.run.progress import progress_bars  # noqa: PLC0415 (what a look at the stamp does without)
+    """Compile the kernels that numba's cache lacks, with a progress bar on stderr.
+
+    The stamp is written once all kernels have been read back from the cache.
+    """
+    from poker.run.progress import progress_bars  # noqa: PLC0415 (not needed to check the stamp)
 
     depends_on = _dependencies()
     todo = groups()
@@ -92,7 +100,7 @@ def compile_all() -> None:
 
 
 def _compile_all(title: str, todo: list[list[tuple[str, str]]], bars: "Progress") -> int:
-    """Compile in new processes; how many the cache lacked."""
+    """Compile in new processes; return how many kernels the cache lacked."""
     from poker.run.parallel import process_pool  # noqa: PLC0415
 
     bar = bars.add_task(title, total=sum(map(len, todo)), found="")
@@ -104,16 +112,16 @@ def _compile_all(title: str, todo: list[list[tuple[str, str]]], bars: "Progress"
 
 
 def _write_stamp(depends_on: dict[str, Any], cache: list[str]) -> None:
-    with suppress(OSError):  # a folder that nobody may write to: looked through anew the next time
+    with suppress(OSError):  # without write access the kernels are checked again next time
         _stamp_file().parent.mkdir(parents=True, exist_ok=True)
         _stamp_file().write_text(json.dumps({"depends_on": depends_on, "cache": _states(cache)}))
 
 
 def groups() -> list[list[tuple[str, str]]]:
-    """Modules and signatures of all that there is to compile, by name, in tasks for one process.
+    """Return the names and signatures of all kernels, grouped into tasks for one process each.
 
-    A task is what kernels of a module are compiled for first, or second, ...: what they share is compiled once. Long
-    signatures come first, for they take longest.
+    A task has the first signature of all kernels of a module, or the second, and so on, so that shared code is compiled
+    once. Tasks with long signatures come first, because they take longest.
     """
     from poker.kernels.registry import ENTRIES  # noqa: PLC0415 (imports numba)
 
@@ -128,14 +136,14 @@ def groups() -> list[list[tuple[str, str]]]:
 
 
 def _compile(group: list[tuple[str, str]]) -> int:
-    """How many the cache lacked."""
+    """Compile one task; return how many kernels the cache lacked."""
     from poker.kernels.registry import compile_entry  # noqa: PLC0415
 
     return sum(compile_entry(name, signature) for name, signature in group)
 
 
 def _stamp_file() -> Path:
-    """In numba's own folder for caches, if one is set, else beside the kernels, or where the user keeps caches."""
+    """Return the path of the stamp, in numba's cache folder if it is set, beside the kernels or in the user's cache."""
     chosen, beside = os.environ.get("NUMBA_CACHE_DIR"), _SOURCES / "__pycache__"
     if chosen:
         folder = Path(chosen)
@@ -147,7 +155,7 @@ def _stamp_file() -> Path:
 
 
 def _dependencies() -> dict[str, Any]:
-    """Versions, processor and settings by which numba chooses and trusts its cache; plain JSON values."""
+    """Return the versions, processor and settings that numba's cache depends on, as JSON values."""
     from llvmlite import binding  # noqa: PLC0415
 
     chosen = {name: value for name, value in os.environ.items() if name.startswith("NUMBA_")}
@@ -162,7 +170,7 @@ def _dependencies() -> dict[str, Any]:
 
 
 def _cache_files() -> list[str]:
-    """Indices and compiled code of all modules of kernels."""
+    """Return the indices and compiled code of all modules of kernels."""
     from poker.kernels.registry import ENTRIES  # noqa: PLC0415
 
     folders = {Path(entry.dispatcher.stats.cache_path) for entry in ENTRIES}
@@ -170,6 +178,10 @@ def _cache_files() -> list[str]:
 
 
 def _states(files: Iterable[str]) -> dict[str, list[int]]:
-    """Size and time of change in nanoseconds of each; OSError where one is gone."""
+    """Return the size and modification time in nanoseconds of each file.
+
+    Raises:
+        OSError: a file does not exist.
+    """
     states = {file: os.stat(file) for file in files}
     return {file: [state.st_size, state.st_mtime_ns] for file, state in states.items()}

@@ -1,7 +1,7 @@
-"""Threads that work in step inside kernels: shared counters and a barrier on an int64 array.
+"""Synchronisation of threads inside kernels: shared counters and a barrier on an int64 array.
 
 All members call `wait` the same number of times. Waiting spins briefly and then yields the processor, so that members
-share cores with other programs without stalling them.
+can share cores with other programs without stalling them.
 """
 
 from typing import Any
@@ -17,7 +17,7 @@ from poker.kernels.types import I64
 _operation: Any = intrinsic
 
 ARRIVED, ROUND, TICKET = 0, 8, 16
-"""Places in the shared array, a cache line apart."""
+"""Places in the shared array, one cache line apart."""
 SHARED_SIZE = 24
 
 _SPINS = 2000
@@ -26,7 +26,7 @@ _INT64 = ir.IntType(64)
 
 @_operation
 def fetch_add(typing: Any, array: Any, index: Any, amount: Any) -> Any:
-    """Adds to an element of an int64 array at once for all threads; returns the value before."""
+    """Add `amount` atomically to an element of an int64 array [n], and return the value before."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         amount = context.cast(builder, args[2], signature.args[2], types.int64)
@@ -37,7 +37,7 @@ def fetch_add(typing: Any, array: Any, index: Any, amount: Any) -> Any:
 
 @_operation
 def read(typing: Any, array: Any, index: Any) -> Any:
-    """The present value of an element of an int64 array."""
+    """Read an element of a shared int64 array [n] atomically."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return builder.load_atomic(start(context, builder, signature, args, _INT64), "seq_cst", 8)
@@ -55,7 +55,12 @@ def _yield_processor(typing: Any) -> Any:
 
 @kernel
 def wait(shared: I64, members: int) -> None:
-    """Returns when all members have come here; the last one resets the ticket counter."""
+    """Return when all members have called it; the last one resets the ticket counter.
+
+    Args:
+        shared: int64 [SHARED_SIZE] counters, zeros at the start.
+        members: number of threads.
+    """
     if members == 1:
         fetch_add(shared, TICKET, -read(shared, TICKET))
         return

@@ -8,9 +8,18 @@ from poker.kernels.types import F32, F64, I32, I64
 
 @entry("f4_2r, f4_2r, i4_1r, i4_1r, i8, i8")
 def pair_sums(values: F32, weights: F32, rows: I32, columns: I32, num_rows: int, num_columns: int) -> F64:
-    """[2, R, C] sums of `values` times `weights` [H, H], and of the weights, over the pairs of clusters.
+    """Sum weighted values over the pairs of hands of each pair of clusters.
 
-    `rows`, `columns` [H] are the clusters of a row's hand and a column's; -1 is none.
+    Args:
+        values: float32 [H, H] value of each pair.
+        weights: float32 [H, H] weight of each pair.
+        rows: int32 [H] cluster of the row's hand, -1 for none.
+        columns: int32 [H] cluster of the column's hand, -1 for none.
+        num_rows: number of row clusters R.
+        num_columns: number of column clusters C.
+
+    Returns:
+        float64 [2, R, C] sums of value times weight, and sums of weights.
     """
     out = np.zeros((2, num_rows, num_columns))
     for i in range(len(rows)):
@@ -27,10 +36,19 @@ def pair_sums(values: F32, weights: F32, rows: I32, columns: I32, num_rows: int,
 
 @entry("f4_2, i8_1, i8, i8")
 def nearest_centres(points: F32, weights: I64, count: int, steps: int) -> I64:
-    """[n] the nearest of `count` centres to each of `points` [d, n], which have `weights` [n], after some steps of
-    Lloyd's; the first centres are points of which each is the farthest from those before.
+    """Cluster points by some steps of Lloyd's algorithm, on one thread.
 
-    On one thread: products of matrices in numpy take all cores for a millisecond's work.
+    The initial centres are chosen one after the other, each the farthest point from those before. Numpy's matrix
+    products would use all cores for a millisecond of work.
+
+    Args:
+        points: float32 [d, n] points.
+        weights: int64 [n] weights of the points.
+        count: number of centres.
+        steps: number of steps.
+
+    Returns:
+        int64 [n] nearest centre of each point.
     """
     d, n = points.shape
     centres, labels = np.empty((count, d), np.float32), np.zeros(n, np.int64)

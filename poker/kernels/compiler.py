@@ -1,22 +1,20 @@
-"""The compiler of kernels: numba's, which makes better code of them and takes half the time; and all patches of numba.
+"""The compiler of kernels: numba's compiler with patches that improve the code and halve compilation time.
 
-Gains are of CPU time on an EPYC core with and without, in turn: speeds are medians of three runs, seconds to compile of
-one.
+All patches of numba are in this module. Gains are CPU times on an EPYC core with and without the patch, in alternating
+runs. Speeds are medians of three runs, and compilation times are from one run.
 
-Numba copies the arguments of each call that it inlines, and all of a named tuple where one field is read. LLVM takes
-these copies apart field by field, which costs the square of their number and is not always done to the end. Here,
-before types are inferred, copies of an argument are replaced by the argument, and fields are read at the entry, once:
-`vector.sweep` compiles in 17.5 s, without it in 37.2.
-
-Numba counts references to arrays, and where a loop takes a row of an array or passes it on, each time anew: an atomic
-operation there and back. The caller of a kernel keeps what it passes until the kernel returns, so arguments and all
-that is taken from them are not counted here: external sampling does 2.31 million iterations of Leduc a second, with
-counts 1.48.
-
-Numba lets indices count from the end, and looks at each for its sign. Here only constants do, as in `row[-1]`; a
-variable is never negative, or memory of others is read and written: 2.31 million iterations a second against 1.84, and
-8.2 million episodes of UCT against 6.7. `make bounds` runs the tests of all kernels with NUMBA_BOUNDSCHECK=1, where
-such an index is an error.
+- Numba copies the arguments of each call that it inlines, and copies all of a named tuple where one field is read. LLVM
+  resolves these copies field by field. The cost grows with the square of their number, and LLVM does not always finish.
+  Here copies of an argument are replaced by the argument before types are inferred, and fields are read once at the
+  entry. `vector.sweep` then compiles in 17.5 s instead of 37.2.
+- Numba counts references to arrays. Where a loop takes a row of an array or passes it on, this costs two atomic
+  operations each time. The caller of a kernel owns the arguments until the kernel returns. Arguments and everything
+  derived from them are therefore not counted here. External sampling does 2.31 million iterations of Leduc per second,
+  and 1.48 million with counts.
+- Numba allows indices that count from the end, and checks the sign of each index. Here only constants may be negative,
+  as in `row[-1]`. A negative variable would access other memory. This gives 2.31 million iterations per second instead
+  of 1.84, and 8.2 million episodes of UCT instead of 6.7. `make bounds` runs the tests of all kernels with
+  NUMBA_BOUNDSCHECK=1, which reports such an index as an error.
 """
 
 import importlib
@@ -39,8 +37,8 @@ from numba.core.untyped_passes import InlineInlinables
 from numba.np import arrayobj
 
 _SCIPY = "scipy.linalg"
-"""Linear algebra that `numba.np.arraymath` loads for products of matrices. No kernel has any, and importing the
-registry of kernels takes 0.30 s, with it 0.42: so it counts as not installed there, unless it is loaded already."""
+"""Linear algebra that `numba.np.arraymath` loads for matrix products. No kernel uses it, and importing the registry of
+kernels takes 0.30 s without it and 0.42 s with it. We mark it as not installed there unless it is already loaded."""
 if _SCIPY not in sys.modules:
     sys.modules[_SCIPY] = None  # type: ignore[assignment]
     try:
@@ -51,13 +49,14 @@ if _SCIPY not in sys.modules:
 _pass: Any = register_pass
 _numbas_index: Any = arrayobj.fix_integer_index
 _KERNEL = "is_kernel"
-"""An attribute of the functions of LLVM that come from this compiler."""
+"""Attribute that marks LLVM functions from this compiler."""
 
 
 class KernelCompiler(CompilerBase):
-    """Numba's own with `ReadFieldsOnce`, and `LowerKernel` for its lowering to LLVM."""
+    """Numba's compiler with the pass `ReadFieldsOnce`, and with `LowerKernel` for the lowering to LLVM."""
 
     def define_pipelines(self) -> list[Any]:
+        """Return numba's pipeline with the changed passes."""
         passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
         passes.add_pass_after(ReadFieldsOnce, InlineInlinables)
         passes.passes = [(LowerKernel if each is NativeLowering else each, what) for each, what in passes.passes]
@@ -67,14 +66,16 @@ class KernelCompiler(CompilerBase):
 
 @_pass(mutates_CFG=False, analysis_only=False)
 class ReadFieldsOnce(FunctionPass):
-    """Hoist field reads of arrays and named tuples that are arguments and never assigned to."""
+    """A pass that hoists field reads of arrays and named tuples that are arguments and never reassigned."""
 
     _name = "read_fields_once"
 
     def __init__(self) -> None:
+        """Register the pass without state."""
         super().__init__()
 
     def run_pass(self, state: Any) -> bool:
+        """Rewrite one kernel; return whether anything changed."""
         blocks = state.func_ir.blocks
         names = _Names(blocks, state.args)
         for block in blocks.values():
@@ -90,7 +91,8 @@ class ReadFieldsOnce(FunctionPass):
 class _Names:
     """Variables of a kernel that are other names of arguments and their fields; all are assigned once.
 
-    `original` is what each stands for, `replaced` where it is assigned, `reads` are those of fields at the entry.
+    `original` maps each to what it stands for, `replaced` has the assignments, and `reads` the reads of fields at the
+    entry.
     """
 
     def __init__(self, blocks: dict[int, Any], arguments: tuple[Any, ...]) -> None:
@@ -112,7 +114,7 @@ class _Names:
                     self.replaced.add(x)
 
     def _origin(self, x: Any) -> Any:
-        """The argument or field that is assigned, or None."""
+        """Return the argument or field that is assigned, or None."""
         if _is(x, ir.Var):
             origin = self.original.get(x.value.name, x.value)
             return origin if origin.name in self.types else None
@@ -132,12 +134,13 @@ class _Names:
 
 @_pass(mutates_CFG=True, analysis_only=False)
 class LowerKernel(NativeLowering):
-    """Arguments have no counts of references, indices are not negative."""
+    """The lowering to LLVM for kernels, in which arguments have no reference counts and indices are not negative."""
 
     _name = "lower_kernel"
 
     @property
     def lowering_class(self) -> type[Lower]:
+        """The class that lowers a kernel."""
         return _LowerKernel
 
 
@@ -145,13 +148,13 @@ class _LowerKernel(Lower):
     def extract_function_arguments(self) -> Any:
         setattr(self.function, _KERNEL, True)
         given = super().extract_function_arguments()
-        if not _holds_arrays(self.fndesc.restype):  # what is returned outlives the call, and must be counted
+        if not _holds_arrays(self.fndesc.restype):  # a returned array outlives the call and must be counted
             pairs = zip(self.fndesc.argtypes, given, strict=True)
             self.fnargs = [self._borrowed(kind, value) for kind, value in pairs]
         return self.fnargs
 
     def _borrowed(self, kind: Any, value: Any) -> Any:
-        """Return the value with no counted memory in its arrays."""
+        """Return the value without counted memory in its arrays."""
         if isinstance(kind, types.Array):
             array = self.context.make_array(kind)(self.context, self.builder, value)
             array.meminfo = llvm.Constant(array.meminfo.type, None)
@@ -163,12 +166,12 @@ class _LowerKernel(Lower):
 
 
 def _holds_arrays(kind: Any) -> bool:
-    """Whether a value of this type is an array or a tuple with one."""
+    """Return whether a value of this type is an array or a tuple with one."""
     return isinstance(kind, types.Array) or any(map(_holds_arrays, getattr(kind, "types", ())))
 
 
 def _index(context: Any, builder: Any, kind: Any, value: Any, size: Any) -> Any:
-    """An index as LLVM takes it: in kernels the value itself unless it is a constant."""
+    """Return an index for LLVM; in kernels this is the value itself unless it is a constant."""
     if getattr(builder.function, _KERNEL, False) and not isinstance(value, llvm.Constant):
         return context.cast(builder, value, kind, types.intp)
     return _numbas_index(context, builder, kind, value, size)
@@ -178,19 +181,22 @@ arrayobj.fix_integer_index = _index
 
 for _kind in (ir.Scope, ir.Loc):
     setattr(_kind, "__deepcopy__", lambda same, memo: same)  # noqa: B010
-"""Numba copies an inlined kernel block by block, and each time all its variables, in a quarter of the time to compile
-`vector.sweep`, and all places in the source, in 5% of it."""
+"""Numba copies an inlined kernel block by block, each time with all its variables and source locations. The variables
+take a quarter of the time to compile `vector.sweep`, the locations 5%."""
 setattr(ssa._logger, "debug", lambda *_: None)  # noqa: B010
-"""Numba notes a million statements that nobody reads, in 5% of that time."""
+"""Numba formats a million debug messages that nobody reads, which takes 5% of that time."""
 
 _resolve: Any = BaseFunction.get_call_type
 _resolved: dict[Any, Any] = {}
 
 
 def _call_type(function: Any, context: Any, arguments: Any, keywords: Any) -> Any:
-    """Signature of a call of one of numba's functions, found once a kernel. Numba tries all templates of the function
-    each time that it goes over the types, in a seventh of the time to compile `vector.sweep`."""
-    flags = ConfigStack().top_or_none()  # those of the kernel
+    """Return the signature of a call of one of numba's functions, cached per kernel.
+
+    Numba tries all templates of the function each time it goes over the types, which takes a seventh of the time to
+    compile `vector.sweep`.
+    """
+    flags = ConfigStack().top_or_none()  # the flags of the kernel
     key = function, tuple(arguments), tuple(keywords.items()), id(flags)
     if key not in _resolved:
         signature = _resolve(function, context, arguments, keywords)
@@ -205,7 +211,7 @@ _build: Any = templates._OverloadFunctionTemplate._build_impl
 
 
 def _build_without_wrapper(template: Any, *arguments: Any) -> Any:
-    """Numba's own function in Python, as `np.empty`, without a wrapper for callers in C, of which there are none."""
+    """Build one of numba's own functions in Python, such as `np.empty`, without a wrapper for C, which nobody calls."""
     template._jit_options["no_cfunc_wrapper"] = True
     return _build(template, *arguments)
 
@@ -216,8 +222,10 @@ _load_index: Any = IndexDataCacheFile._load_index
 
 
 def _index_or_none(file: Any) -> dict[Any, Any]:
-    """A cache's index; none, so that all is compiled anew, if it names a class that was renamed in another file, where
-    numba's own ends the program with an AttributeError."""
+    """Return the index of a cache, or an empty one if it names a class that was renamed in another file.
+
+    Everything is then compiled again. Numba's own function would end the program with an AttributeError.
+    """
     try:
         index: dict[Any, Any] = _load_index(file)
     except (AttributeError, ImportError):
@@ -229,5 +237,5 @@ setattr(IndexDataCacheFile, "_load_index", _index_or_none)  # noqa: B010
 
 
 def _is(statement: Any, kind: type) -> bool:
-    """Whether something of a kind is assigned."""
+    """Return whether a statement assigns a value of this kind."""
     return isinstance(statement, ir.Assign) and isinstance(statement.value, kind)

@@ -1,10 +1,10 @@
-"""Entries: the kernels that Python calls. Each states the types it is called with, so that all can be compiled ahead.
+"""Registry of entries, the kernels that Python calls, with their argument types for ahead-of-time compilation.
 
-Importing a module compiles nothing. `python -m poker.kernels` compiles every entry into numba's cache on disk; a kernel
-edited since, or called with other types, is compiled when it is called. Numba sees edits in the file of a kernel, not
-in those of the kernels it calls: after an edit in `compiler`, `rng`, `simd`, `barrier`, `cards/ranks`,
-`cards/isomorphism` or `sampling/nodes` remove the cache of their callers (`make clean`). An index that is a variable is
-never negative in a kernel (`compiler` says why).
+Importing a module compiles nothing. `python -m poker.kernels` compiles every entry into numba's cache on disk. A kernel
+that was edited since, or is called with other types, is compiled when it is called. Numba notices edits in the file of
+a kernel, but not in the files of kernels that it calls. After an edit in `compiler`, `rng`, `simd`, `barrier`,
+`cards/ranks`, `cards/isomorphism` or `sampling/nodes` remove the cache of their callers (`make clean`). A variable
+index is never negative in a kernel (see `compiler`).
 """
 
 import gc
@@ -23,46 +23,56 @@ Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 
 
 class Entry(NamedTuple):
-    """A compiled function and the types of its arguments, once for each way in which it is called."""
+    """A compiled function and the types of its arguments, one signature for each way in which it is called.
+
+    Attributes:
+        dispatcher: numba's dispatcher.
+        signatures: argument types, as in `entry`.
+    """
 
     dispatcher: Any
     signatures: tuple[str, ...]
 
     @property
     def name(self) -> str:
+        """Dotted name of the function."""
         return f"{self.dispatcher.py_func.__module__}.{self.dispatcher.py_func.__name__}"
 
     def compile(self, signature: str) -> None:
-        """Compile for a signature: from the cache, or into it."""
+        """Compile for a signature, or load the compiled code from the cache."""
         self.dispatcher.compile(eval(f"({signature},)", {}, _Types()))
 
 
 KERNEL: Any = {"cache": True, "nogil": True, "pipeline_class": KernelCompiler, "no_cfunc_wrapper": True}
-"""Options of a kernel that Python calls: a wrapper for it to be called from C would take long to compile."""
+"""Options of a kernel that Python calls. A wrapper for calls from C is omitted, because it takes long to compile."""
 INTERNAL: Any = {**KERNEL, "no_cpython_wrapper": True}
-"""Options of a kernel that only kernels call, without a wrapper for Python either."""
+"""Options of a kernel that only kernels call; a wrapper for Python is omitted too."""
 ENTRIES: list[Entry] = []
 """All entries of the modules imported so far."""
 _ALLOCATIONS = 100_000
-"""Objects that the compiler makes between two collections of garbage; with Python's own 700 `vector.sweep` takes 21.7 s
-to compile rather than 17.5."""
+"""Allocations between two garbage collections during compilation. With Python's default of 700 `vector.sweep` takes
+21.7 s to compile instead of 17.5."""
 
 
 def kernel(function: Any) -> Any:
-    """`njit` for a kernel that only kernels call: Python that calls it crashes, for want of a wrapper."""
+    """Decorate a kernel that only kernels call; without a wrapper, calling it from Python crashes."""
     return njit(**INTERNAL)(function)
 
 
 def inline(function: Any) -> Any:
-    """`njit` for a kernel that is called in one place, or short: compiled with its caller and not by itself."""
+    """Decorate a short kernel, or one that is called in one place, to be compiled with its caller."""
     return njit(cache=True, nogil=True, inline="always")(function)
 
 
 def entry(*signatures: str, **options: Any) -> Callable[[Kernel], Kernel]:
-    """`njit` for a kernel that Python calls with arguments of the given types.
+    """Decorate a kernel that Python calls with arguments of the given types.
 
     `u1_2` is a C-contiguous uint8 matrix, `u1_2r` a read-only one, `i8` an int and `f8` a float. Dtypes and named
-    tuples of kernels go by their names, as in `NODE_1` and `Tree(NODE_1, i4_2)`.
+    tuples of kernels are written by name, as in `NODE_1` and `Tree(NODE_1, i4_2)`.
+
+    Args:
+        *signatures: argument types, one text for each way in which the kernel is called.
+        **options: further options of `njit`.
     """
 
     def decorate(function: Kernel) -> Kernel:
@@ -74,7 +84,15 @@ def entry(*signatures: str, **options: Any) -> Callable[[Kernel], Kernel]:
 
 
 def compile_entry(name: str, signature: str) -> bool:
-    """Compile an entry for a signature, both by name, in any process; whether the cache lacked it."""
+    """Compile an entry for a signature in any process.
+
+    Args:
+        name: dotted name of the entry.
+        signature: argument types.
+
+    Returns:
+        Whether the cache lacked it.
+    """
     gc.set_threshold(_ALLOCATIONS)
     importlib.import_module(name.rpartition(".")[0])
     entry = next(entry for entry in ENTRIES if entry.name == name)
@@ -84,7 +102,7 @@ def compile_entry(name: str, signature: str) -> bool:
 
 
 class _Types(dict[str, Any]):
-    """Numba's types by the names of signatures."""
+    """Numba's types by the names in signatures."""
 
     def __missing__(self, name: str) -> Any:
         base, _, shape = name.partition("_")
@@ -97,7 +115,7 @@ class _Types(dict[str, Any]):
 
 
 def _defined(name: str) -> Any:
-    """A dtype or named tuple of a module of kernels that is loaded."""
+    """Return a dtype or named tuple of a loaded module of kernels."""
     return next(
         vars(m)[name] for key, m in sys.modules.items() if key.startswith(f"{__package__}.") and name in vars(m)
     )

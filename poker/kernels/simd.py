@@ -1,9 +1,9 @@
-"""A vector of 16 float32 as a numba value, so that kernels state their SIMD loops instead of hoping for them.
+"""A vector of 16 float32 as a numba value, so that kernels state their SIMD loops explicitly.
 
-`load`, `store` and `splat` move data, `prefetch` asks for it; +, -, *, / and `maximum`, `where_positive`, `fma` compute
-lane by lane. The types are LLVM's own, so they compile on any CPU: one 512-bit register with AVX-512, two with AVX2,
-four with NEON. `rows_to_lanes` and `lanes_to_rows` transpose 16 x 16 blocks. Arrays are padded to multiples of LANES by
-their owners. A vector of 8 has a `load`, `splat` and transposes of its own.
+`load`, `store` and `splat` move data, and `prefetch` requests it. The four arithmetic operators and `maximum`,
+`where_positive` and `fma` compute lane by lane. The types are LLVM's own, so they compile on any CPU: one 512-bit
+register with AVX-512, two with AVX2, four with NEON. `rows_to_lanes` and `lanes_to_rows` transpose 16 x 16 blocks. The
+owners of arrays pad them to multiples of LANES. A vector of 8 has its own `load`, `splat` and transposes.
 """
 
 import operator
@@ -23,7 +23,14 @@ _operation: Any = intrinsic
 
 
 def aligned_zeros(size: int) -> F32:
-    """[size] zeros that start at a multiple of 64 bytes, so that no vector of a padded row spans cache lines."""
+    """Return zeros that start at a multiple of 64 bytes, so that no vector of a padded row spans cache lines.
+
+    Args:
+        size: number of floats.
+
+    Returns:
+        float32 [size].
+    """
     buffer: F32 = np.zeros(size + 16, np.float32)
     skip = -buffer.ctypes.data % 64 // 4
     return buffer[skip : skip + size]
@@ -38,6 +45,11 @@ class Lanes(types.Type):
     """The numba type of a vector value."""
 
     def __init__(self, kind: Any) -> None:
+        """Name the type after its number of lanes.
+
+        Args:
+            kind: LLVM's vector type.
+        """
         super().__init__(name=f"float32x{kind.count}")
         self.kind = kind
 
@@ -52,26 +64,26 @@ class _LanesModel(models.PrimitiveModel):
 
 
 def _pointer(context: Any, builder: Any, array_type: Any, array: Any, index: Any, kind: Any = _V16) -> Any:
-    """Where a value of `kind` begins at array[index]; `index` is an intp."""
+    """Return the address of a value of `kind` at array[index]; `index` is an intp."""
     struct = cgutils.create_struct_proxy(array_type)(context, builder, array)  # type: ignore[no-untyped-call]
     return builder.bitcast(builder.gep(struct.data, [index], inbounds=True), kind.as_pointer())
 
 
 def start(context: Any, builder: Any, signature: Any, args: Any, kind: Any = _V16) -> Any:
-    """Pointer to args[0][args[1]], where a value of `kind` begins."""
+    """Return a pointer to args[0][args[1]], where a value of `kind` begins."""
     index = context.cast(builder, args[1], signature.args[1], types.intp)
     return _pointer(context, builder, signature.args[0], args[0], index, kind)
 
 
 def call(builder: Any, name: str, returned: Any, arguments: list[Any]) -> Any:
-    """Call a function of LLVM or C by its name."""
+    """Generate a call of a function of LLVM or C by its name."""
     kind = ir.FunctionType(returned, [argument.type for argument in arguments])
     function: Any = cgutils.get_or_insert_function(builder.module, kind, name)  # type: ignore[no-untyped-call]
     return builder.call(function, arguments)
 
 
 def _lanes(build: Callable[..., Any]) -> Any:
-    """Code of an operation that needs nothing but LLVM's builder and values."""
+    """Return the code generator of an operation that needs only LLVM's builder and values."""
     return lambda context, builder, signature, args: build(builder, *args)
 
 
@@ -84,19 +96,19 @@ def _loaded(typed: Any) -> Any:
 
 @_operation
 def load(typing: Any, array: Any, index: Any) -> Any:
-    """array[index : index + 16] of a contiguous array of float32."""
+    """Load array[index : index + 16] from a contiguous float32 array [n]."""
     return _loaded(float32x16(array, index))
 
 
 @_operation
 def load8(typing: Any, array: Any, index: Any) -> Any:
-    """array[index : index + 8] of a contiguous array of float32."""
+    """Load array[index : index + 8] from a contiguous float32 array [n]."""
     return _loaded(float32x8(array, index))
 
 
 @_operation
 def load_int16(typing: Any, array: Any, index: Any) -> Any:
-    """array[index : index + 16] of a contiguous int16 array, as float32."""
+    """Load array[index : index + 16] from a contiguous int16 array [n], converted to float32."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return builder.sitofp(builder.load(start(context, builder, signature, args, _I16X16), align=2), _V16)
@@ -106,7 +118,7 @@ def load_int16(typing: Any, array: Any, index: Any) -> Any:
 
 @_operation
 def store(typing: Any, array: Any, index: Any, value: Any) -> Any:
-    """array[index : index + 16] = value (8 with one of 8), in a contiguous array of float32."""
+    """Store a vector of 16 (or 8) at array[index] of a contiguous float32 array [n]."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         builder.store(args[2], start(context, builder, signature, args, value.kind), align=4)
@@ -117,8 +129,10 @@ def store(typing: Any, array: Any, index: Any, value: Any) -> Any:
 
 @_operation
 def prefetch(typing: Any, array: Any, index: Any) -> Any:
-    """Ask for the cache line of `array[index]`, to write to it unless the array is read-only, so that fetches overlap;
-    no effect on results. The array is 1-D and contiguous."""
+    """Request the cache line of `array[index]` so that fetches overlap; results do not change.
+
+    The line is fetched for writing unless the array is read-only. The array [n] is contiguous.
+    """
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         index = context.cast(builder, args[1], signature.args[1], types.intp)
@@ -144,13 +158,13 @@ def _spread(typed: Any) -> Any:
 
 @_operation
 def splat(typing: Any, value: Any) -> Any:
-    """All 16 lanes equal to `value`, rounded to float32."""
+    """Return a vector of 16 lanes equal to `value`, rounded to float32."""
     return _spread(float32x16(value))
 
 
 @_operation
 def splat8(typing: Any, value: Any) -> Any:
-    """All 8 lanes equal to `value`, rounded to float32."""
+    """Return a vector of 8 lanes equal to `value`, rounded to float32."""
     return _spread(float32x8(value))
 
 
@@ -178,13 +192,13 @@ for _symbol, _name in (
 
 @_operation
 def maximum(typing: Any, a: Any, b: Any) -> Any:
-    """The larger of each lane (b where not a number)."""
+    """Return the larger value of each lane (b where one is not a number)."""
     return float32x16(a, b), _lanes(lambda builder, a, b: builder.select(builder.fcmp_ordered(">", a, b), a, b))
 
 
 @_operation
 def where_positive(typing: Any, condition: Any, a: Any, b: Any) -> Any:
-    """Lanes of `a` where `condition` > 0, of `b` elsewhere."""
+    """Return lanes of `a` where `condition` > 0, of `b` elsewhere."""
     zero = ir.Constant(_V16, [0.0] * LANES)
     code = _lanes(lambda builder, x, a, b: builder.select(builder.fcmp_ordered(">", x, zero), a, b))
     return float32x16(condition, a, b), code
@@ -192,7 +206,7 @@ def where_positive(typing: Any, condition: Any, a: Any, b: Any) -> Any:
 
 @_operation
 def any_positive(typing: Any, vector: Any) -> Any:
-    """Whether a lane is > 0."""
+    """Return whether any lane is > 0."""
     zero, bits = ir.Constant(_V16, [0.0] * LANES), ir.IntType(LANES)
 
     def test(builder: Any, x: Any) -> Any:
@@ -203,13 +217,13 @@ def any_positive(typing: Any, vector: Any) -> Any:
 
 @_operation
 def fma(typing: Any, a: Any, b: Any, c: Any) -> Any:
-    """a * b + c, fused where the CPU can."""
+    """Return a * b + c, fused where the CPU supports it."""
     return float32x16(a, b, c), _lanes(lambda builder, *abc: call(builder, "llvm.fmuladd.v16f32", _V16, [*abc]))
 
 
 @_operation
 def total(typing: Any, vector: Any) -> Any:
-    """The sum of the 16 lanes, pairwise."""
+    """Return the sum of the 16 lanes, added pairwise."""
 
     def add(builder: Any, value: Any) -> Any:
         for size in (8, 4, 2, 1):
@@ -222,7 +236,7 @@ def total(typing: Any, vector: Any) -> Any:
 
 
 def _interleave(builder: Any, rows: list[Any]) -> list[Any]:
-    """The transpose of as many vectors as have lanes, in steps: step s swaps blocks of size s between rows s apart."""
+    """Return the transpose of as many vectors as have lanes; step s swaps blocks of size s between rows s apart."""
     lanes = len(rows)
     for size in (size for size in (8, 4, 2, 1) if size < lanes):
         low = [i for block in range(0, lanes, 2 * size) for i in range(block, block + size)]
@@ -241,7 +255,7 @@ def _shuffle(builder: Any, a: Any, b: Any, mask: list[int]) -> Any:
 
 
 def _row(context: Any, builder: Any, array: Any, rows: Any, r: int, column: Any, kind: Any) -> Any:
-    """Where a vector begins in row `r`: array[rows[r] + column]; array and rows are (type, value)."""
+    """Return the address of a vector in row `r`: array[rows[r] + column]; array and rows are (type, value)."""
     int64 = ir.IntType(64)
     begin = builder.load(_pointer(context, builder, rows[0], rows[1], int64(r), int64))
     return _pointer(context, builder, array[0], array[1], builder.add(begin, column), kind)
@@ -263,13 +277,13 @@ def _rows_to_lanes(kind: Any, typed: Any) -> Any:
 
 @_operation
 def rows_to_lanes(typing: Any, source: Any, rows: Any, column: Any, target: Any, begin: Any) -> Any:
-    """target[begin + 16 * i + r] = source[rows[r] + column + i] for r, i < 16; `rows` is int64[16]."""
+    """Transpose a 16 x 16 block: target[begin + 16 * i + r] = source[rows[r] + column + i]; `rows` is int64 [16]."""
     return _rows_to_lanes(_V16, types.void(source, rows, column, target, begin))
 
 
 @_operation
 def rows_to_lanes8(typing: Any, source: Any, rows: Any, column: Any, target: Any, begin: Any) -> Any:
-    """target[begin + 8 * i + r] = source[rows[r] + column + i] for r, i < 8; `rows` is int64[8]."""
+    """Transpose an 8 x 8 block: target[begin + 8 * i + r] = source[rows[r] + column + i]; `rows` is int64 [8]."""
     return _rows_to_lanes(_V8, types.void(source, rows, column, target, begin))
 
 
@@ -288,11 +302,11 @@ def _lanes_to_rows(kind: Any, typed: Any) -> Any:
 
 @_operation
 def lanes_to_rows(typing: Any, source: Any, begin: Any, target: Any, rows: Any, column: Any) -> Any:
-    """target[rows[r] + column + i] = source[begin + 16 * i + r] for r, i < 16; `rows` is int64[16]."""
+    """Transpose back 16 x 16 values: target[rows[r] + column + i] = source[begin + 16 * i + r]; `rows` int64 [16]."""
     return _lanes_to_rows(_V16, types.void(source, begin, target, rows, column))
 
 
 @_operation
 def lanes_to_rows8(typing: Any, source: Any, begin: Any, target: Any, rows: Any, column: Any) -> Any:
-    """target[rows[r] + column + i] = source[begin + 8 * i + r] for r, i < 8; `rows` is int64[8]."""
+    """Transpose back 8 x 8 values: target[rows[r] + column + i] = source[begin + 8 * i + r]; `rows` is int64 [8]."""
     return _lanes_to_rows(_V8, types.void(source, begin, target, rows, column))

@@ -1,4 +1,4 @@
-"""Kernels over rows of arrays, on all threads."""
+"""Execution of kernels over rows of arrays, on all threads."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -8,13 +8,18 @@ import numba
 import numpy as np
 
 _PARTS = 8
-"""Parts of the work that a thread gets, one after the other, so that none waits long for the others."""
+"""Number of parts of the work per thread, so that no thread waits long for the others."""
 
 
 def over_rows(kernel: Callable[..., None], rows: int, *arguments: Any) -> None:
-    """Calls kernel(first, last, *arguments) for parts of 0..rows, by as many threads as numba may use.
+    """Call `kernel(first, last, *arguments)` for parts of 0..rows on all of numba's threads.
 
-    Read-only arrays are copied: a kernel is compiled once, for arrays that can be written.
+    Read-only arrays are copied, because a kernel is compiled once, for writable arrays.
+
+    Args:
+        kernel: the kernel; it processes rows first..last - 1.
+        rows: number of rows.
+        *arguments: further arguments of the kernel.
     """
     given = [x.copy() if isinstance(x, np.ndarray) and not x.flags.writeable else x for x in arguments]
     threads: int = numba.config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]

@@ -1,4 +1,4 @@
-"""Short names of types: of arrays, for the many that a kernel takes, and of boards and paths."""
+"""Short names of types: array types for kernels, and types of boards and paths."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ Reals = NDArray[np.floating]
 Columns = dict[str, NDArray[Any]]
 """A table: arrays of one length by name."""
 Ranges = Singles
-"""[P, H] weights of the hands of each player; rows sum to 1 where nothing else is said."""
+"""[P, H] weights of the hands of each player; rows sum to 1 unless stated otherwise."""
 Board = tuple[int, ...]
 """Community cards in the order of the streets, as numbers 0 to 51 (`poker.game.cards`)."""
 Path = tuple[int, ...]

@@ -1,1 +1,1 @@
-"""Cards and hands: ranks, suit isomorphism, exact strength, equities, and the distances of k-means over hands."""
+"""Kernels for cards and hands: ranks, suit isomorphism, exact strength, equities, and distances for k-means."""

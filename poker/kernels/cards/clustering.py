@@ -1,17 +1,18 @@
-"""Distances and assignments for k-means over hands: what `poker.abstraction.kmeans` is made of.
+"""Distances and assignments for k-means over hands, used by `poker.abstraction.kmeans`.
 
 Points of a *vector space* are int16 [n, Q] under the city-block distance. Coordinates are scaled so that a distance
-fits 15 bits. With cumulative distributions as coordinates that is the earth mover's distance in one dimension, exactly.
+fits 15 bits. With cumulative distributions as coordinates this is exactly the earth mover's distance in one dimension.
 
 Points of a *transport space* are lists of T next-street buckets, one for every next card, uint16 [n, T], ascending.
-Their distance to a distribution over the M buckets is the greedy heuristic of Ganzfried & Sandholm 2014 (section 4.3):
-mass goes to the nearest bucket that still has room, all sources in turn, first to their nearest, then to their second
-nearest and so on. Its cost is that of a feasible flow, so it is never below the earth mover's distance. That in turn is
-never below the city-block distance between the two mean vectors (each bucket being a vector, ground distance its
-city-block distance): a bound for all centres at once by SIMD, which spares most of the flows.
+Their distance to a distribution over the M buckets is the greedy heuristic of Ganzfried & Sandholm 2014 (section 4.3).
+Mass goes to the nearest bucket that still has room: all sources first try their nearest bucket, then their second
+nearest, and so on. Its cost is the cost of a feasible flow, so it is never below the earth mover's distance. That
+distance is never below the city-block distance between the two mean vectors, where each bucket is a vector and the
+ground distance is its city-block distance. SIMD computes this bound for all centres at once, and it makes most of the
+flows unnecessary.
 
-Kernels have K centres as columns, [Q, K], so that the inner loops run over centres; `_pad_columns` rounds K up to whole
-registers, without which a loop over 150 centres takes twice as long as one over 160.
+Kernels store K centres as columns, [Q, K], so that the inner loops run over centres. `_pad_columns` rounds K up to
+whole registers. Without it a loop over 150 centres takes twice as long as one over 160.
 """
 
 import numpy as np
@@ -26,7 +27,7 @@ _LANES = 32
 
 
 def _pad_columns(centers: I16) -> I16:
-    """[Q, K'] columns of centers [K, Q], the first repeated until K' is a multiple of 32; ties go to the first."""
+    """Return columns [Q, K'] of centers [K, Q]; the first is repeated until K' is a multiple of 32, and wins ties."""
     size = -(-len(centers) // _LANES) * _LANES
     repeated = np.repeat(centers[:1], size - len(centers), axis=0)
     return np.ascontiguousarray(np.concatenate([centers, repeated]).T)
@@ -34,7 +35,7 @@ def _pad_columns(centers: I16) -> I16:
 
 @kernel
 def _city_block(point: I16, centers: I16, out: I16) -> None:
-    """Distances [K] of a point [Q] to centers [Q, K], four coordinates at a time."""
+    """Compute the distances [K] of a point [Q] to centers [Q, K], four coordinates at a time."""
     out[:] = 0
     done = len(point) // 4 * 4
     for q in range(0, done, 4):
@@ -52,7 +53,7 @@ def _city_block(point: I16, centers: I16, out: I16) -> None:
 
 @kernel
 def _nearest(distances: I16) -> int:
-    """Position of the smallest distance, the first of equals."""
+    """Return the position of the smallest distance, the first of equals."""
     best = np.int64(1) << 40
     for k in range(len(distances)):
         best = min(best, (np.int64(distances[k]) << 20) | k)
@@ -70,7 +71,15 @@ def _assign_vectors(first: int, last: int, points: I16, centers: I16, labels: I3
 
 
 def assign_vectors(points: I16, centers: I16) -> tuple[I32, F32]:
-    """Nearest of centers [K, Q] and distance to it, for points [n, Q]; all threads."""
+    """Find the nearest centre of each point, on all threads.
+
+    Args:
+        points: int16 [n, Q] points.
+        centers: int16 [K, Q] centres.
+
+    Returns:
+        int32 [n] nearest centres and float32 [n] distances to them.
+    """
     labels, costs = np.empty(len(points), dtype=np.int32), np.empty(len(points), dtype=np.float32)
     over_rows(_assign_vectors, len(points), points, _pad_columns(centers), labels, costs)
     return labels, costs
@@ -78,7 +87,16 @@ def assign_vectors(points: I16, centers: I16) -> tuple[I32, F32]:
 
 @entry("i2_2, i4_1, i8")
 def sum_vectors(points: I16, labels: I32, num_centers: int) -> I64:
-    """[K, Q] sums of the points [n, Q] of each label."""
+    """Sum the points of each label.
+
+    Args:
+        points: int16 [n, Q] points.
+        labels: int32 [n] label of each point.
+        num_centers: number of labels K.
+
+    Returns:
+        int64 [K, Q] sums.
+    """
     out = np.zeros((num_centers, points.shape[1]), dtype=np.int64)
     for i in range(len(points)):
         row, point = out[labels[i]], points[i]
@@ -91,10 +109,10 @@ def sum_vectors(points: I16, labels: I32, num_centers: int) -> I64:
 def _flow_cost(
     lists: U16, capacity: F32, room: F32, order: U16, ground: F32, limit: float, sources: I64, masses: F32
 ) -> float:
-    """Cost of the greedy flow from buckets `lists` [T] into `capacity` [M], or inf once `limit` is reached.
+    """Return the cost of the greedy flow from buckets `lists` [T] into `capacity` [M], or inf once `limit` is reached.
 
-    `room` [M], `sources` and `masses` [T] are scratch. `order` [M, M]: buckets by distance from the row's; `ground`
-    [M, M]: distance to the bucket at the same place.
+    `room` [M], `sources` and `masses` [T] are scratch. `order` [M, M] has the buckets by distance from the row's
+    bucket, and `ground` [M, M] these distances.
     """
     T, size = len(lists), 0
     for target in range(len(room)):
@@ -164,11 +182,21 @@ def _assign_flows(
 
 
 def assign_flows(lists: U16, vectors: I16, masses: F32, centers: I16, order: U16, ground: F32) -> tuple[I32, F32, int]:
-    """Nearest centre by greedy flow of points with bucket lists [n, T] and mean vectors [n, Q], the distance to it, and
-    how many flows that took.
+    """Find the nearest centre of each point by greedy flow, on all threads.
 
-    Centres have distributions `masses` [K, M] and mean vectors `centers` [K, Q]. Rounding moves a bound by at most one
-    unit a coordinate, which is allowed for. All threads; the result does not depend on their number.
+    The bound allows for rounding, which changes it by at most one unit per coordinate. The result does not depend on
+    the number of threads.
+
+    Args:
+        lists: uint16 [n, T] buckets of each point.
+        vectors: int16 [n, Q] mean vector of each point.
+        masses: float32 [K, M] distribution of each centre.
+        centers: int16 [K, Q] mean vector of each centre.
+        order: uint16 [M, M] buckets by distance from each bucket.
+        ground: float32 [M, M] distances in that order.
+
+    Returns:
+        int32 [n] nearest centres, float32 [n] distances to them, and the number of flows computed.
     """
     labels, costs = np.empty(len(lists), dtype=np.int32), np.empty(len(lists), dtype=np.float32)
     flows, columns = np.zeros(len(lists), dtype=np.int64), _pad_columns(centers)
@@ -178,7 +206,17 @@ def assign_flows(lists: U16, vectors: I16, masses: F32, centers: I16, order: U16
 
 @entry("u2_2, i4_1, i8, i8")
 def sum_lists(lists: U16, labels: I32, num_centers: int, num_buckets: int) -> I64:
-    """[K, M] how often each bucket occurs in the lists [n, T] of each label."""
+    """Count the buckets in the lists of each label.
+
+    Args:
+        lists: uint16 [n, T] buckets of each point.
+        labels: int32 [n] label of each point.
+        num_centers: number of labels K.
+        num_buckets: number of buckets M.
+
+    Returns:
+        int64 [K, M] counts.
+    """
     out = np.zeros((num_centers, num_buckets), dtype=np.int64)
     for i in range(len(lists)):
         row = out[labels[i]]
@@ -202,7 +240,15 @@ def _mean_vectors(first: int, last: int, lists: U16, vectors: I16, out: I16) -> 
 
 
 def mean_vectors(lists: U16, vectors: I16) -> I16:
-    """[n, Q] mean of the bucket vectors [M, Q] over each list [n, T], rounded; all threads."""
+    """Average the bucket vectors over each list, on all threads.
+
+    Args:
+        lists: uint16 [n, T] buckets of each point.
+        vectors: int16 [M, Q] vector of each bucket.
+
+    Returns:
+        int16 [n, Q] rounded means.
+    """
     out = np.empty((len(lists), vectors.shape[1]), dtype=np.int16)
     over_rows(_mean_vectors, len(lists), lists, vectors, out)
     return out
@@ -241,7 +287,15 @@ def _turn_bucket_lists(first: int, last: int, boards: U8, turn: U16, out: U16) -
 
 
 def turn_bucket_lists(boards: U8, turn: U16) -> U16:
-    """[n, 1176, 47] ascending buckets after each turn card of the live hands of flops [n, 3], from the turn's table."""
+    """List the turn buckets of all live hands of flops, on all threads.
+
+    Args:
+        boards: uint8 [n, 3] flops.
+        turn: uint16 [canonical boards, 1326] bucket table of the turn.
+
+    Returns:
+        uint16 [n, 1176, 47] ascending buckets after each turn card.
+    """
     out = np.empty((len(boards), 1176, 47), dtype=np.uint16)
     over_rows(_turn_bucket_lists, len(boards), boards, turn, out)
     return out

@@ -1,4 +1,4 @@
-"""The share of the pot that one hand wins on average against opponents with restricted hands, by sampling deals."""
+"""The average share of the pot that one hand wins against opponents with restricted hands, by sampled deals."""
 
 import numpy as np
 
@@ -15,10 +15,22 @@ _TRIES = 500
 def sampled_equity(
     hand: U8, board: U8, board_size: int, strength: F32, floors: F32, noise: float, samples: int, rng: U64
 ) -> float:
-    """Expected share of the pot in 0..1 of `hand` [2] when the board is dealt to `board_size` (3 to 5) cards.
+    """Estimate the share of the pot that a hand wins at a showdown.
 
-    Opponent i holds a random hand whose `strength` [1326] is at least `floors[i]`, or, with probability `noise`, any
-    random hand. `rng` [4] is advanced.
+    Opponent i has a random hand whose strength is at least `floors[i]`, or any random hand with probability `noise`.
+
+    Args:
+        hand: uint8 [2] cards of the hand.
+        board: uint8 [0..5] cards on the board.
+        board_size: number of cards to which the board is dealt, 3 to 5.
+        strength: float32 [1326] strength of every hand.
+        floors: float32 [opponents] smallest strength of each opponent's hand.
+        noise: probability of ignoring the floor, 0 to 1.
+        samples: number of deals.
+        rng: uint64 [4] random state; advanced.
+
+    Returns:
+        Mean share of the pot, 0 to 1.
     """
     opponents = len(floors)
     full = np.empty(board_size, dtype=np.uint8)

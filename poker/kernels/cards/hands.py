@@ -1,6 +1,6 @@
-"""Tables over the 1,326 two-card hands of a 52-card deck, shared by every kernel. Numpy only, nothing compiled.
+"""Tables over the 1,326 two-card hands of a 52-card deck, shared by all kernels; numpy only, nothing compiled.
 
-Card = rank * 4 + suit. Hand of cards a < b: index b * (b - 1) / 2 + a.
+Card = rank * 4 + suit. The hand with cards a < b has index b * (b - 1) / 2 + a.
 """
 
 import itertools

@@ -1,14 +1,15 @@
-"""Suit isomorphism of boards: a dense index for sets of cards that are equal up to a renaming of suits.
+"""Suit isomorphism of boards: a dense index for boards that are equal up to a renaming of suits.
 
-After Waugh 2013, "A fast and optimal hand isomorphism algorithm". The ranks that a board has in one suit are a mask,
-numbered among the masks of its size. Suits in descending order of their counts of cards are the *shape* of the board;
-shapes have consecutive ranges of the index. Suits with the same count are interchangeable, so their numbers form a
-multiset x_1 >= ... >= x_k, numbered by the colexicographic rank of (x_1 + k - 1, x_2 + k - 2, ..., x_k).
+This follows Waugh 2013, "A fast and optimal hand isomorphism algorithm". The ranks of a board in one suit form a mask,
+which is numbered among the masks of its size. The suits in descending order of their card counts are the *shape* of the
+board, and shapes have consecutive ranges of the index. Suits with the same count are interchangeable, so their numbers
+form a multiset x_1 >= ... >= x_k. It is numbered by the colexicographic rank of (x_1 + k - 1, x_2 + k - 2, ..., x_k).
 
-`canonical_board` also finds the suit permutation that turns the board into the canonical one: tables [number of
-canonical boards, 1326] then serve every concrete board: `table[index, HAND_PERMUTATION[permutation, hand]]`.
-`canonical_board` and `canonical_key` are also called from the kernels that deal boards, in other files: keep them
-stable, or clear numba's cache.
+`canonical_board` also finds the suit permutation that maps the board to the canonical one. Tables [number of canonical
+boards, 1326] then serve every concrete board: `table[index, HAND_PERMUTATION[permutation, hand]]`.
+
+Kernels in other files that deal boards also call `canonical_board` and `canonical_key`. Keep these stable, or clear
+numba's cache.
 """
 
 import itertools
@@ -29,7 +30,7 @@ from poker.kernels.registry import entry, kernel
 from poker.kernels.types import I16, I32, I64, U8
 
 NUM_BOARDS = {0: 1, 3: 1755, 4: 16432, 5: 134459}
-"""Canonical boards by number of cards."""
+"""Number of canonical boards by number of cards."""
 
 _COLEX: I16 = np.array(
     [sum(math.comb(bit, i + 1) for i, bit in enumerate(b for b in range(13) if mask >> b & 1)) for mask in range(8192)],
@@ -39,9 +40,12 @@ _COLEX: I16 = np.array(
 
 
 def _board_parts() -> tuple[I32, I64]:
-    """Whatever the shape, the index of a board is a sum of one part for each suit, by the suit's own number: the parts
-    of all boards of 3 to 5 cards, and where those of each suit begin, [6, 216, 4] by the size of the board and the
-    counts of its three largest suits, as digits of base 6."""
+    """Return the parts whose sum is the index of a board, and where the parts of each suit begin.
+
+    Whatever the shape, the index is a sum of one part per suit, selected by the suit's own number. The parts cover all
+    boards of 3 to 5 cards. The starts [6, 216, 4] are indexed by the size of the board and the counts of its three
+    largest suits, as digits of base 6.
+    """
     parts: list[int] = []
     starts = np.zeros((6, 216, 4), dtype=np.int64)
     for n in (3, 4, 5):
@@ -63,7 +67,7 @@ def _board_parts() -> tuple[I32, I64]:
 
 
 def _permutation_ids() -> U8:
-    """[256] number of a suit permutation by its images, two bits each."""
+    """Return the number [256] of a suit permutation by its images, two bits each."""
     out = np.zeros(256, dtype=np.uint8)
     for i, p in enumerate(SUIT_PERMUTATIONS.astype(np.int64)):
         out[p[0] | p[1] << 2 | p[2] << 4 | p[3] << 6] = i
@@ -73,14 +77,18 @@ def _permutation_ids() -> U8:
 _BOARD_PARTS, _PART_STARTS = _board_parts()
 _PERMUTATION_IDS: U8 = _permutation_ids()
 BOARD_KEYS: I64 = np.array([(1 << 13 | 1 << card // 4) << 16 * (card % 4) for card in range(52)], dtype=np.int64)
-"""[52] what each card adds to the key of a board: 16 bits a suit, its count << 13 | rank mask."""
+"""[52] contribution of each card to the key of a board: 16 bits per suit, its count << 13 | rank mask."""
 
 
 @entry("u1_1")
 def canonical_board(cards: U8) -> tuple[int, int]:
-    """(index, permutation) of a board of 0, 3, 4 or 5 cards in any order.
+    """Return the index of a board and the permutation that maps it to the canonical board.
 
-    CARD_PERMUTATION[permutation] maps the board to the canonical one.
+    Args:
+        cards: uint8 [0 or 3..5] cards in any order.
+
+    Returns:
+        Index among the canonical boards of that size, and the row of CARD_PERMUTATION.
     """
     n = len(cards)
     if n == 0:
@@ -94,7 +102,12 @@ def canonical_board(cards: U8) -> tuple[int, int]:
 
 @kernel
 def canonical_key(n: int, key: int) -> tuple[int, int]:
-    """`canonical_board` of n cards by the sum of their BOARD_KEYS."""
+    """Return the result of `canonical_board` for n cards, given the sum of their BOARD_KEYS.
+
+    Args:
+        n: number of cards, 3 to 5.
+        key: sum of the BOARD_KEYS of the cards.
+    """
     k0, k1 = (key & 0xFFFF) << 2, (key >> 16 & 0xFFFF) << 2 | 1
     k2, k3 = (key >> 32 & 0xFFFF) << 2 | 2, (key >> 48 & 0xFFFF) << 2 | 3
     k0, k1 = max(k0, k1), min(k0, k1)
@@ -113,7 +126,13 @@ def canonical_key(n: int, key: int) -> tuple[int, int]:
 
 @entry("u1_2r, u1_1, i4_1", "u2_2r, u1_1, i4_1")
 def gather_board(table: I16, board: U8, out: I32) -> None:
-    """out[h] = value of hand h on a concrete board, from a table [canonical boards, 1326]; blocked hands get -1."""
+    """Look up the values of all hands on a concrete board.
+
+    Args:
+        table: [canonical boards, 1326] values.
+        board: uint8 [0 or 3..5] cards in any order.
+        out: int32 [1326] receives the values; -1 for hands that share a card with the board.
+    """
     index, permutation = canonical_board(board)
     row, image = table[index], HAND_PERMUTATION[permutation]
     for hand in range(NUM_HANDS):
@@ -125,7 +144,7 @@ def gather_board(table: I16, board: U8, out: I32) -> None:
 
 @entry("u1_2, i8_1")
 def _fill_classes(boards: U8, counts: I64) -> None:
-    """Write the canonical board of each class of n cards, in any order, and how many boards are in it."""
+    """Write the canonical board of each class of n cards, in any order, and the number of boards in the class."""
     n = boards.shape[1]
     cards = np.arange(n)
     while True:
@@ -148,7 +167,7 @@ def _fill_classes(boards: U8, counts: I64) -> None:
 
 @lru_cache(maxsize=4)
 def _classes(num_cards: int) -> tuple[U8, I64]:
-    """Canonical boards and their multiplicities."""
+    """Return the canonical boards and their multiplicities."""
     if num_cards not in NUM_BOARDS:
         raise ValueError(f"a board has 0, 3, 4 or 5 cards, not {num_cards}")
     boards = np.zeros((NUM_BOARDS[num_cards], num_cards), dtype=np.uint8)
@@ -164,10 +183,30 @@ def _classes(num_cards: int) -> tuple[U8, I64]:
 
 
 def canonical_boards(num_cards: int) -> U8:
-    """[NUM_BOARDS[n], n] one board per class, in index order, its cards by suit, then rank; read-only."""
+    """Return one board per class, in index order; read-only.
+
+    Args:
+        num_cards: 0, 3, 4 or 5 cards.
+
+    Returns:
+        uint8 [NUM_BOARDS[n], n] boards whose cards are sorted by suit, then rank.
+
+    Raises:
+        ValueError: there are no boards of this size.
+    """
     return _classes(num_cards)[0]
 
 
 def board_multiplicities(num_cards: int) -> I64:
-    """[NUM_BOARDS[n]] concrete boards in each class; they sum to 52 over n."""
+    """Return the number of concrete boards in each class; read-only.
+
+    Args:
+        num_cards: 0, 3, 4 or 5 cards.
+
+    Returns:
+        int64 [NUM_BOARDS[n]] counts; they sum to 52 over n.
+
+    Raises:
+        ValueError: there are no boards of this size.
+    """
     return _classes(num_cards)[1]

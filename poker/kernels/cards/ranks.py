@@ -1,14 +1,14 @@
 """Rank of a poker hand of 5, 6 or 7 cards: 0..7461, higher wins, equal means a tie.
 
-A card contributes an additive 64-bit key. Its low 32 bits are a number drawn for its rank; the numbers are such that
-all 73,775 multisets of 5 to 7 ranks have different sums modulo 2**30, which is checked when the tables are built. Bits
-32 to 47 count suits, four bits each, starting from 3, so that the top bit of a counter says that the suit has five
-cards. Without a flush the sum addresses a table of ranks by row displacement (13 bits choose a row, the row's offset
-plus the other 17 bits is the address). A flush is read from a table over the 13-bit mask of the suit's ranks: with
-seven cards it excludes quads and full houses, so it is never beaten by what the ranks say.
+Each card contributes an additive 64-bit key. Its low 32 bits are a number chosen for its rank. All 73,775 multisets of
+5 to 7 ranks have different sums of these numbers modulo 2**30, which is checked when the tables are built. Bits 32 to
+47 count suits, four bits each, starting from 3, so that the top bit of a counter indicates five cards of the suit.
+Without a flush the sum addresses a table of ranks by row displacement: 13 bits choose a row, and the address is the
+row's offset plus the other 17 bits. A flush is read from a table over the 13-bit mask of the suit's ranks. With seven
+cards a flush excludes quads and full houses, so the other ranks never beat it.
 
-Tables are kept beside the bytecode. Everything below is int64 unless annotated otherwise.
-Kernels of other files call the scalar functions: keep them stable, or clear numba's cache.
+The tables are stored beside the bytecode. All integers below are int64 unless annotated otherwise. Kernels of other
+files call the scalar functions: keep them stable, or clear numba's cache.
 """
 
 import contextlib
@@ -46,31 +46,31 @@ _RANK_KEYS: I64 = np.array(
 CARD_KEYS: I64 = np.array([_RANK_KEYS[card // 4] + (1 << (32 + 4 * (card % 4))) for card in range(52)], dtype=np.int64)
 """[52] the key of each card."""
 HAND_KEYS: I64 = CARD_KEYS[HAND_CARDS].sum(axis=1)
-"""[1326] the keys of each hand's two cards, added."""
+"""[1326] sum of the keys of each hand's two cards."""
 
 
 Tables = tuple[U16, I16, I16]
 _FILE = Path(__file__).parent / "__pycache__" / "rank_tables_1.npz"
 _BITS: I64 = (np.arange(8192)[:, None] >> np.arange(13) & 1).sum(axis=1)
-"""[8192] ranks in a rank mask."""
+"""[8192] number of ranks in a rank mask."""
 
 
 def _highest(masks: I64, number: int) -> I64:
-    """Rank masks without all but their `number` highest bits."""
+    """Return rank masks without all but their `number` highest bits."""
     for _ in range(13):
         masks = np.where(_BITS[masks] > number, masks & (masks - 1), masks)
     return masks
 
 
 def _straights(masks: I64) -> I64:
-    """One bit for the best straight in each rank mask, the lowest for the wheel; 0 without one."""
+    """Return one bit for the best straight in each rank mask, the lowest for the wheel; 0 without one."""
     with_low_ace = masks << 1 | masks >> 12
     runs = with_low_ace & with_low_ace >> 1 & with_low_ace >> 2
     return _highest(runs & runs >> 2, 1)
 
 
 def _strengths(counts: I64) -> I64:
-    """Order-preserving codes of the best five cards of rank counts [n, 13], suits ignored."""
+    """Return order-preserving codes of the best five cards of rank counts [n, 13], suits ignored."""
     mask, pairs, trips, quads = (np.sum((counts >= number) << np.arange(13), axis=1) for number in range(1, 5))
     four, three, two, straight = _highest(quads, 1), _highest(trips, 1), _highest(pairs, 2), _straights(mask)
     none = np.zeros_like(mask)
@@ -89,7 +89,7 @@ def _strengths(counts: I64) -> I64:
 
 
 def _multisets() -> I64:
-    """[73775, 13] counts of every multiset of 5 to 7 ranks."""
+    """Return the counts [73775, 13] of every multiset of 5 to 7 ranks."""
     counts: I64 = np.zeros((1, 0), dtype=np.int64)
     for _ in range(13):
         counts = np.concatenate([np.insert(counts, counts.shape[1], number, axis=1) for number in range(5)])
@@ -99,7 +99,7 @@ def _multisets() -> I64:
 
 
 def _displace(sums: I64, ranks: I64) -> tuple[U16, I16]:
-    """Offsets [rows] and table by which every sum finds its rank: the rows in turn, largest first, where they fit."""
+    """Return row offsets and a table in which every sum finds its rank; rows are placed first-fit, largest first."""
     order = np.argsort(sums & _ROW_MASK, kind="stable")
     starts = np.searchsorted((sums & _ROW_MASK)[order], np.arange(_ROW_MASK + 2))
     offsets, table = np.zeros(_ROW_MASK + 1, dtype=np.uint16), np.full(_TABLE_SIZE, -1, dtype=np.int16)
@@ -121,7 +121,14 @@ def _displace(sums: I64, ranks: I64) -> tuple[U16, I16]:
 
 
 def build_tables() -> Tables:
-    """Offsets and table of ranks by sum of keys, and ranks of flushes by mask, from the rules of poker."""
+    """Build the rank tables from the rules of poker.
+
+    Returns:
+        uint16 [8192] row offsets, int16 [2^17] ranks by sum of keys, and int16 [8192] ranks of flushes by mask.
+
+    Raises:
+        RuntimeError: two sums of rank keys collide.
+    """
     counts, masks = _multisets(), np.arange(8192)
     strengths, straight = _strengths(counts), _straights(masks)
     flushes = np.where(straight > 0, STRAIGHT_FLUSH << 32 | straight, FLUSH << 32 | _highest(masks, 5))
@@ -132,7 +139,7 @@ def build_tables() -> Tables:
 
 
 def _stored_tables() -> Tables:
-    """Built once, in half a second, and kept beside the bytecode; a directory that cannot be written does no harm."""
+    """Return the tables from the file beside the bytecode; if there is none, build and store them in half a second."""
     with contextlib.suppress(OSError, ValueError, KeyError), np.load(_FILE, allow_pickle=False) as stored:
         return stored["offsets"], stored["ranks"], stored["flushes"]
     offsets, ranks, flushes = build_tables()
@@ -145,20 +152,20 @@ def _stored_tables() -> Tables:
 
 
 _OFFSETS, RANKS, FLUSH_RANKS = _stored_tables()
-"""RANKS [2^17]: of hands without a flush, by `place_of_sum`; read-only. FLUSH_RANKS [8192]: rank of a flush by the
-13-bit mask of its suit, -1 unless 5 to 7 bits are set."""
+"""RANKS [2^17]: ranks of hands without a flush, by `place_of_sum`; read-only. FLUSH_RANKS [8192]: rank of a flush by
+the 13-bit mask of its suit, -1 unless 5 to 7 bits are set."""
 RANKS.setflags(write=False)
 _CATEGORY: I8 = (np.searchsorted(CATEGORY_START, np.arange(NUM_CLASSES), side="right") - 1).astype(np.int8)
 
 
 def category(rank: int) -> int:
-    """Category 0 (high card) .. 8 (straight flush) of a rank."""
+    """Return the category of a rank, 0 (high card) .. 8 (straight flush)."""
     return int(_CATEGORY[rank])
 
 
 @kernel
 def place_of_sum(key: int) -> int:
-    """Where in RANKS the rank of a hand without a flush stands."""
+    """Return the place in RANKS of a hand without a flush, given the sum of its keys."""
     return int((_OFFSETS[key & _ROW_MASK] + ((key & _SUM_MASK) >> _ROW_BITS)) & _TABLE_MASK)
 
 
@@ -170,8 +177,14 @@ def _suit_bit(card: int, suit: int) -> int:
 
 @kernel
 def showdown_place(key: int, a: int, b: int, board: U8) -> int:
-    """Where in RANKS the rank of hole cards a, b with a board of three to five cards stands, or -1 - rank for a flush.
-    `key` is the sum of their keys."""
+    """Return the place in RANKS of hole cards a, b with a board, or -1 - rank for a flush.
+
+    Args:
+        key: sum of KEY_START and the keys of all cards.
+        a: first hole card.
+        b: second hole card.
+        board: uint8 [3..5] cards on the board.
+    """
     if key & FLUSH_BITS:
         bits = (key & FLUSH_BITS) >> 35
         suit = int(bits > 1) + int(bits > 16) + int(bits > 256)
@@ -184,7 +197,11 @@ def showdown_place(key: int, a: int, b: int, board: U8) -> int:
 
 @kernel
 def board_key(board: U8) -> int:
-    """KEY_START and the keys of a board's cards, added."""
+    """Return KEY_START plus the keys of a board's cards.
+
+    Args:
+        board: uint8 [3..5] cards on the board.
+    """
     key = KEY_START
     for card in board:
         key += CARD_KEYS[card]
@@ -193,14 +210,31 @@ def board_key(board: U8) -> int:
 
 @kernel
 def rank_hand(key: int, a: int, b: int, board: U8) -> int:
-    """Rank of hole cards a, b with a board of three to five cards, whose `board_key` is `key`."""
+    """Return the rank of hole cards with a board.
+
+    Args:
+        key: `board_key` of the board.
+        a: first hole card.
+        b: second hole card.
+        board: uint8 [3..5] cards on the board.
+    """
     place = showdown_place(key + CARD_KEYS[a] + CARD_KEYS[b], a, b, board)
     return int(RANKS[place]) if place >= 0 else -1 - place
 
 
 @entry("u1_2")
 def rank_hands(cards: U8) -> I32:
-    """[n] ranks of hands of 5, 6 or 7 cards [n, 5..7]."""
+    """Rank hands.
+
+    Args:
+        cards: uint8 [n, 5..7] cards of each hand.
+
+    Returns:
+        int32 [n] ranks.
+
+    Raises:
+        ValueError: hands have fewer than 5 or more than 7 cards.
+    """
     out = np.empty(len(cards), dtype=np.int32)
     if cards.shape[1] == 7:
         _rank_all(cards, 7, out)
@@ -215,7 +249,7 @@ def rank_hands(cards: U8) -> I32:
 
 @inline
 def _rank_all(cards: U8, size: int, out: I32) -> None:
-    """Ranks of hands [n, size]; a constant size unrolls the inner loop, which makes it twice as fast."""
+    """Compute the ranks of hands [n, size]; a constant size unrolls the inner loop, which makes it twice as fast."""
     for i in range(len(cards)):
         key = KEY_START
         for k in range(size):
@@ -228,7 +262,12 @@ def _rank_all(cards: U8, size: int, out: I32) -> None:
 
 @kernel
 def rank_board_into(board: U8, out: I32) -> None:
-    """Ranks of all hands on a board of 3 to 5 cards into `out` [1326]; -1 for hands that share a card with it."""
+    """Rank all hands on a board.
+
+    Args:
+        board: uint8 [3..5] cards on the board.
+        out: int32 [1326] receives the ranks; -1 for hands that share a card with the board.
+    """
     key = board_key(board)
     for hand in range(NUM_HANDS):
         out[hand] = RANKS[place_of_sum(key + HAND_KEYS[hand])]
@@ -242,7 +281,7 @@ def rank_board_into(board: U8, out: I32) -> None:
 
 @kernel
 def _raise_flushes(board: U8, suit: int, out: I32) -> None:
-    """Replace the ranks of hands that make a flush in a suit of which the board has three cards or more."""
+    """Replace the ranks of hands that make a flush in a suit with three or more cards on the board."""
     board_mask, size = 0, 0
     for card in board:
         board_mask |= _suit_bit(card, suit)
@@ -255,7 +294,14 @@ def _raise_flushes(board: U8, suit: int, out: I32) -> None:
 
 @entry("u1_1")
 def rank_board_hands(board: U8) -> I32:
-    """[1326] ranks of all hands on a board of 3 to 5 cards; -1 for hands that share a card with it."""
+    """Rank all hands on a board.
+
+    Args:
+        board: uint8 [3..5] cards on the board.
+
+    Returns:
+        int32 [1326] ranks; -1 for hands that share a card with the board.
+    """
     out = np.empty(NUM_HANDS, dtype=np.int32)
     rank_board_into(board, out)
     return out

@@ -1,4 +1,4 @@
-"""Showdowns on the completions of a board: ranks of known hands, margins against a range, completions that fit all."""
+"""Showdowns on the completions of a board: ranks of known hands, margins against a range, fitted board subsets."""
 
 import numpy as np
 
@@ -9,7 +9,15 @@ from poker.kernels.types import F64, I16, I64, U8
 
 @entry("u1_1, u1_2")
 def runout_ranks(board: U8, hands: U8) -> I16:
-    """[N, P] ranks of hands [P, 2] on the N completions, to five cards, of a board that holds none of their cards."""
+    """Rank known hands on every completion of a board.
+
+    Args:
+        board: uint8 [0..5] cards on the board.
+        hands: uint8 [P, 2] hole cards of each player.
+
+    Returns:
+        int16 [N, P] ranks on the N completions to five cards that use none of these cards.
+    """
     dead = np.zeros(52, dtype=np.bool_)
     for card in board:
         dead[card] = True
@@ -43,11 +51,17 @@ def runout_ranks(board: U8, hands: U8) -> I16:
 
 @entry("i2_2, i2_2, u1_2, f8_1, f8_1")
 def showdown_margins(order: I16, ranks: I16, cards: U8, weights: F64, out: F64) -> None:
-    """out [H]: weight of the opponent's hands [H] that each hand beats less the weight of those that beat it.
+    """Compute the weight of opponent hands that each hand beats, minus the weight of those that beat it.
 
-    Summed over N boards: `order` [N, n] are the hands that each board leaves, weakest first, `ranks` [N, n] theirs,
-    `cards` [H, 2] those of each hand; hands that share a card do not meet. One sweep upward over groups of equal rank,
-    with what was passed in all and by card.
+    The result is summed over N boards. Hands that share a card are not compared. On each board one sweep over groups of
+    equal rank, weakest first, tracks the weight passed so far in total and by card.
+
+    Args:
+        order: int16 [N, n] hands that each board leaves, weakest first.
+        ranks: int16 [N, n] their ranks.
+        cards: uint8 [H, 2] cards of each hand.
+        weights: float64 [H] weights of the opponent's hands.
+        out: float64 [H] receives the result.
     """
     by_card, passed = np.empty(52), np.empty(52)
     out[:] = 0.0
@@ -81,18 +95,18 @@ def showdown_margins(order: I16, ranks: I16, cards: U8, weights: F64, out: F64) 
 
 @entry("i2_2, i2_2, u1_2, f8_2, f8_1, i8_2")
 def fit_boards(order: I16, ranks: I16, cards: U8, ranges: F64, multiplicity: F64, trials: I64) -> I64:
-    """Choose few of N final boards so that sums over them fit the sums over all (`poker.solvers.vector.rivers`).
+    """Choose a few of N final boards so that sums over them fit the sums over all (`poker.solvers.vector.rivers`).
 
     Args:
-        order: [N, H] hands of each board, weakest first; blocked ones before those.
-        ranks: [N, H] strength of every hand, -1 where the board blocks it.
-        cards: [H, 2] cards of every hand.
-        ranges: [2, H] weights of both players' hands.
-        multiplicity: [N] boards that each stands for.
-        trials: [T, n] choices, the best of which is improved.
+        order: int16 [N, H] hands of each board, weakest first; blocked hands come before them.
+        ranks: int16 [N, H] strength of every hand, -1 where the board blocks it.
+        cards: uint8 [H, 2] cards of every hand.
+        ranges: float64 [2, H] weights of both players' hands.
+        multiplicity: float64 [N] number of boards that each represents.
+        trials: int64 [T, n] choices to try; the best one is improved.
 
     Returns:
-        [n] numbers of the chosen boards.
+        int64 [n] numbers of the chosen boards.
     """
     boards, hands = ranks.shape
     gram = np.zeros((boards, boards))
@@ -139,7 +153,7 @@ def _add_products(sums: F64, multiplicity: F64, gram: F64) -> None:
 
 @kernel
 def _improved(gram: F64, multiplicity: F64, trials: I64) -> I64:
-    """The trial of the least error, improved by the best exchange of one board for another until none lowers it."""
+    """Return the trial with the smallest error, improved by the best exchange of one board until none lowers it."""
     size, least = trials.shape[1], np.inf
     chosen = trials[0].copy()
     for trial in trials:

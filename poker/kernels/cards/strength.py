@@ -1,9 +1,9 @@
 """Exact strength of all hands on a board, now and over every completion of the board.
 
-Letters: L live hands of the board (1,176 on a flop, 1,128 on a turn, 1,081 on a river), in the order of their indices;
-N completions of the board to five cards (1,176, 48 or 1). Ranks are int16, BLOCKED where a hand and a completion share
-a card. Opponents are uniform over the hands that share no card with the board or with one's own hand. Everything is
-counted in integers, so results do not depend on order or threads; callers divide.
+L is the number of live hands of the board (1,176 on a flop, 1,128 on a turn, 1,081 on a river), in the order of their
+indices. N is the number of completions of the board to five cards (1,176, 48 or 1). Ranks are int16, and BLOCKED where
+a hand and a completion share a card. Opponents are uniform over the hands that share no card with the board or with
+one's own hand. Everything is counted in integers, so results do not depend on order or threads. Callers divide.
 """
 
 import numpy as np
@@ -24,7 +24,14 @@ _LOW = (1 << _LOW_BITS) - 1
 
 @entry("u1_1")
 def live_hand_list(board: U8) -> I16:
-    """[L] hands that share no card with the board, ascending."""
+    """List the hands that share no card with a board.
+
+    Args:
+        board: uint8 [0..5] cards on the board.
+
+    Returns:
+        int16 [L] hands in ascending order.
+    """
     dead = np.zeros(52, dtype=np.bool_)
     for card in board:
         dead[card] = True
@@ -39,7 +46,14 @@ def live_hand_list(board: U8) -> I16:
 
 @entry("u1_1")
 def completions(board: U8) -> U8:
-    """[N, 5] every completion of a board of 3, 4 or 5 cards."""
+    """List every completion of a board to five cards.
+
+    Args:
+        board: uint8 [3..5] cards on the board.
+
+    Returns:
+        uint8 [N, 5] complete boards.
+    """
     used = np.uint64(0)
     for card in board:
         used |= np.uint64(1) << np.uint64(card)
@@ -61,7 +75,7 @@ def completions(board: U8) -> U8:
 
 @kernel
 def _live_ranks(board: U8, live: I16, full: I32, out: I16) -> None:
-    """Ranks [L] of the live hands on a board with at least as many cards; `full` [1326] is scratch."""
+    """Compute the ranks [L] of the live hands on a board with at least as many cards; `full` [1326] is scratch."""
     rank_board_into(board, full)
     for k in range(len(live)):
         rank = full[live[k]]
@@ -70,7 +84,15 @@ def _live_ranks(board: U8, live: I16, full: I32, out: I16) -> None:
 
 @entry("u1_1, i2_1")
 def completion_ranks(board: U8, live: I16) -> I16:
-    """[N, L] ranks of the live hands on every completion."""
+    """Rank the live hands on every completion of a board.
+
+    Args:
+        board: uint8 [3..5] cards on the board.
+        live: int16 [L] live hands.
+
+    Returns:
+        int16 [N, L] ranks, BLOCKED where a hand and a completion share a card.
+    """
     boards = completions(board)
     full = np.empty(NUM_HANDS, dtype=np.int32)
     out = np.empty((len(boards), len(live)), dtype=np.int16)
@@ -81,7 +103,7 @@ def completion_ranks(board: U8, live: I16) -> I16:
 
 @kernel
 def _sort_by_rank(ranks: I16, first: I16, order: I16) -> int:
-    """Radix sort of the positions of ranks [L] into `order`, BLOCKED ones left out; returns how many there are."""
+    """Radix-sort the positions of ranks [L] into `order` without BLOCKED ones; return how many there are."""
     low = np.zeros(_LOW + 2, dtype=np.int16)
     high = np.zeros(66, dtype=np.int16)
     for rank in ranks:
@@ -108,9 +130,10 @@ def _sort_by_rank(ranks: I16, first: I16, order: I16) -> int:
 
 @kernel
 def _strength(ranks: I16, cards: U8, first: I16, order: I16, out: I16) -> None:
-    """2 * (opponents beaten) + (opponents tied) for each rank [L] with cards [L, 2]; -1 where BLOCKED.
+    """Compute 2 * (opponents beaten) + (opponents tied) for each rank [L] with cards [L, 2]; -1 where BLOCKED.
 
-    One sweep upward over groups of equal rank: hands passed so far, less those that hold one of one's own two cards.
+    One sweep runs upward over groups of equal rank. It counts the hands passed so far, minus the hands that contain one
+    of one's own two cards.
     """
     size = _sort_by_rank(ranks, first, order)
     passed = np.zeros(52, dtype=np.int16)
@@ -144,9 +167,13 @@ def _live_cards(live: I16) -> U8:
 
 @entry("u1_1, i2_1")
 def board_strength_into(board: U8, out: I16) -> None:
-    """2 * (opponents beaten now) + (opponents tied now) of all hands [1326] on 3, 4 or 5 cards; -1 if blocked.
+    """Compute 2 * (opponents beaten now) + (opponents tied now) for all hands on a board.
 
     Divide by 2 * C(50 - cards, 2) for hand strength: 2162, 2070 or 1980.
+
+    Args:
+        board: uint8 [3..5] cards on the board.
+        out: int16 [1326] receives the counts; -1 for hands that share a card with the board.
     """
     live = live_hand_list(board)
     full = np.empty(NUM_HANDS, dtype=np.int32)
@@ -166,7 +193,14 @@ def _strength_rows(first: int, last: int, boards: U8, out: I16) -> None:
 
 
 def boards_strength(boards: U8) -> I16:
-    """[n, 1326] of `board_strength_into` for boards [n, 3..5]; all threads."""
+    """Compute the counts of `board_strength_into` for several boards, on all threads.
+
+    Args:
+        boards: uint8 [n, 3..5] boards.
+
+    Returns:
+        int16 [n, 1326] counts; -1 for hands that share a card with the board.
+    """
     out = np.empty((len(boards), NUM_HANDS), dtype=np.int16)
     over_rows(_strength_rows, len(boards), boards, out)
     return out
@@ -174,7 +208,15 @@ def boards_strength(boards: U8) -> I16:
 
 @entry("i2_2, i2_1")
 def completion_strength(ranks: I16, live: I16) -> I16:
-    """[N, L] river strength (0..1980, -1 blocked) from `completion_ranks`."""
+    """Compute river strength on every completion.
+
+    Args:
+        ranks: int16 [N, L] result of `completion_ranks`.
+        live: int16 [L] live hands.
+
+    Returns:
+        int16 [N, L] strength 0..1980, -1 where BLOCKED.
+    """
     cards = _live_cards(live)
     out = np.empty_like(ranks)
     first, order = np.empty(len(live), dtype=np.int16), np.empty(len(live), dtype=np.int16)
@@ -185,7 +227,14 @@ def completion_strength(ranks: I16, live: I16) -> I16:
 
 @entry("i2_2")
 def strength_moments(strength: I16) -> I64:
-    """[2, L] sums over completions of strength and of its square, blocked ones left out."""
+    """Sum strength and its square over completions, without BLOCKED entries.
+
+    Args:
+        strength: int16 [N, L] result of `completion_strength`.
+
+    Returns:
+        int64 [2, L] sums of strength and of its square.
+    """
     out = np.zeros((2, strength.shape[1]), dtype=np.int64)
     for row in strength:
         for k in range(len(row)):
@@ -197,14 +246,16 @@ def strength_moments(strength: I16) -> I64:
 
 @inline
 def _beats(rank: np.int16) -> np.int16:
-    """Bound below which ranks lose to a hand of this rank: none to a BLOCKED one."""
+    """Return the bound below which ranks lose to this rank; no rank loses to a BLOCKED one."""
     return rank if rank != BLOCKED else np.int16(-1)
 
 
 @inline
 def _count_eight(ranks: I16, r: int, first: int, last: int, begin: int, out: I16) -> None:
-    """Adds the wins of hands first..last on completions r..r + 8 to the rows of `out` from first - begin on: with eight
-    at a time the counts are read and written an eighth as often."""
+    """Add the wins of hands first..last on completions r..r + 8 to the rows of `out` from first - begin on.
+
+    With eight completions at a time the counts are read and written an eighth as often.
+    """
     a, b, c, d = ranks[r], ranks[r + 1], ranks[r + 2], ranks[r + 3]
     e, f, g, h = ranks[r + 4], ranks[r + 5], ranks[r + 6], ranks[r + 7]
     for i in range(first, last):
@@ -219,9 +270,18 @@ def _count_eight(ranks: I16, r: int, first: int, last: int, begin: int, out: I16
 
 @entry("i2_2, i8, i8")
 def count_wins(ranks: I16, first: int, last: int) -> I16:
-    """[last - first, L] completions on which hand i (first <= i < last) ranks above hand j, from ranks [N, L].
+    """Count the completions on which some hands rank above each other hand.
 
-    Pairs that share a card are counted too and mean nothing. The inner loop runs over j with SIMD in 16-bit lanes.
+    Pairs that share a card are counted too, and their counts have no meaning. The inner loop runs over the other hand
+    with SIMD in 16-bit lanes.
+
+    Args:
+        ranks: int16 [N, L] ranks on every completion.
+        first: first hand i to compare.
+        last: end of the hands to compare.
+
+    Returns:
+        int16 [last - first, L] completions on which hand i ranks above hand j.
     """
     N, L = ranks.shape
     out = np.zeros((last - first, L), dtype=np.int16)
@@ -240,11 +300,17 @@ def count_wins(ranks: I16, first: int, last: int) -> I16:
 
 @entry("i2_2, i8")
 def hand_margins(ranks: I16, hand: int) -> I16:
-    """[L] completions on which hand number `hand` ranks above each hand less those on which it ranks below it, from
-    ranks [N, L].
+    """Count the completions on which one hand ranks above each hand, minus those on which it ranks below.
 
-    BLOCKED counts as the highest rank: of two hands that share no card each is blocked alone on as many completions, so
-    these cancel. Pairs that share a card are counted too and mean nothing.
+    BLOCKED counts as the highest rank. Two hands that share no card are each blocked on the same number of completions
+    while the other is not, so these cancel. Pairs that share a card are counted too, and their counts have no meaning.
+
+    Args:
+        ranks: int16 [N, L] ranks on every completion.
+        hand: position of the hand among the live ones.
+
+    Returns:
+        int16 [L] margins.
     """
     out = np.zeros(ranks.shape[1], dtype=np.int16)
     for row in ranks:
@@ -256,9 +322,17 @@ def hand_margins(ranks: I16, hand: int) -> I16:
 
 @entry("i2_2, i2_1, i8")
 def equity_matrix(wins: I16, live: I16, completions: int) -> F32:
-    """[1326, 1326] probability that the row's hand wins plus half of ties, 0 for pairs that cannot be.
+    """Compute all-in equities from counts of wins.
 
-    From `count_wins` [L, L]; a pair of hands leaves the given number of completions possible."""
+    Args:
+        wins: int16 [L, L] result of `count_wins`.
+        live: int16 [L] live hands.
+        completions: number of completions that two given hands allow.
+
+    Returns:
+        float32 [1326, 1326] probability that the row's hand wins plus half the probability of a tie; 0 for impossible
+        pairs.
+    """
     L = len(live)
     cards = _live_cards(live)
     out = np.zeros((NUM_HANDS, NUM_HANDS), dtype=np.float32)
@@ -284,7 +358,14 @@ def _moment_rows(first: int, last: int, boards: U8, out: I64) -> None:
 
 
 def boards_moments(boards: U8) -> I64:
-    """[n, 2, 1326] `strength_moments` of every hand over the completions of boards [n, 3..5]; all threads."""
+    """Compute `strength_moments` of every hand over the completions of several boards, on all threads.
+
+    Args:
+        boards: uint8 [n, 3..5] boards.
+
+    Returns:
+        int64 [n, 2, 1326] sums of river strength and of its square.
+    """
     out = np.zeros((len(boards), 2, NUM_HANDS), dtype=np.int64)
     over_rows(_moment_rows, len(boards), boards, out)
     return out
@@ -306,9 +387,16 @@ def _distribution_rows(first: int, last: int, boards: U8, out: U8) -> None:
 
 
 def boards_distribution(boards: U8, bins: int) -> U8:
-    """[n, L, bins] completions of turn boards [n, 4] (46 for each live hand) with river strength in bins 0..b.
+    """Count the completions of turn boards by river strength, on all threads.
 
-    The bins divide 0..1 equally; strength 1 falls into the last. All threads.
+    The bins divide 0..1 equally, and strength 1 falls into the last bin.
+
+    Args:
+        boards: uint8 [n, 4] turn boards.
+        bins: number of bins.
+
+    Returns:
+        uint8 [n, L, bins] completions with river strength in bins 0..b, out of 46 for each live hand.
     """
     out = np.zeros((len(boards), 1128, bins), dtype=np.uint8)
     over_rows(_distribution_rows, len(boards), boards, out)
@@ -317,7 +405,7 @@ def boards_distribution(boards: U8, bins: int) -> U8:
 
 @entry("i8, i8, u1_2, i2_2")
 def _rank_rows(first: int, last: int, boards: U8, out: I16) -> None:
-    """Ranks [n, 1326] of all hands on boards [n, 3..5]."""
+    """Compute the ranks [n, 1326] of all hands on boards [n, 3..5]."""
     everyone, full = np.arange(NUM_HANDS).astype(np.int16), np.empty(NUM_HANDS, dtype=np.int32)
     for i in range(first, last):
         _live_ranks(boards[i], everyone, full, out[i])
@@ -325,7 +413,7 @@ def _rank_rows(first: int, last: int, boards: U8, out: I16) -> None:
 
 @entry("i8, i8, i2_2, i8, i8_2")
 def _add_win_tiles(first: int, last: int, ranks: I16, weight: int, wins: I64) -> None:
-    """For tiles of `_WIN_TILE` hands."""
+    """Add the weighted wins of tiles of `_WIN_TILE` hands."""
     for start in range(first * _WIN_TILE, last * _WIN_TILE, _WIN_TILE):
         counted = count_wins(ranks, start, start + _WIN_TILE)
         for i in range(_WIN_TILE):
@@ -334,7 +422,13 @@ def _add_win_tiles(first: int, last: int, ranks: I16, weight: int, wins: I64) ->
 
 
 def add_preflop_wins(boards: U8, weight: int, wins: I64) -> None:
-    """Add `weight` to wins [1326, 1326] of i against j for each of the boards [n < 32768, 5] on which i beats j."""
+    """Add a weight for every board on which one hand beats another.
+
+    Args:
+        boards: uint8 [n, 5] complete boards, n < 32768.
+        weight: number to add.
+        wins: int64 [1326, 1326] sums for the row's hand beating the column's; updated.
+    """
     ranks = np.empty((len(boards), NUM_HANDS), dtype=np.int16)
     over_rows(_rank_rows, len(boards), boards, ranks)
     over_rows(_add_win_tiles, NUM_HANDS // _WIN_TILE, ranks, weight, wins)
@@ -342,10 +436,11 @@ def add_preflop_wins(boards: U8, weight: int, wins: I64) -> None:
 
 @kernel
 def _equity_against(board: U8, cluster_of: I8, full_scale: int, out: I16) -> None:
-    """Equity [L, C] of the live hands of a river against each cluster of opponents' hands, times `full_scale`.
+    """Compute the equity [L, C] of the live hands of a river against each cluster of opponents' hands.
 
-    The sweep of `_strength` with a counter for each of eight clusters (C <= 8), a constant that makes vectors of the
-    inner loops. A cluster that the cards leave empty counts as a coin flip.
+    The result is multiplied by `full_scale`. The sweep is that of `_strength`, with a counter for each of eight
+    clusters (C <= 8). This constant lets the compiler vectorise the inner loops. A cluster without compatible hands
+    counts as equity one half.
     """
     live = live_hand_list(board)
     cards = _live_cards(live)
@@ -383,7 +478,7 @@ def _equity_against(board: U8, cluster_of: I8, full_scale: int, out: I16) -> Non
 
 @kernel
 def _count(counts: I32, hand: U8, cluster: int) -> None:
-    """Add a hand to the counts of its cluster: by card (rows 0..51) and in all (row 52)."""
+    """Add a hand to the counts of its cluster: by card (rows 0..51) and in total (row 52)."""
     counts[hand[0], cluster] += 1
     counts[hand[1], cluster] += 1
     counts[52, cluster] += 1
@@ -391,7 +486,7 @@ def _count(counts: I32, hand: U8, cluster: int) -> None:
 
 @kernel
 def _add_others(counts: I32, hand: U8, out: I32, row: int) -> None:
-    """Add to a row of `out` the counted hands without a card of `hand`; one too few if it was itself counted."""
+    """Add to a row of `out` the counted hands without a card of `hand`; one too few if the hand itself was counted."""
     a, b = hand[0], hand[1]
     for c in range(MAX_CLUSTERS):
         out[row, c] += counts[52, c] - counts[a, c] - counts[b, c]
@@ -404,7 +499,17 @@ def _equity_rows(first: int, last: int, boards: U8, cluster_of: I8, full_scale: 
 
 
 def boards_equity_against(boards: U8, cluster_of: I8, num_clusters: int, full_scale: int) -> I16:
-    """[n, L, C] of `_equity_against` for river boards [n, 5]; all threads."""
+    """Compute equities against clusters of opponents' hands on several rivers, on all threads.
+
+    Args:
+        boards: uint8 [n, 5] complete boards.
+        cluster_of: int8 [1326] cluster of each hand.
+        num_clusters: number of clusters C, at most MAX_CLUSTERS.
+        full_scale: value that represents equity 1.
+
+    Returns:
+        int16 [n, L, C] equities times `full_scale`.
+    """
     out = np.empty((len(boards), 1081, num_clusters), dtype=np.int16)
     over_rows(_equity_rows, len(boards), boards, cluster_of, full_scale, out)
     return out

@@ -1,1 +1,1 @@
-"""Kernels of opponent models: weights of hands, frequencies given hands, play-outs."""
+"""Kernels of opponent models: weights of hands, action frequencies given hands, and play-outs."""

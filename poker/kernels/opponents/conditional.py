@@ -1,4 +1,4 @@
-"""How often each hand folds, calls and raises, and how high, from how often a whole range does."""
+"""Action frequencies of each hand, derived from the frequencies of a whole range."""
 
 import math
 
@@ -9,10 +9,10 @@ from poker.kernels.types import F32, F64, I16
 
 _FOLD, _CALL, _RAISE = range(3)
 _FAR = 60.0
-"""Log odds beyond which nobody looks."""
+"""Bound of the log odds."""
 _STEPS = 60
 _CLOSE = 1e-12
-"""How near the frequencies that come out must be."""
+"""Tolerance of the resulting frequencies."""
 
 
 @kernel
@@ -22,8 +22,10 @@ def _logistic(x: float) -> float:
 
 @kernel
 def _shift(mass: F64, odds: F64, sign: float, target: float) -> float:
-    """The log odds to add to `sign` times `odds` [n], so that `mass` [n] takes an action `target` in all, by Newton's
-    method in a bracket."""
+    """Return the log odds to add to `sign` * `odds` [n], so that `mass` [n] takes an action with frequency `target`.
+
+    The solution uses Newton's method within a bracket.
+    """
     if target <= 0:
         return -np.inf
     low, high, middle = -_FAR, _FAR, 0.0
@@ -48,7 +50,7 @@ def _shift(mass: F64, odds: F64, sign: float, target: float) -> float:
 
 @kernel
 def _spread(bins: I16, weights: F64, mass: F64) -> None:
-    """`mass` [n] of one board; without weights all hands are alike."""
+    """Compute the `mass` [n] of each bin on one board; without weights all hands count equally."""
     mass[:] = 0.0
     for hand in range(len(bins)):
         if bins[hand] >= 0:
@@ -62,12 +64,18 @@ def _spread(bins: I16, weights: F64, mass: F64) -> None:
 
 @entry("i2_2, f8_2, f8_3, f8_2, f8, f8")
 def conditional(bins: I16, weights: F64, odds: F64, habits: F64, bluffs: float, blind: float) -> F32:
-    """[B, H, 3] fold, call and raise of each hand in one of n bins [B, H] (-1: dead, all 0), so that on each board the
-    mean over `weights` [B, H] is that of `habits` [B, 3].
+    """Compute fold, call and raise probabilities of each hand, whose mean over a range equals given frequencies.
 
-    `odds` [B, 2, n] are the log odds of each bin to fold if not to raise, and to raise, up to a constant each; a share
-    `bluffs` of the raises is made with the other hands by the opposite odds; a share `blind` acts without a look at the
-    hand. Without weights all hands of a board are alike.
+    Args:
+        bins: int16 [B, H] bin of each hand, out of n; -1 for impossible hands, whose result is 0.
+        weights: float64 [B, H] range on each board; without weight all hands of a board count equally.
+        odds: float64 [B, 2, n] log odds of each bin to fold if not to raise, and to raise, up to a constant each.
+        habits: float64 [B, 3] frequencies of fold, call and raise over the range.
+        bluffs: share of the raises made with the other hands, by the opposite odds.
+        blind: share of decisions made without looking at the hand.
+
+    Returns:
+        float32 [B, H, 3] probabilities.
     """
     number = odds.shape[2]
     out = np.zeros((*bins.shape, 3), np.float32)
@@ -102,9 +110,16 @@ def conditional(bins: I16, weights: F64, odds: F64, habits: F64, bluffs: float, 
 
 @entry("i2_2, f8_2, f8_2, f8_2")
 def graded(bins: I16, weights: F64, odds: F64, shares: F64) -> F32:
-    """[B, H, S] with what chance each hand takes each of S actions in their order, so that on each board the mean over
-    `weights` [B, H] is that of `shares` [B, S]: the log odds of those from any action on are `odds` [B, n] by bin, up
-    to a constant (proportional odds). Dead hands and weights as of `conditional`.
+    """Compute the probability of each of several ordered actions for each hand, by proportional odds.
+
+    Args:
+        bins: int16 [B, H] bin of each hand, out of n; -1 for impossible hands, whose result is 0.
+        weights: float64 [B, H] range on each board; without weight all hands of a board count equally.
+        odds: float64 [B, n] log odds by bin of taking a given action or a later one, up to a constant.
+        shares: float64 [B, S] frequency of each action over the range.
+
+    Returns:
+        float32 [B, H, S] probabilities whose mean over the range is `shares`.
     """
     number = odds.shape[1]
     out = np.zeros((*bins.shape, shares.shape[1]), np.float32)

@@ -1,10 +1,11 @@
-"""History before a decision, as inputs: in the hand, and in the player's past. One row at a time for all users.
+"""Inputs about the history before a decision: in the hand, and in the player's past.
 
-Rows are those of `poker.opponents.inputs.rows`. A job walks over all of them with `hand_rows` and `player_rows`; who
-plays calls `hand_inputs`, `player_inputs` and `observe` for one decision: the same code, the same bits.
+Rows are defined in `poker.opponents.inputs.rows`. A job computes all of them with `hand_rows` and `player_rows`. An
+agent calls `hand_inputs`, `player_inputs` and `observe` for one decision. Both use the same code and give the same
+bits.
 
-Symbols: n rows, S streets, X contexts (street * 3 + bets to call), C cells (situations in which deviations from a base
-prediction are remembered), K cells that a row falls into, one of each way of cutting.
+n is the number of rows, S of streets, X of contexts (street * 3 + bets to call), C of cells (situations in which
+deviations from a base prediction are recorded), and K of cells that a row falls into, one for each partition.
 """
 
 from typing import NamedTuple
@@ -26,13 +27,21 @@ LAST_SIZE, OWN_SIZE = 50, 51
 HAND_INPUTS = 52
 
 DEVIATION_INPUTS = 4
-"""For each of the K ways of cutting: mean deviation of the three classes, and how much is known."""
+"""Inputs for each of the K partitions: mean deviation of the three classes, and the weight of the evidence."""
 SHRINKAGE = 5.0
 DEVIATION_SHRINKAGE = 10.0
 
 
 class Actions(NamedTuple):
-    """Columns [n] of `poker.opponents.inputs.rows`; in no-limit actions above 2 are larger raises."""
+    """Columns of `poker.opponents.inputs.rows`; in no-limit data actions above 2 are larger raises.
+
+    Attributes:
+        player: int32 [n] player.
+        seat: uint8 [n] seat.
+        street: uint8 [n] street.
+        action: uint8 [n] class of the action.
+        bets: uint8 [n] bets to call.
+    """
 
     player: I32
     seat: U8
@@ -42,8 +51,13 @@ class Actions(NamedTuple):
 
 
 class PlayerHistory(NamedTuple):
-    """Record of a player: actions by context [X, 3]; in every cell the sum of (what was done - what was
-    predicted) [C, 3] and of ones [C], in which the past fades."""
+    """The record of a player, in which older observations decay.
+
+    Attributes:
+        counts: float64 [X, 3] actions by context.
+        deviation: float64 [C, 3] sum over decisions in each cell of (observed action - prediction).
+        weight: float64 [C] sum of ones in each cell.
+    """
 
     counts: F64
     deviation: F64
@@ -55,7 +69,15 @@ _ACTIONS, _MEMORY = "Actions(i4_1, u1_1, u1_1, u1_1, u1_1)", "PlayerHistory(f8_2
 
 @entry(f"i8, i8, {_ACTIONS}, u1_1, f4_1")
 def hand_inputs(first: int, row: int, actions: Actions, board: U8, out: F32) -> None:
-    """Fill `out` [HAND_INPUTS], which is 0, for decision `row` of a hand, which began with row `first`; `board` [5]."""
+    """Compute the inputs about the hand so far for one decision.
+
+    Args:
+        first: first row of the hand.
+        row: row of the decision.
+        actions: all rows [n].
+        board: uint8 [5] cards on the board.
+        out: float32 [HAND_INPUTS] zeros, which receive the inputs.
+    """
     player, seat, street, action, bets = actions
     now = street[row]
     last_bet = -1
@@ -128,7 +150,16 @@ def _board_inputs(board: U8, out: F32) -> None:
 
 @entry(f"i4_1, {_ACTIONS}, u1_2")
 def hand_rows(hand: I32, actions: Actions, board: U8) -> F32:
-    """[n, HAND_INPUTS] of every row."""
+    """Compute the inputs about the hand so far for every row.
+
+    Args:
+        hand: int32 [n] hand of each row.
+        actions: all rows [n].
+        board: uint8 [n, 5] cards on the board.
+
+    Returns:
+        float32 [n, HAND_INPUTS].
+    """
     out = np.zeros((len(hand), HAND_INPUTS), dtype=np.float32)
     first = 0
     for row in range(len(hand)):
@@ -140,9 +171,13 @@ def hand_rows(hand: I32, actions: Actions, board: U8) -> F32:
 
 @entry(f"{_MEMORY}, f8_2, i8_1, f4_1")
 def player_inputs(memory: PlayerHistory, prior: F64, cells: I64, out: F32) -> None:
-    """Fill `out` [X * 3 + K * DEVIATION_INPUTS] for one player and a decision in `cells` [K].
+    """Compute the inputs about a player's past for one decision.
 
-    The player's frequencies are shrunk to `prior` [X, 3].
+    Args:
+        memory: the record of the player.
+        prior: float64 [X, 3] frequencies towards which the player's are shrunk.
+        cells: int64 [K] cells of the decision.
+        out: float32 [X * 3 + K * DEVIATION_INPUTS] receives the inputs.
     """
     counts, deviation, weight = memory
     at = 0
@@ -162,9 +197,16 @@ def player_inputs(memory: PlayerHistory, prior: F64, cells: I64, out: F32) -> No
 def observe(
     memory: PlayerHistory, context: int, cells: I64, predicted: F32, action: int, decay: float, decays: F64
 ) -> None:
-    """Remember that the player did `action` where `predicted` [3] was expected.
+    """Record that a player took an action.
 
-    Older memories fade by `decay` in the counts, by `decays` [K] in the cells.
+    Args:
+        memory: the record of the player; updated.
+        context: context of the decision.
+        cells: int64 [K] cells of the decision.
+        predicted: float32 [3] predicted probabilities.
+        action: class of the action.
+        decay: factor by which older counts decay.
+        decays: float64 [K] factors by which older entries of the cells decay.
     """
     counts, deviation, weight = memory
     for k in range(CLASSES):
@@ -188,7 +230,22 @@ def player_rows(
     decay: float,
     decays: F64,
 ) -> F32:
-    """[n, X * 3 + K * DEVIATION_INPUTS] of every row, each from the rows before it; `cells` [n, K]."""
+    """Compute the inputs about the player's past for every row, from the rows before it.
+
+    Args:
+        player: int32 [n] player of each row.
+        action: uint8 [n] class of each action.
+        context: int64 [n] context of each row.
+        cells: int64 [n, K] cells of each row.
+        num_cells: number of cells C.
+        predicted: float32 [n, 3] predicted probabilities.
+        prior: float64 [X, 3] frequencies towards which the player's are shrunk.
+        decay: factor by which older counts decay.
+        decays: float64 [K] factors by which older entries of the cells decay.
+
+    Returns:
+        float32 [n, X * 3 + K * DEVIATION_INPUTS].
+    """
     players = player.max() + 1
     counts = np.zeros((players, CONTEXTS, CLASSES))
     deviation = np.zeros((players, num_cells, CLASSES))

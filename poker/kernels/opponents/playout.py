@@ -1,15 +1,15 @@
-"""Play-outs of limit hold'em for selective sampling [POKI] section 5.6, in games with stacks that cover every raise.
+"""Play-outs of limit hold'em for selective sampling ([POKI] section 5.6), in games whose stacks cover every raise.
 
-Letters: P players, L live hands of a board in ascending order, N completions of the board to five cards, M particles of
-a player, B bins of strength. Hands are positions among the live ones; chips are integers.
+P is the number of players, L of live hands of a board in ascending order, N of completions of the board to five cards,
+M of particles of a player and B of bins of strength. Hands are positions among the live ones, and chips are integers.
 
-A trial draws a hand for every opponent still in and a completion of the board, and plays the rest of the hand twice:
+A trial draws a hand for every remaining opponent and a completion of the board. It plays the rest of the hand twice:
 after one's own call and after one's own raise. Both lines use the same cards, and the same random number for the k-th
 action of a player on a street.
 
-Opponents act by `responses`, which knows their cards. One's own later actions are those of a formula player, who does
-not: each opponent's possible hands are followed as M weighted particles, multiplied after each action by its
-likelihood, and the chance to beat them all is what `style_triple` decides by.
+Opponents act by `responses`, given their cards. One's own later actions follow a formula player, who does not know
+them. Each opponent's possible hands are M weighted particles, whose weights are multiplied by the likelihood of each
+action. The probability of beating all of them is the input to `style_triple`.
 """
 
 import math
@@ -23,13 +23,20 @@ from poker.kernels.rng import next_below, next_float
 from poker.kernels.types import F32, F64, I16, I64, U8, U64, Bools
 
 STREET, TO_ACT, NUM_RAISES, HIGHEST, IN = range(5)
-"""Fields of `LimitHand.public`: `IN` counts players who have not folded."""
+"""Fields of `LimitHand.public`; `IN` counts players who have not folded."""
 CALLS, RAISES, CALLS_2, RAISES_2, GAIN_2, TRIALS = range(6)
 """Sums over trials: values of the two lines, their squares, the square of their difference, and their number."""
 
 
 class LimitHand(NamedTuple):
-    """A hand being played: the public state [5], and of each player [P] chips, who is out and who is still to act."""
+    """A hand being played.
+
+    Attributes:
+        public: int64 [5] public state.
+        committed: int64 [P] chips of each player.
+        folded: bool [P] who has folded.
+        waiting: bool [P] who still has to act.
+    """
 
     public: I64
     committed: I64
@@ -38,7 +45,13 @@ class LimitHand(NamedTuple):
 
 
 class Limits(NamedTuple):
-    """Rules of each street [4]: what a raise adds, how many there may be, and who acts first."""
+    """The betting rules of each street.
+
+    Attributes:
+        raise_sizes: int64 [4] chips that a raise adds.
+        max_raises: int64 [4] largest number of raises.
+        first_player: int64 [4] player who acts first.
+    """
 
     raise_sizes: I64
     max_raises: I64
@@ -46,8 +59,13 @@ class Limits(NamedTuple):
 
 
 class Style(NamedTuple):
-    """Each from 0 to 1: which hands are entered and stayed with, how often what is played is raised, and how often
-    hands that are worth nothing are bet."""
+    """The playing style of a formula player; each value is from 0 to 1.
+
+    Attributes:
+        tightness: how strong hands must be to enter and to continue.
+        aggressiveness: how often a played hand is raised.
+        bluffing: how often a worthless hand is bet.
+    """
 
     tightness: float
     aggressiveness: float
@@ -55,8 +73,16 @@ class Style(NamedTuple):
 
 
 class LiveHands(NamedTuple):
-    """The live hands of a board: cards as bits [L], and shares of weaker hands `now` [L], `turn` [52, L] by turn card
-    and `river` [N, L] by completion. `ranks` [N, L] decide the showdown, `boards` [N, 5] are the completions."""
+    """The live hands of a board and their strength.
+
+    Attributes:
+        masks: uint64 [L] cards as bits.
+        now: float32 [L] share of weaker hands now.
+        turn: float32 [52, L] share of weaker hands by turn card.
+        river: float32 [N, L] share of weaker hands by completion.
+        ranks: int16 [N, L] showdown ranks.
+        boards: uint8 [N, 5] the completions.
+    """
 
     masks: U64
     now: F32
@@ -67,8 +93,15 @@ class LiveHands(NamedTuple):
 
 
 class Trial(NamedTuple):
-    """Draws of a trial: random numbers [4, P, actions]; of the players' hands strength [4, P] on each street and
-    ranks [P] at the showdown; of their particles strengths (ranks on the river) and bins of strength [4, P, M]."""
+    """The random draws of a trial.
+
+    Attributes:
+        uniforms: float64 [4, P, actions] random numbers.
+        strength: float32 [4, P] strength of the players' hands on each street.
+        ranks: int16 [P] their ranks at the showdown.
+        theirs: float32 [4, P, M] strength of the particles (ranks on the river).
+        bins: uint8 [4, P, M] bin of strength of the particles.
+    """
 
     uniforms: F64
     strength: F32
@@ -87,17 +120,18 @@ _RIVER = 3
 _WIDTH = 0.06
 """Half-width of the soft thresholds of `style_triple`."""
 _SPREAD = 0.16
-"""A hand with a share q more weaker hands before the river ends ahead with probability 1 / (1 + exp(-q / _SPREAD)):
-least squares over pairs of hands on six turn boards, error 0.16."""
+"""Before the river, a hand whose share of weaker hands is larger by q ends ahead with probability
+1 / (1 + exp(-q / _SPREAD)). Fitted by least squares over pairs of hands on six turn boards; the error is 0.16."""
 
 _USUAL_PRICE = 10.0
-"""Chips in the pot for each to call, usually. The odds to fold are inversely proportional to them: on 74,800 decisions
-of people facing a bet after the flop the logit of folding falls by 0.7 to 1.6 with their logarithm, by context."""
+"""Usual ratio of chips in the pot to chips to call. The odds of folding are inversely proportional to this ratio. On
+74,800 decisions of people facing a bet after the flop, the logit of folding falls by 0.7 to 1.6 per unit of its
+logarithm, depending on the context."""
 
 
 @kernel
 def _ramp(x: float, width: float) -> float:
-    """0 below -width, 1 above width, linear between."""
+    """Return 0 below -width, 1 above width, and a linear transition between."""
     return min(1.0, max(0.0, 0.5 + x / (2 * width)))
 
 
@@ -108,9 +142,20 @@ _STYLE = "Style(f8, f8, f8)"
 def style_triple(
     ehs: float, win: float, ppot: float, pot: int, to_call: int, size: int, streets_left: int, others: int, style: Style
 ) -> tuple[float, float, float]:
-    """Fold, call, raise of a formula player after the flop: [POKI] section 5.5, with soft thresholds moved by style.
+    """Return fold, call and raise probabilities of a formula player after the flop.
 
-    `win` is the chance to be ahead of the `others` at the end, `size` a bet, `streets_left` come after this one.
+    This is [POKI] section 5.5, with soft thresholds that depend on the style.
+
+    Args:
+        ehs: effective hand strength.
+        win: probability of being ahead of the others at the end.
+        ppot: positive potential.
+        pot: chips in the pot.
+        to_call: chips to call.
+        size: chips of a bet.
+        streets_left: streets after this one.
+        others: number of opponents left.
+        style: the playing style.
     """
     tightness, aggressiveness, bluffing = style
     eager = 0.4 * (aggressiveness - 0.5)
@@ -140,9 +185,15 @@ def _next_player(start: int, waiting: Bools) -> int:
 
 @njit(**KERNEL)
 def apply_class(action: int, hand: LimitHand, limits: Limits) -> None:
-    """The player to act folds, calls or raises (a raise over the cap is a call); TO_ACT is -1 when the hand is over.
+    """Let the player to act fold, call or raise; a raise over the cap counts as a call.
 
-    The rules are those of `poker.game.betting.Betting` for a limit game in which nobody is all-in.
+    TO_ACT is -1 when the hand is over. The rules are as in `poker.game.betting.Betting` for a limit game in which
+    nobody is all-in.
+
+    Args:
+        action: class of the action.
+        hand: the hand [P]; updated.
+        limits: the betting rules [4].
     """
     public, committed, folded, waiting = hand
     player, street = public[TO_ACT], public[STREET]
@@ -172,7 +223,7 @@ def apply_class(action: int, hand: LimitHand, limits: Limits) -> None:
 
 @kernel
 def _fold_share(three: F32, dearness: float) -> float:
-    """Probability to fold of a hand with this response [3], where calling is `dearness` times as dear as usual."""
+    """Return the fold probability of a hand with this response [3] if a call costs `dearness` times the usual price."""
     fold = three[_FOLD] * dearness
     rest = three[_FOLD] + three[_CALL]
     return fold * rest / (three[_CALL] + fold) if rest > 0 else 0.0
@@ -191,9 +242,10 @@ def _follow(player: int, probs: F32, dearness: float, action: int, bins: U8, par
 
 @kernel
 def _win_chance(hero: int, folded: Bools, mine: float, theirs: F32, final: bool, particles: F32) -> float:
-    """Chance of `hero`, whose hand has strength `mine`, to beat everybody else's particles of strength `theirs` [P, M].
+    """Return the probability that `hero` beats the particles of all other players.
 
-    At the end strengths are ranks; before, shares of weaker hands.
+    The hero's hand has strength `mine`, the particles `theirs` [P, M]. Strengths are ranks on the river and shares of
+    weaker hands before it.
     """
     win = 1.0
     for player in range(len(folded)):
@@ -220,9 +272,9 @@ def _line_value(
     responses: F32,
     style: Style,
 ) -> float:
-    """Chips that `hero`, to act, wins from here on with `action` when the models play the rest.
+    """Return the chips that `hero` wins from here on with `action` when the models play the rest.
 
-    Changes the hand and the weights `particles` [P, M].
+    The hand and the weights `particles` [P, M] are changed.
     """
     public, committed, folded, _ = hand
     uniforms, strength, ranks, theirs, bins = trial
@@ -265,7 +317,7 @@ def _line_value(
 
 @kernel
 def _draw_hand(cumulative: F32, masks: U64, used: np.uint64, rng: U64) -> np.int64:
-    """Position of a hand drawn from cumulative weights [L] without the cards `used`; -1 if none was found."""
+    """Return the position of a hand drawn from cumulative weights [L] without the cards `used`; -1 if none is found."""
     L = len(cumulative)
     for attempt in range(_HAND_TRIES):
         if attempt < _HAND_TRIES // 2 and cumulative[L - 1] > 0:
@@ -280,9 +332,9 @@ def _draw_hand(cumulative: F32, masks: U64, used: np.uint64, rng: U64) -> np.int
 
 @kernel
 def _draw_deal(hero: int, folded: Bools, cumulative: F32, masks: U64, ranks: I16, rng: U64, hands: I64) -> np.int64:
-    """Draw a hand into `hands` [P] for everybody else still in, and a completion; its row of `ranks`, or -1 to skip.
+    """Draw hands into `hands` [P] for all other remaining players, and a completion; return its row of `ranks` or -1.
 
-    The order in which players draw starts anywhere, so that card removal favours nobody.
+    Players draw in an order that starts at random, so that card removal favours nobody.
     """
     P = len(folded)
     used = masks[hands[hero]]
@@ -327,10 +379,21 @@ def sample_lines(
     rng: U64,
     sums: F64,
 ) -> None:
-    """Add `trials` trials to `sums` [6] for `hero`, to act with the live hand `held`.
+    """Play several trials and add their results to `sums`.
 
-    `cumulative` [P, L] are running sums of the weight tables, `responses` [P, 12, B, 3] what each player does with
-    hands of each strength by context.
+    Args:
+        trials: number of trials.
+        hero: the player to act.
+        held: position of the hero's hand among the live ones.
+        hand: the hand [P].
+        limits: the betting rules [4].
+        live: the live hands [L] of the board.
+        cumulative: float32 [P, L] running sums of the weight tables.
+        responses: float32 [P, 12, B, 3] action probabilities of each player by context and bin of strength.
+        style: the hero's playing style.
+        M: number of particles per player.
+        rng: uint64 [4] random state; advanced.
+        sums: float64 [6] sums over trials; updated.
     """
     public, committed, folded, waiting = hand
     masks, now, turn, river, ranks, boards = live

@@ -1,4 +1,4 @@
-"""Sampled deals for preflop income rates: who enters the pot stays to the showdown, nobody bets."""
+"""Sampled deals for preflop income rates: every player who enters stays to the showdown, and nobody bets."""
 
 import numpy as np
 
@@ -13,7 +13,7 @@ INCOME, SQUARES, COUNT = range(3)
 
 @kernel
 def _net(player: int, ranks: I32, enters: Bools, forfeit: float) -> float:
-    """Net bets of `player`, who enters whatever `enters` says of them."""
+    """Return the net bets of `player`, who enters regardless of `enters`."""
     pot, winners = 1.0, 1
     for other in range(len(ranks)):
         if other == player:
@@ -30,10 +30,18 @@ def _net(player: int, ranks: I32, enters: Bools, forfeit: float) -> float:
 
 @entry("i8, i8, f8_1, u1_1, f8, u8_1, f8_2")
 def add_rollouts(players: int, deals: int, play: F64, hand_class: U8, forfeit: float, rng: U64, sums: F64) -> None:
-    """Deal `deals` hands to `players` and add to sums [3, 169] income, its square and the number of each class.
+    """Deal hands and add up the income of each class of starting hands.
 
-    A player invests one bet on entering; the others enter with probability `play` [169] of their class
-    (`hand_class` [1326]), or forfeit `forfeit` bets. Each player in turn is the one who enters with the hand dealt.
+    A player invests one bet on entering. Each player in turn is the one who enters with the dealt hand.
+
+    Args:
+        players: number of players.
+        deals: number of deals.
+        play: float64 [169] probability that another player enters with each class.
+        hand_class: uint8 [1326] class of each hand.
+        forfeit: bets that a player who does not enter loses.
+        rng: uint64 [4] random state; advanced.
+        sums: float64 [3, 169] sums of income, its square and the number of hands; updated.
     """
     deck = np.arange(52).astype(np.uint8)
     classes = np.empty(players, dtype=np.int64)

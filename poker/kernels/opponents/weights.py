@@ -1,8 +1,8 @@
-"""Hand strength against weighted opponents, and re-weighting of their hands after an action.
+"""Hand strength against weighted opponents, and reweighting of their hands after an action.
 
-Letters: n opponents, L live hands of a board in ascending order, N completions of the board to five cards.
-Weights are relative frequencies of hands; hands that share a card with one's own never count. `wins[i, j]` and
-`losses[i, j]` are completions of the board on which hand i ends above or below hand j, of `total` completions that two
+n is the number of opponents, L of live hands of a board in ascending order and N of completions of the board to five
+cards. Weights are relative frequencies of hands. Hands that share a card with one's own never count. `wins[i, j]` and
+`losses[i, j]` are the completions on which hand i ends above or below hand j, out of the `total` completions that two
 hands allow.
 """
 
@@ -20,8 +20,10 @@ _FOLD, _CALL, _RAISE = range(3)
 
 @njit(**INTERNAL, fastmath=True)
 def _transitions(rank: int, ranks: I16, wins: I16, losses: I16, weights: F32, out: F64) -> None:
-    """Sums over opponents' hands [L] into out [5]: the weight one is ahead of, tied with and behind; the weighted
-    completions wins - losses where behind plus wins where tied; losses - wins where ahead plus losses where tied.
+    """Sum over opponents' hands [L] into out [5].
+
+    The entries are the weight one is ahead of, tied with and behind. Then come the weighted completions wins - losses
+    where behind plus wins where tied, and losses - wins where ahead plus losses where tied.
     """
     ahead = tied = behind = np.float32(0)
     up = down = np.float32(0)
@@ -40,7 +42,7 @@ def _transitions(rank: int, ranks: I16, wins: I16, losses: I16, weights: F32, ou
 
 @kernel
 def _measures(sums: F64, total: float, out: F64) -> None:
-    """HS, PPot and NPot [3] from the sums of `_transitions`. [POKI] section 5.3: a tie counts one half.
+    """Compute HS, PPot and NPot [3] from the sums of `_transitions`; [POKI] section 5.3, a tie counts one half.
 
     Behind now: wins + ties / 2 = (total + wins - losses) / 2. Tied now: wins / 2.
     """
@@ -54,7 +56,7 @@ def _measures(sums: F64, total: float, out: F64) -> None:
 
 @kernel
 def _blocked(hand: int, position: I16, out: I16) -> int:
-    """Places of the live hands that share a card with `hand`, first ones of `out`; returns how many."""
+    """Write the places of the live hands that share a card with `hand` to the start of `out`; return how many."""
     count = 0
     for k in range(2):
         for other in HANDS_WITH_CARD[HAND_CARDS[hand, k]]:
@@ -66,9 +68,19 @@ def _blocked(hand: int, position: I16, out: I16) -> int:
 
 @entry("i2_1, i2_1, i2_1, i2_2, i2_2, f8, f4_2")
 def measures(hands: I16, position: I16, ranks: I16, wins: I16, losses: I16, total: float, weights: F32) -> F64:
-    """[3, n, h] HS, PPot and NPot of h live hands against n opponents with weights [n, L].
+    """Compute HS, PPot and NPot of several hands against each opponent ([POKI] section 5.3).
 
-    `position` [1326] is the place of each hand among the live ones, -1 if dead; `wins` and `losses` are [h, L].
+    Args:
+        hands: int16 [h] live hands.
+        position: int16 [1326] place of each hand among the live ones, -1 if dead.
+        ranks: int16 [L] ranks of the live hands now.
+        wins: int16 [h, L] completions on which each hand ends above each live hand.
+        losses: int16 [h, L] completions on which it ends below.
+        total: number of completions that two hands allow.
+        weights: float32 [n, L] weights of the opponents' hands.
+
+    Returns:
+        float64 [3, n, h] HS, PPot and NPot.
     """
     out = np.empty((3, len(weights), len(hands)), dtype=np.float64)
     sums, three = np.empty(5, dtype=np.float64), np.empty(3, dtype=np.float64)
@@ -89,7 +101,7 @@ def measures(hands: I16, position: I16, ranks: I16, wins: I16, losses: I16, tota
 
 @kernel
 def _ramp(x: float, width: float) -> float:
-    """0 below -width, 1 above width, linear between; a step where the width is 0."""
+    """Return 0 below -width, 1 above width, and a linear transition between; a step where the width is 0."""
     if width <= 0:
         return 1.0 if x > 0 else 0.0
     return min(1.0, max(0.0, 0.5 + x / (2 * width)))
@@ -97,11 +109,19 @@ def _ramp(x: float, width: float) -> float:
 
 @entry("f4_1, f8_1, i8, f8")
 def action_likelihood(quantile: F32, probs: F64, action: int, width: float) -> F32:
-    """[1326] probability of the observed action given each hand, for a player who looks at the cards held.
+    """Compute the probability of an observed action with each hand, for a player who looks at the cards.
 
-    A player whose habits are `probs` raises with the strongest of all hands and folds the weakest, with linear
-    transitions of half-width `width` that shrink towards the ends, so that the mean over all hands is `probs`.
-    `quantile` [1326] is the share of weaker hands, negative for hands that are impossible.
+    A player with action frequencies `probs` raises with the strongest hands and folds the weakest. Transitions are
+    linear with half-width `width` and shrink towards the ends, so that the mean over all hands is `probs`.
+
+    Args:
+        quantile: float32 [1326] share of weaker hands, negative for impossible hands.
+        probs: float64 [3] frequencies of fold, call and raise.
+        action: class of the observed action.
+        width: half-width of the transitions.
+
+    Returns:
+        float32 [1326] probabilities; 0 for impossible hands.
     """
     out = np.zeros(len(quantile), dtype=np.float32)
     fold, bet = probs[_FOLD], probs[_RAISE]
@@ -122,9 +142,13 @@ def action_likelihood(quantile: F32, probs: F64, action: int, width: float) -> F
 
 @entry("f4_1, f4_1, f8, f8")
 def reweight(weights: F32, informed: F32, noise: float, blind: float) -> None:
-    """Multiply weights [1326] by (1 - noise) * informed + blind, then scale them so that the largest is 1.
+    """Multiply weights by (1 - noise) * informed + blind, then scale the largest to 1.
 
-    `blind` is the probability to have acted so without looking at the cards.
+    Args:
+        weights: float32 [1326] weights of hands; updated.
+        informed: float32 [1326] likelihood for a player who looks at the cards.
+        noise: probability of ignoring the cards.
+        blind: probability of having acted so without looking at the cards.
     """
     largest = np.float32(0)
     for hand in range(len(weights)):

@@ -1,1 +1,1 @@
-"""Sampled traversals and episodes of a betting tree, and the deals they are played on."""
+"""Sampled traversals and episodes of a betting tree, and the deals that they use."""

@@ -1,9 +1,10 @@
-"""Reach of the ends of a betting subtree, hand by hand, under a quantised strategy and its biased forms.
+"""Reach of the ends of a betting subtree for each hand, under a quantised strategy and its biased forms.
 
 For one player, one form k and one hand, the reach of an end z is the product of the player's own probabilities on the
-way from the subtree's root to z; everybody else's actions and chance count 1.
+way from the subtree's root to z. Probabilities of other players and of chance count as 1.
 
-Symbols: Q nodes of the subtree (root first, parents before children), Z ends, m hands, S streets, K forms, A actions.
+Q is the number of nodes of the subtree (root first, parents before children), Z of ends, m of hands, S of streets, K of
+forms and A of actions.
 """
 
 import numpy as np
@@ -13,7 +14,7 @@ from poker.kernels.registry import entry
 from poker.kernels.types import F32, I8, I32, I64
 
 BLOCK = 128
-"""Hands that walk the subtree together, so that a node's probabilities are fetched once for all of them."""
+"""Number of hands processed together, so that a node's probabilities are fetched once for all of them."""
 
 
 _NODES = "i1_1, i1_1, i4_1, i4_1, i8_1, i8_1, i4_1, i1_1"
@@ -36,12 +37,26 @@ def end_reaches(
     reach: F32,
     out: F32,
 ) -> None:
-    """Fill out [K, Z, m]. Per node of the subtree: player, street, first child, arity (0 at an end), row and stride in
-    `strategy`, row `end` in out, class (0 fold, 1 call, 2 raise) of the action that leads to it.
+    """Compute the reach of every end.
 
-    buckets [S, m], any value for a street that the subtree does not contain; a hand with bucket -1 gets no reach.
-    bias [3, K]: factor by class of action. Probabilities are normalised here, so `strategy` may have any scale. reach
-    [Q, K, BLOCK] is scratch.
+    Probabilities are normalised here, so `strategy` may have any scale.
+
+    Args:
+        player: int8 [Q] player to act.
+        street: int8 [Q] street.
+        first: int32 [Q] first child.
+        arity: int32 [Q] number of children, 0 for ends.
+        row: int64 [Q] first row of the node in the strategy.
+        stride: int64 [Q] distance between the rows of consecutive buckets.
+        end: int32 [Q] row of an end in `out`.
+        action_class: int8 [Q] class of the action into the node: 0 fold, 1 call, 2 raise.
+        strategy: uint8 or uint16 [entries] action weights.
+        bias: float32 [3, K] factor by class of action.
+        own: the player whose probabilities count.
+        buckets: int32 [S, m] bucket of each hand; any value for streets outside the subtree. A hand with bucket -1 has
+            no reach.
+        reach: float32 [Q, K, BLOCK] scratch.
+        out: float32 [K, Z, m] receives the reach.
     """
     num_forms, hands = out.shape[0], out.shape[2]
     size, streets = player.shape[0], buckets.shape[0]

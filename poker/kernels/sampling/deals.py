@@ -1,6 +1,6 @@
-"""Random deals as bucket numbers, for solvers that sample. Hold'em from bucket tables, small games from full tables.
+"""Random deals as bucket numbers for sampling solvers: hold'em from bucket tables, small games from full tables.
 
-Called by many threads at once: nothing is shared but the tables, and generators belong to their callers.
+Many threads call these kernels at once. They share only the tables, and each caller owns its random state.
 """
 
 from typing import Any
@@ -22,7 +22,14 @@ _BLOCK = 64
 
 @njit(**KERNEL)
 def draw_cards(rng: U64, deck: int, used: int, cards: U8) -> None:
-    """Fill `cards` with different cards of 0..deck-1 that are not in the bit mask `used`."""
+    """Draw different cards that are not used yet.
+
+    Args:
+        rng: uint64 [4] random state; advanced.
+        deck: number of cards in the deck.
+        used: bit mask of the cards that are not available.
+        cards: uint8 [n] receives the cards.
+    """
     for i in range(len(cards)):
         card = next_below(rng, deck)
         while (used >> card) & 1:
@@ -47,11 +54,20 @@ def deal_holdem(
     buckets: I32,
     ranks: I32,
 ) -> None:
-    """Fill buckets [n, P, S] and ranks [n, P] with random deals, S = 2 (the last board is the flop) or 4; `rank_table`
-    is `ranks.RANKS`.
+    """Draw random hold'em deals.
 
-    Blocks keep the cards apart from the table look-ups, so that the cache misses of many deals overlap: first `buckets`
-    and `ranks` hold places in the tables, then what is there.
+    Cards of a block of deals are drawn before the tables are read, so that the cache misses of many deals overlap.
+    `buckets` and `ranks` first contain places in the tables, and then the values there.
+
+    Args:
+        rng: uint64 [4] random state; advanced.
+        preflop: [1, 1326] bucket table.
+        flop: [1755, 1326] bucket table of the canonical flops.
+        turn: [16432, 1326] bucket table of the canonical turns.
+        river: [134459, 1326] bucket table of the canonical rivers.
+        rank_table: int16 [2^17] `ranks.RANKS`.
+        buckets: int32 [n, P, S] receives the buckets; S is 2 (the last board is the flop) or 4.
+        ranks: int32 [n, P] receives the showdown ranks.
     """
     n, num_players, num_streets = buckets.shape
     cards = np.empty(2 * num_players + (5 if num_streets == 4 else 3), dtype=np.uint8)
@@ -81,7 +97,7 @@ def deal_holdem(
 
 @inline
 def _place(cards: U8, board: U8, rows: I64, images: I64, preflop: NDArray[Any], buckets: I32, ranks: I32) -> None:
-    """Fill buckets [P, S] and ranks [P] of one deal with places in the tables; rows and images are scratch."""
+    """Compute the places of one deal in the tables: buckets [P, S] and ranks [P]; rows and images are scratch."""
     num_players, num_streets = buckets.shape
     key, board_key = KEY_START, 0
     for k in range(len(board)):
@@ -103,10 +119,19 @@ def _place(cards: U8, board: U8, rows: I64, images: I64, preflop: NDArray[Any], 
 def deal_small(
     rng: U64, deck: int, board_sizes: I64, offsets: I64, bucket_table: I32, rank_table: I32, buckets: I32, ranks: I32
 ) -> None:
-    """Deals of one hole card a player: buckets [n, P, S], ranks [n, P].
+    """Draw random deals of games with one hole card per player.
 
-    A board of k cards has the number sum of card_i * deck**i; `bucket_table` [rows, deck] holds the boards of street s
-    from row offsets[s] on, `rank_table` [deck**k, deck] the complete boards.
+    A board of k cards has the number sum of card_i * deck**i.
+
+    Args:
+        rng: uint64 [4] random state; advanced.
+        deck: number of cards in the deck.
+        board_sizes: int64 [S] board cards on each street.
+        offsets: int64 [S] first row of each street in `bucket_table`.
+        bucket_table: int32 [rows, deck] bucket of each card on each board.
+        rank_table: int32 [deck**k, deck] rank of each card on each complete board.
+        buckets: int32 [n, P, S] receives the buckets.
+        ranks: int32 [n, P] receives the showdown ranks.
     """
     n, num_players, num_streets = buckets.shape
     total = board_sizes[num_streets - 1]

@@ -1,22 +1,22 @@
-"""External-sampling Monte-Carlo CFR on a sampling tree: every action of the traverser, one of everybody else.
+"""External-sampling Monte Carlo CFR on a sampling tree: all actions of the traverser, one of every other player.
 
-One traversal for traverser i plays a deal (a bucket per player and street, a showdown rank per player) down the tree:
+One traversal for traverser i plays a deal (a bucket per player and street, a showdown rank per player) down the tree::
 
     nodes of i        all actions a are followed:        v = sum_a sigma(a) v(a),   R(a) += v(a) - v
     nodes of others   one action is drawn from sigma:    v = v(drawn),              S(a) += sigma(a)
+
     sigma(a) = max(R(a), 0) / sum_b max(R(b), 0), uniform where no regret is positive.
 
-It is done in two loops over a queue and not by recursion: forward, a breadth-first queue of reached nodes (each
-node at most once), whose table rows are prefetched when they are queued; then backward over the same queue, values
-to parents. Row fetches thus overlap, and a traversal allocates nothing.
+Two loops over a queue replace the recursion. The forward loop fills a breadth-first queue of reached nodes (each node
+at most once) and prefetches their table rows. The backward loop over the same queue passes values to parents. Row
+fetches thus overlap, and a traversal allocates nothing.
 
-Symbols: M sampling nodes, P players, S streets, A actions of a node, n deals.
+M is the number of sampling nodes, P of players, S of streets, A of actions of a node and n of deals.
 
-The table is flat float32 or float64; infoset (node, bucket) owns the row that starts at 2 * (row + bucket * stride):
-A regrets, then A strategy sums, side by side so that a visit touches one place in memory.
-
-Several threads may run on one table: the unlocked updates may then lose an increment now and then, which
-averages out as sampling noise does; with one thread the result is a function of table, deals and generator alone.
+The table is flat float32 or float64. The row of infoset (node, bucket) starts at 2 * (row + bucket * stride) and has A
+regrets followed by A strategy sums, so that a visit touches one place in memory. Several threads may share a table.
+Their unlocked updates occasionally lose an increment, which averages out like sampling noise. With one thread the
+result depends only on table, deals and random state.
 """
 
 from typing import NamedTuple
@@ -32,7 +32,13 @@ from poker.kernels.types import F32, I32, U64, Reals
 
 
 class TraversalScratch(NamedTuple):
-    """[M] each, for one thread: the queue of nodes, where the children of each begin in it, and values."""
+    """Scratch of one thread.
+
+    Attributes:
+        queue: int32 [M] queue of nodes.
+        link: int32 [M] where the children of each begin in the queue.
+        values: float32 [M] values of the queued nodes.
+    """
 
     queue: I32
     link: I32
@@ -40,7 +46,7 @@ class TraversalScratch(NamedTuple):
 
 
 def new_scratch(size: int) -> TraversalScratch:
-    """For a tree of `size` nodes."""
+    """Create scratch for a tree of `size` nodes."""
     queue, link = np.zeros((2, size), dtype=np.int32)
     return TraversalScratch(queue, link, np.zeros(size, dtype=np.float32))
 
@@ -52,7 +58,20 @@ _SCRATCH = "TraversalScratch(i4_1, i4_1, f4_1)"
 def traverse(
     tree: Tree, table: Reals, buckets: I32, ranks: I32, traverser: int, rng: U64, scratch: TraversalScratch
 ) -> tuple[int, int]:
-    """One traversal of a deal, buckets [P, S], ranks [P]; returns nodes visited and decisions of the traverser."""
+    """Traverse one deal.
+
+    Args:
+        tree: the sampling tree.
+        table: [entries] regrets and strategy sums; updated.
+        buckets: int32 [P, S] buckets of the deal.
+        ranks: int32 [P] showdown ranks of the deal.
+        traverser: the player whose regrets are updated.
+        rng: uint64 [4] random state; advanced.
+        scratch: scratch [M] of this thread.
+
+    Returns:
+        Number of nodes visited, and of decisions of the traverser.
+    """
     nodes, strides, committed, folded = tree
     queue, link, values = scratch
     queue[0] = 0
@@ -131,7 +150,7 @@ def traverse(
 
 @inline
 def _fetch(tree: Tree, table: Reals, buckets: I32, node: int) -> None:
-    """Ask for the row of a node if it is a decision."""
+    """Prefetch the row of a node if it is a decision."""
     if tree.nodes[node].kind == DECISION:
         player, street = tree.nodes[node].player, tree.nodes[node].street
         below = np.int64(buckets[player, street]) * tree.strides[player, street]
@@ -140,7 +159,18 @@ def _fetch(tree: Tree, table: Reals, buckets: I32, node: int) -> None:
 
 @entry(*(f"{TREE}, {table}, {DEALS}, u8_1, {_SCRATCH}" for table in ("f4_1", "f8_1")))
 def external_sampling(tree: Tree, table: Reals, deals: Deals, rng: U64, scratch: TraversalScratch) -> tuple[int, int]:
-    """One traversal for every player on every deal of a batch; returns nodes visited and traversers' decisions."""
+    """Traverse every deal of a batch for every player.
+
+    Args:
+        tree: the sampling tree.
+        table: [entries] regrets and strategy sums; updated.
+        deals: n deals.
+        rng: uint64 [4] random state; advanced.
+        scratch: scratch [M] of this thread.
+
+    Returns:
+        Number of nodes visited, and of decisions of the traversers.
+    """
     visits, decisions = 0, 0
     for deal in range(deals.buckets.shape[0]):
         for traverser in range(deals.buckets.shape[1]):
@@ -153,7 +183,13 @@ def external_sampling(tree: Tree, table: Reals, deals: Deals, rng: U64, scratch:
 
 @entry(f"{TREE}, f4_1, i4_1", f"{TREE}, f8_1, i4_1")
 def positive_regret(tree: Tree, table: Reals, num_buckets: I32) -> float:
-    """Sum over all infosets of the largest positive regret. num_buckets [S]."""
+    """Sum the largest positive regret over all infosets.
+
+    Args:
+        tree: the sampling tree.
+        table: [entries] regrets and strategy sums.
+        num_buckets: int32 [S] number of buckets on each street.
+    """
     nodes, strides = tree.nodes, tree.strides
     total = 0.0
     for node in range(nodes.shape[0]):

@@ -1,6 +1,6 @@
-"""Nodes of the sampling tree (`poker.solvers.sampling.tree` packs them) and what the ends of hands pay.
+"""Nodes of the sampling tree, which `poker.solvers.sampling.tree` packs, and the payoffs at the ends of hands.
 
-The sampling kernels of other files are compiled with what stands here; their caches do not see edits of this file.
+Kernels of other files include this code when they are compiled, and their caches do not notice edits of this file.
 """
 
 from typing import Any, NamedTuple
@@ -21,12 +21,20 @@ NODE = np.dtype(
         ("arity", np.int8),  # number of children
     ]
 )
-"""`row` of a DECISION is where its rows begin, that of bucket b at row + b * strides[player, street]. With two players
-`row` of a FOLD is what player 0 wins, of a SHOWDOWN what the better hand wins. Of a MULTIWAY end it is one of the E."""
+"""A node of the sampling tree. `row` of a DECISION is where its rows begin; the row of bucket b is at
+row + b * strides[player, street]. With two players `row` of a FOLD is the chips that player 0 wins, and of a SHOWDOWN
+the chips that the better hand wins. `row` of a MULTIWAY end is its number among the E different ends."""
 
 
 class Tree(NamedTuple):
-    """A tree as kernels see it: M sampling nodes for P players; E different ends with more than two players."""
+    """A sampling tree: M nodes for P players, with E different ends of hands with more than two players.
+
+    Attributes:
+        nodes: [M] nodes of type NODE.
+        strides: int32 [P, S] distance between the slabs of consecutive buckets.
+        committed: int32 [E, P] chips at the different ends.
+        folded: bool [E, P] who has folded there.
+    """
 
     nodes: Records  # [M] of NODE
     strides: I32  # [P, S]
@@ -35,29 +43,41 @@ class Tree(NamedTuple):
 
 
 class Deals(NamedTuple):
-    """n deals to P players: the bucket of each on each street, and ranks, of which the higher wins at showdown."""
+    """Deals to P players.
+
+    Attributes:
+        buckets: int32 [n, P, S] bucket of each player on each street.
+        ranks: int32 [n, P] showdown rank of each player; higher wins.
+    """
 
     buckets: I32  # [n, P, S]
     ranks: I32  # [n, P]
 
 
 TREE, DEALS = "Tree(NODE_1, i4_2, i4_2, b1_2)", "Deals(i4_3, i4_2)"
-"""Their types for the registry."""
+"""Types of `Tree` and `Deals` for the registry."""
 DECISION, FOLD, SHOWDOWN, MULTIWAY = range(4)
 """Kinds of node. MULTIWAY is any end of a hand with more than two players: payoffs from `committed` and `folded`."""
 MAX_ACTIONS = 30
-"""Actions of a decision at the most, which bounds the scratch of the kernels."""
+"""Largest number of actions of a decision; it bounds the scratch of the kernels."""
 
 
 @njit(**KERNEL)
 def multiway_payoff(committed: I32, folded: Bools, ranks: I32, player: int) -> float:
-    """Net chips of `player` at the end of a hand of P players, side pots included, odd chips split evenly."""
+    """Return the net chips of a player at the end of a hand, with side pots; odd chips are divided evenly.
+
+    Args:
+        committed: int32 [P] chips of each player.
+        folded: bool [P] who has folded.
+        ranks: int32 [P] showdown ranks.
+        player: the player.
+    """
     won = 0.0
     layer_floor = 0
     mine = committed[player]
     if not folded[player]:
         while layer_floor < mine:
-            layer_top = mine  # the layer ends where the next smaller stake of a player still in ends
+            layer_top = mine  # the layer ends at the next smaller stake of a player who has not folded
             for other in range(committed.shape[0]):
                 if not folded[other] and layer_floor < committed[other] < layer_top:
                     layer_top = committed[other]
@@ -80,9 +100,15 @@ def multiway_payoff(committed: I32, folded: Bools, ranks: I32, player: int) -> f
 
 @inline
 def duel_payoff(kind: int, stake: int, player: int, lead: int) -> float:
-    """Net chips of `player` at an end for two: the `row` of the node, the player's rank less the other's at a showdown.
+    """Return the net chips of a player at an end of a two-player hand.
 
-    Numbers only: passing arrays costs more than the rest of it.
+    The arguments are numbers, because passing arrays would cost more than the rest of the function.
+
+    Args:
+        kind: FOLD or SHOWDOWN.
+        stake: `row` of the node.
+        player: the player.
+        lead: the player's rank minus the other's at a showdown.
     """
     won = float(stake)
     if kind == FOLD:
@@ -95,7 +121,14 @@ def duel_payoff(kind: int, stake: int, player: int, lead: int) -> float:
 
 @inline
 def payoffs(tree: Tree, node: int, ranks: I32, out: F64) -> None:
-    """Fill out [P] with the net chips of all players at the end `node` of a hand with showdown ranks [P]."""
+    """Compute the net chips of all players at an end.
+
+    Args:
+        tree: the sampling tree.
+        node: the end.
+        ranks: int32 [P] showdown ranks.
+        out: float64 [P] receives the chips.
+    """
     kind, end = tree.nodes[node].kind, tree.nodes[node].row
     if kind == MULTIWAY:
         for player in range(len(out)):
@@ -107,7 +140,7 @@ def payoffs(tree: Tree, node: int, ranks: I32, out: F64) -> None:
 
 @inline
 def positive_sum(table: Reals, row: int, arity: int) -> float:
-    """Sum of the positive regrets of the row of `table` that begins at `row`."""
+    """Sum the positive regrets of a row of the table [entries] that begins at `row`."""
     total = 0.0
     for a in range(arity):
         total += max(table[row + a], np.float32(0.0))
@@ -116,6 +149,12 @@ def positive_sum(table: Reals, row: int, arity: int) -> float:
 
 @inline
 def matched(regret: Any, total: float, arity: int) -> float:
-    """Probability of an action with this regret under regret matching; `total` sums the positive ones of the row."""
+    """Return the probability of an action under regret matching.
+
+    Args:
+        regret: regret of the action.
+        total: sum of the positive regrets of the row.
+        arity: number of actions.
+    """
     chosen: float = max(regret, np.float32(0.0)) / total if total > 0.0 else 1.0 / arity
     return chosen

@@ -1,17 +1,18 @@
-"""Outcome-sampling Monte-Carlo CFR (Lanctot et al. 2009): an episode plays one deal to its end and updates the path.
+"""Outcome-sampling Monte Carlo CFR (Lanctot et al. 2009): an episode plays one deal to its end and updates the path.
 
-With h a decision of player i on the path, a* the action taken there, z the end, q the probability with which the
-episode is sampled and pi that of the current strategy sigma (regret matching):
+Let h be a decision of player i on the path, a* the action taken there, z the end, q the sampling probability of the
+episode and pi the probability under the current strategy sigma (regret matching)::
 
     W       = u_i(z) pi_-i(h) / q(z)
     R(a*)  += W pi(h a* -> z) (1 - sigma(a*)),      R(b) -= W pi(h -> z) for every other action b
     S(b)   += pi_i(h) sigma(b) / q(h)
 
 Parallel form: every player draws from e * uniform + (1 - e) sigma, and all of them update R and S. Alternating form:
-one player at a time (number of the deal modulo P) explores so and updates R; the others draw from sigma, or explore as
-well, and update S.
+one player at a time (number of the deal modulo P) explores in this way and updates R. The others draw from sigma, or
+explore as well, and update S.
 
-Table as in `external_sampling`. Symbols: M sampling nodes, P players, S streets, A actions, n deals.
+The table is as in `external_sampling`. M is the number of sampling nodes, P of players, S of streets, A of actions and
+n of deals.
 """
 
 import numpy as np
@@ -29,8 +30,21 @@ MAX_DEPTH = 256
 def outcome_sampling(
     tree: Tree, table: Reals, explore: float, all_explore: bool, alternating: bool, first: int, deals: Deals, rng: U64
 ) -> int:
-    """One episode for each deal of a batch, numbered from `first`; returns nodes visited. `all_explore`: in the
-    alternating form too."""
+    """Play one episode for each deal of a batch.
+
+    Args:
+        tree: the sampling tree.
+        table: [entries] regrets and strategy sums; updated.
+        explore: e, the probability of a uniformly random action.
+        all_explore: let all players explore in the alternating form too.
+        alternating: use the alternating form.
+        first: number of the first deal.
+        deals: n deals.
+        rng: uint64 [4] random state; advanced.
+
+    Returns:
+        Number of nodes visited.
+    """
     nodes, strides = tree.nodes, tree.strides
     buckets, ranks = deals
     players = ranks.shape[1]

@@ -1,6 +1,7 @@
-"""Hands between policies that are tables on one sampling tree: every deal once in every seating.
+"""Hands between policies that are tables on one sampling tree, with every deal played once in every seating.
 
-Symbols: M sampling nodes, P players, S streets, n deals, T seatings, K policies, E entries of a policy.
+M is the number of sampling nodes, P of players, S of streets, n of deals, T of seatings, K of policies and E of entries
+of a policy.
 """
 
 import numpy as np
@@ -16,9 +17,15 @@ from poker.kernels.types import F64, I64, U64
 def play_policies(
     tree: Tree, strategies: NDArray[np.generic], seatings: I64, deals: Deals, rng: U64, results: F64
 ) -> None:
-    """Fill results [n, T, P], net chips of each seat. strategies [K, E] are weights, entry row + bucket * stride + a.
+    """Play every deal in every seating.
 
-    seatings [T, P] are policies by seat.
+    Args:
+        tree: the sampling tree.
+        strategies: uint8 or uint16 [K, E] action weights; the entry of an action is row + bucket * stride + a.
+        seatings: int64 [T, P] policy in each seat.
+        deals: n deals.
+        rng: uint64 [4] random state; advanced.
+        results: float64 [n, T, P] receives the net chips of each seat.
     """
     nodes, strides = tree.nodes, tree.strides
     buckets, ranks = deals

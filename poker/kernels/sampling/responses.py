@@ -1,9 +1,10 @@
-"""A response on one complete board, all hands at once, to an opponent whose strategy is fixed.
+"""A response on one complete board, for all hands at once, to an opponent whose strategy is fixed.
 
-The opponent's reaches of the ends of a betting subtree come from `continuation.end_reaches`. `end_values` makes of them
-what every hand of the player wins at every end, and `respond` carries that up the betting.
+`continuation.end_reaches` computes the opponent's reach at the ends of a betting subtree. `end_values` converts it to
+the value of every hand of the player at every end, and `respond` carries these values up the betting.
 
-Symbols: Q nodes of the subtree, W columns for its ends, padded to whole vectors, m hands, c cards of a hand, S streets.
+Q is the number of nodes of the subtree, W of columns for its ends, padded to whole vectors, m of hands, c of cards of a
+hand and S of streets.
 """
 
 import numpy as np
@@ -15,7 +16,7 @@ from poker.kernels.types import F32, I8, I32, I64, U8
 
 @inline
 def _fold_lanes(order: I32, cards: U8, held: int, work: F32) -> None:
-    """work[16 h] becomes the weight of the hands compatible with h; sums by card lie in work from `held` on."""
+    """Set work[16 h] to the weight of the hands compatible with h; sums by card are stored in work from `held` on."""
     mass = splat(0.0)
     for n in range(len(order)):
         hand = order[n]
@@ -35,8 +36,10 @@ def _fold_lanes(order: I32, cards: U8, held: int, work: F32) -> None:
 
 @inline
 def _weaker_lanes(order: I32, begin: int, step: int, rank: I32, cards: U8, held: int, to: int, work: F32) -> None:
-    """Adds to work[to + 16 h] `step` (1 or -1) times the weight of the compatible hands, each at work[16 h], that come
-    before those as strong as h."""
+    """Add `step` (1 or -1) times the weight of compatible hands before the group of equally strong hands to each hand.
+
+    The weight of hand h is at work[16 h], and the result is added to work[to + 16 h].
+    """
     factor, mass, n = splat(np.float32(step)), splat(0.0), begin
     while 0 <= n < len(order):
         strength = rank[order[n]]
@@ -72,11 +75,22 @@ def end_values(
     out: F32,
     work: F32,
 ) -> None:
-    """Fill columns 0..ends of out [m, W] with the chips of each hand, summed over the compatible hands of the opponent.
+    """Compute the chips of each hand at each end, summed over the opponent's compatible hands.
 
-    The opponent's are reach [m, W] times weight [m]. `order` lists the hands that the board leaves, weakest first, rank
-    [m] is their strength, cards [m, c]. pay [W] is what the player wins at the first `folds` ends, what the better hand
-    wins at the others; `folds` and `ends` are multiples of 16. `work` has room for 16 (2 m + 64) floats.
+    The opponent's hands have weight reach [m, W] times weight [m].
+
+    Args:
+        reach: float32 [m, W] the opponent's reach at each end.
+        weight: float32 [m] weights of the opponent's hands.
+        order: int32 [n] hands that the board leaves, weakest first.
+        rank: int32 [m] strength of each hand.
+        cards: uint8 [m, c] cards of each hand.
+        pay: float32 [W] chips that the player wins at the first `folds` ends, and that the better hand wins at the
+            others.
+        folds: number of columns for folds, a multiple of 16.
+        ends: number of columns for all ends, a multiple of 16.
+        out: float32 [m, W] receives the values in columns 0..ends.
+        work: float32 [16 * (2 m + 64)] scratch.
     """
     hands, width = out.shape
     reaches, values = reach.reshape(hands * width), out.reshape(hands * width)
@@ -117,11 +131,25 @@ def respond(
     learn: bool,
     out: F32,
 ) -> None:
-    """Fill out [m] with what the hands in `order` win at the root when `own` plays by regret matching on `table`; with
-    `learn` the regrets of its decisions are added there.
+    """Compute the values at the root when a player plays regret matching on a table.
 
-    The nodes are those of `end_reaches`; values [m, W] are those of the ends by column `end`, times the opponent's
-    reach; buckets [S, m]. A row of `table` has one float an action: a strategy there is played as it is.
+    The nodes are as in `end_reaches`.
+
+    Args:
+        player: int8 [Q] player to act.
+        street: int8 [Q] street.
+        first: int32 [Q] first child.
+        arity: int32 [Q] number of children, 0 for ends.
+        row: int64 [Q] first row of the node in the table.
+        stride: int64 [Q] distance between the rows of consecutive buckets.
+        end: int32 [Q] column of an end in `values`.
+        table: float32 [entries] one regret per action; a strategy is played as it is.
+        own: the player who responds.
+        buckets: int32 [S, m] bucket of each hand.
+        order: int32 [n] hands that the board leaves.
+        values: float32 [m, W] values at the ends, times the opponent's reach.
+        learn: add the regrets of the player's decisions to the table.
+        out: float32 [m] receives the value of each hand at the root.
     """
     node_values = np.empty(len(player), dtype=np.float32)
     for n in range(len(order)):

@@ -1,18 +1,19 @@
 """External-sampling MCCFR of a subgame over ranges: the traverser plays all hands at once, the others one hand each.
 
-The hands of the others are drawn from their ranges and the rest of the board from the deck; along a traversal
+The hands of the others are drawn from their ranges, and the rest of the board from the deck. Along a traversal::
 
     nodes of i        all actions a, for each hand h:    v(h) = sum_a sigma(a | h) v(a, h),   R(a, h) += v(a, h) - v(h)
-    nodes of others   one action drawn from sigma for the hand held
-    leaves            each player left picks a continuation k by regret matching, i for each hand: the values v(k, h)
-                      are of one roll-out of a blueprint, where the others play actions drawn and i all of its own.
+    nodes of others   one action is drawn from sigma for the drawn hand
+    leaves            each remaining player picks a continuation k by regret matching, i for each hand; the values
+                      v(k, h) come from one rollout of a blueprint, where the others draw actions and i plays all
 
-Rolled out or not, a tree is walked depth first, and each decision of i on the path holds what its actions are worth.
-Average strategies are summed apart from traversals (`accumulate`), over the whole tree and weighted by own reach.
+The walk is depth first, with or without a rollout, and each decision of i on the path stores the values of its actions.
+Average strategies are updated separately from traversals (`accumulate`), over the whole tree and weighted by own reach.
 
-Symbols: N nodes of the subgame, T actions of all its decisions and choices, P players, H hands, C columns of a table
-(hands on the first street, buckets on later ones), Z ends, L leaves, K continuations, M nodes of the blueprint, S
-streets, B buckets, D deals, m hands of the traverser that are possible in a deal.
+N is the number of nodes of the subgame, T of actions of all its decisions and choices, P of players, H of hands, C of
+columns of a table (hands on the first street, buckets on later ones), Z of ends, L of leaves, K of continuations, M of
+nodes of the blueprint, S of streets, B of buckets, D of deals and m of the traverser's hands that are possible in a
+deal.
 """
 
 from typing import Any, NamedTuple
@@ -27,15 +28,23 @@ from poker.kernels.sampling.nodes import DECISION, MAX_ACTIONS, TREE, Tree, mult
 from poker.kernels.types import F32, F64, I8, I32, I64, U8, U64, Bools, Records
 
 LEAF = 4
-"""Kind of the nodes of a subgame where a round ends, beside those of `nodes`; `row` is one of the L."""
+"""Kind of nodes at which a round ends, in addition to the kinds in `nodes`; `row` is the number of the leaf."""
 MOST_LEVELS = 16
-"""Decisions of one player on a path."""
+"""Largest number of decisions of one player on a path."""
 _PATIENCE = 10_000
-"""Hands drawn in vain before two are let share a card, for ranges that hardly fit together."""
+"""Failed draws after which two hands may share a card, for ranges that are almost incompatible."""
 
 
 class Subgame(NamedTuple):
-    """A tree as kernels see it; actions of a decision have the rows of a table from `row` on."""
+    """The tree of a subgame; the actions of a decision have the rows of a table from `row` on.
+
+    Attributes:
+        nodes: [N] nodes of type NODE.
+        committed: int32 [Z, P] chips at the ends.
+        folded: bool [Z, P] who has folded there.
+        stacks: int32 [P] chips of each player at the start.
+        leaves: the leaves.
+    """
 
     nodes: Records  # [N] of NODE
     committed: I32  # [Z, P]
@@ -45,10 +54,16 @@ class Subgame(NamedTuple):
 
 
 class Ends(NamedTuple):
-    """The leaves: chips and players there, and the node of the blueprint that stands for each, -1 for none.
+    """The leaves: chips and players there, and the node of the blueprint that represents each.
 
-    `row` is where the choices of each player begin in a table. Chips put in later count `scale` times; the blueprint
-    has `base` in at its node, and does without the players who are `absent`, who put in nothing more.
+    Attributes:
+        node: int32 [L] node of the blueprint, -1 for none.
+        row: int32 [L, P] first row of each player's choice in a table.
+        committed: int32 [L, P] chips of each player.
+        folded: bool [L, P] who has folded.
+        base: int32 [L, P] chips of each player at the blueprint's node.
+        absent: bool [L, P] players who are left but have folded in the blueprint; they put in nothing more.
+        scale: float64 [L] factor of chips that the blueprint puts in later.
     """
 
     node: I32  # [L]
@@ -61,7 +76,15 @@ class Ends(NamedTuple):
 
 
 class Rollout(NamedTuple):
-    """The blueprint that is rolled out: its strategy, the class of the action into each node, and biases by class."""
+    """The blueprint that is rolled out.
+
+    Attributes:
+        tree: its sampling tree.
+        strategy: [entries] action weights.
+        classes: int8 [M] class of the action into each node.
+        bias: float32 [3, K] factors by class of action.
+        buckets: int32 [S] number of buckets on each street.
+    """
 
     tree: Tree
     strategy: NDArray[Any]
@@ -71,7 +94,14 @@ class Rollout(NamedTuple):
 
 
 class Deal(NamedTuple):
-    """D deals on one board."""
+    """Several deals on one board.
+
+    Attributes:
+        held: int32 [D, P] hands, -1 for players who have folded.
+        own: int32 [D] traversers.
+        infosets: int32 [S, H] columns of a table on this board.
+        ranks: int32 [H] showdown ranks, -1 for hands that the board rules out.
+    """
 
     held: I32  # [D, P] hands, -1 for players who are out
     own: I32  # [D] traversers
@@ -80,7 +110,19 @@ class Deal(NamedTuple):
 
 
 class SubgameScratch(NamedTuple):
-    """Scratch for one thread."""
+    """Scratch of one thread.
+
+    Attributes:
+        live: int32 [H] possible hands.
+        columns: int32 [S, H] their columns.
+        places: int32 [H] their places among the ranks of the others.
+        value: float32 [H] values of the current node.
+        below: float32 [MOST_LEVELS, A, H] values of the actions of each decision on the path.
+        sums: float32 [2, H] sums of positive regrets.
+        chosen: float32 [K, H] values of the continuations.
+        rolled: float32 [MOST_LEVELS, K, H] values of the actions so far, times their probabilities.
+        chances: float32 [MOST_LEVELS, K, MAX_ACTIONS, B] probabilities by bucket.
+    """
 
     live: I32  # [H] hands
     columns: I32  # [S, H]
@@ -94,7 +136,15 @@ class SubgameScratch(NamedTuple):
 
 
 def new_scratch(num_hands: int, num_streets: int, actions: int, forms: int, buckets: int) -> SubgameScratch:
-    """For nodes with up to so many `actions`, and so many `buckets` of the blueprint."""
+    """Create scratch.
+
+    Args:
+        num_hands: number of hands H.
+        num_streets: number of streets S.
+        actions: largest number of actions A of a node.
+        forms: number of continuations K.
+        buckets: largest number of buckets B of the blueprint.
+    """
     live, places = np.zeros((2, num_hands), np.int32)
     columns = np.zeros((num_streets, num_hands), np.int32)
     below = np.zeros((MOST_LEVELS, actions, num_hands), np.float32)
@@ -113,8 +163,18 @@ _WORK = "SubgameScratch(i4_1, i4_2, i4_1, f4_1, f4_3, f4_2, f4_2, f4_3, f4_4)"
 
 @entry("f8_2, i8_1, i8, i8, i4_1, i4_2, u1_2, u8_1")
 def draw_deals(chances: F64, masks: I64, board: int, deck: int, own: I32, held: I32, boards: U8, rng: U64) -> None:
-    """Fill held [D, P] with hands of all but the traversers `own`, and `boards` with cards to come after those in the
-    mask `board`. chances [P, H] are cumulated; of a player who is out they are 0."""
+    """Draw hands and board cards for several deals.
+
+    Args:
+        chances: float64 [P, H] cumulative ranges; 0 for players who have folded.
+        masks: int64 [H] cards of each hand as bits.
+        board: bit mask of the cards on the board.
+        deck: number of cards in the deck.
+        own: int32 [D] traversers, who receive no hand.
+        held: int32 [D, P] receives the hands.
+        boards: uint8 [D, n] receives the cards to come.
+        rng: uint64 [4] random state; advanced.
+    """
     last = chances.shape[1] - 1
     for deal in range(len(held)):
         used, player, refused = board, 0, 0
@@ -130,7 +190,7 @@ def draw_deals(chances: F64, masks: I64, board: int, deck: int, own: I32, held: 
                     else:
                         low = middle + 1
                 if masks[low] & used and refused < _PATIENCE:
-                    used, player, refused = board, 0, refused + 1  # all anew: no range comes before another
+                    used, player, refused = board, 0, refused + 1  # restart all, so that no range has priority
                     continue
                 held[deal, player] = low
                 used |= masks[low]
@@ -155,9 +215,24 @@ def traverse(
     rng: U64,
     work: SubgameScratch,
 ) -> int:
-    """One traversal for each deal; the last leaves the values of the root in `work.value` [m] for the hands in
-    `work.live`, and m is returned. table [T, C] holds regrets; what is added for a hand counts by its `prior` [P, H]
-    and by `weight`, and hands without prior are left out."""
+    """Traverse each of several deals.
+
+    The last traversal leaves the values of the root in `work.value` [m] for the hands in `work.live`.
+
+    Args:
+        game: the subgame.
+        rollout: the blueprint that values leaves.
+        table: float32 [T, C] regrets; updated.
+        deal: the deals.
+        prior: float32 [P, H] ranges; the updates of a hand are weighted by it, and hands with weight 0 are skipped.
+        masks: int64 [H] cards of each hand as bits.
+        weight: weight of this iteration.
+        rng: uint64 [4] random state; advanced.
+        work: scratch.
+
+    Returns:
+        Number of possible hands m.
+    """
     num_players = deal.held.shape[1]
     places, order = np.empty(num_players, np.int32), np.empty(num_players, np.int32)
     count = 0
@@ -187,8 +262,10 @@ def traverse(
 
 @inline
 def _rank_others(ranks: I32, held: I32, order: I32, places: I32) -> int:
-    """Fill `order` with the different ranks of hands held, ascending, and `places` [P] with 2 i + 1 for the i-th;
-    returns how many there are. Whoever lies between two of them has an even place."""
+    """Write the different ranks of the drawn hands to `order`, ascending, and 2 i + 1 to `places` [P] for rank i.
+
+    Returns how many there are. A hand between two of them has an even place.
+    """
     distinct = 0
     for player in range(len(held)):
         places[player] = -1
@@ -272,7 +349,7 @@ def _traverse(
 
 @kernel
 def _drawn(table: F32, row: int, arity: int, column: int, rng: U64) -> int:
-    """An action drawn by regret matching."""
+    """Return an action drawn by regret matching."""
     total = np.float32(0.0)
     for a in range(arity):
         total += max(table[row + a, column], np.float32(0.0))
@@ -299,7 +376,7 @@ def _learn(
     count: int,
     work: SubgameScratch,
 ) -> None:
-    """Fill work.value with the mean of `below` [A, m] under regret matching, and add to the regrets."""
+    """Set work.value to the mean of `below` [A, m] under regret matching, and update the regrets."""
     value, total, plain = work.value, work.sums[0], work.sums[1]
     for i in range(count):
         value[i] = total[i] = plain[i] = 0.0
@@ -320,7 +397,7 @@ def _learn(
 
 @kernel
 def _payoffs(committed: I32, folded: Bools, places: I32, own: int, paid: F64) -> None:
-    """Fill `paid` with the net chips of `own` by the place of its hand."""
+    """Set `paid` to the net chips of `own` by the place of its hand."""
     for place in range(len(paid)):
         places[own] = place
         paid[place] = multiway_payoff(committed, folded, places, own)
@@ -340,7 +417,7 @@ def _roll_out(
     rng: U64,
     work: SubgameScratch,
 ) -> None:
-    """Fill work.chosen [K, m] with values of the continuations of `own` at a leaf; the others have picked theirs."""
+    """Set work.chosen [K, m] to the values of the continuations of `own` at a leaf, given the choices of the others."""
     nodes, strides, committed, folded = rollout.tree
     leaves, strategy, bias = game.leaves, rollout.strategy, rollout.bias
     forms, players = bias.shape[1], len(held)
@@ -431,8 +508,18 @@ def _roll_out(
 def accumulate(
     game: Subgame, table: F32, averages: F32, player: int, infosets: I32, prior: F32, weight: float, reach: F32
 ) -> None:
-    """Add the current strategy of `player` to `averages` [T, C], by `weight` and its reach from `prior` [H]. reach
-    [N, H] is scratch."""
+    """Add the current strategy of a player to its average.
+
+    Args:
+        game: the subgame.
+        table: float32 [T, C] regrets.
+        averages: float32 [T, C] strategy sums; updated.
+        player: the player.
+        infosets: int32 [S, H] columns of a table on the board.
+        prior: float32 [H] range of the player.
+        weight: weight of the strategy.
+        reach: float32 [N, H] scratch.
+    """
     nodes = game.nodes
     hands = len(prior)
     source = np.zeros(len(nodes), np.int32)

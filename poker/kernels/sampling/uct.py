@@ -1,24 +1,25 @@
-"""Extensive-form UCT and Smooth UCT [SUCT], algorithms 1 and 2: one player tree per player over information states.
+"""Extensive-form UCT and Smooth UCT [SUCT], algorithms 1 and 2: one tree over information states per player.
 
-An episode plays one deal to its end. At an information state u of the player's tree:
+An episode plays one deal to its end. At an information state u of the player's tree::
 
     UCT         a = argmax_a  Q(u, a) + c sqrt(log N(u) / N(u, a)),  untried actions first
     Smooth UCT  UCT with probability eta_k = max(gamma, eta / (1 + d sqrt(N(u)))), else a ~ N(u, .) / N(u)
 
-A state that is not in the tree enters it, and its player acts at random from there to the end of the hand. Afterwards
-N(u, a) grows by 1 and Q(u, a), the mean of the player's net chips, is updated at the states of the tree on the path.
+A state that is not in the tree is added to it, and its player acts at random from there to the end of the hand.
+Afterwards N(u, a) grows by 1, and Q(u, a), the mean of the player's net chips, is updated at the path's states that are
+in the tree.
 
-A thread plays one episode after the other, as in the paper, or several in turns, a decision of each: while memory
-brings what one needs the others go on. These choose without what the others learn: with 16 together UCT's nash_conv
-after 300,000 episodes of Kuhn, which has 12 information states, is 0.10 chips for 0.04; in Leduc, which has 936, that
-of Smooth UCT is the same with 32.
+A thread plays one episode after the other, as in the paper, or several in turns, one decision each. While one episode
+waits for memory, the others continue. Concurrent episodes choose without the results of the others. In Kuhn poker,
+which has 12 information states, nash_conv of UCT after 300,000 episodes is 0.10 chips with 16 episodes together,
+compared with 0.04 with one. In Leduc, which has 936, nash_conv of Smooth UCT is the same with 32.
 
-What an action is chosen by has no branches that depend on data: rows are read as if all had the most actions of the
-tree, the last action again and again where there are fewer.
+The choice of an action has no data-dependent branches. Rows are read as if all had the largest number of actions in the
+tree, and the last action is repeated where there are fewer.
 
-Symbols: M sampling nodes, P players, S streets, A actions, n deals. The table has one entry an action, (node, bucket,
-action) at row + bucket * stride + action; N(u) is the sum of a row's counts. Unlocked threads may lose an update now
-and then.
+M is the number of sampling nodes, P of players, S of streets, A of actions and n of deals. The table has one entry per
+action: (node, bucket, action) is at row + bucket * stride + action. N(u) is the sum of a row's counts. Unlocked threads
+may occasionally lose an update.
 """
 
 import numpy as np
@@ -35,11 +36,11 @@ MAX_DEPTH = 256
 
 ACTION64 = np.dtype([("mean", np.float64), ("count", np.int32)])
 ACTION32 = np.dtype([("mean", np.float32), ("count", np.int32)])
-"""Entries of a table: the mean Q(u, a) in chips and the visits N(u, a), side by side, so that a row is in one or two
-lines of the cache."""
+"""Entries of a table: the mean Q(u, a) in chips and the visits N(u, a), side by side, so that a row occupies one or
+two cache lines."""
 
 LANE = np.dtype([("node", np.int64), ("deal", np.int64), ("depth", np.int64), ("outside", np.int64)])
-"""An episode in play: its node, its deal, decisions noted, and one bit for each player who has left the tree."""
+"""An episode in play: its node, deal and number of recorded decisions, and a bit for each player outside the tree."""
 
 _LOG_BITS = 9
 _LOGS: F32 = np.log(1 + np.arange(1 << _LOG_BITS) / (1 << _LOG_BITS)).astype(np.float32)
@@ -49,7 +50,7 @@ _HALF, _LOW, _UNIT = np.uint64(32), np.uint64((1 << 32) - 1), 1.0 / (1 << 32)
 
 @inline
 def _log(n: int) -> np.float32:
-    """log n for 0 < n < 2^31: exact for n < 1024, else at most 0.002 too small; a fifth of the time of `np.log`."""
+    """Return log n for 0 < n < 2^31, exact for n < 1024, else at most 0.002 too small; 5 times as fast as `np.log`."""
     bits = np.float32(n).view(np.int32)
     exponent = np.float32((bits >> 23) - 127)
     log: np.float32 = _LOGS[(bits >> (23 - _LOG_BITS)) & ((1 << _LOG_BITS) - 1)] + exponent * _LOG_2
@@ -58,7 +59,7 @@ def _log(n: int) -> np.float32:
 
 @kernel
 def _untried(table: Records, row: int, arity: int, rng: U64) -> int:
-    """One of the untried actions, each as likely."""
+    """Return one of the untried actions, uniformly at random."""
     untried = 0
     for a in range(arity):
         untried += table[row + a].count == 0
@@ -73,7 +74,7 @@ def _untried(table: Records, row: int, arity: int, rng: U64) -> int:
 
 @inline
 def _upper_confidence(table: Records, row: int, last: int, width: int, total: int, exploration: np.float32) -> int:
-    """Action of UCT when all have been tried; an action seen again is no better."""
+    """Return the action of UCT when all have been tried; repeated actions do not change the maximum."""
     log_total = _log(total)
     best, chosen = np.float32(-np.inf), 0
     for a in range(width):
@@ -86,7 +87,7 @@ def _upper_confidence(table: Records, row: int, last: int, width: int, total: in
 
 @inline
 def _by_counts(table: Records, row: int, last: int, width: int, drawn: int) -> int:
-    """Action of the average policy, for a number drawn below the sum of the counts."""
+    """Return the action of the average policy, for a number drawn below the sum of the counts."""
     reached, action = 0, 0
     for a in range(width - 1):
         reached += table[row + min(a, last)].count
@@ -96,8 +97,10 @@ def _by_counts(table: Records, row: int, last: int, width: int, drawn: int) -> i
 
 @inline
 def _explores(eta: float, gamma: float, decay: float, total: int, drawn: float) -> bool:
-    """True with probability max(gamma, eta / (1 + decay sqrt(total))), without the root and the division; `drawn` is
-    uniform in [0, 1)."""
+    """Return True with probability max(gamma, eta / (1 + decay sqrt(total))), without square root and division.
+
+    `drawn` is uniform in [0, 1).
+    """
     short, scaled = eta - drawn, decay * drawn
     explores: bool = (drawn < gamma) | ((short > 0.0) & (short * short > scaled * scaled * total))
     return explores
@@ -116,9 +119,22 @@ def play_episodes(
     deals: Deals,
     rng: U64,
 ) -> int:
-    """One episode for each deal of a batch, `together` at a time; returns nodes visited.
+    """Play one episode for each deal of a batch.
 
-    exploration [M] is c; gamma >= 1 is plain UCT; no decision has more than `width` actions.
+    Args:
+        tree: the sampling tree.
+        table: [entries] means and counts; updated.
+        exploration: float32 [M] exploration constant c of each node, in chips.
+        eta: initial mixing rate.
+        gamma: smallest mixing rate; 1 or more is plain UCT.
+        decay: decay d of the mixing rate.
+        width: largest number of actions of a decision.
+        together: episodes in play at the same time.
+        deals: n deals.
+        rng: uint64 [4] random state; advanced.
+
+    Returns:
+        Number of nodes visited.
     """
     nodes, strides = tree.nodes, tree.strides
     buckets, ranks = deals
@@ -142,7 +158,7 @@ def play_episodes(
                 lanes[k].node = first + np.int64(next_below(rng, last + 1))
                 continue
             row = nodes[node].row + np.int64(buckets[deal, player, street]) * strides[player, street]
-            if together == 1:  # one of these is next, and what it needs is far away
+            if together == 1:  # one of these is next, and its row is not in the cache
                 for a in range(width):
                     _fetch(tree, table, buckets[deal], first + min(a, last))
             total, least = 0, 1
@@ -159,7 +175,7 @@ def play_episodes(
                 else:
                     action = _untried(table, row, last + 1, rng)
                 if gamma < 1.0:
-                    drawn = next_u64(rng)  # its halves say whether to explore and what to play otherwise
+                    drawn = next_u64(rng)  # one half decides whether to explore, the other chooses an action by counts
                     explores = _explores(eta, gamma, decay, total, float(drawn >> _HALF) * _UNIT)
                     below = int(np.int64((drawn & _LOW) * np.uint64(total) >> _HALF))
                     average = _by_counts(table, row, last, width, below)
@@ -182,7 +198,7 @@ def play_episodes(
         lanes[k].deal = started
         if started < len(ranks):
             started += 1
-        else:  # the last one goes on here
+        else:  # the last episode moves here
             live -= 1
             lanes[k] = lanes[live]
             entries[k] = entries[live]
@@ -192,7 +208,7 @@ def play_episodes(
 
 @inline
 def _fetch(tree: Tree, table: Records, buckets: NDArray[np.int32], node: int) -> None:
-    """Asks for the row of a node, which may be an end, where any place will do; buckets [P, S]."""
+    """Prefetch the row of a node, which may be an end, where the place does not matter; buckets [P, S]."""
     player, street = max(tree.nodes[node].player, 0), tree.nodes[node].street
     place = tree.nodes[node].row + np.int64(buckets[player, street]) * tree.strides[player, street]
     prefetch(table, place)
@@ -201,8 +217,19 @@ def _fetch(tree: Tree, table: Records, buckets: NDArray[np.int32], node: int) ->
 
 @entry("NODE_1, i8_1, f8, f8")
 def exploration(nodes: Records, pots: I64, ceiling: float, potential: float) -> F32:
-    """[M] c = min(ceiling, pot + potential * what betting can still add) where a node's betting round begins ([SUCT]
-    equation 3); `pots` [M] are the chips committed at every node."""
+    """Compute c = min(ceiling, pot + potential * remaining betting) of every node ([SUCT] equation 3).
+
+    Pot and remaining betting are those at the start of the node's betting round.
+
+    Args:
+        nodes: [M] nodes of type NODE.
+        pots: int64 [M] chips committed at each node.
+        ceiling: largest constant, in chips.
+        potential: weight of the remaining betting.
+
+    Returns:
+        float32 [M] constants in chips.
+    """
     most = pots.copy()
     for node in range(len(nodes) - 1, -1, -1):
         for a in range(nodes[node].arity):

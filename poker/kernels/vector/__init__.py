@@ -1,4 +1,4 @@
-"""Kernels of CFR over ranges: the sweep, terminals, decisions, best responses.
+"""Kernels of CFR over ranges: the sweep, terminals, decisions and best responses.
 
-`sweep.py` first.
+Read `sweep.py` first.
 """

@@ -1,4 +1,7 @@
-"""Arrays that a sweep of vector-form CFR reads and writes. `poker.solvers.vector.layout` and `boards` make them."""
+"""Arrays that a sweep of vector-form CFR reads and writes.
+
+`poker.solvers.vector.layout` and `boards` create them.
+"""
 
 from typing import NamedTuple
 
@@ -12,7 +15,19 @@ LANES_IN, LANES_OUT, PREFIX, CARDS, ZERO_ROW, DUMP_ROW, CLUSTERS = range(7)
 
 
 class Nodes(NamedTuple):
-    """M nodes in kernel order; [2, M] arrays are indexed by the player being updated."""
+    """M nodes in kernel order; [2, M] arrays are indexed by the player being updated.
+
+    Attributes:
+        role: int8 [M] ACT, PASS or STOP.
+        player: int8 [M] player to act.
+        first_child: int32 [M] first child.
+        num_children: int32 [M] number of children.
+        entry: int32 [M] first action row of a decision.
+        locked: bool [M] whether the strategy is fixed.
+        reach_row: int32 [2, M] row of the opponent's reach.
+        value_row: int32 [2, M] row of the values.
+        scale: float32 [2, M] factor of the value row.
+    """
 
     role: I8
     player: I8
@@ -26,12 +41,33 @@ class Nodes(NamedTuple):
 
 
 class Batches(NamedTuple):
-    """Q batches of components evaluated together. Street s owns `street_start[s]..street_start[s + 1]` of them.
+    """Q batches of components that are evaluated together.
 
-    A component has its root node in `roots` and the STREET node above it in `deals` (-1 for the root of the tree). Per
-    player p and batch q: fold rows `fold_start[p, q]..`, showdown rows, run-out rows, control rows, leaf rows:
-    (reach row, value row, leaf state, leaf choice). Mixed rows (target, showdown, run-out or control row, fold row or
-    target) are sums with `mix` as factors: terminals with rake, and STREET nodes with their control.
+    Street s owns batches `street_start[s]..street_start[s + 1]`. A component has its root node in `roots` and the
+    STREET node above it in `deals` (-1 for the root of the tree). Player p and batch q have fold rows from
+    `fold_start[p, q]`, and likewise showdown, run-out, control and leaf rows: (reach row, value row, leaf state, leaf
+    choice). Mixed rows (target, showdown, run-out or control row, fold row or target) are sums with factors `mix`. They
+    are terminals with rake, and STREET nodes with their control.
+
+    Attributes:
+        street_start: int32 [S + 1] first batch of each street.
+        node_start: int32 [Q + 1] first node of each batch.
+        root_start: int32 [Q + 1] first component of each batch.
+        roots: int32 [components] root node of each component.
+        deals: int32 [components] STREET node above each component.
+        fold_start: int32 [2, Q + 1] first fold row.
+        folds: int32 [n, 4] fold rows.
+        show_start: int32 [2, Q + 1] first showdown row.
+        shows: int32 [n, 4] showdown rows.
+        leaf_start: int32 [2, Q + 1] first leaf row.
+        leaves: int32 [n, 4] leaf rows.
+        runout_start: int32 [2, Q + 1] first run-out row.
+        runouts: int32 [n, 4] run-out rows.
+        control_start: int32 [2, Q + 1] first control row.
+        controls: int32 [n, 4] control rows.
+        mixed_start: int32 [2, Q + 1] first mixed row.
+        mixed: int32 [n, 4] mixed rows.
+        mix: float32 [n, 2] factors of the mixed rows.
     """
 
     street_start: I32
@@ -57,9 +93,17 @@ class Batches(NamedTuple):
 class Boards(NamedTuple):
     """B boards, street by street; [2, B] arrays are indexed by player.
 
-    `weight` is the probability of the class given a hand of each player that it leaves alone. The hands of player p on
-    board b are `list_start[p, b]..+size[p, b]` of `HandLists`; `padded` is the size rounded up to LANES. `block` is
-    where the player's action rows of that board start in the regret array.
+    The hands of player p on board b are `list_start[p, b]..+size[p, b]` of `HandLists`.
+
+    Attributes:
+        street_start: int32 [S + 1] first board of each street.
+        child_start: int32 [B + 1] first board below each board.
+        weight: float32 [B] probability of the class, given a compatible hand of each player.
+        symmetric: bool [B] whether suit permutations leave the board unchanged.
+        list_start: int64 [2, B] start of the list of hands.
+        size: int32 [2, B] number of hands.
+        padded: int32 [2, B] number of hands rounded up to LANES.
+        block: int64 [2, B] start of the player's action rows in the regret array.
     """
 
     street_start: I32
@@ -73,13 +117,25 @@ class Boards(NamedTuple):
 
 
 class HandLists(NamedTuple):
-    """Per list element: the hand, its place in the list of the board before, its two cards (a hand of one card gets a
-    private second one), its place in the opponent's list, how many of the opponent's hands are weaker, and weaker or
-    equal (last street), and its orbit under the board's suit symmetries.
+    """Live hands of all boards, one entry per list element.
 
-    Card by card: the hands of player p on board b that hold card c are `by_card[2 * start + k]` for k from
-    `card_start[p, b, c]` to `card_start[p, b, c + 1]` (start: the list's), with the numbers of the opponent's hands
-    holding c that are weaker (`card_less`), and weaker or equal."""
+    Card by card, the hands of player p on board b that contain card c are `by_card[2 * start + k]`, for k from
+    `card_start[p, b, c]` to `card_start[p, b, c + 1]`, where start is the start of the list.
+
+    Attributes:
+        hand: uint16 [n] the hand.
+        up: uint16 [n] its place in the list of the board before.
+        card0: uint8 [n] its first card.
+        card1: uint8 [n] its second card; a hand of one card has a private second card.
+        same: uint16 [n] its place in the opponent's list.
+        less: uint16 [n] number of the opponent's hands that are weaker (last street).
+        upto: uint16 [n] number of the opponent's hands that are weaker or equal (last street).
+        orbit: uint16 [n] its orbit under the board's suit symmetries.
+        card_start: uint16 [2, B, cards + 1] start of each card in `by_card`.
+        by_card: uint16 [2 n] places of hands by card.
+        card_less: uint8 [2 n] number of the opponent's hands with the same card that are weaker.
+        card_upto: uint8 [2 n] number of the opponent's hands with the same card that are weaker or equal.
+    """
 
     hand: U16
     up: U16
@@ -96,14 +152,19 @@ class HandLists(NamedTuple):
 
 
 NUMBER, OWN, BELOW, OTHER, HELD = range(5)
-"""Columns of a gadget's row: its number, whether p owns it, the row of reach at its first child, the ALTERNATIVE, and
-those of values there and of the owner's fold."""
+"""Columns of a gadget's row: its number, whether p owns it, the reach row of its first child (the ALTERNATIVE), and the
+value rows of that child and of the owner's fold."""
 
 
 class Gadgets(NamedTuple):
-    """Gadgets of all batches, rows by player and batch as those of `Batches`.
+    """The gadgets of all batches, in rows by player and batch as in `Batches`.
 
-    `alternatives` holds the values of gadget g on board b for the owner's list of hands from `at[b]` + g * padded.
+    Attributes:
+        start: int32 [2, Q + 1] first row.
+        rows: int32 [n, 5] rows with the columns NUMBER, OWN, BELOW, OTHER and HELD.
+        at: int64 [B] start of each board's alternative values.
+        alternatives: float32 [n] values of gadget g on board b for the owner's list of hands, from `at[b]` + g *
+            padded.
     """
 
     start: I32
@@ -113,18 +174,39 @@ class Gadgets(NamedTuple):
 
 
 class Sweep(NamedTuple):
-    """Everything a sweep reads or writes except the scratch memory of a thread.
+    """Everything that a sweep reads or writes, except for the scratch memory of a thread.
 
-    nodes, batches, boards, lists: the layout. `regrets` and `sums` hold the action rows; `source` is
-    where the current strategy comes from: the regrets, or the predicted regrets (then `predictive`). `place` [3, S] and
-    `areas` [7] are offsets into scratch memory. `root_reach` and `root_value` are [2, stride]. Chunk c of the boards
-    below the root is `chunk_start[c]..chunk_start[c + 1]`. `leaf_values` [2, ...] holds, per player, matrices
-    [opponent clusters, own clusters padded] at `leaf_matrix[p, state, choice]`; `cluster` [2, H]. `runout_at`
-    [2, B] is where the run-out matrix of a board starts, [hands of player 1, hands of player 0 padded], and the
-    matrix of its control. `num_slots[s]` counts the
-    STREET nodes of street s. `starts`, unless empty, receives p's values where the round after the root's begins, by
-    board and slot. Mode RECORD writes p's best actions to the first of a node's action rows in `best`. The reach with
-    which a part of the range of `modelled_player` (-1: nobody) takes each action, whatever is solved, is in `modelled`.
+    Attributes:
+        nodes: nodes of the tree.
+        batches: batches of components.
+        boards: all boards.
+        lists: live hands of the boards.
+        regrets: float32 [entries] regrets.
+        source: float32 [entries] defines the current strategy: the regrets, or with `predictive` the predicted regrets.
+        sums: float32 [entries] strategy sums.
+        place: int64 [3, S] stride, reach offset and value offset in scratch memory.
+        areas: int64 [7] offsets of further areas in scratch memory.
+        root_reach: float32 [2, stride] ranges at the root.
+        root_value: float32 [2, stride] receives the values at the root.
+        chunk_start: int32 [chunks + 1] chunk c of the boards below the root is `chunk_start[c]..chunk_start[c + 1]`.
+        partial: float32 [n] sums of each chunk.
+        cluster: int32 [2, H] cluster of each hand at leaves.
+        num_clusters: int32 [2] number of clusters.
+        leaf_matrix: int64 [2, L, K] start of each matrix in `leaf_values`.
+        leaf_values: float32 [n] for each player matrices [opponent clusters, own clusters padded].
+        runout_at: int64 [2, B] start of each board's run-out matrix and of its control's matrix.
+        runout_matrix: int16 [n] matrices [hands of player 1, hands of player 0 padded].
+        num_slots: int64 [S] number of STREET nodes of each street.
+        gadgets: gadgets of safe re-solving.
+        starts: float32 [n] unless empty, receives the player's values at the start of the next round, by board and
+            slot.
+        num_card_slots: number of card values.
+        first_street: street of the root.
+        last_street: last street of the tree.
+        predictive: whether `source` has predicted regrets.
+        best: uint8 [entries] in mode RECORD receives the player's best actions, in the first of a node's action rows.
+        modelled: float32 [entries] reach with which the modelled part of the range takes each action.
+        modelled_player: player with a modelled part, -1 for none.
     """
 
     nodes: Nodes

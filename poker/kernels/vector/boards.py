@@ -1,4 +1,4 @@
-"""Lists of live hands per board: dealt from the list of the board before, sorted by strength on the last street."""
+"""Lists of live hands per board, dealt from the list of the board before and sorted by strength on the last street."""
 
 import numpy as np
 
@@ -10,10 +10,20 @@ from poker.kernels.types import F32, F64, I16, I32, I64, U8, U16, U64
 def deal_hands(
     masks: U64, parent_hands: U16, parent_start: I64, parent_count: I32, dealt: U64, ranks: I16
 ) -> tuple[U16, U16, I32]:
-    """Live hands of each board b, those of its parent's list that share no card with `dealt[b]`, board after board;
-    their places in the parent's list; how many each board has.
+    """List the live hands of several boards.
 
-    `ranks` [boards, H] sorts each list by strength, ascending and stable; [boards, 0] keeps the parent's order.
+    Args:
+        masks: uint64 [H] cards of each hand as bits.
+        parent_hands: uint16 [n] hands of the lists of the street before.
+        parent_start: int64 [B] start of the parent's list of each board.
+        parent_count: int32 [B] length of that list.
+        dealt: uint64 [B] new cards of each board as bits.
+        ranks: int16 [B, H] strength by which each list is sorted, ascending and stable; [B, 0] keeps the parent's
+            order.
+
+    Returns:
+        Hands board after board (uint16), their places in the parent's list (uint16), and the number of each board's
+        hands (int32 [B]).
     """
     ranked = ranks.shape[1] > 0
     top = ranks.max() if ranked else 0
@@ -55,8 +65,21 @@ def match_hands(
     less: U16,
     upto: U16,
 ) -> None:
-    """For each own hand on each board: its place in the opponent's list (their count if it is not there), and how many
-    of the opponent's hands are weaker, and weaker or equal (with `ranks` as in `deal_hands`)."""
+    """Compare each own hand with the opponent's list on each board.
+
+    Args:
+        own_hands: uint16 [n] own hands.
+        own_start: int64 [B] start of each board's own list.
+        own_count: int32 [B] length of each board's own list.
+        opp_hands: uint16 [m] hands of the opponent.
+        opp_start: int64 [B] start of each board's list.
+        opp_count: int32 [B] length of each board's list.
+        ranks: int16 [B, H] strength as in `deal_hands`.
+        num_hands: number of hands H.
+        same: uint16 [n] receives the place in the opponent's list, or its length if the hand is not there.
+        less: uint16 [n] receives the number of weaker hands of the opponent.
+        upto: uint16 [n] receives the number of weaker or equal hands of the opponent.
+    """
     place = np.empty(num_hands, np.int64)
     for b in range(len(own_start)):
         theirs = opp_count[b]
@@ -79,8 +102,18 @@ def match_hands(
 
 @entry("u1_2, u2_1, i8_1, i4_1, u2_2, u2_1")
 def sort_by_card(cards: U8, hands: U16, start: I64, count: I32, card_start: U16, by_card: U16) -> None:
-    """Per board b the places of the hands that hold each card c, in list order: by_card[2 * start[b] + k] for k from
-    card_start[b, c] to card_start[b, c + 1]. `cards` [H, 2] are the cards of every hand."""
+    """List the places of the hands that contain each card, in list order.
+
+    The places for board b and card c are by_card[2 * start[b] + k] for k from card_start[b, c] to card_start[b, c + 1].
+
+    Args:
+        cards: uint8 [H, 2] cards of every hand.
+        hands: uint16 [n] hands of all boards.
+        start: int64 [B] start of each board's list.
+        count: int32 [B] length of each board's list.
+        card_start: uint16 [B, cards + 1] receives the starts.
+        by_card: uint16 [2 n] receives the places.
+    """
     slots = card_start.shape[1] - 1
     fill = np.zeros(slots, np.int64)
     for b in range(len(start)):
@@ -115,7 +148,21 @@ def match_by_card(
     card_less: U8,
     card_upto: U8,
 ) -> None:
-    """For each entry of `by_card`: how many of the opponent's hands with the same card are weaker, weaker or equal."""
+    """Count the opponent's weaker hands with the same card, for each entry of `by_card`.
+
+    Args:
+        hands: uint16 [n] own hands.
+        start: int64 [B] start of each board's own list.
+        card_start: uint16 [B, cards + 1] starts of own cards.
+        by_card: uint16 [2 n] own places by card.
+        opp_hands: uint16 [m] hands of the opponent.
+        opp_start: int64 [B] start of each board's list.
+        opp_card_start: uint16 [B, cards + 1] starts of the opponent's cards.
+        opp_by_card: uint16 [2 m] the opponent's places by card.
+        ranks: int16 [B, H] strength as in `deal_hands`.
+        card_less: uint8 [2 n] receives the number of weaker hands.
+        card_upto: uint8 [2 n] receives the number of weaker or equal hands.
+    """
     for b in range(len(start)):
         for c in range(card_start.shape[1] - 1):
             first, last = opp_card_start[b, c], opp_card_start[b, c + 1]
@@ -138,11 +185,19 @@ def match_by_card(
 
 @entry("u8_1, u2_1, u2_1, u8_1, i2_2, i2_1, i2_2")
 def runout_matrix(masks: U64, hands0: U16, hands1: U16, dealt: U64, ranks: I16, weights: I16, matrix: I16) -> None:
-    """matrix[j, i] = weight of final boards on which hand i of player 0 beats hand j of player 1, less of the reverse.
+    """Sum the weights of final boards on which a hand of player 0 beats a hand of player 1, minus the reverse.
 
-    `dealt` [R] are the cards still to come of each final board, `ranks` [R, H] the strengths, `weights` [R] those of
-    boards; boards that take a card of either hand, and hands that share a card, do not count. Columns beyond the hands
+    Final boards that share a card with either hand, and hands that share a card, do not count. Columns beyond the hands
     of player 0 stay 0.
+
+    Args:
+        masks: uint64 [H] cards of each hand as bits.
+        hands0: uint16 [n] hands of player 0.
+        hands1: uint16 [m] hands of player 1.
+        dealt: uint64 [R] cards still to come on each final board, as bits.
+        ranks: int16 [R, H] strength on each final board.
+        weights: int16 [R] weight of each final board.
+        matrix: int16 [m, n padded] receives the sums.
     """
     width = len(hands0)
     high, low = np.empty(width, np.int16), np.empty(width, np.int16)
@@ -168,8 +223,18 @@ def runout_matrix(masks: U64, hands0: U16, hands1: U16, dealt: U64, ranks: I16, 
 def put_rows(
     out: F32, start: I64, padded: I32, hands: U16, list_start: I64, size: I32, weights: F64, going: F32
 ) -> None:
-    """Writes weights [B, H, A] of the actions of a node into its rows on B boards, from start[b] on, and into going
-    [A, B, H] for the hands of each board's list."""
+    """Write the action weights of a node on several boards into its rows.
+
+    Args:
+        out: float32 [entries] array in the layout of the game.
+        start: int64 [B] start of the node's rows on each board.
+        padded: int32 [B] padded number of hands.
+        hands: uint16 [n] hands of the lists.
+        list_start: int64 [B] start of each board's list.
+        size: int32 [B] length of each board's list.
+        weights: float64 [B, H, A] weights of the actions.
+        going: float32 [A, B, H] receives the weights of listed hands.
+    """
     for b in range(len(start)):
         for i in range(size[b]):
             hand = hands[list_start[b] + i]

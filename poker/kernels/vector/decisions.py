@@ -11,21 +11,21 @@ from poker.kernels.vector.arrays import ACT, REACH, STRIDE, VALUE, Sweep
 
 SOLVE, BEST_RESPONSE, AVERAGE, RECORD = range(4)
 """Modes of a sweep at p's nodes: update regrets, take the best action, follow p's average strategy, or take the best
-action and write down which it is."""
+action and record it."""
 
 POSITIVE, NEGATIVE, FLOOR, CARRY, PREDICTION, WEIGHT = range(6)
-"""Columns of the parameters of an iteration: factors on positive and negative regrets before the new ones are added,
-the least regret kept, the weights of all and of the last regrets in the prediction, the iteration's weight in the
-average strategy."""
+"""Columns of the parameters of an iteration: factors of positive and negative regrets before the new ones are added,
+the smallest regret, the weights of all regrets and of the last ones in the prediction, and the iteration's weight in
+the average strategy."""
 
 
 STREAMED = 1 << 17
-"""More action rows times hands than this do not stay in a core's own cache and are asked for ahead of use."""
+"""Arrays with more entries than this do not fit a core's own cache, so their rows are prefetched."""
 
 
 @inline
 def _next_decision(sweep: Sweep, player: int, node: int, end: int, step: int) -> int:
-    """The first node from `node` on, in steps of 1 or -1, at which the player acts, or `end`."""
+    """Return the first node from `node` on, in steps of 1 or -1, at which the player acts, or `end`."""
     while node != end and (sweep.nodes.role[node] != ACT or sweep.nodes.player[node] != player):
         node += step
     return node
@@ -33,7 +33,7 @@ def _next_decision(sweep: Sweep, player: int, node: int, end: int, step: int) ->
 
 @inline
 def _ask(one: F32, other: F32, at: int, num_actions: int, hands: int) -> None:
-    """Asks for the action rows of a node, sixteen hands from `at` on, ahead of use."""
+    """Prefetch the action rows of a node, sixteen hands from `at` on."""
     for a in range(num_actions):
         prefetch(one, at + a * hands)
         prefetch(other, at + a * hands)
@@ -41,7 +41,7 @@ def _ask(one: F32, other: F32, at: int, num_actions: int, hands: int) -> None:
 
 @inline
 def _positive(source: F32, at: int, num_actions: int, hands: int) -> Any:
-    """Sum over the actions of the positive part of `source`."""
+    """Return the sum over actions of the positive part of `source`."""
     mass = splat(0.0)
     for a in range(num_actions):
         mass = mass + maximum(load(source, at + a * hands), splat(0.0))
@@ -50,7 +50,7 @@ def _positive(source: F32, at: int, num_actions: int, hands: int) -> Any:
 
 @inline
 def _expected(source: F32, at: int, num_actions: int, hands: int, work: F32, rows: I64, scales: F32, i: int) -> Any:
-    """Values of hands i.. of a node whose strategy is proportional to the positive part of `source`."""
+    """Return the values of hands i.. of a node whose strategy is proportional to the positive part of `source`."""
     mass = _positive(source, at, num_actions, hands)
     inverse = where_positive(mass, splat(1.0) / mass, splat(0.0))
     rest = where_positive(mass, splat(0.0), splat(1.0 / num_actions))
@@ -78,12 +78,12 @@ def _push_reach(
     next_actions: int,
     next_reach: int,
 ) -> None:
-    """Reach of the children: the parent's times the strategy, proportional to the positive part of `source`.
+    """Set the reach of the children: the parent's reach times the strategy, the normalised positive part of `source`.
 
-    With `adds` it is added to the strategy sums, times `weight`; the next node's rows, of `next_actions`, follow in
-    memory and are asked for on the way, where its reach is not 0. With `beside` a part of the parent's reach goes on as
-    `modelled` says, and only the rest follows the strategy and is added to the sums. Nothing is read of hands that do
-    not come here.
+    With `adds` it is also added to the strategy sums, times `weight`. The rows of the next node, with `next_actions`
+    actions, follow in memory and are prefetched where its reach is not 0. With `beside` a part of the parent's reach
+    follows `modelled`. Only the rest follows the strategy and is added to the sums. Nothing is read for hands that do
+    not reach the node.
     """
     sums, modelled = sweep.sums, sweep.modelled
     zero, flat, factor = splat(0.0), splat(1.0 / num_actions), splat(weight)
@@ -125,7 +125,7 @@ def _push_few(
     next_actions: int,
     next_reach: int,
 ) -> None:
-    """`_push_reach` that adds, of two to four actions: what is read stays in registers."""
+    """Do the same as `_push_reach` with `adds`, for two to four actions, with all loads in registers."""
     source, sums = sweep.source, sweep.sums
     zero, flat, factor = splat(0.0), splat(1.0 / count), splat(weight)
     for i in range(0, hands, 16):
@@ -167,7 +167,7 @@ def _push_few(
 def _follow(
     source: F32, base: int, num_actions: int, hands: int, work: F32, rows: I64, scales: F32, target: int
 ) -> None:
-    """Values of a node whose strategy is proportional to the positive part of `source`."""
+    """Compute the values of a node whose strategy is proportional to the positive part of `source`."""
     for i in range(0, hands, 16):
         value = _expected(source, base + i, num_actions, hands, work, rows, scales, i)
         store(work, target + i, value)
@@ -186,10 +186,9 @@ def _update(
     parameters: F32,
     next_actions: int,
 ) -> None:
-    """Values of p's node under the current strategy, and its regrets after this iteration.
+    """Compute the values of p's node under the current strategy, and update its regrets.
 
-    The rows of the node that is next on the way up, of `next_actions`, come before in memory and are asked for on the
-    way.
+    The rows of the next node on the way up, with `next_actions` actions, come before in memory and are prefetched.
     """
     source, regrets = sweep.source, sweep.regrets
     positive, negative = splat(parameters[POSITIVE]), splat(parameters[NEGATIVE])
@@ -227,7 +226,7 @@ def _update_few(
     parameters: F32,
     next_actions: int,
 ) -> None:
-    """`_update` of two to four actions: what is read stays in registers."""
+    """Do the same as `_update` for two to four actions, with all loads in registers."""
     source, regrets, predictive = sweep.source, sweep.regrets, sweep.predictive
     positive, negative = splat(parameters[POSITIVE]), splat(parameters[NEGATIVE])
     floor, carry, prediction = splat(parameters[FLOOR]), splat(parameters[CARRY]), splat(parameters[PREDICTION])
@@ -278,7 +277,7 @@ def _update_few(
 
 @inline
 def _sum_few(count: int, hands: int, work: F32, rows: I64, scales: F32, target: int) -> None:
-    """`_combine` of the opponent's two to four actions."""
+    """Do the same as `_combine` for the opponent's node with two to four actions."""
     row_a, row_b, row_c, row_d = rows[0], rows[1], rows[2], rows[3]
     scale_a, scale_b = splat(scales[0]), splat(scales[1])
     scale_c, scale_d = splat(scales[2]), splat(scales[3])
@@ -293,7 +292,7 @@ def _sum_few(count: int, hands: int, work: F32, rows: I64, scales: F32, target: 
 
 @inline
 def _combine(best: bool, num_actions: int, hands: int, work: F32, rows: I64, scales: F32, target: int) -> None:
-    """Values of p's node if the best action is taken, or of the opponent's, whose strategy is in the reach already."""
+    """Compute the values of p's node under the best action, or of the opponent's, whose strategy is in the reach."""
     for i in range(0, hands, 16):
         value = load(work, rows[0] + i) * splat(scales[0])
         for a in range(1, num_actions):
@@ -306,7 +305,7 @@ def _combine(best: bool, num_actions: int, hands: int, work: F32, rows: I64, sca
 
 @inline
 def _write_best(best: U8, base: int, num_actions: int, hands: int, work: F32, rows: I64, scales: F32) -> None:
-    """The first of the best actions of each hand."""
+    """Write the first of the best actions of each hand."""
     for i in range(hands):
         choice, most = 0, work[rows[0] + i] * scales[0]
         for a in range(1, num_actions):
@@ -318,6 +317,18 @@ def _write_best(best: U8, base: int, num_actions: int, hands: int, work: F32, ro
 
 @inline
 def push_down(sweep: Sweep, p: int, mode: int, street: int, board: int, batch: int, weight: float, work: F32) -> None:
+    """Push the opponent's reach down through a batch on one board, and add it to the strategy sums.
+
+    Args:
+        sweep: the sweep.
+        p: the player being updated.
+        mode: SOLVE, BEST_RESPONSE, AVERAGE or RECORD.
+        street: street of the batch.
+        board: index of the board.
+        batch: the batch.
+        weight: weight of the iteration in the average strategy.
+        work: float32 [n] scratch memory.
+    """
     nodes, boards = sweep.nodes, sweep.boards
     opponent = 1 - p
     hands, block = boards.padded[opponent, board], boards.block[opponent, board]
@@ -350,7 +361,7 @@ def push_down(sweep: Sweep, p: int, mode: int, street: int, board: int, batch: i
                 next_reach,
             )  # fmt: skip
     last_own = _next_decision(sweep, p, last - 1, first - 1, -1)
-    if streams and last_own >= first:  # where the way up begins
+    if streams and last_own >= first:  # the way up begins here
         own = boards.padded[p, board]
         base = boards.block[p, board] + np.int64(nodes.entry[last_own]) * own
         for i in range(0, own, 16):
@@ -370,6 +381,20 @@ def pull_up(
     rows: I64,
     scales: F32,
 ) -> None:
+    """Pull p's values up through a batch on one board, and update p's regrets in mode SOLVE.
+
+    Args:
+        sweep: the sweep.
+        p: the player being updated.
+        mode: SOLVE, BEST_RESPONSE, AVERAGE or RECORD.
+        street: street of the batch.
+        board: index of the board.
+        batch: the batch.
+        parameters: float32 [6] parameters of the iteration.
+        work: float32 [n] scratch memory.
+        rows: int64 [64] scratch for row offsets.
+        scales: float32 [64] scratch for scales.
+    """
     nodes, boards = sweep.nodes, sweep.boards
     hands, block = boards.padded[p, board], boards.block[p, board]
     stride, area = sweep.place[STRIDE, street], sweep.place[VALUE, street]

@@ -1,19 +1,20 @@
-"""Values of two strategies below a depth limit for every pair of hands, exactly, board by board.
+"""Exact values of two strategies below a depth limit for every pair of hands, board by board.
 
-With r_p(z, h) the product of player p's own probabilities on the way from a leaf to an end z,
+Let r_p(z, h) be the product of player p's own probabilities on the way from a leaf to an end z. Then::
 
     v(h0, h1) = sum over ends z of  r_0(z, h0) r_1(z, h1) u_z(h0, h1)
 
-where u_z is constant at folds, and at showdowns stake_z times the sign of the difference in strength. Ends that follow
-from the same actions of player 0 (a sequence q) are summed first: F_q(h1) over folds, G_q(h1) over showdowns, so that
+Here u_z is constant at folds. At showdowns it is stake_z times the sign of the difference in strength. Ends that follow
+from the same actions of player 0 (a sequence q) are summed first: F_q(h1) over folds and G_q(h1) over showdowns. Then
 v(h0, h1) = sum over q of r_0(q, h0) (F_q(h1) + sign * G_q(h1)).
 
-Values are wanted as sums over pairs of clusters. Hands of player 0 are taken in order of strength, with the sums
-A_q(cluster) of F + sign * G over the hands of player 1, which change only where a hand is passed: a hand then adds one
-row of clusters. Pairs that share a card are taken off by the same walk over the hands that hold the card; a hand
-against itself, taken off twice, is put back.
+The results are sums over pairs of clusters. Hands of player 0 are processed in order of strength. We maintain the sums
+A_q(cluster) of F + sign * G over the hands of player 1, which change only when a hand is passed. Each hand of player 0
+then adds one row of clusters. The same walk over the hands that contain a card subtracts the pairs that share it. A
+hand against itself is subtracted twice and is therefore added back.
 
-float32 on a board, float64 over boards. Symbols: L leaves, M nodes, Z ends, Q sequences, C clusters.
+Arithmetic is float32 on a board and float64 over boards. L is the number of leaves, M of nodes, Z of ends, Q of
+sequences and C of clusters.
 """
 
 from typing import NamedTuple
@@ -27,13 +28,24 @@ from poker.kernels.vector.arrays import BOARDS, HAND_LISTS, Boards, HandLists
 
 
 class LeafBetting(NamedTuple):
-    """Betting below L leaves. Leaf l has the nodes `node_start[l]..node_start[l + 1]`, its root first and parents
-    before children, the ends `end_start[l]..`, and the sequences `sequence_start[l]..` of player 0 that have ends.
+    """The betting below L leaves.
 
-    `player` is -1 at ends; `entry` the node's first action row in the layout of the game, `decision` its number among
-    the player's decisions. `row` [2, M] numbers reach rows within a leaf: 0 at the root, a new one after each own
-    action. `end` [Z, 3]: sequence (within the leaf), player 1's row, whether it is a showdown; `amount` [Z] chips that
-    player 0 wins by the fold, or the better hand at the showdown. `sequence` [Q] is a row of player 0.
+    Leaf l has the nodes `node_start[l]..node_start[l + 1]`, its root first and parents before children, the ends from
+    `end_start[l]`, and the sequences of player 0 that have ends from `sequence_start[l]`.
+
+    Attributes:
+        node_start: int32 [L + 1] first node of each leaf.
+        player: int8 [M] player to act, -1 at ends.
+        first_child: int32 [M] first child.
+        num_children: int32 [M] number of children.
+        entry: int32 [M] the node's first action row in the layout of the game.
+        decision: int32 [M] number of the node among the player's decisions.
+        row: int32 [2, M] reach row within the leaf: 0 at the root, a new one after each own action.
+        end_start: int32 [L + 1] first end of each leaf.
+        end: int32 [Z, 3] sequence within the leaf, player 1's row, and whether it is a showdown.
+        amount: float32 [Z] chips that player 0 wins by the fold, or the better hand at the showdown.
+        sequence_start: int32 [L + 1] first sequence of each leaf.
+        sequence: int32 [Q] row of player 0.
     """
 
     node_start: I32
@@ -51,9 +63,18 @@ class LeafBetting(NamedTuple):
 
 
 class Strategies(NamedTuple):
-    """Strategies of both players. Player p follows `rows`, action rows in the layout of the game, each action made
-    `factor[p, child node]` times as likely; or, if `pure[p]`, the action `choice0` or `choice1` at
-    `choice_start[p, board] + decision * padded hands + hand`.
+    """The strategies of both players.
+
+    Player p follows `rows`, with each action `factor[p, child node]` times as likely. If `pure[p]` is set, each hand
+    takes one action instead.
+
+    Attributes:
+        rows: float32 [entries] action rows in the layout of the game.
+        factor: float32 [2, M] multiplier of each action's probability.
+        pure: bool [2] whether each hand takes one action.
+        choice0: uint8 [n] actions of player 0, at `choice_start[0, board] + decision * padded hands + hand`.
+        choice1: uint8 [n] actions of player 1.
+        choice_start: int64 [2, B + 1] start of each board's actions.
     """
 
     rows: F32
@@ -65,11 +86,24 @@ class Strategies(NamedTuple):
 
 
 class Walks(NamedTuple):
-    """Walks over hands in order of strength on a board: one over all hands, then one per card over those that hold it.
+    """Walks over hands in order of strength on a board: one over all hands, then one for each card.
 
-    Walk w visits `own[own_start[w]..]`, hands of player 0, each with its slot among the clusters of the walk, and how
-    many of `theirs[their_start[w]..]` are weaker, and weaker or equal. `own_cluster[w]`, `their_cluster[w]` are the
-    clusters of the slots.
+    The walk of a card visits the hands that contain it. Walk w visits the hands of player 0 in `own[own_start[w]..]`,
+    and those of player 1 in `theirs[their_start[w]..]`.
+
+    Attributes:
+        own_start: int32 [W + 1] start of each walk.
+        own: int32 [n] places of player 0's hands.
+        own_slot: int32 [n] slot of the hand's cluster within the walk.
+        less: int32 [n] number of weaker hands of player 1 in the walk.
+        upto: int32 [n] number of weaker or equal hands.
+        their_start: int32 [W + 1] start of each walk.
+        theirs: int32 [m] places of player 1's hands.
+        their_slot: int32 [m] slot of the hand's cluster within the walk.
+        own_cluster: int32 [W, C] clusters of player 0's slots.
+        their_cluster: int32 [W, C] clusters of player 1's slots.
+        own_slots: int32 [W] number of player 0's slots.
+        their_slots: int32 [W] number of player 1's slots.
     """
 
     own_start: I32
@@ -94,7 +128,7 @@ _STRATEGIES = "Strategies(f4_1, f4_2, b1_1, u1_1, u1_1, i8_2)"
 def _follow(
     rows: F32, factor: F32, first: int, base: int, number: int, hands: int, work: F32, reach: int, to: I64
 ) -> None:
-    """Reach of the children of a node that is played by action rows; `first` is its first child."""
+    """Set the reach of the children of a node that is played by action rows; `first` is its first child."""
     flat = np.float32(0.0)
     for a in range(number):
         flat += factor[first + a]
@@ -112,7 +146,7 @@ def _follow(
 
 @inline
 def _choose(choices: U8, at: int, number: int, hands: int, work: F32, reach: int, to: I64) -> None:
-    """Reach of the children of a node where each hand takes one action."""
+    """Set the reach of the children of a node where each hand takes one action."""
     for a in range(number):
         for i in range(hands):
             work[to[a] + i] = work[reach + i] if choices[at + i] == a else np.float32(0.0)
@@ -122,7 +156,7 @@ def _choose(choices: U8, at: int, number: int, hands: int, work: F32, reach: int
 def _reach(
     boards: Boards, betting: LeafBetting, play: Strategies, leaf: int, board: int, at: I64, stride: int, work: F32
 ) -> None:
-    """Both players' reach rows from the leaf on; those of player p start at `at[p]`."""
+    """Compute both players' reach rows from the leaf on; the rows of player p start at `at[p]`."""
     to = np.empty(64, np.int64)
     for p in range(2):
         for i in range(boards.padded[p, board]):
@@ -148,7 +182,7 @@ def _reach(
 def _sum_ends(
     betting: LeafBetting, leaf: int, hands: int, reach: int, stride: int, folds: int, shows: int, work: F32
 ) -> None:
-    """F and G of every sequence of the leaf, rows over the hands of player 1."""
+    """Compute F and G of every sequence of the leaf, as rows over the hands of player 1."""
     number = betting.sequence_start[leaf + 1] - betting.sequence_start[leaf]
     for q in range(number):
         for i in range(0, hands, 16):
@@ -164,7 +198,7 @@ def _sum_ends(
 
 @inline
 def _slots(cluster: I32, hands: I32, start: int, end: int, slot: I32, met: I32, where: I32) -> int:
-    """Numbers the clusters of hands start..end as they come; `where` [C] is -1 before and after."""
+    """Number the clusters of hands start..end in order of appearance; `where` [C] is -1 before and after."""
     count = 0
     for k in range(start, end):
         c = cluster[hands[k]]
@@ -182,7 +216,7 @@ def _slots(cluster: I32, hands: I32, start: int, end: int, slot: I32, met: I32, 
 def _plan_walks(
     boards: Boards, lists: HandLists, board: int, cluster: I32, cards: int, walks: Walks, hands: I32, where: I32
 ) -> None:
-    """Fills `walks` for a board."""
+    """Fill `walks` for a board."""
     own, theirs = boards.list_start[0, board], boards.list_start[1, board]
     n, m = boards.size[0, board], boards.size[1, board]
     for i in range(n):
@@ -214,7 +248,7 @@ def _plan_walks(
 
 @inline
 def _pass(walks: Walks, k: int, number: int, width: int, stride: int, sums: int, area: int, work: F32) -> None:
-    """Adds the terms of a hand of player 1 to the running sums of its slot."""
+    """Add the terms of a hand of player 1 to the running sums of its slot."""
     j, slot = walks.theirs[k], walks.their_slot[k]
     for q in range(number):
         work[sums + q * width + slot] += work[area + q * stride + j]
@@ -234,9 +268,9 @@ def _walk(
     out: int,
     work: F32,
 ) -> None:
-    """Adds the values of a walk to `out` [slots of player 0, width]; `rows` [Q] are reach rows of player 0.
+    """Add the values of a walk to `out` [slots of player 0, width]; `rows` [Q] are reach rows of player 0.
 
-    A hand of player 1 counts as stronger (F - G) at first, as equal (F) once it is reached, then as weaker (F + G).
+    A hand of player 1 first counts as stronger (F - G), as equal (F) once it is reached, and then as weaker (F + G).
     """
     begin, end = walks.their_start[w], walks.their_start[w + 1]
     for i in range(0, number * width, 16):
@@ -279,8 +313,18 @@ def add_leaf_values(
     wanted: I64,
     out: F64,
 ) -> None:
-    """Adds chips of player 0, summed over the pairs of hands of two clusters and weighted by the board's probability,
-    of the boards `wanted` to out [L, C, C padded]. `cards` counts the slots of `HandLists.card_start`."""
+    """Add the chips of player 0 at each leaf, summed over the pairs of hands of two clusters.
+
+    Args:
+        boards: all boards [B].
+        lists: their hands [n].
+        betting: the betting below the leaves.
+        play: the strategies of both players.
+        cluster: int32 [H] cluster of each hand.
+        cards: number of slots of `HandLists.card_start`.
+        wanted: int64 [n] boards to process.
+        out: float64 [L, C, C padded] sums weighted by the probability of each board; updated.
+    """
     leaves, clusters, width = out.shape
     hands = 16
     for board in wanted:

@@ -1,14 +1,15 @@
 """One sweep of vector-form CFR: both players' hands at once, over a betting tree and all boards below the root.
 
-A sweep for player p pushes the opponent's reach down, evaluates terminals, and pulls p's counterfactual values up,
-updating p's regrets (or maximising, or averaging, for exact best responses and values) on the way. The opponent's
-average strategy is accumulated while the player's reach goes down, so that it is weighted by it without a second pass;
-it is a sum that is never rescaled, so that hands which do not come to a node cost nothing there on the way down.
-Hands are SIMD lanes; at showdowns and folds the lanes are 16 terminal rows of one board instead, so that the running
-sums per card, which must be made hand after hand, are paid once for all of them; at the depth limit they are clusters
-of the player's hands.
+A sweep for player p pushes the opponent's reach down, evaluates terminals, and pulls p's counterfactual values up. On
+the way it updates p's regrets, or it maximises or averages, for exact best responses and values. The opponent's average
+strategy is accumulated while the reach goes down, so that it is weighted by the reach without a second pass. It is a
+sum that is never rescaled, so hands that do not reach a node cost nothing there.
 
-Everything is float32. Shapes and meanings of the arrays: poker/kernels/vector/arrays.py.
+Hands are SIMD lanes. At showdowns and folds the lanes are 16 terminal rows of one board instead. The running sums per
+card must be computed hand after hand, and all rows then share their cost. At the depth limit the lanes are clusters of
+the player's hands.
+
+Everything is float32. `poker/kernels/vector/arrays.py` gives shapes and meanings of the arrays.
 """
 
 import numpy as np
@@ -38,7 +39,7 @@ from poker.kernels.vector.terminals import evaluate_terminals, four_runouts
 
 DOWN, UP, RUNOUTS = 1, 2, 4
 BELOW_ROOT = 1
-"""The phase of a sweep between the root's way down and its way up."""
+"""The phase of a sweep between the way down and the way up at the root."""
 
 
 @inline
@@ -52,7 +53,7 @@ def _clear_deals(sweep: Sweep, street: int, work: F32) -> None:
 def _receive(
     sweep: Sweep, p: int, street: int, board: int, batch: int, above: F32, above_reach: int, work: F32
 ) -> None:
-    """The opponent's reach at the components of a batch, from the street above."""
+    """Set the opponent's reach at the components of a batch, from the street above."""
     boards, lists, batches, nodes = sweep.boards, sweep.lists, sweep.batches, sweep.nodes
     opponent = 1 - p
     stride, area = sweep.place[STRIDE, street], sweep.place[REACH, street]
@@ -77,7 +78,7 @@ def _receive(
 def _deliver(
     sweep: Sweep, p: int, street: int, board: int, batch: int, above: F32, above_value: int, work: F32
 ) -> None:
-    """Adds the values of a batch's components to the STREET nodes above, or leaves the root's in `root_value`."""
+    """Add the values of a batch's components to the STREET nodes above, or write those at the root to `root_value`."""
     boards, lists, batches, nodes = sweep.boards, sweep.lists, sweep.batches, sweep.nodes
     stride, area = sweep.place[STRIDE, street], sweep.place[VALUE, street]
     count, start, weight = boards.size[p, board], boards.list_start[p, board], boards.weight[board]
@@ -103,7 +104,7 @@ def _deliver(
 
 @inline
 def _average_orbits(sweep: Sweep, p: int, street: int, board: int, work: F32) -> None:
-    """Values at STREET nodes, averaged over the hands that the board's suit symmetries turn into each other."""
+    """Average the values at STREET nodes over the hands that the board's suit symmetries map to each other."""
     boards, lists = sweep.boards, sweep.lists
     stride, area = sweep.place[STRIDE, street], sweep.place[VALUE, street]
     count, start = boards.size[p, board], boards.list_start[p, board]
@@ -145,11 +146,12 @@ def _visit_gadgets(
     value: int,
     work: F32,
 ) -> None:
-    """Gadgets begin..end on one board: before terminals are evaluated the reach of hands that stay out, of another
-    player's gadget, after it their values, of an `own` one.
+    """Process gadgets begin..end on one board.
 
-    An ALTERNATIVE pays its owner the hand's alternative value times the mass of compatible hands: a fold with a factor
-    per hand. `hands` (padded) are those of the owner's list; `reach` and `value` are where rows begin.
+    Before terminals are evaluated this sets the reach of hands that stay out of another player's gadget. Afterwards it
+    sets the values of an `own` gadget. An ALTERNATIVE pays its owner the hand's alternative value times the mass of
+    compatible hands, so it is a fold with a factor per hand. `hands` is the padded number of the owner's hands. `reach`
+    and `value` are the offsets of rows.
     """
     for row in range(begin, end):
         at = at_board + gadgets.rows[row, NUMBER] * hands
@@ -163,7 +165,7 @@ def _visit_gadgets(
 
 @inline
 def _gadgets(sweep: Sweep, own: int, p: int, street: int, board: int, batch: int, work: F32) -> None:
-    """Gadgets of safe re-solving (`poker.tree.gadget`) that p owns, if `own`, or the other player."""
+    """Process the gadgets of safe re-solving (`poker.tree.gadget`) that p owns, if `own`, or the other player."""
     gadgets, boards, place = sweep.gadgets, sweep.boards, sweep.place
     begin, end = gadgets.start[p, batch], gadgets.start[p, batch + 1]
     if begin == end or gadgets.rows[begin, OWN] != own:
@@ -193,10 +195,10 @@ def _visit(
     rows: I64,
     scales: F32,
 ) -> None:
-    """A board on the way `DOWN` to those below it, on the way `UP` from them, or both, where there are none. `RUNOUTS`
-    + n is the n-th part of the run-outs of the root's board, before the way up.
+    """Process a board on the way `DOWN` to the boards below it, on the way `UP`, or both if there are none below.
 
-    On the last street it goes batch after batch, so that scratch memory stays in the cache.
+    `RUNOUTS` + n processes the n-th part of the run-outs of the root's board, before the way up. The last street is
+    processed batch after batch, so that scratch memory stays in the cache.
     """
     deals, guarded = street < sweep.last_street, len(sweep.gadgets.rows) > 0
     if deals and way == DOWN:
@@ -236,8 +238,10 @@ def _visit_part(
     cursor: I64,
     here: I64,
 ) -> None:
-    """The root's board, if `root_way` is not 0, with `root` as scratch memory; or all boards below those of a chunk,
-    whose values are added up in the chunk's own part of `partial`."""
+    """Process the root's board with `root` as scratch memory, or if `root_way` is 0 all boards of a chunk.
+
+    A chunk's boards include all boards below them. The values of a chunk are summed in its own part of `partial`.
+    """
     top, children = sweep.first_street, sweep.boards.child_start
     size = sweep.num_slots[top] * sweep.place[STRIDE, top]
     begin, least, last = np.int64(0), top, np.int64(1)
@@ -302,10 +306,22 @@ def run_team(
     members: int,
     member: int,
 ) -> None:
-    """Sweeps for players first..last in turn, once per row of `parameters` [n, 6], by one of `members` threads.
+    """Run sweeps for players first..last in turn, once per row of `parameters`, as one of several threads.
 
-    Member 0 does the root's street; its run-outs, and chunks of boards, go to whoever is free, each chunk into its own
-    part of `partial`, so that the sums do not depend on who did what.
+    Member 0 processes the root's street. Its run-outs and the chunks of boards go to any free member. Each chunk has
+    its own part of `partial`, so the sums do not depend on which member processed it.
+
+    Args:
+        sweep: the sweep.
+        first: first player.
+        last: last player.
+        mode: SOLVE, BEST_RESPONSE, AVERAGE or RECORD.
+        parameters: float32 [n, 6] parameters of n iterations.
+        root: float32 [size] scratch memory for the root's board.
+        work: float32 [size] scratch memory of this thread.
+        shared: int64 [SHARED_SIZE] counters of the barrier.
+        members: number of threads.
+        member: number of this thread.
     """
     rows, scales = np.empty(64, np.int64), np.empty(64, np.float32)
     cursor, here = np.zeros(8, np.int64), np.zeros(8, np.int64)

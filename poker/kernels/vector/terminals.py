@@ -1,4 +1,4 @@
-"""Payoffs at the terminals of a board: folds and showdowns sixteen rows at a time, run-outs four."""
+"""Payoffs at the terminals of a board: folds and showdowns sixteen rows at a time, run-outs four at a time."""
 
 from typing import Any, NamedTuple
 
@@ -38,8 +38,19 @@ from poker.kernels.vector.arrays import (
 
 
 class Leaves(NamedTuple):
-    """The fields of a `Sweep` that leaves read. They have a kernel of their own, which compiles faster than as a part
-    of the sweep."""
+    """The fields of a `Sweep` that leaves read; leaves have their own kernel, because it compiles faster separately.
+
+    Attributes:
+        leaves: int32 [n, 4] leaf rows.
+        boards: all boards.
+        lists: live hands of the boards.
+        areas: int64 [7] offsets of areas in scratch memory.
+        cluster: int32 [2, H] cluster of each hand.
+        num_clusters: int32 [2] number of clusters.
+        leaf_matrix: int64 [2, L, K] start of each matrix in `leaf_values`.
+        leaf_values: float32 [n] values.
+        num_card_slots: number of card values.
+    """
 
     leaves: I32
     boards: Boards
@@ -54,7 +65,7 @@ class Leaves(NamedTuple):
 
 @inline
 def _fold_lanes(sweep: Sweep, p: int, board: int, work: F32, lanes: int, get: Any, fill: Any) -> None:
-    """Mass of the opponent's hands compatible with each own hand, for the rows in the input lanes."""
+    """Compute the mass of the opponent's hands compatible with each own hand, for the rows in the input lanes."""
     boards, lists = sweep.boards, sweep.lists
     x, out, cards = sweep.areas[LANES_IN], sweep.areas[LANES_OUT], sweep.areas[CARDS]
     own, theirs = boards.list_start[p, board], 2 * boards.list_start[1 - p, board]
@@ -81,10 +92,10 @@ def _fold_lanes(sweep: Sweep, p: int, board: int, work: F32, lanes: int, get: An
 
 @inline
 def _show_lanes(sweep: Sweep, p: int, board: int, work: F32, lanes: int, get: Any, fill: Any) -> None:
-    """Mass of compatible weaker hands minus that of stronger ones, for the rows in the input lanes.
+    """Compute the mass of compatible weaker hands minus that of stronger ones, for the rows in the input lanes.
 
-    With prefix sums over hands in order of strength, weaker - stronger = P[less] + P[upto] - P[all]; first over all
-    hands, then less the same over the hands that hold each of the two cards.
+    With prefix sums P over hands in order of strength, weaker - stronger = P[less] + P[upto] - P[all]. This is computed
+    over all hands, and then subtracted for the hands that contain each of the two cards.
     """
     boards, lists = sweep.boards, sweep.lists
     x, out, prefix = sweep.areas[LANES_IN], sweep.areas[LANES_OUT], sweep.areas[PREFIX]
@@ -136,7 +147,7 @@ def _evaluate_lanes(
     to_lanes: Any,
     to_rows: Any,
 ) -> None:
-    """Evaluates as many rows of `table` from `group` on as there are lanes."""
+    """Evaluate as many rows of `table` from `group` on as there are lanes."""
     boards = sweep.boards
     stride, reach, value = sweep.place[STRIDE, street], sweep.place[REACH, street], sweep.place[VALUE, street]
     x, out = sweep.areas[LANES_IN], sweep.areas[LANES_OUT]
@@ -162,7 +173,7 @@ def _evaluate_lanes(
 def _terminal_rows(
     sweep: Sweep, p: int, street: int, board: int, table: I32, begin: int, end: int, showdown: int, work: F32, rows: I64
 ) -> None:
-    """Evaluates rows begin..end of `table`, 16 at a time, and the last in half the time where they are at most 8."""
+    """Evaluate rows begin..end of `table`, 16 at a time; a last group of at most 8 takes half the time."""
     for at in range(begin, end, 16):
         if end - at > 8:
             _evaluate_lanes(
@@ -178,7 +189,7 @@ def _terminal_rows(
 
 @inline
 def _arriving(sweep: Leaves, p: int, board: int, reach: int, work: F32, listed: I64) -> int:
-    """Lists the opponent's hands that reach a leaf, and returns how many they are: with most leaves, few."""
+    """List the opponent's hands that reach a leaf, which are few at most leaves, and return their number."""
     lists, theirs, count, left = sweep.lists, sweep.boards.list_start[1 - p, board], 0, 0
     for j in range(sweep.boards.size[1 - p, board]):
         listed[np.uint64(count)] = j
@@ -202,8 +213,10 @@ def _sum_leaf(
     area: int,
     work: F32,
 ) -> None:
-    """Sum what each cluster of p has against the opponent's hands that hold card c, row c of `area`, and against all,
-    the row after those: half of the others' sum, as every hand holds two cards."""
+    """Sum the values of each cluster of p against the opponent's hands that contain card c, in row c of `area`.
+
+    The row after those has the sum against all hands: half of the sum of the others, as every hand contains two cards.
+    """
     lists, slots = sweep.lists, sweep.num_card_slots
     theirs = sweep.boards.list_start[1 - p, board]
     for i in range(area, area + slots * width, 16):
@@ -238,7 +251,7 @@ def _add_twins(
     value: int,
     work: F32,
 ) -> None:
-    """A hand against itself, which the sums of both of its cards contain."""
+    """Add the value of a hand against itself, which the sums of both of its cards contain."""
     boards, lists = sweep.boards, sweep.lists
     theirs = boards.list_start[1 - p, board]
     for n in range(count):
@@ -252,7 +265,7 @@ def _add_twins(
 
 @inline
 def _hand_leaf(sweep: Leaves, p: int, board: int, factors: int, reach: int, value: int, work: F32) -> None:
-    """A leaf with a value for each hand of p: that, times the mass of the opponent's compatible hands."""
+    """Evaluate a leaf with a value for each hand of p: that value times the mass of the opponent's compatible hands."""
     boards, lists, cards = sweep.boards, sweep.lists, sweep.areas[CARDS]
     own, theirs = boards.list_start[p, board], boards.list_start[1 - p, board]
     for c in range(sweep.num_card_slots):
@@ -277,8 +290,10 @@ def _hand_leaf(sweep: Leaves, p: int, board: int, factors: int, reach: int, valu
 def _leaf_rows(
     sweep: Leaves, p: int, board: int, begin: int, end: int, stride: int, reaches: int, values: int, work: F32
 ) -> None:
-    """p's values at leaves begin..end: expectations of their cluster matrices over the compatible hands of the
-    opponent. A hand has what its cluster has against all hands, less what it has against those with either card."""
+    """Compute p's values at leaves begin..end: expectations of cluster matrices over the opponent's compatible hands.
+
+    The value of a hand is the value of its cluster against all hands, minus its value against those with either card.
+    """
     boards, lists = sweep.boards, sweep.lists
     if sweep.num_clusters[p] == 0:
         for row in range(begin, end):
@@ -315,7 +330,7 @@ def _leaf_rows(
 
 @inline
 def _leaves(sweep: Sweep, p: int, street: int, board: int, batch: int, work: F32) -> None:
-    """p's values at the depth limit."""
+    """Compute p's values at the depth limit."""
     batches, place = sweep.batches, sweep.place
     begin, end = batches.leaf_start[p, batch], batches.leaf_start[p, batch + 1]
     if begin < end:
@@ -333,7 +348,7 @@ def _leaves(sweep: Sweep, p: int, street: int, board: int, batch: int, work: F32
 def _runout_rows_of_0(
     matrix: I16, start: int, width: int, theirs: int, work: F32, reach: I64, value: I64, listed: I64
 ) -> None:
-    """Four rows: value[i] = sum over j of matrix[j, i] * reach[j], of the hands j that get here two at a time."""
+    """Compute four rows value[i] = sum over j of matrix[j, i] * reach[j], two arriving hands j at a time."""
     a, b, c, d = reach[0], reach[1], reach[2], reach[3]
     count = 0
     for j in range(theirs):
@@ -371,7 +386,7 @@ def _runout_rows_of_0(
 def _runout_rows_of_1(
     matrix: I16, start: int, width: int, own: int, work: F32, reach: I64, value: I64, listed: I64
 ) -> None:
-    """Four rows: value[j] = - sum over i of matrix[j, i] * reach[i], sixteen hands i at a time, where any gets here."""
+    """Compute four rows value[j] = - sum over i of matrix[j, i] * reach[i], sixteen hands i at a time."""
     a, b, c, d = reach[0], reach[1], reach[2], reach[3]
     count = 0
     for i in range(0, width, 16):
@@ -411,7 +426,7 @@ def _four_runouts(
     work: F32,
     rows: I64,
 ) -> None:
-    """`four_runouts` without the sweep: passing that costs as much as a small river."""
+    """Do the work of `four_runouts` without the sweep, because passing it costs as much as a small river."""
     listed = np.empty(max(width, hands) + 1, np.int64)
     for r in range(4):
         rows[r] = reach + table[row + r, 0] * stride if row + r < end else zero_row
@@ -436,8 +451,21 @@ def four_runouts(
     work: F32,
     rows: I64,
 ) -> None:
-    """Results of all-ins with cards to come, or controls, four rows at a time. Few hands go all-in: the others are
-    passed over."""
+    """Evaluate all-ins with cards to come, or controls, four rows at a time; hands that do not arrive are skipped.
+
+    Args:
+        sweep: the sweep.
+        control: 0 for all-ins, 1 for controls.
+        starts: int32 [2, Q + 1] first row of each batch in `table`.
+        table: int32 [n, 4] run-out or control rows.
+        p: the player being updated.
+        street: street of the batch.
+        board: index of the board.
+        batch: the batch.
+        part: number of the group of four rows.
+        work: float32 [n] scratch memory.
+        rows: int64 [64] scratch for row offsets.
+    """
     boards, place, areas = sweep.boards, sweep.place, sweep.areas
     _four_runouts(
         p, sweep.runout_matrix, sweep.runout_at[control, board], np.int64(boards.padded[0, board]),
@@ -449,7 +477,7 @@ def four_runouts(
 
 @inline
 def _mix_rows(sweep: Sweep, p: int, street: int, board: int, batch: int, work: F32) -> None:
-    """Terminals with rake, a showdown row and a fold row, each with its factor; STREET nodes with their control."""
+    """Compute mixed rows: terminals with rake from a showdown and a fold row, and STREET nodes with their control."""
     stride, value = sweep.place[STRIDE, street], sweep.place[VALUE, street]
     begin, end = sweep.batches.mixed_start[p, batch], sweep.batches.mixed_start[p, batch + 1]
     for row in range(begin, end):
@@ -462,7 +490,17 @@ def _mix_rows(sweep: Sweep, p: int, street: int, board: int, batch: int, work: F
 
 @inline
 def evaluate_terminals(sweep: Sweep, p: int, street: int, board: int, batch: int, work: F32, rows: I64) -> None:
-    """p's values at all terminals of a batch on one board."""
+    """Compute p's values at all terminals of a batch on one board.
+
+    Args:
+        sweep: the sweep.
+        p: the player being updated.
+        street: street of the batch.
+        board: index of the board.
+        batch: the batch.
+        work: float32 [n] scratch memory.
+        rows: int64 [64] scratch for row offsets.
+    """
     batches = sweep.batches
     for showdown in range(2):
         if showdown:
@@ -471,7 +509,7 @@ def evaluate_terminals(sweep: Sweep, p: int, street: int, board: int, batch: int
             begin, end, table = batches.fold_start[p, batch], batches.fold_start[p, batch + 1], batches.folds
         _terminal_rows(sweep, p, street, board, table, begin, end, showdown, work, rows)
     _leaves(sweep, p, street, board, batch, work)
-    if street > sweep.first_street or street == sweep.last_street:  # else threads share them
+    if street > sweep.first_street or street == sweep.last_street:  # otherwise threads share them
         for part in range((batches.runout_start[p, batch + 1] - batches.runout_start[p, batch] + 3) // 4):
             four_runouts(
                 sweep, 0, batches.runout_start, batches.runouts, p, street, board, batch, part, work, rows
