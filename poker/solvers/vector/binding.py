@@ -1,4 +1,4 @@
-"""The kernels' view of a game: where scratch memory lies, reach at the root, chunks of boards, values at leaves."""
+"""The kernels' arrays for a game: layout of scratch memory, reach at the root, chunks of boards, leaf values."""
 
 from typing import Any
 
@@ -16,7 +16,18 @@ NUM_CHUNKS = 16
 def bind(
     game: VectorGame, regrets: NDArray[Any], source: NDArray[Any], sums: NDArray[Any], predictive: bool
 ) -> tuple[Sweep, int]:
-    """A sweep over the game with these action rows, and the floats of scratch memory that a thread needs."""
+    """Create a sweep over a game.
+
+    Args:
+        game: the game.
+        regrets: float32 [entries] regrets.
+        source: float32 [entries] regrets, or predicted regrets, that define the current strategy.
+        sums: float32 [entries] strategy sums.
+        predictive: whether `source` has predicted regrets.
+
+    Returns:
+        The sweep, and the number of floats of scratch memory that a thread needs.
+    """
     layout, boards, leaf = game.layout, game.boards.boards, game.leaf_values
     clusters = (0, 0) if leaf is None else leaf.matrices(0).shape[2:]
     wide = (max(clusters) + LANES - 1) // LANES * LANES
@@ -68,7 +79,7 @@ def bind(
 
 
 def _scratch(game: VectorGame, wide: int) -> tuple[NDArray[np.int64], NDArray[np.int64], int]:
-    """`place` and `areas` of a `Sweep`, and the floats of a thread's memory; `wide` clusters of leaves, padded."""
+    """Return `place` and `areas` of a `Sweep`, and the floats of a thread's memory; `wide` clusters are padded."""
     layout, boards = game.layout, game.boards.boards
     place = np.zeros((3, layout.last_street + 1), np.int64)
     top, widest = 0, LANES
@@ -85,8 +96,11 @@ def _scratch(game: VectorGame, wide: int) -> tuple[NDArray[np.int64], NDArray[np
 
 
 def _leaf_matrices(game: VectorGame) -> tuple[Singles, NDArray[np.int64]]:
-    """Both players' matrices, the opponent's clusters first, rows padded to LANES, and where each starts [2, L, K]; of
-    leaves that are asked, a value for each hand of the player's list."""
+    """Return both players' leaf matrices and where each starts [2, L, K].
+
+    A matrix has the opponent's clusters as rows, padded to LANES. With `AskedLeaves` it is one value for each hand of
+    the player's list.
+    """
     leaf = game.leaf_values
     if game.asked is not None:
         padded, leaves = game.boards.boards.padded[:, 0].astype(np.int64), np.arange(game.asked.num_leaves)

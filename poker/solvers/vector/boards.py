@@ -1,7 +1,7 @@
 """Boards of a vector game, street by street, with the live hands of both players on each.
 
-Boards that suit permutations turn into each other are merged, as far as the permutations leave the cards before and
-both ranges alone: a class is dealt once with its multiplicity, and what it yields is averaged over each orbit of hands.
+Boards that suit permutations map to each other are merged, as far as the permutations leave the earlier cards and both
+ranges unchanged. A class is dealt once with its multiplicity, and its values are averaged over each orbit of hands.
 """
 
 from dataclasses import dataclass
@@ -26,13 +26,21 @@ from poker.solvers.vector.rivers import fitted_rivers
 MAX_BOARDS = 60_000
 
 Group = tuple[int, ...]
-"""Numbers of suit permutations."""
+"""Indices of suit permutations."""
 
 
 @dataclass(frozen=True)
 class BoardSet:
-    """Boards for the kernels, and what they are: `cards[b]` all board cards, `parent[b]`, `groups[b]` the suit
-    permutations that leave everything so far alone."""
+    """All boards of a game.
+
+    Attributes:
+        boards: the boards in the form that kernels read.
+        lists: live hands of each board.
+        cards: all cards of each board.
+        parent: int32 [B] the board of the street before.
+        groups: suit permutations that leave each board, its earlier cards and the ranges unchanged.
+        num_card_slots: number of card values, including private second cards of one-card hands.
+    """
 
     boards: Boards
     lists: HandLists
@@ -44,9 +52,12 @@ class BoardSet:
 
 @dataclass(frozen=True)
 class Deck:
-    """Hands and suit permutations of a game's deck: `card_map` [G, deck], `hand_map` [G, H]; permutation 0 is none.
+    """Hands and suit permutations of a game's deck; permutation 0 is the identity.
 
-    `hand_cards` [H, 2] as in `Rules.space`, but a hand of one card gets a private second one.
+    Attributes:
+        hand_cards: uint8 [H, 2] cards of each hand. A hand of one card has a private second card.
+        card_map: int64 [G, deck] image of each card under each permutation.
+        hand_map: int64 [G, H] image of each hand.
     """
 
     hand_cards: NDArray[np.uint8]
@@ -55,7 +66,7 @@ class Deck:
 
 
 def deck_of(rules: Rules) -> Deck:
-    """Hands in index order, suit permutations in lexicographic order."""
+    """Return hands in index order and suit permutations in lexicographic order."""
     return _deck(rules.deck_size, rules.num_suits, rules.num_hole_cards)
 
 
@@ -72,19 +83,34 @@ def _deck(size: int, num_suits: int, num_hole_cards: int) -> Deck:
 
 
 def symmetries(rules: Rules, board: Board, ranges: Singles) -> Group:
-    """Suit permutations that leave the board and both ranges alone."""
+    """Return the suit permutations that leave the board and both ranges unchanged.
+
+    Args:
+        rules: the game.
+        board: [n] cards on the board.
+        ranges: float32 [2, H] ranges.
+    """
     deck, fixed = deck_of(rules), frozenset(board)
     keeps = [frozenset(images[list(board)].tolist()) == fixed for images in deck.card_map]
     return tuple(g for g, hands in enumerate(deck.hand_map) if keeps[g] and (ranges[:, hands] == ranges).all())
 
 
 _Deal = tuple[Board, int, Group]
-"""Cards of a class, how many concrete deals they stand for, the permutations that keep them."""
+"""Cards of a class, its number of concrete deals, and the permutations that leave it unchanged."""
 
 
 def deals(rules: Rules, board: Board, num_cards: int, group: Group) -> list[_Deal]:
-    """Classes of the next `num_cards` cards after `board` under `group`: the cards, how many concrete deals they stand
-    for, and the permutations that keep them."""
+    """List the classes of the next cards after a board.
+
+    Args:
+        rules: the game.
+        board: [n] cards on the board.
+        num_cards: number of cards to deal.
+        group: suit permutations under which deals are equal.
+
+    Returns:
+        For each class its cards, the number of concrete deals in it, and the permutations that leave it unchanged.
+    """
     rest = [card for card in range(rules.deck_size) if card not in board]
     if len(group) == 1:
         return [(cards, 1, group) for cards in combinations(rest, num_cards)]
@@ -100,7 +126,15 @@ def deals(rules: Rules, board: Board, num_cards: int, group: Group) -> list[_Dea
 
 
 def final_ranks(rules: Rules, boards: list[Board]) -> NDArray[np.int16]:
-    """int16[boards, H]: strength of every hand; what blocked hands get is not defined."""
+    """Rank every hand on complete boards.
+
+    Args:
+        rules: the game.
+        boards: complete boards.
+
+    Returns:
+        int16 [boards, H] strength; undefined for hands that share a card with the board.
+    """
     if rules.deck_size == 52 and rules.num_hole_cards == 2 and len(boards[0]) >= 3:
         return np.stack([np.maximum(hand_ranks(rules, board), 0) for board in boards], dtype=np.int16, casting="unsafe")
     scores = np.stack([hand_ranks(rules, board) for board in boards])
@@ -108,8 +142,7 @@ def final_ranks(rules: Rules, boards: list[Board]) -> NDArray[np.int16]:
 
 
 class _Classes(NamedTuple):
-    """Classes of boards, street by street: all their cards, the permutations that are left, their probability and the
-    board above."""
+    """Classes of boards, street by street: all cards, remaining permutations, probability and parent."""
 
     cards: list[Board]
     groups: list[Group]
@@ -119,7 +152,7 @@ class _Classes(NamedTuple):
 
 
 class _Lists(NamedTuple):
-    """Live hands of a player on the boards of a street: `start` and `size` [b] of each board's in `hands` and `up`."""
+    """Live hands of a player on the boards of a street; board b has `size[b]` entries from `start[b]` on."""
 
     hands: NDArray[np.uint16]
     up: NDArray[np.uint16]
@@ -136,8 +169,21 @@ def build_boards(
     group: Group,
     rivers: int | None = None,
 ) -> BoardSet:
-    """Boards from `board` on `first_street` to `last_street`: all, or `rivers` classes of the last street after each
-    board before it, where the root comes before that. Blocks are still 0."""
+    """Enumerate the boards of a game; the field `block` is still 0.
+
+    Args:
+        rules: the game.
+        board: [n] cards on the board of the first street.
+        first_street: street of the root.
+        last_street: last street of the tree.
+        ranges: float32 [2, H] ranges.
+        group: suit permutations that leave the root unchanged.
+        rivers: number of classes of the last street after each board before it; None for all. Applies only if the root
+            is before that street's parent.
+
+    Raises:
+        PokernetsError: there are too many boards.
+    """
     few = None if rivers is None or first_street >= rules.num_streets - 2 else FewRivers(rivers, ranges)
     classes = _classes(rules, board, first_street, last_street, group, few)
     windows = [slice(*classes.street_start[street : street + 2]) for street in range(first_street, last_street + 1)]
@@ -193,14 +239,19 @@ def build_boards(
 
 
 class FewRivers(NamedTuple):
-    """How many classes of rivers are dealt after a turn, and the ranges [2, H] that the choice is to fit."""
+    """A limit on the classes of rivers after each turn.
+
+    Attributes:
+        number: number of classes.
+        ranges: float32 [2, H] ranges that the choice should fit.
+    """
 
     number: int
     ranges: Singles
 
 
 def _classes(rules: Rules, board: Board, first: int, last: int, group: Group, few: FewRivers | None) -> _Classes:
-    """Boards dealt from `board` under `group`."""
+    """Return the boards dealt from `board` under `group`."""
     classes = _Classes([board], [group], [1.0], [-1], [0] * (first + 1) + [1])
     for street in range(first + 1, last + 1):
         num_cards = rules.board_cards[street]
@@ -225,7 +276,7 @@ def _classes(rules: Rules, board: Board, first: int, last: int, group: Group, fe
 
 
 def _few(rules: Rules, turn: Board, dealt: list[_Deal], few: FewRivers) -> tuple[list[_Deal], float]:
-    """The classes of rivers that stand for all, and the share of all rivers that they are."""
+    """Return the chosen classes of rivers, and their share of all rivers."""
     ranks = np.stack([hand_ranks(rules, turn + cards) for cards, _, _ in dealt]).astype(np.int16)
     multiplicity = np.array([number for _, number, _ in dealt], np.float64)
     chosen = fitted_rivers(ranks, deck_of(rules).hand_cards, multiplicity, few.ranges, few.number)
@@ -235,7 +286,7 @@ def _few(rules: Rules, turn: Board, dealt: list[_Deal], few: FewRivers) -> tuple
 def _deal_streets(
     rules: Rules, classes: _Classes, windows: list[slice], ranks: list[NDArray[np.int16]], live: NDArray[np.bool_]
 ) -> list[_Lists]:
-    """One player's lists of each street; the hands before the first are those of `live` [H]."""
+    """Return one player's lists of each street, starting with the hands in `live` [H]."""
     masks, hands = rules.space.masks, np.flatnonzero(live).astype(np.uint16)
     above = _Lists(hands, hands, np.zeros(1, np.int64), np.array([len(hands)], np.int32))
     streets, seen, begin = [], len(classes.cards[0]), -1
@@ -253,8 +304,10 @@ def _deal_streets(
 def _joined(
     sets: list[list[_Lists]],
 ) -> tuple[NDArray[np.uint16], NDArray[np.uint16], NDArray[np.int64], NDArray[np.int32]]:
-    """All hands and their places above in one array each, with the start and length [2, B] of each board's list; where
-    there is one set it serves both players."""
+    """Return all hands and their places above in one array each, and start and length [2, B] of each board's list.
+
+    With a single set of lists both players share it.
+    """
     every = [lists for streets in sets for lists in streets]
     sizes = np.array([len(lists.hands) for lists in every])
     bases = np.split(np.cumsum(sizes) - sizes, len(sets))

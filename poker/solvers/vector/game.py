@@ -1,4 +1,4 @@
-"""A two-player subgame in vector form: a betting tree, a board, a range for each player, values at the depth limit."""
+"""A two-player subgame in vector form: a betting tree, a board, both ranges, and values at the depth limit."""
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
@@ -27,8 +27,9 @@ def estimated_hand_actions(tree: BettingTree, hands: Sequence[int], rivers: int 
     """Estimate `VectorGame.hand_actions` before anything is built, as if no boards were merged.
 
     Args:
+        tree: the betting tree.
         hands: number of hands in the range of each player.
-        rivers: as `VectorGame` takes it.
+        rivers: number of rivers after each turn, as in `VectorGame`; None for all.
     """
     rules, layout = tree.rules, tree_layout(tree)
     unseen = rules.deck_size - rules.board_sizes[layout.first_street]
@@ -45,24 +46,29 @@ def estimated_hand_actions(tree: BettingTree, hands: Sequence[int], rivers: int 
 
 
 class VectorGame:
-    """A subgame as solvers need it; no solver changes it.
+    """A subgame in the form that solvers need; solvers do not change it.
 
-    `board` are the cards on the table at the root, `ranges` float32[2, H] weights >= 0 per hand (None: all alike);
-    hands that hold a card of the board are dropped. Raises PokernetsError for a bad board or range, for missing leaf
-    values, and, before anything large is allocated, when more than `memory_limit` bytes would be needed.
+    Boards are in the order of `on(street)`, and games with the same board and ranges have the same order. A merged
+    board has the values of its representative.
 
-    A tree with gadgets needs `alternatives` float32[G, boards of their street, H], what each hand of the gadgets' owner
-    has without entering, chips of the whole hand given that the searcher holds a compatible hand of the range that
-    arrives there (NaN counts as 0, infinite ones are refused); [H] will do for one gadget on one board. Boards are in
-    the order of `on(street)`: a game with the same board and ranges has the same; those of a merged board are its
-    representative's.
+    A gadget protects the hands that its owner may have. The owner's range at the root must be positive wherever the
+    solution shall concede no more than the alternative (Burch et al. give every hand weight 1). The size of the weights
+    does not matter for this.
 
-    A gadget guards the hands that its owner can bring: the owner's range at the root has to be positive wherever the
-    solution shall concede no more than the alternative (Burch et al. give every hand the weight 1). How large the
-    weights are does not matter to that.
+    With `rivers`, a game that begins before the turn has only this number of rivers after each turn, chosen to
+    represent all (`poker.solvers.vector.rivers`). Its strategies on the first round are close to those in the full
+    game.
 
-    With `rivers` a game that begins before the turn has only this number of rivers after each turn, chosen to stand for
-    all (`poker.solvers.vector.rivers`): its strategies on the first round are nearly those of the whole game.
+    Attributes:
+        tree: the betting tree.
+        rules: the rules of the game.
+        layout: the tree in the form that kernels read.
+        board: cards on the board at the root.
+        ranges: float32 [2, H] ranges without hands that share a card with the board.
+        boards: all boards below the root.
+        num_entries: number of action rows times padded hands, the length of a solver's arrays.
+        rivers: number of rivers after each turn; None for all.
+        sampled: whether the game has fewer rivers than all, so that turns have controls.
     """
 
     def __init__(
@@ -78,6 +84,26 @@ class VectorGame:
         memory_limit: int = DEFAULT_MEMORY_LIMIT,
         rivers: int | None = None,
     ) -> None:
+        """Build the game.
+
+        Args:
+            tree: the betting tree.
+            board: [n] cards on the board at the root.
+            ranges: float32 [2, H] weights of at least 0 per hand; None for uniform ranges. Hands that share a card with
+                the board are dropped.
+            leaf_values: values at the depth limit, if the tree has one.
+            alternatives: float32 [G, boards of the gadgets' street, H] for a tree with gadgets; [H] suffices for one
+                gadget on one board. The chips of the whole hand that each hand of the gadget's owner has without
+                entering, given that the searcher has a compatible hand of the arriving range. NaN counts as 0.
+            rake: rake that the winner of a pot pays.
+            isomorphism: merge boards that differ only in the names of suits.
+            memory_limit: largest number of bytes of a solve.
+            rivers: number of rivers after each turn; None for all.
+
+        Raises:
+            PokernetsError: the board, a range, leaf values or alternatives are missing or invalid, or the memory limit
+                would be exceeded. The limit is checked before anything large is allocated.
+        """
         rules = tree.rules
         self.tree = tree
         self.rules = rules
@@ -160,8 +186,7 @@ class VectorGame:
             raise PokernetsError(f"leaf values: clusters must be given for all {self.rules.num_hands} hands")
 
     def _runout_matrices(self) -> tuple[NDArray[np.int64], NDArray[np.int16]]:
-        """Starts [2, B] of the matrices of boards where players can be all-in with cards to come and of controls, and
-        all matrices."""
+        """Return the starts [2, B] of matrices, for all-ins with cards to come and for controls, and all matrices."""
         boards, rules = self.boards.boards, self.rules
         wanted = [(0, b) for street in self.layout.runout_streets for b in self.on(street)]
         if self.sampled:
@@ -189,8 +214,11 @@ class VectorGame:
         return starts, matrices
 
     def _control(self, index: int, to_come: list[Board]) -> NDArray[np.int16]:
-        """[R] what each concrete board after a board counts for in its control: one of all, less its share of the
-        weight of its class if that is there."""
+        """Return the weight [R] in the control of each concrete board that can follow a board.
+
+        The weight is that of the board among all boards, minus its share of the weight of its class if the class is in
+        the game.
+        """
         boards, deck, sets = self.boards.boards, deck_of(self.rules), self.boards
         below = range(*boards.child_start[index : index + 2].tolist())
         orders = comb(self.rules.deck_size - len(sets.cards[index]) - 2 * self.rules.num_hole_cards, len(to_come[0]))
@@ -203,7 +231,7 @@ class VectorGame:
         return weights.round().astype(np.int16)
 
     def _listed(self, alternatives: Singles | None) -> tuple[NDArray[np.int64], Singles]:
-        """Alternative values as the kernels read them, of the zero-sum game, and where those of a board start."""
+        """Return alternative values of the zero-sum game for the kernels, and where each board's values start."""
         tree, boards = self.tree, self.boards.boards
         starts = np.zeros(len(self.boards.cards), np.int64)
         if tree.gadget is None:
@@ -235,61 +263,109 @@ class VectorGame:
 
     @cached_property
     def hand_actions(self) -> int:
-        """Hands times actions over all boards and decisions of both players."""
+        """Number of hands times actions over all boards and decisions of both players."""
         return int((self._entries * self.boards.boards.size).sum())
 
     @property
     def _entries(self) -> NDArray[np.int64]:
-        """[2, B] action rows of each player on each board."""
+        """[2, B] number of action rows of each player on each board."""
         return np.repeat(self.layout.entries, np.diff(self.boards.boards.street_start), axis=0).T
 
     def bytes(self, arrays: int = 2) -> int:
-        """The need of a solver that keeps `arrays` float32 values per action row."""
+        """Return the memory of a solver with `arrays` float32 values per action row and hand."""
         return 4 * arrays * self.num_entries
 
     def seconds_per_iteration(self, threads: int = 1) -> float:
-        """A rough estimate from what current CPUs do; see `make bench` for measurements of this one."""
+        """Estimate the seconds of an iteration on current CPUs; `make bench` measures this one.
+
+        Args:
+            threads: number of threads.
+        """
         return self.hand_actions * NANOSECONDS_PER_HAND_ACTION * 1e-9 / threads
 
     @cached_property
     def compatible(self) -> Floats:
-        """float64[2, H]: weight of the opponent's hands that a hand of each player leaves possible."""
+        """float64 [2, H] weight of the opponent's hands that are compatible with each hand of each player."""
         return np.stack([self.rules.space.compatible_mass(self.ranges[1 - p].astype(np.float64)) for p in range(2)])
 
     @cached_property
     def total_weight(self) -> float:
-        """Weight of all compatible pairs of hands."""
+        """Weight of all compatible pairs of hands.
+
+        Raises:
+            PokernetsError: there is no compatible pair.
+        """
         total = float((self.ranges[0] * self.compatible[0]).sum())
         if total <= 0:
             raise PokernetsError("every hand of one player blocks all hands of the other")
         return total
 
     def on(self, street: int) -> range:
-        """Boards of a street."""
+        """Return the boards of a street as a range of indices."""
         return range(*self.boards.boards.street_start[street : street + 2].tolist())
 
     def hands(self, player: int, board: int = 0) -> NDArray[np.uint16]:
-        """Hand ids in the order of the player's list on a board."""
+        """Return the hands of a player on a board.
+
+        Args:
+            player: the player.
+            board: index of the board.
+
+        Returns:
+            uint16 [n] hands in the order of the player's list.
+        """
         boards = self.boards.boards
         start = boards.list_start[player, board]
         return self.boards.lists.hand[start : start + boards.size[player, board]]
 
     def rows(self, array: NDArray[Any], node: int, board: int) -> NDArray[Any]:
-        """[A, hands of the board's list] the action rows of a node, a view of an array of `num_entries`."""
+        """Return the action rows of a node on a board.
+
+        Args:
+            array: [entries] array in the layout of the game.
+            node: decision node.
+            board: index of the board.
+
+        Returns:
+            [A, n] view of `array`, with the n hands of the board's list.
+        """
         boards, player, actions = self.boards.boards, int(self.tree.player[node]), int(self.tree.num_children[node])
         padded = int(boards.padded[player, board])
         start = int(boards.block[player, board]) + int(self.layout.nodes.entry[self.layout.position[node]]) * padded
         return array[start : start + actions * padded].reshape(actions, padded)[:, : boards.size[player, board]]
 
     def by_hand(self, node: int, board: Board, rows: Callable[[int], Reals]) -> Singles:
-        """float32[H, A] of rows(class of `board`) -> [A, hands of the list] at a node; 0 for hands not in the list."""
+        """Convert rows of a node to an array over all hands.
+
+        Args:
+            node: decision node.
+            board: cards of the board.
+            rows: function from the index of the board's class to rows [A, n] over the hands of its list.
+
+        Returns:
+            float32 [H, A]; 0 for hands that are not in the list.
+
+        Raises:
+            PokernetsError: the board is not in the game.
+        """
         index, permutation = self.find_board(int(self.tree.street[node]), board)
         out = np.zeros((self.rules.num_hands, int(self.tree.num_children[node])), np.float32)
         out[self.hands(int(self.tree.player[node]), index)] = rows(index).T
         return out if permutation == 0 else np.asarray(out[deck_of(self.rules).hand_map[permutation]])
 
     def find_board(self, street: int, board: Board) -> tuple[int, int]:
-        """(index, suit permutation) of the class that stands for `board`: the permutation maps `board` to it."""
+        """Find the class that represents a board.
+
+        Args:
+            street: street of the board.
+            board: [n] cards of the board.
+
+        Returns:
+            Index of the class, and the suit permutation that maps the board to it.
+
+        Raises:
+            PokernetsError: the board is not in the game.
+        """
         rules, boards, card_map = self.rules, self.boards, deck_of(self.rules).card_map
         sizes, cards = rules.board_sizes, board[: rules.board_sizes[street]]
         if len(cards) != sizes[street] or cards[: len(self.board)] != self.board or len(set(cards)) != len(cards):

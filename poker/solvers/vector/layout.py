@@ -1,19 +1,20 @@
-"""The betting tree as the vector kernels read it: nodes by street and component, rows of scratch memory, terminals.
+"""The betting tree in the form that vector kernels read: nodes by street and component, scratch rows and terminals.
 
-A component is the part of the tree within one betting round; its root is the child of a STREET node (or the root of the
-tree). For an update of player p the kernels hold, per node, a row of the opponent's reach [hands of the opponent] and a
-row of p's counterfactual values [hands of p]. Nodes that p acts on, or where nobody does, share the reach row of their
-parent, so all terminals that follow from the same actions of the opponent are evaluated once: FOLD as the mass of
-compatible hands, SHOWDOWN as the mass beaten minus the mass that beats. What p gets is that row times a scale.
+A component is the part of the tree within one betting round. Its root is the child of a STREET node, or the root of the
+tree. For an update of player p the kernels store two rows per node: the opponent's reach [hands of the opponent] and
+p's counterfactual values [hands of p]. Nodes at which p or nobody acts share the reach row of their parent. All
+terminals that follow from the same actions of the opponent are therefore evaluated once: FOLD as the mass of compatible
+hands, and SHOWDOWN as the mass of weaker hands minus the mass of stronger hands. The payoff of p is that row times a
+scale.
 
-A STREET node below which nobody acts any more (a run-out) is a terminal too where all remaining boards can be
-enumerated once per board: then it is the product of a matrix of showdown results with the reach.
+A STREET node below which nobody acts any more (a run-out) is also a terminal if its remaining boards can be enumerated
+once per board. It is then the product of a matrix of showdown results and the reach.
 
-With a control, a STREET node before the last street has, beside the values of the boards below it, the value of a
-check-down over all boards less that over those, the product of a matrix with the reach. That is a control variate for
-games that have few of the boards.
+A control is a control variate for games that have only some of the boards after a STREET node before the last street.
+To the values of the boards in the game we add the value of a check-down over all boards, minus its value over the
+boards in the game. This difference is the product of a matrix and the reach.
 
-Payoffs are those of the zero-sum game in which both own half of the dead chips; `VectorGame` adds the half back.
+Payoffs belong to the zero-sum game in which both players own half of the dead chips. `VectorGame` adds the half back.
 """
 
 from dataclasses import dataclass
@@ -32,26 +33,39 @@ from poker.tree import BettingTree, Kind
 
 MAX_ACTIONS = 64
 MAX_RUNOUTS = 1500
-"""Most final boards that a run-out matrix is summed over."""
+"""Largest number of final boards over which a run-out matrix is summed."""
 
 CONTROL_UNIT = 256
-"""What a board counts for in the matrix of a control; those that are there count less."""
+"""Weight of a board in the matrix of a control; boards that are in the game have less weight."""
 
 _RUNOUT = 8
-"""The kind of a run-out, beside those of the tree."""
+"""The kind of a run-out, in addition to the kinds of the tree."""
 _FOLD, _LEAF, _ALTERNATIVE = int(Kind.FOLD), int(Kind.LEAF), int(Kind.ALTERNATIVE)
 
 _Row = tuple[int, int, int, int, int]
-"""Player and batch in one number, then a row of `Batches`."""
+"""Player and batch encoded in one number, then a row of `Batches`."""
 
 
 class Rake(NamedTuple):
-    """Rake that the house takes from the winner of a pot: `fraction` of it, at most `cap` chips; ties share it."""
+    """The rake that the house takes from the winner of a pot; ties share it.
+
+    Attributes:
+        fraction: fraction of the pot, 0 to 1.
+        cap: largest rake in chips.
+    """
 
     fraction: float = 0.0
     cap: float = float("inf")
 
     def of(self, pot: Floats) -> Floats:
+        """Return the rake of pots.
+
+        Args:
+            pot: float64 [N] chips in each pot.
+
+        Returns:
+            float64 [N] chips.
+        """
         return np.minimum(self.fraction * pot, self.cap)
 
 
@@ -60,11 +74,20 @@ NO_RAKE = Rake()
 
 @dataclass(frozen=True)
 class Layout:
-    """`position[n]` is the kernel index of tree node n (-1 below a run-out); `entries[s, p]` counts the action rows of
-    player p on street s.
+    """The layout of a tree.
 
-    `reach_rows[s]` and `value_rows[s]` are the most rows any player's update needs. The STREET nodes of street s own
-    its first `num_slots[s]` value rows. `gadgets` are `start` and `rows` of the kernel's `Gadgets`.
+    Attributes:
+        nodes: nodes in kernel order.
+        batches: batches of components.
+        gadgets: `start` and `rows` of the kernel's `Gadgets`.
+        position: int32 [N] kernel index of each tree node, -1 below a run-out.
+        entries: int64 [S, 2] number of action rows of each player on each street.
+        reach_rows: int64 [S] largest number of reach rows of either player's update.
+        value_rows: int64 [S] largest number of value rows.
+        num_slots: int64 [S] number of STREET nodes, which own the first value rows.
+        first_street: street of the root.
+        last_street: last street of the tree.
+        runout_streets: streets on which players can be all-in with cards to come.
     """
 
     nodes: Nodes
@@ -81,15 +104,24 @@ class Layout:
 
     @cached_property
     def decisions(self) -> NDArray[np.int64]:
-        """Tree nodes where somebody acts, in kernel order."""
+        """int64 [D] tree nodes at which a player acts, in kernel order."""
         acting = np.flatnonzero(self.position >= 0)
         return np.asarray(acting[self.nodes.role[self.position[acting]] == ACT], np.int64)
 
 
 @lru_cache(maxsize=8)
 def tree_layout(tree: BettingTree, rake: Rake = NO_RAKE, batch_rows: int = 96, control: bool = False) -> Layout:
-    """The layout of a tree; several games on one tree share it. Components of the last street share a batch until it
-    has `batch_rows` terminal rows. `control`: the STREET nodes before the last street have a control."""
+    """Return the layout of a tree, from a cache that several games on one tree share.
+
+    Args:
+        tree: the betting tree.
+        rake: rake that the winner of a pot pays.
+        batch_rows: components of the last street share a batch until it has this many terminal rows.
+        control: give STREET nodes before the last street a control.
+
+    Raises:
+        PokernetsError: the game does not have two players, nobody acts at the root, or a node has too many actions.
+    """
     if tree.rules.num_players != 2:
         raise PokernetsError(f"vector solving is for two players; `{tree.rules.name}` has {tree.rules.num_players}")
     if tree.kind[0] not in (Kind.DECISION, Kind.GADGET):
@@ -98,7 +130,7 @@ def tree_layout(tree: BettingTree, rake: Rake = NO_RAKE, batch_rows: int = 96, c
 
 
 class _Plain(NamedTuple):
-    """Columns that are read node by node, as lists: in kernel order, but `half` and `rake` by node of the tree."""
+    """Columns that are read node by node, as lists in kernel order; `half` and `rake` are in tree order."""
 
     role: list[int]
     kind: list[int]
@@ -116,7 +148,7 @@ class _LayoutBuilder:
         self.tree = tree
         self.batch_rows = batch_rows
         self.control = control
-        # at a terminal, what the winner gains (before rake) and the loser loses in the zero-sum game
+        # chips that the winner gains (before rake) and the loser loses at a terminal of the zero-sum game
         self.half: Floats = tree.committed.min(axis=1).astype(np.float64) + 0.5 * tree.dead
         self.rake = rake.of(2 * self.half)
         self.kinds, left = self._find_runouts()
@@ -136,7 +168,7 @@ class _LayoutBuilder:
         self.first, self.last = int(self.street[0]), int(self.street[-1])
 
     def _find_runouts(self) -> tuple[NDArray[np.int8], NDArray[np.bool_]]:
-        """Kinds with run-outs marked where their boards can be enumerated, and the nodes that are left."""
+        """Return the kinds, with run-outs marked if their boards can be enumerated, and a mask of the other nodes."""
         tree, rules = self.tree, self.tree.rules
         acts = (tree.kind != Kind.STREET) & (tree.kind != Kind.SHOWDOWN)
         for node in range(len(tree) - 1, 0, -1):
@@ -205,7 +237,7 @@ class _LayoutBuilder:
         )
 
     def _batch_bounds(self, role: NDArray[np.int8]) -> list[tuple[int, int]]:
-        """Node ranges: one batch for a street with deals below it, small ones on the last street."""
+        """Return the node ranges of batches: one for a street with deals below it, small ones on the last street."""
         starts = np.searchsorted(self.street, np.arange(self.first, self.last + 2)).tolist()
         bounds, (begin, stop) = list(pairwise(starts[:-1])), starts[-2:]
         components = [*(int(node) for node in range(begin, stop) if self.is_root[node]), stop]
@@ -219,8 +251,10 @@ class _LayoutBuilder:
     def _assign_rows(
         self, p: int, key: int, begin: int, end: int, nodes: Nodes, plain: _Plain, reach: list[int], value: list[int]
     ) -> tuple[int, int]:
-        """Reach and value rows of a batch's nodes for an update of player p; returns how many of each. Rows of
-        terminals are listed with `key`, which numbers player and batch."""
+        """Assign reach and value rows to a batch's nodes for an update of player p; return the number of each.
+
+        Rows of terminals are listed with `key`, which encodes player and batch.
+        """
         tree, rules = self.tree, self.tree.rules
         street = self.street[begin]
         sizes = [0, int(self.num_slots[street])]
@@ -254,7 +288,7 @@ class _LayoutBuilder:
                 half, rake = plain.half[original], plain.rake[original]
 
                 def shared(results: str, reach_row: int = row) -> int:
-                    """The value row of these results and reach; listed for evaluation when first asked for."""
+                    """Return the value row of these results and reach; the first call lists it for evaluation."""
                     if (results, reach_row) not in seen:
                         seen[results, reach_row] = sizes[1]
                         sizes[1] += 1
@@ -317,7 +351,7 @@ class _LayoutBuilder:
         )
 
     def _gadgets(self, nodes: Nodes, num_batches: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """`start` and `rows` of the kernel's `Gadgets`."""
+        """Return `start` and `rows` of the kernel's `Gadgets`."""
         start, listed = self._table("gadgets", num_batches)
         rows = np.zeros((len(listed), 5), np.int32)
         for row, (gadget, held, number, p) in zip(rows, listed.tolist(), strict=True):
@@ -327,7 +361,7 @@ class _LayoutBuilder:
         return start, rows
 
     def _table(self, name: str, num_batches: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """Starts [2, Q + 1] into rows [n, 4]."""
+        """Return the starts [2, Q + 1] of rows [n, 4]."""
         table = np.array(self.rows[name], np.int32).reshape(-1, 5)
         keys = np.arange(2)[:, None] * num_batches + np.arange(num_batches + 1)
         return np.searchsorted(table[:, 0], keys).astype(np.int32), np.ascontiguousarray(table[:, 1:])

@@ -1,4 +1,4 @@
-"""Values at the depth limit as a solve takes them: fixed, or asked for again as the ranges of the solve change."""
+"""Values at the depth limit for a solve: fixed, or recomputed as the ranges of the solve change."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -12,10 +12,18 @@ from poker.run.errors import PokernetsError
 
 @dataclass(frozen=True)
 class LeafValues:
-    """Fixed values, factored by clusters of hands; card removal between the two hands stays exact.
+    """Fixed values, factored by clusters of hands; the solver still accounts exactly for shared cards.
 
-    `values` float32[L, K, C_own, C_opp]: net chips of player `own` over the whole hand, for each public leaf state
-    and continuation; the game is zero-sum. Clusters are int32[H], -1 for hands that cannot be held."""
+    Attributes:
+        own: the player whose chips the values are.
+        own_cluster: int32 [H] cluster of each hand of `own`, -1 for impossible hands.
+        opp_cluster: int32 [H] cluster of each hand of the opponent, -1 for impossible hands.
+        values: float32 [L, K, C_own, C_opp] net chips of `own` over the whole hand, for each public leaf state and
+            continuation. The game is zero-sum.
+
+    Raises:
+        PokernetsError: a shape or a value is invalid.
+    """
 
     own: int
     own_cluster: NDArray[np.int32]
@@ -23,6 +31,7 @@ class LeafValues:
     values: Singles
 
     def __post_init__(self) -> None:
+        """Check the shapes and values."""
         if self.own not in (0, 1) or self.values.ndim != 4:
             raise PokernetsError("leaf values: `own` is player 0 or 1 and `values` has the shape [L, K, C_own, C_opp]")
         for name, cluster, number in (
@@ -36,21 +45,24 @@ class LeafValues:
 
     @property
     def num_leaves(self) -> int:
+        """Number of leaf states L."""
         return int(self.values.shape[0])
 
     @property
     def num_continuations(self) -> int:
+        """Number of continuations K."""
         return int(self.values.shape[1])
 
     def first_continuation(self) -> "LeafValues":
-        """Only continuation 0, the blueprint itself in [DLS]."""
+        """Return only continuation 0, the blueprint itself in [DLS]."""
         return replace(self, values=self.values[:, :1])
 
     def matrices(self, player: int) -> Singles:
-        """[L, K, C, C']: net chips of `player`, own clusters first."""
+        """Return the net chips of `player`, float32 [L, K, C, C'] with own clusters first."""
         return self.values if player == self.own else -self.values.transpose(0, 1, 3, 2)
 
     def cluster(self, player: int) -> NDArray[np.int32]:
+        """Return the cluster of each hand of `player`, int32 [H]."""
         return self.own_cluster if player == self.own else self.opp_cluster
 
 
@@ -58,10 +70,14 @@ class LeafValues:
 class AskedLeaves:
     """Values that depend on the ranges that reach the leaf states, in a tree that ends with the root's street.
 
-    `ask` takes the ranges [L, 2, H] that reach the leaves and gives zero-sum chips of each hand [L, 2, H], the opponent
-    holding a compatible hand of the range. It is asked before the first iteration and after every `every` of them, with
-    the ranges of the iteration to come, as in CFR-D (Burch et al. 2014); with those of the average strategies a solve
-    need not converge.
+    The values are recomputed before the first iteration and after every `every` iterations, with the ranges of the next
+    iteration, as in CFR-D (Burch et al. 2014). With the ranges of the average strategies a solve need not converge.
+
+    Attributes:
+        num_leaves: number of leaf states L.
+        ask: function from the ranges [L, 2, H] that reach the leaves to zero-sum chips of each hand [L, 2, H], given
+            that the opponent has a compatible hand of the range.
+        every: iterations between two evaluations.
     """
 
     num_leaves: int

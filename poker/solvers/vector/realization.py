@@ -11,22 +11,31 @@ from poker.solvers.vector.game import VectorGame
 from poker.tree import Kind
 
 Rows = Singles
-"""float32[entries] in the layout of a game: weights of actions, of which the strategy is the share of each."""
+"""float32 [entries] action weights in the layout of a game; normalised over actions they are a strategy."""
 
 Strategy = Callable[[int, int], Reals]
-"""(node, board of the game by its index) -> [A, hands of the board's list] probabilities of the actions, or less."""
+"""Function from node and board index to probabilities [A, n] of the actions over the board's list; may sum to less."""
 
 
 Taken = Callable[[int, Sequence[int], Rows], Reals]
-"""(node, B boards, weights [B, H] of the hands there) -> [B, H, A] weights of the actions."""
+"""Function from node, B boards and weights [B, H] of the hands there to weights [B, H, A] of the actions."""
 
 _TOGETHER = 64
-"""Boards that are walked side by side."""
+"""Number of boards processed together."""
 
 
 def realization(game: VectorGame, player: int, strategy: Strategy, reach: Rows | None = None) -> Rows:
-    """[entries] in the layout of the game: with what probability `player` takes each own action, all earlier ones
-    included, from weights `reach` [H] at the root (None: 1)."""
+    """Compute the probability with which a player takes each own action, all earlier own actions included.
+
+    Args:
+        game: the game.
+        player: the player.
+        strategy: the player's strategy.
+        reach: float32 [H] weights at the root; None for 1.
+
+    Returns:
+        float32 [entries] in the layout of the game.
+    """
 
     def taken(node: int, boards: Sequence[int], weights: Rows) -> Reals:
         out = np.zeros((*weights.shape, int(game.tree.num_children[node])))
@@ -39,7 +48,17 @@ def realization(game: VectorGame, player: int, strategy: Strategy, reach: Rows |
 
 
 def played(game: VectorGame, player: int, taken: Taken, reach: Rows) -> Rows:
-    """[entries] the weights of all own actions of `player`, from `reach` [H] at the root."""
+    """Compute the weights of all own actions of a player.
+
+    Args:
+        game: the game.
+        player: the player.
+        taken: function from a node, boards and weights [B, H] to the weights [B, H, A] of the actions.
+        reach: float32 [H] weights at the root.
+
+    Returns:
+        float32 [entries] in the layout of the game.
+    """
     tree, lists, out = game.tree, game.boards.boards, np.zeros(game.num_entries, np.float32)
     kinds, movers, below = tree.kind.tolist(), tree.player.tolist(), lists.child_start.tolist()
 
@@ -70,17 +89,23 @@ def played(game: VectorGame, player: int, taken: Taken, reach: Rows) -> Rows:
 
 
 def strategy_of(game: VectorGame, rows: Rows) -> Strategy:
-    """The strategy of `rows` [entries]."""
+    """Return the strategy of action weights `rows` [entries], by node and board index."""
     return lambda node, board: shares(game.rows(rows, node, board))
 
 
 def policy_of(game: VectorGame, rows: Rows) -> RangePolicy:
-    """The strategy of `rows` by tree node and board, any of the class that the game merges."""
-
+    """Return the strategy of action weights `rows` [entries], by tree node and the cards of any board."""
     return lambda node, board: game.by_hand(node, board, lambda index: shares(game.rows(rows, node, index)))
 
 
 def shares(rows: Rows) -> Rows:
-    """[A, hands] weights that add up to 1 for each hand; uniform where there are none."""
+    """Normalise action weights for each hand.
+
+    Args:
+        rows: float32 [A, n] weights.
+
+    Returns:
+        float32 [A, n] weights that sum to 1 for each hand; uniform where all are 0.
+    """
     mass = rows.sum(axis=0)
     return np.asarray(np.where(mass > 0, rows / np.where(mass > 0, mass, 1), np.float32(1 / len(rows))))

@@ -1,7 +1,7 @@
-"""Counterfactual values of a player's hands at the nodes of the root's street and where the next street begins.
+"""Counterfactual values of a player's hands at the nodes of the root's street and at the start of the next street.
 
-They are chips of the whole hand, given that the opponent holds a compatible hand of the range that arrives at the node,
-and do not depend on how likely the player's own actions there are. Alternatives of a gadget are made of them.
+Values are chips of the whole hand, given that the opponent has a compatible hand of the range that arrives at the node.
+They do not depend on the probability of the player's own actions. The alternatives of gadgets are computed from them.
 """
 
 import numpy as np
@@ -14,10 +14,23 @@ from poker.solvers.vector.game import VectorGame
 
 
 class ResponseValues:
-    """`reach` and `values` are the rows of the root's street [rows, stride] after a sweep for `player`; `starts` the
-    values where the next street begins, or empty."""
+    """Values after a sweep for one player.
+
+    Attributes:
+        game: the game.
+        player: the player whose values they are.
+    """
 
     def __init__(self, game: VectorGame, player: int, reach: Singles, values: Singles, starts: Singles) -> None:
+        """Copy the rows of a sweep.
+
+        Args:
+            game: the game.
+            player: the player whose values they are.
+            reach: float32 [rows, stride] reach rows of the root's street.
+            values: float32 [rows, stride] value rows of the root's street.
+            starts: float32 [n] values at the start of the next street, or empty.
+        """
         self.game = game
         self.player = player
         self._reach = reach.copy()
@@ -25,8 +38,17 @@ class ResponseValues:
         self._starts = starts
 
     def at(self, node: int) -> Singles:
-        """float32[H] at a node of the root's street; NaN for hands outside the range, or that leave the opponent no
-        hand there."""
+        """Return the values at a node of the root's street.
+
+        Args:
+            node: the node.
+
+        Returns:
+            float32 [H] chips; NaN for hands outside the range and for hands without a compatible opponent hand there.
+
+        Raises:
+            PokernetsError: the node is not on the root's street.
+        """
         game, nodes = self.game, self.game.layout.nodes
         position = int(game.layout.position[node])
         if position < 0 or game.tree.street[node] != game.layout.first_street:
@@ -36,8 +58,18 @@ class ResponseValues:
         return self._given(hands, row * nodes.scale[self.player, position], self.arriving(node))
 
     def starts(self, node: int) -> Singles:
-        """float32[boards of the next street, H] below a STREET node of the root's street, each class of boards for its
-        representative (`VectorGame.boards.cards`); NaN as in `at`."""
+        """Return the values at the start of the next street, below a STREET node of the root's street.
+
+        Args:
+            node: the STREET node.
+
+        Returns:
+            float32 [boards of the next street, H] chips; each class of boards has the values of its representative
+            (`VectorGame.boards.cards`). NaN as in `at`.
+
+        Raises:
+            PokernetsError: no boards are dealt at the node.
+        """
         game = self.game
         position, street = int(game.layout.position[node]), game.layout.first_street
         boards, below = game.boards.boards, game.on(street + 1) if street < game.layout.last_street else range(0)
@@ -57,14 +89,14 @@ class ResponseValues:
         return out
 
     def arriving(self, node: int) -> Floats:
-        """float64[H]: the opponent's range at a node of the root's street."""
+        """Return the opponent's range at a node of the root's street, float64 [H]."""
         game, theirs = self.game, self.game.hands(1 - self.player)
         out = np.zeros(game.rules.num_hands)
         out[theirs] = self._reach[game.layout.nodes.reach_row[self.player, game.layout.position[node]], : len(theirs)]
         return out
 
     def _given(self, hands: NDArray[np.uint16], values: Singles, reach: Floats) -> Singles:
-        """[H] values of `hands` over the weight of compatible hands of `reach` [H], with half of the dead chips."""
+        """Return [H] values of `hands` per weight of compatible hands in `reach` [H], plus half the dead chips."""
         space, out = self.game.rules.space, np.full(self.game.rules.num_hands, np.nan, np.float32)
         mass = space.compatible_mass(reach)[hands]
         met = mass > 1e-9 * reach.sum()

@@ -1,10 +1,11 @@
-"""Few rivers that stand for all after a turn, for flops that are solved to the end of the hand.
+"""A few rivers after a turn that represent all, for flops that are solved to the end of the hand.
 
-The rivers are chosen so that sums over them fit the sums over all rivers, for every hand of either range: the chance
-that the river leaves the hand and the other range possible, the hand's margin at showdown against that range (weight
-that it beats less weight that beats it) and the margin's square. With D [R, F] the deviations of R rivers from their
-mean in all F sums, each scaled to the hand's weight, a choice S of equal weights is off by |sum of D over S|^2 / |S|^2.
-The Gram matrix D D^T gives that error for any choice, so many choices are tried and the best is improved by exchanges.
+The rivers are chosen so that sums over them fit the sums over all rivers, for every hand of either range. We fit three
+sums: the weight of the other range that the river leaves possible, the hand's margin at showdown against that range
+(weight that it beats minus weight that beats it), and the square of the margin. Let D [R, F] be the deviations of R
+rivers from their mean in all F sums, each scaled to the hand's weight. A choice S of equal weights has the error `|sum
+of D over S|^2 / |S|^2`. The Gram matrix D D^T gives this error for any choice. Many random choices are tried, and the
+best is improved by exchanges.
 """
 
 from functools import lru_cache
@@ -16,23 +17,23 @@ from poker.kernels.cards.runouts import fit_boards
 from poker.kernels.types import Floats, Singles
 
 TRIALS = 256
-"""Random choices, the best of which is improved."""
+"""Number of random choices; the best one is improved."""
 
 
 def fitted_rivers(
     ranks: NDArray[np.int16], cards: NDArray[np.uint8], multiplicity: Floats, ranges: Singles, count: int
 ) -> NDArray[np.int64]:
-    """Choose `count` rivers whose showdowns fit those of all.
+    """Choose rivers whose showdowns fit the showdowns on all rivers.
 
     Args:
-        ranks: [R, H] strength of every hand on each class of rivers, -1 where a card blocks it.
-        cards: [H, 2] cards of every hand.
-        multiplicity: [R] concrete rivers that each class stands for.
-        ranges: float32 [2, H] weights of both players' hands.
+        ranks: int16 [R, H] strength of every hand on each class of rivers, -1 where a card blocks it.
+        cards: uint8 [H, 2] cards of every hand.
+        multiplicity: float64 [R] number of concrete rivers in each class.
+        ranges: float32 [2, H] ranges of both players.
         count: number of classes to choose, less than R.
 
     Returns:
-        [count] ascending indices of the chosen rivers; the same for the same arguments.
+        int64 [count] ascending indices of the chosen rivers; the same for the same arguments.
     """
     hands = np.flatnonzero((ranges > 0).any(axis=0) & (ranks >= 0).any(axis=0))
     strengths = np.ascontiguousarray(ranks[:, hands])

@@ -1,18 +1,18 @@
 """Members of the CFR family as schedules of one update rule.
 
 In iteration t = 1, 2, ... regrets become R = max(R * (positive_t if R > 0 else negative_t) + r, floor) with the new
-regrets r; the next strategy is proportional to the positive part of R, or, predictive, of carry_t * R + prediction * r.
-The average strategy weighs iteration k by k^gamma (k at most 100,000) times the player's reach.
+regrets r. The next strategy is proportional to the positive part of R, or with prediction to that of carry_t * R +
+prediction * r. The average strategy weights iteration k by k^gamma (k at most 100,000) times the player's reach.
 
-- cfr_plus: floor 0, gamma 1 (Tammelin 2014); `delay` iterations are left out of the average.
+- cfr_plus: floor 0, gamma 1 (Tammelin 2014); `delay` iterations are excluded from the average.
 - dcfr(alpha, beta, gamma): positive_t = (t-1)^alpha / ((t-1)^alpha + 1), negative_t with beta (Brown and Sandholm 2019,
-  whose gamma is 2; 4 needs 8% fewer iterations on ten spots).
-- apdcfr: DCFR that predicts with a short step. With the parameters here it needs 0.71 to 0.90 of DCFR's iterations on
-  ten spots, for half as much memory again.
-- apdcfr_short: for real-time solves (`search=demo`), which end at 1% of the pot: there it needs 0.8 to 0.9 of the
-  iterations that alpha 1.35 and prediction 0.15 do with the same beta (docs/results/turns).
+  whose gamma is 2). With gamma 4 it needs 8% fewer iterations on ten spots.
+- apdcfr: DCFR that predicts with a short step. With these parameters it needs 0.71 to 0.90 of DCFR's iterations on ten
+  spots, and 50% more memory.
+- apdcfr_short: for real-time solves (`search=demo`), which stop at 1% of the pot. There it needs 0.8 to 0.9 of the
+  iterations of alpha 1.35 and prediction 0.15 with the same beta (docs/results/turns).
 
-Linear CFR, PCFR+, PDCFR+, the CFR+ of Modicum and hyperparameter schedules were compared with these and lost
+Linear CFR, PCFR+, PDCFR+, the CFR+ of Modicum and hyperparameter schedules were compared with these and were slower
 (docs/vector_engine.md).
 """
 
@@ -26,16 +26,25 @@ from poker.run.errors import PokernetsError
 
 NO_FLOOR = -3.0e38
 _LEFT_OUT, _LARGEST = 1.0, 1e28
-"""Weights in the average: of an iteration that it leaves out, which counts until one comes that it does not, and the
-largest. With these no sum of reach times weight leaves float32, be the reach 1e-45 or the iterations a billion."""
+"""Weights in the average: of an excluded iteration, which counts until the first included one, and the largest weight.
+Sums of reach times weight then stay within float32, even with a reach of 1e-45 or a billion iterations."""
 _GROWING = 100_000
-"""Iterations in which weights grow."""
+"""Number of iterations during which weights grow."""
 
 
 @dataclass(frozen=True)
 class Schedule:
-    """`alpha` and `beta` discount positive and negative regrets as exponents (None: no discount; beta may be -inf);
-    `floor` sets negative regrets to 0; `gamma` and `delay` shape the average."""
+    """The parameters of one member of the CFR family.
+
+    Attributes:
+        name: name of the algorithm.
+        alpha: exponent that discounts positive regrets; None for no discount.
+        beta: exponent that discounts negative regrets, may be -inf; None for no discount.
+        gamma: exponent of the iteration's weight in the average strategy.
+        floor: set negative regrets to 0.
+        prediction: weight of the last regrets in the predicted regrets; 0 for no prediction.
+        delay: first iterations that are excluded from the average.
+    """
 
     name: str
     alpha: float | None = None
@@ -47,10 +56,19 @@ class Schedule:
 
     @property
     def predictive(self) -> bool:
+        """Whether the schedule predicts regrets."""
         return self.prediction != 0.0
 
     def parameters(self, first: int, count: int) -> Singles:
-        """[count, 6] of iterations first.. (from 1), in the columns of poker.kernels.vector.decisions."""
+        """Return the parameters of several iterations.
+
+        Args:
+            first: first iteration, from 1.
+            count: number of iterations.
+
+        Returns:
+            float32 [count, 6] with the columns of `poker.kernels.vector.decisions`.
+        """
         t = np.arange(first, first + count, dtype=np.float64)
         out = np.empty((count, 6))
         out[:, 0] = _discount(self.alpha, t - 1)
@@ -82,7 +100,15 @@ SCHEDULES: dict[str, dict[str, Any]] = {
 
 
 def schedule(algorithm: "str | Schedule", **options: object) -> Schedule:
-    """The schedule by its name, with options such as alpha, beta, gamma, delay."""
+    """Return a schedule by name.
+
+    Args:
+        algorithm: a name in `SCHEDULES`, or a schedule, which is returned unchanged.
+        **options: parameters to change, such as alpha, beta, gamma and delay.
+
+    Raises:
+        PokernetsError: the name or an option is unknown, or an option is not a number.
+    """
     if isinstance(algorithm, Schedule):
         return algorithm
     if algorithm not in SCHEDULES:

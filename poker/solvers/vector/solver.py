@@ -1,6 +1,6 @@
 """Vector-form CFR over a `VectorGame`: alternating updates by any schedule, exact best responses and values.
 
-The numbers of a solve do not depend on the number of threads: boards are summed in fixed chunks.
+The results do not depend on the number of threads, because boards are summed in fixed chunks.
 """
 
 import time
@@ -29,15 +29,21 @@ from poker.solvers.vector.schedules import Schedule, schedule
 from poker.solvers.vector.thread_tuning import Checks, Pace
 
 _ASKING_SECONDS = 0.2
-"""Seconds between two checks whether a solve should stop."""
+"""Seconds between two calls of the function that may stop a solve."""
 
 _LEAST_WEIGHT = 1e-6
-"""Part of the largest weight of an average at a node, below which it says nothing of a hand."""
+"""Weight, relative to the node's largest, below which the average strategy of a hand is meaningless."""
 
 
 @dataclass(frozen=True)
 class SolveProgress:
-    """State of a solve: exploitability in chips (NaN where it was not measured), seconds since `run` began."""
+    """The state of a solve.
+
+    Attributes:
+        iterations: iterations so far.
+        seconds: seconds since `run` began.
+        exploitability: exploitability in chips; NaN if it was not measured.
+    """
 
     iterations: int
     seconds: float
@@ -45,19 +51,34 @@ class SolveProgress:
 
 
 class VectorSolver:
-    """Solves a `VectorGame`. `algorithm` is a name or a `Schedule`; `options` are those of the schedule.
+    """A solver of one `VectorGame`.
 
-    Raises PokernetsError when the arrays would exceed the game's memory limit.
+    Attributes:
+        game: the game.
+        schedule: the algorithm.
+        iterations: iterations so far.
+        restricted: a player and the reach of the part that plays by a model, as given to `restrict`; None for no model.
     """
 
     def __init__(
         self, game: VectorGame, algorithm: str | Schedule = "apdcfr", *, threads: int = 1, **options: object
     ) -> None:
+        """Allocate the arrays of a solve.
+
+        Args:
+            game: the game.
+            algorithm: a name in `poker.solvers.vector.schedules`, or a schedule.
+            threads: number of threads.
+            **options: parameters of the schedule to change.
+
+        Raises:
+            PokernetsError: the arrays would exceed the game's memory limit, or the algorithm is unknown.
+        """
         self.game = game
         self.schedule = schedule(algorithm, **options)
         self.iterations = 0
         self.restricted: tuple[int, Singles] | None = None
-        """A player and the reach of the part that plays by a model, as given to `restrict`."""
+        """A player and the reach of the modelled part of the range, as given to `restrict`."""
         count = 3 if self.schedule.predictive else 2
         need = game.bytes(count)
         if need > game.memory_limit:
@@ -65,7 +86,7 @@ class VectorSolver:
                 f"this solve needs {need / 2**20:.0f} MiB, more than the limit of {game.memory_limit / 2**20:.0f} MiB:"
                 " offer fewer bet sizes, narrow the ranges, or raise the limit"
             )
-        arrays = aligned_zeros(count * game.num_entries).reshape(count, -1)  # one block has more of large pages
+        arrays = aligned_zeros(count * game.num_entries).reshape(count, -1)  # one block has more large pages
         self._sums, self._regrets, self._source = arrays[0], arrays[1], arrays[-1]
         self._sweep, work = bind(game, self._regrets, self._source, self._sums, self.schedule.predictive)
         boards = int(game.boards.boards.child_start[1] - game.boards.boards.child_start[0])
@@ -77,7 +98,7 @@ class VectorSolver:
 
     @property
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """All that a solve remembers besides `iterations`; writing into them restores it."""
+        """State of a solve besides `iterations`: float32 [entries] arrays by name; writing into them restores it."""
         predictive = {"source": self._source} if self.schedule.predictive else {}
         return {"regrets": self._regrets, "sums": self._sums, **predictive}
 
@@ -89,10 +110,19 @@ class VectorSolver:
         progress: Callable[[SolveProgress], None] | None = None,
         stop: Callable[[], bool] | None = None,
     ) -> SolveProgress:
-        """Iterate until any of the limits: a number of iterations, `exploitability` in pots, as the pot is at the root
-        of the game, seconds, or until `stop` says so, which is asked a few times a second.
+        """Iterate until one of the limits is reached.
 
-        With a limit to exploitability, it is measured on a schedule that keeps its cost at a few percent.
+        Exploitability is measured on a schedule that costs only a few percent of the time.
+
+        Args:
+            iterations: number of iterations; None for no limit.
+            exploitability: target in pots, by the pot at the root; None for no limit.
+            seconds: seconds; None for no limit.
+            progress: called after each measurement.
+            stop: called a few times per second; the solve stops when it returns True.
+
+        Raises:
+            PokernetsError: there is no limit, or a decision above a gadget is not locked.
         """
         if iterations is None and exploitability is None and seconds is None:
             raise PokernetsError("a solve needs iterations, an exploitability or seconds")
@@ -147,8 +177,11 @@ class VectorSolver:
         self.iterations += count
 
     def ask_leaves(self, average: bool = False) -> None:
-        """Value the leaves of an `AskedLeaves` anew, by the ranges that reach them under the strategies of the next
-        iteration, or the `average` ones."""
+        """Recompute the values of an `AskedLeaves` for the ranges that reach the leaves.
+
+        Args:
+            average: use the average strategies instead of those in the next iteration.
+        """
         game = self.game
         assert game.asked is not None
         values = game.asked.ask(self.leaf_ranges(self._sums if average else self._source))
@@ -158,7 +191,14 @@ class VectorSolver:
                 self._sweep.leaf_values[start : start + len(hands)] = values[leaf, player, hands]
 
     def leaf_ranges(self, rows: Singles) -> Singles:
-        """[L, 2, H]: the ranges that reach the leaf states of the root's round under the strategies of `rows`."""
+        """Compute the ranges that reach the leaf states of the root's round.
+
+        Args:
+            rows: float32 [entries] action weights of the strategies.
+
+        Returns:
+            float32 [L, 2, H] ranges.
+        """
         game, tree = self.game, self.game.tree
         out = np.repeat(game.ranges[None], tree.num_leaf_states, axis=0)
         for player in range(2):
@@ -173,11 +213,16 @@ class VectorSolver:
         return out
 
     def sweep(self, player: int, parameters: Singles) -> None:
-        """Update `player` alone, once per row of `parameters` [n, 6]."""
+        """Update one player only.
+
+        Args:
+            player: the player.
+            parameters: float32 [n, 6] parameters of n iterations.
+        """
         self._sweeps(self._sweep, player, player, SOLVE, parameters)
 
     def _check_gadgets(self) -> None:
-        """Check that decisions above a gadget are locked: its alternatives assume the searcher's range there."""
+        """Check that decisions above gadgets are locked, because alternatives assume the searcher's range there."""
         game = self.game
         if game.tree.gadget is None:
             return
@@ -189,14 +234,14 @@ class VectorSolver:
                 )
 
     def _affordable(self, seconds: float) -> int:
-        """Iterations in half of the seconds left, at the pace so far."""
+        """Return the iterations that fit into half of the seconds left, at the pace so far."""
         each = self._pace.best
         return 1 if each is None else max(1, int(0.5 * seconds / each))
 
     def _sweeps(
         self, sweep: Sweep, first: int, last: int, mode: int, parameters: Singles, members: int | None = None
     ) -> None:
-        """Sweeps for players first..last, once per row of `parameters`, by `members` threads."""
+        """Run sweeps for players first..last, once per row of `parameters`, with `members` threads."""
         members = members or self._pace.next_block()[0]
         shared = np.zeros(SHARED_SIZE, np.int64)
 
@@ -210,7 +255,7 @@ class VectorSolver:
             other.result()
 
     def _one_sweep(self, player: int, mode: int, sweep: Sweep | None = None) -> Floats:
-        """Counterfactual values [n] of the player's hands at the root."""
+        """Return the counterfactual values [n] of the player's hands at the root."""
         self._sweeps(sweep or self._sweep, player, player, mode, np.zeros((1, 6), np.float32))
         return self._root(player)
 
@@ -218,7 +263,7 @@ class VectorSolver:
         return self._sweep.root_value[player, : len(self.game.hands(player))].astype(np.float64)
 
     def _chips(self, player: int) -> float:
-        """Expected zero-sum chips of the player after a sweep, over the compatible pairs of hands."""
+        """Return the player's expected zero-sum chips after a sweep, over the compatible pairs of hands."""
         game = self.game
         weights = game.ranges[player, game.hands(player)].astype(np.float64)
         return float(weights @ self._root(player)) / game.total_weight
@@ -228,15 +273,19 @@ class VectorSolver:
         return self._chips(player)
 
     def _of_both(self, mode: int) -> float:
-        """Chips of both players together, from one call: a river's sweep takes little longer than the call."""
+        """Return the chips of both players from one call, because a river's sweep takes little longer than the call."""
         self._sweeps(self._sweep, 0, 1, mode, np.zeros((1, 6), np.float32))
         return self._chips(0) + self._chips(1)
 
     def exploitability(self) -> float:
-        """Half of what both players together gain by best responses to the average profile, chips per hand.
+        """Compute the exploitability of the average strategies.
 
-        For a restricted player it counts what the free part gains, as if it were the whole. Leaves that are asked keep
-        the values of the average profile.
+        It is half of the sum of both players' gains from best responses. For a restricted player it counts the gain of
+        the free part as if it were the whole range. An `AskedLeaves` keeps the values of the average profile
+        afterwards.
+
+        Returns:
+            Chips per hand.
         """
         if self.game.asked is not None:
             self.ask_leaves(average=True)
@@ -247,21 +296,40 @@ class VectorSolver:
         return 0.5 * gain
 
     def best_response_value(self, player: int) -> float:
-        """Chips per hand of the player's best response to the other's average strategy."""
+        """Return the chips per hand of the player's best response to the other's average strategy."""
         return self._root_values(player, BEST_RESPONSE) + 0.5 * self.game.tree.dead
 
     def best_response(self, player: int, actions: NDArray[np.uint8]) -> float:
-        """Chips of `best_response_value`. Writes the strategy that wins them to `actions` [entries]: the index of the
-        action that each hand takes, in the first of a node's action rows (`VectorGame.rows`)."""
+        """Compute a best response to the other player's average strategy.
+
+        Args:
+            player: the player who responds.
+            actions: uint8 [entries] receives the index of each hand's action, in the first of a node's action rows
+                (`VectorGame.rows`).
+
+        Returns:
+            Chips per hand of the response.
+        """
         return self._root_values(player, RECORD, self._sweep._replace(best=actions)) + 0.5 * self.game.tree.dead
 
     def game_value(self, player: int = 0) -> float:
-        """Chips per hand of the player under the average profile; without rake both values add up to the dead chips."""
+        """Return the player's chips per hand under the average profile.
+
+        Without rake the values of both players sum to the dead chips.
+        """
         return self._root_values(player, AVERAGE) + 0.5 * self.game.tree.dead
 
     def values(self, player: int, best_response: bool = False) -> Singles:
-        """float32[H]: chips of each hand of the player's range under the average profile (or the best response to it),
-        given that the opponent holds a compatible hand within range; 0 for hands outside the range."""
+        """Compute the value of each hand.
+
+        Args:
+            player: the player.
+            best_response: let the player respond to the average profile instead of following it.
+
+        Returns:
+            float32 [H] chips of each hand, given that the opponent has a compatible hand in range; 0 for hands outside
+            the range.
+        """
         game = self.game
         hands = game.hands(player)
         raw = self._one_sweep(player, BEST_RESPONSE if best_response else AVERAGE)
@@ -272,12 +340,14 @@ class VectorSolver:
         return out
 
     def best_response_values(self, player: int) -> ResponseValues:
-        """Counterfactual values of the player's best response to the other's average strategy, hand by hand: at the
-        nodes of the root's street, and where the next street begins on each board."""
+        """Return counterfactual values of the player's best response to the other's average strategy.
+
+        They cover the nodes of the root's street and the start of the next street on each board.
+        """
         return self._values_by_node(player, BEST_RESPONSE)
 
     def average_values(self, player: int) -> ResponseValues:
-        """Counterfactual values of the player's average strategy, at the nodes of `best_response_values`."""
+        """Return counterfactual values of the player's average strategy, at the nodes of `best_response_values`."""
         return self._values_by_node(player, AVERAGE)
 
     def _values_by_node(self, player: int, mode: int) -> ResponseValues:
@@ -293,22 +363,47 @@ class VectorSolver:
         return ResponseValues(self.game, player, reaches.reshape(-1, stride), values.reshape(-1, stride), starts)
 
     def strategy(self, node: int, board: Board | None = None) -> Singles:
-        """float32[H, A]: the average strategy at a DECISION or CHOICE node on `board` (default: the root's).
+        """Return the average strategy at a DECISION or CHOICE node.
 
-        Rows are 0 for hands that the player cannot have, uniform where the average has no weight.
+        Args:
+            node: the node.
+            board: cards of the board; None for the root's board.
+
+        Returns:
+            float32 [H, A] probabilities; 0 for impossible hands, uniform where the average has no weight.
+
+        Raises:
+            PokernetsError: nobody acts at the node, or the board is not in the game.
         """
         return self._rows(node, board, self._sums)
 
     def current_strategy(self, node: int, board: Board | None = None) -> Singles:
-        """float32[H, A]: the strategy of the next iteration."""
+        """Return the strategy of the next iteration at a DECISION or CHOICE node.
+
+        Args:
+            node: the node.
+            board: cards of the board; None for the root's board.
+
+        Returns:
+            float32 [H, A] probabilities.
+
+        Raises:
+            PokernetsError: nobody acts at the node, or the board is not in the game.
+        """
         return self._rows(node, board, self._source)
 
     def lock(self, node: int, probabilities: Singles | None = None) -> None:
-        """Fixes the strategy at a node to `probabilities` [H, A] on every board, or (None) to the average that it has
-        from `set_average`; the rest is solved around it.
+        """Fix the strategy at a node, so that the rest is solved around it.
 
-        To be called before the first iteration. Best responses keep to it too. Where boards are merged, the strategy
-        must not tell the suits apart that the game does not.
+        Best responses follow it too. Call this before the first iteration.
+
+        Args:
+            node: decision node.
+            probabilities: [H, A] strategy on every board; None for the average from `set_average`. Where boards are
+                merged, it must not depend on the names of suits.
+
+        Raises:
+            PokernetsError: the solve has begun, or the strategy is invalid.
         """
         game = self.game
         if self.iterations:
@@ -338,11 +433,18 @@ class VectorSolver:
         return bool(self._sweep.nodes.locked.any())
 
     def restrict(self, player: int, modelled: Singles) -> None:
-        """Make a part of the range of `player` play by a model: `modelled` [entries] is its reach after each action
-        (`poker.experiments.exploit_or_be_exploited.restricted`). The rest of the range is solved, and `strategy` is
-        that of the rest.
+        """Make a part of a player's range play by a model.
 
-        To be called before the first iteration.
+        The rest of the range is solved, and `strategy` is the strategy of the rest. Call this before the first
+        iteration.
+
+        Args:
+            player: the player.
+            modelled: float32 [entries] reach of the modelled part after each action
+                (`poker.experiments.exploit_or_be_exploited.restricted`).
+
+        Raises:
+            PokernetsError: the solve has begun.
         """
         if self.iterations:
             raise PokernetsError("restrict a player before the first iteration")
@@ -350,10 +452,19 @@ class VectorSolver:
         self._sweep = self._sweep._replace(modelled=modelled, modelled_player=player)
 
     def action_values(self, node: int) -> Singles:
-        """float32[H, A]: chips of each action at a node of the root's street, for the player who acts there.
+        """Compute the value of each action at a node of the root's street.
 
-        Given that the opponent holds a hand of the range that arrives there, both following the average profile after
-        the action; NaN for hands outside the range, or when the opponent never comes here.
+        Both players follow the average profile after the action.
+
+        Args:
+            node: decision node.
+
+        Returns:
+            float32 [H, A] chips of the player who acts, given that the opponent has a hand of the arriving range. NaN
+            for hands outside the range, or if the opponent never arrives here.
+
+        Raises:
+            PokernetsError: nobody acts at the node, or it is on a later street.
         """
         game = self.game
         player, street = int(game.tree.player[node]), int(game.tree.street[node])
@@ -365,10 +476,15 @@ class VectorSolver:
     def normalised_average(
         self, dtype: type[np.floating] = np.float32, *, rare_by_regrets: bool = False
     ) -> NDArray[Any]:
-        """[entries] of a `dtype`: the average strategy in the layout of the kernels; 0 in the padding of rows.
+        """Return the average strategy in the layout of the kernels.
 
-        With `rare_by_regrets` hands that hardly come to a node (`_LEAST_WEIGHT`) have the strategy of the next
-        iteration there: an average needs the player's own reach, regrets do not.
+        Args:
+            dtype: type of the result.
+            rare_by_regrets: use the strategy of the next iteration for hands with little weight at a node. An average
+                needs the player's own reach, regrets do not.
+
+        Returns:
+            [entries] probabilities; 0 in the padding of rows.
         """
         game, out = self.game, np.zeros(len(self._sums), dtype)
         for node in game.layout.decisions.tolist():
@@ -382,7 +498,13 @@ class VectorSolver:
         return out
 
     def set_average(self, node: int, board_index: int, rows: Singles) -> None:
-        """Replaces the average strategy at a node on a board of the game by `rows` [hands of the board's list, A]."""
+        """Replace the average strategy at a node on one board.
+
+        Args:
+            node: decision node.
+            board_index: index of the board.
+            rows: [n, A] strategy of the hands in the board's list.
+        """
         self.game.rows(self._sums, node, board_index)[:] = rows.T
 
     def _rows(self, node: int, board: Board | None, array: NDArray[Any]) -> Singles:
@@ -394,5 +516,5 @@ class VectorSolver:
         )
 
     def _shares(self, array: Singles, node: int, board: int) -> Singles:
-        """[A, hands] the strategy in proportion to the positive part of the rows of `array`, uniform where it is 0."""
+        """Return the strategy [A, n] proportional to the positive part of the rows, uniform where all are 0."""
         return shares(np.maximum(self.game.rows(array, node, board), 0))

@@ -3,24 +3,33 @@
 import numpy as np
 
 FIRST_CHECK = 10
-"""Least iterations before the first measurement, and between two that no limit places."""
+"""Smallest number of iterations before the first measurement, and between two measurements without a limit."""
 USUAL_RATE = 2.0
-"""Exponent at which exploitability falls with iterations, until two measurements tell it."""
+"""Assumed exponent of the decrease of exploitability with iterations, until two measurements give an estimate."""
 TRIAL_ITERATIONS = 2
 BLOCK_SECONDS = 0.03
 BLOCKS_PER_TRIAL = 16
-"""Most blocks between trials of the number of threads that is not in use. While it is all of them, that is tried after
-two blocks, after four, and so on: a core that was busy when they were first tried may have become free."""
+"""Largest number of blocks between trials of the other number of threads. If one thread is in use, all threads are
+tried after two blocks, after four, and so on, because a core that was busy at first may have become free."""
 
 
 class Pace:
-    """Chooses all threads or one, whichever is faster: on busy cores threads can lose more by waiting than they gain.
+    """The choice between all threads and one, whichever is faster.
 
-    Both are tried for a few iterations, the faster one goes on, and the other is tried again now and then. The first
-    iterations, which find memory untouched and threads asleep, say nothing. What is computed does not depend on it.
+    On busy cores threads can lose more time by waiting than they gain. Both are tried for a few iterations. The faster
+    one continues, and the other is tried again from time to time. The first iterations do not count, because memory is
+    untouched and threads are asleep. The results do not depend on this choice.
+
+    Attributes:
+        threads: number of threads.
     """
 
     def __init__(self, threads: int) -> None:
+        """Start without measurements.
+
+        Args:
+            threads: number of threads.
+        """
         self.threads = threads
         self._seconds: dict[int, float] = {}
         self._since_trial = 0
@@ -29,6 +38,7 @@ class Pace:
 
     @property
     def best(self) -> float | None:
+        """Seconds per iteration of the faster choice, or None."""
         return min(self._seconds.values(), default=None)
 
     @property
@@ -36,7 +46,7 @@ class Pace:
         return min(self._seconds, key=self._seconds.__getitem__)
 
     def next_block(self) -> tuple[int, int]:
-        """(threads, most iterations) of the next block."""
+        """Return the number of threads and the largest number of iterations of the next block."""
         if self.threads == 1:
             return 1, 1 << 30
         if self.threads not in self._seconds:
@@ -49,6 +59,12 @@ class Pace:
         return faster, max(TRIAL_ITERATIONS, int(BLOCK_SECONDS / self._seconds[faster]))
 
     def measured(self, members: int, seconds: float) -> None:
+        """Record the time of a block.
+
+        Args:
+            members: number of threads that ran it.
+            seconds: seconds per iteration.
+        """
         if not self._begun:
             self._begun = True
             return
@@ -60,16 +76,37 @@ class Pace:
 
 
 class Checks:
-    """Schedule of measuring: first where few spots meet a limit in a pot of `pot` chips (12 iterations to a hundredth
-    of it, 40 to a thousandth), then ever closer to where it should be met."""
+    """The schedule of exploitability measurements.
+
+    The first measurement is where few spots reach a limit in a pot of `pot` chips (12 iterations for a hundredth of it,
+    40 for a thousandth). Later ones come closer and closer to the expected end.
+
+    Attributes:
+        limit: target exploitability in chips, or None.
+        next: iteration of the next measurement.
+        last: iteration and exploitability of the last measurement, or None.
+    """
 
     def __init__(self, iterations: int, limit: float | None, pot: float = 0.0) -> None:
+        """Plan the first measurement.
+
+        Args:
+            iterations: iterations so far.
+            limit: target exploitability in chips; None for no target.
+            pot: chips in the pot.
+        """
         self.limit = limit
         soonest = min(1.25 * np.sqrt(pot / limit), 50) if limit else 0
         self.next = max(iterations + FIRST_CHECK, int(soonest))
         self.last: tuple[int, float] | None = None
 
     def measured(self, iterations: int, exploitability: float) -> None:
+        """Record a measurement and plan the next one.
+
+        Args:
+            iterations: iterations so far.
+            exploitability: exploitability in chips.
+        """
         step = max(FIRST_CHECK, iterations // 5)
         if self.limit is not None and exploitability > self.limit:
             before, worse = self.last or (0, 0.0)
