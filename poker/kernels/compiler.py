@@ -82,7 +82,7 @@ class ReadFieldsOnce(FunctionPass):
             block.body = [statement for statement in block.body if statement not in names.replaced]
         replace_vars(blocks, names.original)
         arguments = blocks[min(blocks)].body
-        last = max((i for i, statement in enumerate(arguments) if _is(statement, ir.Arg)), default=-1)
+        last = max((i for i, statement in enumerate(arguments) if _assigns(statement, ir.Arg)), default=-1)
         arguments[last + 1 : last + 1] = names.reads
         state.func_ir._definitions = build_definitions(blocks)
         return bool(names.replaced)
@@ -99,7 +99,7 @@ class _Names:
         every: list[Any] = [x for block in blocks.values() for x in block.body if isinstance(x, ir.Assign)]
         times = Counter(x.target.name for x in every)
         left = [x for x in every if times[x.target.name] == 1]
-        given = {x.target.name: arguments[x.value.index] for x in left if _is(x, ir.Arg)}
+        given = {x.target.name: arguments[x.value.index] for x in left if _assigns(x, ir.Arg)}
         self.types = {name: x for name, x in given.items() if isinstance(x, types.Array | types.BaseNamedTuple)}
         self.original: dict[str, Any] = {}
         self.reads: list[Any] = []
@@ -115,10 +115,10 @@ class _Names:
 
     def _origin(self, x: Any) -> Any:
         """Return the argument or field that is assigned, or None."""
-        if _is(x, ir.Var):
+        if _assigns(x, ir.Var):
             origin = self.original.get(x.value.name, x.value)
             return origin if origin.name in self.types else None
-        if not (_is(x, ir.Expr) and x.value.op == "getattr"):
+        if not (_assigns(x, ir.Expr) and x.value.op == "getattr"):
             return None
         owner, field = self.original.get(x.value.value.name, x.value.value), x.value.attr
         kind: Any = self.types.get(owner.name)
@@ -236,6 +236,6 @@ def _index_or_none(file: Any) -> dict[Any, Any]:
 setattr(IndexDataCacheFile, "_load_index", _index_or_none)  # noqa: B010
 
 
-def _is(statement: Any, kind: type) -> bool:
+def _assigns(statement: Any, kind: type) -> bool:
     """Return whether a statement assigns a value of this kind."""
     return isinstance(statement, ir.Assign) and isinstance(statement.value, kind)

@@ -8,10 +8,10 @@ from poker.kernels.registry import entry, kernel
 from poker.kernels.types import F32, F64, I16
 
 _FOLD, _CALL, _RAISE = range(3)
-_FAR = 60.0
+_MAX_LOG_ODDS = 60.0
 """Bound of the log odds."""
 _STEPS = 60
-_CLOSE = 1e-12
+_TOLERANCE = 1e-12
 """Tolerance of the resulting frequencies."""
 
 
@@ -28,7 +28,7 @@ def _shift(mass: F64, odds: F64, sign: float, target: float) -> float:
     """
     if target <= 0:
         return -np.inf
-    low, high, middle = -_FAR, _FAR, 0.0
+    low, high, middle = -_MAX_LOG_ODDS, _MAX_LOG_ODDS, 0.0
     for _ in range(_STEPS):
         total, steepness = 0.0, 0.0
         for b in range(len(odds)):
@@ -36,13 +36,13 @@ def _shift(mass: F64, odds: F64, sign: float, target: float) -> float:
                 chance = _logistic(middle + sign * odds[b])
                 total += mass[b] * chance
                 steepness += mass[b] * chance * (1 - chance)
-        if abs(total - target) < _CLOSE:
+        if abs(total - target) < _TOLERANCE:
             break
         if total < target:
             low = middle
         else:
             high = middle
-        middle += (target - total) / max(steepness, _CLOSE)
+        middle += (target - total) / max(steepness, _TOLERANCE)
         if not low < middle < high:
             middle = (low + high) / 2
     return middle

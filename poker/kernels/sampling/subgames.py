@@ -29,9 +29,9 @@ from poker.kernels.types import F32, F64, I8, I32, I64, U8, U64, Bools, Records
 
 LEAF = 4
 """Kind of nodes at which a round ends, in addition to the kinds in `nodes`; `row` is the number of the leaf."""
-MOST_LEVELS = 16
+MAX_LEVELS = 16
 """Largest number of decisions of one player on a path."""
-_PATIENCE = 10_000
+_MAX_FAILED_DRAWS = 10_000
 """Failed draws after which two hands may share a card, for ranges that are almost incompatible."""
 
 
@@ -117,22 +117,22 @@ class SubgameScratch(NamedTuple):
         columns: int32 [S, H] their columns.
         places: int32 [H] their places among the ranks of the others.
         value: float32 [H] values of the current node.
-        below: float32 [MOST_LEVELS, A, H] values of the actions of each decision on the path.
+        below: float32 [MAX_LEVELS, A, H] values of the actions of each decision on the path.
         sums: float32 [2, H] sums of positive regrets.
         chosen: float32 [K, H] values of the continuations.
-        rolled: float32 [MOST_LEVELS, K, H] values of the actions so far, times their probabilities.
-        chances: float32 [MOST_LEVELS, K, MAX_ACTIONS, B] probabilities by bucket.
+        rolled: float32 [MAX_LEVELS, K, H] values of the actions so far, times their probabilities.
+        chances: float32 [MAX_LEVELS, K, MAX_ACTIONS, B] probabilities by bucket.
     """
 
     live: I32  # [H] hands
     columns: I32  # [S, H]
     places: I32  # [H] among the ranks of the others
     value: F32  # [H]
-    below: F32  # [MOST_LEVELS, A, H]
+    below: F32  # [MAX_LEVELS, A, H]
     sums: F32  # [2, H]
     chosen: F32  # [K, H]
-    rolled: F32  # [MOST_LEVELS, K, H] values of the actions so far, times their probabilities
-    chances: F32  # [MOST_LEVELS, K, MAX_ACTIONS, B] probabilities by bucket
+    rolled: F32  # [MAX_LEVELS, K, H] values of the actions so far, times their probabilities
+    chances: F32  # [MAX_LEVELS, K, MAX_ACTIONS, B] probabilities by bucket
 
 
 def new_scratch(num_hands: int, num_streets: int, actions: int, forms: int, buckets: int) -> SubgameScratch:
@@ -147,9 +147,9 @@ def new_scratch(num_hands: int, num_streets: int, actions: int, forms: int, buck
     """
     live, places = np.zeros((2, num_hands), np.int32)
     columns = np.zeros((num_streets, num_hands), np.int32)
-    below = np.zeros((MOST_LEVELS, actions, num_hands), np.float32)
-    rolled = np.zeros((MOST_LEVELS, forms, num_hands), np.float32)
-    chances = np.zeros((MOST_LEVELS, forms, MAX_ACTIONS, buckets), np.float32)
+    below = np.zeros((MAX_LEVELS, actions, num_hands), np.float32)
+    rolled = np.zeros((MAX_LEVELS, forms, num_hands), np.float32)
+    chances = np.zeros((MAX_LEVELS, forms, MAX_ACTIONS, buckets), np.float32)
     value, sums, chosen = (np.zeros(shape, np.float32) for shape in (num_hands, (2, num_hands), (forms, num_hands)))
     return SubgameScratch(live, columns, places, value, below, sums, chosen, rolled, chances)
 
@@ -189,7 +189,7 @@ def draw_deals(chances: F64, masks: I64, board: int, deck: int, own: I32, held: 
                         high = middle
                     else:
                         low = middle + 1
-                if masks[low] & used and refused < _PATIENCE:
+                if masks[low] & used and refused < _MAX_FAILED_DRAWS:
                     used, player, refused = board, 0, refused + 1  # restart all, so that no range has priority
                     continue
                 held[deal, player] = low
@@ -304,7 +304,7 @@ def _traverse(
 ) -> None:
     nodes = game.nodes
     value = work.value
-    at, taken = np.empty(MOST_LEVELS, np.int32), np.empty(MOST_LEVELS, np.int32)
+    at, taken = np.empty(MAX_LEVELS, np.int32), np.empty(MAX_LEVELS, np.int32)
     paid = np.empty(2 * len(held) + 1)
     level, node = -1, 0
     while True:
@@ -426,7 +426,7 @@ def _roll_out(
     for player in range(players):
         if held[player] >= 0 and not leaves.folded[leaf, player]:
             picked[player] = _drawn(table, leaves.row[leaf, player], forms, held[player], rng)
-    at, taken = np.empty(MOST_LEVELS, np.int32), np.empty(MOST_LEVELS, np.int32)
+    at, taken = np.empty(MAX_LEVELS, np.int32), np.empty(MAX_LEVELS, np.int32)
     chips, out = np.empty(players, np.int32), np.empty(players, np.bool_)
     paid = np.empty(2 * players + 1)
     level, node = -1, leaves.node[leaf]

@@ -19,7 +19,7 @@ the smallest regret, the weights of all regrets and of the last ones in the pred
 the average strategy."""
 
 
-STREAMED = 1 << 17
+STREAMED_SIZE = 1 << 17
 """Arrays with more entries than this do not fit a core's own cache, so their rows are prefetched."""
 
 
@@ -32,7 +32,7 @@ def _next_decision(sweep: Sweep, player: int, node: int, end: int, step: int) ->
 
 
 @inline
-def _ask(one: F32, other: F32, at: int, num_actions: int, hands: int) -> None:
+def _prefetch_rows(one: F32, other: F32, at: int, num_actions: int, hands: int) -> None:
     """Prefetch the action rows of a node, sixteen hands from `at` on."""
     for a in range(num_actions):
         prefetch(one, at + a * hands)
@@ -108,7 +108,7 @@ def _push_reach(
             for a in range(num_actions):
                 store(work, child + a * stride + i, zero)
         if next_actions and any_positive(load(work, next_reach + i)):
-            _ask(source, sums, base + num_actions * hands + i, next_actions, hands)
+            _prefetch_rows(source, sums, base + num_actions * hands + i, next_actions, hands)
 
 
 @inline
@@ -160,7 +160,7 @@ def _push_few(
             if count > 3:
                 store(work, to + 3 * stride, zero)
         if next_actions and any_positive(load(work, next_reach + i)):
-            _ask(source, sums, base + count * hands + i, next_actions, hands)
+            _prefetch_rows(source, sums, base + count * hands + i, next_actions, hands)
 
 
 @inline
@@ -204,7 +204,7 @@ def _update(
             store(regrets, at, new)
             if sweep.predictive:
                 store(source, at, fma(gain, prediction, new * carry))
-        _ask(regrets, source, base - next_actions * hands + i, next_actions, hands)
+        _prefetch_rows(regrets, source, base - next_actions * hands + i, next_actions, hands)
 
 
 @inline
@@ -272,7 +272,7 @@ def _update_few(
                 store(source, at + 2 * hands, fma(gain_c, prediction, new_c * carry))
             if count > 3:
                 store(source, at + 3 * hands, fma(gain_d, prediction, new_d * carry))
-        _ask(regrets, source, base - next_actions * hands + i, next_actions, hands)
+        _prefetch_rows(regrets, source, base - next_actions * hands + i, next_actions, hands)
 
 
 @inline
@@ -334,7 +334,7 @@ def push_down(sweep: Sweep, p: int, mode: int, street: int, board: int, batch: i
     hands, block = boards.padded[opponent, board], boards.block[opponent, board]
     stride, area = sweep.place[STRIDE, street], sweep.place[REACH, street]
     first, last = sweep.batches.node_start[batch], sweep.batches.node_start[batch + 1]
-    streams = mode == SOLVE and len(sweep.sums) > STREAMED
+    streams = mode == SOLVE and len(sweep.sums) > STREAMED_SIZE
     after = _next_decision(sweep, opponent, first, last, 1)
     while after < last:
         node, after = after, _next_decision(sweep, opponent, after + 1, last, 1)
@@ -365,7 +365,7 @@ def push_down(sweep: Sweep, p: int, mode: int, street: int, board: int, batch: i
         own = boards.padded[p, board]
         base = boards.block[p, board] + np.int64(nodes.entry[last_own]) * own
         for i in range(0, own, 16):
-            _ask(sweep.regrets, sweep.source, base + i, nodes.num_children[last_own], own)
+            _prefetch_rows(sweep.regrets, sweep.source, base + i, nodes.num_children[last_own], own)
 
 
 @inline
@@ -399,7 +399,7 @@ def pull_up(
     hands, block = boards.padded[p, board], boards.block[p, board]
     stride, area = sweep.place[STRIDE, street], sweep.place[VALUE, street]
     first = sweep.batches.node_start[batch]
-    streams = len(sweep.regrets) > STREAMED
+    streams = len(sweep.regrets) > STREAMED_SIZE
     for node in range(sweep.batches.node_start[batch + 1] - 1, first - 1, -1):
         if nodes.role[node] != ACT:
             continue
