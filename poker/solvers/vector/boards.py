@@ -259,7 +259,7 @@ def _classes(rules: Rules, board: Board, first: int, last: int, group: Group, fe
         for b in range(*classes.street_start[-2:]):
             dealt, scale = deals(rules, classes.cards[b], num_cards, classes.groups[b]), 1 / orders
             if few is not None and street == rules.num_streets - 1 and few.number < len(dealt):
-                dealt, share = _few(rules, classes.cards[b], dealt, few)
+                dealt, share = _choose_rivers(rules, classes.cards[b], dealt, few)
                 scale /= share
             for cards, multiplicity, left in dealt:
                 classes.cards.append(classes.cards[b] + cards)
@@ -275,7 +275,7 @@ def _classes(rules: Rules, board: Board, first: int, last: int, group: Group, fe
     return classes
 
 
-def _few(rules: Rules, turn: Board, dealt: list[_Deal], few: FewRivers) -> tuple[list[_Deal], float]:
+def _choose_rivers(rules: Rules, turn: Board, dealt: list[_Deal], few: FewRivers) -> tuple[list[_Deal], float]:
     """Return the chosen classes of rivers, and their share of all rivers."""
     ranks = np.stack([hand_ranks(rules, turn + cards) for cards, _, _ in dealt]).astype(np.int16)
     multiplicity = np.array([number for _, number, _ in dealt], np.float64)

@@ -134,7 +134,7 @@ class VectorGame:
         self.boards.boards.block[:] = (ends - sizes).reshape(-1, 2).T
         self.num_entries = int(ends[-1])
         self.runout_at, self.runout_matrix = self._runout_matrices()
-        self.alternative_at, self.alternatives = self._listed(alternatives)
+        self.alternative_at, self.alternatives = self._list_alternatives(alternatives)
 
     def _checked_board(self, board: Board) -> Board:
         rules, wanted = self.rules, self.rules.board_sizes[self.layout.first_street]
@@ -230,7 +230,7 @@ class VectorGame:
             weights[rows] -= boards.weight[child] * orders * CONTROL_UNIT / len(rows)
         return weights.round().astype(np.int16)
 
-    def _listed(self, alternatives: Singles | None) -> tuple[NDArray[np.int64], Singles]:
+    def _list_alternatives(self, alternatives: Singles | None) -> tuple[NDArray[np.int64], Singles]:
         """Return alternative values of the zero-sum game for the kernels, and where each board's values start."""
         tree, boards = self.tree, self.boards.boards
         starts = np.zeros(len(self.boards.cards), np.int64)

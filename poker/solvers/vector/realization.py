@@ -20,7 +20,7 @@ Strategy = Callable[[int, int], Reals]
 Taken = Callable[[int, Sequence[int], Rows], Reals]
 """Function from node, B boards and weights [B, H] of the hands there to weights [B, H, A] of the actions."""
 
-_TOGETHER = 64
+_BOARDS_AT_ONCE = 64
 """Number of boards processed together."""
 
 
@@ -66,9 +66,9 @@ def played(game: VectorGame, player: int, taken: Taken, reach: Rows) -> Rows:
         if kinds[node] == Kind.STREET.value:
             if game.layout.position[tree.first_child[node]] >= 0:
                 dealt = np.repeat(reach, np.diff(below[boards.start : boards.stop + 1]), axis=0)
-                for start in range(0, len(dealt), _TOGETHER):
-                    group = range(below[boards.start], below[boards.stop])[start : start + _TOGETHER]
-                    walk(int(tree.first_child[node]), group, dealt[start : start + _TOGETHER])
+                for start in range(0, len(dealt), _BOARDS_AT_ONCE):
+                    group = range(below[boards.start], below[boards.stop])[start : start + _BOARDS_AT_ONCE]
+                    walk(int(tree.first_child[node]), group, dealt[start : start + _BOARDS_AT_ONCE])
             return
         if movers[node] != player:
             for child in tree.children(node):

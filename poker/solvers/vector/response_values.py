@@ -55,7 +55,7 @@ class ResponseValues:
             raise PokernetsError(f"no values at `{game.tree.path_text(node)}`: not on the root's street")
         hands = game.hands(self.player)
         row = self._values[nodes.value_row[self.player, position], : len(hands)]
-        return self._given(hands, row * nodes.scale[self.player, position], self.arriving(node))
+        return self._per_opponent_weight(hands, row * nodes.scale[self.player, position], self.arriving(node))
 
     def starts(self, node: int) -> Singles:
         """Return the values at the start of the next street, below a STREET node of the root's street.
@@ -85,7 +85,7 @@ class ResponseValues:
             theirs = game.hands(1 - self.player, board)
             reach = np.zeros_like(arriving)
             reach[theirs] = arriving[theirs]
-            out[row] = self._given(hands, self._starts[at : at + len(hands)], reach)
+            out[row] = self._per_opponent_weight(hands, self._starts[at : at + len(hands)], reach)
         return out
 
     def arriving(self, node: int) -> Floats:
@@ -95,7 +95,7 @@ class ResponseValues:
         out[theirs] = self._reach[game.layout.nodes.reach_row[self.player, game.layout.position[node]], : len(theirs)]
         return out
 
-    def _given(self, hands: NDArray[np.uint16], values: Singles, reach: Floats) -> Singles:
+    def _per_opponent_weight(self, hands: NDArray[np.uint16], values: Singles, reach: Floats) -> Singles:
         """Return [H] values of `hands` per weight of compatible hands in `reach` [H], plus half the dead chips."""
         space, out = self.game.rules.space, np.full(self.game.rules.num_hands, np.nan, np.float32)
         mass = space.compatible_mass(reach)[hands]

@@ -25,10 +25,10 @@ from poker.kernels.types import Floats, Singles
 from poker.run.errors import PokernetsError
 
 NO_FLOOR = -3.0e38
-_LEFT_OUT, _LARGEST = 1.0, 1e28
+_EXCLUDED_WEIGHT, _MAX_WEIGHT = 1.0, 1e28
 """Weights in the average: of an excluded iteration, which counts until the first included one, and the largest weight.
 Sums of reach times weight then stay within float32, even with a reach of 1e-45 or a billion iterations."""
-_GROWING = 100_000
+_GROWTH_ITERATIONS = 100_000
 """Number of iterations during which weights grow."""
 
 
@@ -76,8 +76,8 @@ class Schedule:
         out[:, 2] = 0.0 if self.floor else NO_FLOOR
         out[:, 3] = _discount(self.alpha, t)
         out[:, 4] = self.prediction
-        age = np.clip(t - self.delay, 1, _GROWING) / _GROWING
-        out[:, 5] = np.where(t > self.delay, _LARGEST * age**self.gamma, _LEFT_OUT)
+        age = np.clip(t - self.delay, 1, _GROWTH_ITERATIONS) / _GROWTH_ITERATIONS
+        out[:, 5] = np.where(t > self.delay, _MAX_WEIGHT * age**self.gamma, _EXCLUDED_WEIGHT)
         return out.astype(np.float32)
 
 

@@ -28,10 +28,10 @@ from poker.solvers.vector.response_values import ResponseValues
 from poker.solvers.vector.schedules import Schedule, schedule
 from poker.solvers.vector.thread_tuning import Checks, Pace
 
-_ASKING_SECONDS = 0.2
+_STOP_CHECK_SECONDS = 0.2
 """Seconds between two calls of the function that may stop a solve."""
 
-_LEAST_WEIGHT = 1e-6
+_MIN_WEIGHT = 1e-6
 """Weight, relative to the node's largest, below which the average strategy of a hand is meaningless."""
 
 
@@ -92,7 +92,7 @@ class VectorSolver:
         boards = int(game.boards.boards.child_start[1] - game.boards.boards.child_start[0])
         self._threads = max(1, min(threads, boards, NUM_CHUNKS))
         self._works = [aligned_zeros(work) for _ in range(self._threads + 1)]
-        self._ask_at = 0
+        self._next_evaluation = 0
         self._pool = ThreadPoolExecutor(self._threads - 1) if self._threads > 1 else None
         self._pace = Pace(self._threads)
 
@@ -135,7 +135,7 @@ class VectorSolver:
         while self.iterations < last and not (stop is not None and stop()):
             block = min(check.next - self.iterations if wanted else last, last - self.iterations)
             if stop is not None:
-                block = min(block, self._affordable(2 * _ASKING_SECONDS))
+                block = min(block, self._affordable(2 * _STOP_CHECK_SECONDS))
             if seconds is not None:
                 block = min(block, self._affordable(seconds - (time.perf_counter() - start)))
             self.advance(block)
@@ -158,10 +158,10 @@ class VectorSolver:
         while self.iterations < last:
             block = last - self.iterations
             if leaves is not None:
-                if self.iterations >= self._ask_at:
+                if self.iterations >= self._next_evaluation:
                     self.ask_leaves()
-                    self._ask_at = self.iterations + leaves.every
-                block = min(block, self._ask_at - self.iterations)
+                    self._next_evaluation = self.iterations + leaves.every
+                block = min(block, self._next_evaluation - self.iterations)
             self._iterate(block)
 
     def _iterate(self, count: int) -> None:
@@ -272,7 +272,7 @@ class VectorSolver:
         self._one_sweep(player, mode, sweep)
         return self._chips(player)
 
-    def _of_both(self, mode: int) -> float:
+    def _both_values(self, mode: int) -> float:
         """Return the chips of both players from one call, because a river's sweep takes little longer than the call."""
         self._sweeps(self._sweep, 0, 1, mode, np.zeros((1, 6), np.float32))
         return self._chips(0) + self._chips(1)
@@ -289,10 +289,10 @@ class VectorSolver:
         """
         if self.game.asked is not None:
             self.ask_leaves(average=True)
-            self._ask_at = self.iterations
-        gain = self._of_both(BEST_RESPONSE)
+            self._next_evaluation = self.iterations
+        gain = self._both_values(BEST_RESPONSE)
         if self.game.rake.fraction > 0 or self.restricted is not None:
-            gain -= self._of_both(AVERAGE)
+            gain -= self._both_values(AVERAGE)
         return 0.5 * gain
 
     def best_response_value(self, player: int) -> float:
@@ -492,7 +492,7 @@ class VectorSolver:
                 rows = self._shares(self._sums, node, index)
                 if rare_by_regrets:
                     weight = np.maximum(game.rows(self._sums, node, index), 0).sum(axis=0)
-                    rare = weight <= _LEAST_WEIGHT * weight.max()
+                    rare = weight <= _MIN_WEIGHT * weight.max()
                     rows = np.where(rare, self._shares(self._source, node, index), rows)
                 game.rows(out, node, index)[:] = rows
         return out
