@@ -99,7 +99,7 @@ class Boards(NamedTuple):
         street_start: int32 [S + 1] first board of each street.
         child_start: int32 [B + 1] first board below each board.
         weight: float32 [B] probability of the class, given a compatible hand of each player.
-        symmetric: bool [B] whether suit permutations leave the board unchanged.
+        symmetric: bool [B] whether the board has suit symmetries and boards below it.
         list_start: int64 [2, B] start of the list of hands.
         size: int32 [2, B] number of hands.
         padded: int32 [2, B] number of hands rounded up to LANES.

@@ -88,22 +88,23 @@ class Strategies(NamedTuple):
 class Walks(NamedTuple):
     """Walks over hands in order of strength on a board: one over all hands, then one for each card.
 
-    The walk of a card visits the hands that contain it. Walk w visits the hands of player 0 in `own[own_start[w]..]`,
-    and those of player 1 in `theirs[their_start[w]..]`.
+    The walk of a card visits the hands that contain it. There are D card values, and walk c + 1 belongs to card c. Walk
+    w visits the hands of player 0 in `own[own_start[w]..]`, and the hands of player 1 in `theirs[their_start[w]..]`. A
+    slot numbers the clusters within a walk. In walk 0 the slot is the cluster itself.
 
     Attributes:
-        own_start: int32 [W + 1] start of each walk.
+        own_start: int32 [D + 2] start of each walk.
         own: int32 [n] places of player 0's hands.
-        own_slot: int32 [n] slot of the hand's cluster within the walk.
+        own_slot: int32 [n] slot of each hand's cluster.
         less: int32 [n] number of weaker hands of player 1 in the walk.
         upto: int32 [n] number of weaker or equal hands.
-        their_start: int32 [W + 1] start of each walk.
-        theirs: int32 [m] places of player 1's hands.
-        their_slot: int32 [m] slot of the hand's cluster within the walk.
-        own_cluster: int32 [W, C] clusters of player 0's slots.
-        their_cluster: int32 [W, C] clusters of player 1's slots.
-        own_slots: int32 [W] number of player 0's slots.
-        their_slots: int32 [W] number of player 1's slots.
+        their_start: int32 [D + 2] start of each walk.
+        theirs: int32 [n] places of player 1's hands.
+        their_slot: int32 [n] slot of each hand's cluster.
+        own_cluster: int32 [D, C] clusters of player 0's slots in the walk of each card.
+        their_cluster: int32 [D, C] clusters of player 1's slots in the walk of each card.
+        own_slots: int32 [D] number of player 0's slots in the walk of each card.
+        their_slots: int32 [D] number of player 1's slots in the walk of each card.
     """
 
     own_start: I32
