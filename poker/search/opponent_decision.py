@@ -4,7 +4,7 @@ range, and the range that the searcher believes the opponent to have.
 Everything is by hand in the suits that were dealt. Values are chips of the whole hand under the average strategies of
 both players from the decision on, given that the searcher holds a hand of the range that it has there.
 
-Symbols: H hands, A actions, K continuations.
+Symbols: H hands, A actions.
 """
 
 from collections.abc import Mapping, Sequence
@@ -67,9 +67,8 @@ class SolvedDecision:
     rules out, and `ranges` [2, H] that both are believed to have.
 
     `best` [H, A] are the values if the player goes on from each action as well as possible, `exploitability` that of
-    the solve in chips, and `finished` whether that is as low as the settings say. By the actions that lead there:
-    `answers` of the opponent, how likely [H] with the value [H] of each, which add up to that of the action; and `ends`
-    at the depth limit, how likely the player picks each continuation [H, K] with its value [H, K].
+    the solve in chips, and `finished` whether that is as low as the settings say. `answers` of the opponent, by the two
+    actions that lead there: how likely [H] with the value [H] of each, which add up to that of the action.
 
     `weights` and `likelihoods` are as in `Believed`. Where an action of the opponent was improbable, `guesses` are
     values [H, A] against other ranges that may have taken it. `method` says in words how far the solve goes,
@@ -85,7 +84,6 @@ class SolvedDecision:
     exploitability: float
     finished: bool
     answers: Mapping[Path, tuple[Singles, Singles]]
-    ends: Mapping[Path, tuple[Singles, Singles]]
     weights: Singles
     likelihoods: tuple[float, ...]
     guesses: tuple[Singles, ...] = ()
@@ -184,25 +182,14 @@ def solved_decision(
 
     replies = [node for node in tree.children(decided) if tree.kind[node] == Kind.DECISION]
     replied = [(node, child) for node in replies for child in tree.children(node)]
-
-    def since(node: int) -> Path:
-        return tree.path(node)[len(path) :]
-
-    answers = {since(child): (likely(node, child), dealt(average.at(child))) for node, child in replied}
-    choices = np.flatnonzero((tree.kind == Kind.CHOICE) & (tree.player == player)).tolist()
-    ends = {
-        since(node): (dealt(solver.strategy(node)), after(node, average))
-        for node in choices
-        if tree.path(node)[: len(path)] == path
-    }
+    since = len(path)
+    answers = {tree.path(child)[since:]: (likely(node, child), dealt(average.at(child))) for node, child in replied}
     ranges = np.stack([dealt(row) for row in believed.ranges])
     finished = limit is None or exploitability <= limit * solver.game.pot
     strategy = dealt(solver.strategy(decided))
     solved = tree.actions(decided), strategy, after(decided, average), ranges, after(decided, best)
     beliefs = dealt(believed.weights), believed.likelihoods
-    return SolvedDecision(
-        player, *solved, exploitability, finished, answers, ends, *beliefs, method=_method(solver.game)
-    )
+    return SolvedDecision(player, *solved, exploitability, finished, answers, *beliefs, method=_method(solver.game))
 
 
 def _method(game: VectorGame) -> str:

@@ -4,7 +4,7 @@ The solve is that of the agent against which the decision was made, or of one in
 range that it believes the player to have, and the values of the actions against its own range. Neither depends on cards
 that the player has not seen.
 
-Symbols: A actions, K continuations.
+Symbols: A actions.
 """
 
 import threading
@@ -16,7 +16,7 @@ import numpy as np
 from poker.agents.base import hand_number
 from poker.game.betting import Betting
 from poker.game.cards import HOLDEM, PREFLOP_CLASS
-from poker.game.rules import CALL, Rules
+from poker.game.rules import Rules
 from poker.game.state import HandState, public_state
 from poker.kernels.types import Floats
 from poker.report.grids import class_shares
@@ -64,9 +64,8 @@ class DecisionReview(PlayedDecision):
     as well as possible. `believed` [169] is the share of each class in the range that the opponent believes the player
     to have.
 
-    `exploitability` of the solve is in chips, `finished` whether that is as low as the settings say. By the actions
-    that lead there: `answers` of the opponent, how likely and the EV then, which add up to `evs`; `picks` among the
-    continuations [K] at the depth limit, and their `ends`, EVs [K] that add up to that of the action or answer.
+    `exploitability` of the solve is in chips, `finished` whether that is as low as the settings say. `answers` of the
+    opponent, by the actions that lead there: how likely and the EV then, which add up to `evs`.
 
     `likelihoods` are those of the opponent's last actions by the solver's model of them; where one was improbable,
     `guesses` [A] are EVs against other ranges that may have taken it. `method` is how it was solved, in words.
@@ -78,8 +77,6 @@ class DecisionReview(PlayedDecision):
     exploitability: float
     finished: bool
     answers: dict[tuple[int, ...], tuple[float, float]]
-    picks: dict[tuple[int, ...], Floats]
-    ends: dict[tuple[int, ...], Floats]
     likelihoods: tuple[float, ...] = ()
     guesses: tuple[Floats, ...] = ()
     method: str = ""
@@ -155,8 +152,6 @@ def review(solved: SolvedDecision, state: HandState, chosen: int | None) -> Deci
         solved.exploitability,
         solved.finished,
         {path: (float(share[hand]), float(value[hand]) + paid) for path, (share, value) in solved.answers.items()},
-        {path: picks[hand].astype(np.float64) for path, (picks, _) in solved.ends.items()},
-        {path: values[hand].astype(np.float64) + paid for path, (_, values) in solved.ends.items()},
         solved.likelihoods,
         tuple(
             evs
@@ -241,9 +236,3 @@ class Reviews:
 
     def _solved(self, solver: DecisionSolver, state: HandState, raises: tuple[int, ...], hand: int) -> SolvedDecision:
         return solver.opponents_decision(state, raises, hand)
-
-
-def ends_after(one: DecisionReview, action: int) -> Floats | None:
-    """[K] values of the continuations where `action` ends the round, alone or called; None where nothing is known."""
-    values = one.ends.get((action,))
-    return one.ends.get((action, CALL)) if values is None else values

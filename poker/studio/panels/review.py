@@ -20,12 +20,10 @@ from poker.studio.hands.review import (
     PlayedDecision,
     Reviews,
     decisions_of,
-    ends_after,
 )
 from poker.studio.pages import words
 from poker.studio.pages.elements import UnitSwitch, html, row
 
-_CONTINUATIONS = ("then as the blueprint", "then folding more", "then calling more", "then raising more")
 _OFTEN = 0.005
 """Least share of an answer that is shown."""
 _SOLVING = '<p role="status">Solving as exactly as a review needs …</p>'
@@ -274,39 +272,23 @@ def range_cells(shares: Floats, held: int) -> list[Cell]:
 
 
 def _parts_html(one: DecisionReview, names: Sequence[str], big_blind: int | None) -> str:
-    """HTML of the parts whose mean is an action's EV: the agent's answers, and continuations at the depth limit."""
+    """HTML of the agent's answers, whose mean is an action's EV."""
     lines = []
     for action, name, ev in zip(one.actions, names, one.evs, strict=True):
-        rows = [_part_row(f"<b>{name}</b>", None, ev, big_blind), *_end_rows(one, (action,), big_blind)]
+        rows = [_part_row(f"<b>{name}</b>", None, ev, big_blind)]
         for path, (share, value) in one.answers.items():
             if path[0] == action and share >= _OFTEN:
                 reply = words.action_name(one.betting.apply(action), path[1], big_blind)
                 rows.append(_part_row(f"<span class=part>agent: {reply}</span>", share, value, big_blind))
-                rows += _end_rows(one, path, big_blind)
         if len(rows) > 1:
             lines += rows
     if not lines:
         return ""
-    limited = any(ends_after(one, action) is not None for action in one.actions)
-    limit = " A round that ends at the depth limit goes on by continuations, of which the solver lets you pick."
     return (
         "<details><summary>How the EVs add up</summary><p class=quiet>The EV of an action is the mean of those of the"
-        f" answers below it, weighted by how often they come.{limit if limited else ''}</p>"
+        " answers below it, weighted by how often they come.</p>"
         f"{words.table_html(('then', 'how often', _in(big_blind)), lines)}</details>"
     )
-
-
-def _end_rows(one: DecisionReview, path: tuple[int, ...], big_blind: int | None) -> list[str]:
-    """The continuations at the depth limit, where `path` leads there and there is a choice of them."""
-    values = one.ends.get(path, ())
-    heads: Sequence[str] = _CONTINUATIONS
-    if len(values) != len(heads):
-        heads = [f"then continuation {k + 1}" for k in range(len(values))]
-    return [
-        _part_row(f"<span class=end>{head}</span>", share, ev, big_blind)
-        for head, share, ev in zip(heads, one.picks.get(path, ()), values, strict=True)
-        if share >= _OFTEN
-    ]
 
 
 def _part_row(name: str, share: float | None, ev: float, big_blind: int | None) -> str:

@@ -116,15 +116,13 @@ def decision(rules: Rules, chosen: int | None, mixed: float = 0.0, weight: float
     actions, evs = (CALL, 500, 700), np.array([40.0, 30.0, -100.0])
     answers: dict[tuple[int, ...], tuple[float, float]]
     answers = {(500, FOLD): (0.25, 600.0), (500, CALL): (0.75, -160.0), (500, 900): (0.0, np.nan)}
-    called: tuple[int, ...] = (500, CALL)
-    picks, ends = {called: np.array([0.5, 0.5])}, {called: np.array([-170.0, -150.0])}
     shares = np.tile([0.98 - mixed, 0.02, mixed], (169, 1))
     best, believed = evs + np.array([0, 6, 0]), PREFLOP_CLASS_SIZE / 1326
     fields: dict[str, Any] = {"exploitability": 1.0, "finished": True, "method": "search=demo", **more}
     hand, board = state.hole_cards[1], state.board
     return DecisionReview(
         state.betting, board, hand, chosen, actions, shares[0], shares, weight, evs, best, believed,
-        answers=answers, picks=picks, ends=ends, **fields,
+        answers=answers, **fields,
     )  # fmt: skip
 
 
@@ -173,12 +171,10 @@ def test_evs_and_what_they_are_made_of_are_in_one_unit(rules: Rules) -> None:
     lines = [re.sub("[|]+", " ", row) for row in rows]
     assert "bet 2 bb 2% +0.30 to +0.36" in lines
     first = lines.index("bet 2 bb +0.30")
-    assert lines[first : first + 5] == [
+    assert lines[first : first + 3] == [
         "bet 2 bb +0.30",
         "agent: fold 25% +6.00",
         "agent: call 2 bb 75% -1.60",
-        "then continuation 1 50% -1.70",
-        "then continuation 2 50% -1.50",
     ]
     assert "Lost 1.40 bb" in html
 
