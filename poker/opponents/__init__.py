@@ -1,7 +1,10 @@
 """Opponents: what a player does next, and with which hands ([POKI] sections 5 and 6).
 
-Read `model.py` first. It has the two protocols: an `OpponentModel` of one opponent gives probabilities of hands and
-actions to search against; a `Predictor` of everybody at a table gives fold, call and raise, action by action, where
-no range is wanted. `habits.py` counts what people do in no-limit games, `inputs/` are the inputs of the nets in
-`models/opponent`, and `limit/` has the weight tables and play-outs of [POKI]'s ring games.
+Read `model.py` first. It defines the two protocols:
+
+- An `OpponentModel` describes one opponent. It gives probabilities of hands and actions, and search plays against it.
+- A `Predictor` describes everybody at a table. It gives probabilities of fold, call and raise, without ranges.
+
+`habits.py` learns a heads-up no-limit opponent from counted actions. `inputs/` defines the inputs of the nets in
+`models/opponent`. `limit/` has the weight tables and play-outs of [POKI] for ring games.
 """

@@ -1,8 +1,8 @@
-"""Predictors that count, and a choice of the best predictor.
+"""Predictors that count actions, and a choice of the best predictor.
 
-Whatever is counted apart, all actions, those of a context or those of a player in a context, has for a prior what is
-said with less detail (`poker.opponents.inputs.frequencies`), so that an unseen player is average and twenty hands
-already tell something.
+Counts are taken over all actions, by context, or by player and context. Each level of detail uses the frequencies of
+the next coarser level as its prior (`poker.opponents.inputs.frequencies`). So an unseen player is predicted as average,
+and twenty hands already make a difference.
 """
 
 from collections.abc import Callable, Mapping
@@ -25,15 +25,15 @@ _RULE = np.array(
     ]
 ).reshape(NUM_CONTEXTS, NUM_CLASSES)
 GENERIC_TABLE: Floats = _RULE / _RULE.sum(axis=1, keepdims=True)
-"""[12, 3] a rule for everybody: a moderate player who gives up to a bet about one time in three after the flop."""
+"""[12, 3] generic frequencies: a moderate player who folds to about one bet in three after the flop."""
 
 Place = Callable[[Context], tuple[int, ...]]
 """Key of the counts of a context."""
 _PRIOR_WEIGHT = 10.0
-"""Actions in a context that the rule counts like, where a population is learned."""
+"""Number of actions in a context that the generic table counts like when a population is learned."""
 _HITS_DECAY = 0.98
 ANYBODY = np.array([[0.0, 0.6, 0.4], [0.3, 0.57, 0.13], [0.45, 0.43, 0.12], [0.55, 0.37, 0.08], [0.6, 0.4, 0.0]])
-"""[5, 3] of no-limit by the bet faced: folds are about as frequent as bluffs of that size need to break even."""
+"""[5, 3] no-limit frequencies by bet faced: bluffs of each size about break even against the folds."""
 
 
 def _nowhere(context: Context) -> tuple[int, ...]:
@@ -49,25 +49,47 @@ def _of_spot(axes: tuple[int, ...], context: Context) -> tuple[int, ...]:
 
 
 class Constant:
-    """A fixed table [..., 3] by `place` for everybody, never updated: the generic model of [POKI] section 6."""
+    """A fixed table of frequencies for everybody, never updated: the generic model of [POKI] section 6."""
 
     def __init__(self, table: Floats = GENERIC_TABLE, place: Place = _one_of_twelve) -> None:
+        """Store the table.
+
+        Args:
+            table: [..., 3] frequencies of fold, check or call, and bet or raise.
+            place: maps a context to an index into the leading axes of the table.
+        """
         self._table, self._place = table, place
 
     def probs(self, context: Context) -> Floats:
+        """Return the frequencies of the context.
+
+        Args:
+            context: the decision.
+
+        Returns:
+            [3] frequencies of fold, check or call, and bet or raise.
+        """
         return np.asarray(self._table[self._place(context)])
 
     def update(self, context: Context, action_class: int) -> None:
-        """A rule does not learn."""
+        """Do nothing, since the table is fixed.
+
+        Args:
+            context: the decision.
+            action_class: class of the action.
+        """
 
     def forget(self) -> None:
-        """There is nothing to forget."""
+        """Do nothing, since nothing was learned."""
 
 
 class ContextCounts:
-    """Frequencies counted apart by `place`, and by player if `of_players`; `prior` counts like `weight` actions.
+    """Frequencies counted by place, and optionally by player, with another predictor as the prior.
 
     The prior learns from the same actions.
+
+    Attributes:
+        counts: [3] class counts by player (or "" for everybody) and place.
     """
 
     def __init__(
@@ -78,42 +100,76 @@ class ContextCounts:
         *,
         of_players: bool = False,
     ) -> None:
+        """Begin without counts.
+
+        Args:
+            prior: predictor of the prior frequencies; None for the generic table.
+            weight: number of actions that the prior counts like.
+            place: maps a context to the place that its actions are counted in.
+            of_players: count every player's actions separately.
+
+        Raises:
+            PokernetsError: `weight` is not positive.
+        """
         if not weight > 0:
             raise PokernetsError(f"counts: `weight` is above 0, not {weight}")
         self._prior, self._weight, self._of_players = Constant() if prior is None else prior, weight, of_players
         self._place = place
         self.counts: dict[tuple[str, tuple[int, ...]], Floats] = {}
-        """[3] of a player, or of everybody (""), in a place."""
 
     def _key(self, context: Context) -> tuple[str, tuple[int, ...]]:
         return context.player if self._of_players else "", self._place(context)
 
     def probs(self, context: Context) -> Floats:
+        """Return the frequencies of the context.
+
+        Args:
+            context: the decision.
+
+        Returns:
+            [3] posterior mean of the frequencies of fold, check or call, and bet or raise.
+        """
         prior, seen = self._prior.probs(context), self.counts.get(self._key(context))
         return prior if seen is None else mixed(seen, prior, self._weight)
 
     def update(self, context: Context, action_class: int) -> None:
+        """Count an action, here and in the prior.
+
+        Args:
+            context: the decision.
+            action_class: class of the action.
+        """
         self._prior.update(context, action_class)
         self.counts.setdefault(self._key(context), np.zeros(NUM_CLASSES))[action_class] += 1
 
     def forget(self) -> None:
+        """Delete all counts, here and in the prior."""
         self._prior.forget()
         self.counts.clear()
 
 
 def majority() -> ContextCounts:
-    """Class frequencies over all decisions of everybody: the baseline that knows nothing."""
+    """Create the baseline that uses no context: class frequencies over all decisions of all players."""
     return ContextCounts(Constant(np.full((NUM_CONTEXTS, NUM_CLASSES), 1 / NUM_CLASSES)), NUM_CLASSES, _nowhere)
 
 
 def of_players(weight: float) -> ContextCounts:
-    """Frequencies of each player, shrunk towards the population's as if these had been seen `weight` times."""
+    """Create a predictor that counts each player's actions by context, with the population's frequencies as the prior.
+
+    Args:
+        weight: number of actions that the prior counts like.
+    """
     return ContextCounts(ContextCounts(), weight, of_players=True)
 
 
 def no_limit(prior: Predictor | None = None, weight: float = 5.0, *, of_players: bool = False) -> Predictor:
-    """Frequencies in the spots of no-limit, estimated from coarse to fine, with `weight` actions of each level for the
-    next; `of_players`: each player's, as `poker.opponents.habits` has them. `prior` None: nobody in particular."""
+    """Create a predictor for no-limit spots that estimates from coarse levels to fine ones.
+
+    Args:
+        prior: predictor of the coarsest level; None for the frequencies `ANYBODY`.
+        weight: number of actions that each level counts like in the next.
+        of_players: count every player's actions separately, as `poker.opponents.habits` does.
+    """
     predictor = Constant(ANYBODY, partial(_of_spot, LEVELS[0])) if prior is None else prior
     for axes in LEVELS:
         predictor = ContextCounts(predictor, weight, partial(_of_spot, axes), of_players=of_players)
@@ -121,25 +177,48 @@ def no_limit(prior: Predictor | None = None, weight: float = 5.0, *, of_players:
 
 
 class BestOf:
-    """Uses for each player the predictor whose most probable class came true most often, recently.
+    """A choice of one predictor per player: the one whose most probable class was right most often.
 
-    [POKI] section 6 calls it a mixture; weights of hits fall with each action. An unseen player gets the first
-    predictor.
+    [POKI] section 6 calls this a mixture. The weight of past hits decays with each action. An unseen player gets the
+    first predictor.
     """
 
     def __init__(self, predictors: Mapping[str, Predictor]) -> None:
+        """Begin without hits.
+
+        Args:
+            predictors: predictors by name.
+        """
         self._predictors = dict(predictors)
         self._hits: dict[str, Floats] = {}
 
     def probs(self, context: Context) -> Floats:
+        """Return the probabilities of the predictor chosen for this player.
+
+        Args:
+            context: the decision.
+
+        Returns:
+            [3] probabilities of fold, check or call, and bet or raise.
+        """
         return self._predictors[self.chosen(context.player)].probs(context)
 
     def chosen(self, player: str) -> str:
-        """Name of the predictor used for this player."""
+        """Return the name of the predictor used for a player.
+
+        Args:
+            player: name of the player.
+        """
         hits = self._hits.get(player, np.zeros(1))
         return list(self._predictors)[int(hits.argmax())]
 
     def update(self, context: Context, action_class: int) -> None:
+        """Count which predictors were right, and update all of them.
+
+        Args:
+            context: the decision.
+            action_class: class of the action.
+        """
         hits = self._hits.setdefault(context.player, np.zeros(len(self._predictors)))
         hits *= _HITS_DECAY
         for i, predictor in enumerate(self._predictors.values()):
@@ -147,6 +226,7 @@ class BestOf:
             predictor.update(context, action_class)
 
     def forget(self) -> None:
+        """Delete all hits, and reset all predictors."""
         self._hits.clear()
         for predictor in self._predictors.values():
             predictor.forget()

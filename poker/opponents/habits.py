@@ -1,20 +1,21 @@
-"""A heads-up opponent learned from hands: how often they fold, call and raise by public context, and with which hands.
+"""A heads-up opponent learned from hands: how often they fold, call and raise, and with which hands.
 
-Every action counts in one of 360 contexts: street, size of the bet faced, raises of the round, seat, who raised last.
-Their frequencies are estimated from coarse to fine (`poker.opponents.inputs.no_limit.LEVELS`); each level is the prior
-of the next with a weight of `half` observations (`poker.opponents.inputs.frequencies`). The confidence starts from 0,
-for the frequencies of nobody in particular. Raises are told apart by size, in pots, alike in all contexts of a street.
+Each action is counted in one of 360 public contexts: street, size of the bet faced, number of raises in the round, seat
+and last raiser. Frequencies are estimated from coarse levels to fine ones (`poker.opponents.inputs.no_limit.LEVELS`).
+Each level is the prior of the next and counts like `half` observations (`poker.opponents.inputs.frequencies`). The
+coarsest prior is a generic table with confidence 0. Raises are also counted by size in pots, over all contexts of a
+street.
 
-With a prior, such as a net that knows how players of a population go on (`models.opponent.inference.NetPrior`), the
-frequencies of a decision are the prior's, to which what was seen in the context is added; how many actions the prior
-counts like, in the confidence too, is learned where it was trained and from how it predicted the player.
+With a prior, such as a net trained on a population (`models.opponent.inference.NetPrior`), the prior's frequencies take
+the place of the coarser levels. The number of actions that the prior counts like was learned in training, and depends
+on how well the prior has predicted this player. The confidence uses the same number.
 
-What each hand does follows from its strength (`poker.kernels.opponents.conditional`), so that the frequencies come out
-for the range at hand: the best raise, the worst fold. How steeply, with how many bluffs among the bets, what share
-of the actions does not depend on the cards, and how far higher raises are made with better hands is learned from the
-hands shown at showdowns (`poker.opponents.shown`).
+The strength of a hand determines how it is played (`poker.kernels.opponents.conditional`): the best hands raise and the
+worst fold, such that the range as a whole acts with the estimated frequencies. Four things are learned from hands shown
+at showdowns (`poker.opponents.shown`): how steeply actions depend on strength, the share of bluffs among bets, the
+share of actions independent of the cards, and whether larger raises mean better hands.
 
-Symbols: B boards, H hands, A actions, S size classes, G groups of decisions.
+Symbols: B boards, H hands, A actions, S size classes, G groups of decisions, W weights of a prior.
 """
 
 import hashlib
@@ -45,38 +46,56 @@ from poker.opponents.shown import BLUFFS, STEEPNESS, TILTS, Shape, ShownHands, g
 from poker.run.errors import PokernetsError
 
 _REMEMBERED = 10_000
-"""Decisions that are not worked out again."""
+"""Number of decisions in each cache."""
 
 
 @dataclass(frozen=True, eq=False)
 class Habits:
-    """Actions seen of a player: `counts` [4, 5, 3, 2, 3, 3] by context, `sizes` [4, S] of raises by street.
+    """A player's counted actions, as a `poker.opponents.model.OpponentModel`.
 
-    A `poker.opponents.model.OpponentModel`, equal to another if these, `half`, the `shown_hands` and the `prior` are.
+    Two models are equal if all their fields are.
+
+    Attributes:
+        half: number of observations that each level of detail counts like in the next.
+        people: whether actions depend on a hand's strength against strong hands, as people's do, or against any hand.
+        counts: [4, 5, 3, 2, 3, 3] actions by context and class.
+        sizes: [4, S] raises by street and size class.
+        shown_hands: statistics of the hands shown.
+        prior: source of the prior frequencies, if any.
+        explained: [W] log-likelihood of the observed actions, by the weight of the prior.
     """
 
     half: float = 5.0
     people: bool = False
-    """Whether actions follow a hand's strength against strong hands, as people's do, not against any hand."""
+
     counts: Floats = field(default_factory=lambda: np.zeros((*SPOTS, 3)))
     sizes: Floats = field(default_factory=lambda: np.zeros((SPOTS[0], NUM_SIZES)))
     shown_hands: ShownHands = field(default_factory=ShownHands)
     prior: Prior | None = None
     explained: Floats = field(default_factory=lambda: np.zeros(len(WEIGHTS)))
-    """[W] log-likelihood of the actions seen, by the weight of the prior."""
 
     def __post_init__(self) -> None:
+        """Check the settings.
+
+        Raises:
+            PokernetsError: `half` is not positive.
+        """
         if not self.half > 0:
             raise PokernetsError(f"habits: `half` is a number of observations above 0, not {self.half}")
 
     def after(self, hand: HandState, player: int) -> "Habits":
-        """Habits after a finished hand in which the opponent was `player`; their cards count where they were shown."""
+        """Return the habits after a finished hand.
+
+        Args:
+            hand: the hand. The opponent's cards count if they were shown.
+            player: seat of the opponent.
+        """
         cards = hand.hole_cards[player] if hand.betting.is_showdown else ()
         counts, sizes, explained = self.counts.copy(), self.sizes.copy(), self.explained.copy()
         shown_hands, weights = self.shown_hands, np.ones((1, hand.rules.num_hands))
         decisions: list[tuple[Betting, Board, int]] = []
         for past, actor, action in hand.betting.turns():
-            if actor != past.to_act or not past.legal().allows(action):  # folds out of turn, or where nothing is asked
+            if actor != past.to_act or not past.legal().allows(action):  # folds out of turn or without a bet
                 break
             if actor == player:
                 context, kind, board = spot_of(past), action_class(action), _board_of(hand, past)
@@ -95,7 +114,14 @@ class Habits:
     def _after_shown(
         self, decision: tuple[Betting, Board, int], hand: int, shown_hands: ShownHands, weights: Floats
     ) -> tuple[ShownHands, Floats]:
-        """Shown hands and range [1, H] after an action with `hand`: betting before, board, action."""
+        """Return the shown hands and the range after one action with a known hand.
+
+        Args:
+            decision: betting before the action, board and action.
+            hand: index of the hand.
+            shown_hands: statistics before the action.
+            weights: [1, H] range before the action.
+        """
         betting, board, action = decision
         context, kind = spot_of(betting), action_class(action)
         group, bins = _group(context), by_strength(betting.rules, (board,), self.people)
@@ -121,7 +147,17 @@ class Habits:
     def probs(
         self, betting: Betting, boards: Sequence[Board], actions: tuple[int, ...], weights: Reals
     ) -> tuple[Reals, float]:
-        """See `poker.opponents.model.OpponentModel`."""
+        """Return the probabilities of actions for every hand, and the confidence in them.
+
+        Args:
+            betting: the public betting state.
+            boards: B boards.
+            actions: A actions.
+            weights: [B, H] range of the player to act, up to a factor.
+
+        Returns:
+            [B, H, A] probabilities, and the confidence from 0 to 1.
+        """
         context, split, taken, by_size = _split(betting, actions)
         bins = by_strength(betting.rules, boards, self.people)
         frequencies, sizes = self._frequencies(betting, tuple(boards), context)
@@ -137,14 +173,23 @@ class Habits:
         return probs, float(self.confidence[context])
 
     def _frequencies(self, betting: Betting, boards: tuple[Board, ...], context: SpotKey) -> tuple[Floats, Floats]:
-        """Frequencies [B, 3] of fold, call and raise in a context, and shares [B, S] of the sizes of raises there."""
+        """Return the frequencies of fold, call and raise, [B, 3], and the shares of each size of raise, [B, S]."""
         if self.prior is not None:
             return _from_prior(self, self.prior, betting, boards)
         here = self.frequencies[context], self._size_shares[context[0]]
         return np.tile(here[0], (len(boards), 1)), np.tile(here[1], (len(boards), 1))
 
     def later(self, rules: Rules, street: int) -> tuple[Floats, float]:
-        """See `poker.opponents.model.OpponentModel`."""
+        """Return frequencies on the streets to come, and the confidence in them.
+
+        Args:
+            rules: the game.
+            street: the current street.
+
+        Returns:
+            [n, 2, 3] frequencies of fold, call and raise on each later street, without and with a bet to call, and the
+            confidence from 0 to 1.
+        """
         by_asked = self.counts.sum(axis=(2, 3, 4))[street + 1 : rules.num_streets]
         seen = np.stack([by_asked[:, NOTHING], by_asked[:, 1:].sum(axis=1)], axis=1)
         prior = np.stack([ANYBODY[NOTHING], ANYBODY[1:ALL_IN].mean(axis=0)])
@@ -152,12 +197,12 @@ class Habits:
 
     @cached_property
     def frequencies(self) -> Floats:
-        """[4, 5, 3, 2, 3, 3] frequencies of fold, call and raise by context, without a prior."""
+        """Frequencies [4, 5, 3, 2, 3, 3] of fold, call and raise by context, without the prior."""
         return self._estimates[0]
 
     @cached_property
     def confidence(self) -> Floats:
-        """[4, 5, 3, 2, 3] confidence in the frequencies: by what was seen, or with a prior's weight if that is more."""
+        """Confidence [4, 5, 3, 2, 3] in the frequencies: from observations, or from the prior's weight if greater."""
         sure = self._estimates[1]
         if self.prior is None:
             return sure
@@ -171,7 +216,7 @@ class Habits:
 
     @cached_property
     def _size_shares(self) -> Floats:
-        """[4, S] share of each size among the raises of a street."""
+        """Shares [4, S] of each size among the raises of a street."""
         return by_levels(self.sizes, np.full(NUM_SIZES, 1 / NUM_SIZES), self.half, ((), (0,)))[0]
 
     @cached_property
@@ -183,20 +228,35 @@ class Habits:
         ).digest()
 
     def __eq__(self, other: object) -> bool:
+        """Return whether all fields are equal."""
         return isinstance(other, Habits) and self._fingerprint == other._fingerprint
 
     def __hash__(self) -> int:
+        """Return a hash of all fields."""
         return hash(self._fingerprint)
 
     @cached_property
     def _shapes(self) -> list[Shape]:
-        """[G]"""
+        """Shapes [G] of how actions depend on hands."""
         return [self.shown_hands.shape(group) for group in range(len(self.shown_hands.seen))]
 
 
 def _by_hand(bins: NDArray[np.int16], context: SpotKey, frequencies: Floats, weights: Reals, shape: Shape) -> Singles:
-    """[B, H, 3] probabilities of fold, call and raise of every hand: the log odds of its strength in a context, before
-    the flop those of the flop, shifted such that the ranges `weights` [B, H] act with `frequencies` [B, 3]."""
+    """Return the probabilities of fold, call and raise for every hand.
+
+    The log odds depend on the hand's strength; before the flop the slopes of the flop are used. They are shifted such
+    that the range acts with the given frequencies.
+
+    Args:
+        bins: [B, H] strength class of each hand.
+        context: the spot.
+        frequencies: [B, 3] frequencies of fold, call and raise.
+        weights: [B, H] range.
+        shape: how actions depend on hands.
+
+    Returns:
+        [B, H, 3] probabilities.
+    """
     street, _, raises, _, _ = context
     odds = shape.steepness * odds_by_strength(FOLD_SLOPE[max(street, 1), 1], RAISE_SLOPE[max(street, 1), raises])
     mass = np.ascontiguousarray(weights, dtype=np.float64)
@@ -204,14 +264,23 @@ def _by_hand(bins: NDArray[np.int16], context: SpotKey, frequencies: Floats, wei
 
 
 def _by_size(bins: NDArray[np.int16], weights: Floats, tilt: float, shares: Floats) -> Singles:
-    """[B, H, S] probabilities of the size of a raise of every hand, the higher the better for a `tilt` above 0, such
-    that the ranges `weights` [B, H] raise in the `shares` [B, S]."""
+    """Return the probabilities of each size of raise for every hand, such that the range raises with the given shares.
+
+    Args:
+        bins: [B, H] strength class of each hand.
+        weights: [B, H] range that raises.
+        tilt: above 0, better hands raise more.
+        shares: [B, S] share of each size.
+
+    Returns:
+        [B, H, S] probabilities.
+    """
     return graded(bins, weights, np.tile(tilt * Z, (len(bins), 1)), shares)
 
 
 @lru_cache(_REMEMBERED)
 def _from_prior(habits: Habits, prior: Prior, betting: Betting, boards: tuple[Board, ...]) -> tuple[Floats, Floats]:
-    """`Habits._frequencies` with a prior; the last decisions and boards are cached, of all habits together."""
+    """Compute `Habits._frequencies` with a prior, through one cache for all habits."""
     context, expected = spot_of(betting), prior.frequencies(betting, boards)
     sizes = expected[:, RAISE_CLASS:] / expected[:, RAISE_CLASS:].sum(axis=1, keepdims=True)
     by_prior = by_weight(habits.counts[context], by_class(expected))
@@ -221,9 +290,13 @@ def _from_prior(habits: Habits, prior: Prior, betting: Betting, boards: tuple[Bo
 
 @lru_cache(_REMEMBERED)
 def _split(betting: Betting, actions: tuple[int, ...]) -> tuple[SpotKey, Floats, Floats, list[NDArray[np.intp]]]:
-    """The spot; [2, A] and [S, A]: the share of folds and calls, and of raises by size class, that goes to each action.
-    Classes that are missing check or call; raises of a size that is missing take the nearest. And the raises of each
-    size class that is there, from the smallest."""
+    """Return the spot, and how the probabilities of classes are divided among the actions.
+
+    Returns:
+        The spot; [2, A] share of folds and calls that goes to each action; [S, A] share of raises of each size class;
+        and the raises of each size class present, from the smallest. Missing classes check or call. Raises of a missing
+        size go to the nearest size.
+    """
     split = np.zeros((RAISE_CLASS, len(actions)))
     split[:, actions.index(CALL)] = 1
     if FOLD in actions:
@@ -250,8 +323,19 @@ def habits(
     game: Rules | None = None,
     prior: Prior | None = None,
 ) -> Habits:
-    """Habits of nobody or, from a `prior`, of an unseen player; or of `player` in the heads-up no-limit hands of a file
-    that `poker.formats.histories` reads. `game` is that of an ACPC log which does not define its own."""
+    """Create the habits of an unseen player, or learn a player's habits from a file of hands.
+
+    Args:
+        half: see `Habits`.
+        people: see `Habits`.
+        hands: file that `poker.formats.histories` reads; None for an unseen player.
+        player: name of the player in the file. Only heads-up no-limit hands count.
+        game: the game of an ACPC log that does not define its own.
+        prior: source of the prior frequencies; None for the generic table.
+
+    Raises:
+        PokernetsError: the file has no heads-up no-limit hand of the player.
+    """
     model = Habits(half, people, prior=prior)
     if hands is None:
         return model
@@ -273,9 +357,19 @@ def of_rows(
     last: float = 1.0,
     half: float = 5.0,
 ) -> Habits:
-    """Habits of people in the `last` share of the no-limit hands that `job=opponent_actions` wrote to `rows`, all seats
-    and tables together: of `player`, or of those between two quantiles of how often they put chips in before the flop
-    of their own will, each player weighed by the number of hands."""
+    """Learn habits from the no-limit rows that `job=opponent_actions` wrote, over all seats and tables.
+
+    Args:
+        rows: folder of the rows.
+        player: name of one player; None for all players selected by `voluntary`.
+        voluntary: two quantiles of players by how often they put chips in voluntarily before the flop, each player
+            weighted by the number of hands. Players between them are selected.
+        last: share of the hands to use, from the end.
+        half: see `Habits`.
+
+    Raises:
+        PokernetsError: no no-limit hand is left.
+    """
     artifact = open_rows(rows)
     columns, names = {name: np.asarray(artifact.arrays[name]) for name in COLUMNS}, artifact.arrays[NAMES].tolist()
     who, action, hand = (columns[name].astype(np.int64) for name in ("player", "action", "hand"))
@@ -301,7 +395,7 @@ def of_rows(
 
 
 def _hands_of(player: NDArray[np.int64], hand: NDArray[np.int64], players: int) -> NDArray[np.int64]:
-    """[players] different hands of each, from rows [n]."""
+    """Count the different hands of each player, [players], from rows [n]."""
     pairs = np.unique(np.stack([player, hand]), axis=1)
     return np.bincount(pairs[0], minlength=players)
 

@@ -1,4 +1,4 @@
-"""Classes of hands that a model of an opponent treats alike on a board, by strength.
+"""Classes of hands by strength on a board; a model of an opponent plays all hands of a class alike.
 
 Symbols: B boards, H hands.
 """
@@ -17,7 +17,7 @@ from poker.kernels.types import Board, Floats, Reals
 from poker.opponents.responses import BINS
 
 _FEARED_PREFLOP, _FEARED = 0.1, 0.25
-"""The shares of the best hands against which people rank theirs, of 0.03 to 1 what fits those of Bovada best."""
+"""Shares of the best hands that people rank theirs against. Of values from 0.03 to 1, these fit Bovada's hands best."""
 
 
 def shares_below(values: Reals) -> Floats:
@@ -38,12 +38,12 @@ def by_strength(rules: Rules, boards: Sequence[Board], people: bool = False) -> 
     """Sort the hands on each board into `BINS` classes of strength.
 
     Args:
-        rules: of the game.
+        rules: the game.
         boards: B boards.
-        people: whether hands are ranked as people rank them, against strong hands, or against any hand.
+        people: rank hands against strong hands, as people do, instead of against any hand.
 
     Returns:
-        [B, H] class of each hand, -1 for those that the board rules out.
+        int16 [B, H] class of each hand, -1 for hands that the board makes impossible.
     """
     ordered = map(rules.ordered_board, boards)
     return np.stack([(_flop_bins if len(board) == 3 else _later_bins)(rules, board, people) for board in ordered])
@@ -57,12 +57,22 @@ def _binned(rules: Rules, board: Board, people: bool) -> NDArray[np.int16]:
 
 
 _flop_bins, _later_bins = lru_cache(maxsize=1755)(_binned), lru_cache(maxsize=16384)(_binned)
-"""Flops take fifty times as long as what follows them, and there are as many up to the names of suits."""
+"""Flops take fifty times as long as later boards. The first cache has room for all 1,755 flops up to suit symmetry."""
 
 
 def weaker_hands(rules: Rules, board: Board, against: NDArray[np.bool_] | None = None) -> Floats:
-    """[H] the share of hands that win fewer showdowns against a random hand, or a random one of those `against` [H], on
-    average over the cards to come, and half of those that win as many; 0 for hands that the board rules out."""
+    """Compute the share of hands that are weaker than each hand.
+
+    A hand is weaker if it wins fewer showdowns, on average over the cards to come, against a random hand.
+
+    Args:
+        rules: the game.
+        board: cards on the board.
+        against: [H] hands that the random hand is drawn from; None for all hands.
+
+    Returns:
+        [H] share of weaker hands plus half of the equal ones; 0 for hands that the board makes impossible.
+    """
     live = rules.space.live(board)
     if (
         against is None and rules.space is HOLDEM and len(board) == rules.total_board_cards == 5

@@ -1,8 +1,10 @@
 """Models of opponents: how often they act in each way (`Predictor`), and with which hands (`OpponentModel`).
 
 An action is one of three classes: fold, check or call, bet or raise. Predictors of people give folding some probability
-even without a bet to call; whoever predicts one of our own players masks that. [POKI] section 6 tells twelve contexts
-apart: four streets, and 0, 1 or 2 and more bets to call.
+even without a bet to call. Code that predicts one of our own players masks it. [POKI] section 6 distinguishes twelve
+contexts: four streets, and 0, 1 or 2 and more bets to call.
+
+Symbols: B boards, H hands, A actions, C size classes and other classes of actions, W weights of a prior.
 """
 
 import copy
@@ -32,9 +34,16 @@ NUM_CONTEXTS = NUM_STREETS * NUM_BET_LEVELS
 class Context:
     """A decision to predict: who acts, and where.
 
-    `player` is a name that lasts from hand to hand. `betting` (before the action) and `boards` are there when a hand is
-    being played or replayed, several boards where a search asks about cards to come. Predictors that look only at the
-    twelve contexts do without, those of no-limit at `spot`.
+    Predictors that use only the twelve contexts need neither `betting` nor `boards`. No-limit predictors of that kind
+    use `spot`.
+
+    Attributes:
+        player: name of the player, the same from hand to hand.
+        street: 0 before the flop to 3.
+        bets_to_call: 0, 1 or 2; 2 stands for two and more.
+        betting: betting before the action, if a hand is played or replayed.
+        boards: boards to predict on; several if a search queries cards to come.
+        spot: no-limit spot of the decision.
     """
 
     player: str
@@ -46,35 +55,52 @@ class Context:
 
     @property
     def index(self) -> int:
-        """0..11: street * 3 + bets to call."""
+        """Index of the context from 0 to 11: street * 3 + bets to call."""
         return self.street * NUM_BET_LEVELS + self.bets_to_call
 
 
 @runtime_checkable
 class Predictor(Protocol):
-    """Predicts everybody at a table, and learns from every action that is observed; both take well under a millisecond.
+    """A predictor of everybody at a table that learns from every observed action.
 
-    An `OpponentModel` does not do for this: it is of one player, has to say what every hand does, and stays as it is
-    until the hand is over. What it knows of frequencies it may have from a predictor (`Prior`).
+    Both prediction and update take well under a millisecond. An `OpponentModel` is a different concept: it describes
+    one opponent, gives the actions of every hand, and does not change during a hand. It may take its frequencies from a
+    predictor (`Prior`).
     """
 
     def probs(self, context: Context) -> Floats:
-        """[C] probabilities of fold, check/call and bet/raise, the last by size class if C > 3; every one above 0,
-        their sum 1. [B, C] where the context has B > 1 boards and the predictor looks at them."""
+        """Return the probabilities of each class of action.
+
+        Args:
+            context: the decision.
+
+        Returns:
+            [C] probabilities of fold, check or call, and bet or raise. If C > 3, raises are divided by size class. All
+            are positive, and their sum is 1. The shape is [B, C] if the context has B > 1 boards and the predictor uses
+            boards.
+        """
 
     def update(self, context: Context, action_class: int) -> None:
-        """Learn that the player of `context` took an action of `action_class`."""
+        """Learn from an action.
+
+        Args:
+            context: the decision.
+            action_class: class of the action that the player of `context` took.
+        """
 
     def forget(self) -> None:
-        """Return to what was known before the first `update`."""
+        """Return to the state before the first `update`."""
 
 
 @dataclass(frozen=True, eq=False)
 class Prior:
-    """Frequencies of one player by a `predictor`, given what was seen of them; never changed in place.
+    """Frequencies of one player by a predictor, given the player's observed actions; never changed in place.
 
-    `weights` [W] are shares of players in whom it counts like each of `poker.opponents.inputs.frequencies.WEIGHTS`;
-    `fingerprint` is equal for equal priors that have seen the same.
+    Attributes:
+        predictor: source of the frequencies.
+        weights: [W] share of players for whom the predictor counts like each of
+            `poker.opponents.inputs.frequencies.WEIGHTS`.
+        fingerprint: equal for equal priors with equal observations.
     """
 
     predictor: Predictor
@@ -82,12 +108,24 @@ class Prior:
     fingerprint: bytes
 
     def frequencies(self, betting: Betting, boards: Sequence[Board]) -> Floats:
-        """[B, C] of the player to act, as of a `Predictor`, on each of B boards."""
+        """Return the frequencies of the player to act.
+
+        Args:
+            betting: the betting state.
+            boards: B boards.
+
+        Returns:
+            [B, C] frequencies, as of a `Predictor`.
+        """
         probs = self.predictor.probs(replace(context_of(betting, (), ""), boards=tuple(boards)))
         return np.broadcast_to(probs, (len(boards), probs.shape[-1]))
 
     def after(self, decisions: Sequence[tuple[Betting, Board, int]]) -> "Prior":
-        """Prior after decisions of the player: betting before, board, action."""
+        """Return the prior after decisions of the player.
+
+        Args:
+            decisions: betting before the action, board [0..5] and action of each decision.
+        """
         predictor, seen = copy.deepcopy(self.predictor), hashlib.sha256(self.fingerprint)
         for betting, board, action in decisions:
             predictor.update(context_of(betting, board, ""), sized_class(betting, action))
@@ -97,48 +135,97 @@ class Prior:
 
 @runtime_checkable
 class OpponentModel(Protocol):
-    """Strategy of one opponent as a function of the public state, which treats suits alike. A model never changes:
-    `after` a hand there is a new one. Equal models have equal hashes and give equal answers."""
+    """Strategy of one opponent as a function of the public state, the same for boards equal up to suits.
+
+    A model never changes: `after` a hand it returns a new one. Equal models have equal hashes and give equal results.
+    """
 
     def probs(
         self, betting: Betting, boards: Sequence[Board], actions: tuple[int, ...], weights: Reals
     ) -> tuple[Reals, float]:
-        """[B, H, A] probabilities of `actions` for every hand of the player to act on each of B boards, and the
-        confidence in them, from 0 (no more than a guess) to 1. `weights` [B, H], up to a factor, are the ranges of an
-        opponent who plays by the model."""
+        """Return the probabilities of actions for every hand, and the confidence in them.
+
+        Args:
+            betting: the betting state.
+            boards: B boards.
+            actions: A actions.
+            weights: [B, H] range of the player to act, up to a factor, if the opponent plays by this model.
+
+        Returns:
+            [B, H, A] probabilities for the player to act, and the confidence from 0 (a guess) to 1.
+        """
 
     def later(self, rules: Rules, street: int) -> tuple[Reals, float]:
-        """[n, 2, 3] frequencies of fold, call and raise on each street after `street`, without a bet to call and with
-        one, and the confidence in them."""
+        """Return frequencies on the streets to come, and the confidence in them.
+
+        Args:
+            rules: the game.
+            street: the current street.
+
+        Returns:
+            [n, 2, 3] frequencies of fold, call and raise on each street after `street`, without and with a bet to call,
+            and the confidence from 0 to 1.
+        """
 
     def after(self, hand: HandState, player: int) -> Self:
-        """Model after a finished hand in which the opponent was `player`, as it was seen."""
+        """Return the model after a finished hand.
 
-    def __hash__(self) -> int: ...
+        Args:
+            hand: the hand, as the modelling player saw it.
+            player: seat of the opponent.
+        """
+
+    def __hash__(self) -> int:
+        """Return a hash that is equal for equal models."""
 
 
 def action_class(action: int) -> int:
-    """Class of an action: FOLD, CALL or a raise-to total."""
+    """Return the class of an action.
+
+    Args:
+        action: FOLD, CALL or a raise-to total.
+    """
     if action == FOLD:
         return FOLD_CLASS
     return CALL_CLASS if action == CALL else RAISE_CLASS
 
 
 def sized_class(betting: Betting, action: int) -> int:
-    """Class of an action; that of a no-limit raise is RAISE_CLASS plus its size class."""
+    """Return the class of an action; a no-limit raise has RAISE_CLASS plus its size class.
+
+    Args:
+        betting: betting before the action.
+        action: FOLD, CALL or a raise-to total.
+    """
     kind = action_class(action)
     return kind + size_class(betting, action) if action > 0 and not betting.rules.is_limit else kind
 
 
 def context_of(betting: Betting, board: Board, player: str) -> Context:
-    """The context of the player to act."""
+    """Return the context of the player to act.
+
+    Args:
+        betting: the betting state.
+        board: [0..5] cards on the board.
+        player: name of the player.
+    """
     context = Context(player, betting.street, bets_to_call(betting), betting, (board,))
     return context if betting.rules.is_limit else replace(context, spot=spot_of(betting))
 
 
 def by_frequencies(actions: tuple[int, ...], folds: Reals, raises: Reals) -> Reals:
-    """[A, ...] probabilities of hands that fold to bets with probability `folds` [...], raise with `raises` of the
-    rest, all sizes alike, and otherwise check or call."""
+    """Compute the probabilities of actions from how often a hand folds and raises.
+
+    All sizes of raise are equally likely. Hands that neither fold nor raise check or call.
+
+    Args:
+        actions: A actions.
+        folds: [...] probability to fold to a bet.
+        raises: [...] probability to raise when not folding.
+
+    Returns:
+        [A, ...] probabilities.
+    """
     sizes = np.array(actions) > 0
     stays = 1 - folds if FOLD in actions else np.ones_like(folds)
     out = np.zeros((len(actions), *folds.shape))

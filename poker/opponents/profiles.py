@@ -1,9 +1,13 @@
-"""Statistics of players as people quote them, VPIP, PFR and the like, each with its counts.
+"""Statistics of players as people quote them (VPIP, PFR and so on), each with its counts.
 
-Shares are of opportunities: VPIP and PFR of all hands dealt, also where nobody raised the big blind; a three-bet of the
-decisions after one raise of another in which a raise is legal; a c-bet of the flops on which the last raiser before
-the flop could bet first; WTSD of the hands whose flop the player saw. The aggression factor is bets and raises over
-calls after the flop.
+Each share is relative to opportunities:
+
+- VPIP and PFR: all hands dealt, even if nobody raised the big blind.
+- three-bet: decisions after one raise by another player, if a raise is legal.
+- c-bet: flops on which the last raiser before the flop could bet first.
+- WTSD: hands in which the player saw the flop.
+
+The aggression factor is bets and raises divided by calls, after the flop.
 """
 
 import re
@@ -29,9 +33,12 @@ KEYS = {measure: re.sub("[ -]", "_", measure.lower()) for measure in MEASURES}
 
 @dataclass
 class Profile:
-    """Statistics of one player in `hands` hands: how often they `did` what a measure counts, of its `opportunities`.
+    """Statistics of one player.
 
-    For AF these are the bets and raises after the flop, and the calls.
+    Attributes:
+        hands: number of hands.
+        did: number of opportunities taken, by measure. For AF, bets and raises after the flop.
+        opportunities: number of opportunities, by measure. For AF, calls after the flop.
     """
 
     hands: int = 0
@@ -39,18 +46,34 @@ class Profile:
     opportunities: Counter[str] = field(default_factory=Counter)
 
     def count(self, measure: str, did: bool) -> None:
-        """Count an opportunity of a measure, and whether it was taken."""
+        """Count one opportunity of a measure.
+
+        Args:
+            measure: the measure.
+            did: whether the player took it.
+        """
         self.opportunities[measure] += 1
         self.did[measure] += did
 
     def share(self, measure: str) -> float | None:
-        """Share of the opportunities, or raises over calls; None where there was none."""
+        """Return the share of opportunities taken, or for AF raises over calls; None without an opportunity.
+
+        Args:
+            measure: the measure.
+        """
         of = self.opportunities[measure]
         return self.did[measure] / of if of else None
 
 
 def profiles(hands: Iterable[PlayedHand]) -> dict[str, Profile]:
-    """The profile of each player, by name; those with the most hands first."""
+    """Compute the profile of each player.
+
+    Args:
+        hands: the hands.
+
+    Returns:
+        Profiles by name, players with most hands first.
+    """
     by_name: defaultdict[str, Profile] = defaultdict(Profile)
     for hand in hands:
         betting = hand.state.betting
@@ -67,8 +90,19 @@ def profiles(hands: Iterable[PlayedHand]) -> dict[str, Profile]:
 
 
 def profiles_in(name: str, data: bytes, game: Rules) -> tuple[dict[str, Profile], int]:
-    """The profiles of all players in a file's `data`, and how many hands cannot be read. Raises HistoryError if none
-    can."""
+    """Compute the profiles of all players in a file.
+
+    Args:
+        name: name of the file.
+        data: content of the file.
+        game: game of an ACPC log that does not define its own.
+
+    Returns:
+        Profiles by name, and the number of unreadable hands.
+
+    Raises:
+        HistoryError: no hand can be read.
+    """
     errors: list[HistoryError] = []
     by_name = profiles(hands_of(text_of(data), name, game, errors.append))
     if not by_name and errors:
@@ -77,8 +111,15 @@ def profiles_in(name: str, data: bytes, game: Rules) -> tuple[dict[str, Profile]
 
 
 def profile_columns(profiles: Mapping[str, Profile]) -> Columns:
-    """A row for each `player`: the `hands`, each measure's share by its key, NaN where nothing was counted, and how
-    often as `KEY_did` of `KEY_of`."""
+    """Return the profiles as columns of a table, one row per player.
+
+    Args:
+        profiles: profiles by name.
+
+    Returns:
+        Arrays [players]: `player`, `hands`, and for each measure `KEY` (its share, NaN without an opportunity),
+        `KEY_did` and `KEY_of`.
+    """
     rows = []
     for name, profile in profiles.items():
         row: dict[str, Any] = {"player": name, "hands": profile.hands}
@@ -93,8 +134,15 @@ def profile_columns(profiles: Mapping[str, Profile]) -> Columns:
 
 
 def choices(betting: Betting) -> Iterator[tuple[str, int, bool]]:
-    """(measure, player, whether they did so) at each opportunity of a hand; VPIP and PFR once for each player, WTSD for
-    each who saw the flop."""
+    """Iterate over the opportunities of a hand.
+
+    Args:
+        betting: betting of the finished hand.
+
+    Yields:
+        Triples (measure, player, whether taken). VPIP and PFR come once per player, WTSD once per player who saw the
+        flop.
+    """
     paid, raised, raiser, c_bet = set[int](), set[int](), NOBODY, False
     out = set[int]()
     for state, player, action in betting.turns():

@@ -1,4 +1,4 @@
-"""Reports of results: on the console, as JSON, as a page with its pictures, and as TensorBoard scalars."""
+"""Reports of results: on the console, as JSON, as an HTML page with pictures, and as TensorBoard scalars."""
 
 from poker.report.report import Figure, Report, Section, Table, Text
 

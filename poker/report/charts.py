@@ -1,6 +1,6 @@
-"""Charts: intervals, running means and curves.
+"""Charts of intervals, running means and curves.
 
-Each function returns a figure of matplotlib, which is imported when the first one is drawn.
+Each function returns a matplotlib figure. matplotlib is imported when the first figure is drawn.
 """
 
 import io
@@ -24,14 +24,20 @@ Labelled = tuple[str, Estimate]
 _RUNNING_POINTS = 100
 _MAX_RUNNING = 10
 _MAX_INSIDE = 6
-"""Most curves whose legend stands inside the axes."""
+"""Largest number of curves whose legend is inside the axes."""
 _NAMED_ROWS = 60
 
 
 @dataclass(frozen=True, eq=False)
 class Series:
-    """Results of independent units [n] by the better of two measures, and [n] by the other one, drawn behind, with
-    intervals that miss with probability `error`."""
+    """Results of independent units by one or two measures.
+
+    Attributes:
+        name: name of the series.
+        units: [n] results by the better measure.
+        behind: [n] results by the other measure, drawn behind in grey.
+        error: probability that an interval misses the true mean.
+    """
 
     name: str
     units: Floats
@@ -41,7 +47,13 @@ class Series:
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """`results` [n] along several clocks [n], by the names of the clocks."""
+    """Results along several clocks, such as time and iterations.
+
+    Attributes:
+        name: name of the curve.
+        clocks: [n] readings of each clock, by name.
+        results: n results.
+    """
 
     name: str
     clocks: Mapping[str, Floats]
@@ -49,17 +61,22 @@ class Curve:
 
     @property
     def mean(self) -> Floats:
+        """Means [n] of the results."""
         return np.array([one.mean for one in self.results])
 
     @property
     def interval(self) -> Floats:
-        """[2, n] lower and upper ends; the mean where no interval is known."""
+        """Lower and upper ends [2, n] of the intervals; the mean if the interval is unknown."""
         ends = [(one.low, one.high) if one.has_interval else (one.mean,) * 2 for one in self.results]
         return np.array(ends).reshape(-1, 2).T
 
 
 def png(drawing: "Figure | Image") -> bytes:
-    """A picture as the bytes of a file, the same every time."""
+    """Encode a picture as a PNG file; equal pictures give equal bytes.
+
+    Args:
+        drawing: a figure or an image.
+    """
     buffer = io.BytesIO()
     if hasattr(drawing, "savefig"):
         drawing.savefig(buffer, format="png", dpi=110, metadata={"Software": ""})
@@ -69,7 +86,13 @@ def png(drawing: "Figure | Image") -> bytes:
 
 
 def intervals(title: str, unit: str, panels: Mapping[str, Sequence[Labelled]]) -> "Figure":
-    """Panels side by side, by name; each has its own rows, from the top in their order."""
+    """Draw panels of intervals side by side.
+
+    Args:
+        title: title of the figure.
+        unit: unit of the results.
+        panels: labelled results of each panel by its name, from the top.
+    """
     tallest = max(len(rows) for rows in panels.values())
     figure = _figure(max(7.0, 4.6 * len(panels)), max(2.5, 0.4 * tallest + 1.5), title)
     for (name, rows), axes in zip(panels.items(), _panels(figure, len(panels)), strict=True):
@@ -79,9 +102,14 @@ def intervals(title: str, unit: str, panels: Mapping[str, Sequence[Labelled]]) -
 
 
 def intervals_and_means(title: str, unit: str, count: str, series: Sequence[Series], measures: str = "") -> "Figure":
-    """The interval of each series, and beside them how the means settled over the `count`, a name of the units.
+    """Draw the interval of each series, and beside them the running means.
 
-    `measures` says which measure is in front and which behind.
+    Args:
+        title: title of the figure.
+        unit: unit of the results.
+        count: name of the units that are counted.
+        series: the series.
+        measures: which measure is in front and which behind.
     """
     figure = _figure(12, max(3.5, 0.45 * len(series) + 1.5), title)
     bars, curves = _panels(figure, 2)
@@ -118,8 +146,16 @@ def _draw_interval(axes: "Axes", height: float, result: Estimate, color: str) ->
 
 
 def crosstable(title: str, unit: str, names: Sequence[str], results: Mapping[str, Mapping[str, Estimate]]) -> "Figure":
-    """Table of what each of `names` won from each other (row from column): blue where the interval is above 0, red
-    below, darker the more it is, on a logarithmic scale."""
+    """Draw a table of the chips that each agent won from each other agent (row from column).
+
+    A cell is blue if the interval is above 0 and red if it is below. Larger amounts are darker, on a logarithmic scale.
+
+    Args:
+        title: title of the figure.
+        unit: unit of the results.
+        names: names of the agents.
+        results: results by the name of the winner and the name of the opponent.
+    """
     figure = _figure(1.15 * len(names) + 2.5, 0.42 * len(names) + 2.0, title)
     [axes] = _panels(figure, 1)
     clear = np.zeros((len(names), len(names)))
@@ -140,8 +176,15 @@ def crosstable(title: str, unit: str, names: Sequence[str], results: Mapping[str
 
 
 def curves(title: str, value: str, lines: Sequence[Curve], *, logarithmic: bool) -> "Figure":
-    """Curves with their intervals against each of their clocks, side by side. An axis that is not logarithmic is linear
-    up to 1 and logarithmic beyond, so that a lead of 1 shows beside winnings of 1,000."""
+    """Draw curves with their intervals against each clock, side by side.
+
+    Args:
+        title: title of the figure.
+        value: label of the vertical axis.
+        lines: curves with the same clocks.
+        logarithmic: use a logarithmic vertical axis. Otherwise it is linear up to 1 and logarithmic beyond, so that a
+            lead of 1 is visible beside winnings of 1,000.
+    """
     clocks, below = list(lines[0].clocks), len(lines) > _MAX_INSIDE
     figure = _figure(max(6.0 * len(clocks), 8.0), 6.5 if below else 4.8, title)
     for axes, clock in zip(_panels(figure, len(clocks)), clocks, strict=True):
@@ -156,7 +199,7 @@ def curves(title: str, value: str, lines: Sequence[Curve], *, logarithmic: bool)
 
 
 def _draw_curves(axes: "Axes", lines: Sequence[Curve], clock: str, *, cut: bool = False) -> None:
-    """Curves with their intervals, with `cut` down to a tenth of the mean."""
+    """Draw curves with their intervals; if `cut`, intervals end at a tenth of the mean."""
     for i, line in enumerate(lines):
         low, high = line.interval
         low = np.maximum(low, line.mean / 10) if cut else low
@@ -165,7 +208,14 @@ def _draw_curves(axes: "Axes", lines: Sequence[Curve], clock: str, *, cut: bool 
 
 
 def curve_panels(title: str, value: str, clock: str, panels: Mapping[str, Sequence[Curve]]) -> "Figure":
-    """Panels in rows of three, by name, of curves with their intervals against one clock."""
+    """Draw panels of curves with their intervals against one clock, in rows of three.
+
+    Args:
+        title: title of the figure.
+        value: label of the vertical axes.
+        clock: name of the clock.
+        panels: curves of each panel by its name.
+    """
     figure, flat = _rows_of_three(title, panels)
     for lines, axes in zip(panels.values(), flat, strict=True):
         for i, line in enumerate(lines):
@@ -180,7 +230,15 @@ def curve_panels(title: str, value: str, clock: str, panels: Mapping[str, Sequen
 
 @dataclass(frozen=True, eq=False)
 class Frontier:
-    """Points [n] joined in their order; `color` and `dashes` as matplotlib names them."""
+    """Points joined in their order.
+
+    Attributes:
+        name: name of the path.
+        across: [n] horizontal positions.
+        up: [n] vertical positions.
+        color: matplotlib colour.
+        dashes: matplotlib line style.
+    """
 
     name: str
     across: Floats
@@ -190,8 +248,14 @@ class Frontier:
 
 
 def frontiers(title: str, across: str, up: str, panels: Mapping[str, Sequence[Frontier]]) -> "Figure":
-    """Panels in rows of three, by name; paths of one name are alike in all of them. `across` is linear up to 1 and
-    logarithmic beyond."""
+    """Draw panels of paths in rows of three, with one legend for all.
+
+    Args:
+        title: title of the figure.
+        across: label of the horizontal axes, which are linear up to 1 and logarithmic beyond.
+        up: label of the vertical axes.
+        panels: paths of each panel by its name. Paths of the same name look the same in all panels.
+    """
     figure, flat = _rows_of_three(title, panels)
     for paths, axes in zip(panels.values(), flat, strict=True):
         for path in paths:
@@ -203,7 +267,13 @@ def frontiers(title: str, across: str, up: str, panels: Mapping[str, Sequence[Fr
 
 
 def stacked(title: str, rows: Sequence[str], panels: Mapping[str, Mapping[str, Floats]]) -> "Figure":
-    """Panels side by side, by name: for each of the rows, from the top, shares [n] by name, one beside the other."""
+    """Draw panels of stacked bars side by side.
+
+    Args:
+        title: title of the figure.
+        rows: names of n rows, from the top.
+        panels: shares [n] of each panel, by the panel's name and the share's name.
+    """
     figure = _figure(6.0 * len(panels), max(3.0, min(0.2 * len(rows), 14.0) + 1.5), title)
     places = np.arange(len(rows))
     for (name, shares), axes in zip(panels.items(), _panels(figure, len(panels)), strict=True):
@@ -220,7 +290,7 @@ def stacked(title: str, rows: Sequence[str], panels: Mapping[str, Mapping[str, F
 
 
 def _figure(width: float, height: float, title: str) -> "Figure":
-    """An empty figure of so many inches that needs no display."""
+    """Return an empty figure of a size in inches that needs no display."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: PLC0415 (half a second)
     from matplotlib.figure import Figure  # noqa: PLC0415
 
@@ -237,7 +307,7 @@ def _label(axes: "Axes", across: str, up: str) -> None:
 
 
 def _rows_of_three(title: str, names: Collection[str]) -> "tuple[Figure, list[Axes]]":
-    """A figure with a titled panel, with a grid, for each name."""
+    """Return a figure with one titled panel with a grid for each name."""
     rows, columns = -(-len(names) // 3), min(3, len(names))
     figure = _figure(4.6 * columns, 3.6 * rows + 1.2, title)
     axes = list(figure.subplots(rows, columns, squeeze=False).ravel())

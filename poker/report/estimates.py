@@ -1,14 +1,16 @@
 """Means of independent units with 95% intervals.
 
-In a duplicate match the unit is a deal (or a session of deals): the mean over its seatings, so that the luck of the
-cards cancels within the unit and units are independent.
+In a duplicate match the unit is a deal (or a session of deals): the mean over its seatings. The luck of the cards
+cancels within a unit, and units are independent.
 
-Student's t is exact for normal units; results of poker are not: a few deals with all the chips in them make most of the
-spread, and samples that hold too few of these have a mean and a spread too small at once. So each end of an interval is
-the wider of that of Student's t and that of Hall's transformation, which allows for the skewness g of the sample (P.
-Hall, On the removal of skewness by transformation, J. R. Stat. Soc. B 54, 1992): for n units and T = (their mean - true
-mean) / sd, T + g T^2 / 3 + g^2 T^3 / 27 + g / 6n is closer to normal than T is. No sample tells of large deals that it
-does not hold: see `FEW_UNITS`, and docs/results/intervals for what was measured.
+Student's t is exact for normal units, but results of poker are not normal. A few deals with all chips in the pot make
+most of the spread. A sample with too few such deals has both a mean and a spread that are too small. So each end of an
+interval is the wider of Student's t and Hall's transformation, which allows for the skewness g of the sample (P. Hall,
+On the removal of skewness by transformation, J. R. Stat. Soc. B 54, 1992). For n units and T = (their mean - true mean)
+/ sd, the quantity T + g T^2 / 3 + g^2 T^3 / 27 + g / 6n is closer to normal than T.
+
+No method can correct for large deals that are missing from the sample: see `FEW_UNITS`, and docs/results/intervals for
+measurements.
 """
 
 import math
@@ -25,38 +27,47 @@ ERROR = 0.05
 """Probability with which an interval misses the true mean."""
 
 FEW_UNITS = 400
-"""Deals below which intervals of matches may be too narrow, and before which none stops.
+"""Number of deals below which intervals of matches may be too narrow, and below which no match stops early.
 
-Of 54 results of our agents, intervals held the true mean in 93% of the matches or more for 44 after 50 deals, 50 after
-100, 51 after 200, 52 after 400, and all after 1,000.
+We checked 54 results of our agents. Intervals covered the true mean in at least 93% of matches for 44 of them after 50
+deals, 50 after 100, 51 after 200, 52 after 400, and all after 1,000.
 """
 
 FEW_LARGE = 15
-"""Large results of one sign below which an interval may be too narrow: see `Estimate.large`.
+"""Number of large results of one sign below which an interval may be too narrow: see `Estimate.large`.
 
-Of simulated matches of 1,000 deals it warns of 97% with lognormal results of sigma 2.5 (coverage 89%) and of 88% with
-sigma 2 (93%); of 400 deals as skewed as our agents' (97%) it warns of 6%, of normal and exponential ones of none.
+In simulated matches of 1,000 deals, it warns of 97% with lognormal results of sigma 2.5 (coverage 89%) and of 88% with
+sigma 2 (coverage 93%). In matches of 400 deals, it warns of 6% if results are as skewed as our agents' (coverage 97%),
+and of none if they are normal or exponential.
 """
 
 FEW_EQUAL = 1000
-"""Equal units below which nothing is known of their spread: a result that comes once in 300 is not among 400 of them in
-a quarter of all cases, and not among 1,000 in one of 28."""
+"""Number of equal units below which their spread is unknown. A result with a frequency of 1 in 300 is missing from 400
+units in a quarter of all cases, and from 1,000 in one case of 28."""
 
 SETTLING = 10
-"""Units from which on running means are told."""
+"""Number of units at which running means begin."""
 _ROUNDING = 1e-9
-"""An interval so narrow is the rounding of exact values."""
+"""Half-width below which an interval is the rounding of exact values."""
 _FEW_DEGREES = 30
 """Degrees of freedom up to which the distribution of Student's t is summed exactly."""
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """A mean of `n` independent units and its 95% interval.
+    """A mean of independent units and its 95% interval.
 
-    `half_width` is half the length of the interval, whose middle is `shift` above the mean. It is inf where the units
-    do not tell it: for n < 2, where `sd` of a unit is inf too, and for fewer than `FEW_EQUAL` units that are equal.
-    `large` is n / skewness^2, the number of large results: k of one size and sign, the others 0, give about k.
+    The centre of the interval is `mean + shift`. The interval is unknown if n < 2, or if fewer than `FEW_EQUAL` units
+    are all equal.
+
+    Attributes:
+        mean: the mean.
+        half_width: half the length of the interval; inf if it is unknown.
+        sd: standard deviation of a unit; inf for n < 2.
+        n: number of units.
+        shift: distance of the interval's centre from the mean.
+        large: number of large results, n / skewness^2. If k units have one size and sign and the others are 0, it is
+            about k.
     """
 
     mean: float
@@ -68,28 +79,37 @@ class Estimate:
 
     @property
     def low(self) -> float:
+        """Lower end of the interval."""
         return self.mean + self.shift - self.half_width
 
     @property
     def high(self) -> float:
+        """Upper end of the interval."""
         return self.mean + self.shift + self.half_width
 
     @property
     def has_interval(self) -> bool:
+        """Whether the interval is known."""
         return math.isfinite(self.half_width)
 
     @property
     def has_few_large(self) -> bool:
-        """Whether so few of the units are large, with one sign, that the interval may be too narrow, or is unknown."""
+        """Whether the interval is unknown, or may be too narrow because too few units are large with one sign."""
         return self.large < FEW_LARGE or not self.has_interval
 
     def __str__(self) -> str:
+        """Return the mean and the interval as text."""
         return format(self)
 
     def __format__(self, sign: str) -> str:
-        """Mean and interval to two figures of the interval's half-width, the latter by its ends where the mean is not
-        about in its middle; without an interval four figures of the mean, with `± ?` if it has one that is not known.
-        `+` gives positive means their sign."""
+        """Return the mean and the interval as text, to two figures of the half-width.
+
+        An interval is written by its ends if the mean is not near its centre. If it is unknown, the mean has four
+        figures, followed by `± ?` for more than one unit.
+
+        Args:
+            sign: format of the sign; `+` marks positive means.
+        """
         if not self.n:
             return "-"
         if not _ROUNDING < self.half_width < math.inf:
@@ -103,29 +123,49 @@ class Estimate:
         return f"{mean} ± {width}" if abs(self.shift) <= 0.05 * self.half_width else f"{mean} [{low}, {high}]"
 
     def interval(self) -> dict[str, Any]:
-        """`half_width_95` and `interval_95`, [lower end, upper end], for a record; None where they are not known."""
+        """Return the interval for a record.
+
+        Returns:
+            `half_width_95`, and `interval_95` as [lower end, upper end]; None if unknown.
+        """
         if not self.has_interval:
             return {"half_width_95": None, "interval_95": None}
         return {"half_width_95": self.half_width, "interval_95": [self.low, self.high]}
 
     def record(self) -> dict[str, Any]:
-        """`mean` and the interval."""
+        """Return the `mean` and the interval for a record."""
         return {"mean": self.mean, **self.interval()}
 
 
 def exact(value: float) -> Estimate:
-    """A value that has no interval."""
+    """Return a value without an interval as an estimate.
+
+    Args:
+        value: the value.
+    """
     return Estimate(value, math.inf, math.inf, 1)
 
 
 def number_text(value: float, sign: str = "") -> str:
-    """Four figures, thousands grouped."""
+    """Return a number as text with four figures and grouped thousands.
+
+    Args:
+        value: the number.
+        sign: format of the sign; `+` marks positive numbers.
+    """
     return f"{value:{sign},.4g}" if abs(value) < 1e4 else f"{value:{sign},.0f}"
 
 
 def t_quantile(freedom: int, error: float = ERROR) -> float:
-    """The quantile of Student's t that `error` / 2 exceed; exact to rounding up to `_FEW_DEGREES`, above which it is a
-    Cornish-Fisher expansion (off by less than 1e-4 for errors of .002 and more)."""
+    """Return the upper quantile of Student's t.
+
+    Up to `_FEW_DEGREES` degrees of freedom it is exact up to rounding. Beyond, it is a Cornish-Fisher expansion, with
+    an error below 1e-4 for `error` of .002 and more.
+
+    Args:
+        freedom: degrees of freedom.
+        error: twice the probability that t exceeds the quantile.
+    """
     if freedom <= _FEW_DEGREES:
         low, high = 0.0, math.pi / 2
         while low < (angle := (low + high) / 2) < high:
@@ -139,7 +179,7 @@ def t_quantile(freedom: int, error: float = ERROR) -> float:
 
 
 def _t_within(angle: float, freedom: int) -> float:
-    """Probability that |t| <= sqrt(freedom) tan(angle) (Abramowitz and Stegun, 26.7.3 and 26.7.4)."""
+    """Return the probability that abs(t) <= sqrt(freedom) tan(angle) (Abramowitz and Stegun, 26.7.3 and 26.7.4)."""
     odd = freedom % 2
     term = total = math.cos(angle) if odd else 1.0
     for power in range(2 + odd, freedom - 1, 2):
@@ -151,7 +191,12 @@ def _t_within(angle: float, freedom: int) -> float:
 
 
 def estimate(units: ArrayLike, error: float = ERROR) -> Estimate:
-    """Mean and interval of independent units [n], outside of which the true mean lies with probability `error`."""
+    """Estimate a mean and its interval.
+
+    Args:
+        units: [n] independent units.
+        error: probability that the interval misses the true mean.
+    """
     values = np.asarray(units, dtype=np.float64)
     n = len(values)
     if n < 2:
@@ -168,7 +213,14 @@ def estimate(units: ArrayLike, error: float = ERROR) -> Estimate:
 
 
 def _sides(n: int, squares: float, cubes: float, error: float) -> tuple[float, float]:
-    """How many sd the interval reaches below and above the mean of n units; sums of powers of deviations from it."""
+    """Return the distances from the mean to the lower and upper end, in sd.
+
+    Args:
+        n: number of units.
+        squares: sum of squared deviations from the mean.
+        cubes: sum of cubed deviations from the mean.
+        error: probability that the interval misses the true mean.
+    """
     t = t_quantile(n - 1, error) / math.sqrt(n)
     variance = squares / n
     g = cubes / n / variance**1.5 if variance > 0 else 0.0
@@ -179,13 +231,26 @@ def _sides(n: int, squares: float, cubes: float, error: float) -> tuple[float, f
 
 
 def difference(first: Floats, second: Floats) -> Estimate:
-    """Mean of first less second, unit by unit: shared luck, such as the cards', cancels. The longer one is cut."""
+    """Estimate the mean of first minus second, unit by unit, so that shared luck of the cards cancels.
+
+    Args:
+        first: [n] units.
+        second: [m] units; the longer array is truncated.
+    """
     n = min(len(first), len(second))
     return estimate(first[:n] - second[:n])
 
 
 def settling(units: Floats, points: int) -> list[tuple[int, Estimate]]:
-    """How the mean settled: up to so many counts, from `SETTLING` on, and estimates of as many of the first units."""
+    """Estimate how the mean settled.
+
+    Args:
+        units: [n] units.
+        points: largest number of estimates.
+
+    Returns:
+        Pairs (number of first units, their estimate), from `SETTLING` units to all.
+    """
     if len(units) < SETTLING:
         return []
     counts = sorted({round(n) for n in np.linspace(SETTLING, len(units), points)})

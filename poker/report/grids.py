@@ -1,6 +1,6 @@
-"""Grids of the 169 classes of two cards as images: aces at the top left, suited hands above the diagonal.
+"""Images of grids of the 169 classes of two cards, aces at the top left and suited hands above the diagonal.
 
-They are drawn by Pillow: a grid of many texts takes matplotlib a second.
+They are drawn with Pillow, because matplotlib takes a second for a grid with many texts.
 """
 
 from collections.abc import Sequence
@@ -24,7 +24,15 @@ _EMPTY = 230
 
 
 def class_shares(weights: Floats, strategy: NDArray[np.float32]) -> Floats:
-    """float64[169, A]: the strategy of each class, its hands weighted; NaN for classes outside the range."""
+    """Compute the strategy of each class as the weighted mean over its hands.
+
+    Args:
+        weights: [1326] range.
+        strategy: [1326, A] strategy of each hand.
+
+    Returns:
+        float64 [169, A] strategy of each class; NaN for classes outside the range.
+    """
     mass = np.bincount(PREFLOP_CLASS, weights, minlength=169)
     totals = np.stack([np.bincount(PREFLOP_CLASS, weights * column, minlength=169) for column in strategy.T], axis=1)
     shares: Floats = np.divide(totals, mass[:, None], out=np.full(totals.shape, np.nan), where=mass[:, None] > 0)
@@ -32,7 +40,14 @@ def class_shares(weights: Floats, strategy: NDArray[np.float32]) -> Floats:
 
 
 def strategy_grids(title: str, actions: Sequence[str], weights: Floats, strategy: NDArray[np.float32]) -> "Image":
-    """Grids of how often each action is taken, one an action; `weights` [H] is the range, `strategy` [H, A]."""
+    """Draw one grid per action, with the probability of the action for each class.
+
+    Args:
+        title: title of the image.
+        actions: names of A actions.
+        weights: [1326] range.
+        strategy: [1326, A] strategy of each hand.
+    """
     shares = class_shares(weights, strategy)
     totals = (weights @ strategy) / weights.sum()
     names = [f"{action}: {total:.1%}" for action, total in zip(actions, totals, strict=True)]
@@ -40,7 +55,7 @@ def strategy_grids(title: str, actions: Sequence[str], weights: Floats, strategy
 
 
 def _grids(title: str, names: Sequence[str], by_class: Floats) -> "Image":
-    """Side by side: shares [grids, 169] of 0 (pale) to 1 (dark), NaN for empty cells."""
+    """Draw grids side by side from shares [grids, 169] between 0 (pale) and 1 (dark), NaN for empty cells."""
     from PIL import Image, ImageDraw, ImageFont  # noqa: PLC0415
 
     size = NUM_RANKS * _CELL

@@ -1,6 +1,6 @@
-"""A report: sections, scalars and one record, written once in all forms.
+"""A report: sections, scalars and one record, written in all forms.
 
-The console has the result first: figures are drawn after that, and matplotlib, Jinja and TensorBoard are imported then.
+The console shows the result first. Only then are figures drawn, and matplotlib, Jinja and TensorBoard imported.
 """
 
 import json
@@ -27,13 +27,21 @@ if TYPE_CHECKING:
 
 
 _NARROWEST = 16
-"""Characters that a column of words keeps on a console where there is no room for all."""
+"""Smallest width of a column of words on a narrow console, in characters."""
 _WORD = re.compile("[a-zA-Z]")
 
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Rows of cells: texts, numbers and estimates, None for an empty one. `console`: the page has it in any case."""
+    """Rows of cells: texts, numbers and estimates, or None for an empty cell.
+
+    Attributes:
+        columns: headings of the columns.
+        rows: the rows.
+        heading: heading of the section on the page.
+        note: text below the table.
+        console: whether the console shows the table too; the page always does.
+    """
 
     columns: Sequence[str]
     rows: Sequence[Sequence[object]]
@@ -43,11 +51,12 @@ class Table:
 
     @property
     def cells(self) -> list[list[str]]:
+        """Texts of the cells."""
         return [[cell_text(cell) for cell in row] for row in self.rows]
 
     @property
     def is_text(self) -> list[bool]:
-        """Whether each column holds words, which stand on the left. The first always counts as such."""
+        """Whether each column contains words, which are left-aligned; always true for the first column."""
         columns = zip(*self.rows, strict=True) if self.rows else [()] * len(self.columns)
         return [
             place == 0 or any(isinstance(cell, str) and _WORD.search(cell) for cell in column)
@@ -55,8 +64,14 @@ class Table:
         ]
 
     def print(self, console: Console) -> None:
-        """Print the table. Numbers are never cut: where there is little room, headings and words are folded, and a
-        table that needs more than the console has is printed as wide as it is."""
+        """Print the table.
+
+        Numbers are never cut. Headings and words are folded if there is little room. A table that needs more than the
+        console's width is printed at its own width.
+
+        Args:
+            console: the console.
+        """
         cells, is_text = self.cells, self.is_text
         longest = [max(map(cell_len, column)) for column in zip(self.columns, *cells, strict=True)]
         narrowest = [
@@ -82,7 +97,14 @@ class Table:
 
 @dataclass(frozen=True, eq=False)
 class Text:
-    """A paragraph; `style` is one of the console's, such as `red`."""
+    """A paragraph.
+
+    Attributes:
+        text: the text.
+        heading: heading of the section on the page.
+        style: style on the console, such as `red`.
+        console: whether the console shows the text too; the page always does.
+    """
 
     text: str
     heading: str = ""
@@ -90,12 +112,24 @@ class Text:
     console: bool = True
 
     def print(self, console: Console) -> None:
+        """Print the paragraph.
+
+        Args:
+            console: the console.
+        """
         console.print(escape(self.text), style=self.style or None, soft_wrap=True, highlight=False)
 
 
 @dataclass(frozen=True, eq=False)
 class Figure:
-    """A picture, drawn when the report is written: `<name>.png` beside it, and on the page."""
+    """A picture on the page and in `<name>.png`, drawn when the report is written.
+
+    Attributes:
+        name: name of the file.
+        draw: draws the picture.
+        heading: heading of the section on the page.
+        note: text below the picture.
+    """
 
     name: str
     draw: "Callable[[], Chart | Image]"
@@ -108,8 +142,16 @@ Section = Table | Text | Figure
 
 @dataclass(frozen=True, eq=False)
 class Report:
-    """Results of a run. `files` are further files that it wrote, listed with the report's own; `command` reproduces the
-    run where that is not the command that started this process, and is shown unchanged."""
+    """Results of a run.
+
+    Attributes:
+        title: title of the page.
+        sections: tables, texts and figures in their order.
+        record: results for `results.json`.
+        scalars: scalars for TensorBoard, by name.
+        files: further files that the run wrote, listed with the report's own.
+        command: command that reproduces the run, shown unchanged; None for the command that started this process.
+    """
 
     title: str
     sections: Sequence[Section]
@@ -119,8 +161,18 @@ class Report:
     command: str | None = None
 
     def write(self, folder: Path, console: Console | None = None) -> dict[str, Any]:
-        """Prints tables and texts; writes `results.json`, a PNG for each figure, `report.html` and the scalars to
-        `folder`, and lists them. Returns the record with its provenance, as it was written."""
+        """Print tables and texts, and write all files.
+
+        The files are `results.json`, a PNG for each figure, `report.html` and the scalars. Their paths are printed at
+        the end.
+
+        Args:
+            folder: folder for the files.
+            console: the console; None for standard output.
+
+        Returns:
+            The record with its provenance, as in `results.json`.
+        """
         console = console or Console()
         for section in self.sections:
             if isinstance(section, Table | Text) and section.console:
@@ -143,7 +195,12 @@ class Report:
         return record
 
     def page(self, record: Mapping[str, Any], pictures: Mapping[str, bytes]) -> str:
-        """One self-contained HTML page, `pictures` by the names of the figures; all text is escaped."""
+        """Render one self-contained HTML page; all text is escaped.
+
+        Args:
+            record: the record with its provenance.
+            pictures: PNG files by the names of the figures.
+        """
         from base64 import b64encode  # noqa: PLC0415
 
         from jinja2 import Environment, FileSystemLoader, StrictUndefined  # noqa: PLC0415
@@ -163,7 +220,11 @@ class Report:
 
 
 def cell_text(value: object) -> str:
-    """Estimates with their intervals, floats with four figures, integers with their thousands grouped."""
+    """Return a cell as text: estimates with intervals, floats with four figures, integers with grouped thousands.
+
+    Args:
+        value: the cell.
+    """
     if isinstance(value, float):
         return number_text(value)
     if isinstance(value, int) and not isinstance(value, bool):

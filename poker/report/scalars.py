@@ -1,7 +1,7 @@
-"""Results as TensorBoard scalars, so that runs can be laid beside each other.
+"""Results as TensorBoard scalars, so that runs can be compared.
 
-Tags begin with a group, and TensorBoard shows groups by the alphabet: `strength` of what was measured,
-`uncertainty` (half-widths of 95% intervals), `work` of jobs. Only courses are shown: reports tell the rest.
+Tags begin with a group, and TensorBoard sorts groups by name: `strength` for results, `uncertainty` for half-widths of
+95% intervals, `work` for jobs. Only series of several steps are written, because reports show single values.
 """
 
 import math
@@ -13,18 +13,29 @@ from typing import Any
 from poker.report.estimates import Estimate
 
 Scalar = float | Estimate | Sequence[tuple[int, float | Estimate]] | None
-"""A course of (step, value), or a single value, of which no chart is made."""
+"""A series of (step, value), or a single value, which has no chart."""
 
 
 class ScalarLog:
-    """Scalars of `folder`; no file is made before the first."""
+    """Scalars in a folder; the file is created with the first one."""
 
     def __init__(self, folder: str | Path) -> None:
+        """Store the folder.
+
+        Args:
+            folder: folder of the event file.
+        """
         self._folder = str(folder)
         self._writer: Any = None
 
     def add(self, tag: str, value: float, *, step: int) -> None:
-        """Add a point to a tag, unless `value` is not finite."""
+        """Add a point to a tag, unless the value is not finite.
+
+        Args:
+            tag: group and name.
+            value: value of the point.
+            step: step of the point.
+        """
         if not math.isfinite(value):
             return
         if self._writer is None:
@@ -34,7 +45,13 @@ class ScalarLog:
         self._writer.add_scalar(tag, value, step=step)
 
     def add_strength(self, name: str, value: float | Estimate, *, step: int) -> None:
-        """Add a point to a measure, with its interval if it has one."""
+        """Add a point to a result, with its half-width if it has an interval.
+
+        Args:
+            name: name of the result.
+            value: value of the point.
+            step: step of the point.
+        """
         name = name.replace(" ", "_")
         if isinstance(value, Estimate):
             self.add(f"uncertainty/{name}", value.half_width, step=step)
@@ -42,16 +59,26 @@ class ScalarLog:
         self.add(f"strength/{name}", value, step=step)
 
     def flush(self) -> None:
+        """Write all points to disk."""
         if self._writer is not None:
             self._writer.flush()
 
     def close(self) -> None:
+        """Close the event file."""
         if self._writer is not None:
             self._writer.close()
 
 
 def write_scalars(folder: Path, scalars: Mapping[str, Scalar]) -> bool:
-    """Write courses of measures by name to `folder`, in place of all scalars that are there; whether there were any."""
+    """Write series of results to a folder, in place of all scalars there.
+
+    Args:
+        folder: folder of the event file.
+        scalars: results by name. Single values are skipped.
+
+    Returns:
+        Whether a scalar was written.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     for earlier in folder.glob("events.out.tfevents.*"):
         earlier.unlink()

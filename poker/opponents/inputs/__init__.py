@@ -1,4 +1,5 @@
-"""Inputs of opponent nets: the 19 of [POKI], those of no-limit hands and of earlier hands.
+"""Inputs of opponent nets: the 19 inputs of [POKI], inputs of no-limit hands and inputs of a player's history.
 
-`limit.py` first, the 19 inputs; `rows.py` is the form in which observed decisions are stored and learned from.
+Read `limit.py` first, which defines the 19 inputs. `rows.py` defines the rows in which observed decisions are stored
+and learned from.
 """

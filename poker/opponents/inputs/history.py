@@ -1,9 +1,11 @@
-"""Inputs beside the 19 for predictors that know the hand and the player so far; the kernels do the arithmetic.
+"""Further inputs, for predictors that use the hand and the player's history; kernels do the arithmetic.
 
-Hand inputs [52] are public and belong to one hand. Player inputs [84] describe how a player has deviated so far: the
-frequencies in the twelve contexts, and the mean difference between actions and what a base predictor expected of
-anybody, in cells of similar situations. Both use only what was seen before the decision, so twenty hands of a new
-player already say something, and nothing has to be trained again.
+The 52 hand inputs describe the public course of one hand. The 84 player inputs describe how a player has deviated from
+others so far. They contain the class frequencies in the twelve contexts. They also contain the mean difference between
+the player's actions and a base predictor's probabilities, in cells of similar situations. All inputs use only earlier
+decisions. So twenty hands of a new player already matter, and no net is trained again.
+
+Symbols: n rows, C size classes and other classes of actions, K ways of cutting situations into cells.
 """
 
 from collections.abc import Mapping
@@ -26,17 +28,17 @@ _CUTS: tuple[tuple[int, float], ...] = (
     (NUM_CONTEXTS, DECAY),  # context
     (4 * NUM_CONTEXTS, DECAY),  # context, last decision faced a bet, last action a bet
     (3 * NUM_CONTEXTS, DECAY),  # context, players
-    (2 * _BINS * _BINS, DECAY),  # predicted fold and raise, asked for a bet
-    (2 * _FINE_BINS, DECAY),  # predicted fold, asked
-    (2 * _FINE_BINS, DECAY),  # predicted raise, asked
+    (2 * _BINS * _BINS, DECAY),  # predicted fold and raise, facing a bet
+    (2 * _FINE_BINS, DECAY),  # predicted fold, facing a bet
+    (2 * _FINE_BINS, DECAY),  # predicted raise, facing a bet
     (4 * NUM_CONTEXTS, DECAY),  # context, players still to act
-    (8 * 4, 0.98),  # street, faced, aggressive, asked
+    (8 * 4, 0.98),  # street, faced, aggressive, facing a bet
     (1, 0.98),  # everything
-    (NUM_CONTEXTS, 0.95),  # context, lately
-    (4, 0.97),  # after the flop, asked; lately
-    (4, 0.9),  # the same, just now
+    (NUM_CONTEXTS, 0.95),  # context, recent actions
+    (4, 0.97),  # after the flop, facing a bet; recent actions
+    (4, 0.9),  # the same, last actions
 )
-"""Ways of cutting situations into cells: the number of cells, and the decay of past observations."""
+"""Ways of cutting situations into cells: the number of cells, and the factor by which past observations decay."""
 _DECAYS: Floats = np.array([decay for _, decay in _CUTS])
 _STARTS: NDArray[np.int64] = np.cumsum([0, *(size for size, _ in _CUTS)])
 NUM_CELLS = int(_STARTS[-1])
@@ -52,12 +54,29 @@ _FACED, _AGGRESSIVE, _ACTIVE, _STILL = (
 
 
 def contexts(street: NDArray[np.uint8], bets: NDArray[np.uint8]) -> NDArray[np.int64]:
-    """[n] street * 3 + bets to call."""
+    """Compute the index of each row's context.
+
+    Args:
+        street: [n] street.
+        bets: [n] bets to call, at most 2.
+
+    Returns:
+        [n] street * 3 + bets to call.
+    """
     return np.asarray(street.astype(np.int64) * NUM_BET_LEVELS + bets)
 
 
 def cells(features: Singles, context: NDArray[np.int64], predicted: Singles) -> NDArray[np.int64]:
-    """[n, K] the cells of rows with inputs [n, 19], contexts [n] and base predictions [n, 3]; K ways of cutting."""
+    """Compute the cells of each row.
+
+    Args:
+        features: [n, 19] inputs of `poker.opponents.inputs.limit`.
+        context: [n] context.
+        predicted: [n, 3] probabilities of the base predictor.
+
+    Returns:
+        [n, K] cells.
+    """
     played = 2 * (features[:, _AGGRESSIVE] > 0) + (features[:, _FACED] > 0)
     others = np.rint(features[:, _ACTIVE] * 10).astype(np.int64) - 2
     still = np.rint(features[:, _STILL] * 10).astype(np.int64)
@@ -82,25 +101,56 @@ def cells(features: Singles, context: NDArray[np.int64], predicted: Singles) -> 
 
 
 def hand_rows(columns: Mapping[str, NDArray[Any]]) -> Singles:
-    """Hand inputs [n, 52] of the rows of `poker.opponents.inputs.rows`."""
+    """Compute the hand inputs of rows.
+
+    Args:
+        columns: columns of `poker.opponents.inputs.rows`.
+
+    Returns:
+        [n, 52] hand inputs.
+    """
     hand, board, *actions = (np.ascontiguousarray(columns[name]) for name in ("hand", "board", *kernel.Actions._fields))
     return kernel.hand_rows(hand, kernel.Actions(*actions), board)
 
 
 def by_class(probs: Reals) -> Reals:
-    """[n, 3] from [n, C]: raises of all sizes together."""
+    """Add up the probabilities of raises of all sizes.
+
+    Args:
+        probs: [n, C] probabilities, raises by size class from column 2.
+
+    Returns:
+        [n, 3] probabilities of fold, check or call, and bet or raise.
+    """
     return np.column_stack([probs[:, :2], probs[:, 2:].sum(axis=1)])
 
 
 def population_table(context: NDArray[np.int64], action: NDArray[np.uint8]) -> Floats:
-    """[12, 3] class frequencies of all players by context."""
+    """Compute the class frequencies of all players by context.
+
+    Args:
+        context: [n] context of each row.
+        action: [n] action of each row.
+
+    Returns:
+        [12, 3] frequencies.
+    """
     counts = np.zeros((NUM_CONTEXTS, kernel.CLASSES))
     np.add.at(counts, (context, np.minimum(action, 2)), 1)
     return mixed(counts, np.full_like(counts, 1 / kernel.CLASSES), kernel.CLASSES / 2)
 
 
 def player_rows(columns: Mapping[str, NDArray[Any]], predicted: Singles, prior: Floats) -> Singles:
-    """[n, 84] player inputs of all rows, given base predictions [n, 3] and the population's table [12, 3]."""
+    """Compute the player inputs of all rows.
+
+    Args:
+        columns: columns of `poker.opponents.inputs.rows`.
+        predicted: [n, 3] probabilities of the base predictor.
+        prior: [12, 3] frequencies of the population.
+
+    Returns:
+        [n, 84] player inputs.
+    """
     context = contexts(columns["street"], columns["bets"])
     in_cells = cells(columns["features"], context, predicted)
     player, action = (np.ascontiguousarray(columns[name]) for name in ("player", "action"))
@@ -109,24 +159,44 @@ def player_rows(columns: Mapping[str, NDArray[Any]], predicted: Singles, prior: 
 
 
 class PlayerMemory:
-    """Statistics of one player, kept at the table: ask for `inputs`, then `observe` each action."""
+    """Statistics of one player at the table; read `inputs`, then `observe` each action."""
 
     def __init__(self, prior: Floats) -> None:
+        """Begin without observations.
+
+        Args:
+            prior: [12, 3] frequencies of the population.
+        """
         self._prior = prior
         counts, deviation = (np.zeros((size, kernel.CLASSES)) for size in (NUM_CONTEXTS, NUM_CELLS))
         self._memory = kernel.PlayerHistory(counts, deviation, np.zeros(NUM_CELLS))
 
     def inputs(self, in_cells: NDArray[np.int64]) -> Singles:
-        """[84] for a decision in `in_cells` [K]."""
+        """Return the player inputs for a decision.
+
+        Args:
+            in_cells: [K] cells of the decision.
+
+        Returns:
+            [84] player inputs.
+        """
         out = np.empty(PLAYER_SIZE, dtype=np.float32)
         kernel.player_inputs(self._memory, self._prior, in_cells, out)
         return out
 
     def copy(self) -> "PlayerMemory":
+        """Return an independent copy."""
         other = PlayerMemory(self._prior)
         other._memory = kernel.PlayerHistory(*(array.copy() for array in self._memory))
         return other
 
     def observe(self, context: int, in_cells: NDArray[np.int64], predicted: Singles, action: int) -> None:
-        """Record that the player took `action` (a class) where the base predictor expected `predicted` [3]."""
+        """Record an action of the player.
+
+        Args:
+            context: context of the decision.
+            in_cells: [K] cells of the decision.
+            predicted: [3] probabilities of the base predictor.
+            action: class of the action.
+        """
         kernel.observe(self._memory, context, in_cells, predicted, action, DECAY, _DECAYS)

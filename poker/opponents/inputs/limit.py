@@ -1,8 +1,8 @@
-"""The 19 inputs of the opponent nets [POKI], [Davidson 2000], seen from who is to act, in limit and no-limit hold'em.
+"""The 19 inputs of the opponent nets ([POKI], [Davidson 2000]) for the player to act, in limit and no-limit hold'em.
 
-Public only: what an observer of the table knows about the player's situation and actions in this hand. In no-limit two
-inputs of the board give way to the stack behind and to whether chips allow no raise; there the nets predict before the
-flop too.
+All inputs are public: they describe the player's situation and actions in this hand as an observer sees them. In
+no-limit, two inputs of the board are replaced by the stack behind and by whether a raise is impossible. No-limit nets
+also predict before the flop.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ from poker.opponents.inputs.no_limit import pot_of
 from poker.store.shards import hash_of
 
 VERSION = 2
-"""Raised whenever an input's definition changes under an unchanged name."""
+"""Increased whenever the definition of an input changes but its name does not."""
 
 NAMES = (
     "pot_odds",  # to call / (pot + to call)
@@ -45,7 +45,7 @@ NOLIMIT = {
     "ace": "behind",  # the most that the player can still lose / (that + pot)
     "king": "all_in",  # nobody may raise: a call is for all the chips
 }
-"""Inputs of limit that are others in no-limit."""
+"""The limit inputs that no-limit replaces, with their replacements."""
 HASH = hash_of((*NAMES, *NOLIMIT.values()), VERSION)
 
 NUM_BET_LEVELS = 3
@@ -53,8 +53,17 @@ _ACE, _KING, _QUEEN = NUM_RANKS - 1, NUM_RANKS - 2, NUM_RANKS - 3
 
 
 def bets_to_call(betting: Betting) -> int:
-    """0, 1 or 2 (and more) bets that the player to act must add; a part of a bet counts as one. In no-limit these are
-    the raises since the player's last action in the round; a big blind that the player did not post is one."""
+    """Count the bets that the player to act must call.
+
+    In limit, a part of a bet counts as one. In no-limit these are the raises since the player's last action in the
+    round. A big blind that the player did not post counts as one.
+
+    Args:
+        betting: the betting state.
+
+    Returns:
+        0, 1 or 2; 2 stands for two and more.
+    """
     rules = betting.rules
     if rules.is_limit:
         bets = -(-betting.to_call // rules.raise_sizes[betting.street])
@@ -69,13 +78,35 @@ def bets_to_call(betting: Betting) -> int:
 
 
 def encode(betting: Betting, board: Board) -> Singles:
-    """[19] for the player to act. Before the flop the inputs about street and board are 0."""
+    """Compute the inputs for the player to act.
+
+    Args:
+        betting: the betting state.
+        board: cards on the board. Before the flop the inputs of the board are 0.
+
+    Returns:
+        [19] inputs, in the order of `NAMES`.
+
+    Raises:
+        ValueError: nobody is to act.
+    """
     (row,) = encode_on(betting, [board])
     return np.asarray(row)
 
 
 def encode_on(betting: Betting, boards: Sequence[Board]) -> Singles:
-    """[B, 19] for the player to act on each of B boards."""
+    """Compute the inputs for the player to act on each of several boards.
+
+    Args:
+        betting: the betting state.
+        boards: B boards.
+
+    Returns:
+        [B, 19] inputs, in the order of `NAMES`.
+
+    Raises:
+        ValueError: nobody is to act.
+    """
     rows = np.tile(_encode(betting), (len(boards), 1))
     for row, board in zip(rows, boards, strict=True):
         flush, ace, king, high = _board_inputs(board) if len(board) else (False, False, False, 0.0)
@@ -86,7 +117,7 @@ def encode_on(betting: Betting, boards: Sequence[Board]) -> Singles:
 
 
 def _encode(betting: Betting) -> Singles:
-    """[19] without what the board says."""
+    """Return the inputs [19], with the inputs of the board left at 0."""
     player = betting.to_act
     if player < 0:
         raise ValueError(f"nobody is to act after `{betting.text()}`")
@@ -119,8 +150,12 @@ def _stack_inputs(betting: Betting, pot: int) -> tuple[float, bool]:
 
 
 def _own_play(betting: Betting, player: int) -> tuple[int, int, bool, bool, bool]:
-    """(bets and raises, calls of a bet, last decision faced a bet, last action was a bet or raise, chips in this round)
-    of `player`; checks and blinds are neither bets nor calls."""
+    """Summarise the play of a player; checks and blinds are neither bets nor calls.
+
+    Returns:
+        Number of bets and raises; number of calls of a bet; whether the last decision faced a bet; whether the last
+        action was a bet or raise; and whether the player put chips in voluntarily in this round.
+    """
     chips = list(map(min, betting.rules.blinds, betting.rules.stacks))
     bets = calls = 0
     faced = aggressive = committed = False

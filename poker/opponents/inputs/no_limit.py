@@ -1,26 +1,30 @@
-"""Situations of no-limit hold'em told apart by public features: spots, and size classes of raises."""
+"""Public situations of no-limit hold'em: spots, and size classes of raises."""
 
 import numpy as np
 
 from poker.game.betting import Betting
 
 SpotKey = tuple[int, int, int, int, int]
-"""Street; what is asked; raises of the round; whether nobody left sits later; who raised last in the hand."""
+"""Street; bet faced; raises in the round; whether the player is last in position; last raiser of the hand."""
 
 SPOTS = (4, 5, 3, 2, 3)
-"""Streets; no bet faced, a small, middle or large one, all-in; 0, 1 or more raises; seats; nobody, self, other."""
+"""Streets; no bet, small, middle, large, all-in; 0, 1 or more raises; not last, last; nobody, self, other."""
 LEVELS = ((1,), (0, 1), (0, 1, 2), (0, 1, 2, 3, 4))
-"""Axes of a spot by which actions are counted apart, from coarse to fine: the bet faced, with the street, with the
-raises, all five."""
+"""Axes of a spot that each level of counts distinguishes, from coarse to fine. The first level has only the bet faced;
+the last has all five axes."""
 NOTHING, ALL_IN = 0, 4
 _ASKED_EDGES = (0.6, 1.2)
 _SIZE_EDGES = (0.4, 0.8, 1.25, 2.5, 6.0)
 NUM_SIZES = len(_SIZE_EDGES) + 2
-"""Size classes in pots; the last is all-in."""
+"""Number of size classes, by edges in pots; the last class is all-in."""
 
 
 def spot_of(betting: Betting) -> SpotKey:
-    """Spot of the player to act."""
+    """Return the spot of the player to act.
+
+    Args:
+        betting: the betting state.
+    """
     player, last = betting.to_act, 0
     for actor, action in betting.moves():
         if action > 0:
@@ -30,7 +34,11 @@ def spot_of(betting: Betting) -> SpotKey:
 
 
 def spot_index(spot: SpotKey) -> int:
-    """Number of a spot, below the product of `SPOTS`."""
+    """Return the number of a spot, below the product of `SPOTS`.
+
+    Args:
+        spot: the spot.
+    """
     return int(np.ravel_multi_index(spot, SPOTS))
 
 
@@ -44,13 +52,24 @@ def _asked(betting: Betting) -> int:
 
 
 def size_class(betting: Betting, total: int) -> int:
-    """Size class of a raise to `total`, in pots once the bet before is called."""
+    """Return the size class of a raise.
+
+    The size is the amount above the call, as a fraction of the pot after the call.
+
+    Args:
+        betting: the betting state before the raise.
+        total: chips that the player has put in after the raise.
+    """
     if total >= betting.legal().max_raise:
         return NUM_SIZES - 1
     return int(np.searchsorted(_SIZE_EDGES, (total - betting.highest) / (pot_of(betting) + betting.to_call)))
 
 
 def pot_of(betting: Betting) -> int:
-    """Pot with antes and dead blinds."""
+    """Return the pot in chips, including antes and dead blinds.
+
+    Args:
+        betting: the betting state.
+    """
     forced = betting.rules.forced
     return betting.pot + (sum(map(sum, forced)) if forced else 0)

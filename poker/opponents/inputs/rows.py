@@ -1,8 +1,8 @@
-"""Observed decisions of hold'em as rows: the one definition that the job writing them and the training share.
+"""Observed decisions of hold'em as rows: the one definition for the job that writes them and for training.
 
-An artifact holds `COLUMNS` of n rows, one row a decision in turn, hands in the order of time and decisions in the order
-of play, so that what happened in a hand before a row are the rows of that hand before it; and `names` [players], text.
-A hand's index, its players' names and its time never part.
+An artifact contains `COLUMNS` of n rows, one row per decision, and `names` [players] as text. Hands are in the order of
+time, and decisions in the order of play. So the earlier rows of a hand are the earlier decisions of that hand. A hand's
+index, its players' names and its time always stay together.
 """
 
 import math
@@ -32,7 +32,7 @@ STAMP = {"feature_hash": limit.HASH}
 MAX_BOARD = 5
 COLUMNS: ColumnTypes = {
     "features": Column(np.float32, (limit.SIZE,)),  # `limit.NAMES`, before the decision; also for preflop rows
-    "action": Column(np.uint8, within=(0, 2 + NUM_SIZES)),  # 0 fold, 1 check or call, 2 raise; in no-limit 2 + its size
+    "action": Column(np.uint8, within=(0, 2 + NUM_SIZES)),  # 0 fold, 1 check or call, 2 raise; in no-limit 2 + size
     "street": Column(np.uint8, within=(0, len(STREET_NAMES))),
     "bets": Column(np.uint8, within=(0, 3)),  # 0, 1 or 2 (and more) bets to call
     "player": Column(np.int32),  # row of `names`
@@ -55,7 +55,23 @@ def write_rows(
     counts: Mapping[str, Any],
     files: Mapping[str, bytes] | None = None,
 ) -> Artifact:
-    """Write the rows atomically; `columns` must be exactly those of `COLUMNS`, in the order of time."""
+    """Write the rows atomically.
+
+    Args:
+        path: folder of the new artifact.
+        columns: arrays [n, ...] by the names of `COLUMNS`, in the order of time.
+        names: players' names.
+        config: settings to store.
+        made_from: fingerprints of the sources.
+        counts: further counts to store.
+        files: further files to store, by name.
+
+    Returns:
+        The artifact.
+
+    Raises:
+        ValueError: the rows are not in the order of time.
+    """
     if not _is_ordered(columns):
         raise ValueError(f"{path}: rows must be in the order of time, for what learns from them splits them by it")
     rows = len(columns["action"])
@@ -68,7 +84,18 @@ def write_rows(
 
 @refuses_by_name(KIND)
 def open_rows(path: str | Path) -> Artifact:
-    """The rows at `path`, complete, unaltered, of today's inputs and in the order of time."""
+    """Open the rows at a path, and check that they are complete, unaltered and compatible with the current inputs.
+
+    Args:
+        path: folder of the artifact.
+
+    Returns:
+        The artifact.
+
+    Raises:
+        MismatchedArtifactError: the inputs have changed since, or the hands are not in the order of time.
+        CorruptArtifactError: an array is missing or has a wrong shape or value.
+    """
     artifact = open_artifact(path, KIND, config=STAMP)
     check_columns(artifact, COLUMNS)
     names = artifact.array(NAMES, (artifact.counts["players"],))

@@ -1,4 +1,4 @@
-"""[POKI]'s knowledge of a ring of limit hold'em: strength, weight tables, income before the flop, play-outs.
+"""The models of [POKI] for ring games of limit hold'em: strength, weight tables, preflop income and play-outs.
 
-`tracker.py` first: weight tables over the hands of all opponents, reweighted after each action.
+Read `tracker.py` first: it keeps weight tables over the hands of all opponents and reweights them after each action.
 """

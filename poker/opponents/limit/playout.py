@@ -1,9 +1,11 @@
-"""Selective sampling: the values of calling and raising from play-outs with modelled opponents [POKI] section 5.6.
+"""Selective sampling: the values of calling and raising from play-outs with modelled opponents ([POKI] section 5.6).
 
-Each trial gives every opponent a hand from their weight table. On every street they do with it what their habits say of
-a hand of that strength, in the model that also makes the weight tables (`poker.opponents.responses`), but fold less the
-more there is to win. One's own later actions are those of the formula player, so that choosing the better line
-improves on the formula player wherever the models are right ([POKI] section 5.6; a rollout of a base policy).
+Each trial draws a hand for every opponent from their weight table. On each street, an opponent acts as a hand of that
+strength does according to their habits. The same model makes the weight tables (`poker.opponents.responses`), but in
+play-outs opponents fold less in larger pots. The formula player chooses the hero's later actions. So choosing the
+better line improves on the formula player wherever the models are right: it is a rollout of a base policy.
+
+Symbols: N completions of the board, L live hands, P players.
 """
 
 import time
@@ -26,16 +28,26 @@ from poker.opponents.responses import all_responses
 _RIVER_FULL = 1980.0
 
 _PARTICLES = 32
-"""Hands that represent an opponent's range when the hero decides later in a play-out."""
+"""Number of hands that represent an opponent's range when the hero decides later in a play-out."""
 
 
 class PlayoutBoard:
-    """Strengths and showdown ranks of all hands on all completions of a board; about 50 ms for a flop.
+    """Strengths and showdown ranks of all hands on all completions of a board; takes about 50 ms for a flop.
 
-    Strengths are shares of weaker hands, on the river of each completion: `river` [N, L].
+    Attributes:
+        live: [L] indices of the live hands.
+        masks: [L] their cards as bit masks.
+        boards: [N, 5] completed boards.
+        ranks: [N, L] showdown ranks.
+        river: float32 [N, L] share of weaker hands on each completed board.
     """
 
     def __init__(self, board: Board) -> None:
+        """Analyse the board.
+
+        Args:
+            board: [3..5] cards on the board.
+        """
         self._board = board_strength(board)
         cards = np.array(self._board.board, dtype=np.uint8)
         self.live = self._board.live
@@ -47,7 +59,11 @@ class PlayoutBoard:
         self._against: dict[int, LiveHands] = {}
 
     def against(self, opponents: int) -> LiveHands:
-        """The live hands, with their strengths before the river against this many random hands; kept."""
+        """Return the live hands, with their strengths before the river; computed once per number of opponents.
+
+        Args:
+            opponents: number of random hands to be better than.
+        """
         if opponents not in self._against:
             now, turn = self._board.quantile(opponents)[self.live], self._on_turns(opponents)
             self._against[opponents] = LiveHands(self.masks, now, turn, self.river, self.ranks, self.boards)
@@ -71,7 +87,14 @@ playout_board = lru_cache(maxsize=4)(PlayoutBoard)
 
 
 class Budget(NamedTuple):
-    """Trials are drawn in batches until the best action leads by `margin` standard errors, or the budget is spent."""
+    """Trials are drawn in batches until the best action leads by `margin` standard errors, or the budget is spent.
+
+    Attributes:
+        batch: trials per batch.
+        trials: largest number of trials.
+        seconds: time limit.
+        margin: lead at which sampling stops, in standard errors.
+    """
 
     batch: int
     trials: int
@@ -80,7 +103,16 @@ class Budget(NamedTuple):
 
 
 class LineValues(NamedTuple):
-    """Chips won from here on by calling and by raising (folding wins 0), and standard errors of the comparisons."""
+    """Chips won from here on by calling and by raising (folding wins 0), with standard errors.
+
+    Attributes:
+        call: chips won by calling.
+        bet: chips won by raising.
+        call_error: standard error of `call`.
+        bet_error: standard error of `bet`.
+        difference_error: standard error of `bet - call`.
+        trials: number of trials.
+    """
 
     call: float
     bet: float
@@ -90,7 +122,12 @@ class LineValues(NamedTuple):
     trials: int
 
     def leader(self, may_fold: bool, may_raise: bool) -> tuple[str, float]:
-        """The best of fold, call and raise, and its lead over the second best in standard errors."""
+        """Return the best of fold, call and raise, and its lead over the second best in standard errors.
+
+        Args:
+            may_fold: whether folding is considered.
+            may_raise: whether raising is legal.
+        """
         values = {"call": self.call}
         if may_raise:
             values["raise"] = self.bet
@@ -115,10 +152,20 @@ def line_values(
     budget: Budget,
     rng: NDArray[np.uint64],
 ) -> LineValues:
-    """Sample the values of calling and raising after the flop, for the player to act, who holds the hand `held`.
+    """Sample the values of calling and raising for the player to act after the flop.
 
-    `tables` [P, 1326] are weight tables, one's own not used; `habits` [P, 12, 3] the frequencies of actions by context;
-    `style` is one's own in decisions to come.
+    Args:
+        held: index of the player's hand.
+        betting: the betting state.
+        board: [3..5] cards on the board.
+        tables: [P, 1326] weight tables; the player's own is not used.
+        habits: [P, 12, 3] frequencies of actions by context.
+        style: style of the player's own later decisions.
+        budget: number of trials and time to spend.
+        rng: uint64 [4] random state; advanced.
+
+    Returns:
+        Mean values in chips and their standard errors.
     """
     rules, hero = betting.rules, betting.to_act
     prepared = playout_board(board)

@@ -1,10 +1,12 @@
-"""Preflop income rates by roll-outs, for 2 to 10 players [POKI] section 5.2.
+"""Preflop income rates by roll-outs, for 2 to 10 players ([POKI] section 5.2).
 
-In a roll-out everybody who enters pays one bet, there is no more betting, and the board decides. The income rate of a
-hand class is its mean profit for each bet invested, so -1 means always lost. In the plain roll-out everybody enters. In
-the iterated one a player enters only with hands that earned more, in the previous iteration, than giving up costs: a
-player's share of the blinds of one and a half bets, 1.5 / n. Entering is averaged over iterations (fictitious play),
-which converges where an alternation of tight and loose tables would not.
+In a roll-out, everybody who enters pays one bet, nobody bets again, and the board decides. The income rate of a hand
+class is its mean profit per bet invested, so -1 means that it always loses.
+
+In the plain roll-out everybody enters. In the iterated one, a player enters only with hands that earned more than
+folding in the previous iteration. Folding costs a player's share of the blinds of one and a half bets, 1.5 / n.
+Entering is averaged over iterations (fictitious play). The average converges, while single iterations would alternate
+between tight and loose tables.
 """
 
 from collections.abc import Iterable
@@ -36,8 +38,13 @@ BLINDS = 1.5
 
 
 class IncomeRow(NamedTuple):
-    """Rates [5, 169] for one number of players, in the order of `IncomeRates`; `changes` [iterations] are the shares of
-    all hands that entered more or less often from one iteration to the next."""
+    """Income rates for one number of players.
+
+    Attributes:
+        players: number of players.
+        rates: five arrays [169], in the order of `IncomeRates`.
+        changes: [iterations] share of all hands that changed whether they enter, per iteration.
+    """
 
     players: int
     rates: tuple[Floats, ...]
@@ -46,7 +53,15 @@ class IncomeRow(NamedTuple):
 
 @dataclass(frozen=True)
 class IncomeRates:
-    """Row n - 2 of each array [9, 169] is for n players; see the module docstring. Errors are standard errors."""
+    """Income rates [9, 169] for 2 to 10 players, where row n - 2 is for n players; see the module's docstring.
+
+    Attributes:
+        plain: rates of the plain roll-out.
+        plain_error: their standard errors.
+        iterated: rates of the iterated roll-out.
+        iterated_error: their standard errors.
+        enters: probability that a hand enters the iterated roll-out.
+    """
 
     plain: Floats
     plain_error: Floats
@@ -55,11 +70,22 @@ class IncomeRates:
     enters: Floats
 
     def quantile(self, players: int) -> Singles:
-        """[1326] share of hands that earn less in the iterated roll-out, plus half of the own class; in 0..1."""
+        """Return the share of hands that earn less in the iterated roll-out, plus half of the hand's own class.
+
+        Args:
+            players: number of players.
+
+        Returns:
+            float32 [1326] shares from 0 to 1.
+        """
         return np.asarray(self._quantiles[_row(players)])
 
     def entering_share(self, players: int) -> float:
-        """Share of all hands that enter in the iterated roll-out."""
+        """Return the share of all hands that enter in the iterated roll-out.
+
+        Args:
+            players: number of players.
+        """
         return float(self.enters[_row(players)] @ PREFLOP_CLASS_SIZE / NUM_HANDS)
 
     @cached_property
@@ -74,17 +100,35 @@ class IncomeRates:
 
     @classmethod
     def of(cls, rows: Iterable[IncomeRow]) -> "IncomeRates":
-        """Collect the rows of all numbers of players, in any order."""
+        """Collect the rows of all numbers of players, in any order.
+
+        Args:
+            rows: one row per number of players.
+        """
         ascending = sorted(rows, key=lambda row: row.players)
         return cls(*(np.array(rates) for rates in zip(*(row.rates for row in ascending), strict=True)))
 
     def save(self, path: str | Path, config: dict[str, int]) -> Artifact:
+        """Write the rates as an artifact.
+
+        Args:
+            path: folder of the new artifact.
+            config: settings to store.
+        """
         arrays = {field.name: getattr(self, field.name) for field in fields(self)}
         return write_artifact(path, KIND, config=config, arrays=arrays)
 
     @classmethod
     @refuses_by_name(KIND)
     def load(cls, path: str | Path) -> "IncomeRates":
+        """Read the rates from an artifact.
+
+        Args:
+            path: folder of the artifact.
+
+        Raises:
+            CorruptArtifactError: the artifact's arrays do not have the shape [9, 169].
+        """
         arrays = open_artifact(path, KIND).arrays
         rates = {field.name: np.array(arrays[field.name]) for field in fields(cls)}
         shape = MAX_PLAYERS - MIN_PLAYERS + 1, len(PREFLOP_CLASS_SIZE)
@@ -97,7 +141,14 @@ class IncomeRates:
 
 @dataclass(frozen=True)
 class RollOuts:
-    """Settings of roll-outs: `deals` for a result, `iteration_deals` for each of `iterations` on the way to it."""
+    """Settings of roll-outs.
+
+    Attributes:
+        deals: deals of a result.
+        iterations: number of iterations before the last.
+        iteration_deals: deals of each iteration.
+        seed: seed of the random streams.
+    """
 
     deals: int
     iterations: int
@@ -105,11 +156,20 @@ class RollOuts:
     seed: int
 
     def __post_init__(self) -> None:
+        """Check the settings.
+
+        Raises:
+            PokernetsError: a number of deals is below 1, or `iterations` is negative.
+        """
         if min(self.deals, self.iteration_deals) < 1 or self.iterations < 0:
             raise PokernetsError("job=preflop_rollouts needs deals and iteration_deals of at least 1")
 
     def of(self, players: int) -> IncomeRow:
-        """Rates for so many players, from a random stream of their own."""
+        """Compute the rates for one number of players, from a random stream of its own.
+
+        Args:
+            players: number of players.
+        """
         rng = streams(self.seed, MAX_PLAYERS - MIN_PLAYERS + 1)[_row(players)]
         play, forfeit = np.ones(len(PREFLOP_CLASS_SIZE)), BLINDS / players
         plain = _rates(players, self.deals, play, rng)
@@ -123,7 +183,7 @@ class RollOuts:
 
 
 def _rates(players: int, deals: int, play: Floats, rng: U64) -> tuple[Floats, Floats]:
-    """[169] mean income of each class and its standard error."""
+    """Return the mean income [169] of each class and its standard error [169]."""
     sums = np.zeros((3, len(PREFLOP_CLASS_SIZE)))
     add_rollouts(players, deals, play, PREFLOP_CLASS, BLINDS / players, rng, sums)
     count = np.maximum(sums[COUNT], 1)

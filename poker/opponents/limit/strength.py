@@ -1,16 +1,17 @@
-"""Hand strength against n opponents on a board: HS, PPot, NPot and EHS, unweighted or by each opponent's weight table.
+"""Hand strength against n opponents on a board: HS, PPot, NPot and EHS, against random hands or weight tables.
 
-Against one opponent the definitions are [POKI] section 5.3 with exact look-ahead over all cards to come. With h, p, m
-for HS, PPot and NPot against opponent i:
+Against one opponent the definitions are those in [POKI] section 5.3, with exact look-ahead over all cards to come. With
+h, p, m for HS, PPot and NPot against opponent i::
 
     HS_n = product of h                      NPot_n = 1 - product of (1 - m)
     PPot_n = mean of p with weights 1 - h    EHS_n = HS_n + (1 - HS_n) PPot_n
     win_n = HS_n (1 - NPot_n) + (1 - HS_n) PPot_n
 
-Being ahead now, and being overtaken, are taken as independent between opponents. A card that helps helps against
-everybody, so improving is not: [POKI] takes PPot against the average table, here it is averaged over the opponents who
-may be ahead. For equal opponents both agree.
-Weight tables are float32 [1326]; only their proportions matter.
+We assume that being ahead now, and being overtaken, are independent between opponents. Improving is not independent,
+because a card that helps our hand helps against everybody. [POKI] takes PPot against the average table. Here PPot is
+averaged over the opponents who may be ahead; for equal opponents both agree.
+
+Weight tables are float32 [1326], and only their proportions matter.
 """
 
 from functools import cached_property, lru_cache
@@ -29,7 +30,14 @@ from poker.opponents.hand_classes import shares_below
 
 
 class Strength(NamedTuple):
-    """Strength against all opponents together, [hands] or 0-d; `win` is the probability to be ahead at the end."""
+    """Strength against all opponents together, as arrays [hands] or 0-d arrays.
+
+    Attributes:
+        hs: probability to be ahead now.
+        ppot: probability to improve if behind.
+        npot: probability to be overtaken if ahead.
+        win: probability to be ahead at the end.
+    """
 
     hs: Floats
     ppot: Floats
@@ -38,11 +46,21 @@ class Strength(NamedTuple):
 
     @property
     def ehs(self) -> Floats:
+        """Effective hand strength HS + (1 - HS) PPot, [hands] or 0-d."""
         return self.hs + (1 - self.hs) * self.ppot
 
 
 def combine(hs: Floats, ppot: Floats, npot: Floats) -> Strength:
-    """Strength against n opponents from the measures [n, ...] against each."""
+    """Combine the measures against each opponent into the strength against all.
+
+    Args:
+        hs: [n, ...] HS against each of n opponents.
+        ppot: [n, ...] PPot.
+        npot: [n, ...] NPot.
+
+    Returns:
+        Strength [...].
+    """
     now = hs.prod(axis=0)
     behind = 1 - hs
     mass = behind.sum(axis=0)
@@ -52,9 +70,19 @@ def combine(hs: Floats, ppot: Floats, npot: Floats) -> Strength:
 
 
 class BoardStrength:
-    """One board of 3 to 5 cards, analysed in about 45 ms for a new flop; `board_strength` caches the last ones."""
+    """The analysis of one board of 3 to 5 cards; takes about 45 ms for a new flop; `board_strength` caches the last.
+
+    Attributes:
+        board: cards on the board.
+        live: int16 [L] indices of the live hands.
+    """
 
     def __init__(self, board: Board) -> None:
+        """Count wins of all pairs of hands over all completions of the board.
+
+        Args:
+            board: [3..5] cards.
+        """
         cards = np.array(board, dtype=np.uint8)
         self.board = board
         self._total = float(PAIR_COMPLETIONS[len(board)])
@@ -66,33 +94,57 @@ class BoardStrength:
         self._quantiles: dict[int, Singles] = {}
 
     def against(self, hand: int, tables: Singles) -> Strength:
-        """Strength of one hand (0-d arrays) against opponents with weight tables [n, 1326]."""
+        """Compute the strength of one hand against opponents with weight tables.
+
+        Args:
+            hand: index of the hand.
+            tables: [n, 1326] weight tables.
+
+        Returns:
+            Strength as 0-d arrays.
+
+        Raises:
+            CardError: the hand shares a card with the board.
+        """
         if self._position[hand] < 0:
             raise CardError(f"hand {hand} shares a card with the board {self.board}")
         return combine(*self._measures(np.array([hand], dtype=np.int16), tables)[:, :, 0])
 
     def _measures(self, hands: NDArray[np.int16], tables: Singles) -> Floats:
-        """[3, n, h] of h live hands against n tables."""
+        """Return HS, PPot and NPot, [3, n, h], of h live hands against n tables."""
         weights = np.ascontiguousarray(tables[:, self.live], dtype=np.float32)
         rows = self._position[hands]
         wins, losses = self._wins[rows], np.ascontiguousarray(self._wins[:, rows].T)
         return kernel.measures(hands, self._position, self._ranks, wins, losses, self._total, weights)
 
     def uniform(self, opponents: int) -> Strength:
-        """Strength [1326] of every hand against `opponents` random hands."""
+        """Compute the strength of every hand against random hands.
+
+        Args:
+            opponents: number of random hands.
+
+        Returns:
+            Strength [1326]; 0 for dead hands.
+        """
         out = np.zeros((len(Strength._fields), NUM_HANDS))
         out[:, self.live] = combine(*np.repeat(self._one_uniform, opponents, axis=1))
         return Strength(*out)
 
     @cached_property
     def _one_uniform(self) -> Floats:
-        """[3, 1, L] measures of the live hands against one random hand; sums of counts, so equal hands are equal."""
+        """Measures [3, 1, L] of live hands against a random hand; sums of counts, so equal hands are exactly equal."""
         return self._measures(self.live, np.ones((1, NUM_HANDS), dtype=np.float32))
 
     def quantile(self, opponents: int) -> Singles:
-        """[1326] share of the possible hands with a lower EHS against random hands, plus half of the equal ones.
+        """Compute the share of possible hands with a lower EHS against random hands, plus half of the equal ones.
 
-        -1 for dead hands; computed once for each number of opponents.
+        The result is computed once for each number of opponents.
+
+        Args:
+            opponents: number of random hands.
+
+        Returns:
+            float32 [1326] shares; -1 for dead hands.
         """
         if opponents not in self._quantiles:
             quantile = self._quantiles[opponents] = np.full(NUM_HANDS, -1, dtype=np.float32)
