@@ -1,1 +1,4 @@
-"""One module or folder for each figure or claim of a paper, and for the tables of `make demo`. Nothing imports them."""
+"""Experiments: one module or folder for each figure or claim of a paper, and for the tables of `make demo`.
+
+No other package imports them.
+"""

@@ -1,11 +1,11 @@
-"""`evaluate=demo`: three short tables on what solving, learning at the table and trained nets are worth.
+"""`evaluate=demo`: three short tables on the value of solving, of learning at the table and of trained nets.
 
-1. A local best response picks the bet that hurts most, also from sizes that the blueprint does not know. The blueprint
-   answers those by translation; the agent solves with the bet that was made.
-2. Agents that learn their opponent play one with a leak, from nothing and from what an opponent net says of unseen
-   players; the same agent without learning plays the same cards.
-3. The held-out loss of a net lies between that of the best constant, which has learned nothing, and that of a perfect
-   net, where it is known: labels of rollouts are noisy.
+1. A local best response picks the bet that costs the agent most, including sizes that the blueprint does not have. The
+   blueprint translates such bets. The agent solves with the actual bet.
+2. Agents that learn their opponent play an opponent with a leak. One starts from nothing, another from the opponent
+   net's prediction of unseen players. The same agent without learning plays the same cards.
+3. The held-out loss of a net lies between the loss of the best constant, which has learned nothing, and the loss of a
+   perfect net, if that is known. A perfect net has a loss because the labels of rollouts are noisy.
 """
 
 from collections.abc import Mapping, Sequence
@@ -48,10 +48,32 @@ def run(
     cluster: Cluster,
     out: str,
 ) -> dict[str, MatchResults]:
-    """Play both matches, as far as they are not kept already, read what training measured, and print the tables.
+    """Play both matches as far as no results are stored, read the losses of training, and print the tables.
 
-    Each of `adversary` plays each of the agents `answering`; each of the agents `learning` plays the agent `leaky`.
-    Nets are paths of artifacts, opponent nets by a name to print. The rest is as in a match.
+    The other arguments have the same meaning as in a match.
+
+    Args:
+        game: the game.
+        agents: specifications of all agents.
+        adversary: actions of each local best response, by name.
+        answering: names of the agents that play each adversary.
+        answering_hands: number of hands of those matches.
+        learning: names of the agents that play the leaky agent.
+        leaky: name of the leaky agent.
+        learning_hands: number of hands of those matches.
+        leaf_net: path of the leaf net.
+        opponent_nets: paths of opponent nets, by the name to print.
+        session: hands per session.
+        seed: seed of the deals.
+        aivat: whether to use AIVAT.
+        fresh: whether to ignore stored results.
+        fallback: agent that AIVAT uses for agents without a policy.
+        values: value function of AIVAT.
+        cluster: worker processes.
+        out: folder of the results.
+
+    Returns:
+        Results of the two matches, as `off_tree` and `learning`.
     """
     trained = {"leaf net, Huber loss in pots": open_artifact(leaf_net, "leaf_net")}
     for name, path in opponent_nets.items():
@@ -122,7 +144,7 @@ def _won(results: MatchResults, heading: str, first: str) -> Table:
 
 
 def _losses(counts: Mapping[str, Any]) -> dict[str, Any]:
-    """Held-out losses of a net, of the best constant and of a perfect net, from the manifest of its artifact."""
+    """Return the held-out losses of a net, of the best constant and of a perfect net, from the artifact's manifest."""
     if "validation" in counts:
         validation = counts["validation"]
         return {

@@ -1,10 +1,14 @@
 """`evaluate=learning_curve`: the curves that `job=blueprint` wrote, as the three figures of [SUCT] and their numbers.
 
-Kuhn: mean squared error to the nearest equilibrium. Leduc and other small games: nash_conv in chips per hand. Larger
-games: duplicate match play of the stored snapshots, in mbb per hand, against a caller and between solvers after equal
-training; results are written to `out/<game>/matches.jsonl` as soon as they end. Runs that differ in the seed alone
-are one curve, with 95% intervals over runs; a single run has the interval of its match, or none. Runs that ended before
-the longest of them, or have the seed of another, are left out.
+The measure depends on the game:
+
+- Kuhn: mean squared error to the nearest equilibrium.
+- Leduc and other small games: nash_conv in chips per hand.
+- Larger games: duplicate matches of the stored snapshots in mbb per hand, against a caller and between solvers after
+  equal training. Each result is written to `out/<game>/matches.jsonl` as soon as it is known.
+
+Runs that differ only in the seed form one curve, with 95% intervals over runs. A single run has the interval of its
+match, or none. Runs that ended before the longest one, or that repeat a seed, are left out.
 """
 
 import itertools
@@ -34,9 +38,9 @@ from poker.store.artifacts import fingerprint_of
 from poker.store.lines import JsonLines
 
 CurvePoints = dict[int, tuple[float, Estimate]]
-"""Iterations -> CPU seconds and the value measured, means over runs."""
+"""Maps iterations to CPU seconds and the measured value, as means over runs."""
 _CALLER = "always_call"
-"""The opponent of larger games."""
+"""Name of the caller, the opponent in larger games."""
 
 
 def run(
@@ -49,10 +53,22 @@ def run(
     fresh: bool = False,
     out: str,
 ) -> dict[str, Any]:
-    """Read the curves of `game` in the folders `curves`, compare them, and return the record of the report.
+    """Read the curves of a game, compare them, and write the report.
 
-    `hands` are played for each point and run of a larger game. The deals of a run come from `seed` and its number, the
-    same at every point. `fresh` plays anew what is on disk from earlier runs.
+    Args:
+        game: the game.
+        curves: folders with curves.
+        abstraction: card abstraction of larger games.
+        hands: number of hands for each point and run of a larger game.
+        seed: seed of the deals. With a run's number it determines the deals, the same at every point.
+        fresh: whether to ignore stored match results.
+        out: folder of the reports.
+
+    Returns:
+        The record of the report.
+
+    Raises:
+        PokernetsError: a run stored no snapshots, or they were overwritten.
     """
     folder = Path(out) / game.name
     read = read_runs(game, [Path(folder) for folder in curves])
@@ -109,7 +125,7 @@ def _drawn(name: str, points: CurvePoints) -> Curve:
 
 
 class _Matches:
-    """Match play of the snapshots of runs. Results are read from the JSON lines at `path` and added to them."""
+    """Match play of snapshots, with results stored as JSON lines."""
 
     def __init__(
         self, game: Rules, abstraction: str, hands: int, seed: int, path: Path, fresh: bool, progress: Progress
@@ -126,7 +142,7 @@ class _Matches:
         self._results = {} if fresh else {key: Estimate(*row) for key, [row] in self._file.rows()}
 
     def won(self, title: str, runs: RunGroup, others: RunGroup | None) -> CurvePoints:
-        """Winnings from `others` at equal iterations, run by run, or from a caller if there are none."""
+        """Return winnings per hand at equal iterations, run by run, from other runs or else from a caller."""
         stops = [n for n in common_points(runs) if others is None or n in common_points(others)]
         numbered = list(enumerate(zip(runs, others or runs, strict=False)))
         bar = self._progress.add_task(title, total=len(stops) * len(numbered), found="")
@@ -146,7 +162,7 @@ class _Matches:
         return _points(runs, stops, against)
 
     def _match(self, policy: Blueprint, rival: Blueprint, number: int) -> Estimate:
-        deals = (self._seed, number)  # or means of runs share luck
+        deals = (self._seed, number)  # otherwise means over runs would share luck
         key = fingerprint_of([policy.fingerprint, rival.fingerprint, self._hands, deals])
         if key not in self._results:
             seeds = np.random.SeedSequence(deals)
@@ -171,7 +187,7 @@ class _Matches:
 
 
 def _measured(runs: RunGroup, metric: str) -> CurvePoints:
-    """Means over runs of what the job measured at each point."""
+    """Return means over runs of what the job measured at each point."""
     return _points(runs, common_points(runs), lambda n: estimate([one.points[n][metric] for one in runs]))
 
 
@@ -180,7 +196,7 @@ def _points(runs: RunGroup, stops: list[int], value: Callable[[int], Estimate]) 
 
 
 def _table(lines: Mapping[str, CurvePoints]) -> list[tuple[int, dict[str, Estimate]]]:
-    """Iterations and the value of each curve, by name, at the powers of ten and at its end."""
+    """Return iterations and the value of each curve, by name, at the powers of ten and at the end."""
     last = max((n for points in lines.values() for n in points), default=1)
     rows = []
     for stop in dict.fromkeys([*(10**k for k in range(math.floor(math.log10(last)) + 1)), last]):
@@ -196,8 +212,10 @@ def _table(lines: Mapping[str, CurvePoints]) -> list[tuple[int, dict[str, Estima
 
 
 def _lead(points: CurvePoints) -> dict[str, int | None]:
-    """The last point at which the first of two solvers is behind, and the first from which on it is always ahead; by
-    the interval of each point, so that one in 40 may seem either where they are level."""
+    """Return the last point at which the first of two solvers is behind, and the first from which it is always ahead.
+
+    Both use the interval of each point. So if the solvers are equal, one point in 40 may show either.
+    """
     behind = [n for n, (_, lead) in points.items() if lead.high < 0]
     ahead = list(itertools.takewhile(lambda n: points[n][1].low > 0, reversed(points)))
     return {"behind_until": behind[-1] if behind else None, "ahead_from": ahead[-1] if ahead else None}

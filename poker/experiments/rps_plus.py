@@ -1,9 +1,11 @@
-"""[DLS] section 2 as a program: why a leaf needs more than one value. Run `python -m poker.experiments.rps_plus`.
+"""[DLS] section 2 as a program that shows why a leaf needs more than one value.
 
-RPS+ is rock-paper-scissors in which a win counts double when either player shows scissors. Player 1 moves, hidden; the
-depth limit comes before player 2's move. With one value per leaf, that of the equilibrium, every move of player 1 looks
-worth 0, so nothing tells the equilibrium (0.4, 0.4, 0.2) from any other strategy. When player 2 may pick one of three
-continuations at the limit (always rock, always paper, always scissors), player 1 has to guard against all of them.
+Run `python -m poker.experiments.rps_plus`. RPS+ is rock-paper-scissors in which a win counts double if either player
+shows scissors. Player 1 moves without revealing the move, and the depth limit comes before player 2's move.
+
+With one value per leaf, the equilibrium's, every move of player 1 seems worth 0. So nothing distinguishes the
+equilibrium (0.4, 0.4, 0.2) from any other strategy. If player 2 may choose among three continuations at the limit
+(always rock, always paper, always scissors), player 1 has to guard against all of them.
 """
 
 import numpy as np
@@ -12,14 +14,22 @@ from poker.kernels.types import Floats
 
 MOVES = ("rock", "paper", "scissors")
 PAYOFF: Floats = np.array([[0, -1, 2], [1, 0, -2], [-2, 2, 0]], np.float64)
-"""Chips of player 1, whose move comes first."""
+"""[3, 3] chips of player 1, by the moves of players 1 and 2."""
 EQUILIBRIUM: Floats = np.array([0.4, 0.4, 0.2])
 CONTINUATIONS: Floats = np.eye(3)
-"""Three policies of player 2 for the rest of the game."""
+"""[3, 3] three policies of player 2 for the rest of the game."""
 
 
 def depth_limited(continuations: Floats, iterations: int = 20_000) -> Floats:
-    """Player 1's average strategy, solved by CFR+ with the given policies of player 2 [K, 3] at the depth limit."""
+    """Solve the depth-limited game with CFR+.
+
+    Args:
+        continuations: [K, 3] policies of player 2 at the depth limit.
+        iterations: number of iterations.
+
+    Returns:
+        [3] average strategy of player 1.
+    """
     values = PAYOFF @ continuations.T
     regrets, average = [np.zeros(3), np.zeros(len(continuations))], np.zeros(3)
     for t in range(1, iterations + 1):
@@ -34,7 +44,11 @@ def depth_limited(continuations: Floats, iterations: int = 20_000) -> Floats:
 
 
 def exploitability(strategy: Floats) -> float:
-    """Chips that a best response of player 2 wins."""
+    """Return the chips that a best response of player 2 wins.
+
+    Args:
+        strategy: [3] strategy of player 1.
+    """
     return float(-(strategy @ PAYOFF).min())
 
 
@@ -44,6 +58,7 @@ def _matching(regrets: Floats) -> Floats:
 
 
 def main() -> None:
+    """Print the solutions with one value per leaf and with three continuations."""
     for name, continuations in (("one value", EQUILIBRIUM[None]), ("three continuations", CONTINUATIONS)):
         strategy = depth_limited(continuations)
         moves = ", ".join(f"{move} {share:.4f}" for move, share in zip(MOVES, strategy, strict=True))

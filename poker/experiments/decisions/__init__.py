@@ -1,4 +1,4 @@
-"""`evaluate=decisions`: what agents and the solver decide in spots whose solution is public, beside that solution.
+"""`evaluate=decisions`: the decisions of agents and of the solver in spots with a published solution.
 
-`experiment.py` first, the command; `solved.py` solves the spots.
+Read `experiment.py` first, which is the command; `solved.py` solves the spots.
 """

@@ -1,13 +1,16 @@
-"""`evaluate=decisions`: decisions of PokerBench by agents and by the solver, and what errors cost.
+"""`evaluate=decisions`: PokerBench decisions by agents and by the solver, and the cost of errors.
 
-Agents are asked at the state that the decision describes, at a table of six. The solver takes the ranges with which the
-agent `ranges` comes to the flop (`solved.py`), and its rows name that agent. Nothing is learned from the set. An answer
-is the likeliest of the decision's options. What it loses is the difference to the best option by the solver's values:
-the set has one action for each spot, also where several are worth the same. An answer goes with the set's action if it
-takes that one with a probability of `OFTEN`, or the action is worth at most `ALIKE` pots less than the best.
+Agents decide at the state that the decision describes, at a table of six. The solver starts from the ranges of the
+agent `ranges` at the flop (`solved.py`), and its rows name that agent. Nothing is learned from the set.
 
-Decisions with one line and flop make a game, the independent unit of intervals; before the flop it is the decision.
-Games are taken in an order that the seed draws, and kept: with more `games` the same command goes on.
+An answer is the most probable of the decision's options. Its loss is the difference from the best option by the
+solver's values. The set has one action per spot, even if several are worth the same. So an answer also agrees with the
+set's action if it takes that action with a probability of at least `OFTEN`, or if the action is worth at most `ALIKE`
+pots less than the best.
+
+Decisions with the same line and flop form a game, which is the independent unit of intervals. Before the flop the unit
+is the decision. The seed determines the order of the games. Answers are stored, so the same command with more `games`
+continues.
 """
 
 import time
@@ -40,14 +43,14 @@ from poker.store.lines import JsonLines
 from poker.store.provenance import portable, provenance
 
 OFTEN = 0.2
-"""Probability with which an answer takes an action that it goes with."""
+"""Least probability of the set's action in an answer that agrees with it."""
 ALIKE = 0.01
-"""Pots by which two actions may differ and count as worth the same."""
+"""Largest difference between actions that count as worth the same, in pots."""
 _PUBLISHED = {"GPT-4": 0.5355, "Llama-3-8B tuned on 563,000 decisions": 0.7826}
 """Action accuracy over the whole set (arXiv 2501.08328)."""
 _BOUNDS = (0.01, 0.1)
 _REACHED = ("reached in less than 1%", "reached in 1% to 10%", "reached in 10% and more")
-"""How often the solver, with the hand, plays to a decision."""
+"""Classes of the probability that the solver reaches a decision with the hand."""
 _COLUMNS = {
     "accuracy": "right",
     "probability": "given to the right action",
@@ -71,9 +74,26 @@ def run(
     seed: int,
     out: str,
 ) -> dict[str, Any]:
-    """Decide what the files say, but after the flop no more than so many `games`; returns the record of the report.
+    """Decide the spots in the files, and write the report.
 
-    `leaf` None solves flops to the end; `menus` and `ahead` are those of `SolvedSpots`.
+    Args:
+        game: the game.
+        file: PokerBench file or files.
+        agents: agents to measure.
+        ranges: agent whose ranges the solver starts from.
+        leaf: values at the end of flops; None to solve flops to the end of the hand.
+        menus: bets of the solver, see `SolvedSpots`.
+        ahead: bets after the flop when flops are solved to the end, see `SolvedSpots`.
+        settings: settings of the solver.
+        games: largest number of games after the flop; None for all.
+        seed: seed of the order of games.
+        out: folder of the reports.
+
+    Returns:
+        The record of the report.
+
+    Raises:
+        PokernetsError: `games` is below 1, or an agent has no policy.
     """
     if games is not None and games < 1:
         raise PokernetsError(f"games={games}: at least 1, or null for all")
@@ -126,12 +146,12 @@ def run(
 
 
 def _charts(agent: PolicyAgent) -> str:
-    """The text of the charts that an agent plays, which its settings only name."""
+    """Return the text of the charts that an agent plays, because its settings only have their name."""
     return agent.charts if isinstance(agent, ChartAgent) else ""
 
 
 def _games(decisions: Sequence[PublicDecision], most: int | None, seed: int) -> dict[str, list[PublicDecision]]:
-    """Decisions by line and flop: those before the flop first, then so many games in the order that `seed` draws."""
+    """Group decisions by line and flop: those before the flop first, then at most `most` games in the seed's order."""
     by_game: dict[str, list[PublicDecision]] = defaultdict(list)
     for decision in decisions:
         by_game[f"{decision.line} {decision.flop}"].append(decision)
@@ -142,7 +162,7 @@ def _games(decisions: Sequence[PublicDecision], most: int | None, seed: int) -> 
 
 
 def _decided(agent: PolicyAgent, game: Rules, decisions: Sequence[PublicDecision]) -> list[Answer]:
-    """The agent's policy at each decision, as probabilities of its options."""
+    """Return the agent's policy at each decision, as probabilities of its options."""
     made = []
     for decision in decisions:
         betting = decision.betting(game)
@@ -154,7 +174,7 @@ def _decided(agent: PolicyAgent, game: Rules, decisions: Sequence[PublicDecision
 
 
 def _kinds(one: PublicDecision, answer: Answer | None) -> tuple[str, ...]:
-    """The kinds of a decision, given the solver's `answer` if there is one."""
+    """Return the kinds of a decision, given the solver's `answer` if there is one."""
     if not one.flop:
         return "before the flop", f"{one.verb}, before", f"raised {min(one.raises, 4)} times, before"
     pot = "single-raised pots" if one.raises == 1 else "3-bet pots"
@@ -168,8 +188,17 @@ def _measured(
     by: str,
     judge: str,
 ) -> dict[str, Any]:
-    """Accuracy, probability of the right action and big blinds lost, by the values of `judge`, over decisions in units;
-    empty where `by` has answered none."""
+    """Measure the answers of one agent or of the solver over decisions in units.
+
+    Args:
+        units: decisions by independent unit.
+        answers: answers by who gave them.
+        by: whose answers are measured.
+        judge: whose values are used.
+
+    Returns:
+        Accuracy, probability of the right action and big blinds lost; empty if `by` answered no decision.
+    """
     own, solver = answers[by], answers.get(judge, {})
     units = [spots for unit in units if (spots := [one for one in unit if one in own])]
     if not units:
@@ -196,14 +225,14 @@ def _measured(
 
 
 def _mean(units: Sequence[Sequence[PublicDecision]], value: Callable[[PublicDecision], float]) -> Estimate:
-    """Mean of a value over decisions, of which units of different size are independent: a ratio estimator."""
+    """Estimate the mean of a value over decisions in independent units of different size, as a ratio."""
     sums, counts = np.array([[sum(map(value, unit)), len(unit)] for unit in units]).T
     mean = sums.sum() / counts.sum()
     return estimate(mean + (sums - mean * counts) / counts.mean())
 
 
 def _write(measured: Sequence[Mapping[str, Any]], record: Mapping[str, Any], folder: Path) -> dict[str, Any]:
-    """Table and record."""
+    """Write the table and the record."""
     cells = [[row[name] for name in ("by", "of", "decisions", *_COLUMNS, "alike")] for row in measured]
     note = (
         f"Published: {', '.join(f'{name} {share:.2%}' for name, share in _PUBLISHED.items())}. What is lost to the best"

@@ -1,8 +1,8 @@
-"""Solves the spots of decisions: the flop to its end for each of the two players, every turn to the end of the hand.
+"""Solutions of decisions: the flop for each of the two players, and every turn and river to the end of the hand.
 
-The set's solver knows no half blinds: its pot and stack are those of the line rounded down, bets are rounded to whole
-big blinds. So one chip is a big blind here. A flop is solved in halves of one, of which both players have put in as
-many as the pot has big blinds, since leaf values are of players who have put in the same.
+The set's solver has no half blinds. Its pot and stack are the line's, rounded down, and its bets are whole big blinds.
+So a chip is one big blind here. In the solve of a flop a chip is half a big blind: leaf values assume that both players
+have put in the same, so each has put in as many chips as the pot has big blinds.
 """
 
 import math
@@ -31,15 +31,20 @@ from poker.tree.spots import spot_bets, spot_root, spot_rules
 
 FLOP = 1
 _HALVES = 2
-"""Chips of a big blind in the solve of a flop."""
+"""Number of chips per big blind in the solve of a flop."""
 _HARDLY = 0.01
-"""How often a hand comes to a decision of a round at least, where it plays by the average strategy."""
+"""Least probability that a hand reaches a decision of a round, for its average strategy to be used."""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """An answer to a decision: `probabilities` of its options, what these are worth in big blinds, if known, and how
-    often one plays the hand so that the decision is reached, from the flop on."""
+    """An answer to a decision.
+
+    Attributes:
+        probabilities: probability of each option.
+        values: value of each option in big blinds, if known.
+        reach: probability that the player reaches the decision with the hand, from the flop on.
+    """
 
     probabilities: list[float]
     values: list[float] | None = None
@@ -47,9 +52,7 @@ class Answer:
 
 
 class SolvedSpots:
-    """Answers of the solver. `ranges` are those of all players [P, H] at the start of a flop; `leaf` values the ends of
-    flops, None solves them to the end with the bets `ahead`. `menus` are keys of spot files, by raises before the flop:
-    the first for one, the second for more."""
+    """Answers of the solver to decisions."""
 
     def __init__(
         self,
@@ -60,13 +63,30 @@ class SolvedSpots:
         leaf: LeafEvaluator | None,
         settings: Settings,
     ) -> None:
+        """Store the settings; spots are solved when they are needed.
+
+        Args:
+            rules: the game.
+            ranges: returns the ranges [P, H] of all players at the start of a flop.
+            menus: bets as keys of spot files, by number of raises before the flop: first for one, second for more.
+            ahead: bets after the flop, used if `leaf` is None.
+            leaf: values at the end of flops; None to solve flops to the end of the hand.
+            settings: settings of the solver.
+        """
         self._rules, self._ranges, self._menus, self._ahead = rules, ranges, menus, spot_bets(ahead)
         self._leaves, self._settings = {} if leaf is None else {FLOP: leaf}, settings
         self._flop = lru_cache(maxsize=2)(self._solved_flop)
         self._turn, self._river = (lru_cache(maxsize=1)(self._solved_later) for _ in range(2))
 
     def answers(self, decisions: Sequence[PublicDecision]) -> list[Answer]:
-        """Answers in the order of `decisions`; quickest where all have one line and flop."""
+        """Answer decisions; it is fastest if all have the same line and flop.
+
+        Args:
+            decisions: the decisions.
+
+        Returns:
+            Answers in the order of the decisions.
+        """
         order = sorted(range(len(decisions)), key=lambda number: (decisions[number].position, decisions[number].words))
         answered = {number: self._answer(decisions[number]) for number in order}
         return [answered[number] for number in range(len(decisions))]
@@ -90,13 +110,13 @@ class SolvedSpots:
         return Answer(on_options(actions, strategy, decision.options), worth, come)
 
     def _round(self, position: PublicDecision, words: tuple[str, ...]) -> tuple[VectorSolver, int]:
-        """The round that begins after `words`, solved, and the chips of a big blind in it."""
+        """Return the solution of the round that begins after `words`, and the number of chips per big blind in it."""
         if not words:
             return self._flop(position), _HALVES
         return (self._turn if sum(map(is_card, words)) == 1 else self._river)(position, words), 1
 
     def _solved_flop(self, position: PublicDecision) -> VectorSolver:
-        """The flop, solved for the player who acts: the other one chooses continuations at its end."""
+        """Solve the flop for the player who acts; the other player chooses continuations at its end."""
         betting, rules = position.before_flop(self._rules), self._rules
         players = [player for player, out in enumerate(betting.folded) if not out]
         board, (pot, stack) = rules.ordered_board(position.flop), self._size(position)
@@ -116,7 +136,10 @@ class SolvedSpots:
         return solver.solved(Request(root, board, ranges / ranges.sum(axis=1, keepdims=True), own), every_hand=True)
 
     def _solved_later(self, position: PublicDecision, words: tuple[str, ...]) -> VectorSolver:
-        """The round after `words`, a card last, to the end of the hand, with the ranges that solutions before leave."""
+        """Solve from the round after `words`, whose last word is a card, to the end of the hand.
+
+        The ranges are those with which the earlier solutions arrive.
+        """
         start, since = _last_card(words[:-1])
         solver, scale = self._round(position, start)
         tree = solver.game.tree
@@ -130,7 +153,7 @@ class SolvedSpots:
         return solved
 
     def _size(self, position: PublicDecision) -> tuple[int, int]:
-        """Whole big blinds in the pot and behind at the start of the flop, rounded down."""
+        """Return the pot and the stack behind at the start of the flop, in big blinds rounded down."""
         betting, blind = position.before_flop(self._rules), self._rules.big_blind
         return betting.pot // blind, (min(self._rules.stacks) - betting.highest) // blind
 
@@ -139,12 +162,12 @@ class SolvedSpots:
 
 
 def _come(solver: VectorSolver, node: int, player: int, hand: int) -> float:
-    """How often a player with the hand plays to `node` of a round."""
+    """Return the probability that a player with the hand plays to `node` of a round."""
     return float(arriving(solver, node)[player, hand] / solver.game.ranges[player, hand])
 
 
 def _flop_totals(menu: BetMenu, root: Betting, pot: int, stack: int) -> dict[str, tuple[int, ...]]:
-    """Raises of the flop's decisions as `BetMenu.extra`: those of the spot in big blinds, as totals of `root`."""
+    """Return the spot's raises on the flop in big blinds as totals of `root`, in the form of `BetMenu.extra`."""
     tree, totals = build_tree(spot_root(3, stack), menu, DepthLimit(FLOP, 1), dead=pot), {}
     for node in np.flatnonzero(tree.kind == Kind.DECISION).tolist():
         betting = root
@@ -155,13 +178,13 @@ def _flop_totals(menu: BetMenu, root: Betting, pot: int, stack: int) -> dict[str
 
 
 def _last_card(words: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The `words` up to the last card, and those after it."""
+    """Split the words after the last card."""
     begins = max((at + 1 for at, word in enumerate(words) if is_card(word)), default=0)
     return words[:begins], words[begins:]
 
 
 def _follow(tree: BettingTree, words: Sequence[str], scale: int) -> int:
-    """The node after `words` of one round, of the bets that the tree has the next; a big blind has `scale` chips."""
+    """Return the node after `words` of one round, where each bet is replaced by the nearest bet in the tree."""
     node = 0
     for word in words:
         node = tree.children(node)[_next_to(amount_of(word), _amounts(tree, node, scale))]
@@ -169,13 +192,13 @@ def _follow(tree: BettingTree, words: Sequence[str], scale: int) -> int:
 
 
 def _amounts(tree: BettingTree, node: int, scale: int) -> list[float]:
-    """The actions at a node as a decision has them."""
+    """Return the actions at a node in the units of a decision."""
     amounts = [amount_of(action_name(tree, node, child)) for child in tree.children(node)]
     return [amount / scale if amount > 0 else amount for amount in amounts]
 
 
 def _floored(weights: Floats, board: Board) -> Floats:
-    """A range that rules no hand out: each has a thousandth of `RARE` of the likeliest one's weight."""
+    """Return a range without zeros: each live hand has at least `RARE` / 1000 of the largest weight."""
     live = HOLDEM.live(board)
     weights = weights * live
     largest = weights.max()
@@ -183,7 +206,7 @@ def _floored(weights: Floats, board: Board) -> Floats:
 
 
 def _next_to(amount: float, actions: Sequence[float]) -> int:
-    """The place of the action next to `amount`: of its kind, and of raises that which is nearest as a ratio."""
+    """Return the index of the nearest action of the same kind; raises are compared by ratio."""
 
     def distance(action: float) -> tuple[bool, float]:
         if amount <= 0 or action <= 0:
@@ -195,8 +218,19 @@ def _next_to(amount: float, actions: Sequence[float]) -> int:
 
 
 def on_options(actions: Sequence[float], strategy: Iterable[float], options: Sequence[float]) -> list[float]:
-    """Probabilities [A] of `actions` as those of `options`: a raise as the next one, or as a call where there is none;
-    folds and calls that are no options have no share."""
+    """Map probabilities of actions to a decision's options.
+
+    A raise goes to the nearest raise, or to the call if the options have no raise. Folds and calls that are not among
+    the options are dropped.
+
+    Args:
+        actions: A actions.
+        strategy: [A] probabilities.
+        options: O options.
+
+    Returns:
+        [O] probabilities, with sum 1.
+    """
     shares = np.zeros(len(options))
     for action, share in zip(actions, strategy, strict=True):
         meant = CALL if action > 0 and max(options) <= 0 else action

@@ -1,4 +1,4 @@
-"""Figure 2 of [DLS] from start to end: games solved, answers to the off-tree bet made, measured and reported."""
+"""Figure 2 of [DLS] from start to end: solve the games, compute the answers to the off-tree bet, measure and report."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -44,15 +44,20 @@ if TYPE_CHECKING:
 SELF_GENERATED, AVERAGED, BIASED, AVERAGED_BIASED = "self-generated", "averaged", "biased", "averaged biased"
 TRANSLATION, TO_THE_END = "translation", "solved to the end"
 FALLBACK = "translation on the flop"
-"""Fallback after the same first round, against which searched flops are safe."""
+"""Name of the fallback: the same first round, then translation. Searched flops are safe against it."""
 IN_TREE, IN_TREE_BET_ALONE = "in the tree", "in the tree, blueprint elsewhere"
 
 
 @dataclass(frozen=True)
 class BetExploitability:
-    """mbb per hand: P1's best response minus the value of the game with the bet; the part of it that the bet adds to
-    P1's best response without the bet; and the share of P1's hands that win more by betting than otherwise. The last
-    two are None where P2 does not play the blueprint elsewhere."""
+    """Exploitability of an answer to the bet, in mbb per hand.
+
+    Attributes:
+        exploitability: P1's best response minus the value of the game with the bet.
+        gain_of_bet: the part of it that P1 loses if the bet is forbidden. None if P2 does not play the blueprint
+            elsewhere.
+        hands_that_bet: share of P1's hands that win more by betting than otherwise. None like `gain_of_bet`.
+    """
 
     exploitability: float
     gain_of_bet: float | None = None
@@ -60,13 +65,25 @@ class BetExploitability:
 
 
 class Measure:
-    """Exact best responses of P1 in the tree that has the bet.
+    """Exact best responses of P1 in the tree with the bet.
 
-    `otherwise` float[H]: chips of each hand of P1 by the best of its other actions against the blueprint. `value`:
-    chips per hand of P1 in the game with the bet.
+    Attributes:
+        spot: the off-tree bet.
+        game: the tree after the bet.
+        otherwise: [H] chips of each hand of P1 by its best other action against the blueprint.
+        value: chips per hand of P1 in the game with the bet.
+        mbb: milli big blinds per chip.
     """
 
     def __init__(self, spot: OffTreeBet, otherwise: Singles, value: float, threads: int) -> None:
+        """Prepare the best responses.
+
+        Args:
+            spot: the off-tree bet.
+            otherwise: float32 [H] chips of each hand of P1 by its best other action against the blueprint.
+            value: chips per hand of P1 in the game with the bet.
+            threads: number of threads.
+        """
         self.spot = spot
         self.game = VectorGame(spot.branch)
         self.otherwise = otherwise.astype(np.float64)
@@ -75,15 +92,27 @@ class Measure:
         self._solver = VectorSolver(self.game, "cfr_plus", threads=threads)
         compatible = self.game.compatible[spot.p1] * self.game.ranges[spot.p1]
         self._share = compatible / compatible.sum()
-        """[H] the probability that P1 holds each hand."""
+
+        """[H] probability of each hand of P1."""
 
     def bet_values(self, rows: Rows) -> Singles:
-        """float32[H]: chips of P1's hands by the bet and a best response to P2's `rows` of the branch."""
+        """Compute the value of the bet for P1, followed by a best response.
+
+        Args:
+            rows: [entries] P2's strategy after the bet.
+
+        Returns:
+            float32 [H] chips of each hand of P1.
+        """
         self._solver.arrays["sums"][:] = rows
         return self._solver.values(self.spot.p1, best_response=True)
 
     def __call__(self, rows: Rows) -> BetExploitability:
-        """Measure a P2 who answers the bet by `rows` of the branch and plays the blueprint elsewhere."""
+        """Measure a P2 who answers the bet with the given strategy and plays the blueprint elsewhere.
+
+        Args:
+            rows: [entries] P2's strategy after the bet.
+        """
         values = self.bet_values(rows)
         best = np.maximum(values, self.otherwise)
         return BetExploitability(
@@ -93,7 +122,11 @@ class Measure:
         )
 
     def exploitability(self, best: NDArray[np.floating]) -> float:
-        """mbb per hand beyond the value of the game where P1's hands win `best` [H] chips."""
+        """Return P1's profit beyond the value of the game, in mbb per hand.
+
+        Args:
+            best: [H] chips that each hand of P1 wins.
+        """
         return self.mbb * (float(self._share @ best) - self.value)
 
 
@@ -116,11 +149,31 @@ def run(
     artifacts: str,
     out: str,
 ) -> dict[str, Any]:
-    """Measure P2's answers to P1's opening bet of `bet` pots, which `menu` does not have; returns the record.
+    """Measure P2's answers to P1's opening bet.
 
-    `sizes` are those of the sets of self-generated continuations, with values lowered by `pot_fraction` of the pot.
-    Each of `evaluators` that is not None values the leaves of one more answer, which has its name. The two
-    whole games are solved to `exploitability_mbb` or for `iterations`, and stored in `artifacts`.
+    Args:
+        game: the game.
+        menu: bets of the blueprint.
+        bet: size of the bet in pots; not in `menu`.
+        sizes: ascending sizes of the sets of self-generated continuations.
+        pot_fraction: amount by which a continuation's values are lowered, in pots.
+        evaluators: leaf evaluators by name; each gives one more answer, and None entries are skipped.
+        algorithm: name of the CFR variant.
+        exploitability_mbb: exploitability at which the solves of the whole games stop, in mbb per hand.
+        iterations: largest number of iterations of those solves.
+        first_round_iterations: iterations of first rounds.
+        flop_iterations: iterations of flops.
+        to_the_end_iterations: iterations of the subgame solved to the end.
+        threads: number of threads.
+        memory_limit_gib: memory limit of the solver in GiB.
+        artifacts: folder of the solved games.
+        out: folder of the reports.
+
+    Returns:
+        The record of the report.
+
+    Raises:
+        PokernetsError: `sizes` do not ascend from 1 or more, or the bet does not lie between two of the menu.
     """
     if not sizes or min(sizes) < 1 or list(sizes) != sorted(set(sizes)):
         raise PokernetsError(f"`sizes` are ascending numbers of continuations, such as [1,2,4], not {sizes}")
@@ -149,7 +202,7 @@ def run(
 
 @dataclass
 class _Experiment:
-    """The steps in their order; what is large lives only as long as its step."""
+    """The steps in their order; large objects live only during their step."""
 
     spot: OffTreeBet
     sizes: Sequence[int]
@@ -161,12 +214,13 @@ class _Experiment:
     console: Console
 
     def __post_init__(self) -> None:
+        """Begin without results."""
         self.steps: list[dict[str, Any]] = []
         self.record: dict[str, Any] = {}
         self._answers: list[dict[str, Any]] = []
 
     def answers(self) -> list[dict[str, Any]]:
-        """All answers of P2, with `values` at each leaf where it searches to a depth, and what P1 wins from them."""
+        """Return all answers of P2, with the number of `values` per leaf if it searches to a depth, and P1's profit."""
         spot, threads = self.spot, self.depth.threads
         blueprint = self._solved("blueprint", spot.blueprint_tree)
         extended = self._solved("extended", spot.extended_tree)
@@ -216,8 +270,11 @@ class _Experiment:
         return solution
 
     def _continuations(self, search: SearchedAnswers, blueprint: SolvedGame) -> dict[str, ContinuationSet]:
-        """Values of P1's continuations at the end of the first round after the bet, which P2 translates on the flop, or
-        means of those of the blueprint's lines next to it."""
+        """Return sets of values at the end of the first round, by name.
+
+        They are values of P1's continuations after the bet, which P2 translates on the flop; or means of the values of
+        the two nearest lines of the blueprint; or values of the evaluators.
+        """
 
         def print_step(step: Step) -> None:
             self.console.print(f"  {step.continuations} continuations", highlight=False)
@@ -262,7 +319,13 @@ def _answer(name: str, values: int | None, measured: BetExploitability) -> dict[
 
 
 def sections(title: str, record: Mapping[str, Any], values: Sequence[int]) -> list[Section]:
-    """Figure, answers, and what the steps took."""
+    """Return the table of answers, the figure, and the table of times.
+
+    Args:
+        title: title of the report.
+        record: record of the run.
+        values: numbers of values per leaf.
+    """
     columns = ("answer", "values", "exploitability", "of it by the bet", "hands that bet")
     rows = [
         (one["answer"], one["values"], one["exploitability"], one["gain_of_bet"], one["hands_that_bet"])
@@ -282,8 +345,10 @@ def sections(title: str, record: Mapping[str, Any], values: Sequence[int]) -> li
 
 
 def _figure(title: str, answers: Sequence[Mapping[str, Any]], values: list[int]) -> "Chart":
-    """Exploitability over the number of values, with a line for each answer that has no such number. Answers that
-    translate on the flop are in the table alone."""
+    """Draw exploitability over the number of values, with a line for each answer without such a number.
+
+    Answers that translate on the flop are only in the table.
+    """
     lines: list[Curve] = []
     for name in dict.fromkeys(one["answer"] for one in answers if FALLBACK not in one["answer"]):
         same = [one for one in answers if one["answer"] == name]

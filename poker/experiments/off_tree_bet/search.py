@@ -1,16 +1,18 @@
-"""Answers by search: the first round solved to its end with values there, then every flop by itself ([DLS] 6.1).
+"""Answers by search: first the first round with values at its end, then every flop separately ([DLS] section 6.1).
 
-Fallback. P2 plays the searched first round followed by translation: on the flop the bet is taken for the one or the
-other raise next to it, in proportion to how likely P2's hand got there after either. Search improves on it.
+Fallback. P2 plays the searched first round followed by translation. On the flop the bet counts as one of the two
+nearest raises, in proportion to the probability that P2's hand arrives after each of them. Search improves on the
+fallback.
 
-First round. P1's alternative to the bet is its best other action, hand by hand: a resolving gadget at the root of the
-subgame lets P2 concede to the bet what it concedes anyway, and exploitability is what is conceded beyond. Values of a
-leaf are those of P1's continuations after the bet itself, against translation, or means of those after the two raises.
+First round. P1's alternative to the bet is its best other action, hand by hand. A resolving gadget at the root of the
+subgame gives P1's hands this alternative, so P2 may concede what it concedes anyway. Exploitability is what P2 concedes
+beyond that. The values of a leaf belong to P1's continuations after the bet itself, against translation; or they are
+means of the values after the two raises.
 
-Flops. P2's hands arrive as the solution of the first round plays them, P1's as in the blueprint after the two raises
-and in part (`SPREAD`) with any hand. The gadget's alternatives are what P1's best response to the fallback wins on that
-flop from the range that arrives, so P2 can hold every hand to them. They are lowered by what the bet as a whole gains
-over P1's best other action, which P2 wants back from the hand on every flop alike, and by `MARGIN` pots.
+Flops. P2's range is the range in the solution of the first round. P1's range is the blueprint's after the two raises,
+mixed with a uniform range (`SPREAD`). The gadget's alternatives are what P1's best response to the fallback wins on
+that flop, so P2 can hold every hand to them. They are lowered by the gain of the bet over P1's best other action, which
+P2 recovers from the hand on every flop alike, and by `MARGIN` pots.
 """
 
 from dataclasses import dataclass, replace
@@ -34,18 +36,26 @@ from poker.solvers.vector.solver import VectorSolver
 from poker.tree import BettingTree, Gadget, Kind, build_tree
 
 MARGIN = 0.01
-"""Pots by which the alternatives on the flop are lowered."""
+"""Amount by which the alternatives on the flop are lowered, in pots."""
 
 SPREAD = 0.3
-"""Part of P1's range on the flop that is spread evenly over all hands."""
+"""Share of the uniform range in P1's range on the flop."""
 
 LEAST_COMING = 0.05
-"""Least part of P2's hands assumed to see a flop, when what the bet gains is asked back there."""
+"""Least share of P2's hands assumed to see a flop, when the gain of the bet is recovered there."""
 
 
 @dataclass(frozen=True)
 class Depth:
-    """Iterations of the three kinds of solves, and their schedule."""
+    """Iterations of the three kinds of solves, and their schedule.
+
+    Attributes:
+        algorithm: name of the CFR variant.
+        first_round: iterations of first rounds.
+        flops: iterations of flops.
+        to_the_end: iterations of the subgame solved to the end.
+        threads: number of threads.
+    """
 
     algorithm: str
     first_round: int
@@ -55,9 +65,24 @@ class Depth:
 
 
 class SearchedAnswers:
-    """P2's answers by search. `otherwise` float[H]: chips of P1's hands by the best of its other actions."""
+    """P2's answers by search.
+
+    Attributes:
+        spot: the off-tree bet.
+        depth: iterations of the solves.
+        branch: the game after the bet.
+        root: root of the subgame, with P1's alternatives.
+    """
 
     def __init__(self, spot: OffTreeBet, blueprint: SolvedGame, otherwise: Singles, depth: Depth) -> None:
+        """Translate the blueprint to the game after the bet.
+
+        Args:
+            spot: the off-tree bet.
+            blueprint: the game solved without the bet.
+            otherwise: float32 [H] chips of each hand of P1 by its best other action.
+            depth: iterations of the solves.
+        """
         self.spot = spot
         self.depth = depth
         self.branch = VectorGame(spot.branch)
@@ -67,18 +92,33 @@ class SearchedAnswers:
         """Both players' translated strategies."""
 
     def leaf_play(self) -> LeafPlay:
-        """Play of both players after the bet, which they translate."""
+        """Return the play of both players after the bet, which they translate."""
         return LeafPlay(self._solver(self._translated), self.depth.threads)
 
     def first_round(self, continuations: ContinuationSet, size: int) -> Rows:
-        """P2's strategy up to the flop with the first `size` values of each leaf; nothing is said of the flop."""
+        """Solve the first round.
+
+        Args:
+            continuations: values at its end.
+            size: number of values per leaf to use.
+
+        Returns:
+            [entries] P2's strategy up to the flop; 0 on the flop.
+        """
         game = limited_game(continuations, size, self.spot.rules, self.spot.menu, self.root)
         solver = VectorSolver(game, self.depth.algorithm)
         solver.advance(self.depth.first_round)
         return self._p2_rows(solver)
 
     def fallback(self, first: Rows) -> Rows:
-        """`first` up to the flop and translation on it."""
+        """Combine the first round with translation on the flop.
+
+        Args:
+            first: [entries] P2's strategy up to the flop.
+
+        Returns:
+            [entries] P2's strategy.
+        """
         rows = self._translated.copy()
         for node in self.branch.layout.decisions.tolist():
             if self.spot.branch.street[node] == 0 and self.spot.branch.player[node] == self.spot.p2:
@@ -86,7 +126,14 @@ class SearchedAnswers:
         return rows
 
     def flops(self, first: Rows) -> Rows:
-        """P2's whole strategy: `first` up to the flop, and every flop solved by itself."""
+        """Solve every flop separately.
+
+        Args:
+            first: [entries] P2's strategy up to the flop.
+
+        Returns:
+            [entries] P2's strategy.
+        """
         spot, depth = self.spot, self.depth
         ranges = np.ones((2, spot.rules.num_hands), np.float32)
         ranges[spot.p1] = (1 - SPREAD) * self._betting + SPREAD
@@ -98,7 +145,11 @@ class SearchedAnswers:
         return self._p2_rows(solver)
 
     def to_the_end(self) -> Rows:
-        """P2's strategy from the subgame solved to the end of the game, safe at its root."""
+        """Solve the subgame to the end of the game, safely at its root.
+
+        Returns:
+            [entries] P2's strategy.
+        """
         spot, depth = self.spot, self.depth
         tree = build_tree(spot.after_bet, spot.menu, gadget=Gadget(spot.p1, 0))
         solver = VectorSolver(
@@ -108,7 +159,7 @@ class SearchedAnswers:
         return self._p2_rows(solver)
 
     def _lock_first_round(self, solver: VectorSolver, first: Rows) -> None:
-        """Lock P2's first round as in `first`; P1's as in the two lines, and in part calling with any hand."""
+        """Lock the first round: P2 plays `first`; P1 plays the two lines, mixed with calling with any hand."""
         game, spot = solver.game, self.spot
         plain = same_decisions(spot.branch, game.tree)
         for node in game.layout.decisions.tolist():
@@ -123,7 +174,7 @@ class SearchedAnswers:
             solver.lock(node)
 
     def _alternatives(self, first: Rows, tree: BettingTree) -> Singles:
-        """float32[G, flops, H] for the gadgets of `tree`."""
+        """Return the alternatives float32 [G, flops, H] for the G gadgets of `tree`."""
         space, p1 = self.spot.rules.space, self.spot.p1
         values = self._solver(self.fallback(first)).best_response_values(p1)
         ends = [self.spot.branch.find(tree.path(int(gadget))) for gadget in tree.gadgets]
@@ -141,14 +192,14 @@ class SearchedAnswers:
         return solver
 
     def _p2_rows(self, solver: VectorSolver) -> Rows:
-        """P2's average strategy in the layout of the branch."""
+        """Return P2's average strategy in the layout of the branch."""
         out, twin = np.zeros(self.branch.num_entries, np.float32), same_decisions(solver.game.tree, self.spot.branch)
         copy_rows(solver.game, solver.arrays["sums"], twin, self.branch, self.spot.p2, out)
         return out
 
 
 def _first_raises(spot: OffTreeBet, blueprint: SolvedGame) -> Singles:
-    """[H] how likely P1 makes either of the two raises with each hand, 1 for the mean hand."""
+    """Return the relative probability [H] that P1 makes either of the two raises with each hand; the mean is 1."""
     game, tree = blueprint.game, blueprint.game.tree
     rows, actions = shares(game.rows(blueprint.rows, 0, 0).astype(np.float32)), tree.actions(0)
     raising = np.zeros(spot.rules.num_hands, np.float32)
@@ -157,8 +208,12 @@ def _first_raises(spot: OffTreeBet, blueprint: SolvedGame) -> Singles:
 
 
 def averaged(spot: OffTreeBet, generated: ContinuationSet) -> ContinuationSet:
-    """Values after the bet as means of those that `generated`, made without it, has where the same choices follow the
-    two raises next to it ([DLS] section 6.1)."""
+    """Average the values after the two nearest raises, where the same choices follow them ([DLS] section 6.1).
+
+    Args:
+        spot: the off-tree bet.
+        generated: values of the game without the bet.
+    """
     tree, branch = spot.blueprint_tree, spot.branch
     ends = np.flatnonzero((branch.kind == Kind.STREET) & (branch.street == 0))
     place = {path: leaf for leaf, path in enumerate(generated.leaves)}
@@ -171,7 +226,15 @@ def averaged(spot: OffTreeBet, generated: ContinuationSet) -> ContinuationSet:
 
 
 def predicted(search: SearchedAnswers, leaf: LeafEvaluator) -> ContinuationSet:
-    """Values that `leaf`, of the game without the bet, gives the ends of the first round after the bet."""
+    """Evaluate the ends of the first round after the bet with a leaf evaluator of the game without the bet.
+
+    Args:
+        search: the answers by search.
+        leaf: the evaluator.
+
+    Raises:
+        PokernetsError: the evaluator does not use the same clusters for both players.
+    """
     spot, paths = search.spot, search.leaf_play().leaves
     ends = [reduce(Betting.apply, path, spot.after_bet) for path in paths]
     values = leaf.values(ends, (), start_ranges(spot.rules), spot.p2)

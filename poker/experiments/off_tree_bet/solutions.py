@@ -1,4 +1,4 @@
-"""Whole games solved once, as artifacts that later runs find, and what their strategies say of the off-tree bet."""
+"""Whole games solved once and stored as artifacts, and the strategies that they give after the off-tree bet."""
 
 import time
 from dataclasses import dataclass
@@ -23,8 +23,15 @@ KIND = "vector_solution"
 
 @dataclass(frozen=True)
 class GameEffort:
-    """How a whole game is solved: to `exploitability_mbb` per hand, the unit of [DLS], in at most so many
-    iterations."""
+    """Settings of the solve of a whole game.
+
+    Attributes:
+        algorithm: name of the CFR variant.
+        exploitability_mbb: exploitability at which the solve stops, in mbb per hand, the unit of [DLS].
+        iterations: largest number of iterations.
+        threads: number of threads.
+        memory_limit: memory limit in bytes.
+    """
 
     algorithm: str
     exploitability_mbb: float
@@ -35,23 +42,41 @@ class GameEffort:
 
 @dataclass(frozen=True, eq=False)
 class SolvedGame:
-    """A game with the rows of its average strategy (normalised), and what was measured: iterations, seconds,
-    exploitability in chips, the value to player 0 under the average profile."""
+    """A solved game.
+
+    Attributes:
+        game: the game.
+        rows: [entries] average strategy, normalised.
+        counts: iterations, seconds, exploitability in chips, and the value to player 0 under the average strategies.
+    """
 
     game: VectorGame
     rows: NDArray[np.floating]
     counts: dict[str, float]
 
     def solver(self, threads: int) -> VectorSolver:
-        """A solver that holds the average strategy: for best responses and values, not to go on."""
+        """Return a solver with the average strategy, for best responses and values but not for further iterations.
+
+        Args:
+            threads: number of threads.
+        """
         solver = VectorSolver(self.game, "cfr_plus", threads=threads)
         solver.arrays["sums"][:] = self.rows
         return solver
 
 
 def solved(game: VectorGame, path: Path, config: dict[str, Any], effort: GameEffort, console: Console) -> SolvedGame:
-    """The solution at `path` made with `config`, or the game solved now and written there. A solution that is
-    more exploitable is reported."""
+    """Read the solution at a path, or solve the game and store it there.
+
+    A message is printed if the solution is more exploitable than the settings require.
+
+    Args:
+        game: the game.
+        path: path of the artifact.
+        config: settings that identify the game.
+        effort: settings of the solve.
+        console: console for progress and messages.
+    """
     config = {
         **config,
         "algorithm": effort.algorithm,
@@ -76,7 +101,7 @@ def solved(game: VectorGame, path: Path, config: dict[str, Any], effort: GameEff
 
 
 def _solve(solver: VectorSolver, name: str, effort: GameEffort, console: Console) -> dict[str, float]:
-    """Iterate as long as `effort` says, with a bar; returns what was reached."""
+    """Iterate until a limit of `effort`, with a progress bar, and return the measurements."""
     begin, big_blind = now(), solver.game.rules.big_blind
     with progress_bars("iterations", console) as progress:
         bar = progress.add_task(name, total=effort.iterations, found="")
@@ -98,21 +123,42 @@ def _solve(solver: VectorSolver, name: str, effort: GameEffort, console: Console
 
 
 def now() -> Floats:
-    """Seconds on the clock and of CPU."""
+    """Return wall-clock and CPU time in seconds, [2]."""
     return np.array([time.perf_counter(), time.process_time()])
 
 
 def line_rows(spot: OffTreeBet, solution: SolvedGame, total: int, branch: VectorGame, player: int) -> Rows:
-    """Strategy of `player` after P1's first raise to `total` in a solved game, at the same choices of the branch."""
+    """Return the strategy of a player after one of P1's raises, at the same choices of the branch.
+
+    Args:
+        spot: the off-tree bet.
+        solution: the solved game.
+        total: raise total of P1.
+        branch: the game after the bet.
+        player: the player.
+
+    Returns:
+        float32 [entries of the branch].
+    """
     tree, out = solution.game.tree, np.zeros(branch.num_entries, np.float32)
     copy_rows(solution.game, solution.rows, twins(tree, tree.find([total]), spot.branch), branch, player, out)
     return out
 
 
 def translated(spot: OffTreeBet, blueprint: SolvedGame, branch: VectorGame, player: int) -> Rows:
-    """Randomised pseudo-harmonic translation: the bet is taken for one of the two raises next to it, and played on.
+    """Translate the strategy of a player by randomised pseudo-harmonic translation.
 
-    The mixture is over whole strategies, so hands carry what they took the bet for from decision to decision.
+    The bet counts as one of the two nearest raises. The mixture is over whole strategies, so a hand keeps the same
+    choice in all later decisions.
+
+    Args:
+        spot: the off-tree bet.
+        blueprint: the game solved without the bet.
+        branch: the game after the bet.
+        player: the player.
+
+    Returns:
+        float32 [entries of the branch] mixture of reach probabilities.
     """
     mixture = np.zeros(branch.num_entries, np.float32)
     for total, probability in spot.lines:
@@ -124,9 +170,20 @@ def translated(spot: OffTreeBet, blueprint: SolvedGame, branch: VectorGame, play
 def copy_rows(
     source: VectorGame, rows: NDArray[Any], twins: NDArray[np.int32], target: VectorGame, player: int, out: Rows
 ) -> None:
-    """Copy rows of `player` from the source's nodes `twins` [N of the target] into `out`, laid out as in the target.
+    """Copy the strategy of a player from one game to another with the same boards and hands.
 
-    Twins of -1 are left out. Both games have the same boards and hands, those of the source maybe not to the end.
+    The source may end on an earlier street.
+
+    Args:
+        source: game to copy from.
+        rows: [entries of the source] strategy.
+        twins: int32 [N] node of the source for each node of the target, or -1 to skip it.
+        target: game to copy to.
+        player: the player.
+        out: float32 [entries of the target]; filled in.
+
+    Raises:
+        PokernetsError: the games have different boards.
     """
     if source.boards.cards != target.boards.cards[: len(source.boards.cards)]:
         raise PokernetsError("strategies are carried between games with the same boards only")
@@ -137,7 +194,15 @@ def copy_rows(
 
 
 def by_suits(game: VectorGame, values: Singles) -> Singles:
-    """[H] means over hands that the game's suit symmetries map to each other, which makes these exactly equal."""
+    """Average values over hands that the game's suit symmetries map to each other, so that they are exactly equal.
+
+    Args:
+        game: the game.
+        values: float32 [H].
+
+    Returns:
+        float32 [H] means.
+    """
     first = deck_of(game.rules).hand_map[np.array(game.boards.groups[0])].min(axis=0)
     means = (np.bincount(first, values) / np.maximum(np.bincount(first), 1)).astype(np.float32)
     return np.asarray(means[first])

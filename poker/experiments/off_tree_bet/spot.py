@@ -1,4 +1,4 @@
-"""The trees of the experiment: without the bet, with it, and what follows it."""
+"""The trees of the experiment: without the bet, with the bet, and after it."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,9 +15,13 @@ from poker.tree.translation import translate
 
 @dataclass(frozen=True)
 class OffTreeBet:
-    """An opening raise to `total` by P1, the first player to act, which `menu` does not offer.
+    """An opening raise by P1, the first player to act, that the menu does not offer.
 
-    `lines` are the raises of `menu` on both sides of it, with the probabilities of pseudo-harmonic translation.
+    Attributes:
+        rules: the game.
+        menu: bets of the blueprint.
+        total: raise total of the bet.
+        lines: the menu's raises on both sides of it, with the probabilities of pseudo-harmonic translation.
     """
 
     rules: Rules
@@ -27,7 +31,16 @@ class OffTreeBet:
 
     @classmethod
     def of(cls, rules: Rules, menu: BetMenu, size: float) -> "OffTreeBet":
-        """The bet of `size` pots. Raises PokernetsError unless it lies between two raises of `menu`."""
+        """Return the bet of a size.
+
+        Args:
+            rules: the game.
+            menu: bets of the blueprint.
+            size: size of the bet in pots.
+
+        Raises:
+            PokernetsError: the bet does not lie between two raises of `menu`.
+        """
         start = Betting.start(rules)
         [total] = bet_menu(preflop=[size]).raise_totals(start) or (0,)
         offered, highest = menu.raise_totals(start), max(start.committed)
@@ -40,14 +53,17 @@ class OffTreeBet:
 
     @property
     def p1(self) -> int:
+        """The player who bets."""
         return Betting.start(self.rules).to_act
 
     @property
     def p2(self) -> int:
+        """The player who answers."""
         return 1 - self.p1
 
     @cached_property
     def blueprint_tree(self) -> BettingTree:
+        """The tree without the bet."""
         return build_tree(Betting.start(self.rules), self.menu)
 
     @cached_property
@@ -58,19 +74,31 @@ class OffTreeBet:
 
     @property
     def after_bet(self) -> Betting:
+        """The betting state after the bet."""
         return Betting.start(self.rules).apply(self.total)
 
     @cached_property
     def branch(self) -> BettingTree:
-        """The tree after the bet: P2 acts at the root."""
+        """The tree after the bet; P2 acts at the root."""
         return build_tree(self.after_bet, self.menu)
 
 
 def twins(tree: BettingTree, root: int, other: BettingTree) -> NDArray[np.int32]:
-    """int32[N] for each node of `other` the node of `tree` that the same choices lead to from `root`.
+    """Match the nodes of two trees that are reached by the same choices.
 
-    Choices are alike by their place, so a pot-sized raise is the twin of a pot-sized raise of another pot. Raises
-    PokernetsError where the trees differ in shape.
+    Choices are matched by their position among the actions, so a pot-sized raise matches a pot-sized raise of another
+    pot.
+
+    Args:
+        tree: tree to search in.
+        root: node of `tree` that matches the root of `other`.
+        other: tree with N nodes.
+
+    Returns:
+        int32 [N] matching node of `tree` for each node of `other`.
+
+    Raises:
+        PokernetsError: the trees have different shapes.
     """
     places = np.zeros(len(other), np.int32)
     places[0] = root
@@ -86,7 +114,15 @@ def twins(tree: BettingTree, root: int, other: BettingTree) -> NDArray[np.int32]
 
 
 def same_decisions(tree: BettingTree, other: BettingTree) -> NDArray[np.int32]:
-    """int32[N of `other`] the decision of `tree` after the same actions, -1 if none: for gadgets and depth limits."""
+    """Match the decisions of two trees that are reached by the same actions, for gadgets and depth limits.
+
+    Args:
+        tree: tree to search in.
+        other: tree with N nodes.
+
+    Returns:
+        int32 [N] decision of `tree` for each node of `other`, -1 if there is none.
+    """
     places = {tree.path(int(node)): int(node) for node in np.flatnonzero(tree.kind == Kind.DECISION)}
     decisions = np.full(len(other), -1, np.int32)
     for node in np.flatnonzero(other.kind == Kind.DECISION):
