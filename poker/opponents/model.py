@@ -211,26 +211,3 @@ def context_of(betting: Betting, board: Board, player: str) -> Context:
     """
     context = Context(player, betting.street, bets_to_call(betting), betting, (board,))
     return context if betting.rules.is_limit else replace(context, spot=spot_of(betting))
-
-
-def by_frequencies(actions: tuple[int, ...], folds: Reals, raises: Reals) -> Reals:
-    """Compute the probabilities of actions from how often a hand folds and raises.
-
-    All sizes of raise are equally likely. Hands that neither fold nor raise check or call.
-
-    Args:
-        actions: A actions.
-        folds: [...] probability to fold to a bet.
-        raises: [...] probability to raise when not folding.
-
-    Returns:
-        [A, ...] probabilities.
-    """
-    sizes = np.array(actions) > 0
-    stays = 1 - folds if FOLD in actions else np.ones_like(folds)
-    out = np.zeros((len(actions), *folds.shape))
-    out[sizes] = stays * raises / max(1, sizes.sum())
-    out[actions.index(CALL)] = stays - out.sum(axis=0)
-    if FOLD in actions:
-        out[actions.index(FOLD)] = folds
-    return out

@@ -228,44 +228,6 @@ def curve_panels(title: str, value: str, clock: str, panels: Mapping[str, Sequen
     return figure
 
 
-@dataclass(frozen=True, eq=False)
-class Frontier:
-    """Points joined in their order.
-
-    Attributes:
-        name: name of the path.
-        across: [n] horizontal positions.
-        up: [n] vertical positions.
-        color: matplotlib colour.
-        dashes: matplotlib line style.
-    """
-
-    name: str
-    across: Floats
-    up: Floats
-    color: str
-    dashes: str
-
-
-def frontiers(title: str, across: str, up: str, panels: Mapping[str, Sequence[Frontier]]) -> "Figure":
-    """Draw panels of paths in rows of three, with one legend for all.
-
-    Args:
-        title: title of the figure.
-        across: label of the horizontal axes, which are linear up to 1 and logarithmic beyond.
-        up: label of the vertical axes.
-        panels: paths of each panel by its name. Paths of the same name look the same in all panels.
-    """
-    figure, flat = _rows_of_three(title, panels)
-    for paths, axes in zip(panels.values(), flat, strict=True):
-        for path in paths:
-            axes.plot(path.across, path.up, path.dashes, label=path.name, color=path.color, marker=".", linewidth=1)
-        axes.set_xscale("symlog", linthresh=1)
-        _label(axes, across, up)
-    figure.legend(*flat[0].get_legend_handles_labels(), loc="outside lower center", ncols=3, fontsize="small")
-    return figure
-
-
 def stacked(title: str, rows: Sequence[str], panels: Mapping[str, Mapping[str, Floats]]) -> "Figure":
     """Draw panels of stacked bars side by side.
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from poker.experiments.exploit_or_be_exploited import experiment as exploit_or_be_exploited
 from poker.experiments.off_tree_bet import experiment as off_tree_bet
 from poker.report import Figure
 from poker.report.charts import Curve, Labelled, curves, intervals, png
@@ -46,13 +45,10 @@ def main() -> None:
 def experiments() -> Iterator[tuple[str, "Chart | Image"]]:
     """Pictures as the reports of their experiments draw them, by path below docs/results."""
     answers = _read("figure_2/pot_fraction")
-    frontiers = {"gains": [], **_read("exploit_or_be_exploited/leduc")}  # which is older than they
     values = sorted({one["values"] for one in answers["answers"] if one["values"]})
     bet = off_tree_bet.sections("Exploitability of answers to an off-tree bet of 0.75 pots", answers, values)
-    exploit = exploit_or_be_exploited.sections("Winning from opponents and being won from, Leduc", frontiers)
-    for path, sections in (("figure_2/picture.png", bet), ("exploit_or_be_exploited/leduc.png", exploit)):
-        [figure] = [section for section in sections if isinstance(section, Figure)]
-        yield path, figure.draw()
+    [figure] = [section for section in bet if isinstance(section, Figure)]
+    yield "figure_2/picture.png", figure.draw()
     lines = [
         Curve(
             name,

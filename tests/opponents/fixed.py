@@ -6,10 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from poker.game.betting import Betting
-from poker.game.rules import Rules
+from poker.game.rules import CALL, FOLD, Rules
 from poker.game.state import HandState
 from poker.kernels.types import Board, Reals
-from poker.opponents.model import by_frequencies
 
 
 @dataclass(frozen=True)
@@ -23,8 +22,13 @@ class FixedFrequencies:
     def probs(
         self, betting: Betting, boards: Sequence[Board], actions: tuple[int, ...], weights: Reals
     ) -> tuple[Reals, float]:
-        hands = np.ones(np.shape(weights))
-        return np.moveaxis(by_frequencies(actions, self.folds * hands, self.raises * hands), 0, -1), self.confidence
+        stays = 1 - self.folds if FOLD in actions else 1.0
+        sizes = np.array(actions) > 0
+        row = np.where(sizes, stays * self.raises / max(1, sizes.sum()), 0.0)
+        row[actions.index(CALL)] = stays - row.sum()
+        if FOLD in actions:
+            row[actions.index(FOLD)] = self.folds
+        return np.broadcast_to(row, (*np.shape(weights), len(actions))), self.confidence
 
     def later(self, rules: Rules, street: int) -> tuple[Reals, float]:
         stays = 1 - self.folds

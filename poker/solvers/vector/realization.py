@@ -6,7 +6,6 @@ import numpy as np
 
 from poker.kernels.types import Reals, Singles
 from poker.kernels.vector.boards import put_rows
-from poker.solvers.best_response.ranges import RangePolicy
 from poker.solvers.vector.game import VectorGame
 from poker.tree import Kind
 
@@ -91,11 +90,6 @@ def played(game: VectorGame, player: int, taken: Taken, reach: Rows) -> Rows:
 def strategy_of(game: VectorGame, rows: Rows) -> Strategy:
     """Return the strategy of action weights `rows` [entries], by node and board index."""
     return lambda node, board: shares(game.rows(rows, node, board))
-
-
-def policy_of(game: VectorGame, rows: Rows) -> RangePolicy:
-    """Return the strategy of action weights `rows` [entries], by tree node and the cards of any board."""
-    return lambda node, board: game.by_hand(node, board, lambda index: shares(game.rows(rows, node, index)))
 
 
 def shares(rows: Rows) -> Rows:

@@ -441,7 +441,7 @@ class VectorSolver:
         Args:
             player: the player.
             modelled: float32 [entries] reach of the modelled part after each action
-                (`poker.experiments.exploit_or_be_exploited.restricted`).
+                (`poker.search.exploit`).
 
         Raises:
             PokernetsError: the solve has begun.

@@ -19,7 +19,7 @@ from poker.solvers.vector.schedules import Schedule
 from poker.solvers.vector.solver import VectorSolver
 from poker.tree import BettingTree, DepthLimit, Gadget, bet_menu, build_tree
 from tests.devices import CUDA, INTERPRETER
-from tests.experiments.exploit_or_be_exploited.test_restricted import modelled
+from tests.search.exploit.test_restricted import modelled
 from tests.solvers.games import kuhn, leduc, small_holdem, some_model, spot_game
 
 MENU = bet_menu(preflop=[[1.0], ["a"]], flop=[["a"], []], turn=[["a"], []])
