@@ -1,8 +1,7 @@
-"""Artifacts on disk: what is written stays whole, and what is read is what was written.
+"""Artifacts on disk: atomic writes, checked reads, bundles and the provenance of results.
 
-Read `folders.py` first: a directory of arrays and a manifest with settings, sources and hashes, written under a
-temporary name and refused by name where it is damaged or of another making. `artifacts.py` opens them by paths, which
-may lead into a bundle. `shards.py` are the rows that nets learn from, `bundle.py` packs artifacts into one file,
-`lines.py` are files that grow by whole lines, `lru_cache.py` keeps the values used last in memory, and `provenance.py`
-says which command, commit and machine made a thing.
+Read `folders.py` first. An artifact is a directory of arrays with a manifest of settings, sources and hashes; a reader
+refuses one that is damaged or that was made with other settings. `artifacts.py` opens artifacts by path, also inside a
+bundle. `shards.py` stores training rows, `bundle.py` packs artifacts into one file, `lines.py` appends whole lines to
+files, `lru_cache.py` caches values in memory, and `provenance.py` records the command, commit and machine of a result.
 """

@@ -1,6 +1,6 @@
-"""Artifacts by their paths, which are folders or lead into bundles.
+"""Artifacts by path, where the path is a folder or leads into a bundle.
 
-What an artifact is, and how it is read and written, is in `folders.py`; what a bundle is, in `bundle.py`.
+`folders.py` defines the artifact itself and how it is read and written; `bundle.py` defines bundles.
 """
 
 import os
@@ -57,10 +57,18 @@ def open_artifact(
     made_from: Mapping[str, str] | None = None,
     verify: bool = True,
 ) -> Artifact:
-    """Open the artifact at `path`; an ArtifactError unless it is complete, of this kind (None: of any) and unaltered
-    (`verify`). A path that leads into a bundle opens what is unpacked from it (`poker.store.bundle`).
+    """Open and check the artifact at a path.
 
-    Given keys of `config` and `made_from` must equal the manifest's (null equals absent); others are not checked.
+    Args:
+        path: folder of the artifact, or a path into a bundle, from which it is unpacked (`poker.store.bundle`).
+        kind: kind that the artifact must have; None accepts any.
+        config: settings that must equal the manifest's; null equals an absent key. Keys that are not given are not
+            checked.
+        made_from: fingerprints by role that must equal the manifest's.
+        verify: whether to compare the SHA-256 of every file.
+
+    Raises:
+        ArtifactError: the artifact is missing, damaged, altered, of another kind, or made with other settings.
     """
     target = Path(path)
     if (bundled := _bundled(target)) is None:
@@ -79,8 +87,13 @@ def find_artifact(
     config: Mapping[str, Any] | None = None,
     made_from: Mapping[str, str] | None = None,
 ) -> Artifact | None:
-    """Like `open_artifact`, but None where there is nothing yet: a job calls it to reuse what is already made. An
-    artifact that a bundle lacks is an error here too, as nothing is written there."""
+    """Open an artifact, or return None if none has been made yet.
+
+    Jobs call it to reuse earlier results. It takes the arguments of `open_artifact`.
+
+    Raises:
+        ArtifactError: as in `open_artifact`; also if a bundle lacks the artifact, because nothing can be written there.
+    """
     take_back(Path(path))
     if bundle_of(Path(path)) is None and not os.path.exists(Path(path) / MANIFEST):
         return None
@@ -88,7 +101,10 @@ def find_artifact(
 
 
 def artifacts_in(value: Any) -> dict[str, str]:
-    """Paths among the settings that are artifacts, with their fingerprints, or the checksums of manifests of others."""
+    """Return the paths among these settings that are artifacts, with their fingerprints.
+
+    A manifest without a fingerprint is represented by its checksum.
+    """
     if isinstance(value, dict):
         return {path: sha for item in value.values() for path, sha in artifacts_in(item).items()}
     if isinstance(value, list | tuple):
@@ -100,12 +116,12 @@ def artifacts_in(value: Any) -> dict[str, str]:
 
 
 def artifact_exists(path: str | Path) -> bool:
-    """Whether there is an artifact at `path`, which may lead into a bundle."""
+    """Return whether there is an artifact at `path`, which may lead into a bundle."""
     return bool(_fingerprint_at(Path(path)))
 
 
 def _fingerprint_at(path: Path) -> str:
-    """The fingerprint of the artifact at `path`, or the checksum of a manifest without one; empty if there is none."""
+    """Return the fingerprint of the artifact at `path`, the checksum of a manifest without one, or an empty string."""
     if (bundled := _bundled(path)) is not None:
         bundle, name = bundled
         return bundle.fingerprints.get(name, "")
@@ -117,7 +133,12 @@ def _fingerprint_at(path: Path) -> str:
 
 
 def recipe_at(path: Path) -> tuple[Mapping[str, Any], Path] | None:
-    """The recipe of the artifact at `path`, and where it is to be made, if that is all that a bundle has of it."""
+    """Return the recipe of an artifact and its target folder if the bundle stores only the recipe.
+
+    Returns:
+        (recipe, folder); None if the path does not lead into a bundle, the bundle has no recipe for it, or the artifact
+        has been made already.
+    """
     if (bundled := _bundled(path)) is None:
         return None
     bundle, name = bundled
@@ -126,7 +147,7 @@ def recipe_at(path: Path) -> tuple[Mapping[str, Any], Path] | None:
 
 
 def _bundled(path: Path) -> "tuple[Bundle, str] | None":
-    """The bundle that `path` leads into, and the name of the artifact there."""
+    """Return the bundle that `path` leads into and the artifact's name in it."""
     if os.path.isdir(path) or (file := bundle_of(path)) is None:
         return None
     from poker.store.bundle import bundle_at  # noqa: PLC0415 (what commands on folders do without)
@@ -135,5 +156,5 @@ def _bundled(path: Path) -> "tuple[Bundle, str] | None":
 
 
 def fingerprint_of_settings(settings: Any, *others: Any) -> str:
-    """SHA-256 (hex) of settings, the artifacts that they name as these are now, and `others`."""
+    """Return the SHA-256 (hex) of settings, of the current artifacts that they name, and of `others`."""
     return fingerprint_of([*others, settings, artifacts_in(settings)])

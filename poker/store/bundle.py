@@ -1,14 +1,15 @@
-"""Bundles: the artifacts that agents play with in one compressed file, whose name stands for a folder of artifacts.
+"""Bundles: one compressed file with all artifacts that some agents need, used like a folder of artifacts.
 
-`open_folder("laptop.bundle/leaf_net")` opens the artifact that the bundle has, so a command takes `artifacts=FILE`.
+`open_artifact("laptop.bundle/leaf_net", ...)` opens an artifact in the bundle, so commands accept `artifacts=FILE`.
 
-A zip archive of artifact directories and `bundle.json`: schema, the agents that it seats, the kind and fingerprint of
-each artifact, what they were packed from, provenance, and recipes: settings and fingerprint of artifacts that are too
-large and that anybody makes again to the bit. It is unpacked once, into a directory of the user's cache named
-after the SHA-256 of the file; later commands find it there, check it again, and map its arrays into memory.
+A bundle is a zip archive of artifact directories and `bundle.json`. That file has the schema version, the agents that
+can play from the bundle, the kind and fingerprint of each artifact, its sources and its provenance. Artifacts that are
+too large are stored as recipes: settings and fingerprint, from which anybody can remake the artifact bit for bit. The
+bundle is unpacked once, into a directory of the user's cache named after the SHA-256 of the file. Later commands check
+that directory again and map its arrays into memory.
 
-A bundle may come from anybody. Before anything is written, names, kinds of files and sizes are checked; before anything
-is used, checksums and headers are. Nothing in it is executed.
+Bundles may come from anybody. Names, kinds of files and sizes are checked before anything is written; checksums and
+headers are checked before anything is used. Nothing in a bundle is executed.
 """
 
 import json
@@ -51,28 +52,34 @@ _EPOCH = (1980, 1, 1, 0, 0, 0)
 
 @dataclass(frozen=True)
 class Bundle:
-    """A checked bundle, unpacked at `path`."""
+    """A checked bundle, unpacked at `path`.
+
+    Attributes:
+        file: the bundle's file.
+        path: folder of the unpacked artifacts.
+        seats: names of the agents that need no artifacts beyond these.
+        artifacts: `kind` and `fingerprint` of each artifact, by its folder below `path`.
+        recipes: `config` and `fingerprint` of artifacts that are made at first use, by their folder below `path`.
+        contents: all of `bundle.json`.
+    """
 
     file: Path
     path: Path
     seats: tuple[str, ...]
-    """Agents that need no other artifacts."""
     artifacts: Mapping[str, Mapping[str, Any]]
-    """`kind` and `fingerprint` of what it has, by place below `path`."""
     recipes: Mapping[str, Mapping[str, Any]]
-    """`config` and `fingerprint` of artifacts to be made at first use, by place below `path`."""
     contents: Mapping[str, Any]
 
     @property
     def fingerprints(self) -> Mapping[str, str]:
-        """Fingerprints of the artifacts that it has, or the recipes of, by place below `path`."""
+        """Fingerprints of all artifacts and recipes, by their folder below `path`."""
         return {name: str(entry["fingerprint"]) for name, entry in {**self.artifacts, **self.recipes}.items()}
 
     def place(self, name: str) -> Path:
-        """Return the folder of an artifact, which is made there if the bundle has only its recipe.
+        """Return the folder of an artifact, where a recipe's artifact will be made.
 
         Raises:
-            MissingArtifactError: the bundle has neither.
+            MissingArtifactError: the bundle has neither the artifact nor its recipe.
         """
         if name not in self.fingerprints:
             seated = ", ".join(self.seats)
@@ -82,9 +89,19 @@ class Bundle:
 
 
 def write_bundle(path: str | Path, folder: Path, contents: Mapping[str, Any], most_bytes: int) -> dict[str, int]:
-    """Write the artifacts below `folder` as a bundle, unless it would exceed `most_bytes`.
+    """Write the artifacts below a folder as a bundle.
 
-    `contents` is `bundle.json` without schema and artifacts. Returns the compressed bytes of each artifact.
+    Args:
+        path: the bundle's file.
+        folder: folder of artifacts.
+        contents: `bundle.json` without the schema version and the list of artifacts.
+        most_bytes: largest size allowed for the file.
+
+    Returns:
+        compressed bytes of each artifact.
+
+    Raises:
+        PokernetsError: the bundle would exceed `most_bytes`.
     """
     folders = sorted(file.parent for file in folder.rglob(MANIFEST))
     listed = {}
@@ -110,7 +127,13 @@ def write_bundle(path: str | Path, folder: Path, contents: Mapping[str, Any], mo
 
 
 def open_bundle(file: str | Path) -> Bundle:
-    """Unpack and check the bundle in `file`; an ArtifactError unless all of it is as it was written."""
+    """Unpack a bundle into the user's cache and check all of it.
+
+    Raises:
+        MissingArtifactError: there is no such file.
+        ArtifactError: the bundle is damaged, altered or not a bundle.
+        PokernetsError: the cache cannot be written.
+    """
     source = Path(file)
     if not source.is_file():
         there = ", ".join(file.name for file in sorted(source.parent.glob(f"*{SUFFIX}")))
@@ -136,7 +159,7 @@ def open_bundle(file: str | Path) -> Bundle:
 
 
 def bundle_at(file: Path) -> Bundle:
-    """`open_bundle`, once in a process for each state of the file."""
+    """Call `open_bundle` once per process for each state (size and time of change) of the file."""
     state = file.stat() if file.is_file() else None
     return _opened(file, state and (state.st_size, state.st_mtime_ns))
 
@@ -151,7 +174,7 @@ def _cache() -> Path:
 
 
 def _member(name: str) -> zipfile.ZipInfo:
-    """An archive entry without its time, so that equal contents give equal bytes."""
+    """Return an archive entry without a time, so that equal contents give equal bytes."""
     info = zipfile.ZipInfo(name, _EPOCH)
     info.compress_type = zipfile.ZIP_BZIP2
     info.external_attr = 0o644 << 16
@@ -193,8 +216,11 @@ def _check_members(source: Path, members: Sequence[zipfile.ZipInfo]) -> None:
 
 
 def _checked(source: Path, path: Path, *, nothing_else: bool = False) -> Bundle:
-    """The bundle at `path`, whose artifacts are whole; with `nothing_else` no other file may lie there. In the cache
-    recipes are followed, maybe by another command just now."""
+    """Check the artifacts of the unpacked bundle at `path`.
+
+    With `nothing_else` any other file there is an error. In the cache other files are allowed, since recipes are made
+    there, perhaps by another command at the same time.
+    """
     contents = _contents(source, path)
     there = {str(file.relative_to(path)) for file in path.rglob("*") if file.is_file()} - {CONTENTS}
     for name, entry in contents["artifacts"].items():

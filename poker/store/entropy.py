@@ -1,4 +1,4 @@
-"""Seeds that nobody at the table can know: cards of strangers' games are dealt from them."""
+"""Secret random seeds, from which the cards of games with other people are dealt."""
 
 import json
 import secrets
@@ -9,12 +9,20 @@ from poker.run.errors import PokernetsError
 
 
 def drawn_seed(seed: int | None) -> int:
-    """The seed, or 128 random bits of the system where none is given."""
+    """Return the seed, or 128 random bits from the operating system if it is None."""
     return secrets.randbits(128) if seed is None else seed
 
 
 def stored_seed(path: Path, seed: int | None = None) -> int:
-    """The seed in the file `path`, written with `drawn_seed` where it is missing, for its owner alone to read."""
+    """Return the seed stored in a file, creating the file if it does not exist.
+
+    Args:
+        path: file of the seed, readable only by its owner.
+        seed: seed of a new file; None draws 128 random bits.
+
+    Raises:
+        PokernetsError: the file does not contain a whole number.
+    """
     if not path.exists():
         write_atomically(path, json.dumps(drawn_seed(seed)).encode(), mode=0o600)
     try:

@@ -1,14 +1,17 @@
-"""Artifacts in folders: what one command makes and another reads, plain files beside a `manifest.json`.
+"""Artifacts in folders: files that one command writes and another reads, described by a `manifest.json`.
 
-The manifest holds the schema version, the kind, the full configuration, the fingerprints of what the artifact was
-made from, counts, and size and SHA-256 of every file. Its own fingerprint is the SHA-256 of all that but the seconds
-that the making took: two artifacts with one fingerprint hold the same bytes, and the same work done twice has one.
+The manifest has the schema version, the kind, the full configuration, the fingerprints of the sources, counts, and the
+size and SHA-256 of every file. The artifact's fingerprint is the SHA-256 of the manifest without the seconds that the
+work took. So two artifacts with the same fingerprint have the same bytes, and repeating the same work gives the same
+fingerprint.
 
-Invariants: a directory that has a manifest is complete (it is written under a temporary name, synced and renamed; what
-it replaces is moved aside before, and taken back by `find_artifact` where a kill came between); arrays are `.npy`
-without pickles, opened memory-mapped and read-only; nothing read from disk is ever executed. What is read after an
-artifact was replaced belongs to another manifest than the one that was checked: `open_folder` begins again, and
-readers of whole artifacts (`refuses_by_name`) read again, and a later read of arrays or files is refused.
+Invariants:
+
+- A directory with a manifest is complete. It is written under a temporary name, synced and renamed. A directory that it
+  replaces is moved aside first; `find_artifact` restores that one if the process was killed in between.
+- Arrays are `.npy` files without pickles, opened memory-mapped and read-only. Nothing read from disk is executed.
+- A reader never mixes two versions. If an artifact is replaced while it is read, `open_folder` and readers of whole
+  artifacts (`refuses_by_name`) start again. Later reads of its arrays or files raise an error.
 """
 
 import hashlib
@@ -40,16 +43,22 @@ _SECONDS = re.compile(r"(?:\w+_)?seconds")
 _FILE = re.compile(r"(?!\.)[^/\0]{1,100}")
 _MOST_MANIFEST_BYTES = 1 << 26
 _MOST_REREADS = 4
-_LONG, _LONGEST = 200, 800  # characters of what others say, and of an error
+_LONG, _LONGEST = 200, 800  # characters of a foreign message, and of an error
 _SECTIONS = {"schema": int, "kind": str, "config": dict, "made_from": dict, "counts": dict, "files": dict}
 _UNREADABLE = (ArithmeticError, AttributeError, LookupError, RecursionError, SyntaxError, TypeError, ValueError)
-"""Errors of reading malformed files; `SyntaxError` comes from headers of arrays."""
+"""Errors raised when malformed files are read; `SyntaxError` comes from the headers of arrays."""
 
 
 class ArtifactError(PokernetsError):
-    """Base of errors about an artifact on disk: the `problem` and its remedy."""
+    """Base of errors about an artifact on disk.
+
+    Args:
+        problem: the problem in one sentence.
+        remedy: what the user can do about it.
+    """
 
     def __init__(self, problem: str, remedy: str = "") -> None:
+        """Join the problem and its remedy to the message."""
         self.problem = _short(problem, _LONGEST)
         super().__init__(f"{self.problem}. {remedy}" if remedy else self.problem)
 
@@ -63,22 +72,33 @@ class CorruptArtifactError(ArtifactError):
 
 
 class MissingFileError(CorruptArtifactError, KeyError):
-    """The manifest does not list an array, or another file, that is asked for."""
+    """The manifest does not list the requested array or file."""
 
     __str__ = Exception.__str__
 
 
 class MismatchedArtifactError(ArtifactError):
-    """The artifact is sound but was made as something else, by another configuration or from other inputs."""
+    """The artifact is sound but has another kind, configuration or source than requested."""
 
 
 class ReplacedArtifactError(MismatchedArtifactError):
-    """The artifact was replaced, or removed, after it was opened."""
+    """The artifact was replaced or removed after it was opened."""
 
 
 @dataclass(frozen=True)
 class Artifact:
-    """A checked artifact. `arrays` opens lazily, memory-mapped and read-only."""
+    """A checked artifact.
+
+    Attributes:
+        path: folder of the artifact.
+        kind: kind of the artifact.
+        config: settings that it was made with.
+        made_from: fingerprints of its sources by role.
+        counts: counts, such as rows or seconds.
+        fingerprint: SHA-256 (hex) of the manifest without times.
+        arrays: arrays by name, opened when they are used, memory-mapped and read-only.
+        files: names of all files except the manifest.
+    """
 
     path: Path
     kind: str
@@ -98,8 +118,22 @@ class Artifact:
         within: tuple[float, float] | None = None,
         or_value: int | None = None,
     ) -> "NDArray[Any]":
-        """The array `name`, refused unless it has the `shape` (None: any length), one of the `dtypes` and, as what it
-        holds may index another array, values from the first of `within` to below the second, or equal to `or_value`."""
+        """Return an array after checking its shape, type and values.
+
+        Args:
+            name: name of the array.
+            shape: expected shape, None for an axis of any length; None accepts any shape.
+            dtypes: accepted types; empty accepts any.
+            within: (low, high) for arrays of indexes, low <= value < high.
+            or_value: a value outside `within` that is accepted too.
+
+        Returns:
+            the array of the given shape, memory-mapped and read-only.
+
+        Raises:
+            CorruptArtifactError: the array is missing or has another shape, type or range.
+            ReplacedArtifactError: the artifact was replaced after it was opened.
+        """
         array = self.arrays[name]
         wrong_type = dtypes and all(array.dtype != dtype for dtype in dtypes)
         if wrong_type or not (shape is None or _has_shape(array, shape)):
@@ -116,18 +150,26 @@ class Artifact:
         return CorruptArtifactError(f"{self.path}: {problem}", how_to_replace(self.kind, self.path))
 
     def file(self, name: str) -> Path:
-        """Path of a file that the manifest lists; after reading it, call `check_unchanged`."""
+        """Return the path of a file in the artifact; call `check_unchanged` after reading it.
+
+        Raises:
+            MissingFileError: the manifest does not list the file.
+        """
         if name not in self.files:
             raise MissingFileError(f"{self.path} has no {name} in its manifest", how_to_replace(self.kind, self.path))
         return self.path / name
 
     def check_unchanged(self) -> None:
-        """Raise ReplacedArtifactError if the artifact was replaced, or removed, since it was opened."""
+        """Check that the artifact has not been replaced or removed since it was opened.
+
+        Raises:
+            ReplacedArtifactError: it has been.
+        """
         self.arrays.check_unchanged()
 
 
 class _Section(dict[str, Any]):
-    """A part of a manifest; looking up a missing key is an error that names the artifact."""
+    """A part of a manifest, whose missing keys raise an error that names the artifact."""
 
     def __init__(self, path: Path, kind: str, name: str, entries: dict[str, Any]) -> None:
         super().__init__(entries)
@@ -141,7 +183,7 @@ class _Section(dict[str, Any]):
 
 
 class _Arrays(Mapping[str, "NDArray[Any]"]):
-    """Arrays of one artifact by name; its manifest has the SHA-256 `manifest`."""
+    """Arrays of one artifact by name; `manifest` is the SHA-256 of its manifest."""
 
     def __init__(self, path: Path, kind: str, names: list[str], manifest: str) -> None:
         self._path, self._kind, self._names, self._manifest = path, kind, names, manifest
@@ -181,17 +223,17 @@ def _dtype_name(dtype: "DTypeLike") -> str:
 
 
 def canonical_json(value: Any) -> str:
-    """JSON with sorted keys and no spaces: equal values give equal text."""
+    """Return JSON with sorted keys and no spaces, so that equal values give equal text."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
 def fingerprint_of(value: Any) -> str:
-    """SHA-256 (hex) of the canonical JSON of `value`."""
+    """Return the SHA-256 (hex) of the canonical JSON of a value."""
     return hashlib.sha256(canonical_json(value).encode()).hexdigest()
 
 
 def file_sha256(path: Path) -> str:
-    """SHA-256 (hex) of a file's bytes."""
+    """Return the SHA-256 (hex) of a file's bytes."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -206,9 +248,19 @@ def write_artifact(
     made_from: Mapping[str, str] | None = None,
     counts: Mapping[str, Any] | None = None,
 ) -> Artifact:
-    """Write `arrays` (one `.npy` each) and `files` as an artifact at `path`, replacing one that is there.
+    """Write an artifact, replacing one that is there.
 
-    `config`, `made_from` (role -> fingerprint) and `counts` must be JSON values.
+    Args:
+        path: folder of the artifact.
+        kind: kind of the artifact.
+        config: settings, as JSON values.
+        arrays: arrays of any shape by name; each is written to its own `.npy` file.
+        files: contents of further files by name.
+        made_from: fingerprints of the sources by role.
+        counts: counts as JSON values.
+
+    Returns:
+        the artifact that was written.
     """
     import numpy as np  # noqa: PLC0415
 
@@ -242,11 +294,18 @@ def open_folder(
     made_from: Mapping[str, str] | None = None,
     verify: bool = True,
 ) -> Artifact:
-    """Open the artifact in the folder `path`.
+    """Open and check the artifact in a folder.
 
-    An ArtifactError unless it is complete, of this kind (None: of any) and unaltered (`verify`).
+    Args:
+        path: folder of the artifact.
+        kind: kind that the artifact must have; None accepts any.
+        config: settings that must equal the manifest's; null equals an absent key. Keys that are not given are not
+            checked.
+        made_from: fingerprints by role that must equal the manifest's.
+        verify: whether to compare the SHA-256 of every file.
 
-    Given keys of `config` and `made_from` must equal the manifest's (null equals absent); others are not checked.
+    Raises:
+        ArtifactError: the artifact is missing, damaged, altered, of another kind, or made with other settings.
     """
     target = Path(path)
     manifest, digest = manifest_of(target, kind or target.name)
@@ -277,14 +336,26 @@ def open_folder(
 
 
 def _manifest_sha256(target: Path) -> str:
-    """SHA-256 of the manifest's bytes; empty where there is none."""
+    """Return the SHA-256 of the manifest's bytes; empty if there is none."""
     with suppress(FileNotFoundError, NotADirectoryError):
         return file_sha256(target / MANIFEST)
     return ""
 
 
 def manifest_of(target: Path, kind: str) -> tuple[dict[str, Any], str]:
-    """The manifest and the SHA-256 of its bytes."""
+    """Read and check a manifest.
+
+    Args:
+        target: folder of the artifact.
+        kind: kind of the artifact, for error messages.
+
+    Returns:
+        (manifest, SHA-256 of its bytes).
+
+    Raises:
+        MissingArtifactError: there is no manifest.
+        CorruptArtifactError: the manifest cannot be read or does not match its own fingerprint.
+    """
     manifest_path = target / MANIFEST
     wait_for_replacement(target)
     if not os.path.isfile(manifest_path):
@@ -308,7 +379,7 @@ def manifest_of(target: Path, kind: str) -> tuple[dict[str, Any], str]:
 
 
 def _fingerprint(manifest: Mapping[str, Any]) -> str:
-    """Fingerprint of a manifest without the seconds among its counts."""
+    """Return the fingerprint of a manifest without the times among its counts."""
     return fingerprint_of({**manifest, "counts": _without_times(manifest.get("counts"))})
 
 
@@ -319,7 +390,7 @@ def _without_times(node: Any) -> Any:
 
 
 def _malformed(manifest: dict[str, Any]) -> str:
-    """Say how the form of a manifest, perhaps forged, differs from those of `write_artifact`; empty if not at all."""
+    """Return how a manifest, perhaps forged, differs in form from those of `write_artifact`; empty if it does not."""
     for name, section in _SECTIONS.items():
         if not isinstance(manifest.get(name), section):
             return f"its '{name}' is no {section.__name__}"
@@ -333,8 +404,18 @@ def _malformed(manifest: dict[str, Any]) -> str:
 
 
 def refuses_by_name(kind: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
-    """Decorate a reader of artifacts of `kind` (the first path among its arguments) to raise CorruptArtifactError
-    where one has a sound manifest but not the content that is read. One that is replaced meanwhile is read anew."""
+    """Decorate a reader of artifacts so that invalid content raises an error with the artifact's path.
+
+    The path is the first one among the reader's arguments. If the artifact is replaced while it is read, the reader is
+    called again.
+
+    Args:
+        kind: kind of the artifacts.
+
+    Returns:
+        the decorator. A decorated reader raises CorruptArtifactError where the manifest is sound but the content is
+        not.
+    """
 
     def decorate(read: Callable[P, T]) -> Callable[P, T]:
         @wraps(read)
@@ -390,7 +471,7 @@ def _compare(target: Path, kind: str, what: str, manifest: dict[str, Any], wante
 
 
 def _difference(name: str, ours: Any, wanted: Any) -> tuple[str, Any, Any]:
-    """The first setting within `name` in which the two differ, and its values."""
+    """Return the first setting within `name` in which two values differ, and both values."""
     parts: list[tuple[str, Any, Any]] = []
     if isinstance(ours, dict) and isinstance(wanted, dict):
         parts = [(f"{name}.{key}", ours.get(key), wanted.get(key)) for key in {**wanted, **ours}]

@@ -1,4 +1,4 @@
-"""Files that grow by whole lines, so that a kill at any moment loses what was not written and nothing else."""
+"""Files to which whole lines are appended, so that a killed process loses at most the line being written."""
 
 import json
 import os
@@ -13,12 +13,20 @@ from poker.run.errors import PokernetsError, disk_full, disk_full_at
 
 @dataclass(frozen=True)
 class JsonLines:
-    """Rows in a file that grows, one a line; there is no file while there are none."""
+    """A file with one JSON row per line; it does not exist until the first row is written.
+
+    Attributes:
+        path: path of the file.
+    """
 
     path: Path
 
     def rows(self) -> Iterator[Any]:
-        """All rows but one that a kill cut short."""
+        """Yield all rows, except a last line without its end.
+
+        Raises:
+            PokernetsError: a complete line is not JSON.
+        """
         if not self.path.exists():
             return
         try:
@@ -32,15 +40,17 @@ class JsonLines:
             ) from error
 
     def append(self, rows: Iterable[Any]) -> None:
+        """Append rows at the end of the file."""
         append_lines(self.path, [json.dumps(row) for row in rows])
 
     def replace(self, rows: Iterable[Any]) -> None:
+        """Replace the whole file with these rows atomically; without rows the file is left as it is."""
         lines = [f"{json.dumps(row)}\n" for row in rows]
         if lines:
             write_atomically(self.path, "".join(lines).encode())
 
     def cut_unfinished(self) -> None:
-        """Drops a line that a kill cut short, so that the next one does not begin in it."""
+        """Cut off an incomplete last line, so that the next row starts on a line of its own."""
         if self.path.exists():
             data = self.path.read_bytes()
             whole = data.rfind(b"\n") + 1
@@ -49,7 +59,13 @@ class JsonLines:
 
 
 def append_lines(path: Path, lines: Sequence[str]) -> None:
-    """Append lines in one write, so that a kill leaves at most one line unfinished, and an error none."""
+    """Append lines in one write.
+
+    A killed process leaves at most one incomplete line. After an error the file is as it was before.
+
+    Raises:
+        OSError: the disk is full.
+    """
     data = "".join(f"{line}\n" for line in lines).encode("ascii")
     if not data:
         return

@@ -1,26 +1,30 @@
-"""Dotted names as exported nets and manifests hold them: those of a clone.
+"""Import names that stay the same in a clone and in an installed wheel.
 
-The wheel holds the packages of a clone inside `pokernets` (`pokernets/wheel.py`), so that a user's own `models` or
-`conf` stay importable. A net that says `models.training.mlp.Mlp` is loaded in both.
+The wheel installs the packages of a clone inside `pokernets` (`pokernets/wheel.py`), so that a user's own `models` or
+`conf` can be imported as well. Exported nets and manifests store the clone's names, such as `models.training.mlp.Mlp`,
+which load in both.
 """
 
 from pathlib import Path
 from typing import Any
 
 PACKAGES = ("conf", "data_gen", "models", "poker")
-"""Packages at the top level of a clone that the wheel holds inside `pokernets`."""
+"""Packages at the top level of a clone that the wheel installs inside `pokernets`."""
 _ABOVE = __name__.removesuffix("poker.store.naming")
 _STORED = {
     "models.training.mlp": "models.mlp",
     "models.opponent.nets": "models.opponent_nets",
 }
-"""Modules whose classes files name as they did before these moved, so that the files are the same."""
+"""Modules that have moved, with their old names, which stored files still use."""
 _MOVED = {stored: module for module, stored in _STORED.items()}
 _ROOT = Path(__file__).parents[2]
 
 
 def importable(name: str) -> str:
-    """The name by which a module, class or function is imported here; names of a user's own modules as they are."""
+    """Return the name under which a stored module, class or function is imported here.
+
+    Names of a user's own modules are returned unchanged.
+    """
     module, _, definition = name.rpartition(".")
     name = f"{_MOVED.get(module, module)}.{definition}" if module else name
     package, _, rest = name.partition(".")
@@ -31,6 +35,6 @@ def importable(name: str) -> str:
 
 
 def stable_name(definition: Any) -> str:
-    """The name of a class or function that a manifest or record holds."""
+    """Return the name of a class or function that manifests and records store."""
     module = definition.__module__.removeprefix(_ABOVE)
     return f"{_STORED.get(module, module)}.{definition.__qualname__}"

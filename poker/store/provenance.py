@@ -1,4 +1,4 @@
-"""Where results come from: command, configuration, code, machine and versions, recorded beside every result."""
+"""Provenance of results: command, configuration, code, machine and versions, stored beside every result."""
 
 import os
 import platform
@@ -15,10 +15,10 @@ from poker.store.artifacts import artifacts_in
 
 _PACKAGES = ("pokernets", "numpy", "numba", "torch")
 _SETTINGS: ContextVar[Mapping[str, Any]] = ContextVar("settings")
-"""The command and the configuration that records hold."""
+"""The command and the configuration that records include."""
 _FOLDERS: ContextVar[Mapping[str, str]] = ContextVar("folders")
 SECRETS = ("token",)
-"""Settings that let others in, which no record holds."""
+"""Settings with secrets, which no record includes."""
 _ABSOLUTE_PATH = re.compile(r"(?<![\w./:])(?:/[^\s/:,;'\"\[\](){}]+){2,}")
 
 
@@ -26,9 +26,12 @@ _ABSOLUTE_PATH = re.compile(r"(?<![\w./:])(?:/[^\s/:,;'\"\[\](){}]+){2,}")
 def configured(
     configuration: Mapping[str, Any], folders: Mapping[str, str] | None = None, command: str = ""
 ) -> Iterator[None]:
-    """Let `provenance` include these settings (plain values, as resolved) and the command line inside the block.
+    """Make `provenance` include settings and the command line inside the block.
 
-    `folders` maps the names `runs` and `artifacts` to where they lie; `portable` puts the names in their place.
+    Args:
+        configuration: resolved settings, as plain values.
+        folders: paths of the folders `runs` and `artifacts`, which `portable` replaces by these names.
+        command: the command line.
     """
     settings = {"command": command, "configuration": _without_secrets(configuration)}
     token, previous = _SETTINGS.set(settings), _FOLDERS.set(folders or {})
@@ -40,17 +43,20 @@ def configured(
 
 
 def _without_secrets(node: Any) -> Any:
-    """Settings without those that let others in."""
+    """Return the settings with every secret set to None."""
     if isinstance(node, Mapping):
         return {key: None if key in SECRETS else _without_secrets(value) for key, value in node.items()}
     return [_without_secrets(value) for value in node] if isinstance(node, list | tuple) else node
 
 
 def portable(value: Any) -> Any:
-    """A record (plain values and paths) without absolute paths of this machine, in whatever text they stand.
+    """Return a record without absolute paths of this machine, wherever they stand in a text.
 
-    Paths below `runs` and `artifacts` begin with these names, those below the current folder are relative to it, and of
-    others only the last part is left.
+    Paths below `runs` and `artifacts` begin with these names, and paths below the current folder become relative to it.
+    Other paths are cut to their last part.
+
+    Args:
+        value: plain values and paths, in any nesting.
     """
     if isinstance(value, Mapping):
         return {key: portable(item) for key, item in value.items()}
@@ -70,9 +76,10 @@ def _portable_path(match: re.Match[str]) -> str:
 
 
 def provenance() -> dict[str, Any]:
-    """Time, commit (with `+` when files differ from it, None outside git), machine and package versions.
+    """Return the time, commit, machine and package versions.
 
-    Inside `configured` also `command`, `configuration` and `artifacts`: the fingerprints of those that this names.
+    The commit ends in `+` if tracked files differ from it, and is None outside git. Inside `configured` the record also
+    has `command`, `configuration` and the fingerprints of the `artifacts` that the configuration names.
     """
     settings = _SETTINGS.get({})
     return {
@@ -91,12 +98,12 @@ def provenance() -> dict[str, Any]:
 
 
 def fingerprints(settings: Any) -> dict[str, str]:
-    """Fingerprints of the artifacts that plain settings name, by their paths as `portable` has them."""
+    """Return the fingerprints of the artifacts that plain settings name, by their `portable` paths."""
     return {portable(path): fingerprint for path, fingerprint in artifacts_in(settings).items()}
 
 
 def commit() -> str | None:
-    """The commit of this code, with `+` when files differ from it; None outside git."""
+    """Return the commit of this code, with `+` if tracked files differ from it; None outside git."""
     head = _git("rev-parse", "HEAD")
     if head is None:
         return None

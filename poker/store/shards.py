@@ -1,8 +1,8 @@
-"""Shards of labelled rows: the one form that the jobs writing them and the training reading them share.
+"""Shards of labelled rows, the format that data jobs write and training reads.
 
-A data set is a directory of artifacts `shard-00000`, `shard-00001`, ... The manifest's config holds a stamp with
-the hash of the features and the target, and a reader refuses a shard of another. All shards of a data set share their
-settings but the number (`shard`), and what they were made from.
+A data set is a directory of artifacts `shard-00000`, `shard-00001`, ... The configuration in each manifest has a hash
+of the feature and target definitions, and a reader refuses a shard with another hash. All shards of a data set share
+their sources and all settings except the number `shard`.
 """
 
 from collections.abc import Mapping
@@ -21,7 +21,14 @@ from poker.store.artifacts import (
 
 
 class Column(NamedTuple):
-    """A column of rows. Indexes are `within` (low, high), low <= index < high, or `missing`."""
+    """Type and range of a column of rows.
+
+    Attributes:
+        dtype: type of the values.
+        shape: shape of one row's value.
+        within: (low, high) if the values are indexes, low <= index < high.
+        missing: an index outside `within` that stands for a missing value; None if there is none.
+    """
 
     dtype: type[np.generic]
     shape: tuple[int, ...] = ()
@@ -33,18 +40,26 @@ ColumnTypes = Mapping[str, Column]
 
 
 def hash_of(names: tuple[str, ...], version: int) -> str:
-    """Sixteen hex digits that change with any name, their order, or the version of the definitions."""
+    """Return 16 hex digits that change with the names, their order and the version of the definitions."""
     return fingerprint_of({"names": names, "version": version})[:16]
 
 
 def shard_path(root: str | Path, index: int) -> Path:
-    """Path of shard `index` of the data set at `root`."""
+    """Return the path of shard `index` of the data set at `root`."""
     return Path(root) / f"shard-{index:05d}"
 
 
 def check_columns(shard: Artifact, columns: ColumnTypes) -> None:
-    """Raise CorruptArtifactError unless the arrays are as `columns` say, with as many rows as were counted and nothing
-    in them that is out of range for an index or not finite."""
+    """Check the types, shapes and values of a shard's arrays.
+
+    Args:
+        shard: an open shard.
+        columns: the expected columns; each array must be [rows, ...] with `Column.shape`.
+
+    Raises:
+        CorruptArtifactError: an array has another type or number of rows, an index out of range, or a value that is not
+            finite.
+    """
     rows = shard.counts["rows"]
     if not isinstance(rows, int):
         raise CorruptArtifactError(f"{shard.path} counts no rows", how_to_replace(shard.kind, shard.path))
