@@ -1,9 +1,9 @@
-"""Files and folders that are whole at every moment: what is written takes the place of what was there, or nothing does.
+"""Atomic writes of files and folders: a reader sees either the old content or the new one.
 
-What a folder replaces is moved aside before, and `take_back` restores it where a kill came between.
+A folder that is replaced is moved aside first; `take_back` restores it if the process was killed in between.
 
-A symbolic link is replaced and removed as a link: what is written takes the place of the link, and what the link points
-to stays as it is. An artifact that several scales share through links therefore changes for the one that writes alone.
+A symbolic link is replaced or removed as a link, and its target stays as it is. If several scales share an artifact
+through links, a write by one of them does not change the others.
 """
 
 import glob
@@ -20,29 +20,42 @@ from typing import BinaryIO
 from poker.run.errors import PokernetsError, disk_full_at
 
 MANIFEST = "manifest.json"
-"""The file without which a folder of an artifact does not count."""
+"""The file that makes a folder an artifact."""
 SUFFIX = ".bundle"
-"""Suffix of bundles, files that stand for a folder of artifacts (`poker.store.bundle`)."""
+"""Suffix of bundles, which are files used like a folder of artifacts (`poker.store.bundle`)."""
 _DAY = 86_400  # seconds
 
 
 def bundle_of(path: Path) -> Path | None:
-    """The bundle that a path leads into: the parent that is a file, or has the name of one that is not there."""
+    """Return the bundle that a path leads into, or None.
+
+    It is the parent that is a file, or that has the suffix of a bundle and does not exist.
+    """
     parents = (each for each in path.parents if os.path.isfile(each) or (each.suffix == SUFFIX and not each.is_dir()))
     return next(parents, None)
 
 
 def make_folder(path: Path) -> None:
-    """Make a folder and its parents; PokernetsError where that would be in a bundle."""
+    """Make a folder and its parents.
+
+    Raises:
+        PokernetsError: the folder would lie in a bundle.
+    """
     if (bundle := bundle_of(path / MANIFEST)) is not None:
         raise PokernetsError(f"{bundle} is a bundle, which is only read: say where to write with outputs=DIR")
     path.mkdir(parents=True, exist_ok=True)
 
 
 def write_atomically(path: Path, data: bytes, *, mode: int = 0o666) -> None:
-    """Write a single file so that a reader, or a crash, sees the old content or the new and nothing between.
+    """Write a file atomically: a reader, or a crash, sees the old content or the new one.
 
-    A file that is replaced keeps its permissions; a new one gets `mode` less the umask.
+    Args:
+        path: the file.
+        data: its new content.
+        mode: permissions of a new file, before the umask; a replaced file keeps its permissions.
+
+    Raises:
+        PokernetsError: `path` is a directory or lies in a bundle.
     """
     with _staged(path, mode) as file:
         file.write(data)
@@ -50,7 +63,11 @@ def write_atomically(path: Path, data: bytes, *, mode: int = 0o666) -> None:
 
 @contextmanager
 def written_atomically(path: Path) -> Iterator[BinaryIO]:
-    """Open a file to write in parts that replaces `path` at the end of the block; an error leaves what was there."""
+    """Open a file that replaces `path` at the end of the block; after an error the old file stays.
+
+    Raises:
+        PokernetsError: `path` is a directory or lies in a bundle.
+    """
     _remove_abandoned(path)
     with _staged(path, 0o666) as staged:
         yield staged
@@ -58,7 +75,7 @@ def written_atomically(path: Path) -> Iterator[BinaryIO]:
 
 @contextmanager
 def _staged(path: Path, mode: int) -> Iterator[BinaryIO]:
-    """A file beside `path` that takes its place at the end of the block."""
+    """Open a temporary file beside `path` that replaces it at the end of the block."""
     if path.is_dir():
         raise PokernetsError(f"{path} is a directory: give the name of a file")
     make_folder(path.parent)
@@ -79,7 +96,11 @@ def _staged(path: Path, mode: int) -> Iterator[BinaryIO]:
 
 @contextmanager
 def written_whole(target: Path) -> Iterator[Path]:
-    """An empty folder that replaces `target` at the end of the block; an error leaves what was there."""
+    """Make an empty folder that replaces `target` at the end of the block; after an error the old one stays.
+
+    Raises:
+        PokernetsError: `target` lies in a bundle.
+    """
     make_folder(target.parent)
     _remove_abandoned(target)
     staging = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name[:100]}."))
@@ -96,7 +117,10 @@ def written_whole(target: Path) -> Iterator[Path]:
 
 
 def replace_with(staging: Path, target: Path) -> None:
-    """Rename `staging`, a file or folder, to `target`; what was there is moved aside first and removed after."""
+    """Rename `staging`, a file or folder, to `target`.
+
+    What was at `target` is moved aside first and removed afterwards.
+    """
     if not os.path.lexists(target):
         staging.rename(target)
         return
@@ -108,15 +132,20 @@ def replace_with(staging: Path, target: Path) -> None:
 
 
 def take_back(target: Path) -> None:
-    """Restore what a run moved aside, if it was killed before the new folder was in its place; one at work finishes."""
+    """Restore a folder that was moved aside by a process killed before it could put the new one in place.
+
+    If another process is replacing the folder at this moment, this waits for it.
+    """
     wait_for_replacement(target)
     if not os.path.lexists(target) and (_aside(target) / MANIFEST).exists():
         _aside(target).rename(target)
 
 
 def wait_for_replacement(target: Path) -> None:
-    """Wait until there is a manifest at `target`, if a writer is between its two renames; a tenth of a second at most,
-    for the writer may have been killed there."""
+    """Wait until there is a manifest at `target`, if a writer is between its two renames.
+
+    It waits a tenth of a second at most, since the writer may have been killed there.
+    """
     for _ in range(100):
         if os.path.isfile(target / MANIFEST) or not os.path.exists(_aside(target)):  # False for names that are too long
             return
@@ -128,8 +157,10 @@ def _aside(target: Path) -> Path:
 
 
 def remove(path: Path) -> None:
-    """Remove a file, a folder, or a link, whose target stays. The manifest of a folder goes first, so that what is left
-    of it is not taken back."""
+    """Remove a file, a folder or a link; a link's target stays.
+
+    The manifest of a folder is removed first, so that `take_back` never restores a half-removed folder.
+    """
     if path.is_symlink() or not path.is_dir():
         path.unlink(missing_ok=True)
         return
@@ -138,7 +169,7 @@ def remove(path: Path) -> None:
 
 
 def _remove_abandoned(target: Path) -> None:
-    """Remove what killed writers of `target` left behind; a day is more than any write takes."""
+    """Remove temporary files that killed writers of `target` left more than a day ago."""
     for staging in target.parent.glob(f".{glob.escape(target.name[:100])}.{'?' * 8}"):
         with suppress(FileNotFoundError):  # another run has removed it
             if time.time() - staging.stat().st_mtime > _DAY:

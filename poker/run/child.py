@@ -1,6 +1,6 @@
-"""An object in a process of its own, whose methods are called with a time limit: it may hang, die or fail.
+"""An object in its own process, whose methods are called with a time limit because it may hang or die.
 
-A process ends with the one that started it, however that ends; Ctrl+C reaches the starting process alone.
+The process ends when the process that started it ends, for whatever reason. Ctrl+C reaches only the starting process.
 """
 
 import multiprocessing
@@ -16,7 +16,7 @@ from poker.run.errors import PokernetsError, described
 
 
 class ChildFailure(Exception):  # noqa: N818 (what happened to the process, not an error of this program)
-    """The process did not answer in time, died, or raised an error, whose text this carries."""
+    """The process did not answer in time, died, or raised an error, whose text is the message."""
 
 
 class ChildDied(ChildFailure):
@@ -24,33 +24,37 @@ class ChildDied(ChildFailure):
 
 
 class Child:
-    """The object that `build` makes in a process; both must be picklable, and so must arguments and answers.
+    """An object in its own process.
 
-    The process starts and builds with the first call, and again with the next call after it has ended. Calls must not
-    overlap.
+    The process starts and builds the object at the first call, and again at the first call after it has ended. Calls
+    must not overlap.
+
+    Args:
+        build: function that makes the object. It, the object's arguments and its answers must be picklable.
     """
 
     def __init__(self, build: Callable[[], Any]) -> None:
+        """Store `build`; the process starts with the first call."""
         self._build = build
         self._pipe: Connection | None = None
         self._process: Any = None
 
     @property
     def pid(self) -> int | None:
-        """Number of the process, None while there is none."""
+        """Number of the process; None while there is none."""
         return None if self._process is None else self._process.pid
 
     def call(self, method: str, *arguments: Any, seconds: float | None = None) -> Any:
-        """Call a method of the object and wait for the answer.
+        """Call a method of the object and wait for its answer.
 
         Args:
             method: name of the method.
             arguments: its arguments.
-            seconds: time limit, with the time that building takes; None waits as long as the process lives. A process
-                that is late is killed.
+            seconds: time limit, including the time to build the object; None waits as long as the process lives. A
+                process that exceeds the limit is killed.
 
         Raises:
-            PokernetsError: as the object or `build` has raised it.
+            PokernetsError: as raised by the object or by `build`.
             ChildFailure: any other error, the end of the process (`ChildDied`), or a late answer.
         """
         pipe = self._pipe or self._start()
@@ -66,14 +70,14 @@ class Child:
             self.kill()
             raise ChildDied(f"its process died during {method}, exit status {status}") from error
         except KeyboardInterrupt:
-            self.kill()  # its late answer would be that of the next call
+            self.kill()  # or its late answer would be read as the answer to the next call
             raise
         if is_error:
             raise answer
         return answer
 
     def kill(self) -> None:
-        """End the process, if there is one."""
+        """Kill the process, if there is one."""
         if self._pipe is not None:
             self._process.kill()
             self._process.join()
@@ -92,7 +96,7 @@ class Child:
 
 
 def _serve(pipe: Connection, build: Callable[[], Any]) -> None:
-    """The loop of the process: (method, arguments) in, (whether it is an error, value) out."""
+    """Run the loop of the process: (method, arguments) in, (whether it is an error, value) out."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     end_with_parent()
     built: Any = None
@@ -109,12 +113,12 @@ def _serve(pipe: Connection, build: Callable[[], Any]) -> None:
             answer = True, _sendable(error)
         try:
             pipe.send(answer)
-        except Exception as error:  # an answer that cannot be sent is the object's mistake
+        except Exception as error:  # the answer cannot be pickled
             pipe.send((True, ChildFailure(f"answer to {method} cannot be sent: {error}")))
 
 
 def _sendable(error: Exception) -> Exception:
-    """The error for the other process, which may not have its class; the traceback is a note."""
+    """Return an error that the other process can unpickle, with the traceback as a note."""
     sendable: Exception
     if isinstance(error, PokernetsError):
         sendable = PokernetsError(str(error))
@@ -125,7 +129,7 @@ def _sendable(error: Exception) -> Exception:
 
 
 def end_with_parent() -> None:
-    """End this process when the one that started it is gone."""
+    """End this process as soon as the process that started it has ended."""
 
     def watch() -> None:
         parent = multiprocessing.parent_process()

@@ -1,4 +1,7 @@
-"""Commands as the user has them: `pokernets` if that runs or there is no clone, else the scripts of the clone."""
+"""Names of the commands as the user types them.
+
+They are `pokernets VERB` if that program runs or there is no clone, and otherwise the scripts of the clone.
+"""
 
 import os
 import re
@@ -11,7 +14,7 @@ from poker.run.atomic import bundle_of
 IN_CLONE = (Path(__file__).parents[2] / "pyproject.toml").is_file()
 PROGRAM = "pokernets"
 STARTED_BY = "POKERNETS_STARTED_BY"
-"""Environment variable by which an entry point tells what it is, to its child processes too."""
+"""Environment variable with the name of the program that started this process or its parent."""
 RUNS_PROGRAM = os.environ.get(STARTED_BY) == PROGRAM
 _HAS_SCRIPTS = IN_CLONE and not RUNS_PROGRAM
 
@@ -20,7 +23,7 @@ COMMANDS = (
     if _HAS_SCRIPTS
     else {"data_gen": f"{PROGRAM} data", "evaluate": f"{PROGRAM} evaluate", "train": f"{PROGRAM} train"}
 )
-"""Command of each root of the configuration."""
+"""Command for each root of the configuration."""
 
 _JOBS = (
     "abstraction",
@@ -43,26 +46,32 @@ MAKERS = {
     "opponent_net": f"{_TRAIN} model=opponent",
     **{net: f"{_TRAIN} model=opponent net={net}" for net in ("hand", "adaptive")},
 }
-"""The command that makes an artifact, by the name of its folder, of the folder around that, or by its kind: what an
-error about a missing or unusable one tells the user to run."""
+"""Command that makes an artifact, by the name of its folder, by the name of the parent folder, or by its kind. Errors
+about a missing or unusable artifact recommend it."""
 
 _ARTIFACTS = Path("artifacts")
 EXPERIMENTS = ("flop_holdem", "rival", "six_max")
-"""Experiments whose artifacts lie in a folder of their name below `artifacts`."""
+"""Experiments whose artifacts are in a folder of the same name below `artifacts`."""
 _OF_A_SCALE = re.compile(r"(demo|laptop|workstation)(?:_([36])p)?")
-"""Folders below `artifacts` of a scale, and of its table of three or six."""
+"""Names of folders below `artifacts`: a scale, for two players or for three or six."""
 _PLAIN = re.compile(r"[\w./+-]+", re.ASCII)
-"""Paths that Hydra's grammar takes as they are."""
+"""Paths that need no quotes in Hydra's grammar."""
 _SCALE_OR_GAME = re.compile(r"scale=\w+|game(?:\.\w+)*=\S+")
 
 
 def how_to_install(extra: str) -> str:
-    """Installs the dependencies of an extra."""
+    """Return the command that installs the dependencies of an extra."""
     return f"pip install -e '.[{extra}]' in the clone" if IN_CLONE else f"pip install '{PROGRAM}[{extra}]'"
 
 
 def how_to_make(kind: str, target: Path, first: str = "") -> str:
-    """Advice about a missing artifact: what to do `first`, and the command that makes one of `kind` at `target`."""
+    """Return advice on how to make a missing artifact.
+
+    Args:
+        kind: kind of the artifact; may be empty.
+        target: folder of the artifact.
+        first: a step to take before the command.
+    """
     if (bundle := bundle_of(target)) is not None:
         folder = _ARTIFACTS / bundle.stem
         first = f"Bundles are only read: use artifacts={folder} and"
@@ -76,14 +85,14 @@ def how_to_make(kind: str, target: Path, first: str = "") -> str:
 
 
 def how_to_replace(kind: str, target: Path) -> str:
-    """Advice about an unusable artifact: move it away, since it may be work of the user's own, and make it again."""
+    """Return advice about an unusable artifact: move it away, as it may be the user's work, and make it again."""
     if bundle_of(target) is not None:
         return GET_A_BUNDLE
     return how_to_make(kind, target, first=f"Move {target} away and")
 
 
 def _settings_for(folder: Path) -> list[str]:
-    """Settings with which commands write artifacts to `folder`, for the game of the command that runs."""
+    """Return the settings with which commands write artifacts to `folder`, for the game of the running command."""
     typed = [word for word in sys.argv[1:] if _SCALE_OR_GAME.fullmatch(word)]
     words = [f"artifacts={folder}" if _PLAIN.fullmatch(str(folder)) else f'artifacts="{folder}"']
     if folder.parent == _ARTIFACTS:

@@ -10,30 +10,34 @@ from pathlib import Path
 from unicodedata import category
 
 _CONTROLS = ("Cc", "Cf", "Cs", "Zl", "Zp")
-"""Categories of characters that control how text is shown, or are none."""
+"""Unicode categories of control and format characters, other line ends and surrogates."""
 
 _ROOT = Path(__file__).parents[2]
 _NOT_OF_THE_USER = [
     _ROOT / name for name in ("poker", "pokernets", "models", "conf", "data_gen", "train.py", "evaluate.py")
 ]
 _NOT_OF_THE_USER += [Path(sysconfig.get_path("stdlib"))]
-"""Folders whose code is not the user's."""
+"""Folders with code of this project and of the standard library."""
 _INSTALLED = {"site-packages", "dist-packages"}
-"""Names of folders of installed packages, which systems and virtual environments have in several places."""
+"""Names of folders of installed packages, which may be anywhere on a system."""
 
 
 class PokernetsError(Exception):
-    """Base of all user-facing errors: the message says what was wrong, where, and what to do."""
+    """Base of all errors that a user can cause.
+
+    The message says what is wrong, where, and what to do about it.
+    """
 
     def __str__(self) -> str:
+        """Return the message without control characters."""
         return printable(super().__str__())
 
 
 def printable(text: str) -> str:
-    """Text in which control characters but tabs and the ends of lines are question marks.
+    """Replace control characters, except tabs and newlines, by question marks.
 
     These are the controls of ASCII and Latin-1, with which escape sequences begin, Unicode's format controls, which
-    reorder or hide text, other ends of lines, and lone surrogates, which no encoding has.
+    reorder or hide text, other ends of lines, and lone surrogates, which cannot be encoded.
     """
     if text.isprintable():
         return text
@@ -41,12 +45,16 @@ def printable(text: str) -> str:
 
 
 def described(error: BaseException) -> str:
-    """Class and message of an error in one line, and the last line of the user's own code that it went through."""
+    """Describe an error in one line: class, message and the last line of the user's own code in the traceback."""
     return of_user_code(error) or " ".join(printable(f"{type(error).__name__}: {error}").split())
 
 
 def of_user_code(error: BaseException | None) -> str:
-    """The error as `described`, or the one behind it that went through the user's own code; empty if none did."""
+    """Describe an error as `described` does if its traceback, or that of its cause, has a line of the user's own code.
+
+    Returns:
+        the description; empty if no error in the chain went through the user's code.
+    """
     while error is not None:
         for frame in reversed(traceback.extract_tb(error.__traceback__)):
             path = Path(frame.filename)
@@ -60,7 +68,13 @@ def of_user_code(error: BaseException | None) -> str:
 
 @contextmanager
 def disk_full_at(path: Path) -> Iterator[None]:
-    """Name the place in errors of writing: `write` gives no path, and `np.save` counts of numbers alone."""
+    """Add the path to errors of writing that lack it.
+
+    `write` reports no path, and `np.save` reports only a number of items.
+
+    Raises:
+        OSError: the block raised an OSError; it now has a path.
+    """
     try:
         yield
     except OSError as error:
@@ -70,5 +84,5 @@ def disk_full_at(path: Path) -> Iterator[None]:
 
 
 def disk_full(path: Path) -> OSError:
-    """The system's error for a full disk, for libraries and short writes that do not raise it."""
+    """Return the system's error for a full disk, for libraries and short writes that do not raise it."""
     return OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))

@@ -1,6 +1,6 @@
-"""Limits on length, depth and number for parsers of untrusted files, in one place.
+"""Limits on length, depth and number for the parsers of untrusted files.
 
-Real files come nowhere near them. Without them a small file can cost gigabytes or hours: the standard library's TOML
+Real files stay far below them. Without limits a small file can cost gigabytes or hours: the standard library's TOML
 parser takes quadratic time in the dots of a line, and a compressed megabyte can unpack to a gigabyte.
 """
 
@@ -13,30 +13,39 @@ from typing import Any
 from poker.run.errors import PokernetsError
 
 MOST_FILE_BYTES = 1 << 29
-"""Size of a file of hands."""
+"""Largest size of a file of hands."""
 MOST_SPOT_BYTES = 1 << 26
-"""Size of a spot, which may be the results of a solve."""
+"""Largest size of a spot file, which may contain the results of a solve."""
 MOST_DEFINITION_BYTES = 1 << 16
-"""Size of the definition of a game."""
+"""Largest size of a game's definition."""
 MOST_RANGE_CHARACTERS = 1 << 17
 MOST_HAND_CHARACTERS = 1 << 20
 MOST_NOTE_BYTES = 1 << 24
-"""Unpacked size of the probabilities at one decision."""
+"""Largest unpacked size of the probabilities at one decision."""
 LONGEST_LINE = 10_000
 LONGEST_LOG_LINE = 10_000
-"""Characters of a line in a log of the ACPC, whose dealer stops at 4,096."""
+"""Most characters in a line of an ACPC log; the ACPC dealer itself stops at 4,096."""
 LONGEST_SITE_LINE = 1000
-"""Characters of a line in the text of a site: matching one takes quadratic time in the worst case."""
+"""Most characters in a line of a site's hand history, since matching takes quadratic time in the worst case."""
 
 _HALF_CHARACTER = re.compile("[\ud800-\udfff]")
 
 
 class LimitError(PokernetsError):
-    """Input beyond a limit; says which."""
+    """The input exceeds a limit, which the message names."""
 
 
 def check_length(text: str | bytes, most: int, what: str) -> None:
-    """Refuses a text of more than `most` characters (bytes)."""
+    """Check that a text is not too long.
+
+    Args:
+        text: characters or bytes.
+        most: largest number of characters or bytes.
+        what: name of the text in the message.
+
+    Raises:
+        LimitError: the text is longer.
+    """
     if len(text) > most:
         raise LimitError(
             f"{what} of {len(text):,} {'bytes' if isinstance(text, bytes) else 'characters'}: {most:,} at the most"
@@ -44,7 +53,16 @@ def check_length(text: str | bytes, most: int, what: str) -> None:
 
 
 def parse_json(text: str | bytes, exact: bool = False) -> Any:
-    """JSON whose texts can be written, numbers with decimals as Decimal if `exact`; a LimitError or a ValueError."""
+    """Parse JSON from an untrusted source.
+
+    Args:
+        text: the JSON text.
+        exact: whether to return numbers with decimals as `Decimal`.
+
+    Raises:
+        LimitError: values are nested too deeply, or a text contains a lone surrogate, which cannot be written again.
+        ValueError: the text is not JSON.
+    """
     plain = text.decode("utf-8", "replace") if isinstance(text, bytes) else text
     try:
         value = json.loads(plain, parse_float=Decimal if exact else None)
@@ -56,7 +74,15 @@ def parse_json(text: str | bytes, exact: bool = False) -> Any:
 
 
 def decompressed(data: bytes, most: int) -> bytes:
-    """Decompress zlib data; a LimitError if it has more than `most` bytes unpacked or is cut short."""
+    """Decompress zlib data.
+
+    Args:
+        data: the compressed bytes.
+        most: largest number of unpacked bytes.
+
+    Raises:
+        LimitError: the data have more bytes unpacked, or are cut short.
+    """
     unpacker = zlib.decompressobj()
     unpacked = unpacker.decompress(data, most)
     if unpacker.unconsumed_tail or not unpacker.eof:

@@ -1,4 +1,4 @@
-"""Locks for what one process at a time may use; a lock ends with its process, however that ends."""
+"""Locks between processes. A lock is released when its process ends, for whatever reason."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,12 +12,15 @@ from poker.run.errors import PokernetsError
 
 @contextmanager
 def alone(folder: Path, refusal: str | None = None, name: str = "") -> Iterator[None]:
-    """Hold the lock of a folder, or of a name in it, inside the block; the lock is a file in the folder.
+    """Lock a folder, or a name in it, for the duration of the block; the lock is a file in the folder.
 
     Args:
-        folder: made if it is not there.
-        refusal: the message of the error if another process has the lock; None waits for it.
+        folder: the folder, which is made if it does not exist.
+        refusal: error message if another process has the lock; None waits for the lock.
         name: what is locked in the folder; empty for the folder itself.
+
+    Raises:
+        PokernetsError: another process has the lock and `refusal` is given.
     """
     make_folder(folder)
     lock = FileLock(folder / f"{name and '.'}{name}.lock")

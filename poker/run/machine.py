@@ -1,4 +1,4 @@
-"""Cores and memory: the machine's, and what this process may use or has used of them."""
+"""Cores and memory of the machine, and what this process may use or has used."""
 
 import ctypes
 import gc
@@ -16,29 +16,33 @@ _OTHER_FILES = 300
 
 
 def cores() -> int:
-    """Cores that the process may run on: fewer than there are under a scheduler or `taskset`."""
+    """Return the number of cores that the process may use; a scheduler or `taskset` may allow fewer than there are."""
     if hasattr(os, "sched_getaffinity"):  # not on macOS
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
 def memory() -> int:
-    """Bytes of memory that the machine has, or the container if it may have less."""
+    """Return the memory of the machine in bytes, or the limit of the container if that is smaller."""
     physical = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    with suppress(OSError, ValueError):  # which is "max" without a limit
+    with suppress(OSError, ValueError):  # the file contains "max" if there is no limit
         return min(physical, int(_LIMIT.read_text()))
     return physical
 
 
 def give_back_memory() -> None:
-    """Return freed memory to the system, which the C library would keep for the process: some milliseconds."""
+    """Return freed memory to the system, which the C library would otherwise keep; takes some milliseconds."""
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None
     if trim is not None:
         trim(0)
 
 
 def allow_open_files(count: int) -> None:
-    """Raise this process's own limit of open files, where it is lower, to `count` beside some hundred others."""
+    """Raise this process's limit of open files to at least `count` and a few hundred more.
+
+    Raises:
+        PokernetsError: the system does not allow that many.
+    """
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     try:
         if resource.RLIM_INFINITY != soft < count + _OTHER_FILES:
@@ -51,15 +55,18 @@ def allow_open_files(count: int) -> None:
 
 
 def peak_memory() -> int:
-    """The most bytes that the process has had in memory."""
+    """Return the peak memory of the process in bytes."""
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak if sys.platform == "darwin" else 1024 * peak
 
 
 @contextmanager
 def without_collections() -> Iterator[None]:
-    """Import and load inside the block without collections of garbage, and leave what is there at its end out of later
-    ones: they would look through a million objects, of which none goes, in a fifth of the time."""
+    """Switch the garbage collector off while the block imports and loads.
+
+    Objects that exist at the end of the block are excluded from later collections. Collections during start-up scan a
+    million objects without freeing any and take a fifth of the time.
+    """
     collects = gc.isenabled()
     gc.disable()
     try:

@@ -1,7 +1,7 @@
-"""The one executor: tasks over processes of this machine, or over a Ray cluster (`poker.run.ray_cluster`).
+"""The executor: runs tasks on processes of this machine, or on a Ray cluster (`poker.run.ray_cluster`).
 
-A process is prepared once and then takes tasks. Processes end with the one that started them, however that ends; tasks
-of a process that is killed are taken by another.
+A process is prepared once and then takes tasks. If a process is killed, another takes its tasks. All processes end when
+the process that started them ends.
 """
 
 import multiprocessing
@@ -32,18 +32,21 @@ R = TypeVar("R")
 BLAS_THREADS = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS")
 ALL_THREADS = (*BLAS_THREADS, "NUMBA_NUM_THREADS")
 _AHEAD = 2
-"""Tasks handed out for each process, so that none waits for its next."""
+"""Tasks in the queue per process, so that no process waits for its next one."""
 _DEATHS = 3
-"""Deaths of processes, without a result in between, after which there is no use in going on."""
+"""Consecutive deaths of processes without a result after which the run is stopped."""
 
 
 @dataclass(frozen=True)
 class Work(Generic[T, R]):
-    """How to do tasks: `prepare` makes, in each process, the function that does them; picklable.
+    """How tasks are done; picklable.
 
-    `share_cores`: a process may use its share of the cores; otherwise linear algebra has one thread, so that results
-    are the same to the bit with any number of processes. `inputs` are files and folders that it reads, `output` tells
-    which one a task writes, or which several: clusters without common storage move them.
+    Attributes:
+        prepare: function that each process calls once; it returns the function that does a task.
+        share_cores: whether a process may use its share of the cores. Otherwise linear algebra uses one thread, so that
+            results are the same bit for bit with any number of processes.
+        inputs: files and folders that the tasks read, which clusters without shared storage copy.
+        output: function from a task to the path, or paths, that it writes, which such clusters copy back.
     """
 
     prepare: Callable[[], Callable[[T], R]]
@@ -54,67 +57,90 @@ class Work(Generic[T, R]):
 
 @dataclass(frozen=True)
 class Given(Generic[T, R]):
-    """The `Work.prepare` of a function that needs no preparation."""
+    """A `Work.prepare` for a function that needs no preparation.
+
+    Attributes:
+        function: the function that does a task.
+    """
 
     function: Callable[[T], R]
 
     def __call__(self) -> Callable[[T], R]:
+        """Return the function."""
         return self.function
 
 
 SharedArray = Callable[[], NDArray[Any]]
-"""Returns an array, read-only. Tasks carry it as a reference; each machine gets the content once."""
+"""Function that returns a read-only array. Tasks carry only a reference; each machine gets the content once."""
 
 
 class Team(ABC, Generic[T, R]):
-    """Processes that stay until all is done."""
+    """Processes that stay until all tasks are done."""
 
     @abstractmethod
     def run(self, tasks: Iterable[T]) -> Iterator[R]:
-        """Results as they come, in any order. `tasks` are taken one by one as processes come free; what is running when
-        the iterator is closed is finished and dropped."""
+        """Run tasks and yield their results in the order in which they finish.
+
+        `tasks` is consumed as processes become free. If the iterator is closed early, tasks that are running finish and
+        their results are dropped.
+        """
 
     @abstractmethod
     def share(self, array: NDArray[Any]) -> SharedArray:
-        """Share an array with the tasks of the next `run` alone."""
+        """Share an array [any shape] with the tasks of the next `run` only."""
 
 
 class Cluster(ABC):
-    """Where tasks are done. `one_machine`: this machine alone, which threads of one process can fill as well."""
+    """Processes on one machine or several.
+
+    Attributes:
+        one_machine: whether all processes are on this machine, whose cores threads of one process could use as well.
+    """
 
     one_machine: bool
 
     @property
     @abstractmethod
     def workers(self) -> int:
-        """Processes that work at a time."""
+        """Number of processes that work at the same time."""
 
     @abstractmethod
     def team(self, work: Work[T, R]) -> AbstractContextManager[Team[T, R]]:
-        """Processes for `work`, for several runs."""
+        """Start processes for `work` that stay for several runs."""
 
     def run(self, work: Work[T, R], tasks: Iterable[T]) -> Iterator[R]:
-        """Results of one `Team.run`."""
+        """Run tasks on a team of their own and yield their results in the order in which they finish."""
         with self.team(work) as team:
             yield from team.run(tasks)
 
 
 class LocalCluster(Cluster):
-    """Processes of this machine; None: one for each core."""
+    """Processes on this machine.
+
+    Args:
+        processes: number of processes; None for one per core.
+    """
 
     one_machine = True
 
     def __init__(self, processes: int | None = None) -> None:
+        """Check and store the number of processes.
+
+        Raises:
+            PokernetsError: `processes` is less than 1.
+        """
         if processes is not None and processes < 1:
             raise PokernetsError("`cluster.processes` must be at least 1, or null for one a core")
         self._processes = processes or cores()
 
     @property
     def workers(self) -> int:
+        """Number of processes that work at the same time."""
         return self._processes
 
     @contextmanager
     def team(self, work: Work[T, R]) -> Iterator[Team[T, R]]:
+        """Start processes for `work` that stay for several runs."""
         with environment(thread_variables(work.share_cores, self._processes)), TemporaryDirectory() as folder:
             team = _LocalTeam(work, self._processes, Path(folder))
             try:
@@ -152,13 +178,13 @@ class _LocalTeam(Team[T, R]):
         return partial(np.load, path, mmap_mode="r")
 
     def close(self) -> None:
-        """Ends the processes."""
+        """End the processes."""
         if self._pool is not None:
             self._pool.shutdown(wait=True, cancel_futures=True)
             self._pool = None
 
     def _until_death(self, waiting: Iterator[T], taken: dict[int, T]) -> Iterator[R]:
-        """Results of tasks `taken` before and of all that are `waiting`; those without a result yet stay in `taken`."""
+        """Yield results of `taken` and `waiting` tasks; tasks without a result stay in `taken`."""
         if self._pool is None:
             self._pool = process_pool(self._processes, _start, (self._work.prepare,))
         running = {self._pool.submit(_do, task): number for number, task in taken.items()}
@@ -183,7 +209,16 @@ class _LocalTeam(Team[T, R]):
 def process_pool(
     processes: int, initializer: Callable[..., None] | None = None, arguments: tuple[Any, ...] = ()
 ) -> ProcessPoolExecutor:
-    """An executor of new processes; PokernetsError where the system has no place for their semaphores."""
+    """Make an executor of new processes.
+
+    Args:
+        processes: number of processes.
+        initializer: function that each process calls first.
+        arguments: arguments of `initializer`.
+
+    Raises:
+        PokernetsError: the system has no shared memory for semaphores.
+    """
     try:
         return ProcessPoolExecutor(processes, multiprocessing.get_context("spawn"), initializer, arguments)
     except (ImportError, NotImplementedError, OSError) as error:
@@ -201,8 +236,13 @@ TOO_MANY_DEATHS = (
 
 
 def thread_variables(share_cores: bool, processes: int) -> dict[str, str]:
-    """Environment variables of a process: one thread for linear algebra, or its share of the cores for everything that
-    the user has not set."""
+    """Return environment variables that limit the threads of one process.
+
+    Args:
+        share_cores: True gives the process its share of the cores, for variables that the user has not set; False
+            limits linear algebra to one thread.
+        processes: number of processes that share the cores.
+    """
     if not share_cores:
         return dict.fromkeys(BLAS_THREADS, "1")
     share = str(max(1, cores() // processes))
@@ -229,7 +269,10 @@ def _do(task: Any) -> Any:
 
 @contextmanager
 def environment(changes: Mapping[str, str]) -> Iterator[None]:
-    """Set variables for processes started in the block; libraries that this process has loaded do not see them."""
+    """Set environment variables for processes started inside the block.
+
+    Libraries that this process has already loaded do not see the change.
+    """
     before = {name: os.environ[name] for name in changes if name in os.environ}
     os.environ.update(changes)
     try:
@@ -250,18 +293,19 @@ def print_cost(
     task_megabytes: float = 0.0,
     threads: bool = False,
 ) -> None:
-    """Print the time, memory and disk that a job will take.
+    """Print the time, memory and disk space that a job will take.
 
-    Jobs know what a unit of their work took on one core, at the laptop scale (docs/results/costs). Another machine, or
-    other work on this one, makes that half or twice as much.
+    Jobs know how long a unit of their work took on one core at the laptop scale (docs/results/costs). On another
+    machine, or with other work on this one, it can take half or twice as long.
 
     Args:
-        what: the job and what it makes.
-        cpu_seconds: seconds of CPU of all its work.
-        tasks: tasks over the cluster.
+        what: the job and its result.
+        cpu_seconds: CPU seconds of all its work.
+        tasks: number of tasks.
+        cluster: the cluster that runs them.
         megabytes: size of the result on disk.
-        task_megabytes: memory of a task beside that of this process, which has loaded the job's inputs.
-        threads: whether threads of this process do the work, which then has the result in memory.
+        task_megabytes: memory of a task in addition to the memory of this process, which has loaded the job's inputs.
+        threads: whether threads of this process do the work, so that the result is in its memory.
     """
     workers = max(1, min(cluster.workers, tasks))
     memory = peak_memory() / 1e6 + (megabytes if threads else task_megabytes)

@@ -1,4 +1,4 @@
-"""The console of messages, and the progress of long work: bars on a terminal, in a log a line now and then."""
+"""The console for messages, and progress of long work: bars on a terminal, an occasional line in a log."""
 
 import time
 from collections.abc import Iterable
@@ -22,20 +22,24 @@ from rich.text import Text
 from poker.run.errors import printable
 
 _SECONDS = 30.0
-"""Time between two printings to a log."""
+"""Seconds between two lines in a log."""
 
 
 class Console(rich.console.Console):  # noqa: TID251
-    """A console on which control characters are question marks: messages have parts that strangers wrote, such as names
-    and greetings, whose escape sequences would move the cursor, hide text or change the terminal."""
+    """A console that prints control characters as question marks.
+
+    Messages contain names and greetings written by strangers. Escape sequences in them could move the cursor, hide text
+    or change the terminal.
+    """
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        """Render as Rich does, with control characters replaced."""
         for segment in super().render(renderable, options):
             yield segment if segment.control else segment._replace(text=printable(segment.text))
 
 
 class _Bars(Progress):
-    """Bars, each with what was found below it. Where the console is no terminal, they are printed now and then."""
+    """Progress bars, each with its latest finding below it; printed every `_SECONDS` where there is no terminal."""
 
     _printed = 0.0
 
@@ -60,7 +64,12 @@ class _Bars(Progress):
 
 
 def progress_bars(unit: str, console: Console | None = None) -> Progress:
-    """Bars of what is done in `unit`, on stderr unless a console is given; every task needs a field `found`, a text."""
+    """Make progress bars; every task needs a text field `found`, which is shown below its bar.
+
+    Args:
+        unit: name of what is counted.
+        console: console to print to; None for stderr.
+    """
     return _Bars(
         TextColumn("{task.description}", markup=False, table_column=Column(overflow="fold")),
         BarColumn(20),

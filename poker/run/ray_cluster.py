@@ -1,9 +1,9 @@
-"""Tasks over the machines of a Ray cluster, as `poker.run.parallel` does them on one.
+"""Tasks on the machines of a Ray cluster, with the interface of `poker.run.parallel`.
 
-An actor a core (or for each `cores_per_worker`) is prepared once and then takes tasks, one at a time. When one dies,
-or the machine that it is on, another takes its task. Every machine needs this project installed. Artifacts lie on a
-path that all of them see, or are sent to each machine once through Ray's object store and come back with the results
-(`storage`).
+There is one actor per core (or per `cores_per_worker`). It is prepared once and then takes one task at a time. If an
+actor or its machine dies, another takes its task. Every machine needs this project installed. Artifacts are on a path
+that all machines share. With `storage=driver` they are sent to each machine once through Ray's object store instead,
+and results come back the same way.
 """
 
 import importlib
@@ -32,9 +32,16 @@ _DEATHS = 3
 
 
 class RayCluster(Cluster):
-    """The cluster at `address` (`auto`: the one that this machine belongs to; None: one is started on this machine),
-    with so many `workers` (None: as many as there are cores for), each with `cores_per_worker` and a share of
-    `gpus_per_worker`."""
+    """Workers on a Ray cluster.
+
+    Args:
+        address: address of the cluster; `auto` for the cluster that this machine belongs to, None to start one on this
+            machine.
+        workers: number of workers; None for as many as there are cores for.
+        cores_per_worker: cores of each worker.
+        gpus_per_worker: share of a GPU of each worker.
+        storage: `shared` if all machines see the artifacts' path, `driver` to send files.
+    """
 
     one_machine = False
 
@@ -46,6 +53,11 @@ class RayCluster(Cluster):
         gpus_per_worker: float = 0.0,
         storage: str = "shared",
     ) -> None:
+        """Connect to the cluster.
+
+        Raises:
+            PokernetsError: `storage` is invalid, Ray is not installed, or there is no cluster at `address`.
+        """
         if storage not in STORAGES:
             raise PokernetsError(f"no storage '{storage}': choose cluster.storage={' or '.join(STORAGES)}")
         try:
@@ -65,10 +77,12 @@ class RayCluster(Cluster):
 
     @property
     def workers(self) -> int:
+        """Number of workers."""
         return self._workers
 
     @contextmanager
     def team(self, work: Work[T, R]) -> Iterator[Team[T, R]]:
+        """Start workers for `work` that stay for several runs."""
         team = _RayTeam(self._ray, work, self._workers, self._share, self._storage == "driver")
         try:
             yield team
@@ -85,7 +99,7 @@ class _RayTeam(Team[T, R]):
         self._actor = ray.remote(**share, runtime_env={"env_vars": variables})(_Actor)
         self._idle: list[Any] = []
         self._running: dict[Any, tuple[Any, list[T]]] = {}
-        """Each worker's task, or nothing yet while it is started."""
+        """Each worker's task; empty while the worker starts."""
         for _ in range(workers):
             self._start()
 
@@ -114,7 +128,11 @@ class _RayTeam(Team[T, R]):
             self._running = {ready: (worker, []) for ready, (worker, _) in self._running.items()}
 
     def _next(self) -> tuple[list[T], Any]:
-        """Wait for a worker: its task and result, None if it was lost, in which case another is started."""
+        """Wait for a worker.
+
+        Returns:
+            its tasks and its answer; None as the answer if the worker was lost, in which case another is started.
+        """
         ray = self._ray
         (ready,), _ = ray.wait(list(self._running), num_returns=1)
         worker, doing = self._running.pop(ready)
@@ -133,7 +151,7 @@ class _RayTeam(Team[T, R]):
         return partial(_stored, self._ray.put(array))
 
     def close(self) -> None:
-        """Ends the workers."""
+        """End the workers."""
         for worker in (*self._idle, *(worker for worker, _ in self._running.values())):
             self._ray.kill(worker)
 
@@ -143,7 +161,7 @@ class _RayTeam(Team[T, R]):
 
 
 def _stored(reference: Any) -> NDArray[Any]:
-    """The array in Ray's store behind `reference`."""
+    """Return the array in Ray's object store behind `reference`."""
     array: NDArray[Any] = importlib.import_module("ray").get(reference)
     return array
 
@@ -157,7 +175,7 @@ def _paths(output: Path | Sequence[Path]) -> Sequence[Path]:
 
 
 class _Actor:
-    """A worker. With `output`, the files that it writes go back with the result and are deleted where they are."""
+    """A worker; with `output`, the files that it writes go back with the result and are deleted on its machine."""
 
     def __init__(
         self, prepare: Callable[[], Callable[[Any], Any]], output: Callable[[Any], Path | Sequence[Path]] | None
@@ -166,7 +184,7 @@ class _Actor:
         self._function: Callable[[Any], Any] | None = None
 
     def place(self, files: Mapping[str, bytes]) -> bool:
-        """Write the inputs that this machine lacks or has with other content."""
+        """Write the inputs that this machine lacks or has with different content."""
         for name, data in files.items():
             path = Path(name)
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -189,7 +207,7 @@ class _Actor:
 
 
 def packed(path: Path) -> bytes:
-    """A file or folder as an archive; in place of links, what they point to."""
+    """Return a file or folder as a tar archive, with links replaced by their targets."""
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w", dereference=True) as archive:
         archive.add(path, arcname=_CONTENT)
@@ -197,7 +215,7 @@ def packed(path: Path) -> bytes:
 
 
 def unpack(data: bytes, path: Path) -> None:
-    """Unpack an archive at `path`, whole or not at all, in place of what is there."""
+    """Unpack an archive at `path` atomically, replacing what is there."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=path.parent) as folder, _opened(data) as archive:
         archive.extractall(folder, filter="data")
@@ -205,7 +223,7 @@ def unpack(data: bytes, path: Path) -> None:
 
 
 def _is_at(data: bytes, path: Path) -> bool:
-    """Whether `path` has all that an archive holds, to the byte."""
+    """Return whether `path` has all files of an archive with the same bytes."""
     with _opened(data) as archive:
         return all(_is_same(archive, member, path) for member in archive)
 
