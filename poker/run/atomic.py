@@ -119,7 +119,7 @@ def written_whole(target: Path) -> Iterator[Path]:
 def replace_with(staging: Path, target: Path) -> None:
     """Rename `staging`, a file or folder, to `target`.
 
-    What was at `target` is moved aside first and removed afterwards.
+    The old file or folder is moved aside first and removed afterwards.
     """
     if not os.path.lexists(target):
         staging.rename(target)

@@ -1,7 +1,7 @@
-"""A spot solved in the background, to be watched, cancelled, walked through and exported: what the explorer shows.
+"""The explorer's back end: a spot is solved in the background and can be watched, cancelled, explored and exported.
 
-Pages draw what is here and know no poker. `Solve` works in a thread of its own, the kernels without the interpreter's
-lock, so that a server goes on answering; one spot is solved at a time in a process, others wait their turn.
+The pages only draw what this module returns. `Solve` runs in its own thread, and its kernels release the interpreter's
+lock, so that a server keeps responding. A process solves one spot at a time; other spots wait in a queue.
 """
 
 import csv
@@ -28,17 +28,29 @@ from poker.spots.walk import View, Walk
 
 State = Literal["waiting", "solving", "solved", "cancelled", "failed"]
 _QUEUE: "deque[Solve]" = deque()
-"""Solves that were started, in that order; the first one runs."""
+"""Started solves in their order; the first one runs."""
 _LOOK_SECONDS = 0.1
 _SLOWEST_DECAY = 0.5
-"""Exploitability is taken to fall at least with this power of the iterations, to estimate the time left."""
+"""Estimates of the time left assume that exploitability falls at least with this power of the iterations."""
 
 
 class Solve:
-    """A solve of one spot. `course` grows with every measurement; `state` and `problem` say how it ended. Making one
-    may take long, and raises PokernetsError once it is not `wanted` any more."""
+    """The solve of one spot in a background thread.
+
+    `course` gets an entry with every measurement of exploitability. `state` and `problem` report how the solve ended.
+
+    Args:
+        spot: the spot.
+        settings: the solver's settings.
+        wanted: called while the tree is built; False stops the construction.
+    """
 
     def __init__(self, spot: Spot, settings: Settings, wanted: Callable[[], bool] = lambda: True) -> None:
+        """Build the game, which may take long for a large tree.
+
+        Raises:
+            PokernetsError: the spot is invalid or too large, or no longer `wanted`.
+        """
         self.spot = spot
         self.settings = settings
         self.solver, self.cost = prepare(spot, settings, wanted)
@@ -53,20 +65,26 @@ class Solve:
         self._thread = threading.Thread(target=self._run, daemon=True, name="explorer")
 
     def start(self) -> "Solve":
+        """Put the solve in the queue and return it."""
         self._thread.start()
         return self
 
     def cancel(self) -> None:
-        """Ends the solve after the current iteration; what was reached can be walked through."""
+        """Stop after the current iteration; the strategy so far can still be explored."""
         self._cancelled.set()
 
     def wait(self, seconds: float | None = None) -> bool:
-        """Wait for the end, at most `seconds`; returns whether the solve has ended."""
+        """Wait for the end and return whether the solve has ended.
+
+        Args:
+            seconds: longest time to wait; None waits until the end.
+        """
         self._thread.join(seconds)
         return self.ended
 
     @property
     def ended(self) -> bool:
+        """Whether the solve has ended, for any reason."""
         return self.state in ("solved", "cancelled", "failed")
 
     @property
@@ -76,22 +94,40 @@ class Solve:
 
     @property
     def elapsed(self) -> float:
+        """Seconds since the solve began, or its total time once it has ended."""
         return self.seconds if self.ended or not self._begun else time.perf_counter() - self._begun
 
     @property
     def seconds_left(self) -> float:
-        """Seconds left at the pace so far, if exploitability goes on falling as it did; NaN while unknown."""
+        """Estimated seconds left, if exploitability keeps falling at its present rate; NaN while unknown."""
         return seconds_left(self.course, self.settings.exploitability * self.spot.pot, self.settings.iterations)
 
     def view(self, words: Sequence[str]) -> View:
-        """The view of `Walk.view`; threads take turns."""
+        """Return the view of `Walk.view`; only one thread at a time computes one.
+
+        Args:
+            words: actions and cards that lead to the state.
+
+        Raises:
+            PokernetsError: there is no solution yet, or a word is not possible.
+        """
         if self.walk is None:
             raise PokernetsError("nothing is solved yet")
         with self._reading:
             return self.walk.view(words)
 
     def write(self, out: Path) -> Path:
-        """Write the solution and its report as `evaluate=spot` does; returns their folder."""
+        """Write the solution and its report as `evaluate=spot` does.
+
+        Args:
+            out: folder below which they go.
+
+        Returns:
+            the folder of the spot.
+
+        Raises:
+            PokernetsError: there is no solution yet.
+        """
         if self.walk is None:
             raise PokernetsError("nothing is solved yet")
         folder, last, nodes = out / self.spot.name, self.course[-1], [""]
@@ -131,7 +167,16 @@ class Solve:
 
 
 def seconds_left(course: Sequence[SolveProgress], limit: float, iterations: int) -> float:
-    """Seconds until exploitability is `limit` chips or so many `iterations` are done; NaN while unknown."""
+    """Estimate the seconds until a solve stops.
+
+    Args:
+        course: measurements of exploitability so far.
+        limit: exploitability in chips at which the solve stops.
+        iterations: iterations at which it stops.
+
+    Returns:
+        seconds; NaN with fewer than two measurements or without exploitability.
+    """
     if len(course) < 2 or course[-1].exploitability <= 0:
         return float("nan")
     last, before = course[-1], course[len(course) // 2 - 1]
@@ -142,7 +187,7 @@ def seconds_left(course: Sequence[SolveProgress], limit: float, iterations: int)
 
 
 def view_record(view: View) -> dict[str, Any]:
-    """A view as JSON values: frequencies and values over all hands, and columns by hand of either player."""
+    """Return a view as JSON values: totals over all hands, and columns by hand for both players."""
     return {
         "words": " ".join(view.words),
         "board": cards_text(view.board),
@@ -161,12 +206,12 @@ def view_record(view: View) -> dict[str, Any]:
 
 
 def totals(view: View) -> dict[str, dict[str, float | None]]:
-    """`View.totals` as JSON values."""
+    """Return `View.totals` as JSON values."""
     return {action: {key: json_number(value) for key, value in row.items()} for action, row in view.totals.items()}
 
 
 def view_csv(view: View) -> str:
-    """A row for each hand of either player, with empty cells where nothing is known."""
+    """Return a CSV row for each hand of either player; unknown values are empty cells."""
     columns = [json_columns(view.hands(player)) for player in range(2)]
     out = io.StringIO()
     table = csv.DictWriter(out, ["player", *max(columns, key=len)], lineterminator="\n")
@@ -179,12 +224,12 @@ def view_csv(view: View) -> str:
 
 
 def json_number(value: float | None) -> float | None:
-    """A number to six digits; None where there is none, as JSON knows no NaN."""
+    """Round a number to six digits; None for NaN and infinity, which JSON lacks."""
     return float(f"{value:.6g}") if value is not None and isfinite(value) else None
 
 
 def json_columns(table: Columns) -> dict[str, list[Any]]:
-    """Columns of a table as JSON values, numbers to six digits."""
+    """Return the columns of a table as JSON values, with numbers rounded to six digits."""
     return {
         name: [json_number(value) for value in column.tolist()] if np.issubdtype(column.dtype, np.floating)
         else column.tolist()

@@ -1,8 +1,9 @@
-"""`evaluate=flops`: two ranges on many flops, each solved as `evaluate=spot` does, and what that comes to on average.
+"""`evaluate=flops`: one spot solved on many flops, with averages over all flops.
 
-A flop weighs as many deals as it stands for (`poker.abstraction.flops`), times the weight of the pairs of hands that
-both ranges have on it; flops on which they have none are left out and counted. What is solved is kept by flop: the same
-command goes on, and more flops use it.
+Each flop is solved as `evaluate=spot` does. Its weight is the number of deals that it represents
+(`poker.abstraction.flops`) times the weight of the pairs of hands that both ranges have on it. Flops without such a
+pair are left out and counted. Results are stored by flop, so that the same command resumes and a larger set of flops
+reuses them.
 """
 
 import csv
@@ -34,7 +35,7 @@ from poker.store.artifacts import fingerprint_of
 from poker.store.lines import JsonLines
 
 _SMALL_MENU = {"flop_bet": "33%", "bet": "75%", "flop_raise": "60%"}
-"""Bet sizes where the file gives none."""
+"""Bet sizes for files that give none."""
 _RANGES = ("oop_range", "ip_range")
 _OTHERS = ("board", *_RANGES, "pot", "stack", "rake", "rake_cap")
 _SUITS = {1: "monotone", 2: "two-tone", 3: "rainbow"}
@@ -43,9 +44,21 @@ _SHOWN = 40
 
 
 def run(*, spot: str, flops: int, settings: Settings, device: str, nodes: list[str], out: str) -> dict[str, Any]:
-    """Solve the spot in the file `spot`, whose board does not matter, on so many `flops`; returns the record.
+    """Solve a spot on representative flops and write the report.
 
-    `nodes` are decisions of the flop, in words such as `check bet120`.
+    Args:
+        spot: file of the spot; its board is ignored.
+        flops: number of representative flops.
+        settings: the solver's settings.
+        device: device that solves, such as `cpu`.
+        nodes: decisions of the flop to report, in words such as `check bet120`.
+        out: folder below which the report is written.
+
+    Returns:
+        the record.
+
+    Raises:
+        PokernetsError: the spot is invalid, or its ranges distinguish suits.
     """
     keys, subset = flop_keys(spot), representative_flops(flops)
     solving = (settings.algorithm, settings.exploitability, settings.iterations)
@@ -74,7 +87,12 @@ def run(*, spot: str, flops: int, settings: Settings, device: str, nodes: list[s
 
 
 def flop_keys(file: str) -> dict[str, Any]:
-    """The keys of the spot without its board, with bet sizes if it has none."""
+    """Return the keys of a spot without its board, with default bet sizes if it has none.
+
+    Raises:
+        PokernetsError: a range is missing, or distinguishes suits, which a report over classes of flops cannot
+            represent.
+    """
     keys = {str(key): value for key, value in read_keys(file).items() if key != "board"}
     for name in _RANGES:
         if name not in keys:
@@ -87,7 +105,7 @@ def flop_keys(file: str) -> dict[str, Any]:
 
 
 def _solved(keys: Mapping[str, Any], settings: Settings, device: str, nodes: Sequence[str]) -> dict[str, Any]:
-    """Solve one flop; on a flop on which the ranges have no pair of hands that is all there is to say."""
+    """Solve one flop; if the ranges have no pair of hands on it, the result says only that."""
     spot = spot_of(keys)
     first, second = (parse_range(str(keys[name])).astype(np.float64) * HOLDEM.live(spot.board) for name in _RANGES)
     if not (first * HOLDEM.compatible_mass(second)).any():
@@ -122,7 +140,7 @@ def _write(
     nodes: Sequence[str],
     folder: Path,
 ) -> dict[str, Any]:
-    """Table, CSV, picture and record."""
+    """Write the table, the CSV file, the picture and the record."""
     weights = subset.weights * np.array([row["pairs"] for row in rows])
     weights = weights / weights.sum()
     place = folder / str(len(rows))
@@ -186,7 +204,7 @@ def _write(
 
 
 def _kinds(names: Sequence[str], line: Callable[[str, Sequence[int]], tuple[object, ...]]) -> list[tuple[object, ...]]:
-    """A line for each kind of flop: by suits, by pairs, by the highest card."""
+    """Return a line for each kind of flop: by suits, by pairs, by the highest card."""
     kinds: list[Callable[[str], str]] = [
         lambda flop: _SUITS[len(set(flop[1::2]))],
         lambda flop: _RANKS[len(set(flop[::2]))],

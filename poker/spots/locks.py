@@ -1,8 +1,8 @@
-"""Locks of a spot: decisions whose strategy is given, around which the rest is solved.
+"""Locks of a spot: decisions with a fixed strategy; the solver computes the rest of the game around them.
 
-A key `lock WORDS` of a spot gives what the player to act after these words does, on every board; `lock` alone is the
-first decision. Its value gives hands to actions, which share the hands that they both name by weight; `rest` takes what
-the others leave:
+A key `lock WORDS` of a spot fixes the strategy of the player to act after these words, on every board. The key `lock`
+alone is the first decision. The value lists hands for each action. A hand listed for several actions is divided by
+weight, and `rest` takes all hands that remain:
 
     lock check: bet33 AA,KK,22-99:0.5; check rest
 """
@@ -19,7 +19,11 @@ _REST = "rest"
 
 
 def lock_decisions(spot: Spot, solver: VectorSolver) -> None:
-    """Lock the decisions that the spot locks; PokernetsError names the lock that is wrong."""
+    """Lock the decisions that the spot locks in its solver.
+
+    Raises:
+        PokernetsError: a lock is invalid; the message names it.
+    """
     tree, board = solver.game.tree, solver.game.board
     for key, value in spot.locks.items():
         try:
@@ -31,7 +35,7 @@ def lock_decisions(spot: Spot, solver: VectorSolver) -> None:
 
 
 def _shares(text: str, names: list[str], hands: int) -> np.ndarray[tuple[int, int], np.dtype[np.float32]]:
-    """[H, A] as `text` gives them."""
+    """Return the strategy [H, A] that the text of a lock describes."""
     shares, rest = np.zeros((hands, len(names)), np.float32), list[int]()
     for part in filter(None, map(str.strip, text.split(";"))):
         name, _, given = part.partition(" ")

@@ -1,6 +1,7 @@
-"""`evaluate=spot`: solves a post-flop spot and reports what both players do and what it is worth.
+"""`evaluate=spot`: solves a post-flop spot and reports both players' strategies and values.
 
-Values are chips of the spot: EV = chips won from the pot and later bets minus own later bets, per hand of the range.
+Values are in chips of the spot. The EV of a hand is the chips won from the pot and from later bets, minus the player's
+own later bets. Mean EVs weigh hands by the range.
 """
 
 import time
@@ -22,15 +23,23 @@ from poker.spots.spots import Spot, read_spot
 from poker.spots.walk import View, Walk
 
 _USUAL = (100, 300)
-"""Iterations that solves take as a rule."""
+"""Typical range of iterations of a solve."""
 SEATS = ("OOP", "IP")
 _EVS = {"ev": "EV of the hands that take it", "ev_all": "EV of all hands"}
-"""Headers: means over different hands do not compare actions, those over all hands that come there do."""
+"""Headers. Only means over all hands of the range compare actions; the other means are over different hands."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """How spots are solved; a solve ends when it is exploitable for `exploitability` pots."""
+    """Settings of a solve.
+
+    Attributes:
+        algorithm: name of the update schedule of CFR.
+        exploitability: the solve stops at this exploitability in pots.
+        iterations: most iterations.
+        threads: threads of the solver.
+        memory_limit_gib: most memory of the solve in GiB.
+    """
 
     algorithm: str
     exploitability: float
@@ -39,14 +48,30 @@ class Settings:
     memory_limit_gib: float
 
     def __post_init__(self) -> None:
+        """Check the settings.
+
+        Raises:
+            PokernetsError: a number is not positive.
+        """
         if not (self.exploitability > 0 and self.memory_limit_gib > 0) or self.iterations < 1 or self.threads < 1:
             raise PokernetsError("`exploitability`, the memory limit, `iterations` and `threads` must be positive")
 
 
 def run(*, spot: str, settings: Settings, device: str, nodes: list[str], out: str) -> dict[str, Any]:
-    """Solves the spot in file `spot`; returns the record.
+    """Solve a spot and write its report.
 
-    `nodes` are decisions of the first street to report and draw, in words such as `check bet120`.
+    Args:
+        spot: file of the spot.
+        settings: the solver's settings.
+        device: device that solves, such as `cpu`.
+        nodes: decisions of the first street to report and draw, in words such as `check bet120`.
+        out: folder below which the report is written.
+
+    Returns:
+        the record.
+
+    Raises:
+        PokernetsError: the spot is invalid or too large.
     """
     read = read_spot(spot)
     console = Console(stderr=True)
@@ -73,7 +98,21 @@ def solve(
     device: str,
     progress: Callable[[SolveProgress], None] | None = None,
 ) -> SolveProgress:
-    """Solve a prepared spot on `device`. Raises PokernetsError for a spot with locks on another device than cpu."""
+    """Solve a prepared spot.
+
+    Args:
+        solver: the solver of `prepare`.
+        spot: the spot.
+        settings: the solver's settings.
+        device: device that solves, such as `cpu`.
+        progress: called with every measurement of exploitability.
+
+    Returns:
+        the last measurement.
+
+    Raises:
+        PokernetsError: the spot has locks and `device` is not `cpu`.
+    """
     if device == "cpu":
         return solver.run(iterations=settings.iterations, exploitability=settings.exploitability, progress=progress)
     if spot.locks:
@@ -85,7 +124,15 @@ def solve(
 
 @dataclass(frozen=True)
 class SolveCost:
-    """The cost of a solve, as far as it is known before."""
+    """Estimated cost of a solve, known before it starts.
+
+    Attributes:
+        decisions: decisions in the tree.
+        hand_actions: pairs of hand and action over all decisions and boards.
+        bytes: memory of the solver's arrays.
+        seconds_per_iteration: estimated seconds of an iteration.
+        threads: threads of the solver.
+    """
 
     decisions: int
     hand_actions: int
@@ -95,12 +142,16 @@ class SolveCost:
 
     @property
     def seconds(self) -> tuple[float, float]:
-        """Seconds that a solve takes as a rule, from and to."""
+        """Estimated seconds of a solve, as (least, most)."""
         least, most = (count * self.seconds_per_iteration for count in _USUAL)
         return least, most
 
     def refuse_beyond(self, seconds: float) -> None:
-        """Raises PokernetsError where the solve takes longer as a rule."""
+        """Check that the solve is estimated to end within `seconds`.
+
+        Raises:
+            PokernetsError: even the lower estimate is longer.
+        """
         if self.seconds[0] > seconds:
             least, most = self.seconds
             raise PokernetsError(
@@ -109,6 +160,7 @@ class SolveCost:
             )
 
     def __str__(self) -> str:
+        """Return the costs as a phrase for messages."""
         each = 1e3 * self.seconds_per_iteration
         milliseconds = f"{each:.2g}" if each < 10 else f"{each:,.0f}"
         return (
@@ -120,8 +172,19 @@ class SolveCost:
 def prepare(
     spot: Spot, settings: Settings, wanted: Callable[[], bool] = lambda: True
 ) -> tuple[VectorSolver, SolveCost]:
-    """The solver, ready to start, and the cost of the solve. Raises PokernetsError where it is more than the limit, or
-    the solve not `wanted` any more."""
+    """Build the game and the solver of a spot and estimate the cost of the solve.
+
+    Args:
+        spot: the spot.
+        settings: the solver's settings.
+        wanted: called while the tree is built; False stops the construction.
+
+    Returns:
+        (solver, cost).
+
+    Raises:
+        PokernetsError: the spot is invalid, needs too much memory, or is no longer `wanted`.
+    """
     game = spot.game(int(settings.memory_limit_gib * 2**30), wanted)
     solver = VectorSolver(game, settings.algorithm, threads=settings.threads)
     lock_decisions(spot, solver)
@@ -140,9 +203,20 @@ def write_results(
     out: Path,
     command: str | None = None,
 ) -> dict[str, Any]:
-    """Writes solution and report below `out`, in a folder named after the spot; returns the record.
+    """Write the solution and the report of a solved spot.
 
-    `course` are iterations and exploitability in percent of the pot; `command` as in `Report`.
+    Args:
+        read: the spot.
+        solver: its solver.
+        done: the last measurement of exploitability.
+        seconds: seconds that the solve took.
+        course: (iterations, exploitability in percent of the pot) of all measurements.
+        nodes: decisions to report, in words such as `check bet120`.
+        out: folder below which a folder named after the spot is made.
+        command: the command that reproduces the report, as in `Report`.
+
+    Returns:
+        the record.
     """
     walk = Walk(read, solver)
     root = walk.view([])
@@ -166,13 +240,13 @@ def write_results(
 
 
 def seat(view: View) -> str:
-    """The seat that acts at a decision."""
+    """Return the name of the seat that acts at a decision."""
     assert view.player is not None
     return SEATS[view.player]
 
 
 def _sections(spot: Spot, figures: dict[str, float], decisions: dict[str, View]) -> list[Section]:
-    """The whole game, then each decision with its table and its picture."""
+    """Return the section of the whole game, then one for each decision with its table and picture."""
     values = [
         (seat, f"{figures[f'ev_{seat.lower()}']:.3f}", f"{figures[f'equity_{seat.lower()}']:.2%}") for seat in SEATS
     ]

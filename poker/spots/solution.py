@@ -5,8 +5,8 @@
     node.strategy["AhKd"]           # probabilities of node.actions
     solution.node("check check 2c bet50")   # a card word deals it
 
-Strategies are float16 of the normalised average; the game is rebuilt from the spot, so a solution is small and cannot
-disagree with its tree.
+Strategies are the normalised averages as float16. The game is rebuilt from the spot, so a solution is small and always
+matches its tree. H is the number of hands and A of actions.
 """
 
 import re
@@ -31,11 +31,20 @@ KIND = "spot_solution"
 
 @dataclass(frozen=True)
 class HandTable:
-    """Rows [H, A] by hand: an index, or text such as `AhKd`."""
+    """A table with a row for each hand.
+
+    Attributes:
+        rows: [H, A] values.
+    """
 
     rows: Singles
 
     def __getitem__(self, hand: int | str) -> Singles:
+        """Return the row [A] of a hand, given as an index or as text such as `AhKd`.
+
+        Raises:
+            PokernetsError: the text is not a hand of two cards.
+        """
         if isinstance(hand, str):
             cards = parse_cards(hand)
             if len(cards) != 2:
@@ -46,7 +55,15 @@ class HandTable:
 
 @dataclass(frozen=True)
 class NodeView:
-    """A decision: who acts, on which board, the actions in words, and what each hand does."""
+    """A decision of a solved game.
+
+    Attributes:
+        node: number of the node.
+        player: the player to act.
+        board: cards of the board.
+        actions: names of the actions.
+        strategy: probabilities [H, A] of the actions.
+    """
 
     node: int
     player: int
@@ -57,7 +74,14 @@ class NodeView:
 
 @dataclass(frozen=True)
 class Solution:
-    """A solved game; `strategy(node, board)` as of `VectorSolver`, `node(words)` by the words of the actions."""
+    """A solved game.
+
+    Attributes:
+        spot: the spot.
+        game: the game that was solved.
+        rows: float16 [entries] average strategy, in the order of `game`.
+        metrics: numbers such as the exploitability in chips.
+    """
 
     spot: Spot
     game: VectorGame
@@ -65,26 +89,52 @@ class Solution:
     metrics: dict[str, float]
 
     def node(self, words: str = "") -> NodeView:
-        """The decision after words: `check`, `call`, `fold`, `bet120`, `raise300` (street totals), `allin`, cards."""
+        """Return the decision after a sequence of words.
+
+        Args:
+            words: `check`, `call`, `fold`, `bet120`, `raise300` (totals of the street), `allin`, and cards.
+
+        Raises:
+            PokernetsError: a word is not possible, or nobody acts after the words.
+        """
         node, board = find_node(self.game.tree, self.game.board, words)
         names = tuple(action_name(self.game.tree, node, child) for child in self.game.tree.children(node))
         table = HandTable(self.strategy(node, board))
         return NodeView(node, int(self.game.tree.player[node]), board, names, table)
 
     def strategy(self, node: int, board: tuple[int, ...]) -> Singles:
-        """float32[H, A]; 0 for hands that the player cannot have."""
+        """Return the average strategy at a node.
+
+        Args:
+            node: a decision node.
+            board: cards of the board.
+
+        Returns:
+            float32 [H, A] probabilities; 0 for hands that the player cannot have.
+        """
         return self.game.by_hand(node, board, lambda index: self.game.rows(self.rows, node, index))
 
 
 def save_solution(path: str | Path, spot: Spot, solver: VectorSolver, metrics: dict[str, float]) -> None:
-    """Writes the average strategy as an artifact."""
+    """Write the average strategy as an artifact.
+
+    Args:
+        path: folder of the artifact.
+        spot: the spot.
+        solver: its solver.
+        metrics: numbers to store, such as the exploitability.
+    """
     rows = solver.normalised_average(np.float16)
     write_artifact(path, KIND, config={"spot": spot.text}, arrays={"strategy": rows}, counts=metrics)
 
 
 @refuses_by_name(KIND)
 def load_solution(path: str | Path) -> Solution:
-    """Opens a solution, refused unless it is as it was written. What the solve needed does not limit what is read."""
+    """Open a solution. The memory limit of the solve does not apply.
+
+    Raises:
+        ArtifactError: the solution is missing, damaged or altered.
+    """
     artifact = open_artifact(path, KIND)
     spot = spot_of(artifact.config["spot"])
     stored = len(artifact.array("strategy", (None,), dtypes=(np.float16,)))
@@ -94,14 +144,20 @@ def load_solution(path: str | Path) -> Solution:
 
 
 def street_start(tree: BettingTree, node: int) -> int:
-    """The highest total when the node's street began."""
+    """Return the largest total bet of a player when the node's street began, in chips."""
     while tree.parent[node] >= 0 and tree.street[tree.parent[node]] == tree.street[node]:
         node = int(tree.parent[node])
     return int(tree.committed[node].max())
 
 
 def action_name(tree: BettingTree, node: int, child: int) -> str:
-    """`check`, `call`, `fold`, `bet120`, `raise300` or `allin300`: totals of the street."""
+    """Return `check`, `call`, `fold`, `bet120`, `raise300` or `allin300`; numbers are totals of the street.
+
+    Args:
+        tree: the betting tree.
+        node: a decision node.
+        child: the node after the action.
+    """
     action, committed = int(tree.action[child]), tree.committed[node]
     level = committed[0] == committed[1]
     if action in (FOLD, CALL):
@@ -113,7 +169,17 @@ def action_name(tree: BettingTree, node: int, child: int) -> str:
 
 
 def find_child(tree: BettingTree, node: int, word: str, words: str) -> int:
-    """The child that a `word` of `words` names; `allin` will do for the all-in."""
+    """Return the child node that a word names.
+
+    Args:
+        tree: the betting tree.
+        node: a decision node.
+        word: the action, as in `action_name`; `allin` without a number names the all-in.
+        words: the whole sequence, for the error message.
+
+    Raises:
+        PokernetsError: the action is not possible.
+    """
     names = {action_name(tree, node, child): child for child in tree.children(node)}
     for name, child in names.items():
         if word.lower() == name or (word.lower() == "allin" and name.startswith("allin")):
@@ -123,7 +189,19 @@ def find_child(tree: BettingTree, node: int, word: str, words: str) -> int:
 
 
 def find_node(tree: BettingTree, board: tuple[int, ...], words: str) -> tuple[int, tuple[int, ...]]:
-    """The decision that words lead to, and its board."""
+    """Return the decision after a sequence of words, and its board.
+
+    Args:
+        tree: the betting tree.
+        board: board at the root.
+        words: actions and cards, separated by spaces.
+
+    Returns:
+        (node, board).
+
+    Raises:
+        PokernetsError: a word is not possible, or nobody acts after the words.
+    """
     node = 0
     for word in words.split():
         if re.fullmatch(r"([2-9TJQKA][cdhs])+", word, re.IGNORECASE):

@@ -1,4 +1,4 @@
-"""Post-flop spots solved exactly."""
+"""Post-flop spots solved from Python."""
 
 import math
 import time
@@ -17,22 +17,46 @@ from poker.spots.walk import View, Walk
 
 
 class SolvedSpot:
-    """A solved `spot`: `ev` of the players out of position and in position, and `exploitability`, all in chips."""
+    """A solved spot.
+
+    Attributes:
+        spot: the spot.
+        solver: its solver.
+        exploitability: exploitability in chips.
+        ev: EV in chips of the players out of position and in position.
+    """
 
     def __init__(self, spot: Spot, solver: VectorSolver, exploitability: float) -> None:
+        """Compute the players' EVs."""
         self.spot, self.solver, self.exploitability = spot, solver, exploitability
         self.ev = solver.game_value(0), solver.game_value(1)
         self._walk = Walk(spot, solver)
 
     def view(self, words: str = "") -> View:
-        """All that is known after `words` such as `check bet30 call 2c`; PokernetsError names the first that is not
-        possible."""
+        """Return ranges, strategy and values after a sequence of words.
+
+        Args:
+            words: actions and cards such as `check bet30 call 2c`; empty for the first decision.
+
+        Raises:
+            PokernetsError: a word is not possible; the message names the first.
+        """
         return self._walk.view(words.split())
 
     def strategy(self, words: str = "") -> Columns:
-        """A row for each `hand` with which the player to act after `words` comes there: its `weight`, `ev` in chips,
-        `equity` as a share, for each action its probability and, as `ACTION ev`, its value. Hands whose weight is less
-        than 1e-4 of the largest are left out; empty if nobody acts."""
+        """Return the strategy of the player to act after a sequence of words, as a table with a row per hand.
+
+        Args:
+            words: actions and cards such as `check bet30 call 2c`; empty for the first decision.
+
+        Returns:
+            columns `hand`, `weight`, `ev` in chips, `equity` as a share of the pot, and for each action its probability
+            and, as `ACTION ev`, its value in chips. Hands with less than 1e-4 of the largest weight are left out. The
+            table is empty if nobody acts.
+
+        Raises:
+            PokernetsError: a word is not possible.
+        """
         view = self.view(words)
         return {} if view.player is None else view.hands(view.player)
 
@@ -46,11 +70,18 @@ def solve(
     memory_gib: float = 8.0,
     seconds: float | None = None,
 ) -> SolvedSpot:
-    """Solve a spot until it is exploitable for `exploitability` pots, or for so many `iterations` or `seconds`.
+    """Solve a spot.
 
-    `spot` is a file, or its keys (`poker.spots.spots`): board, oop_range, ip_range, pot, stack and bet
-    sizes. PokernetsError says what is wrong with it, or that the solve needs more memory than `memory_gib`, or as a
-    rule more than `seconds`.
+    Args:
+        spot: a spot file, or its keys (`poker.spots.spots`): board, oop_range, ip_range, pot, stack and bet sizes.
+        exploitability: exploitability in pots at which the solve stops.
+        iterations: most iterations.
+        threads: threads of the solver; None for one per core.
+        memory_gib: most memory in GiB.
+        seconds: longest time to build the tree and solve; None for no limit.
+
+    Raises:
+        PokernetsError: the spot is invalid, needs more than `memory_gib`, or typically takes more than `seconds`.
     """
     if seconds is not None and not seconds > 0:
         raise PokernetsError(f"`seconds` must be positive, not {seconds}")

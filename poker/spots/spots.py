@@ -10,9 +10,9 @@ A spot file is JSON, such as the `results.json` of a solve, or lines `key: value
     bet: 50%,100%,a
     raise: 2.5x,a
 
-OOP is player 0 and acts first. Menu keys are those of `poker.tree.spots.spot_bets` (`flop_bet`, `oop_turn_raise`,
-`river_donk`, ...) and the thresholds `add_allin_threshold`, `force_allin_threshold`, `merging_threshold`. `rake` is a
-fraction of the pot and `rake_cap` chips. `lock WORDS` fixes what is done at a decision (`locks`).
+OOP is player 0 and acts first. Menu keys are listed at `poker.tree.spots.spot_bets` (`flop_bet`, `oop_turn_raise`,
+`river_donk`, ...), with the thresholds `add_allin_threshold`, `force_allin_threshold` and `merging_threshold`. `rake`
+is a fraction of the pot and `rake_cap` is in chips. `lock WORDS` fixes the strategy at a decision (`locks`).
 """
 
 import math
@@ -39,44 +39,55 @@ from poker.tree import BetMenu
 from poker.tree.spots import spot_bets, spot_root, spot_tree
 
 LOCK = "lock"
-"""Beginning of the keys of locks."""
+"""First word of the keys of locks."""
 REQUIRED = ("board", "oop_range", "ip_range", "pot", "stack")
 MOST_SPOT_CHIPS = 500_000_000
-"""Most chips in the pot and in a stack: all of them together stay within 32 bits."""
+"""Most chips in the pot and in a stack, so that their sum fits in 32 bits."""
 MOST_POTS = 10_000
 """Largest stack, in pots."""
 MOST_RAISES = 64
-"""Most bets and raises of one line: the product of so many probabilities is still a number of 32 bits."""
+"""Most bets and raises in one line, so that the product of their probabilities fits in a float32."""
 LEAST_WEIGHT = 1e-9
-"""Least sum of the products of weights, over all pairs of hands that can meet."""
+"""Smallest sum of the products of weights over all pairs of hands without a common card."""
 _NODE_BYTES = 500
-"""Bytes of a node of the tree while it is built and laid out."""
+"""Bytes per node while the tree is built and laid out."""
 _ENTRY_BYTES = 4
-"""Bytes of a hand's action: half of the two arrays that every solve has, so that only a hopeless tree is cut short."""
+"""Bytes per hand and action: half of what a solve needs, so that only trees far beyond the limit are cut short."""
 
 
 @dataclass(frozen=True)
 class Spot:
-    """`text` keeps the file's keys as written: it is what a solution remembers."""
+    """A post-flop spot.
+
+    Attributes:
+        text: the file's keys as written, which solutions store.
+    """
 
     text: dict[str, Any]
 
     def __post_init__(self) -> None:
+        """Check that no required key is missing.
+
+        Raises:
+            PokernetsError: a key is missing.
+        """
         missing = [key for key in REQUIRED if key not in self.text]
         if missing:
             raise PokernetsError(f"spot: missing `{missing[0]}`; a spot needs {', '.join(REQUIRED)} and bet sizes")
 
     @property
     def name(self) -> str:
-        """The board, and what tells this spot from others on it: names the folder of a solution."""
+        """Name of the solution's folder: the board and a hash of all keys."""
         return f"{self.text['board']}-{fingerprint_of(self.text)[:8]}"
 
     @property
     def board(self) -> Board:
+        """Cards of the board."""
         return parse_cards(str(self.text["board"]))
 
     @property
     def pot(self) -> int:
+        """Chips in the pot."""
         return self._chips("pot")
 
     def game(
@@ -85,10 +96,15 @@ class Spot:
         wanted: Callable[[], bool] = lambda: True,
         most_entries: int | None = None,
     ) -> VectorGame:
-        """The game to solve; each thing that is wrong with the spot is one message.
+        """Build the game to solve.
 
-        A tree whose solve needs more than `memory_limit` bytes is refused as soon as that is certain, and one with more
-        than `most_entries` action rows by hand; one that is not `wanted` any more is not built to its end.
+        Args:
+            memory_limit: most bytes of a solve; a larger tree is refused as soon as that is certain.
+            wanted: called while the tree is built; False stops the construction.
+            most_entries: most hand-actions; None for no limit.
+
+        Raises:
+            PokernetsError: the spot is invalid, too large, or no longer `wanted`.
         """
         board = self.board
         ranges = []
@@ -124,10 +140,12 @@ class Spot:
 
     @property
     def root(self) -> Betting:
+        """State of the betting at the root."""
         return spot_root(len(self.board), self._chips("stack"))
 
     @property
     def bets(self) -> BetMenu:
+        """The bet menu."""
         return spot_bets(self._menu)
 
     @property
@@ -162,13 +180,15 @@ class Spot:
 def _bill(
     root: Betting, board: Board, ranges: Singles, limit: int, wanted: Callable[[], bool]
 ) -> Callable[[Betting, int], None]:
-    """Adds up, decision by decision, the least bytes of a growing tree and the action rows of its solve; refuses what
-    is beyond the limit, or not `wanted` any more."""
+    """Return a function that adds up the memory of a growing tree, decision by decision.
+
+    It raises PokernetsError if the tree exceeds the limit or is no longer `wanted`.
+    """
     rules, total = root.rules, 0
     live = np.where(rules.space.live(board), ranges, 0)
     merged = len(symmetries(rules, board, live))
     held: dict[tuple[int, int], float] = {}
-    """Hands over all boards of a street, as boards merged by suits leave them, by street and player."""
+    """Hands summed over the boards of a street (up to isomorphism of suits), by street and player."""
     for player in range(2):
         entries = np.count_nonzero(live[player]) / merged
         for street in range(root.street, rules.num_streets):
@@ -194,12 +214,17 @@ def _bill(
 
 
 def read_spot(path: str | Path) -> Spot:
-    """The spot in a file, as `read_keys` reads it."""
+    """Read a spot from a file; see `read_keys`."""
     return spot_of(read_keys(path))
 
 
 def read_keys(path: str | Path) -> dict[str, Any]:
-    """The keys of a spot in a file; PokernetsError names the line that is no `key: value`."""
+    """Read the keys of a spot from a file.
+
+    Raises:
+        PokernetsError: there is no such file, it is too long, or a line is not `key: value`; the message names the
+            line.
+    """
     file = Path(path)
     if not file.is_file():
         raise PokernetsError(f"there is no spot file {file}")
@@ -213,7 +238,7 @@ def read_keys(path: str | Path) -> dict[str, Any]:
             keys = parse_json(text)
         except (ValueError, LimitError) as error:
             raise PokernetsError(f"{file}: no valid JSON ({error})") from None
-        for name in ("config", "spot"):  # as a solution's manifest and the results of a solve have them
+        for name in ("config", "spot"):  # the layout of a solution's manifest and of the results of a solve
             keys = keys.get(name, keys)
             if not isinstance(keys, dict):
                 raise PokernetsError(f"{file}: `{name}` must hold the keys of a spot")
@@ -231,4 +256,5 @@ def read_keys(path: str | Path) -> dict[str, Any]:
 
 
 def spot_of(values: Mapping[str, Any]) -> Spot:
+    """Return the spot with these keys; values that are not numbers become text."""
     return Spot({str(key): value if type(value) in (int, float) else str(value) for key, value in values.items()})

@@ -1,9 +1,9 @@
 """Walks through a solved spot: ranges, strategy and the value of each hand at a public state.
 
-The solver gives values on the street of its root alone. Where a card is dealt, the rest of the game is taken out of the
-solution as a game of its own, with the ranges that arrive there and the strategies that were found, so that every
-street is read in one way. EV is as in `evaluate=spot`: chips won from the pot and later bets minus own later bets,
-counted from the root of the spot.
+The solver computes values only on the street of its root. Where a card is dealt, the rest of the game becomes a game of
+its own, with the ranges that arrive there and the solution's strategies. So every street is evaluated in the same way.
+EV is as in `evaluate=spot`: chips won from the pot and from later bets minus the player's own later bets, counted from
+the root of the spot.
 
 Symbols: H hands, A actions; arrays [2, H] are of OOP and IP.
 """
@@ -35,7 +35,13 @@ _KEPT_STREETS = 16
 
 @dataclass(frozen=True)
 class NextCard:
-    """Next card, with mean EV and equity of both players; NaN where one of them has no hand with it."""
+    """A next card with both players' mean values.
+
+    Attributes:
+        card: the card.
+        ev: mean EV of OOP and IP in chips; NaN where a player has no hand with this card.
+        equity: mean equity of OOP and IP as shares of the pot; NaN likewise.
+    """
 
     card: int
     ev: tuple[float, float]
@@ -44,10 +50,22 @@ class NextCard:
 
 @dataclass(frozen=True)
 class View:
-    """A public state. Nobody acts where `player` is None: a card comes (`deals`), or the hand is over.
+    """A public state of a solved spot.
 
-    `ranges` are the weights with which hands come here, `weights` those times the weight of the opponent's hands that
-    they leave possible. `ev` [2, H] and `action_ev` [H, A] are NaN for hands that do not come here.
+    Attributes:
+        words: actions and cards that lead here.
+        board: cards of the board.
+        pot: chips in the pot.
+        behind: chips that a player has left.
+        player: the player to act; None if a card is dealt next or the hand is over.
+        actions: names of the actions.
+        ranges: [2, H] probabilities with which hands reach this state.
+        weights: [2, H] `ranges` times the total weight of the opponent's hands without a common card.
+        ev: [2, H] EV in chips; NaN for hands that do not reach this state.
+        strategy: [H, A] probabilities of the actions.
+        action_ev: [H, A] EV of each action in chips; NaN for hands that do not reach this state.
+        deals: the next cards, if a card is dealt next.
+        checked_down: computes equities; None if the hand is over.
     """
 
     words: tuple[str, ...]
@@ -66,28 +84,35 @@ class View:
 
     @property
     def equity(self) -> Singles:
-        """[2, H] shares of the pot when nobody bets any more, worked out when first asked for."""
+        """[2, H] shares of the pot if nobody bets any more; computed at first use."""
         return np.full_like(self.ev, np.nan) if self.checked_down is None else self.checked_down.equity
 
     @property
     def totals(self) -> dict[str, dict[str, float | None]]:
-        """The `totals` of each action of the player who acts."""
+        """Totals (see `totals`) of each action of the player to act."""
         if self.player is None:
             return {}
         return dict(zip(self.actions, totals(self.weights[self.player], self.strategy, self.action_ev), strict=True))
 
     def mean(self, values: Singles, player: int) -> float:
-        """Mean of values [H] of the player's hands; NaN where none comes here."""
+        """Return the mean of values [H] over the player's hands; NaN if no hand reaches this state."""
         return weighted_mean(values, self.weights[player])
 
     def listed(self, player: int) -> Floats:
-        """[H] `weights` of the player's hands, 0 for those too rare to be shown (`poker.game.cards.RARE`)."""
+        """Return the player's `weights` [H], with 0 for hands too rare to be shown (`poker.game.cards.RARE`)."""
         weights: Floats = np.where(without_rare(self.ranges[player]) > 0, self.weights[player], 0.0)
         return weights
 
     def hands(self, player: int) -> Columns:
-        """A row for each `hand` with which the player comes here: its `weight`, `ev` in chips, `equity` as a share, and
-        for the player who acts each action's probability and, as `ACTION ev`, its value. Rare hands are left out."""
+        """Return a table with a row for each hand with which the player reaches this state, without rare hands.
+
+        Args:
+            player: 0 for OOP, 1 for IP.
+
+        Returns:
+            columns `hand`, `weight`, `ev` in chips and `equity` as a share; for the player to act also each action's
+            probability and, as `ACTION ev`, its value in chips.
+        """
         here = np.flatnonzero(self.listed(player))
         columns = {
             "hand": np.array([hand_text(hand) for hand in here.tolist()]),
@@ -101,14 +126,24 @@ class View:
 
 
 class Walk:
-    """Views of the solution that `solver` holds of `spot`, by words as `Solution.node` takes them, streets included."""
+    """Views of a solution by words, as in `Solution.node`; words may deal cards and lead to any street.
+
+    Args:
+        spot: the spot.
+        solver: its solver, after the solve.
+    """
 
     def __init__(self, spot: Spot, solver: VectorSolver) -> None:
+        """Set up the first street."""
         self._root = _Street(spot, solver, spot.root, solver.game.board)
         self._dealt = lru_cache(maxsize=_KEPT_STREETS)(_Street.dealt)
 
     def view(self, words: Sequence[str]) -> View:
-        """The view after `words`; PokernetsError names the first word that is not possible."""
+        """Return the view after a sequence of words.
+
+        Raises:
+            PokernetsError: a word is not possible; the message names the first.
+        """
         street, node = self._root, 0
         for word in words:
             if street.tree.kind[node] == Kind.STREET and not street.is_all_in(node):
@@ -130,13 +165,13 @@ class _Street:
         return self.solver.average_values(0), self.solver.average_values(1)
 
     def child(self, node: int, word: str, words: str) -> int:
-        """The node that `word` leads to from one at which the street's cards are dealt."""
+        """Return the node after `word`; `words` is the whole sequence, for the error message."""
         if self.is_all_in(node):
             raise PokernetsError(f"`{word}` in `{words}`: possible are nothing, the hand is over")
         return find_child(self.tree, node, word, words)
 
     def is_all_in(self, node: int) -> bool:
-        """Whether nobody acts any more, whatever cards come."""
+        """Return whether nobody can act any more, whatever cards come."""
         return self.tree.kind[node] == Kind.STREET and self.tree.betting(node, self.betting).is_showdown
 
     def view(self, words: tuple[str, ...], node: int) -> View:
@@ -172,7 +207,7 @@ class _Street:
         )
 
     def dealt(self, node: int, word: str) -> "_Street":
-        """The next street on the board with the card that `word` names."""
+        """Return the next street on the board with the card that `word` names."""
         cards = parse_cards(word)
         if len(cards) != 1 or cards[0] in self.board:
             raise PokernetsError(f"`{word}` is not one card that can come on `{cards_text(self.board)}`")
@@ -205,7 +240,7 @@ class _Street:
 
 
 class _CheckedDown:
-    """Shares of the pot when nobody bets any more."""
+    """Shares of the pot if nobody bets any more."""
 
     def __init__(self, board: Board, ranges: Floats) -> None:
         self._board, self._ranges = board, ranges
@@ -223,14 +258,14 @@ class _CheckedDown:
 
     @property
     def next_boards(self) -> list[Callable[[Board], Singles]]:
-        """Equities [H] of each player, by the board of the next street."""
+        """Functions that return the equities [H] of each player on a board of the next street."""
         game = self._values[0].game
         closed = int(game.tree.first_child[game.tree.find((CALL,))])
         return [_next_boards(game, values.starts(closed) / np.float32(2)) for values in self._values]
 
 
 def _next_boards(game: VectorGame, starts: Singles) -> Callable[[Board], Singles]:
-    """Values `starts` [boards of the next street, H] for a board in the names of suits that it really has."""
+    """Return a function that looks up a board in `starts` [boards of the next street, H] and restores its suits."""
     street = game.layout.first_street + 1
 
     def on(board: Board) -> Singles:
@@ -241,9 +276,18 @@ def _next_boards(game: VectorGame, starts: Singles) -> Callable[[Board], Singles
 
 
 def totals(weights: Floats, strategy: Reals, values: Reals) -> list[dict[str, float | None]]:
-    """Frequency with which hands of `weights` [H] take each action, its mean value `ev` to those that do, and `ev_all`
-    to all of them alike, by which actions compare; None where nothing is known, and for the `ev` of an action that is
-    hardly taken (`poker.game.cards.RARE`). `strategy` and `values` are [H, A]."""
+    """Summarise each action over all hands.
+
+    Args:
+        weights: [H] weights of the player's hands.
+        strategy: [H, A] probabilities of the actions.
+        values: [H, A] values of the actions in chips; NaN where unknown.
+
+    Returns:
+        for each action `frequency`, the mean value `ev` over the hands that take it, and `ev_all`, the mean over all
+        hands, which compares actions. Unknown values are None, and so is the `ev` of actions that are hardly taken
+        (`poker.game.cards.RARE`).
+    """
     rows: list[dict[str, float | None]] = []
     for taken, worth in zip(strategy.T, values.T, strict=True):
         frequency = float(weights @ taken / weights.sum()) if weights.any() else math.nan
@@ -254,13 +298,26 @@ def totals(weights: Floats, strategy: Reals, values: Reals) -> list[dict[str, fl
 
 
 def weighted_mean(values: Reals, weights: Floats) -> float:
-    """Mean over the hands that have a weight and a value; NaN where there is none."""
+    """Return the mean over hands with a weight and a value; NaN if there is none.
+
+    Args:
+        values: [H] values; NaN where unknown.
+        weights: [H] weights.
+    """
     both = (weights > 0) & ~np.isnan(values)
     return float(weights[both] @ values[both] / weights[both].sum()) if both.any() else math.nan
 
 
 def arriving(solver: VectorSolver, node: int) -> Floats:
-    """[2, H] ranges with which both players come to a node of the first street."""
+    """Return the ranges with which both players arrive at a node of the first street.
+
+    Args:
+        solver: a solver.
+        node: a node of its first street.
+
+    Returns:
+        float64 [2, H] probabilities.
+    """
     tree, ranges = solver.game.tree, solver.game.ranges.astype(np.float64)
     while (parent := int(tree.parent[node])) >= 0:
         if tree.kind[parent] == Kind.DECISION:
