@@ -1,5 +1,5 @@
-"""Playing hands: line-ups, the one loop that plays a hand, and what is stored of it.
+"""Playing hands: line-ups, the loop that plays a hand, and the hands that are stored.
 
-Start with `hand.py`, the loop; `session.py` plays many hands, `workers.py` plays them in processes. `network/` has
-dealers and clients.
+Start with `hand.py`, the loop. `session.py` plays many hands and `workers.py` plays them in several processes.
+`network/` has dealers and clients.
 """

@@ -1,7 +1,7 @@
-"""The one loop that plays a hand, and the guard that keeps a failing agent from ending it.
+"""The loop that plays a hand, and the guard that lets play continue after an agent fails.
 
-A player has the methods of an `Agent`. One with `end_hand` is shown the end of the hand; one with `watch` is shown its
-view of every state before anybody acts, and of the last one.
+A player has the methods of an `Agent`. If it has `end_hand`, it is shown the end of the hand. If it has `watch`, it is
+shown its view of every state before anybody acts, and of the last one.
 """
 
 import contextlib
@@ -24,24 +24,31 @@ P = TypeVar("P", bound="Player")
 T = TypeVar("T")
 
 Policies = dict[tuple[int, str], Policy]
-"""Policies at decisions, by the number of the hand and the betting before."""
+"""Policies at decisions, by the number of the hand and the betting before the decision."""
 
 
 class Player(Protocol):
-    """The part of an `Agent` that a hand needs."""
+    """The part of an `Agent` that the loop needs."""
 
-    def start_hand(self, seat: int) -> None: ...
+    def start_hand(self, seat: int) -> None:
+        """Start a hand at a seat."""
 
-    def act(self, state: HandState) -> int: ...
+    def act(self, state: HandState) -> int:
+        """Return the action at a state of the hand."""
 
 
 def play_hand(players: Sequence[Player], state: HandState) -> HandState:
-    """Play a hand and return it when it is over; `players` are by seat, and their errors propagate."""
+    """Play a hand and return its last state.
+
+    Args:
+        players: a player for each seat; their errors propagate.
+        state: the first state of the hand.
+    """
     return finish(hand_steps(players, state))
 
 
 def finish(steps: Generator[tuple[P, HandState], int | None, T]) -> T:
-    """Let the players act until `steps` end; returns what these do."""
+    """Run `steps`, send every player's action back, and return the result of `steps`."""
     action = None
     while True:
         try:
@@ -53,7 +60,15 @@ def finish(steps: Generator[tuple[P, HandState], int | None, T]) -> T:
 
 
 def hand_steps(players: Sequence[P], state: HandState) -> Generator[tuple[P, HandState], int | None, HandState]:
-    """Play a hand in steps: yields the player to act with their view, is sent the action, returns the finished hand."""
+    """Play a hand in steps.
+
+    Args:
+        players: a player for each seat.
+        state: the first state of the hand.
+
+    Yields:
+        the player to act, with their view; the action must be sent back. The generator returns the last state.
+    """
     watchers = [(seat, player.watch) for seat, player in enumerate(players) if hasattr(player, "watch")]
     for seat, player in enumerate(players):
         player.start_hand(seat)
@@ -66,22 +81,29 @@ def hand_steps(players: Sequence[P], state: HandState) -> Generator[tuple[P, Han
     for seat, watch in watchers:
         watch(state.view(seat))
     for seat, player in enumerate(players):
-        end_hand = getattr(player, "end_hand", None)  # isinstance of a protocol is slow
+        end_hand = getattr(player, "end_hand", None)  # isinstance with a protocol is slow
         if end_hand is not None:
             end_hand(state.view(seat))
     return state
 
 
 def passive(state: HandState) -> int:
-    """The action in place of one that is missing: fold to a bet, else check."""
+    """Return the action that replaces a missing one: fold to a bet, otherwise check."""
     return FOLD if state.legal().fold else CALL
 
 
 @dataclass(frozen=True)
 class Incident:
-    """A failure of an agent: it raised an error or answered with something illegal, and checked or folded instead.
+    """A failure of an agent: it raised an error or returned something illegal, and checked or folded instead.
 
-    An agent that is given up is reported once a hand.
+    After an agent is given up it has one incident per hand.
+
+    Attributes:
+        agent: label of the agent.
+        hand: number of the hand.
+        betting: betting before the decision.
+        error: the error in one line.
+        trace: traceback of the error.
     """
 
     agent: str
@@ -92,9 +114,16 @@ class Incident:
 
 
 class AbsentAgent:
-    """Stand-in for an agent that could not be built or reset: it checks or folds, and every hand reports the error."""
+    """A substitute for an agent that could not be built or reset: it checks or folds, and every hand reports the error.
+
+    Args:
+        name: name of the agent.
+        what: what failed, such as `built`.
+        error: the error.
+    """
 
     def __init__(self, name: str, what: str, error: Exception) -> None:
+        """Store the message of the error."""
         self.name = name
         self._why = f"not {what}: {described(error)}"
 
@@ -102,16 +131,34 @@ class AbsentAgent:
         """Do nothing."""
 
     def start_hand(self, seat: int) -> None:
+        """Raise the error that the loop reports.
+
+        Raises:
+            AgentGivenUp: always.
+        """
         raise AgentGivenUp(self._why)
 
     def act(self, state: HandState) -> int:
+        """Raise the error that the loop reports.
+
+        Raises:
+            AgentGivenUp: always.
+        """
         raise AgentGivenUp(self._why)
 
 
 @dataclass
 class Guarded:
-    """An agent that checks or folds when it fails. Failures go to `incidents`, times of decisions to `seconds` by
-    (`entry`, street), policies of an agent that is not repeatable to `policies`. `hand` is the number of the next hand.
+    """An agent that checks or folds when it fails.
+
+    Attributes:
+        agent: the agent.
+        label: its name in the line-up.
+        entry: its index in the line-up.
+        incidents: list that receives failures.
+        seconds: receives the seconds of each decision, by (`entry`, street).
+        policies: receives the policies of an agent that is not repeatable.
+        hand: number of the next hand.
     """
 
     agent: Agent
@@ -124,15 +171,23 @@ class Guarded:
     _given_up: bool = False
 
     def __post_init__(self) -> None:
+        """Offer `end_hand` only if the agent has it."""
         if hasattr(self.agent, "end_hand"):
             self.end_hand = self._end_hand
 
     def start_hand(self, seat: int) -> None:
+        """Start a hand; a failure becomes an incident."""
         self._given_up = False
         self._try(None, self.agent.start_hand, seat)
 
     def act(self, state: HandState, policy: Policy | None = None, seconds: float = 0.0) -> int:
-        """The agent's action; `policy` is its policy at `state` if that is known already, found in `seconds`."""
+        """Return the agent's action, or the passive action if it fails.
+
+        Args:
+            state: the agent's view.
+            policy: the agent's policy at `state`, if it has been computed already.
+            seconds: seconds that this computation took.
+        """
         started = time.perf_counter() - seconds
         action = self._try(state, partial(self._legal_action, policy), state)
         self.seconds.setdefault((self.entry, state.street), []).append(time.perf_counter() - started)
@@ -153,7 +208,7 @@ class Guarded:
         return action
 
     def _note(self, policy: Policy | None, view: HandState) -> None:
-        """Store the policy that the agent played; one that draws its own actions is asked right after it has acted."""
+        """Store the policy of the decision; an agent that draws its own actions is queried right after it has acted."""
         if policy is None and isinstance(self.agent, PolicyAgent):
             with contextlib.suppress(Exception):
                 policy = self.agent.policy(view)
@@ -172,7 +227,12 @@ class Guarded:
 
 
 def checked(view: HandState, action: object) -> int:
-    """The answer of an agent, which must be a legal action."""
+    """Check that an agent's answer is a legal action and return it.
+
+    Raises:
+        TypeError: the answer is not a whole number.
+        PokernetsError: the action is illegal.
+    """
     if not isinstance(action, int | np.integer):
         raise TypeError(f"the answer is no action but {repr(action)[:100]}")
     view.betting.apply(int(action))

@@ -1,13 +1,14 @@
-"""Hands of one line-up, on disk: an ACPC log that grows while a match runs, so that a killed match continues.
+"""Hands of one line-up on disk: an ACPC log that grows while a match runs, so that a killed match can continue.
 
-A line counts once it ends in a newline, and a session once all its hands are there; what a kill left unfinished is
-dropped. Logs of finished matches are put in order, so that the same match gives the same bytes. Sessions are comparable
-for one line-up, game, seed, session length and time for decisions; a JSON file beside the log records these, and the
-file names hold their fingerprint. Further files keep failures of agents, and which commit of this program played which
-sessions: hands of another commit count, and results name it.
+A line counts once it ends in a newline, and a session once all its hands are stored; anything incomplete is dropped.
+Logs of finished matches are sorted, so that the same match gives the same bytes. Sessions are comparable if they share
+the line-up, game, seed, session length and time per decision. A JSON file beside the log records these settings, and
+the file names contain their fingerprint. Other files store failures of agents and the commit of this program that
+played each session. Hands of another commit count as well, and results name it.
 
-A log may hold more hands than its last match counts: those of an earlier, longer match, and of sessions under way when
-a match stopped early. The hands that count, the first by number, are noted beside a log once its match is finished.
+A log may have more hands than its last match counts: hands of an earlier, longer match, or of sessions that were
+running when a match stopped early. Once a match is finished, the number of hands that count is stored beside the log;
+they are the first ones by number.
 """
 
 import glob
@@ -35,26 +36,43 @@ from poker.store.lines import JsonLines, append_lines
 from poker.store.provenance import commit
 
 UNKNOWN = "unknown"
-"""Commit of hands that were played outside git."""
+"""Commit recorded for hands that were played outside git."""
 
 
 @dataclass(frozen=True)
 class Counted:
-    """The first `hands` hands of a log count; `session` deals in all seatings are one unit of the intervals."""
+    """The part of a log that counts.
+
+    Attributes:
+        hands: number of hands that count, from the first on.
+        session: deals in a session; a session in all seatings is one unit of the confidence intervals.
+    """
 
     hands: int
     session: int
 
 
 def export(rules: Rules, counted: Mapping[Path, Counted], console: Console) -> None:
-    """Writes `<log>.counted.json` and, of games that have one, `<log>.phhs` with all hands of the log."""
+    """Write `<log>.counted.json`, and `<log>.phhs` with all hands of the log if the game has that format.
+
+    Args:
+        rules: the game.
+        counted: the part of each log that counts.
+        console: console for progress.
+    """
     for log, what in counted.items():
         write_atomically(_counted_path(log), json.dumps(asdict(what)).encode() + b"\n")
     write_histories(rules, list(counted), console)
 
 
 def write_histories(rules: Rules, logs: list[Path], console: Console) -> None:
-    """Write `<log>.phhs` for each log, hand by hand, so that long logs take no more memory."""
+    """Write `<log>.phhs` for each log, hand by hand, so that long logs need no more memory.
+
+    Args:
+        rules: the game.
+        logs: the logs.
+        console: console for progress, and for the reason if the game has no such format.
+    """
     why_not = unwritable(rules)
     if why_not:
         console.print(f"no .phhs files: {why_not}", soft_wrap=True, highlight=False)
@@ -65,7 +83,11 @@ def write_histories(rules: Rules, logs: list[Path], console: Console) -> None:
 
 
 def counted_in(log: Path) -> Counted | None:
-    """The hands that the last finished match with this log counted; None for logs that no match of ours wrote."""
+    """Return the part of a log that its last finished match counted; None for logs of other programs.
+
+    Raises:
+        PokernetsError: the file beside the log is damaged.
+    """
     path = _counted_path(log)
     if not path.exists():
         return None
@@ -83,12 +105,22 @@ def _counted_path(log: Path) -> Path:
 
 
 class HandStore:
-    """The stored hands of a line-up; `kept` has payoffs and incidents of earlier runs' sessions, `fresh` deletes these.
+    """The stored hands of a line-up.
 
-    With `aivat`, `kept` has only sessions whose hands have estimates; others are in `unestimated`, with their lines.
-    Estimates are JSON lines, a file for each value function; `values` are the settings of one that is not the default.
-    `identity` stands for all that hands and estimates depend on. With `locks`, no other process may use the same
-    hands until these are closed.
+    `kept` has the payoffs and incidents of sessions from earlier runs. With `aivat`, `kept` has only sessions whose
+    hands have estimates; the other sessions are in `unestimated`, with their lines. Estimates are JSON lines, with a
+    file for each value function. `identity` is a fingerprint of everything that hands and estimates depend on.
+
+    Args:
+        folder: folder of the logs.
+        rotation: the deals and seatings.
+        lineup: the line-up.
+        settings: settings of each agent.
+        aivat: whether hands need AIVAT estimates.
+        decision_seconds: time per decision; None for no limit.
+        values: settings of the value function, if it is not the default.
+        fresh: whether to delete the stored hands.
+        locks: receives a lock, until whose release no other process can use these hands; None takes no lock.
     """
 
     def __init__(
@@ -104,6 +136,7 @@ class HandStore:
         fresh: bool = False,
         locks: ExitStack | None = None,
     ) -> None:
+        """Open the files, and read the sessions that they have."""
         self._rotation = rotation
         self._lineup = lineup
         self._aivat = aivat
@@ -145,7 +178,7 @@ class HandStore:
         return commit() or UNKNOWN
 
     def put_in_order(self) -> None:
-        """Sort the files of a match that is over."""
+        """Sort the files of a finished match."""
         self._write_sorted(self._lines())
         runs: list[list[Any]] = []
         for session, name in sorted(self._commit_of().items()):
@@ -157,7 +190,12 @@ class HandStore:
         self._estimates.replace([[number, *row] for number, row in sorted(self._estimate_of().items())])
 
     def add(self, session: int, record: SessionRecord) -> None:
-        """Appends the hands of a session in one write, and notes in the record who played them."""
+        """Append the hands of a session in one write, and record the commit in it.
+
+        Args:
+            session: number of the session.
+            record: the session.
+        """
         record.commit = self._commit
         self._commits.append([[session, session, record.commit]])
         self._failures.append([vars(incident) for incident in record.incidents])
@@ -165,19 +203,19 @@ class HandStore:
         append_lines(self.path, record.lines)
 
     def revise(self, record: SessionRecord) -> None:
-        """Appends the estimates of a session; they count instead of earlier ones."""
+        """Append the estimates of a session, which replace earlier ones."""
         rows = zip(record.lines, record.aivat, strict=True) if record.aivat else ()
         self._estimates.append([[self._number(line), chips, record.unknown] for line, chips in rows])
 
     def records(self) -> dict[int, SessionRecord]:
-        """All sessions kept or added so far, with their lines."""
+        """Return all sessions kept or added so far, with their lines."""
         lines = self._read()
         for session, record in self.kept.items():
             record.lines = [lines[number] for number in self._numbers(session)]
         return self.kept
 
     def _lines(self) -> dict[int, str]:
-        """Lines of all complete sessions by hand number."""
+        """Return the lines of all complete sessions by hand number."""
         if not self.path.exists():
             return {}
         text = self.path.read_bytes().decode("ascii", errors="replace")
@@ -189,7 +227,7 @@ class HandStore:
         return {start + i: lines[start + i] for start in complete for i in range(size)}
 
     def _read(self) -> dict[int, str]:
-        """The lines; fills `kept` and `unestimated`."""
+        """Return the lines, and fill `kept` and `unestimated`."""
         lines, commits = self._lines(), self._commit_of()
         estimates = self._estimate_of() if self._aivat else {}
         size = self._rotation.hands_per_session
@@ -215,16 +253,16 @@ class HandStore:
         return lines
 
     def _numbers(self, session: int) -> list[int]:
-        """Hands of the session in the order of its record."""
+        """Return the hands of a session in the order of its record."""
         seatings, size = len(self._rotation.seatings), self._rotation.hands_per_session
         return [session * size + i * seatings + seat for seat in range(seatings) for i in range(size // seatings)]
 
     def _estimate_of(self) -> dict[int, tuple[list[float], dict[str, str]]]:
-        """Estimates by entry, and the agents that count as unknown in them, for each hand number."""
+        """Return for each hand number the estimates by entry, and the agents that count as unknown in them."""
         return {number: (chips, unknown) for number, chips, unknown in self._estimates.rows()}
 
     def _commit_of(self) -> dict[int, str]:
-        """The commit that played each session, from rows of runs of sessions; the later row counts."""
+        """Return the commit that played each session; rows are runs of sessions, and later rows count."""
         rows = self._commits.rows()
         return {session: sys.intern(name) for first, last, name in rows for session in range(first, last + 1)}
 

@@ -1,9 +1,9 @@
 """Line-ups of agents, and the deals and seatings that they play.
 
-A *line-up* has an agent for each entry. A *deal* is one set of cards; it is played in every *seating*: both orders
+A *line-up* has an agent for each entry. A *deal* is one set of cards. It is played in every *seating*: both orders
 heads-up, all orders of three players, all rotations of more. A *session* is a run of deals during which agents may
-remember; it is played in each seating from the start, all agents reset. Cards depend on the seed and the number of the
-deal alone, so all line-ups play the same cards.
+remember; it is played in each seating from the start, with all agents reset. Cards depend only on the seed and the
+number of the deal, so all line-ups play the same cards.
 """
 
 import re
@@ -24,16 +24,20 @@ from poker.store.artifacts import artifacts_in
 T = TypeVar("T")
 
 _CARDS, _AGENTS = range(2)
-"""First word of the seed sequences of cards and of agents."""
+"""First number of the seed sequences of cards and of agents."""
 _ALL_ORDERS = 3
 _MOST_PLAYERS = 10
 
 
 @dataclass(frozen=True)
 class AgentSpec:
-    """A name, a picklable factory (agents are built in the processes that play) and the settings, for the record.
+    """An agent that the processes of a match build by themselves.
 
-    `sources` are the artifacts that the settings name, with the fingerprints that they had when the command started.
+    Attributes:
+        name: name of the agent.
+        factory: picklable function that builds it.
+        settings: its settings, for the record.
+        sources: artifacts that the settings name, with their fingerprints when the command started.
     """
 
     name: str
@@ -42,16 +46,21 @@ class AgentSpec:
     sources: Mapping[str, str] = field(init=False, compare=False)
 
     def __post_init__(self) -> None:
+        """Record the artifacts that the settings name."""
         object.__setattr__(self, "sources", artifacts_in(self.settings))
 
     @property
     def title(self) -> str:
-        """The name, with that of the search if the agent solves."""
+        """The name, followed by the name of the search if the agent solves."""
         return titled(self.name, self.settings)
 
     def build(self, game: Rules) -> Agent:
-        """The agent; raises PokernetsError if it lacks a method, if it says that it does not play `game`, or if an
-        artifact of its `sources` was replaced: processes that build the agent again must build the same one."""
+        """Build the agent.
+
+        Raises:
+            PokernetsError: it lacks a method, does not play `game`, or an artifact of its `sources` was replaced (all
+                processes must build the same agent).
+        """
         agent = self.factory()
         missing = [name for name in ("reset", "start_hand", "act") if not callable(getattr(agent, name, None))]
         if missing:
@@ -65,45 +74,56 @@ class AgentSpec:
 
 
 def titled(name: str, settings: Mapping[str, Any]) -> str:
-    """The name of an agent with that of its search, if its `settings` have one."""
+    """Return an agent's name, followed by the name of its search if its settings have one."""
     search = settings.get("search")
     return f"{name} (search={search['name']})" if isinstance(search, Mapping) and search.get("name") else name
 
 
 @dataclass
 class BuiltOnce(Generic[T]):
-    """A factory that builds once in each process."""
+    """A factory that builds once in each process.
+
+    Attributes:
+        build: the function that builds.
+    """
 
     build: Callable[[], T]
     _built: T | None = field(default=None, init=False)
 
     def __call__(self) -> T:
+        """Return the object, building it at the first call."""
         if self._built is None:
             self._built = self.build()
         return self._built
 
     def __getstate__(self) -> dict[str, Any]:
+        """Leave the object out of pickles."""
         return {**self.__dict__, "_built": None}
 
 
 @dataclass(frozen=True)
 class LineUp:
-    """A line-up: `players` are agent names, one for each entry; a name that appears twice is two agents."""
+    """A line-up.
+
+    Attributes:
+        players: an agent's name for each entry; a name that appears twice stands for two agents.
+    """
 
     players: tuple[str, ...]
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """Names of the entries; repeated ones are numbered from the second on."""
+        """Names of the entries, where repeated names are numbered from the second on."""
         return tuple(name if not copy else f"{name}#{copy + 1}" for name, copy in self.copies)
 
     @property
     def copies(self) -> tuple[tuple[str, int], ...]:
-        """The agent's name for each entry, and how many earlier entries have the same."""
+        """The agent's name for each entry, and how many earlier entries have the same name."""
         return tuple((name, self.players[:entry].count(name)) for entry, name in enumerate(self.players))
 
     @property
     def title(self) -> str:
+        """The labels, joined by "vs"."""
         return " vs ".join(self.labels)
 
 
@@ -113,7 +133,13 @@ Task = tuple[LineUp, int]
 
 @dataclass(frozen=True)
 class Rotation:
-    """The plan that every line-up plays: deals from `seed`, in sessions of `session` deals, each in all seatings."""
+    """The deals and seatings that every line-up plays.
+
+    Attributes:
+        rules: the game.
+        seed: seed of the cards and agents.
+        session: deals in a session.
+    """
 
     rules: Rules
     seed: int
@@ -121,7 +147,7 @@ class Rotation:
 
     @property
     def seatings(self) -> tuple[tuple[int, ...], ...]:
-        """Each seating [P] gives the entry in every seat."""
+        """For each seating the entry in every seat, [P] for P players."""
         entries = range(self.rules.num_players)
         if len(entries) <= _ALL_ORDERS:
             return tuple(permutations(entries))
@@ -129,29 +155,45 @@ class Rotation:
 
     @property
     def by_deal(self) -> bool:
-        """Whether the seatings of a deal are played in a row, by copies of the agents for each seating, so that agents
-        analyse its boards once; else a session is played in one seating after the other, by the same agents."""
+        """Whether all seatings of a deal are played in a row, each by its own copies of the agents.
+
+        Agents then analyse the boards of a deal only once. Otherwise the same agents play a session in one seating
+        after the other.
+        """
         return self.session > 1 and self.rules.num_players > _ALL_ORDERS
 
     @property
     def hands_per_session(self) -> int:
+        """Hands in a session, over all seatings."""
         return self.session * len(self.seatings)
 
     def deals(self, session: int) -> range:
+        """Return the numbers of a session's deals."""
         return range(session * self.session, (session + 1) * self.session)
 
     def deal(self, number: int) -> HandState:
+        """Return the first state of a deal."""
         return HandState.deal(self.rules, np.random.default_rng([_CARDS, self.seed, number]))
 
     def agent_seed(self, session: int, seating: int, entry: int) -> int:
+        """Return the seed with which an entry's agent is reset before a session in a seating."""
         return int(
             np.random.SeedSequence([_AGENTS, self.seed, session, seating, entry]).generate_state(1, np.uint64)[0]
         )
 
 
 def line_ups(game: Rules, names: Sequence[str], wanted: Sequence[Sequence[str]] | None) -> list[LineUp]:
-    """The line-ups `wanted` for, checked. None: all pairs heads-up, otherwise the agents in their order, repeated until
-    the table is full."""
+    """Return the line-ups of a match, after checking them.
+
+    Args:
+        game: the game.
+        names: names of the agents.
+        wanted: the line-ups. None gives all pairs heads-up, and otherwise one line-up of the agents in their order,
+            repeated until the table is full.
+
+    Raises:
+        PokernetsError: a name is invalid or repeated, or a line-up does not fit the game.
+    """
     if len(set(names)) != len(names):
         raise PokernetsError(f"`agents` names one twice: {', '.join(names)}; let it play itself with `lineups`")
     check_names(names)
@@ -177,9 +219,13 @@ def line_ups(game: Rules, names: Sequence[str], wanted: Sequence[Sequence[str]] 
 
 
 def with_players(game: Rules, players: int) -> Rules:
-    """The hold'em game with another number of players: small and big blind, heads-up reversed as in ACPC.
+    """Return the hold'em game with another number of players.
 
-    Refuses games that are not laid out so, whose rules would change with the size of the table.
+    The game has a small and a big blind, heads-up in the reverse order, as in the ACPC.
+
+    Raises:
+        PokernetsError: `players` is not between 2 and 10, or the game's blinds, first players or stacks are not those
+            of a hold'em ring.
     """
     if not 2 <= players <= _MOST_PLAYERS:
         raise PokernetsError(f"players={players}: a table has 2 to {_MOST_PLAYERS}")

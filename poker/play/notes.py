@@ -1,7 +1,7 @@
-"""A player's policy at each of its decisions, for every hand it could hold, kept beside the log of a match.
+"""A player's policy at each of its decisions, for every hand it could hold, stored beside the log of a match.
 
-One JSON line a decision: hand, player, betting, actions, and the probabilities [H, A] as base64 of deflated float32.
-A line without actions says that the player failed there.
+There is one JSON line per decision: hand, player, betting, actions, and the probabilities [H, A] as base64 of deflated
+float32. A line without actions records that the player failed there.
 """
 
 import base64
@@ -18,11 +18,19 @@ from poker.run.limits import MOST_NOTE_BYTES, LimitError, decompressed, parse_js
 from poker.store.lines import JsonLines
 
 Decision = tuple[int, int, str]
-"""Hand, player and betting so far."""
+"""Number of the hand, player, and betting so far."""
 
 
 def append_note(path: Path, hand: int, player: int, betting: str, policy: Policy | None) -> None:
-    """Append the note of one decision; `policy` None: the player failed."""
+    """Append the note of one decision.
+
+    Args:
+        path: file of the notes.
+        hand: number of the hand.
+        player: the player.
+        betting: betting before the decision.
+        policy: (actions [A], probabilities [H, A]); None if the player failed.
+    """
     row: dict[str, object] = {"hand": hand, "player": player, "betting": betting}
     if policy is not None:
         actions, probs = policy
@@ -33,14 +41,27 @@ def append_note(path: Path, hand: int, player: int, betting: str, policy: Policy
 
 @dataclass(frozen=True)
 class Notes:
-    """The lines of a file of notes by decision, None where the player failed."""
+    """The notes of a file.
+
+    Attributes:
+        path: the file.
+        lines: the line of each decision; None where the player failed.
+    """
 
     path: Path
     lines: Mapping[Decision, str | None]
 
     @classmethod
     def read(cls, path: Path, start: int = 0) -> "Notes":
-        """Read the file from byte `start`, where a line begins; a last line that a kill cut short is left out."""
+        """Read a file of notes; an incomplete last line is left out.
+
+        Args:
+            path: the file.
+            start: byte to start at, where a line begins.
+
+        Raises:
+            PokernetsError: there is no such file, or a line is invalid.
+        """
         if not path.is_file():
             raise PokernetsError(f"there are no notes {path}; evaluate=acpc_client leaves them beside its log")
         lines: dict[Decision, str | None] = {}
@@ -58,7 +79,14 @@ class Notes:
         return cls(path, lines)
 
     def policy(self, decision: Decision) -> Policy:
-        """The policy at a decision that has one."""
+        """Return the policy at a decision that has one.
+
+        Returns:
+            (actions [A], float32 probabilities [H, A]).
+
+        Raises:
+            PokernetsError: the note is damaged.
+        """
         line = self.lines[decision]
         assert line is not None
         try:

@@ -1,9 +1,9 @@
-"""A session: a run of deals, each in every seating, and what is left of them; one alone, or several side by side.
+"""A session (a run of deals, each in every seating) and its record; one alone, or several in parallel.
 
-Side by side, an agent that several tables wait for decides for all of them at once. A table plays one seating of a
-session, from the first deal to the last, and then takes the next. Agents that sample a policy sit at all tables as
-copies that share what they have worked out (`SamplingAgent.at_another_table`); others need an agent for each table.
-Hands are the same whatever the number of tables.
+If several tables play in parallel, an agent that several tables wait for decides for all of them at once. A table plays
+one seating of a session, from the first deal to the last, and then takes the next. Agents that sample a policy sit at
+all tables as copies that share their computations (`SamplingAgent.at_another_table`); other agents need an instance for
+each table. The hands do not depend on the number of tables.
 """
 
 import time
@@ -22,12 +22,19 @@ _Asked = tuple[Guarded, HandState]
 
 @dataclass
 class SessionRecord:
-    """A played session: log lines and payoffs [hands, P] by entry, failures, and seconds by (entry, street).
+    """A session that was played.
 
-    Hands are in the order of the seatings, then of the deals; hand number = deal * seatings + seating. `aivat` [hands,
-    P] are AIVAT estimates, empty if not asked for; `unknown` are agents whose policies do not count in them, and why.
-    `commit` is the code that played. `policies`, by hand and betting, are those of agents that are not repeatable,
-    until the session is estimated.
+    Hands are in the order of the seatings, then of the deals; hand number = deal * seatings + seating.
+
+    Attributes:
+        lines: log lines.
+        payoffs: [hands, P] chips by entry.
+        incidents: failures of agents.
+        seconds: seconds of decisions by (entry, street).
+        aivat: [hands, P] AIVAT estimates in chips; empty if there are none.
+        unknown: agents whose policies are not used by the estimates, and why.
+        commit: commit of the code that played.
+        policies: policies of agents that are not repeatable, by hand and betting, until the session is estimated.
     """
 
     lines: list[str] = field(default_factory=list)
@@ -41,7 +48,7 @@ class SessionRecord:
 
 
 class _Seating:
-    """The hands of one seating of a session, as they are played; an agent that cannot be reset is absent from them."""
+    """The hands of one seating of a session; an agent that cannot be reset is absent from them."""
 
     def __init__(self, rotation: Rotation, task: Task, seating: int, agents: Sequence[Agent]) -> None:
         self.task, self.seating, self._rotation = task, seating, rotation
@@ -60,10 +67,10 @@ class _Seating:
         self._seats = [guarded[entry] for entry in self._entries]
         self._session = self.steps(rotation.deals(session))
         self.asked: _Asked | None = None
-        """Who has to act, with their view; None at the end."""
+        """The player to act, with their view; None at the end."""
 
     def go_on(self, action: int | None) -> None:
-        """Play on to the next decision, first with None."""
+        """Play on to the next decision; the first action is None."""
         try:
             self.asked = self._session.send(action)
         except StopIteration:
@@ -82,10 +89,14 @@ class _Seating:
 
 
 def play_session(rotation: Rotation, lineup: LineUp, agents: Sequence[Sequence[Agent]], session: int) -> SessionRecord:
-    """Plays every deal of the session in every seating.
+    """Play every deal of a session in every seating.
 
-    `agents` by entry: one list plays the seatings in turn, from the first deal to the last; a list for each seating
-    plays all seatings of a deal in a row. The record is the same.
+    Args:
+        rotation: the deals and seatings.
+        lineup: the line-up.
+        agents: lists of agents by entry. One list plays the seatings in turn, each from the first deal to the last. A
+            list for each seating plays all seatings of a deal in a row. The record is the same.
+        session: number of the session.
     """
     places = range(len(rotation.seatings))
     played: list[_Seating] = []
@@ -114,8 +125,17 @@ def _joined(seatings: Iterable[SessionRecord]) -> SessionRecord:
 def play_at_tables(
     rotation: Rotation, tasks: Iterable[Task], tables: int, sit: Callable[[LineUp, int], Sequence[Agent]]
 ) -> Iterator[tuple[Task, SessionRecord]]:
-    """Play sessions and yield them in the order in which they end; `tasks` are taken as tables come free. `sit` gives
-    the agents of a line-up at a table, by entry."""
+    """Play sessions at several tables.
+
+    Args:
+        rotation: the deals and seatings.
+        tasks: line-ups and sessions, taken as tables become free.
+        tables: number of tables.
+        sit: function from a line-up and a table to its agents by entry.
+
+    Yields:
+        each task with its record, in order of completion.
+    """
     seatings = range(len(rotation.seatings))
     waiting = ((task, seating) for task in tasks for seating in seatings)
     playing: dict[int, _Seating] = {}
@@ -144,7 +164,7 @@ def play_at_tables(
 
 
 def shares_tables(agent: Agent) -> bool:
-    """Whether copies of the agent may sit at many tables: it samples a policy and learns nothing from hands."""
+    """Return whether copies of an agent may sit at many tables: it samples a policy and learns nothing from hands."""
     return (
         isinstance(agent, SamplingAgent)
         and type(agent).act is SamplingAgent.act
@@ -154,7 +174,7 @@ def shares_tables(agent: Agent) -> bool:
 
 
 def _actions(waiting: Sequence[_Asked]) -> list[int]:
-    """The action of each player that is `asked`, in order."""
+    """Return the action of each player that is `asked`, in order."""
     together: dict[int, list[int]] = defaultdict(list)
     for number, (player, _) in enumerate(waiting):
         if isinstance(player.agent, SamplingAgent) and shares_tables(player.agent):

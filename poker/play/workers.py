@@ -1,6 +1,6 @@
-"""Plays sessions of many line-ups in this process, or over a cluster, and yields them as they are done.
+"""Plays the sessions of many line-ups in this process or on a cluster, and yields them as they finish.
 
-Processes build the agents they need, and have their share of the cores for threads inside agents.
+Processes build the agents that they need. Each gets its share of the cores for threads inside agents.
 """
 
 import time
@@ -17,7 +17,7 @@ from poker.run.errors import PokernetsError, described
 from poker.run.parallel import Cluster, Given, Work
 
 Estimator = Callable[[Rotation, Sequence[Sequence[Agent]], SessionRecord], None]
-"""Fills `record.aivat` of a session that the agents, as `play_session` takes them, have played; picklable."""
+"""Picklable function that fills `record.aivat` of a session; its agents are as in `play_session`."""
 
 _ALONE_SECONDS, _WORTH_SECONDS = 1.0, 3.0
 _CHUNK_SECONDS, _UNIT_SECONDS = 0.5, 60.0
@@ -26,10 +26,16 @@ _MAX_CHUNK = 500
 
 @dataclass
 class Worker:
-    """Plays and estimates sessions in one process by `agents`, which are built when they are first needed.
+    """Plays and estimates sessions in one process.
 
-    With `decision_seconds` each agent gets a process of its own and that much time for every decision. `tables` are
-    played side by side. Sessions in `played` are only estimated.
+    Attributes:
+        rotation: the deals and seatings.
+        specs: the agents by name.
+        decision_seconds: time per decision, for which each agent gets its own process; None for no limit.
+        estimator: computes AIVAT estimates; None for none.
+        tables: number of tables that are played in parallel.
+        played: sessions that have been played and need only estimates.
+        agents: agents that have been built, by name, copy and seating.
     """
 
     rotation: Rotation
@@ -41,12 +47,17 @@ class Worker:
     agents: dict[tuple[str, int, int], Agent] = field(default_factory=dict)
 
     def seated(self, lineup: LineUp) -> list[Agent]:
-        """The agents of a line-up, built if they are not yet; PokernetsError if one cannot be built."""
+        """Return the agents of a line-up, building those that are missing.
+
+        Raises:
+            PokernetsError: an agent cannot be built.
+        """
         return [self._agent(name, copy, 0) for name, copy in lineup.copies]
 
     def play(self, task: Task) -> SessionRecord:
+        """Play a session of a line-up, or take it from `played`, and estimate it."""
         lineup, session = task
-        by_deal = self.rotation.by_deal and self.decision_seconds is None  # else too many processes
+        by_deal = self.rotation.by_deal and self.decision_seconds is None  # otherwise there would be too many processes
         copies = range(len(self.rotation.seatings) if by_deal else 1)
         agents = [[self._agent(name, copy, seating) for name, copy in lineup.copies] for seating in copies]
         record = self.played.get(task) or play_session(self.rotation, lineup, agents, session)
@@ -54,7 +65,7 @@ class Worker:
         return record
 
     def play_all(self, tasks: Iterable[Task]) -> Iterator[tuple[Task, SessionRecord]]:
-        """Each task with its record, in order of completion; tasks are taken when their turn comes."""
+        """Yield each task with its record, in order of completion; tasks are taken as tables become free."""
         if self.tables == 1:
             yield from ((task, self.play(task)) for task in tasks)
             return
@@ -78,7 +89,7 @@ class Worker:
         record.policies.clear()
 
     def _sit(self, lineup: LineUp, table: int) -> list[Agent]:
-        """Agents at one of several tables: the originals at the first, perhaps copies at the others."""
+        """Return the agents at one of several tables: the originals at the first, perhaps copies at the others."""
         agents: list[Agent] = []
         for name, copy in lineup.copies:
             agent = self._agent(name, copy, 0)
@@ -89,7 +100,7 @@ class Worker:
         return agents
 
     def _asked(self, lineup: LineUp) -> list[Agent]:
-        """Agents for estimates; those that learn are separate ones, for they are shown the session again."""
+        """Return the agents for estimates; agents that learn are separate instances, as they see the session again."""
         agents: list[Agent] = []
         for name, copy in lineup.copies:
             agent = self._agent(name, copy, 0)
@@ -98,7 +109,7 @@ class Worker:
         return agents
 
     def _agent(self, name: str, copy: int, seating: int) -> Agent:
-        """The agent, built once; PokernetsError if it cannot be built."""
+        """Return the agent, building it once; raises PokernetsError if that fails."""
         key, limit = (name, copy, seating), self.decision_seconds
         build = partial(self.specs[name].build, self.rotation.rules)
         if key not in self.agents:
@@ -111,7 +122,7 @@ class Worker:
         return self.agents[key]
 
     def close(self) -> None:
-        """Forgets the agents, and ends their processes."""
+        """Drop the agents and end their processes."""
         for agent in self.agents.values():
             if isinstance(agent, RemoteAgent):
                 agent.child.kill()
@@ -121,10 +132,15 @@ class Worker:
 def play_all(
     worker: Worker, tasks: Sequence[Task], cluster: Cluster, wanted: Callable[[Task], bool] = lambda task: True
 ) -> Iterator[tuple[Task, SessionRecord]]:
-    """Every task with its record, in order of completion; a task that is not `wanted` any more when its turn comes is
-    left out.
+    """Play tasks and yield each with its record, in order of completion.
 
-    This process plays until it is worth starting others, which build agents and load kernels of their own.
+    This process plays alone until it is worth starting others, which must build agents and load kernels of their own.
+
+    Args:
+        worker: plays the sessions.
+        tasks: line-ups and sessions.
+        cluster: the processes.
+        wanted: a task is left out if this is False when its turn comes.
     """
     waiting, seconds = deque(tasks), 0.0
 
@@ -153,14 +169,17 @@ def play_all(
 
 
 def _is_long(seconds: float, played: int, left: int) -> bool:
-    """Whether the tasks left are worth more processes, after so many were played in `seconds`."""
+    """Return whether the remaining tasks are worth more processes, if `played` tasks took `seconds`."""
     return seconds > _ALONE_SECONDS and left * seconds / played > _WORTH_SECONDS
 
 
 def _units(tasks: Iterable[Task], processes: int, seconds: float) -> list[list[Task]]:
-    """Tasks that one process plays in a row: all line-ups of a session, whose deals are the same, so that an agent that
-    solves for public states meets many of them again; single tasks where that would leave processes idle, or where
-    tasks of so many `seconds` would make it a long time: a unit is lost whole."""
+    """Group tasks into units that one process plays in a row.
+
+    A unit has all line-ups of a session. They share their deals, so that an agent that solves public states meets many
+    of them again. Units are single tasks if processes would be idle otherwise, or if a task takes `seconds` that make a
+    unit long, since a unit is lost as a whole.
+    """
     by_session: dict[int, list[Task]] = {}
     for task in tasks:
         by_session.setdefault(task[1], []).append(task)
@@ -171,8 +190,10 @@ def _units(tasks: Iterable[Task], processes: int, seconds: float) -> list[list[T
 
 
 class _Chunks(Iterator[list[Task]]):
-    """Chunks of units that take a process about half a second, without tasks that are not wanted any more; at least as
-    many tasks as there are tables."""
+    """Chunks of units that take a process about half a second, without unwanted tasks.
+
+    A chunk has at least as many tasks as there are tables.
+    """
 
     def __init__(self, units: list[list[Task]], processes: int, wanted: Callable[[Task], bool], tables: int) -> None:
         self._waiting, self._processes, self._wanted = deque(units), processes, wanted
@@ -187,7 +208,7 @@ class _Chunks(Iterator[list[Task]]):
         raise StopIteration
 
     def seen(self, tasks: int, seconds: float) -> None:
-        """Note that a process took `seconds` for so many `tasks`."""
+        """Record that a process took `seconds` for this number of `tasks`."""
         pace = tasks / max(seconds, 1e-6)
         self._size = max(self._least, min(_MAX_CHUNK, round(_CHUNK_SECONDS * pace)) // self._per_unit)
 

@@ -1,4 +1,4 @@
-"""Dealers and clients over the ACPC protocol, and the client of Slumbot.
+"""Dealers and clients of the ACPC protocol, and the client of Slumbot.
 
-`handshake.py` and `dealer.py` serve a match, `client.py` plays one; `slumbot.py` plays at Slumbot's HTTP service.
+`handshake.py` and `dealer.py` serve a match, `client.py` plays one, and `slumbot.py` plays at Slumbot's HTTP service.
 """

@@ -1,12 +1,12 @@
-"""One of our agents at a dealer of the Annual Computer Poker Competition.
+"""One of our agents as a client of a dealer of the Annual Computer Poker Competition (ACPC).
 
-Every state that the dealer sends is complete, so repeated or skipped states lose nothing; a repeated state gets the
-same answer. The agent is reset before the first hand only. If it fails it checks or folds; a state that breaks our
-rules is answered with a call; what cannot be logged is left out. All of these are reported.
+Every state that the dealer sends is complete, so repeated or skipped states do no harm; a repeated state gets the same
+answer. The agent is reset before the first hand only. If it fails, it checks or folds. A state that breaks our rules is
+answered with a call, and a hand that cannot be logged is left out. All of these are reported.
 
-Hands are logged as the agent saw them; if it has a policy, that at each of its decisions is noted beside the log
-(`notes.py`). A dealer names nobody, so the others are opponent#1, #2, ... in the order in which they sit after our
-agent, which rotating seats do not change.
+Hands are logged as the agent saw them. If the agent has a policy, the policy at each of its decisions is stored beside
+the log (`notes.py`). A dealer names nobody, so the others are called opponent#1, #2, ... in the order of their seats
+after our agent, which does not change when seats rotate.
 """
 
 import contextlib
@@ -31,7 +31,7 @@ from poker.store.lines import append_lines
 
 
 def warm_up(game: Rules, agent: Agent) -> None:
-    """Ask for every decision of a hand that is called down, so that nothing is compiled or loaded during the match."""
+    """Query the agent at every decision of a hand without bets, to compile and load everything before the match."""
     state = HandState.deal(game, np.random.default_rng(0))
     with contextlib.suppress(Exception):
         agent.reset(0)
@@ -43,8 +43,21 @@ def warm_up(game: Rules, agent: Agent) -> None:
 
 @dataclass
 class DealerSeat:
-    """Our seat at the dealer's table, with its record: hands begun, chips won in each finished hand, failures of the
-    agent, each also told by `tell`, and why the connection has `ended`."""
+    """Our seat at the dealer's table, with the record of the match.
+
+    Attributes:
+        game: the rules.
+        agent: our agent.
+        seed: seed with which the agent is reset.
+        log: file of the hands.
+        tell: called with the text of each failure.
+        hands: hands begun.
+        number: number of the present hand.
+        finished: whether the present hand is over.
+        chips: chips won in each finished hand.
+        failures: failures of the agent.
+        ended: why the connection has ended.
+    """
 
     game: Rules
     agent: Agent
@@ -58,10 +71,11 @@ class DealerSeat:
     failures: list[Incident] = field(default_factory=list)
     ended: str = ""
     _last: tuple[str, str] = ("", "")
-    """The state answered last, and the answer."""
+    """The last state that was answered, and the answer."""
 
     @property
     def notes(self) -> Path:
+        """File of the agent's policies."""
         return self.log.with_suffix(".policies.jsonl")
 
     def play(self, line: LineConnection) -> None:
@@ -80,10 +94,10 @@ class DealerSeat:
             self.ended = str(error)
 
     def answer(self, text: str) -> str | None:
-        """The line to send back, if the agent is to act.
+        """Return the line to send back; None if the agent is not to act.
 
-        A state that is not understood is answered with a call: a dealer that is not waiting for us ignores it, and one
-        that is would otherwise wait for ever.
+        A state that cannot be parsed is answered with a call. A dealer that is not waiting for us ignores the call, and
+        one that is would otherwise wait for ever.
         """
         if text == self._last[0]:
             return self._last[1]
@@ -149,7 +163,7 @@ class DealerSeat:
             action = passive(state)
         else:
             if isinstance(self.agent, PolicyAgent):
-                with contextlib.suppress(Exception):  # play does not need the policy
+                with contextlib.suppress(Exception):  # play continues without the policy
                     policy = self.agent.policy(public_state(state.betting, state.board))
         if isinstance(self.agent, PolicyAgent):
             self._try(betting, partial(append_note, self.notes, sent.number, sent.player, betting, policy))

@@ -1,9 +1,9 @@
-"""A dealer of the ACPC protocol 2.0.0, for programs that others wrote.
+"""A dealer of the ACPC protocol 2.0.0, for programs written by others.
 
-Hands, states, scores and log are those of the competition's dealer, and answers are read as leniently
-(`poker/formats/acpc/answer.py`); lines that answer another state are ignored and reported. A raise of an illegal size
-becomes the nearest legal one, any other invalid action a call. Unlike the competition's dealer, this one names a late
-or lost player, which from then on checks or folds, so that every match ends with a result.
+Hands, states, scores and log have the format of the competition's dealer, and answers are parsed as leniently
+(`poker/formats/acpc/answer.py`). Lines that answer another state are ignored and reported. A raise of an illegal size
+becomes the nearest legal one, and any other invalid action a call. Unlike the competition's dealer, this one names a
+player that is late or disconnected. That player checks or folds from then on, so that every match ends with a result.
 """
 
 import time
@@ -26,7 +26,13 @@ _MOST_FAILURES = 1000
 
 @dataclass
 class Times:
-    """Seconds a player may use: for one answer, in one hand, and on average for every hand of the match."""
+    """Limits of a player's time in seconds.
+
+    Attributes:
+        answer: for one answer.
+        in_hand: for one hand.
+        per_hand: on average for every hand of the match.
+    """
 
     answer: float
     in_hand: float
@@ -34,9 +40,17 @@ class Times:
 
 
 class RemotePlayer:
-    """A program at the table; `line` is None once it is lost. `hand` is the number of the hand that comes next."""
+    """A program at the table.
+
+    Args:
+        name: name of the player.
+        line: its connection; the attribute is None once it is lost.
+        times: limits of its time.
+        hands: number of hands of the match.
+    """
 
     def __init__(self, name: str, line: LineConnection, times: Times, hands: int) -> None:
+        """Set all clocks to zero."""
         self.name = name
         self.line: LineConnection | None = line
         self.hand = 0
@@ -49,10 +63,12 @@ class RemotePlayer:
         self._seat = 0
 
     def start_hand(self, seat: int) -> None:
+        """Start a hand at a seat."""
         self._seat = seat
         self._used_hand = 0.0
 
     def watch(self, state: HandState) -> None:
+        """Send the player its view of a state."""
         if self.line is not None:
             try:
                 self.line.send(match_state_text(state, self.hand, self._seat))
@@ -60,11 +76,12 @@ class RemotePlayer:
                 self._lose(state, str(error))
 
     def act(self, state: HandState) -> int:
+        """Return the player's action, or the passive action if the player is lost."""
         action = self._ask(self.line, state) if self.line is not None else None
         return passive(state) if action is None else action
 
     def _ask(self, line: LineConnection, state: HandState) -> int | None:
-        """The player's action, None when the player is lost."""
+        """Return the player's action; None if the player is lost."""
         times = self._times
         limit = min(times.answer, times.in_hand - self._used_hand, self._match_seconds - self.used)
         started = time.monotonic()
@@ -99,6 +116,7 @@ class RemotePlayer:
         self.close()
 
     def close(self) -> None:
+        """Close the connection, if there is one."""
         if self.line is not None:
             self.line.close()
             self.line = None
@@ -107,9 +125,18 @@ class RemotePlayer:
 def deal_match(
     game: Rules, players: Sequence[RemotePlayer], hands: int, seed: int, *, rotate: bool, log: Path
 ) -> Iterator[list[float]]:
-    """Chips [P] of each hand, by `players`; with `rotate` their seats move by one after every hand.
+    """Deal a match; write its log on the way and close all connections at the end.
 
-    Writes the log as it goes, and its last line, the score, when all hands are played; then closes all connections.
+    Args:
+        game: the rules.
+        players: the players, [P].
+        hands: number of hands.
+        seed: seed of the cards.
+        rotate: whether all players move by one seat after every hand.
+        log: file of the log; its last line is the score.
+
+    Yields:
+        chips [P] that each player won in a hand.
     """
     names, total = [player.name for player in players], [0.0] * len(players)
     with log.open("a", encoding="ascii") as file:

@@ -1,4 +1,4 @@
-"""Handshake at our dealer: on each port the first program that greets as the protocol says gets the seat."""
+"""Handshake at our dealer: on each port the first program that sends the protocol's greeting gets the seat."""
 
 import select
 import socket
@@ -10,25 +10,25 @@ from poker.run.errors import PokernetsError
 
 _GREETING = "VERSION:2.0."
 _GREETING_SECONDS = 5.0
-"""Longest time from a connection to its greeting."""
+"""Longest time in seconds from a connection to its greeting."""
 
 
 def seat_players(
     names: Sequence[str], servers: Sequence[socket.socket], seconds: float | None, tell: Callable[[str], None]
 ) -> list[LineConnection]:
-    """Wait for the players.
+    """Wait until all players have connected.
 
     Args:
         names: the players.
-        servers: where each of them connects.
+        servers: the socket at which each of them connects.
         seconds: longest time until all have greeted; None waits for ever.
-        tell: called with a line on everybody else who connected and was sent away.
+        tell: called with a line for every other program that connected and was refused.
 
     Returns:
-        The players' connections in the order of `names`.
+        the players' connections in the order of `names`.
 
     Raises:
-        PokernetsError: a player did not come in time.
+        PokernetsError: a player did not connect in time.
     """
     deadline = None if seconds is None else time.monotonic() + seconds
     lines: dict[str, LineConnection] = {}
@@ -49,7 +49,7 @@ def seat_players(
 
 
 def _greeted(name: str, server: socket.socket, tell: Callable[[str], None]) -> LineConnection | None:
-    """The next connection at a player's port, if it greets as a player does; else it is closed and named."""
+    """Return the next connection at a player's port; None after closing and reporting one without a valid greeting."""
     connection, address = server.accept()
     line = LineConnection(connection)
     try:

@@ -1,9 +1,9 @@
 """Client of Slumbot's public API, which plays heads-up no-limit hold'em hand by hand over HTTP.
 
-Every answer has the whole betting, in letters of its own: `k` checks, `c` calls, `f` folds and `b300` bets or raises to
-300 of the round. A request that may have been carried out is never sent again. The service is not trusted: answers have
-a maximum size, one function checks their types and ranges (`_checked`), and each must continue the hand by the action
-that was sent, so that a hand ends after finitely many requests. Any other answer is a `LostAnswer`.
+Every answer has the whole betting in the service's own letters: `k` checks, `c` calls, `f` folds, and `b300` bets or
+raises to 300 in the round. A request that may have been carried out is never sent again. The service is not trusted.
+Answers have a maximum size, and one function checks their types and ranges (`_checked`). Each answer must continue the
+hand by the action that was sent, so that a hand ends after finitely many requests. Any other answer is a `LostAnswer`.
 """
 
 import json
@@ -26,36 +26,47 @@ from poker.run.errors import PokernetsError
 
 URL = "https://slumbot.com"
 _BUSY = (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE)
-"""Nothing was done."""
+"""Statuses after which nothing was carried out."""
 _NO_HAND = (*_BUSY, HTTPStatus.BAD_GATEWAY, HTTPStatus.GATEWAY_TIMEOUT, HTTPStatus.CONFLICT)
-"""No hand was dealt, or the hand is abandoned."""
+"""Statuses after which no hand was dealt, or the hand is abandoned."""
 _ATTEMPTS = 20
 _LONGEST_PAUSE = 15.0
 _SECONDS = 180.0
-"""Longest silence before an answer, in which the service may solve."""
+"""Longest time in seconds before an answer; the service may be solving."""
 _MAX_BYTES = 1 << 16
-"""Largest size of an answer; Slumbot sends a few hundred bytes."""
+"""Largest size of an answer; Slumbot's have a few hundred bytes."""
 _MAX_TEXT = 2000
-"""Characters of a token or of the betting."""
+"""Most characters in a token or in the betting."""
 
 
 class LostAnswer(Exception):  # noqa: N818 (what happened, not an error of this program)
-    """A request that may have been carried out has no usable answer; says why."""
+    """A request that may have been carried out has no usable answer; the message gives the reason."""
 
 
 class Refusal(LostAnswer):
-    """An answer of the service that refuses a request; `status` is that of HTTP."""
+    """The service refused a request.
+
+    Args:
+        status: HTTP status.
+        why: the reason that the service gives.
+    """
 
     def __init__(self, status: int, why: str) -> None:
+        """Join the status and the reason to the message."""
         super().__init__(f"{status}: {why}")
         self.status = status
 
 
 @dataclass(frozen=True)
 class ServiceHand:
-    """A hand as the service shows it to `player`: `won` chips and chips minus a baseline (`adjusted`) once it is over.
+    """A hand as the service shows it to a player.
 
-    `answer` has the checked fields of the answer.
+    Attributes:
+        player: our player.
+        state: state of the hand.
+        won: chips won; None until the hand is over.
+        adjusted: chips won minus the service's baseline; None if unknown.
+        answer: the checked fields of the answer.
     """
 
     player: int
@@ -66,14 +77,31 @@ class ServiceHand:
 
 
 class Line:
-    """Requests to the service at `url`, at least `seconds` apart, and again while it is busy or out of reach."""
+    """A connection to the service, which repeats requests while the service is busy or cannot be reached.
+
+    Args:
+        url: address of the service.
+        seconds: least time between two requests.
+    """
 
     def __init__(self, url: str, seconds: float) -> None:
+        """Store the address."""
         self.url = url.rstrip("/")
         self._seconds, self._last = seconds, 0.0
 
     def ask(self, path: str, body: Mapping[str, Any], busy: Sequence[int] = _BUSY) -> Any:
-        """The JSON that the service answers to a POST of `body`. Statuses of `busy` are tried again."""
+        """Send a POST request and return the JSON of the answer.
+
+        Args:
+            path: path of the request.
+            body: its JSON.
+            busy: HTTP statuses after which the request is repeated.
+
+        Raises:
+            Refusal: the service refuses the request with another status.
+            LostAnswer: the request may have been carried out, but has no usable answer.
+            PokernetsError: the service stays busy or cannot be reached.
+        """
         why: Exception | None = None
         for attempt in range(_ATTEMPTS):
             if attempt:
@@ -110,7 +138,11 @@ class Line:
 
 
 def betting_of(rules: Rules, tokens: Sequence[str]) -> Betting:
-    """The betting of a service's tokens, whose totals are of the round."""
+    """Return the betting after the service's tokens, whose numbers are totals of the round.
+
+    Raises:
+        PokernetsError: a token is invalid or illegal.
+    """
     betting = Betting.start(rules)
     for token in tokens:
         betting = betting.apply(betting.parse_action(token, max(betting.round_start())))
@@ -118,14 +150,14 @@ def betting_of(rules: Rules, tokens: Sequence[str]) -> Betting:
 
 
 def token_of(betting: Betting, action: int) -> str:
-    """The service's token of an action, a total of the round."""
+    """Return the service's token for an action; its number is a total of the round."""
     if action in (FOLD, CALL):
         return "f" if action == FOLD else "c" if betting.to_call else "k"
     return f"b{action - max(betting.round_start())}"
 
 
 def _checked(answer: object, stack: int) -> dict[str, Any]:
-    """The fields of an answer that the client uses, with their types and ranges; LostAnswer for any other."""
+    """Return the fields of an answer that the client uses, after checking their types and ranges."""
     if not isinstance(answer, dict):
         raise LostAnswer("the answer is no JSON object")
     fields = {name: value for name, value in answer.items() if value is not None}
@@ -159,14 +191,24 @@ def _checked(answer: object, stack: int) -> dict[str, Any]:
 
 
 class Slumbot:
-    """Slumbot's API: a session goes by a token. A hand whose answer was lost cannot be looked up."""
+    """A session of Slumbot's API, identified by a token. A hand whose answer was lost cannot be queried again.
+
+    Args:
+        rules: the game.
+        line: the connection.
+    """
 
     def __init__(self, rules: Rules, line: Line) -> None:
+        """Start without a token."""
         self._rules, self._line = rules, line
         self._token: str | None = None
 
     def begin(self) -> ServiceHand:
-        """A new hand."""
+        """Begin a new hand, in a new session if the old one has expired.
+
+        Raises:
+            LostAnswer: the service gives no usable answer.
+        """
         token, self._token = self._token, None
         try:
             session = {} if token is None else {"token": token}
@@ -180,7 +222,11 @@ class Slumbot:
         return hand
 
     def act(self, hand: ServiceHand, action: int) -> ServiceHand:
-        """The hand after our action, when it is our turn again or over; LostAnswer if that is not known."""
+        """Send our action and return the hand when it is our turn again or the hand is over.
+
+        Raises:
+            LostAnswer: the service gives no usable answer.
+        """
         incr = token_of(hand.state.betting, action)
         answer = self._line.ask("/api/act", {"token": hand.answer["token"], "incr": incr})
         after = self._read(hand.answer | answer if isinstance(answer, dict) else answer)
