@@ -1,4 +1,4 @@
-"""Checks of plain settings against the parameters that they are given to, before anything is built."""
+"""Checks of plain settings against the parameters that receive them, before anything is built."""
 
 import inspect
 import math
@@ -16,12 +16,16 @@ _POSITIVE = ("learning_rate", "huber_delta")
 
 
 def check(node: Any) -> None:
-    """Refuse numbers out of range and values of a wrong type, for every `_target_` in plain settings.
+    """Check numbers and types for every `_target_` in plain settings.
 
     Parameters of other types than numbers, texts and lists of them check their values themselves.
 
+    Args:
+        node: settings as plain containers.
+
     Raises:
-        PokernetsError: names the target, the parameter, and what it takes.
+        PokernetsError: a number is out of range or a value has the wrong type; the message names the target and
+            parameter.
     """
     if isinstance(node, dict) and "_target_" in node:
         hints = _hints(get_object(node["_target_"]))
@@ -36,12 +40,12 @@ def check(node: Any) -> None:
 def _hints(target: Any) -> dict[str, Any]:
     try:
         return get_type_hints(target.__init__ if inspect.isclass(target) else target)
-    except NameError:  # of what is imported for type checkers alone
+    except NameError:  # from names that are imported only for type checkers
         return {}
 
 
 def _range(key: str, value: Any) -> str:
-    """The range that `value` is out of; empty if it is within."""
+    """Return the range that a parameter needs if `value` is outside it; otherwise an empty string."""
     if not isinstance(value, int | float):
         return ""
     if key in _POSITIVE and not 0 < value < math.inf:
@@ -52,7 +56,7 @@ def _range(key: str, value: Any) -> str:
 
 
 def _kind(value: Any, hint: Any) -> str:
-    """The types that a parameter takes where `value` has none of them; empty if it has, or where they are not plain."""
+    """Return the types that a parameter accepts if `value` has none of them; otherwise an empty string."""
     parts = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
     allowed = {list if get_origin(part) in (list, tuple, Sequence) else part for part in parts}
     is_plain = allowed <= {*_PLAIN, list} and not isinstance(value, dict)

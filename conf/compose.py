@@ -1,4 +1,4 @@
-"""Configurations composed from Python, and what they describe, built."""
+"""Configurations composed from Python, and the objects that they describe."""
 
 import errno
 from collections.abc import Iterator, Mapping
@@ -23,8 +23,12 @@ _FREE_SPACE = "free space there, or write to another disk with outputs=DIR and r
 def compose(root: str, overrides: list[str]) -> DictConfig:
     """Compose `conf/<root>.yaml` with the overrides of a command line.
 
+    Args:
+        root: name of the root file.
+        overrides: words of a command line.
+
     Raises:
-        PokernetsError: an override names no setting or no option, or cannot be read.
+        PokernetsError: an override cannot be parsed, or names an unknown setting or option.
     """
     GlobalHydra.instance().clear()
     try:
@@ -35,7 +39,7 @@ def compose(root: str, overrides: list[str]) -> DictConfig:
 
 
 def overrides_of(settings: Mapping[str, Any]) -> list[str]:
-    """Write settings by name as overrides of a command line, in Hydra's grammar."""
+    """Return settings by name as overrides of a command line, in Hydra's grammar."""
     return [f"{name}={_word(value)}" for name, value in settings.items()]
 
 
@@ -50,7 +54,10 @@ def _word(value: Any) -> str:
 
 
 def build(node: Any) -> Any:
-    """Instantiate a node with plain containers as arguments.
+    """Instantiate a node, with plain containers as arguments.
+
+    Args:
+        node: settings with a `_target_`.
 
     Raises:
         PokernetsError: a constructor refuses its arguments.
@@ -63,25 +70,25 @@ def build(node: Any) -> Any:
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:
-    """The error, and those that led to it."""
+    """Yield the error and the errors that led to it."""
     while error is not None:
         yield error
         error = error.__cause__ or error.__context__
 
 
 def message_of(error: BaseException) -> str:
-    """One line about an error that the user can mend; empty for faults of the program."""
+    """Return one line about an error that the user can fix; empty for other errors."""
     for cause in _causes(error):
         if isinstance(cause, PokernetsError):
             return str(cause)
-        # a full disk, a folder that nobody may write to
+        # for example a full disk or a folder without write permission
         if isinstance(cause, OSError) and not isinstance(cause, HydraException):
             place = f"{cause.filename}: " if cause.filename else ""
             remedy = _FREE_SPACE if cause.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG) else ""
             return f"{place}{cause.strerror or cause}; {remedy}{_KEPT}"
     if line := of_user_code(error):
         return line
-    of_lightning = type(error).__name__ == "MisconfigurationException"  # whose package takes seconds to import
+    of_lightning = type(error).__name__ == "MisconfigurationException"  # importing the class would take seconds
     if of_lightning or isinstance(error, HydraException | OmegaConfBaseException):
         text = f"{error} {error.__cause__ or ''}".partition("Config search path:")[0]
         return " ".join(text.split())

@@ -1,4 +1,4 @@
-"""Shared parts of the entry points: errors in one line, checked settings, and what records say of a run."""
+"""Shared parts of the entry points: errors in one line, checked settings, and the provenance of a run."""
 
 import functools
 import inspect
@@ -30,17 +30,20 @@ _VERBOSE = os.environ.get(_FULL_ERROR) == "1"
 
 
 def one_line_errors(main: Callable[P, T]) -> Callable[P, T]:
-    """Decorator that ends the command with one line and an exit status where the user can mend the error.
+    """Decorate an entry point to print errors that the user can fix as one line.
 
     It stands on both sides of `hydra.main`: outside for errors of Hydra itself, and inside because Hydra adds lines of
-    its own to errors that leave the task. In a sweep an error leaves the task, so that Hydra goes on with the other
-    jobs. The status is 2, after Ctrl+C 130. Other errors are faults of the program, and show where they were raised;
-    with HYDRA_FULL_ERROR=1 all do.
+    its own to errors that leave the task. In a sweep an error leaves the task, so that Hydra continues with the other
+    jobs. The exit status is 2, or 130 after Ctrl+C. Other errors are bugs and show their traceback, as do all errors
+    with HYDRA_FULL_ERROR=1.
+
+    Args:
+        main: the entry point.
     """
 
     @functools.wraps(main)
     def run(*args: P.args, **kwargs: P.kwargs) -> T:
-        if isinstance(sys.stdout, TextIOWrapper):  # a terminal in ASCII has no ±
+        if isinstance(sys.stdout, TextIOWrapper):  # an ASCII terminal cannot print ±
             sys.stdout.reconfigure(errors="replace")
         before = os.environ.get(_FULL_ERROR, "0")
         os.environ[_FULL_ERROR] = "1"  # Hydra passes errors on instead of printing them
@@ -48,10 +51,10 @@ def one_line_errors(main: Callable[P, T]) -> Callable[P, T]:
             return main(*args, **kwargs)
         except (KeyboardInterrupt, SystemExit) as error:
             if isinstance(error, SystemExit) and not isinstance(error.__context__, KeyboardInterrupt):
-                raise  # Lightning leaves by SystemExit after Ctrl+C
+                raise  # Lightning raises SystemExit after Ctrl+C
             print("interrupted; run the same command to go on: what was written is kept", file=sys.stderr)
             sys.exit(130)
-        except BrokenPipeError:  # `| head` has read enough
+        except BrokenPipeError:  # for example `| head` closed the pipe
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             sys.exit(1)
         except Exception as error:
@@ -69,7 +72,7 @@ def one_line_errors(main: Callable[P, T]) -> Callable[P, T]:
 def run(config: DictConfig, node: DictConfig) -> Any:
     """Check the settings of `node`, a part of `config`, and call its `_target_` with them.
 
-    Records made meanwhile hold these settings and the command line.
+    Results written by the call include these settings and the command line in their provenance.
 
     Raises:
         PokernetsError: a setting is missing, unknown, of a wrong type or out of range.
@@ -92,7 +95,7 @@ def run(config: DictConfig, node: DictConfig) -> Any:
 
 @contextmanager
 def recorded(config: DictConfig, settings: Any) -> Iterator[None]:
-    """Let records made inside the block hold these plain `settings`, a part of `config`, and the command line."""
+    """Include plain `settings`, a part of `config`, and the command line in results written inside the block."""
     places = {name: str(config[name]) for name in ("artifacts", "outputs", "runs")}
     folders = {name: place for name, place in places.items() if not Path(place).is_file()}  # a bundle has its own name
     with configured(settings, folders, command_line()):
@@ -100,8 +103,8 @@ def recorded(config: DictConfig, settings: Any) -> Iterator[None]:
 
 
 def command_line() -> str:
-    """The command line that started this process, as it was typed, without secrets."""
-    if RUNS_PROGRAM:  # `pokernets VERB` runs an entry point with other arguments
+    """Return the command line that started this process, as it was typed, without secrets."""
+    if RUNS_PROGRAM:  # `pokernets VERB` calls an entry point with other arguments
         words = sys.orig_argv
         typed = next((words[at + 1 :] for at, word in enumerate(words) if Path(word).name == PROGRAM), sys.argv[1:])
         return shlex.join([PROGRAM, *_without_secrets(typed)])

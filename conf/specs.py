@@ -12,15 +12,19 @@ from poker.store.artifacts import artifact_exists
 
 
 def agents(optional: Mapping[str, str] = MappingProxyType({}), **settings: Any) -> list[AgentSpec]:
-    """The agents of a line-up, by name; of `optional` ones, by name, only those whose artifact there is. Settings of
-    agents that are not in the line-up say nothing."""
+    """Return the agents of a line-up, by name.
+
+    Args:
+        optional: artifacts by agent; an agent whose artifact does not exist is left out.
+        settings: settings by agent; settings without a `_target_` belong to agents outside the line-up and are ignored.
+    """
     lacking = {name for name, artifact in optional.items() if not artifact_exists(artifact)}
     chosen = {name: node for name, node in settings.items() if name not in lacking and "_target_" in node}
     return [AgentSpec(name, partial(build, node), node) for name, node in chosen.items()]
 
 
 def unhurried(settings: Mapping[str, Any]) -> list[AgentSpec]:
-    """The agents of a line-up without limits of time: programs ask for what is right, not for a move in time."""
+    """Return the agents of a line-up without time limits, for programs that need the best answer."""
     limits = dict.fromkeys(("seconds_per_decision", "seconds_per_hand"))
     nodes = {name: dict(node) for name, node in settings.items() if name not in ("_target_", "_recursive_")}
     for node in nodes.values():
@@ -30,25 +34,31 @@ def unhurried(settings: Mapping[str, Any]) -> list[AgentSpec]:
 
 
 def agent(settings: Mapping[str, Any] | None) -> AgentSpec | None:
-    """A single agent under its own name."""
+    """Return a single agent under its own name; None without settings."""
     return None if settings is None else AgentSpec(settings["name"], partial(build, settings), settings)
 
 
 def reviewer(game: Mapping[str, Any], heads_up: Mapping[str, Any], ring: Mapping[str, Any]) -> AgentSpec | None:
-    """The agent that reviews in place of those that play `game`: `heads_up`, or `ring` at tables of more."""
+    """Return the agent that reviews hands in place of the agents that play.
+
+    Args:
+        game: settings of the game.
+        heads_up: settings of the reviewer for two players.
+        ring: settings of the reviewer for more players.
+    """
     return agent(ring if build(game).num_players > 2 else heads_up)
 
 
 def values(settings: Mapping[str, Any]) -> ValueFunctionSpec:
-    """The value function of AIVAT."""
+    """Return the value function of AIVAT."""
     return ValueFunctionSpec(partial(build, settings), settings)
 
 
 def part(settings: Mapping[str, Any]) -> Callable[[], Any]:
-    """The part that `settings` describe, built where it is called."""
+    """Return a function that builds what `settings` describe."""
     return partial(build, settings)
 
 
 def parts(**settings: Mapping[str, Any]) -> dict[str, Callable[[], Any]]:
-    """Parts by name, each built where it is called."""
+    """Return functions by name that each build a part."""
     return {name: part(node) for name, node in settings.items()}

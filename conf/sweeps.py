@@ -1,4 +1,4 @@
-"""Sweeps: a folder for what each job makes, and a table of the jobs at the end."""
+"""Sweeps: a separate output folder for each job, and a table of all jobs at the end."""
 
 import re
 import sys
@@ -12,12 +12,12 @@ from omegaconf import DictConfig
 
 
 def is_sweep() -> bool:
-    """Whether the current task is one job of several (`--multirun`)."""
+    """Return whether the current task is one job of several (`--multirun`)."""
     return HydraConfig.initialized() and HydraConfig.get().mode is RunMode.MULTIRUN
 
 
 def in_own_folder(config: DictConfig) -> DictConfig:
-    """The configuration, in which a job of a sweep has `outputs` and `runs` of its own, named after its overrides."""
+    """Return the configuration, where a sweep's job gets `outputs` and `runs` folders named after its overrides."""
     if is_sweep():
         folder = re.sub(r"[^\w.+-]+", "_", HydraConfig.get().job.override_dirname)
         config.outputs, config.runs = f"{config.outputs}/{folder}", f"{config.runs}/{folder}"
@@ -25,16 +25,18 @@ def in_own_folder(config: DictConfig) -> DictConfig:
 
 
 class SweepTable(Callback):
-    """Prints a line for each job of a sweep: its result, if that is a number, and its overrides.
+    """A Hydra callback that prints a line for each job of a sweep: its result, if that is a number, and its overrides.
 
-    Hydra ends a sweep in which a job failed with that job's error; then the table follows every job from there on.
+    Hydra ends a sweep in which a job failed with that job's error, so after a failure the table is printed after every
+    job.
     """
 
     def __init__(self) -> None:
+        """Start with the heading."""
         self._rows, self._failed = [f"{'result':>12}  settings"], False
 
     def on_job_end(self, config: DictConfig, job_return: JobReturn, **kwargs: Any) -> None:
-        """Note the result of a job."""
+        """Store the result of a job."""
         completed = job_return.status is JobStatus.COMPLETED
         result = job_return.return_value if completed else "failed"
         text = f"{result:.6g}" if isinstance(result, float) else str(result or "")

@@ -1,1 +1,1 @@
-"""Jobs that make artifacts. Each is resumable, seeded, and writes one artifact."""
+"""Jobs that make artifacts. Each job can be resumed, is seeded, and writes one artifact."""

@@ -13,7 +13,13 @@ from poker.run.errors import PokernetsError
 @hydra.main(version_base="1.3", config_path="../conf", config_name="data_gen")
 @one_line_errors
 def main(config: DictConfig) -> None:
-    """Run the job, alone among the commands that make the same artifact."""
+    """Run the job that the configuration chooses.
+
+    A lock keeps other commands from making the same artifact at the same time.
+
+    Raises:
+        PokernetsError: no job is chosen.
+    """
     if "job" not in config:
         raise PokernetsError("choose what to make with job=NAME; --help lists the jobs")
     config = in_own_folder(config)

@@ -1,4 +1,4 @@
-"""`job=abstraction`: sort the hands of every street of hold'em into buckets, by any method of conf/abstraction."""
+"""`job=abstraction`: assign the hands of every hold'em street to buckets, by any method of conf/abstraction."""
 
 from poker.abstraction.making import make
 

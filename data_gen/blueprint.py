@@ -1,8 +1,8 @@
 """`job=blueprint`: train a policy on the whole betting tree of a game and store its average strategy.
 
-Progress is kept in a checkpoint beside the output (`<output>.checkpoint`), so a killed run continues and a finished one
-can be continued with more `iterations`. With one thread the result does not depend on where it was interrupted. The
-learning curve is written on the way (`poker.solvers.curve`).
+Progress is stored in a checkpoint beside the output (`<output>.checkpoint`). So a killed run resumes, and a finished
+run can be extended with more `iterations`. With one thread the result does not depend on interruptions. The learning
+curve is written during training (`poker.solvers.curve`).
 """
 
 import platform
@@ -37,14 +37,14 @@ from poker.tree import BetMenu, BettingTree, Kind, build_tree
 
 CHECKPOINT = "blueprint_checkpoint"
 _UNSET = {"rounds": None, "table_bits": None}
-"""Settings that trainers record only where they have them; an artifact made with one differs from one made without."""
+"""Settings that only some trainers record; an artifact made with one differs from an artifact made without it."""
 _TAKEN_OUT = ("policy",)
-"""Settings of how a blueprint is read off what was learned: a checkpoint serves all of them."""
+"""Settings of how the blueprint is read out of the trainer; one checkpoint serves all of them."""
 
 
 BlueprintSolver = SamplingSolver | Rounds | ExactSolver
 BlueprintFactory = Callable[..., BlueprintSolver]
-"""Makes a solver from (tree, cards, dealer), and options by name that override its own."""
+"""Function from (tree, cards, dealer), and options by name that override its own, to a solver."""
 
 
 def run(
@@ -64,10 +64,27 @@ def run(
     output: str,
     runs: str,
 ) -> None:
-    """Train until the blueprint at `output` has `iterations`, or `seconds` of training, whichever comes first.
+    """Train until the blueprint has `iterations` iterations or `seconds` of training, whichever comes first.
 
-    `curve` says when to note what was reached; None keeps no learning curve. `rounds` with parts are played over
-    `cluster`, otherwise the threads of this process train.
+    Args:
+        game: the game.
+        menu: the bet menu of the betting tree.
+        abstraction: folder of the card buckets.
+        solver: makes the trainer.
+        iterations: iterations in all; None for no limit.
+        seconds: seconds of training in all; None for no limit.
+        bits: bits of a stored probability.
+        checkpoint_seconds: seconds between two checkpoints.
+        report_seconds: seconds between two lines of progress.
+        curve: when to measure points of the learning curve; None for no curve.
+        rounds: plan of rounds. If it has parts, they are played on `cluster`; otherwise the threads of this process
+            train.
+        cluster: the processes.
+        output: folder of the artifact.
+        runs: folder of the logs.
+
+    Raises:
+        PokernetsError: a limit is invalid, or the solver cannot play in rounds.
     """
     if iterations is None and seconds is None:
         raise PokernetsError("job=blueprint needs job.iterations, job.seconds or both")
@@ -90,7 +107,7 @@ def run(
         made_from = {"abstraction": cards.fingerprint}
         learned = {key: value for key, value in config.items() if key not in _TAKEN_OUT}
         training = _Training(trainer, Path(f"{output}.checkpoint"), learned, made_from, iterations, seconds, clock)
-        # a tree says less than rules of what differs
+        # a difference in the rules gives a clearer message than one in the tree
         wanted = {"game": game.name, "rules": asdict(game), **_UNSET, **config, "bits": bits}
         made = find_artifact(output, KIND, config=wanted, made_from=made_from)
         if made is not None and training.enough(made.counts["iterations"], made.counts["seconds"]):
@@ -136,7 +153,7 @@ def _with_regrets(
 
 @dataclass
 class _Training:
-    """A trainer with its checkpoint; `seconds` and `cpu_seconds` count training alone, over all runs and processes."""
+    """A trainer with its checkpoint; `seconds` and `cpu_seconds` count only training, over all runs and processes."""
 
     trainer: BlueprintSolver
     checkpoint: Path
@@ -149,7 +166,7 @@ class _Training:
     cpu_seconds: float = 0.0
 
     def enough(self, iterations: int, seconds: float) -> bool:
-        """Whether that much training is all that was asked for."""
+        """Return whether this much training reaches the requested length."""
         return (self.iterations is not None and iterations >= self.iterations) or (
             self.budget is not None and seconds >= self.budget
         )
@@ -175,10 +192,10 @@ class _Training:
         return {**reached, "seconds": self.seconds, "cpu_seconds": self.cpu_seconds, **self.trainer.metrics()}
 
     def train(self, report_seconds: float, checkpoint_seconds: float, logs: str, points: CurveLog | None) -> None:
-        """Run to the end in stretches of `report_seconds`; what was trained is on disk when this returns.
+        """Train to the end in stretches of `report_seconds`, and write a checkpoint before returning.
 
-        A stretch ends where a point of the curve is due; the end of the run is a point as well. Ctrl-C ends the run
-        after its stretch; the rounds of a cluster, whose processes get it too, end at once.
+        A stretch ends early where a point of the curve is due; the end of the run is a point as well. Ctrl-C ends the
+        run after its stretch. Rounds on a cluster, whose processes receive Ctrl-C too, end at once.
         """
         trainer = self.trainer
         by_iterations = self.iterations is not None
@@ -217,7 +234,10 @@ class _Training:
 
 @contextmanager
 def _noted_interrupts() -> Iterator[list[int]]:
-    """Note the first Ctrl-C inside the block in the list; a second one interrupts. Where it is ignored it stays so."""
+    """Append the first Ctrl-C inside the block to the list; a second one interrupts.
+
+    A process that ignores Ctrl-C continues to ignore it.
+    """
     noted: list[int] = []
 
     def note(number: int, _: object) -> None:
@@ -234,7 +254,7 @@ def _noted_interrupts() -> Iterator[list[int]]:
 
 
 def _print_cost(tree: BettingTree, cards: Buckets, trainer: BlueprintSolver, bits: int, seconds: float | None) -> None:
-    """Print the memory and disk space that the run needs, and its limit of time; without one the bar estimates it."""
+    """Print the memory, disk space and time limit of the run; without a limit the bar estimates the time."""
     acts = tree.kind == Kind.DECISION
     infosets = np.array(cards.num_buckets, dtype=np.int64)[tree.street[acts]]
     stored = int((infosets * tree.num_children[acts]).sum()) * bits / 8

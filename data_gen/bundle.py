@@ -1,17 +1,18 @@
-"""`job=bundle`: one file with what agents play with (`poker.store.bundle`), made from the artifacts of a directory.
+"""`job=bundle`: pack everything that some agents need into one file (`poker.store.bundle`).
 
-Agents that solve need little of a blueprint: its betting tree, which says what each entry of the leaf table stands for,
-and not its strategy. Packed are
+Agents that search need only a part of a blueprint: its betting tree, which names the entries of the leaf table, but not
+its strategy. The bundle contains
 
-- blueprint: the tree, and the strategy of the first round in 8 bits, which charts are drawn from; for agents that play
-  it or roll it out the whole strategy, exactly as it is stored: `job=blueprint` stores 8 bits, that is 255 levels of
-  probability;
-- abstraction: its settings, from which it is made again, to the bit, where it is needed first;
-- leaf_table: values as float16, without their standard errors;
+- blueprint: the tree, and the strategy of the first round in 8 bits, from which charts are drawn. Agents that play or
+  roll out the blueprint get the whole strategy exactly as it is stored; `job=blueprint` stores 8 bits, that is 255
+  levels of probability.
+- abstraction: its settings, from which it is made again, bit for bit, where it is first needed.
+- leaf_table: values as float16, without their standard errors.
 - everything else as it is.
 
-A bundle plays as the artifacts do, except that the values of leaf tables are rounded to float16, which has 11 bits.
-They may be rounded further: multiples of 1/128 of the pot, far below the standard errors, pack to two thirds.
+Agents play from a bundle as from the artifacts, except that the values of leaf tables are rounded to float16, which has
+11 bits. They can be rounded further: multiples of 1/128 of the pot, far below the standard errors, compress to two
+thirds of the size.
 """
 
 import json
@@ -43,12 +44,19 @@ def run(
     megabytes: float,
     output: str,
 ) -> None:
-    """Pack what `agents` need (None: all that the artifacts at hand can seat) into the file `output`.
+    """Pack the artifacts that agents need into one file.
 
-    `needs` are artifacts, as places below `artifacts`, by each agent that a bundle can seat.
+    Args:
+        artifacts: folder of the artifacts.
+        needs: for each agent that a bundle can serve, its artifacts below `artifacts`.
+        agents: the agents; None for all whose artifacts exist.
+        table_step: values of leaf tables are rounded to multiples of this many pots; 0 for no rounding.
+        megabytes: largest size of the file.
+        output: the bundle's file.
 
-    Values of leaf tables are rounded to multiples of `table_step` pots first, if it is not 0. Refused, leaving what is
-    there, when the file would have more than `megabytes`.
+    Raises:
+        PokernetsError: an agent is unknown, an artifact is missing, or the file would be too large. An existing file
+            stays.
     """
     source, target = Path(artifacts), Path(output)
     names = dict.fromkeys(name for agent in _chosen(source, agents, needs) for name in needs[agent])
@@ -73,7 +81,7 @@ def run(
 
 
 def _sizes_text(sizes: Mapping[str, int], total: int | None = None) -> str:
-    """Megabytes of the `total`, by default the sum, and of each part."""
+    """Return the megabytes of the total, by default the sum, and of each part."""
     parts = ", ".join(f"{name} {size / 1e6:.1f} MB" for name, size in sizes.items())
     return f"{(sum(sizes.values()) if total is None else total) / 1e6:.1f} MB ({parts})"
 
@@ -116,7 +124,7 @@ def _pack(artifacts: dict[str, Artifact], folder: Path, table_step: float, *, wh
 
 
 def _pack_blueprint(artifact: Artifact, path: Path, *, whole: bool) -> Artifact:
-    """The `whole` blueprint, or its tree with the strategy of the first round alone."""
+    """Pack the `whole` blueprint, or only its tree with the strategy of the first round."""
     if whole:
         return _write(artifact, path, dict(artifact.arrays))
     first = blueprint.FirstRound.load(artifact.path)
@@ -133,7 +141,7 @@ def _pack_table(artifact: Artifact, trained: Artifact, packed: Artifact, path: P
 
 
 def _write(artifact: Artifact, path: Path, arrays: dict[str, Any], **changed: dict[str, Any]) -> Artifact:
-    """The artifact with these arrays; its origin is noted under its own kind."""
+    """Write the artifact with these arrays, recording the original's fingerprint under its own kind."""
     manifest = {"config": artifact.config, "counts": artifact.counts, "made_from": artifact.made_from, **changed}
     manifest["made_from"] = {**manifest["made_from"], f"whole_{artifact.kind}": artifact.fingerprint}
     return write_artifact(path, artifact.kind, arrays=arrays, **manifest)

@@ -1,8 +1,8 @@
-"""`job=continuations`: strategies that the opponent may change to after the first round, generated from a blueprint.
+"""`job=continuations`: generate strategies from which the opponent may choose after the first round.
 
-Step k solves the first round for either seat with the continuations so far, learns both seats' responses and values
-them at every preflop leaf (`poker.search.self_generated`), in the bets and buckets of the blueprint. Each step
-leaves a part on disk.
+Step k solves the first round for either seat with the continuations so far. It then learns both seats' best responses
+and computes their values at every preflop leaf (`poker.search.self_generated`), with the bets and buckets of the
+blueprint. Each step stores a part on disk. See [DLS] section 4.
 """
 
 import sys
@@ -44,14 +44,21 @@ from poker.tree import BetMenu
 
 _KINDS = {"form": "continuation_form", "values": "continuation_values"}
 _RESPONSE_SECONDS = 1.1e-5
-"""Seconds of CPU of a response for a terminal node and a board: what is left of 3,192 s for nine responses of either
-seat at the laptop scale, on 280 boards each, without the values (docs/results/costs/laptop.json)."""
+"""CPU seconds of a response per terminal node and board. Nine responses of either seat at the laptop scale, on 280
+boards each, took 3,192 s including their values (docs/results/costs/laptop.json)."""
 
 
 @dataclass(frozen=True)
 class Sampled:
-    """Numbers of boards: `boards` behind the values of the blueprint, `form_boards` on which responses are compared
-    with it, `response_boards` from which either seat learns one, `match_boards` on which it is measured."""
+    """Numbers of sampled boards.
+
+    Attributes:
+        boards: boards behind the values of the blueprint.
+        form_boards: boards on which responses are compared with the blueprint.
+        response_boards: boards from which either seat learns a response.
+        match_boards: boards on which a response is measured.
+        seed: seed of the boards.
+    """
 
     boards: int
     form_boards: int
@@ -60,6 +67,11 @@ class Sampled:
     seed: int
 
     def __post_init__(self) -> None:
+        """Check the numbers.
+
+        Raises:
+            PokernetsError: a number is too small.
+        """
         if min(self.boards, self.form_boards, self.match_boards) < 2 or self.response_boards < 1:
             raise PokernetsError(
                 "job.sampled needs boards, form_boards and match_boards of at least 2 and response_boards of at least 1"
@@ -80,8 +92,24 @@ def run(
     output: str,
     runs: str,
 ) -> None:
-    """Make `size` continuations for either seat, the blueprint among them; `pot_fraction` of the pot is taken off the
-    values of each. Parts of an interrupted run are used."""
+    """Generate `size` continuations for either seat, counting the blueprint; parts of an interrupted run are used.
+
+    Args:
+        game: the game.
+        menu: bet menu of the first round.
+        abstraction: folder of the card buckets.
+        blueprint: folder of the blueprint.
+        size: number of continuations.
+        pot_fraction: fraction of the pot that is subtracted from the values of every continuation.
+        solving: settings of the solves of the first round.
+        sampled: numbers of boards.
+        cluster: the processes.
+        output: folder of the artifact.
+        runs: folder of the logs.
+
+    Raises:
+        PokernetsError: the game is not hold'em.
+    """
     if not is_holdem(game):
         raise PokernetsError(f"job=continuations is for games of hold'em, not {game.name}")
     plan = _Plan(StoredBlueprint(game, abstraction, blueprint), menu, pot_fraction, solving, sampled, output)
@@ -122,7 +150,7 @@ def run(
 
 @dataclass(frozen=True)
 class _Plan:
-    """All that a part depends on, and how parts are made: the strategy of a continuation, and its values at leaves."""
+    """Everything that a part depends on, and how parts are made: a continuation's strategy and its values at leaves."""
 
     stored: StoredBlueprint
     menu: BetMenu
@@ -167,12 +195,12 @@ class _Plan:
         write_artifact(path, _KINDS[name], config=self.config, arrays=arrays, counts=counts, made_from=made_from)
 
     def form(self, k: int) -> Blueprint:
-        """Continuation k; 0 is the blueprint."""
+        """Return continuation k; 0 is the blueprint."""
         policy = self.policy
         return policy if k == 0 else policy.form(self.part("form", k), "strategy")
 
     def response(self, k: int, seat: int) -> tuple[int, dict[str, Any]]:
-        """The response of a seat to the searcher with k continuations, and what it wins from that searcher."""
+        """Return a seat's response to the searcher with k continuations, and its winnings against that searcher."""
         policy, sampled = self.policy, self.sampled
         parts = [self.part("values", i).arrays for i in range(k)]
         values, sem = (np.concatenate([part[name] for part in parts], axis=2) for name in ("values", "sem"))
@@ -189,7 +217,7 @@ class _Plan:
         return seat, {"strategy": dict(response.strategy), "counts": counts}
 
     def _winnings(self, response: Response, seat: int, seed: int) -> NDArray[np.float64]:
-        """[2, R] mbb that the response and the blueprint itself win from the searcher on boards of their own."""
+        """Return [2, R] mbb that the response and the blueprint win from the searcher on their own boards."""
         policy, game = self.policy, BoardGame(response.searcher, seat)
         tables = [game.table(strategy) for strategy in (response.strategy.__getitem__, policy.probs)]
         rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(seat, 1)))
@@ -198,7 +226,7 @@ class _Plan:
         return chips * 1000 / self._big_blind
 
     def leaf_values(self, k: int, leaf: int) -> tuple[int, tuple[NDArray[np.float32], NDArray[np.float32]]]:
-        """Values, standard errors [2, 1, 169, 169] of continuation k at a leaf; every k sees the same boards."""
+        """Return values and errors [2, 1, 169, 169] of continuation k at a leaf; every k sees the same boards."""
         policy, sampled = self.policy, self.sampled
         for_blueprint, for_forms = map(np.random.default_rng, np.random.SeedSequence(sampled.seed).spawn(2))
         node = int(preflop_leaves(policy.tree)[leaf])
@@ -212,7 +240,7 @@ class _Plan:
         return leaf, (values.mean + np.float32(self.pot_fraction), values.sem)
 
     def print_cost(self, size: int, leaves: int, cluster: Cluster) -> None:
-        """Print what the run takes: the values of every continuation, and the responses that all but the first are."""
+        """Print the cost of the run: values of every continuation, and the responses, one for each but the first."""
         sampled, policy = self.sampled, self.policy
         ends = sum(subtree(policy, int(node)).num_ends for node in preflop_leaves(policy.tree))
         values = table_seconds(ends, sampled.boards, sampled.form_boards * (size - 1))
@@ -223,7 +251,16 @@ class _Plan:
 
 
 def shortfall(k: int, seat: int, counts: Mapping[str, Any]) -> str | None:
-    """Warning if response k of a seat wins less than the blueprint does, beyond chance; else None."""
+    """Warn if response k of a seat wins significantly less than the blueprint does.
+
+    Args:
+        k: number of the continuation.
+        seat: the seat.
+        counts: `gain_mbb` in mbb per hand and `gain_half_width_95`.
+
+    Returns:
+        the warning; None if there is no significant shortfall.
+    """
     gain, width = counts["gain_mbb"], counts["gain_half_width_95"]
     if width is None or gain + width >= 0:
         return None

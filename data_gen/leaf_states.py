@@ -1,11 +1,12 @@
-"""`job=leaf_states`: depth-limit states of heads-up play and what they are worth, to train the leaf net on.
+"""`job=leaf_states`: sample depth-limit states of heads-up play with their values, as training data for the leaf net.
 
-Boards are drawn at random; on each, `states_per_board` betting states come from play with exploration
-(`poker.depth_limit.continuations.leaf_states`), each with `hands` hands a player. Labels are exact expectations over
+Boards are drawn at random. On each, `states_per_board` betting states come from play with exploration
+(`poker.depth_limit.continuations.leaf_states`), each with `hands` hands per player. Labels are exact expectations over
 the betting that can follow, averaged over `runouts` complete boards (`poker.depth_limit.continuations.rollout`).
-`pairs_per_state` pairs of hands of a state become rows, two a pair: one with either player as `own`.
+`pairs_per_state` pairs of hands of a state become rows, two per pair: one with either player as `own`.
 
-Shard i depends on the seed, i and the settings of a shard alone: killed and continued, the job writes the same bytes.
+Shard i depends only on the seed, on i and on the settings of a shard, so a job that is killed and resumed writes the
+same bytes.
 """
 
 import sys
@@ -38,7 +39,21 @@ from poker.tree import BettingTree
 
 @dataclass(frozen=True)
 class ShardSettings:
-    """All that the content of a shard depends on, besides the blueprint and the shard's index."""
+    """Everything that the content of a shard depends on, besides the blueprint and the shard's number.
+
+    Attributes:
+        seed: seed of all shards.
+        boards_per_shard: boards in a shard.
+        states_per_board: betting states on a board.
+        pairs_per_state: pairs of hands of a state that become rows.
+        hands: hands per player at a state.
+        runouts: complete boards behind a label.
+        preflop_share: share of states at the end of the first round; the others are at the end of the flop.
+        exploration: share of uniformly random actions in the play that leads to a state.
+        uniform_hands: share of hands drawn uniformly and not from the players' ranges.
+        off_tree: share of states with pots that the blueprint's tree lacks; they take the values of its nearest states.
+        continuations: the opponent's continuations.
+    """
 
     seed: int
     boards_per_shard: int
@@ -53,6 +68,11 @@ class ShardSettings:
     continuations: FormsOf
 
     def __post_init__(self) -> None:
+        """Check the settings.
+
+        Raises:
+            PokernetsError: a count is too small, or a share is not between 0 and 1.
+        """
         counts = (self.boards_per_shard, self.states_per_board, self.pairs_per_state, self.hands)
         if min(counts) < 1 or self.runouts < 2:
             raise PokernetsError("job=leaf_states needs counts of at least 1 and, for standard errors, 2 runouts")
@@ -74,12 +94,25 @@ def run(
     output: str,
     runs: str,
 ) -> None:
-    """Write the shards of `output` that are not there yet."""
+    """Write the shards that are missing.
+
+    Args:
+        game: the game.
+        abstraction: folder of the card buckets.
+        blueprint: folder of the blueprint.
+        shards: number of shards.
+        settings: settings of a shard.
+        cluster: the processes.
+        output: folder of the shards.
+        runs: folder of the logs.
+    """
     valuation = Valuation(StoredBlueprint(game, abstraction, blueprint), settings.continuations)
     job, policy = _Job(valuation, settings, output), valuation.stored.load()
     rounds: dict[Board, float] = {(): settings.preflop_share, (0, 1, 2): 1 - settings.preflop_share}
     for board in (board for board, share in rounds.items() if share > 0):
-        LeafSampler(policy, board, settings.exploration, settings.uniform_hands)  # refuses a round without states
+        LeafSampler(
+            policy, board, settings.exploration, settings.uniform_hands
+        )  # raises an error for a round without states
     missing = [index for index in range(shards) if not job.is_there(index)]
     done, rows = shards - len(missing), 0
     status = f"leaf states {output}: {done} of {shards} shards are there"
@@ -97,8 +130,18 @@ def run(
 
 
 def shard_rows(continuations: Continuations, settings: ShardSettings, index: int) -> Columns:
-    """Columns of shard `index`, rows shuffled. Flop states are grouped by suit-isomorphic board (1,755 of them), each
-    preflop state is a group of its own."""
+    """Compute the rows of a shard, in random order.
+
+    Flop states are grouped by suit-isomorphic board (1,755 boards); each preflop state is a group of its own.
+
+    Args:
+        continuations: the blueprint and the continuations.
+        settings: settings of the shard.
+        index: number of the shard.
+
+    Returns:
+        columns by name, each [rows, ...] as in `columns_of`.
+    """
     rng = np.random.default_rng(np.random.SeedSequence(settings.seed, spawn_key=(index,)))
     parts: list[Columns] = []
     for serial in range(settings.boards_per_shard):
@@ -114,9 +157,9 @@ def shard_rows(continuations: Continuations, settings: ShardSettings, index: int
 
 
 _ROW_BYTES = 730
-"""Memory of a row while a shard is gathered: its columns as computed, put together and in their new order."""
+"""Bytes of memory per row while a shard is gathered: three copies of its columns."""
 _ROWS_A_SECOND = 5400
-"""Rows a second of CPU at the laptop scale (docs/results/costs)."""
+"""Rows per CPU second at the laptop scale (docs/results/costs)."""
 
 
 @lru_cache(maxsize=4)
@@ -132,7 +175,7 @@ def _state_rows(
     group: int,
     rng: np.random.Generator,
 ) -> list[Columns]:
-    """Rows of one betting state: pairs of its hands with player 0 as own, and the same with player 1."""
+    """Return rows of one betting state: pairs of its hands with player 0 as own, and the same with player 1."""
     rules = continuations.blueprint.rules
     state = sampler.draw(settings.hands, rng)
     hands0, hands1 = state.hands0, state.hands1
@@ -162,7 +205,7 @@ def _state_rows(
 
 @dataclass(frozen=True)
 class _Job:
-    """All that a shard depends on, and how one is made; small enough to be sent to a worker."""
+    """Everything that a shard depends on, and how one is made; small enough to be sent to a worker."""
 
     valuation: Valuation
     settings: ShardSettings
@@ -177,7 +220,7 @@ class _Job:
         return find_artifact(shard_path(self.output, index), KIND, config=config, made_from=made_from) is not None
 
     def make_shard(self, index: int) -> tuple[int, float]:
-        """Write one shard; returns its rows and the mean standard error of its labels, in pots."""
+        """Write one shard; returns its number of rows and the mean standard error of its labels in pots."""
         continuations, forms = self.valuation.continuations(), self.valuation.forms
         columns = shard_rows(continuations, self.settings, index)
         columns["labels"][:, 1:] += np.float32(forms.pot_fraction)
@@ -193,7 +236,7 @@ class _Job:
         return len(columns["group"]), sem
 
     def print_cost(self, what: str, missing: int, cluster: Cluster) -> None:
-        """Print what the shards that are missing take."""
+        """Print the cost of the missing shards."""
         settings = self.settings
         rows = 2 * settings.boards_per_shard * settings.states_per_board * settings.pairs_per_state * missing
         columns = columns_of(len(settings.continuations.names))

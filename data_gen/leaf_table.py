@@ -1,4 +1,4 @@
-"""`job=leaf_table`: the values of preflop leaf states for the search, one task and one part on disk for each state."""
+"""`job=leaf_table`: values of preflop leaf states for the search, with one task and one stored part per state."""
 
 import sys
 from dataclasses import dataclass
@@ -30,8 +30,14 @@ PART = "leaf_table_part"
 
 @dataclass(frozen=True)
 class TableSettings:
-    """Settings of the table: the number of boards on which the blueprint is played out, and of others on which the
-    other forms are compared with it. All leaves see the same boards."""
+    """Settings of the table. All leaves see the same boards.
+
+    Attributes:
+        seed: seed of the boards.
+        boards: boards on which the blueprint is evaluated.
+        form_boards: other boards on which the other continuations are compared with the blueprint.
+        continuations: the opponent's continuations.
+    """
 
     seed: int
     boards: int
@@ -39,6 +45,11 @@ class TableSettings:
     continuations: FormsOf
 
     def __post_init__(self) -> None:
+        """Check the settings.
+
+        Raises:
+            PokernetsError: a number of boards is less than 2.
+        """
         if min(self.boards, self.form_boards) < 2:
             raise PokernetsError("job=leaf_table needs boards and form_boards of at least 2: values of one are noise")
 
@@ -53,7 +64,17 @@ def run(
     output: str,
     runs: str,
 ) -> None:
-    """Make the table at `output`. Parts of an interrupted run are kept and used."""
+    """Make the table; parts of an interrupted run are used.
+
+    Args:
+        game: the game.
+        abstraction: folder of the card buckets.
+        blueprint: folder of the blueprint.
+        settings: settings of the table.
+        cluster: the processes.
+        output: folder of the artifact.
+        runs: folder of the logs.
+    """
     valuation = Valuation(StoredBlueprint(game, abstraction, blueprint), settings.continuations)
     job, policy, made_from = _Job(valuation, settings, output), valuation.stored.load(), valuation.made_from
     if find_artifact(output, KIND, config=job.config, made_from=made_from) is not None:
@@ -87,7 +108,7 @@ def run(
 
 @dataclass(frozen=True)
 class _Job:
-    """All that a part of the table depends on, and how one is made."""
+    """Everything that a part of the table depends on, and how one is made."""
 
     valuation: Valuation
     settings: TableSettings
@@ -102,7 +123,7 @@ class _Job:
         return Path(f"{self.output}.parts") / f"leaf-{leaf:05d}"
 
     def make_part(self, leaf: int) -> tuple[int, float]:
-        """Write the values of one leaf; returns it and their mean standard error."""
+        """Write the values of one leaf; returns its number and the mean standard error."""
         continuations, settings = self.valuation.continuations(), self.settings
         for_blueprint, for_forms = map(np.random.default_rng, np.random.SeedSequence(settings.seed).spawn(2))
         node = int(preflop_leaves(continuations.blueprint.tree)[leaf])

@@ -1,9 +1,10 @@
-"""`job=opponent_actions`: observed decisions as rows, to train and measure predictors of opponents on.
+"""`job=opponent_actions`: observed decisions as rows, to train and measure opponent models.
 
 `source=irc path=ARCHIVE` and `source=hands path=FILES` take them from hands of people, `source=self_play` from matches
 among our own players.
-Whatever of an archive could not be used is counted by reason in the manifest and listed in `problems.json` beside it.
-Hands are read, or played, in this process; a task makes rows of some hundreds of them.
+
+Hands that cannot be used are counted by reason in the manifest and listed in `problems.json` beside it. This process
+reads or plays the hands; each task makes the rows of some hundreds of them.
 """
 
 import json
@@ -32,7 +33,14 @@ from poker.store.artifacts import find_artifact
 
 @dataclass(frozen=True)
 class ActionRows:
-    """Decisions as `COLUMNS`, hands numbered by their place in `times`, players by theirs in `names`."""
+    """Decisions as rows.
+
+    Attributes:
+        columns: columns of `COLUMNS`, each [rows, ...]; a hand is an index into `times` and a player an index into
+            `names`.
+        names: names of the players.
+        times: int64 [hands] time of each hand.
+    """
 
     columns: dict[str, NDArray[Any]]
     names: list[str]
@@ -40,6 +48,7 @@ class ActionRows:
 
     @classmethod
     def of(cls, hands: Iterable[ObservedHand]) -> "ActionRows":
+        """Return the decisions of some hands."""
         columns: dict[str, list[Any]] = {name: [] for name in COLUMNS}
         players: dict[str, int] = {}
         times = []
@@ -86,7 +95,14 @@ class ActionRows:
 
 
 def run(*, source: HandSource, cluster: Cluster, output: str, runs: str) -> None:
-    """Write the rows of all hands of `source` to `output`, unless they are there."""
+    """Write the rows of all hands of a source, unless the artifact exists.
+
+    Args:
+        source: source of the hands.
+        cluster: the processes.
+        output: folder of the artifact.
+        runs: folder of the logs.
+    """
     console = Console(stderr=True)
     made = find_artifact(output, KIND, config={**source.config, **STAMP}, made_from=source.made_from)
     if made is not None:
@@ -113,7 +129,7 @@ def run(*, source: HandSource, cluster: Cluster, output: str, runs: str) -> None
 
 
 def _gather(source: HandSource, cluster: Cluster, runs: str) -> tuple[ActionRows, Problems]:
-    """All rows, the same whatever batch is done first, and all that cannot be used."""
+    """Return all rows, independent of the order in which batches finish, and all problems."""
     parts: list[ActionRows] = []
     unused, unread = Problems(), Problems()
     waiting: dict[int, tuple[ActionRows, Problems]] = {}

@@ -1,6 +1,7 @@
 """`job=preflop_rollouts`: income rates of all preflop hands for 2 to 10 players, plain and iterated.
 
-A task for each number of players; a run that was interrupted starts anew.
+The rates are the income rates of [POKI]. There is a task for each number of players; an interrupted run starts from the
+beginning.
 """
 
 import sys
@@ -12,14 +13,24 @@ from poker.run.parallel import Cluster, Given, Work, print_cost
 from poker.store.artifacts import find_artifact
 
 _DEAL_SECONDS = 4.5e-8
-"""Seconds of CPU of a deal for each player at the table, measured on one core of an Intel Xeon."""
+"""CPU seconds of a deal per player at the table, measured on one core of an Intel Xeon."""
 _BYTES = 5 * 9 * 169 * 8
 
 
 def run(
     *, deals: int, iterations: int, iteration_deals: int, seed: int, cluster: Cluster, output: str, runs: str
 ) -> None:
-    """Write the rates to `output`, unless they are there with these settings."""
+    """Write the income rates, unless an artifact with these settings exists.
+
+    Args:
+        deals: deals behind the plain rates.
+        iterations: number of iterations.
+        iteration_deals: deals of an iteration.
+        seed: seed of the deals.
+        cluster: the processes.
+        output: folder of the artifact.
+        runs: folder of the logs.
+    """
     rollouts = RollOuts(deals, iterations, iteration_deals, seed)
     config = asdict(rollouts)
     if find_artifact(output, KIND, config=config) is not None:

@@ -1,6 +1,7 @@
-"""Poker agents, exact solvers and value nets: the command `pokernets`, and what docs/from_python.md shows.
+"""Poker agents, exact solvers and value nets: the command `pokernets` and the interface of docs/from_python.md.
 
-Tables are dictionaries of columns, numpy arrays of one length by name, as `pandas.DataFrame` and `pyarrow.table` take.
+Tables are dictionaries from column names to numpy arrays of one length, which `pandas.DataFrame` and `pyarrow.table`
+accept.
 """
 
 import importlib
@@ -22,7 +23,7 @@ _HERE = Path(__file__).parent
 ROOT = _HERE if (_HERE / "models").is_dir() else _HERE.parent
 """Folder of the entry points `train.py` and `evaluate.py`: this package in an installation, else the clone."""
 TRAINED = ROOT / "models" / "trained"
-"""Bundles that come with the installation."""
+"""Folder of the bundles that come with the installation."""
 _SYSTEM = os.name
 _MODULES = {
     "agents": ("LoadedAgent", "evaluate", "load_agent"),
@@ -45,14 +46,19 @@ __all__ = [
 
 
 def unsupported() -> str:
-    """Why nothing runs on this system, empty if it does."""
+    """Return why the program does not run on this system; empty if it does."""
     return (
         "" if _SYSTEM == "posix" else "pokernets runs on Linux and macOS (POSIX); on Windows, install and run it in WSL"
     )
 
 
 def __getattr__(name: str) -> Any:
-    """Import what is used: numba and torch take seconds."""
+    """Import a name at its first use, since numba and torch take seconds to import.
+
+    Raises:
+        ImportError: this system is not supported.
+        AttributeError: there is no such name.
+    """
     for module, names in _MODULES.items():
         if name in names:
             if reason := unsupported():

@@ -1,4 +1,4 @@
-"""`python -m pokernets`: the command where no script of that name is on the path."""
+"""`python -m pokernets`: the command `pokernets`, without its script on the path."""
 
 from pokernets.command import main
 

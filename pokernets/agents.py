@@ -1,4 +1,4 @@
-"""Agents as objects, and evaluations as calls."""
+"""Agents as objects, and evaluations as function calls."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,10 +15,15 @@ _LAPTOP = "laptop"
 
 
 def load_agent(source: str | Path = _LAPTOP, agent: str = "depth_limited", **settings: Any) -> LoadedAgent:
-    """The `agent` (an option of conf/agents) with artifacts of `source`: `laptop`, a bundle's file or a folder.
+    """Load an agent.
 
-    `settings` are those of `pokernets match`, such as `search="quick"`. PokernetsError says what does not fit or is
-    missing.
+    Args:
+        source: `laptop` for the bundle of the installation, the file of another bundle, or a folder of artifacts.
+        agent: an option of conf/agents.
+        settings: settings of `pokernets match`, such as `search="quick"`.
+
+    Raises:
+        PokernetsError: a setting is invalid, or an artifact is missing.
     """
     compile_apart()
     with without_collections():
@@ -27,11 +32,18 @@ def load_agent(source: str | Path = _LAPTOP, agent: str = "depth_limited", **set
 
 
 def evaluate(name: str = "match", *, source: str | Path = _LAPTOP, **settings: Any) -> Any:
-    """Run the evaluation `name` as `pokernets evaluate` does, with these `settings`, and return what it found.
+    """Run an evaluation as `pokernets evaluate` does and return its result.
 
-    Of a match that is `poker.evaluation.matches.match_results.MatchResults`, with estimates in mbb per hand for each of
-    its `lineups`. `**{"agent.equity.bluff": 0.2}` gives a setting with dots. It starts processes: a script that calls
-    it needs `if __name__ == "__main__":`.
+    A match returns `poker.evaluation.matches.match_results.MatchResults`, with estimates in mbb per hand for each of
+    its `lineups`. Evaluations start processes, so a script that calls this needs `if __name__ == "__main__":`.
+
+    Args:
+        name: an option of conf/evaluate.
+        source: as in `load_agent`.
+        settings: settings of the command; write settings with dots as `**{"agent.equity.bluff": 0.2}`.
+
+    Raises:
+        PokernetsError: a setting is invalid, or an artifact is missing.
     """
     compile_apart()
     config = compose("evaluate", [f"evaluate={name}", *_overrides(source, settings)])
@@ -39,6 +51,6 @@ def evaluate(name: str = "match", *, source: str | Path = _LAPTOP, **settings: A
 
 
 def _overrides(source: str | Path, settings: Mapping[str, Any]) -> list[str]:
-    """Settings as words of a command line; the bundle of the installation goes with its scale."""
+    """Return settings as words of a command line; the bundle of the installation goes with its scale."""
     scale = {"scale": _LAPTOP} if source == _LAPTOP else {}
     return overrides_of({**scale, "artifacts": source_path(source), **settings})

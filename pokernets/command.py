@@ -1,8 +1,8 @@
-"""`pokernets VERB ...`: the entry points of a clone under one name, with every setting that they have.
+"""`pokernets VERB ...`: the entry points of a clone under one name, with all of their settings.
 
-A verb says which entry point runs and which option it chooses. A first argument that is no KEY=VALUE is the value of
-one setting, as in `pokernets solve FILE`. Verbs that seat agents use the bundle of the installation, unless the command
-line names artifacts, a scale, an experiment or a game that the bundle does not have.
+A verb chooses the entry point and its option. A first argument that is not KEY=VALUE is the value of one setting, as in
+`pokernets solve FILE`. Verbs that need agents use the bundle of the installation, unless the command line names
+artifacts, a scale, an experiment or a game that the bundle does not have.
 """
 
 import os
@@ -18,13 +18,21 @@ _OTHERS = ("artifacts=", "scale=", "experiment=")
 _BUNDLED = "game=holdem_nolimit_2p"
 _KERNELS = "kernels"
 _PLAIN = re.compile(r"[\w./-]+")
-"""Values that Hydra's grammar takes without quotes."""
+"""Values that need no quotes in Hydra's grammar."""
 _COMPILES = "compile all kernels for this machine, once"
 
 
 class Verb(NamedTuple):
-    """The entry point that a verb runs, a file below the root, the group from which it chooses, and the option, if that
-    is fixed. `first` is the setting that a bare first argument gives."""
+    """A verb of the command.
+
+    Attributes:
+        script: the entry point, a file below the root.
+        group: the configuration group from which the verb chooses.
+        option: the option; empty if the user chooses it.
+        first: the setting that a bare first argument gives; empty for none.
+        seats: whether the verb needs agents.
+        purpose: description for the help text.
+    """
 
     script: str
     group: str
@@ -64,7 +72,7 @@ def main() -> None:
         print(f"pokernets {_KERNELS}: {_COMPILES}; it takes no settings")
         sys.exit(0 if set(arguments) <= {"--help", "-h"} else 2)
     elif name == _KERNELS:
-        from poker.kernels.ahead import compile_missing  # noqa: PLC0415 (llvmlite, which --help does without)
+        from poker.kernels.ahead import compile_missing  # noqa: PLC0415 (imports llvmlite, which --help does not need)
 
         compile_missing()
     elif verb is not None:
@@ -78,8 +86,8 @@ def main() -> None:
 def _run(script: str, arguments: list[str]) -> None:
     """Run an entry point as Python runs it.
 
-    In an installation it is a module of this package: the folder of a script would be searched first, and it holds
-    `models` and `conf`, names that a user's project may have too.
+    In an installation it is run as a module of this package. Otherwise its folder, which contains `models` and `conf`,
+    would come first on the import path, and a user's project may have these names too.
     """
     sys.argv = [str(ROOT / script), *arguments]
     if Path(__file__).parent == ROOT:
@@ -90,7 +98,12 @@ def _run(script: str, arguments: list[str]) -> None:
 
 
 def overrides(verb: Verb, arguments: list[str]) -> list[str]:
-    """The arguments of the entry point for those of the verb."""
+    """Translate the arguments of a verb to arguments of its entry point.
+
+    Args:
+        verb: the verb.
+        arguments: words after the verb.
+    """
     chosen = [f"{verb.group}={verb.option}"] if verb.option else []
     words = [at for at, argument in enumerate(arguments) if not argument.startswith("-")]
     if verb.first and words and "=" not in (value := arguments[words[0]]) and value[0] not in "+~":
@@ -102,10 +115,10 @@ def overrides(verb: Verb, arguments: list[str]) -> list[str]:
 
 
 def _override(key: str, value: str) -> str:
-    """KEY=VALUE in Hydra's grammar, with quotes where it needs them."""
+    """Return KEY=VALUE in Hydra's grammar, with quotes if it needs them."""
     if _PLAIN.fullmatch(value):
         return f"{key}={value}"
-    from conf.compose import overrides_of  # noqa: PLC0415 (Hydra, which takes time to import)
+    from conf.compose import overrides_of  # noqa: PLC0415 (Hydra is slow to import)
 
     return overrides_of({key: value})[0]
 

@@ -15,12 +15,12 @@ from poker.opponents.profiles import profile_columns, profiles
 
 
 def read_hands(file: str | Path, errors: list[HistoryError] | None = None) -> Iterator[PlayedHand]:
-    """Read the hands of a file, of any format in docs/commands.md, one by one, each checked by the rules.
+    """Read the hands of a file one by one, in any format of docs/commands.md, and check each against the rules.
 
     Args:
         file: path of the file.
-        errors: list that takes a HistoryError (`path`, `line`, `reason`) for each hand that cannot be read; without a
-            list each is a warning.
+        errors: list that receives a HistoryError (`path`, `line`, `reason`) for each hand that cannot be read. Without
+            a list each of them is a warning.
 
     Raises:
         HistoryError: the file has no hands of any format.
@@ -33,9 +33,13 @@ def _warn(error: HistoryError) -> None:
 
 
 def hands_table(hands: Iterable[PlayedHand]) -> Columns:
-    """A row for each player of each hand: `number` of the hand, `player`, `seat` (0 posts the first blind), number of
-    `players`, `cards` (empty where hidden), `board`, `betting` in ACPC's letters, and in big blinds `stack_bb` and
-    `net_bb`, won less lost after the rake."""
+    """Return a table with a row for each player of each hand.
+
+    Returns:
+        columns `number` of the hand, `player`, `seat` (0 posts the first blind), number of `players`, `cards` (empty
+        where hidden), `board`, `betting` in ACPC's letters, and in big blinds `stack_bb` and `net_bb`, the chips won
+        minus the chips lost after the rake. Each column has one value per row.
+    """
     rows: list[dict[str, Any]] = [
         {
             "number": hand.number,
@@ -55,7 +59,11 @@ def hands_table(hands: Iterable[PlayedHand]) -> Columns:
 
 
 def profiles_table(hands: Iterable[PlayedHand]) -> Columns:
-    """A row for each `player`, those with the most `hands` first: the shares `vpip`, `pfr`, `three_bet`, `c_bet`,
-    `fold_to_c_bet` and `wtsd`, NaN where nothing was counted, each with how often as `vpip_did` of `vpip_of`; and the
-    aggression factor `af`, `af_did` bets and raises over `af_of` calls after the flop."""
+    """Return a table with a row of statistics for each player, those with the most hands first.
+
+    Returns:
+        columns `player`, `hands`, and the shares `vpip`, `pfr`, `three_bet`, `c_bet`, `fold_to_c_bet` and `wtsd`; NaN
+        where there was no opportunity. Each share has its counts, such as `vpip_did` of `vpip_of`. The aggression
+        factor `af` is `af_did` bets and raises over `af_of` calls after the flop.
+    """
     return profile_columns(profiles(hands))

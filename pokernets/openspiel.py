@@ -1,5 +1,7 @@
-"""Our agents as bots of OpenSpiel. `pip install open_spiel` first; bots of OpenSpiel at our tables are
-`agents=[openspiel]`."""
+"""Our agents as bots of OpenSpiel.
+
+Run `pip install open_spiel` first. The other direction, bots of OpenSpiel at our tables, is `agents=[openspiel]`.
+"""
 
 from typing import Any
 
@@ -12,33 +14,48 @@ from poker.game.rules import Rules
 
 
 class AgentBot(pyspiel.Bot):  # type: ignore[misc]
-    """An agent, such as `load_agent(...).agent`, as a player of `game`, the `universal_poker` of our `rules`."""
+    """An agent as a bot of OpenSpiel's `universal_poker`.
+
+    Attributes:
+        game: the OpenSpiel game.
+
+    Args:
+        agent: an agent, such as `load_agent(...).agent`.
+        rules: our rules of the game.
+        player: the seat.
+        seed: seed with which the agent is reset.
+    """
 
     def __init__(self, agent: Agent, rules: Rules, player: int, seed: int = 1) -> None:
+        """Make the OpenSpiel game and reset the agent."""
         super().__init__()
         self._agent, self._player, self._poker = agent, player, UniversalPoker(rules)
         self.game = self._poker.game
         agent.reset(seed)
 
     def player_id(self) -> int:
+        """Return the seat."""
         return self._player
 
     def restart(self) -> None:
+        """Start a new hand."""
         self._agent.start_hand(self._player)
 
     def restart_at(self, state: Any) -> None:
+        """Start a new hand at `state`."""
         self._agent.start_hand(self._player)
 
     def step(self, state: Any) -> int:
-        """The action in OpenSpiel's numbers; the agent is shown what its player sees."""
+        """Return the agent's action as an OpenSpiel action; the agent sees only its player's view of `state`."""
         hand = self._poker.from_openspiel(state)
         return self._poker.action_to_openspiel(hand.betting, self._agent.act(hand.view(self._player)))
 
     def provides_policy(self) -> bool:
+        """Return whether the agent has a policy."""
         return isinstance(self._agent, PolicyAgent)
 
     def get_policy(self, state: Any) -> list[tuple[int, float]]:
-        """Probabilities of actions with the hand held."""
+        """Return (action, probability) pairs for the hand that the player holds."""
         hand = self._poker.from_openspiel(state)
         view = hand.view(self._player)
         policy = ranged_policy(require_policy(self._agent, "get_policy"), view)
@@ -47,4 +64,5 @@ class AgentBot(pyspiel.Bot):  # type: ignore[misc]
         return list(zip(named, map(float, row), strict=True))
 
     def step_with_policy(self, state: Any) -> tuple[list[tuple[int, float]], int]:
+        """Return the policy and an action."""
         return self.get_policy(state), self.step(state)

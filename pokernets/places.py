@@ -1,4 +1,4 @@
-"""Where agents and nets come from: bundles of the installation by name, other bundles, folders of artifacts."""
+"""Sources of agents and nets: bundles of the installation by name, other bundles, and folders of artifacts."""
 
 from pathlib import Path
 
@@ -8,7 +8,11 @@ from pokernets import TRAINED
 
 
 def source_path(source: str | Path) -> Path:
-    """The bundle or folder that `source` names: `laptop` is the bundle of the installation."""
+    """Return the bundle or folder that `source` names; `laptop` is the bundle of the installation.
+
+    Raises:
+        PokernetsError: there is no such bundle or folder.
+    """
     own = TRAINED / f"{source}{SUFFIX}"
     path = own if own.is_file() else Path(source)
     if not path.exists():

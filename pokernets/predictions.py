@@ -1,4 +1,4 @@
-"""Predictions of trained nets: values at the depth limit, and actions of opponents."""
+"""Predictions of trained nets: values at the depth limit, and opponents' actions."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -20,10 +20,21 @@ from pokernets.places import source_path
 def leaf_values(
     state: HandState, own: Sequence[str], opp: Sequence[str], *, player: int, source: str | Path = "laptop"
 ) -> Columns:
-    """Values by the leaf net of `source` of the pairs of hands own[i], opp[i] (`AsAd`) to `player`, a row each.
+    """Return the leaf net's values of pairs of hands at a depth limit.
 
-    A column each for how the opponent goes on after the depth limit: net chips over the whole hand, in pots. The
-    betting round of `state` must be over: `agent.state("cr300c/cc", "Ks9d4c")`. PokernetsError for hands that are none.
+    Args:
+        state: a state after a betting round, such as `agent.state("cr300c/cc", "Ks9d4c")`.
+        own: [N] hands of the player, such as `AsAd`.
+        opp: [N] hands of the opponent.
+        player: the player whose values are returned.
+        source: as in `load_agent`.
+
+    Returns:
+        a table with N rows: columns `own`, `opp`, and for each continuation of the opponent after the depth limit the
+        player's net chips over the whole hand, in pots.
+
+    Raises:
+        PokernetsError: a hand is invalid, the lists have different lengths, or the net is missing.
     """
     if len(own) != len(opp):
         raise PokernetsError(f"{len(own)} hands of the player and {len(opp)} of the opponent: a pair has one of each")
@@ -45,11 +56,22 @@ def _hand(text: str, state: HandState) -> int:
 def opponent_probabilities(
     states: Iterable[HandState], net: str | Path, *, base: str | Path | None = None, player: str = ""
 ) -> Columns:
-    """Probabilities of `fold`, `check/call` and `bet/raise` by the opponent net at `net` for the player to act in each
-    state, a row each; states are of the betting, limit or no-limit, that the net was trained on.
+    """Return an opponent net's probabilities for the player to act in each state.
 
-    They do not see the cards held. Before the flop those of limit nets are frequencies of the players in training.
-    `base` is the net that one with memory rests on, `player` a name that the net may know.
+    The net does not see the player's cards. Before the flop, limit nets return frequencies of the players in the
+    training data.
+
+    Args:
+        states: [N] states of the kind of betting, limit or no-limit, that the net was trained on.
+        net: folder of the net.
+        base: the net on which a net with memory is based.
+        player: name of the player, which the net may know.
+
+    Returns:
+        a table with N rows and the columns `fold`, `check/call` and `bet/raise`.
+
+    Raises:
+        PokernetsError: the net is missing or does not fit the states.
     """
     compile_apart()
     predictor = OpponentNet(net, base)

@@ -1,4 +1,4 @@
-"""Post-flop spots solved exactly."""
+"""Exact solutions of post-flop spots."""
 
 from poker.spots.solved import SolvedSpot, solve
 

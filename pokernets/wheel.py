@@ -1,7 +1,7 @@
-"""The build step of the wheel: the packages and entry points of a clone move into `pokernets`.
+"""The build step of the wheel, which moves the packages and entry points of a clone into `pokernets`.
 
-So an installation takes one name, and a user's own `models` or `conf` stay importable. Imports and the dotted names in
-YAML files are rewritten. Editable installations keep the folders of the clone.
+So an installation takes one top-level name, and a user's own `models` or `conf` can still be imported. Imports and the
+dotted names in YAML files are rewritten. Editable installations use the folders of the clone.
 """
 
 import re
@@ -18,24 +18,26 @@ _DOTTED_NAME = re.compile(rf"(?<![\w./$])(?=(?:{'|'.join(_PACKAGES)})(?:\.[A-Za-
 
 
 class BuildInside(build_py):
-    """`build_py`, then the move."""
+    """The build command `build_py`, followed by the move."""
 
     def run(self) -> None:
+        """Build the packages, and move them unless the installation is editable."""
         super().run()
         if not self.editable_mode:
             move_inside(Path(self.build_lib))
 
 
 class OneName(egg_info):
-    """`egg_info` whose top_level.txt names what a wheel takes."""
+    """The command `egg_info`, with a top_level.txt that lists only the wheel's own package."""
 
     def run(self) -> None:
+        """Write the metadata."""
         super().run()
         (Path(self.egg_info) / "top_level.txt").write_text("pokernets\n")
 
 
 def move_inside(library: Path) -> None:
-    """Move the packages in `library` into its `pokernets`, of which nothing is left from an earlier build."""
+    """Move the packages in `library` into its `pokernets`, deleting what an earlier build left there."""
     inside = library / "pokernets"
     for name in _PACKAGES:
         shutil.rmtree(inside / name, ignore_errors=True)

@@ -1,1 +1,1 @@
-"""Parts that jobs share: progress, what a run will cost, hands to learn from, values."""
+"""Shared parts of the jobs: progress, cost estimates, sources of hands and values of states."""

@@ -1,4 +1,4 @@
-"""One command at a time makes an artifact."""
+"""A lock that lets only one command make an artifact at a time."""
 
 import os
 from collections.abc import Iterator
@@ -12,13 +12,13 @@ from poker.run.lock import alone
 def claimed(output: str) -> Iterator[None]:
     """Keep other commands from making `output` inside the block.
 
-    The claim lies beside the output, where every command that makes it finds it. Nothing is made in a folder that
-    nobody may write to.
+    The lock lies beside the output, where every command that makes it looks. If nobody may write to that folder, there
+    is no lock.
 
     Raises:
-        PokernetsError: another command makes the output.
+        PokernetsError: another command is making the output.
     """
-    place = Path(output).parent.resolve() / Path(output).name  # of a link, its own place
+    place = Path(output).parent.resolve() / Path(output).name  # for a link, the place of the link itself
     if place.parent.exists() and not os.access(place.parent, os.W_OK):
         yield
         return

@@ -25,12 +25,18 @@ from poker.store.artifacts import artifacts_in, file_sha256, fingerprint_of
 T = TypeVar("T")
 
 _BATCH = 250
-"""Hands of a task: a tenth of a second."""
+"""Hands per task, which take a tenth of a second."""
 
 
 @dataclass(frozen=True)
 class ObservedHand:
-    """A finished hand: `decisions` are (betting before, board on the table, action), only those taken in turn."""
+    """A finished hand.
+
+    Attributes:
+        time: time stamp.
+        names: names of the players.
+        decisions: (betting before, board on the table, action) of each decision taken in turn.
+    """
 
     time: int
     names: tuple[str, ...]
@@ -41,7 +47,14 @@ Observe = Callable[[list[Any]], tuple[list[ObservedHand], Problems]]
 
 
 class HandSource(Protocol):
-    """A source of hands. `observe` (picklable) makes observed hands of a batch, and problems of those it cannot use."""
+    """A source of hands.
+
+    Attributes:
+        config: settings, for the manifest.
+        made_from: fingerprints of the inputs.
+        expected_hands: number of hands; None if unknown.
+        observe: picklable function from a batch to its observed hands and the problems of the others.
+    """
 
     config: dict[str, Any]
     made_from: dict[str, str]
@@ -49,22 +62,31 @@ class HandSource(Protocol):
     observe: Observe
 
     def batches(self, unread: Problems) -> Iterator[list[Any]]:
-        """Hands, some hundreds at a time; what cannot be read is added to `unread`."""
+        """Yield hands in batches of some hundreds; hands that cannot be read are added to `unread`."""
 
 
 class IrcArchive:
-    """Limit hold'em hands of people; `path` is an archive or an unpacked directory."""
+    """Limit hold'em hands of people from the IRC archive.
+
+    Args:
+        path: an archive or an unpacked directory.
+    """
 
     expected_hands = None
 
     def __init__(self, path: str | None) -> None:
+        """Identify the archive by a hash.
+
+        Raises:
+            PokernetsError: there is nothing at `path`.
+        """
         self._path = _existing(path, "source=irc needs path=ARCHIVE, a .tgz or a directory of the IRC archive")
         self.config: dict[str, Any] = {"source": "irc", "betting": LIMIT}
         self.made_from = {"archive": _identity(self._path)}
         self.observe: Observe = _replayed
 
     def batches(self, unread: Problems) -> Iterator[list[RawHand]]:
-        """Months, and hands within a month, by time stamp."""
+        """Yield the hands by month, and within a month by time stamp."""
         return _batches(read_hands(self._path, unread))
 
 
@@ -81,20 +103,30 @@ def _replayed(batch: list[RawHand]) -> tuple[list[ObservedHand], Problems]:
 
 
 class HandHistories:
-    """Hold'em hands of one kind of betting from a file, or from all files of a directory, in any format that is read.
+    """Hold'em hands of one kind of betting from a file or a directory, in any readable format.
 
-    Players of Bovada's hands, which name nobody, are others in every hand.
+    Bovada's hands name nobody, so their players count as new in every hand.
+
+    Args:
+        path: a file of hand histories or a directory.
+        betting: limit or no-limit.
     """
 
     expected_hands = None
 
     def __init__(self, path: str | None, betting: str) -> None:
+        """Identify the files by a hash.
+
+        Raises:
+            PokernetsError: there is nothing at `path`.
+        """
         self._path = _existing(path, "source=hands needs path=FILES, a file of hand histories or a directory")
         self.config: dict[str, Any] = {"source": "hands", "betting": betting}
         self.made_from = {"hands": _identity(self._path)}
         self.observe: Observe = partial(_observed, betting)
 
     def batches(self, unread: Problems) -> Iterator[list[PlayedHand]]:
+        """Yield the hands of all files, in the order of their paths."""
         files = [self._path] if self._path.is_file() else sorted(f for f in self._path.rglob("*") if f.is_file())
         refused = partial(_unreadable, unread)
         return _batches(hand for file in files for hand in histories.read_hands(file, refused=refused))
@@ -117,7 +149,7 @@ def _observed(betting: str, batch: list[PlayedHand]) -> tuple[list[ObservedHand]
 
 
 def _time(hand: PlayedHand) -> int:
-    """Seconds of the hand's date; 0 where it has none, so that hands keep the order of the files."""
+    """Return the seconds of the hand's date; 0 without a date, so that hands keep the order of the files."""
     date = [hand.details.get(name) for name in ("year", "month", "day")]
     clock = hand.details.get("time")
     if not all(isinstance(part, int) for part in date):
@@ -128,7 +160,7 @@ def _time(hand: PlayedHand) -> int:
 
 
 def _decisions(end: HandState) -> list[tuple[Betting, tuple[int, ...], int]]:
-    """Decisions of a finished hand that were taken in turn."""
+    """Return the decisions of a finished hand that were taken in turn."""
     return [
         (before, end.runout[: end.rules.board_sizes[before.street]], action)
         for before, player, action in end.betting.turns()
@@ -137,15 +169,27 @@ def _decisions(end: HandState) -> list[tuple[Betting, tuple[int, ...], int]]:
 
 
 class SelfPlay:
-    """`hands` hands among `agents`, `game` with as many seats as it has, drawn anew for each hand.
+    """Hands among our own agents, who are drawn and seated again for each hand.
 
     An agent sits at most once at a table, so there must be at least as many agents as seats. After every `session`
-    hands all agents are known by new names, so that there are many unseen players to learn from.
+    hands all agents get new names, so that there are many unseen players to learn from.
+
+    Args:
+        game: the game.
+        agents: the agents.
+        hands: number of hands.
+        seed: seed of the cards and seats.
+        session: hands after which names change; None for never.
     """
 
     def __init__(
         self, game: Rules, agents: Sequence[AgentSpec], hands: int, seed: int, session: int | None = None
     ) -> None:
+        """Build the agents.
+
+        Raises:
+            PokernetsError: there are fewer agents than seats.
+        """
         names = [spec.name for spec in agents]
         if len(agents) < game.num_players:
             raise PokernetsError(
@@ -161,10 +205,11 @@ class SelfPlay:
         self.made_from = {"game": fingerprint_of(game.to_acpc()), **artifacts_in(settings)}
 
     def batches(self, unread: Problems) -> Iterator[list[ObservedHand]]:
+        """Yield the hands as they are played."""
         return _batches(self._played())
 
     def _played(self) -> Iterator[ObservedHand]:
-        """Hand i is dealt and seated by the i-th child of the seed."""
+        """Play the hands; hand i is dealt and seated by the i-th child of the seed."""
         names = list(self._agents)
         sequence = np.random.SeedSequence(self._seed)
         for agent, child in zip(self._agents.values(), sequence.spawn(len(names)), strict=True):
@@ -194,7 +239,7 @@ def _existing(path: str | None, need: str) -> Path:
 
 
 def _identity(path: Path) -> str:
-    """Hash of a file, or of the names and sizes of the files in a directory."""
+    """Return the hash of a file, or of the names and sizes of the files in a directory."""
     if path.is_file():
         return file_sha256(path)
     files = sorted(file for file in path.rglob("*") if file.is_file())
