@@ -1,5 +1,5 @@
-"""Files and protocols of other programs, read and written.
+"""Readers and writers of other programs' files and protocols.
 
-`histories.py` first: hand histories of any format, told apart by their text. A hand of a site is a `PlayedHand`
-(`played.py`).
+Read `histories.py` first: it recognises the format of a hand history from its text. A hand of a poker site is a
+`PlayedHand` (`played.py`).
 """

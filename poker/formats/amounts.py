@@ -13,21 +13,41 @@ _AMOUNT = re.compile(r"(?:0|[1-9][0-9]{0,11}|[1-9][0-9]{0,2}(?:,[0-9]{3}){1,3})(
 
 
 def decimal_of(text: str) -> Decimal:
-    """The number in text such as `300`, `2.5` or `1,000.50`: ASCII digits without a leading zero, up to six decimals.
-    PokernetsError for other texts."""
+    """Read a number such as `300`, `2.5` or `1,000.50`.
+
+    Numbers have ASCII digits without a leading zero, and at most six decimals.
+
+    Args:
+        text: the number.
+
+    Raises:
+        PokernetsError: the text is not such a number.
+    """
     if not _AMOUNT.fullmatch(text):
         raise PokernetsError(f"`{text[:100]}` is no amount")
     return Decimal(text.replace(",", ""))
 
 
 def scale_of(amounts: Iterable[Decimal], money: bool = False) -> int:
-    """Chips in one unit of amounts: 1, or 100 or more where they are `money` or have decimals."""
+    """Choose the number of chips per unit of amounts.
+
+    Args:
+        amounts: the amounts.
+        money: whether the amounts are money.
+
+    Returns:
+        1, or at least 100 for money and for amounts with decimals.
+    """
     most = max(map(places, amounts), default=0)
     return 10 ** max(min(most, MOST_DECIMALS), 2) if most or money else 1
 
 
 def places(value: Decimal) -> int:
-    """Decimal places that are not zeros; 0 of what is no finite number."""
+    """Return the number of decimal places without trailing zeros; 0 if the value is not finite.
+
+    Args:
+        value: the value.
+    """
     if not value or not value.is_finite() or value.adjusted() > MOST_DIGITS:
         return 0
     digits = value.as_tuple()
@@ -36,7 +56,12 @@ def places(value: Decimal) -> int:
 
 
 def decimals_in(value: object, names: Container[str] = ()) -> Iterator[Decimal]:
-    """All decimals in nested lists and, under these names, in objects."""
+    """Iterate over all decimals in nested lists and objects.
+
+    Args:
+        value: the value to search.
+        names: names of object members that may be decimals.
+    """
     if isinstance(value, Decimal):
         yield value
     elif isinstance(value, list):

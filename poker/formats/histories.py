@@ -1,8 +1,7 @@
-"""Hand histories of other programs and sites: PHH, OHH, PokerStars' and Bovada's text and ACPC logs, told apart by
-content.
+"""Hand histories of other programs and sites, recognised by content: PHH, OHH, texts of poker sites and ACPC logs.
 
-Every hand is read into a `PlayedHand`, checked by the rules, and can be written in each of the formats as far as that
-can hold it. What cannot be read or written is a `HistoryError` with file, line and reason.
+Every hand is read into a `PlayedHand`, checked by the rules, and can be written in each format that can represent it.
+Errors in reading are `HistoryError` with file, line and reason.
 """
 
 import re
@@ -27,7 +26,7 @@ ACPC, PHH, POKERSTARS, BOVADA, WINAMAX, PARTY, OHH = (
     *("winamax", "partypoker", "ohh"),
 )
 FORMATS = (PHH, POKERSTARS, ACPC, OHH)
-"""Formats that can be written; the texts of sites other than PokerStars are only read."""
+"""Formats that can be written. Texts of sites other than PokerStars are only read."""
 KNOWN = "text of PokerStars, Bovada, Winamax, partypoker or 888, PHH, OHH, ACPC logs"
 UNFORESEEN = "what its reader does not foresee"
 SUFFIXES = {PHH: ".phhs", POKERSTARS: ".txt", ACPC: ".log", OHH: ".ohh"}
@@ -38,23 +37,31 @@ _SITES: dict[str, tuple[Callable[[str], Iterable[tuple[int, list[str]]]], type[S
     WINAMAX: (winamax.hands, winamax.WinamaxLines),
     POKERSTARS: (pokerstars_read.hands, pokerstars_read.PokerStarsLines),
 }
-"""Sites in the order in which headers are tried: how a text is cut into hands, and what reads the lines of one."""
+"""Sites in the order in which headers are tried: a function that splits a text into hands, and the reader of a hand."""
 
 _OTHER_SITE = re.compile(r".{0,60}\b(Hand|Game|hand)\b.{0,10}#")
 _TOML = re.compile(r"\[[^\[\]]+\]\s*(#.*)?|([\w-]+|\"[^\"]*\"|'[^']*')\s*=.*")
 _VARIANT = re.compile(r"^[ \t]*[\"']?variant[\"']?[ \t]*=", re.MULTILINE)
 _STATE = re.compile(r"(STATE|MATCHSTATE|SCORE):")
 _MARKS = re.compile("^(?:\ufeff|\u00ef\u00bb\u00bf)+", re.MULTILINE)
-"""Byte order marks, also where files were joined or a mark was read as Windows-1252."""
+"""Byte order marks, including marks inside joined files and marks decoded as Windows-1252."""
 _DEALT = re.compile(r"^Dealt to (.*) \[[^]\n]*]", re.MULTILINE)
 _SAMPLE = 4096
-"""Bytes that are examined for UTF-16."""
+"""Number of bytes that are examined for UTF-16."""
 _SINGLE_BYTES = {0xDC00 + byte: bytes([byte]).decode("cp1252", "ignore") or chr(byte) for byte in range(128, 256)}
 """Characters for bytes that are not UTF-8."""
 
 
 def read_text(path: Path, most: int = -1) -> str:
-    """A file, or its first `most` bytes, as `text_of` reads it."""
+    """Read a file as text.
+
+    Args:
+        path: path of the file.
+        most: number of bytes to read; -1 for all.
+
+    Raises:
+        PokernetsError: the file cannot be read, or is too large.
+    """
     try:
         with path.open("rb") as file:
             data = file.read(most if most >= 0 else MOST_FILE_BYTES + 1)
@@ -68,8 +75,14 @@ def read_text(path: Path, most: int = -1) -> str:
 
 
 def text_of(data: bytes) -> str:
-    """Text with `\\n` at the ends of lines: UTF-8 or UTF-16, with or without marks; bytes that are no UTF-8 are
-    Windows-1252 or Latin-1."""
+    """Decode the bytes of a file, with a single newline character at the end of each line.
+
+    The encoding may be UTF-8 or UTF-16, with or without byte order marks. Bytes that are not UTF-8 are read as
+    Windows-1252 or Latin-1.
+
+    Args:
+        data: the bytes.
+    """
     wide = _wide_encoding(data)
     try:
         text = data.decode(wide or "utf-8", "replace" if wide else "strict")
@@ -79,7 +92,7 @@ def text_of(data: bytes) -> str:
 
 
 def _wide_encoding(data: bytes) -> str:
-    """The kind of UTF-16 of `data`, told by a mark or by where ASCII has zeros; empty if it is none."""
+    """Return the kind of UTF-16, recognised by a mark or by the positions of zero bytes; empty for other encodings."""
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         return "utf-16"
     zeros = [data[start:_SAMPLE:2].count(0) for start in (0, 1)]
@@ -89,7 +102,15 @@ def _wide_encoding(data: bytes) -> str:
 
 
 def format_of(text: str, path: Path | str) -> str:
-    """The format of a text; lines before the first header of a site's hand do not matter."""
+    """Recognise the format of a text; lines before the first header of a site's hand are ignored.
+
+    Args:
+        text: the text.
+        path: name of the file, for errors.
+
+    Raises:
+        HistoryError: the text has no hand in a known format.
+    """
     lines = ((number, raw.strip().lstrip("\ufeff")) for number, raw in enumerate(text.split("\n"), 1))
     headers = (
         (number, line)
@@ -117,13 +138,22 @@ def format_of(text: str, path: Path | str) -> str:
 
 
 def _site(line: str) -> str:
-    """The site whose hands begin with this line, empty for other lines."""
+    """Return the site whose hands begin with this line, empty for other lines."""
     return next((site for site, (_, lines) in _SITES.items() if lines.header(line)), "")
 
 
 def owner(text: str, seen: Counter[str]) -> str:
-    """Whose file of hands it is, empty for nobody's: the player to whom most cards are dealt in its text, then `Hero`,
-    then the one whose cards are `seen` most often."""
+    """Guess the player who owns a file of hands.
+
+    It is the player with the most `Dealt to` lines, then `Hero`, then the player whose cards are known most often.
+
+    Args:
+        text: text of the file.
+        seen: number of hands with known cards, by player.
+
+    Returns:
+        The name; empty if nobody's cards are known.
+    """
     dealt = Counter(_DEALT.findall(text))
     return max(seen, key=lambda name: (dealt[name], name == bovada.HERO, seen[name]), default="")
 
@@ -131,17 +161,33 @@ def owner(text: str, seen: Counter[str]) -> str:
 def read_hands(
     path: Path, game: Rules | None = None, refused: Callable[[HistoryError], None] | None = None
 ) -> Iterator[PlayedHand]:
-    """The hands of a file, as `hands_of` reads its text."""
+    """Iterate over the hands of a file; see `hands_of`.
+
+    Args:
+        path: path of the file.
+        game: game of an ACPC log that does not define its own.
+        refused: receives the errors of unreadable hands; None to stop at the first one.
+
+    Raises:
+        HistoryError: a hand cannot be read, and `refused` is None; or the format is unknown.
+        PokernetsError: the file cannot be read.
+    """
     return hands_of(read_text(path), path, game, refused)
 
 
 def hands_of(
     text: str, path: Path | str, game: Rules | None = None, refused: Callable[[HistoryError], None] | None = None
 ) -> Iterator[PlayedHand]:
-    """The hands of the file `path` one by one. The first that cannot be read ends it with its error, unless `refused`
-    takes it.
+    """Iterate over the hands of a text.
 
-    `game` is that of an ACPC log that does not define its own.
+    Args:
+        text: the text.
+        path: name of the file, for errors.
+        game: game of an ACPC log that does not define its own.
+        refused: receives the errors of unreadable hands; None to stop at the first one.
+
+    Raises:
+        HistoryError: a hand cannot be read, and `refused` is None; or the format is unknown.
     """
     for hand in _all_hands(text, format_of(text, path), path, game):
         if isinstance(hand, PlayedHand):
@@ -153,7 +199,7 @@ def hands_of(
 
 
 def _all_hands(text: str, kind: str, path: Path | str, game: Rules | None) -> Iterator[PlayedHand | HistoryError]:
-    """The hands of a text. Whatever goes wrong with one, also what no reader foresees, takes its place as an error."""
+    """Iterate over the hands of a text; an error of any kind takes the place of its hand."""
     for line, parse in _parsers(text, kind, game):
         try:
             yield parse()
@@ -168,7 +214,7 @@ def _all_hands(text: str, kind: str, path: Path | str, game: Rules | None) -> It
 
 
 def _parsers(text: str, kind: str, game: Rules | None) -> Iterator[tuple[int, Callable[[], PlayedHand]]]:
-    """The first line of each hand of a text, and what reads it."""
+    """Iterate over the first line of each hand, with a function that reads the hand."""
     if kind == ACPC:
         yield from acpc_tables.hands(text, game)
     elif kind in _SITES:
@@ -183,7 +229,7 @@ def _parsers(text: str, kind: str, game: Rules | None) -> Iterator[tuple[int, Ca
 
 
 def _of_each_site(text: str, site: str) -> Iterator[tuple[int, str, str]]:
-    """Parts of a text with the hands of one site each, the first of `site`: lines before the part, site and text."""
+    """Split a text into parts with hands of one site each: number of lines before the part, site and text."""
     lines, start = text.split("\n"), 0
     for place, line in enumerate(lines):
         header = _site(line.strip()) if "#" in line or "*****" in line else ""
@@ -194,7 +240,19 @@ def _of_each_site(text: str, site: str) -> Iterator[tuple[int, str, str]]:
 
 
 def write_hands(path: Path, kind: str, hands: Iterable[PlayedHand]) -> int:
-    """Write a file in the format `kind`; returns the number of hands. An error leaves what was there."""
+    """Write a file of hands atomically; an error leaves an existing file unchanged.
+
+    Args:
+        path: path of the file.
+        kind: format to write.
+        hands: the hands.
+
+    Returns:
+        The number of hands.
+
+    Raises:
+        PokernetsError: the format cannot represent a hand.
+    """
     count = 0
     with written_atomically(path) as file:
         for text in hand_texts(kind, hands):
@@ -204,7 +262,18 @@ def write_hands(path: Path, kind: str, hands: Iterable[PlayedHand]) -> int:
 
 
 def hand_texts(kind: str, hands: Iterable[PlayedHand]) -> Iterator[str]:
-    """The text of a file in the format `kind`, a piece for every hand."""
+    """Write hands as text.
+
+    Args:
+        kind: format to write.
+        hands: the hands.
+
+    Yields:
+        The text of each hand.
+
+    Raises:
+        PokernetsError: the format cannot represent a hand.
+    """
     if kind == ACPC:
         yield from acpc_tables.log_texts(hands)
     elif kind == PHH:
@@ -216,7 +285,15 @@ def hand_texts(kind: str, hands: Iterable[PlayedHand]) -> Iterator[str]:
 
 
 def why_unwritable(kind: str, hand: PlayedHand) -> str:
-    """Why a hand cannot be written in the format `kind` so that it is read back as it is, empty if it can."""
+    """Check that a hand can be written in a format and read back unchanged.
+
+    Args:
+        kind: format to write.
+        hand: the hand.
+
+    Returns:
+        The reason why not; empty if it can.
+    """
     try:
         read = list(hands_of("".join(hand_texts(kind, [hand])), "the text"))
     except HistoryError as error:
@@ -231,7 +308,7 @@ def why_unwritable(kind: str, hand: PlayedHand) -> str:
 
 
 def _essentials(hand: PlayedHand, kind: str) -> dict[str, object]:
-    """The parts of a hand that a format holds, amounts in units of the currency; logs of the ACPC have only chips."""
+    """Return the parts of a hand that a format represents, with amounts in units of the currency (ACPC logs: chips)."""
     betting, unit = hand.state.betting, Fraction(1, 1 if kind == ACPC else hand.scale)
     parts: dict[str, object] = {
         "players": [" ".join(name.split()) for name in hand.names],

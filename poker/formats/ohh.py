@@ -1,6 +1,6 @@
-"""Writes Open Hand Histories (hh-specs.handhistory.org); `poker.formats.ohh_read` reads them back.
+"""Writer of Open Hand Histories (hh-specs.handhistory.org); `poker.formats.ohh_read` reads them back.
 
-The amount of an action is what it puts into the pot, and the pots leave out the bet that nobody called. The rake is
+The amount of an action is the number of chips that it adds to the pot. The pots exclude an uncalled bet. The rake is
 taken from the main pot.
 """
 
@@ -21,13 +21,20 @@ _CURRENCIES = {"$": "USD", "€": "EUR", "£": "GBP"}
 
 
 def hand_text(hand: PlayedHand) -> str:
-    """The JSON of one hand on a line, and the blank line that separates hands."""
+    """Return one hand as a line of JSON, and the blank line that separates hands.
+
+    Args:
+        hand: the hand.
+
+    Raises:
+        PokernetsError: the format cannot represent the hand.
+    """
     check_raises(hand.state.betting)
     return json.dumps({"ohh": _Fields(hand).fields()}, ensure_ascii=False) + "\n\n"
 
 
 class _Fields(HandWriter):
-    """The fields of one hand; players are numbered by their place."""
+    """The fields of one hand; players are numbered by position."""
 
     def __init__(self, hand: PlayedHand) -> None:
         super().__init__(hand)
@@ -65,7 +72,7 @@ class _Fields(HandWriter):
         }
 
     def _amount(self, chips: int) -> float:
-        """Units of the currency, without decimals where there are none."""
+        """Return units of the currency, without decimals for whole units."""
         return chips // self._hand.scale if chips % self._hand.scale == 0 else chips / self._hand.scale
 
     def _rounds(self) -> list[dict[str, object]]:
@@ -87,7 +94,7 @@ class _Fields(HandWriter):
         return rounds
 
     def _streets(self) -> Iterator[list[dict[str, object]]]:
-        """The actions of each street, the posts and deals first."""
+        """Iterate over the actions of each street, with posts and deals first."""
         betting = Betting.start(self._rules)
         actions = [*self._posted(), *(self._entry(i, "Dealt Cards", cards=True) for i in self._players)]
         for street in range(len(self._state.betting.actions)):
@@ -118,7 +125,7 @@ class _Fields(HandWriter):
         return action | ({"cards": [self._rules.card_text(card) for card in hand]} if cards and hand else {})
 
     def _pots(self) -> list[dict[str, object]]:
-        """Winnings of each pot; the main one has the rake and the odd chips."""
+        """Return the winnings of each pot; the main pot has the rake and the odd chips."""
         [shares] = self._shares()
         rakes = [0 if number else self._hand.rake for number in range(len(shares))]
         return [

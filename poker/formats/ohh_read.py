@@ -1,10 +1,12 @@
-"""Reads Open Hand Histories (hh-specs.handhistory.org): no-limit, pot-limit and limit Texas hold'em.
+"""Reader of Open Hand Histories (hh-specs.handhistory.org): no-limit, pot-limit and limit Texas hold'em.
 
-A file holds JSON objects `{"ohh": {...}}` one after the other. By the specification the amount of an action is what
-the player puts into the pot by it, and the pots leave out the bet that nobody called; some writers give the totals of
-the street, or leave that bet in the pot. The specification is tried first, then the other reading of the amounts: the
-pots must come out. Amounts of money are cents, or smaller parts. A player who shows no cards at the showdown has
-mucked; where nobody is said to show, all players whose cards are known have shown them.
+A file contains JSON objects `{"ohh": {...}}` one after the other. By the specification, the amount of an action is the
+number of chips that it adds to the pot, and the pots exclude an uncalled bet. Some writers give totals of the street
+instead, or leave an uncalled bet in the pot. The reader tries the specification first, then totals. A reading is
+accepted if the pots are right.
+
+Amounts of money are cents, or smaller parts. A player who shows no cards at the showdown has mucked. If the file names
+nobody who shows, all players with known cards have shown them.
 """
 
 import json
@@ -52,7 +54,14 @@ _LIMITS = {"NL": "no limit", "PL": "pot limit", "FL": "limit"}
 
 
 def hands(text: str) -> Iterator[tuple[int, str]]:
-    """The JSON object of each hand, up to the next one, with its first line."""
+    """Iterate over the JSON objects of the hands.
+
+    Args:
+        text: text of the file.
+
+    Yields:
+        The first line of each hand, and its text up to the next hand.
+    """
     starts = [match.start() for match in _HAND.finditer(text)] or [max(0, text.find("{"))]
     line = 1 + text.count("\n", 0, starts[0])
     for start, end in pairwise([*starts, len(text)]):
@@ -61,7 +70,16 @@ def hands(text: str) -> Iterator[tuple[int, str]]:
 
 
 def parse_hand(text: str, number: int, line: int = 1) -> PlayedHand:
-    """The hand of one JSON object that begins at `line`; errors are LineErrors with the line of the file."""
+    """Read the hand of one JSON object.
+
+    Args:
+        text: the object.
+        number: number of the hand in the file.
+        line: first line of the hand in the file.
+
+    Raises:
+        LineError: the hand cannot be read; with the line of the file.
+    """
     try:
         check_length(text, MOST_HAND_CHARACTERS, "a hand")
         tree = parse_json(text, exact=True)
@@ -83,15 +101,18 @@ def parse_hand(text: str, number: int, line: int = 1) -> PlayedHand:
 
 
 class _OpenHand(StatedHand):
-    """Reader of the fields of one hand; with `totals`, amounts of actions are totals of the street. `lines` are those
-    of the actions."""
+    """Reader of the fields of one hand.
+
+    `lines` are the lines of the actions. With `totals`, amounts of actions are totals of the street.
+    """
 
     def __init__(self, fields: dict[str, Any], number: int, line: int, lines: list[int], totals: bool) -> None:
         super().__init__(line, number, at=line)
         self._fields, self._lines, self._totals = fields, lines, totals
         self._names: dict[object, str] = {}
         self._street: dict[str, int] = {}
-        """Chips of the street by player."""
+
+        """Chips put in on the current street, by player."""
         try:
             self._game()
             self._players()
@@ -141,7 +162,7 @@ class _OpenHand(StatedHand):
         return details
 
     def _scale(self) -> int:
-        """Chips in one unit of the file: 1, or 100 or more where amounts have decimals or are money."""
+        """Return the chips per unit of the file: 1, or at least 100 for money and for amounts with decimals."""
         money = _CURRENCY.fullmatch(str(self._fields.get("currency"))) and not self._fields.get("tournament")
         return scale_of(decimals_in(self._fields, _AMOUNTS), bool(money))
 
@@ -179,14 +200,14 @@ class _OpenHand(StatedHand):
         self.button = button
 
     def _player(self, fields: dict[str, Any]) -> str:
-        """The name of the player whose action or winnings these are."""
+        """Return the name of the player whose action or winnings these are."""
         key = fields.get("player_id")
         if not isinstance(key, int | str) or key not in self._names:
             raise PokernetsError(f"field `player_id`: {_short(key)} is no player")
         return self._names[key]
 
     def _know(self, name: str, cards: object) -> None:
-        """Take note of a player's cards, unless one of them is missing or hidden."""
+        """Record a player's cards, unless one of them is missing or hidden."""
         hand = _cards(cards)
         if len(hand) > 1:
             self.note_cards(name, hand)
@@ -233,7 +254,7 @@ class _OpenHand(StatedHand):
         self.add(KINDS[kind], name, (chips,) if posted or kind in _BETS else (), all_in=all_in)
 
     def _pots(self) -> None:
-        """Take the winnings and the rake; a bet that nobody called may be in the pot."""
+        """Read the winnings and the rake; the pot may include an uncalled bet."""
         total = self.rake = 0
         for pot in self._list(self._fields, "pots"):
             total += self._chips(pot, "amount")
@@ -244,7 +265,7 @@ class _OpenHand(StatedHand):
 
 
 def _cards(value: object) -> tuple[int, ...]:
-    """The cards of a list of texts, or of nothing; none if one is hidden."""
+    """Return the cards of a list of texts or of None; empty if one is hidden."""
     texts = value if isinstance(value, list) else []
     if not all(isinstance(text, str) for text in texts) or len(texts) > 5:
         raise PokernetsError("field `cards`: must be a list of cards such as `Ah`")

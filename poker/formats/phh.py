@@ -1,8 +1,8 @@
 """Hands of Texas hold'em as Poker Hand History files (.phh, .phhs), the format of PokerKit.
 
-A file of many hands (.phhs) is a sequence of TOML tables named 1, 2, ... Raises are totals of their street there, and
-players are p1, p2, ... in seat order, with the blinds of a heads-up game given for the button first. Cards that the
-writer did not see are `??`. Only games that the format has a variant for can be written: no-limit (NT) and limit (FT).
+A file of many hands (.phhs) is a sequence of TOML tables named 1, 2, ... Raises are totals of their street, and players
+are p1, p2, ... in seat order. The blinds of a heads-up game are given for the button first. Unknown cards are `??`.
+Only games with a variant in the format can be written: no-limit (NT) and limit (FT).
 """
 
 import json
@@ -29,17 +29,24 @@ from poker.run.atomic import written_atomically
 from poker.run.errors import PokernetsError
 
 _MOST_RAISES = 4
-"""Raises of a street in PokerKit's limit games."""
+"""Largest number of raises per street in PokerKit's limit games."""
 
 GAME_FIELDS = (
     *("variant", "ante_trimming_status", "antes", "blinds_or_straddles", "small_bet", "big_bet", "min_bet"),
     *("starting_stacks", "actions"),
 )
-"""The fields that say what was played."""
+"""The fields that determine the play."""
 
 
 def unwritable(rules: Rules) -> str:
-    """Why hands of this game cannot be written, empty if they can."""
+    """Check that hands of a game can be written.
+
+    Args:
+        rules: the game.
+
+    Returns:
+        The reason why not; empty if they can.
+    """
     why_not = why_not_a_table(rules)
     if why_not:
         return why_not
@@ -57,20 +64,42 @@ def unwritable(rules: Rules) -> str:
 
 
 def write_phhs(path: Path, hands: Iterable[LoggedHand]) -> None:
-    """Writes a .phhs file hand by hand; an error leaves what was there."""
+    """Write a .phhs file atomically; an error leaves an existing file unchanged.
+
+    Args:
+        path: path of the file.
+        hands: the hands.
+
+    Raises:
+        PokernetsError: the format cannot represent a hand.
+    """
     with written_atomically(path) as file:
         for text in phhs_texts(hands):
             file.write(text.encode())
 
 
 def phhs_texts(hands: Iterable[LoggedHand]) -> Iterator[str]:
-    """The text of a .phhs file, a piece for every hand."""
+    """Write hands as the text of a .phhs file.
+
+    Args:
+        hands: the hands.
+
+    Yields:
+        The text of each hand.
+    """
     for number, hand in enumerate(hands, 1):
         yield ("\n" if number > 1 else "") + f"[{number}]\n{hand_text(hand)}"
 
 
 def hand_text(hand: LoggedHand) -> str:
-    """The text of a .phh file: one finished hand. An error says what the format cannot hold."""
+    """Return the text of a .phh file with one finished hand.
+
+    Args:
+        hand: the hand.
+
+    Raises:
+        PokernetsError: the format cannot represent the hand.
+    """
     check_raises(hand.state.betting)
     if not isinstance(hand, PlayedHand):
         why_not = unwritable(hand.state.rules)
@@ -108,7 +137,7 @@ def _fields(hand: PlayedHand) -> dict[str, object]:
 
 
 def _results(hand: PlayedHand) -> dict[str, object]:
-    """The winnings where they do not follow from the play: after a rake, or with other winners of odd chips."""
+    """Return the winnings if they do not follow from the play: after a rake, or with other winners of odd chips."""
     if not hand.rake and payoffs_by_rules(hand.state, hand.mucked) == [round(net) for net in hand.payoffs]:
         return {}
     rake = {"_rake": amount(hand.rake, hand.scale)} if hand.rake else {}
@@ -116,7 +145,19 @@ def _results(hand: PlayedHand) -> dict[str, object]:
 
 
 def posts_of(rules: TableRules) -> list[int]:
-    """[P] `blinds_or_straddles`: posts of players new at the table are negative, as they do not move the opener."""
+    """Return the `blinds_or_straddles` of a hand.
+
+    Posts of players new at the table are negative, because they do not move the opener.
+
+    Args:
+        rules: rules of the hand.
+
+    Returns:
+        [P] chips.
+
+    Raises:
+        PokernetsError: another player begins than the format's rule says.
+    """
     big = (rules.first_player[0] - 1) % rules.num_players
     posts = [-chips if i > big and rules.num_players > 2 else chips for i, chips in enumerate(rules.blinds)]
     if opener(posts, rules.stacks) != rules.first_player[0]:
@@ -125,10 +166,14 @@ def posts_of(rules: TableRules) -> list[int]:
 
 
 def opener(posts: Sequence[int], stacks: Sequence[int]) -> int:
-    """The first to act before the flop: the player behind the last of the largest blinds.
+    """Return the first player to act before the flop, who sits behind the last of the largest blinds.
 
-    PokerKit takes the player behind the largest amount that was really posted, and so does this where it changes who
-    acts first. Mostly it does not: the blinds after that amount are all-in.
+    PokerKit takes the player behind the largest amount that was actually posted. This function does so too if it
+    changes who acts first. Mostly it does not, because the blinds behind that amount are all-in.
+
+    Args:
+        posts: [P] posts in chips; negative for players new at the table.
+        stacks: [P] stacks in chips.
     """
     players = range(len(posts))
     posted = [min(post, stack) if post > 0 else -(post < 0 < stack) for post, stack in zip(posts, stacks, strict=True)]
@@ -142,7 +187,7 @@ def opener(posts: Sequence[int], stacks: Sequence[int]) -> int:
 
 
 def _antes(rules: TableRules) -> tuple[list[int], bool]:
-    """[P] antes, and whether they make side pots as bets do."""
+    """Return the antes [P], and whether they make side pots as bets do."""
     antes, dead = rules.forced_chips
     if not any(dead):
         return list(antes), True
@@ -152,7 +197,14 @@ def _antes(rules: TableRules) -> tuple[list[int], bool]:
 
 
 def without_opening(state: HandState) -> HandState:
-    """The finished hand by rules where a short all-in big blind is all there is to call."""
+    """Return the finished hand by rules in which a short all-in big blind is all there is to call.
+
+    Args:
+        state: state at the end.
+
+    Raises:
+        PokernetsError: the whole big blind was called.
+    """
     betting, rules = state.betting, state.rules
     if max(map(min, rules.blinds, rules.stacks)) >= rules.opening:
         return state
@@ -165,7 +217,12 @@ def without_opening(state: HandState) -> HandState:
 
 
 def amount(chips: int, scale: int) -> int | Decimal:
-    """Chips in units of the currency, with two decimals or more where these are not 0."""
+    """Convert chips to units of the currency, with two or more decimals unless they are 0.
+
+    Args:
+        chips: the chips.
+        scale: chips per unit.
+    """
     places = len(str(scale)) - 1
     if chips >= UNLIMITED:
         return Decimal("inf")
@@ -173,6 +230,12 @@ def amount(chips: int, scale: int) -> int | Decimal:
 
 
 def amounts(chips: Iterable[int], scale: int) -> list[int | Decimal]:
+    """Convert several amounts with `amount`.
+
+    Args:
+        chips: the chips.
+        scale: chips per unit.
+    """
     return [amount(count, scale) for count in chips]
 
 
@@ -185,7 +248,7 @@ def _text(value: str) -> str:
 
 
 def _value(value: object) -> str:
-    """TOML of a value that TOML can hold."""
+    """Return a value as TOML."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
@@ -226,7 +289,11 @@ def _actions(end: HandState, mucked: frozenset[int], scale: int) -> list[str]:
 
 
 def showing(betting: Betting) -> list[int]:
-    """Players who show cards, in order: all who did not fold, the last to raise on the last street first."""
+    """Return the players at the showdown in the order of showing, which begins with the last raiser of the last street.
+
+    Args:
+        betting: betting of the finished hand.
+    """
     last = len(betting.actions) - 1
     raiser = betting.last_raiser(last)
     first = betting.rules.first_player[last] if raiser == NOBODY else raiser

@@ -1,22 +1,27 @@
-"""Reads Poker Hand History files (`poker.formats.phh`): no-limit (NT) and fixed-limit (FT) Texas hold'em.
+"""Reader of Poker Hand History files (`poker.formats.phh`): no-limit (NT) and fixed-limit (FT) Texas hold'em.
 
-Amounts may have decimals: chips are then the smallest decimal place of the hand, a hundredth or less. A negative entry
-of `blinds_or_straddles` is the post of somebody new at the table, which does not move the first to act. Antes go into
-the main pot unless `ante_trimming_status` is true; where only the other reading leads to `winnings` or
-`finishing_stacks`, that is taken: older files mean the opposite. Hidden cards are `??`; a player who shows none
-at the showdown mucks, except a single one with hidden cards to whom all others give the pots. Fields that the rules do
-not need are kept. The order of play is PokerKit's, which checks or folds for players who are passed over; here that is
-done where `winnings` or `finishing_stacks` then come out, and the hand is `passed_over`.
+Amounts may have decimals; then a chip is the smallest decimal place of the hand, a hundredth or less. A negative entry
+of `blinds_or_straddles` is the post of a player new at the table, which does not move the first player to act.
 
-Payoffs are what `winnings` or else `finishing_stacks` say, and what the pots lack is the rake; without them, or where
-nobody has `winnings`, or where these are thirds of a pot that were rounded, those of the rules without a rake. Files
-converted from those of sites often tell amounts that do not fit: `winnings` may hold the bet that nobody called, which
-is then taken off, or be those of some winners only, and posts may be missing. So:
+Antes go into the main pot unless `ante_trimming_status` is true. Older files mean the opposite. So if only the other
+reading leads to `winnings` or `finishing_stacks`, the reader uses it.
 
-- A hand is refused where it gives a player winnings that the rules do not, or more of them (odd chips aside).
-- But where the winnings told are more than all pots, or those of some winners only, the payoffs are those of the rules,
-  and the hand is `told_otherwise`.
-- With a field `_rake`, which our files have, `winnings` must fit exactly.
+Hidden cards are `??`. A player who shows no cards at the showdown has mucked. The exception is a single player with
+hidden cards to whom all others concede the pots. Fields that the rules do not need are stored.
+
+The order of play is PokerKit's, which checks or folds for players whose action is missing. The reader does so only if
+`winnings` or `finishing_stacks` then come out; the hand is marked `passed_over`.
+
+Payoffs follow `winnings` or else `finishing_stacks`, and the difference from the pots is the rake. Without them, if
+nobody has `winnings`, or if they are rounded thirds of a pot, the payoffs follow the rules without a rake.
+
+Files converted from sites' texts often have inconsistent amounts. `winnings` may include an uncalled bet, which is then
+subtracted. They may cover only some winners, and posts may be missing. So:
+
+- A hand is refused if it gives a player more winnings than the rules do (except for odd chips).
+- But if the winnings exceed all pots, or cover only some winners, the payoffs follow the rules, and the hand is marked
+  `told_otherwise`.
+- With a field `_rake`, as in our files, `winnings` must fit exactly.
 """
 
 import re
@@ -56,7 +61,14 @@ _RESULTS = ("winnings", "finishing_stacks")
 
 
 def tables(text: str) -> Iterator[tuple[int, str]]:
-    """The hands of a file as TOML, each with its first line; a .phh file is one hand without a table header."""
+    """Split a file into hands as TOML; a .phh file is one hand without a table header.
+
+    Args:
+        text: text of the file.
+
+    Yields:
+        The first line of each hand, and its text.
+    """
     start, lines = 1, list[str]()
     for number, line in enumerate(text.split("\n"), 1):
         if _TABLE.fullmatch(line.strip()):
@@ -74,7 +86,16 @@ def _has_content(lines: list[str]) -> bool:
 
 
 def parse_hand(text: str, number: int, line: int = 1) -> PlayedHand:
-    """The hand of one TOML table that begins at `line`; errors are LineErrors with the line of the file."""
+    """Read the hand of one TOML table.
+
+    Args:
+        text: the table.
+        number: number of the hand in the file.
+        line: first line of the hand in the file.
+
+    Raises:
+        LineError: the hand cannot be read; with the line of the file.
+    """
     try:
         check_length(text, MOST_HAND_CHARACTERS, "a hand")
         check_length(max(text.split("\n"), key=len), LONGEST_LINE, "a line")
@@ -92,7 +113,7 @@ def parse_hand(text: str, number: int, line: int = 1) -> PlayedHand:
 
 
 def _line_of(text: str, field: str, item: str = "", nth: int = 0) -> int:
-    """The line of a field, or of the item of it that comes after `nth` like it; the first line without either."""
+    """Return the line of a field, or of the `nth` occurrence (from 0) of an item in it; 1 if there is none."""
     lines = text.split("\n")
     for number, line in enumerate(lines, 1):
         match = _FIELD.match(line)
@@ -106,7 +127,7 @@ def _line_of(text: str, field: str, item: str = "", nth: int = 0) -> int:
 
 
 class _FieldError(PokernetsError):
-    """An error in a field, or in one item of it."""
+    """An error in a field, or in one item of a field."""
 
     def __init__(self, field: str, reason: str, item: str = "", nth: int = 0) -> None:
         super().__init__(f"field `{field}`: {reason}")
@@ -116,11 +137,11 @@ class _FieldError(PokernetsError):
 
 
 class _ResultError(_FieldError):
-    """Winnings that the rules do not give."""
+    """Winnings that contradict the rules."""
 
 
 class _Reader:
-    """The fields of one hand, taken one by one."""
+    """Reader of the fields of one hand."""
 
     def __init__(self, fields: dict[str, Any]) -> None:
         self._fields = fields
@@ -143,7 +164,7 @@ class _Reader:
         return value
 
     def _find_scale(self) -> int:
-        """Chips in one unit of the file: 1, or 100 or more where amounts have decimals."""
+        """Return the number of chips per unit of the file: 1, or at least 100 if amounts have decimals."""
         amounts = [*decimals_in([self._fields.get(name) for name in (*GAME_FIELDS, "_rake", *_RESULTS)])]
         for words in (action.split("#")[0].split() for action in self._actions):
             with suppress(PokernetsError):
@@ -219,7 +240,7 @@ class _Reader:
             raise error
 
     def _by_results(self, number: int, line: int) -> PlayedHand:
-        """The hand by that reading of its antes which leads to the results."""
+        """Return the hand by the reading of its antes that leads to its results."""
         trimmed = self._fields.get("ante_trimming_status", False) is True
         hand: PlayedHand | _ResultError
         try:
@@ -263,7 +284,7 @@ class _Reader:
     def _results(
         self, state: HandState, mucked: frozenset[int], names: Sequence[str]
     ) -> tuple[Sequence[int], int, bool]:
-        """[P] net chips, the rake, and whether the file tells other amounts."""
+        """Return the payoffs [P], the rake, and whether the file has other amounts."""
         paid, rake = state.paid, self._chips("_rake", self._fields.get("_rake", 0))
         pot = sum(paid)
         field, stated = self._stated(paid)
@@ -293,13 +314,13 @@ class _Reader:
         return payoffs, pot - sum(stated), False
 
     def _are_rounded(self, stated: list[int], end: HandState) -> bool:
-        """Whether these chips [P] are parts of pots that the chips of the game cannot pay, such as thirds, rounded."""
+        """Return whether chips [P] are rounded parts of pots that whole chips cannot pay, such as thirds."""
         in_chips = not any(map(places, decimals_in([self._fields.get(name) for name in GAME_FIELDS])))
         pairs = zip(stated, end.divided_payoffs(), end.paid, strict=True)
         return in_chips and all(abs(got - net - chips) < 1 for got, net, chips in pairs)
 
     def _stated(self, paid: Sequence[int]) -> tuple[str, list[int]]:
-        """The field that says who won, and [P] chips that each player got from the pots; no chips without it."""
+        """Return the field with the results, and the chips [P] that each player got from the pots; empty if unknown."""
         winnings, ends = (self._amounts(name, len(paid)) if name in self._fields else [] for name in _RESULTS)
         if any(winnings):
             return "winnings", winnings
@@ -310,12 +331,12 @@ class _Reader:
 
 
 def _by_winners(stated: list[int], gains: list[int]) -> bool:
-    """Whether only players who won by the rules are stated to have won."""
+    """Return whether only winners by the rules have won according to the file."""
     return all(got == 0 or (got > 0 and gain > 0) for got, gain in zip(stated, gains, strict=True))
 
 
 class _PassingOver(Replayer):
-    """Replays a hand whose file passes players over: they check, or fold where that is not free."""
+    """A replayer of a hand with missing actions: such players check, or fold if there is a bet to call."""
 
     def deal(self, cards: Sequence[int]) -> None:
         while len(self.board) == self._wanted and not self.betting.is_over:
@@ -340,7 +361,7 @@ class _PassingOver(Replayer):
 
 
 def _play(replayer: Replayer, actions: list[str], scale: int) -> tuple[Any, frozenset[int]]:
-    """The finished state, and who mucked."""
+    """Return the finished state, and the players who mucked."""
     players = replayer.betting.rules.num_players
     hands: list[list[int]] = [[] for _ in range(players)]
     shows: dict[int, bool | None] = {}
@@ -398,7 +419,7 @@ def _player(text: str, hands: Sequence[object]) -> int:
 
 
 def _cards(text: str) -> list[int]:
-    """The known ones of cards such as `AhKd`, `??` or `A?`."""
+    """Return the known cards of a text such as `AhKd`, `??` or `A?`."""
     if len(text) % 2:
         raise LineError(0, f"`{text}` is not whole cards")
     cards = [text[i : i + 2] for i in range(0, len(text), 2)]

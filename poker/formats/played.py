@@ -1,8 +1,10 @@
-"""A hand as it was played at some table, which every format of hand histories is read into and written from.
+"""A hand as it was played at a table: every format of hand histories is read into it and written from it.
 
-Players are in the order of the rules: the first seat left of the button first, so that heads-up player 0 is the big
-blind and player 1 the button. Chips are integers: cents where the table plays for money (`scale` of them are one unit
-of the currency). Stacks, blinds and antes are those of the one hand.
+Players are in the order of the rules: the first seat left of the button first. So heads-up player 0 is the big blind,
+and player 1 is the button. Chips are integers; at tables for money they are cents, and `scale` of them are one unit of
+the currency. Stacks, blinds and antes belong to the one hand.
+
+Symbols: P players.
 """
 
 from collections.abc import Mapping, Sequence
@@ -29,39 +31,64 @@ from poker.run.errors import PokernetsError, printable
 
 MOST_CHIPS = UNLIMITED
 MOST_HANDS = 10**18
-"""Bound on the numbers of hands, as in PokerStars' text."""
+"""Upper bound of hand numbers, as in PokerStars' text."""
 TEXAS_BOARD = (0, 3, 1, 1)
 MOST_SEATS = 10
 
 
 class HistoryError(PokernetsError):
-    """A hand that cannot be read, or not be written in a format: says the file, the line (from 1) and the reason."""
+    """A hand that cannot be read, or not be written in a format; the message has the file, the line and the reason.
+
+    Attributes:
+        path: the file.
+        line: the line, from 1.
+        reason: the reason.
+    """
 
     def __init__(self, path: Path | str, line: int, reason: str) -> None:
-        super().__init__(path, line, reason)  # what pickling makes it anew from
+        """Create the error.
+
+        Args:
+            path: the file.
+            line: the line, from 1.
+            reason: the reason.
+        """
+        super().__init__(path, line, reason)  # pickle recreates the error from these
         self.path = path
         self.line = line
         self.reason = reason
 
     def __str__(self) -> str:
+        """Return file, line and reason as printable text."""
         return printable(f"{self.path}, line {self.line}: {self.reason}")
 
 
 class LineError(PokernetsError):
-    """An error on a line of the text being read; callers that know the file make it a `HistoryError`."""
+    """An error on a line of a text; callers that know the file turn it into a `HistoryError`."""
 
     def __init__(self, line: int, reason: str) -> None:
+        """Create the error.
+
+        Args:
+            line: the line, from 1; 0 if unknown.
+            reason: the reason.
+        """
         super().__init__(reason)
         self.line = line
 
 
 @dataclass(frozen=True)
 class TableRules(Rules):
-    """Texas hold'em with the stacks and posts of one hand; `stacks` are what `forced` chips have left.
+    """Texas hold'em with the stacks and posts of one hand; `stacks` exclude `forced` chips.
 
-    `min_bet` is the big blind of the table, whoever has posted what. With an `opening` that much must be called
-    before the flop even if the big blind was all-in for less. Hands of `pot_limit` are replayed by no-limit
-    betting: their raises are not checked against the pot.
+    Hands with `pot_limit` are replayed by no-limit betting, so their raises are not checked against the pot.
+
+    Attributes:
+        min_bet: the big blind of the table, even if nobody posted it in full.
+        opening: total to call before the flop even if the big blind was all-in for less; 0 for none.
+        any_raise_reopens: whether any raise reopens the betting, as with the ACPC's dealer.
+        forced: antes and dead chips, if any.
+        pot_limit: whether the betting was pot-limit.
     """
 
     _MIN_STACK = 0
@@ -74,22 +101,25 @@ class TableRules(Rules):
 
     @cached_property
     def big_blind(self) -> int:
+        """The big blind in chips."""
         return self.min_bet
 
     @property
     def positions(self) -> tuple[str, ...]:
-        """[P] names of the positions; if player 0 is the big blind, the small blind is dead and nobody has its name."""
+        """Names [P] of the positions; without a small blind nobody has its name."""
         blinds, first = self.blinds, self.first_player[0]
         is_dead = self.num_players > 2 and blinds[0] >= self.min_bet and (blinds[1] != self.min_bet or first == 1)
         return position_names(self.num_players + 1)[1:] if is_dead else super().positions
 
     @property
     def forced_chips(self) -> ForcedChips:
+        """Antes and dead chips of all players."""
         nothing = (0,) * self.num_players
         return self.forced or ForcedChips(nothing, nothing)
 
     @property
     def starting_stacks(self) -> tuple[int, ...]:
+        """Stacks [P] in chips before antes and dead chips."""
         return tuple(map(sum, zip(self.stacks, *self.forced_chips, strict=True)))
 
 
@@ -106,9 +136,24 @@ def table_rules(
     any_raise_reopens: bool = False,
     pot_limit: bool = False,
 ) -> TableRules:
-    """Rules of one hand, all amounts by player; `bets` are the small and the big bet of a limit game.
+    """Create the rules of one hand.
 
-    Antes come off a stack first, then dead chips, each as far as the stack goes.
+    Antes are taken from a stack first, then dead chips, each as far as the stack allows.
+
+    Args:
+        blinds: [P] blinds and straddles in chips.
+        starting_stacks: [P] stacks in chips.
+        min_bet: the big blind of the table.
+        first_to_act: first player to act before the flop.
+        bets: small and big bet of a limit game; None for no-limit and pot-limit.
+        antes: [P] antes in chips; empty for none.
+        dead: [P] dead chips; empty for none.
+        opening: see `TableRules`.
+        any_raise_reopens: see `TableRules`.
+        pot_limit: see `TableRules`.
+
+    Raises:
+        LineError: the number of players or a stack is out of range.
     """
     players = len(starting_stacks)
     if not 2 <= players <= MOST_SEATS:
@@ -142,7 +187,14 @@ def table_rules(
 
 
 def why_not_a_table(game: Rules) -> str:
-    """Why `table_rules` cannot express the game, empty if it can."""
+    """Check that `table_rules` can express a game.
+
+    Args:
+        game: the game.
+
+    Returns:
+        The reason why not; empty if it can.
+    """
     if game.deck_size != 52 or game.num_hole_cards != 2 or game.board_cards != TEXAS_BOARD:
         return f"hands here are of Texas hold'em, not of `{game.name}`"
     if any(game.first_player[1:]):
@@ -155,13 +207,18 @@ def why_not_a_table(game: Rules) -> str:
 
 @dataclass(frozen=True)
 class PlayedHand(LoggedHand):
-    """`payoffs` are net chips after the rake, so their sum is -`rake`.
+    """A hand played at a table; `payoffs` are net chips after the rake, so their sum is -`rake`.
 
-    `mucked`: players who held a hand to the showdown and did not show it, which gives the pots up. `details` has what
-    the rules do not need, under the names of the optional fields of PHH: `seats`, `table`, `venue`, `currency_symbol`,
-    `year`, ...; `line` is where the hand begins in its file. `told_otherwise`: the file tells other amounts won by the
-    same players, which fit no rake. `passed_over`: the file leaves out the check or fold of a player. `boards`: those
-    after the first of a hand that was run several times once the betting was over; each has its part of every pot.
+    Attributes:
+        mucked: players at the showdown who did not show their hand, which concedes the pots.
+        rake: rake in chips.
+        scale: chips per unit of the currency.
+        details: data that the rules do not need, by the names of PHH's optional fields, such as `seats`, `table` or
+            `venue`.
+        line: line of the file on which the hand begins.
+        told_otherwise: whether the file has other amounts for the same winners, which fit no rake.
+        boards: boards after the first of a hand that was run several times; each has its share of every pot.
+        passed_over: whether the file leaves out a check or fold.
     """
 
     mucked: frozenset[int] = frozenset()
@@ -175,23 +232,33 @@ class PlayedHand(LoggedHand):
 
     @property
     def rules(self) -> TableRules:
+        """The rules of the hand."""
         rules = self.state.rules
         assert isinstance(rules, TableRules)
         return rules
 
     @property
     def paid(self) -> list[int]:
-        """[P] chips that each player lost to the pots: a bet that nobody called is not in them."""
+        """Chips [P] that each player put into the pots, without an uncalled bet."""
         return self.state.paid
 
     @property
     def collected(self) -> list[int]:
-        """[P] chips that each player got from the pots, after the rake."""
+        """Chips [P] that each player got from the pots, after the rake."""
         return [round(net) + chips for net, chips in zip(self.payoffs, self.paid, strict=True)]
 
 
 def as_played(hand: LoggedHand, line: int = 1) -> PlayedHand:
-    """Convert a logged hand to one played at a table; players who show no cards at the showdown mucked."""
+    """Convert a logged hand to a hand played at a table; players who show no cards at the showdown have mucked.
+
+    Args:
+        hand: the logged hand.
+        line: line of the file on which it begins.
+
+    Raises:
+        PokernetsError: `table_rules` cannot express the game.
+        DealError: the payoffs depend on missing cards.
+    """
     game = hand.state.rules
     why_not = why_not_a_table(game)
     if why_not:
@@ -214,8 +281,15 @@ def as_played(hand: LoggedHand, line: int = 1) -> PlayedHand:
 
 
 def mucked_hands(state: HandState, showed: set[int], hidden: set[int]) -> frozenset[int]:
-    """Players at the showdown who did not show their hands; one card shown, which `hidden` have, is enough if nobody
-    shows both and no other player shows one."""
+    """Return the players at the showdown who did not show their hands.
+
+    One shown card is enough if nobody shows two and no other player shows one.
+
+    Args:
+        state: state at the end.
+        showed: players who showed both cards.
+        hidden: players who showed one card.
+    """
     if not state.betting.is_showdown:
         return frozenset()
     live = {i for i, out in enumerate(state.betting.folded) if not out}
@@ -223,7 +297,12 @@ def mucked_hands(state: HandState, showed: set[int], hidden: set[int]) -> frozen
 
 
 def settled(state: HandState, mucked: frozenset[int]) -> HandState:
-    """The finished hand with mucked hands folded."""
+    """Return the finished hand with mucked hands folded.
+
+    Args:
+        state: state at the end.
+        mucked: players who mucked.
+    """
     betting = state.betting
     folded = tuple(out or i in mucked for i, out in enumerate(betting.folded))
     return replace(state, betting=replace(betting, folded=folded))
@@ -232,8 +311,22 @@ def settled(state: HandState, mucked: frozenset[int]) -> HandState:
 def payoffs_by_rules(
     state: HandState, mucked: frozenset[int] = frozenset(), boards: Sequence[tuple[int, ...]] = ()
 ) -> list[int]:
-    """[P] net chips without a rake, with further `boards` the mean over all of them (odd chips to the first players who
-    are owed a part of one); a DealError when a pot has nobody left to win it, or a hand is not known."""
+    """Compute the payoffs without a rake.
+
+    With several boards, the payoffs are the mean over all of them. Odd chips go to the first players with the largest
+    remainders.
+
+    Args:
+        state: state at the end.
+        mucked: players who mucked.
+        boards: further boards.
+
+    Returns:
+        [P] net chips.
+
+    Raises:
+        DealError: a pot has no player left to win it, or a hand is unknown.
+    """
     end = settled(state, mucked)
     if mucked and any(not pot.players for pot in end.pots()):
         raise DealError("nobody who shows cards can win the pot, or one of the side pots")
@@ -253,8 +346,25 @@ def payoffs_collected(
     names: Sequence[str],
     boards: Sequence[tuple[int, ...]] = (),
 ) -> list[int]:
-    """[P] net chips of players who got `collected` [P] from the pots, which must be what they won by the rules before
-    the rake; any of them may have the odd chips of a pot that is split."""
+    """Check the chips that players collected, and compute their payoffs.
+
+    The chips must be what the players won by the rules before the rake. Any winner may have the odd chips of a split
+    pot.
+
+    Args:
+        state: state at the end.
+        mucked: players who mucked.
+        collected: [P] chips that each player got from the pots.
+        rake: rake in chips.
+        names: [P] names for errors.
+        boards: further boards.
+
+    Returns:
+        [P] net chips.
+
+    Raises:
+        LineError: the chips do not fit.
+    """
     paid = state.paid
     if sum(collected) + rake != sum(paid):
         raise LineError(0, f"{sum(collected)} chips collected and a rake of {rake} from a pot of {sum(paid)}")
@@ -269,7 +379,15 @@ def payoffs_collected(
 
 
 def replay(rules: Rules, betting: Betting) -> Betting | None:
-    """Play the same actions by other rules; None where they are not legal or end otherwise."""
+    """Play the same actions by other rules.
+
+    Args:
+        rules: the rules.
+        betting: the finished betting.
+
+    Returns:
+        The betting; None if an action is not legal or the hand ends differently.
+    """
     other = Betting.start(rules)
     try:
         for player, action in betting.moves():
@@ -280,7 +398,14 @@ def replay(rules: Rules, betting: Betting) -> Betting | None:
 
 
 def check_raises(betting: Betting) -> None:
-    """Raises PokernetsError for a finished hand with a raise that the dealer of the ACPC alone allows."""
+    """Check that a finished hand has no raise that only the ACPC's dealer allows.
+
+    Args:
+        betting: the finished betting.
+
+    Raises:
+        PokernetsError: it has such a raise.
+    """
     rules = betting.rules
     if not isinstance(rules, TableRules | AcpcRules) or not rules.any_raise_reopens:
         return
@@ -289,17 +414,31 @@ def check_raises(betting: Betting) -> None:
 
 
 def only_check_left(betting: Betting) -> bool:
-    """Whether the one player to act can only check, all others being all-in: the rules ask for that, sites do not."""
+    """Return whether the player to act can only check because all others are all-in; sites leave out such checks.
+
+    Args:
+        betting: the betting state.
+    """
     return betting.waiting.bit_count() == 1 and betting.to_call == 0 and not betting.legal().max_raise
 
 
 class Replayer:
-    """Replays a hand from a file by the rules of the table, and refuses what does not fit.
+    """A replayer of a hand from a file by the rules of the table; it refuses actions that do not fit.
 
-    A check that is all that is left of the betting may be missing.
+    A check that ends the betting because all others are all-in may be missing.
+
+    Attributes:
+        betting: the current betting state.
+        board: the cards dealt so far.
     """
 
     def __init__(self, rules: Rules, names: Sequence[str]) -> None:
+        """Begin a hand.
+
+        Args:
+            rules: rules of the hand.
+            names: [P] names for errors.
+        """
         self.betting = Betting.start(rules)
         self.board: list[int] = []
         self._names = names
@@ -307,7 +446,14 @@ class Replayer:
         self._earlier: tuple[int, ...] = (0,) * rules.num_players
 
     def deal(self, cards: Sequence[int]) -> None:
-        """Deal the next cards of the board."""
+        """Deal the next cards of the board.
+
+        Args:
+            cards: the cards.
+
+        Raises:
+            LineError: the board has too many cards for the street.
+        """
         if len(self.board) == self._wanted:
             self._check_unasked()
         if len(self.board) + len(cards) > self._wanted:
@@ -316,23 +462,43 @@ class Replayer:
 
     @property
     def _wanted(self) -> int:
-        """Cards of the board on the street of the betting."""
+        """Number of cards on the board on the current street."""
         return self.betting.rules.board_sizes[self.betting.street]
 
     def fold(self, player: int) -> None:
-        """Fold, in turn or out of it, where checking is free, or all-in while away: hand histories have it all."""
+        """Fold; also out of turn, instead of a free check, or all-in while away, as in hand histories.
+
+        Args:
+            player: the player.
+        """
         if self.betting.committed[player] < self.betting.rules.stacks[player]:
             self._check_board()
         self._apply(player, FOLD)
 
     def check(self, player: int) -> None:
+        """Check.
+
+        Args:
+            player: the player.
+
+        Raises:
+            LineError: there is a bet to call, or it is another player's turn.
+        """
         self._check_turn(player)
         if self.betting.to_call:
             raise LineError(0, f"{self._names[player]} cannot check: {self.betting.to_call} chips to call")
         self._apply(player, CALL)
 
     def call(self, player: int, chips: int | None = None) -> None:
-        """Call; `chips` is the cost of the call in the file."""
+        """Call.
+
+        Args:
+            player: the player.
+            chips: the cost of the call in the file; None if unknown.
+
+        Raises:
+            LineError: the cost is wrong, or it is another player's turn.
+        """
         self._check_turn(player)
         if chips is not None and chips != self.betting.to_call:
             costs = f"{self.betting.to_call} chips" if self.betting.to_call else "nothing"
@@ -340,12 +506,24 @@ class Replayer:
         self._apply(player, CALL)
 
     def raise_to(self, player: int, total: int) -> None:
-        """Bet or raise to a `total` of the street."""
+        """Bet or raise.
+
+        Args:
+            player: the player.
+            total: chips that the player has put in on this street after the raise.
+
+        Raises:
+            LineError: it is another player's turn.
+        """
         self._check_turn(player)
         self._apply(player, total + self.earlier(player))
 
     def earlier(self, player: int) -> int:
-        """Chips that `player` put in on earlier streets."""
+        """Return the chips that a player put in on earlier streets.
+
+        Args:
+            player: the player.
+        """
         if self.betting.street != self._street:
             self._street, self._earlier = self.betting.street, self.betting.committed
         return self._earlier[player]
@@ -372,7 +550,15 @@ class Replayer:
             raise LineError(0, f"a board of {len(self.board)} cards where street {street} has {self._wanted}")
 
     def finish(self, hole_cards: Sequence[Sequence[int]]) -> HandState:
-        """The state after the last action."""
+        """Return the state after the last action.
+
+        Args:
+            hole_cards: [P] hole cards; empty if unknown.
+
+        Raises:
+            IllegalAction: the hand is not over.
+            DealError: the board is incomplete.
+        """
         self._check_unasked()
         betting = self.betting
         if not betting.is_over:

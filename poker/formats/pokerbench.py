@@ -1,8 +1,8 @@
-"""Decisions of PokerBench (arXiv 2501.08328), read from CSV: spots of six-handed no-limit hold'em, 100 big blinds deep,
-with the menu of a solver and what it does there with one hand.
+"""Decisions of PokerBench (arXiv 2501.08328) from CSV: spots of six-handed no-limit hold'em with 100 big blinds.
 
-Two forms are told apart by their columns. Before the flop `prev_line` is such as `UTG/2.0bb/CO/6.5bb`; players who are
-not named have folded. After it `preflop_action` is such a line and `postflop_action` goes on in whole big blinds:
+Each decision has a solver's menu and the solver's action with one hand. The columns of a file show which of two forms
+it has. Before the flop, `prev_line` is such as `UTG/2.0bb/CO/6.5bb`; players who are not named have folded. After the
+flop, `preflop_action` is such a line, and `postflop_action` continues in whole big blinds:
 `OOP_CHECK/IP_BET_2/OOP_CALL/dealcards/Ts/...`.
 """
 
@@ -26,11 +26,21 @@ _SEATS = ("OOP", "IP")
 
 @dataclass(frozen=True)
 class PublicDecision:
-    """A decision. Actions are FOLD, CALL (also a check) or the total of the street in big blinds, ALL_IN for all chips.
+    """A decision.
 
-    `line` has positions and actions before the flop, `words` the actions after it as solutions of spots name them
-    (`check`, `bet2`, `raise8`, `call`, `allin`) with the cards of turn and river among them. `position` acts, after the
-    flop OOP or IP, into a `pot` of big blinds. `options` are by size; `verb` is the kind of the `correct` one.
+    Actions are FOLD, CALL (also for a check), the total of the street in big blinds, or ALL_IN.
+
+    Attributes:
+        line: positions and actions before the flop.
+        flop: [3] cards, or empty before the flop.
+        words: actions after the flop (`check`, `bet2`, `raise8`, `call`, `allin`), with the cards of turn and river
+            among them.
+        position: position of the player to act; after the flop OOP or IP.
+        hand: index of the player's hand.
+        options: actions in the menu, by size.
+        correct: index of the solver's action.
+        verb: kind of the solver's action.
+        pot: pot in big blinds.
     """
 
     line: tuple[tuple[str, float], ...]
@@ -45,17 +55,23 @@ class PublicDecision:
 
     @property
     def board(self) -> Board:
+        """All cards on the board, [0..5]."""
         return self.flop + tuple(card for word in self.words if is_card(word) for card in parse_cards(word))
 
     @property
     def raises(self) -> int:
-        """Raises before the flop."""
+        """Number of raises before the flop."""
         return sum(amount > 0 for _, amount in self.line)
 
     def before_flop(self, rules: Rules) -> Betting:
-        """The betting after `line`: before the flop at the decision, else at the start of the flop.
+        """Return the betting after `line`: at a decision before the flop, else at the start of the flop.
 
-        Raises IllegalAction for a line that the rules do not allow.
+        Args:
+            rules: the game.
+
+        Raises:
+            IllegalAction: the rules do not allow the line.
+            PokernetsError: nobody acts after the line.
         """
         betting, names = Betting.start(rules), rules.positions
         for position, amount in self.line:
@@ -69,7 +85,17 @@ class PublicDecision:
         return betting
 
     def betting(self, rules: Rules) -> Betting:
-        """The betting at the decision. Amounts after the flop are whole big blinds, as if the pot were one too."""
+        """Return the betting at the decision.
+
+        Amounts after the flop are whole big blinds, as if the pot were whole too.
+
+        Args:
+            rules: the game.
+
+        Raises:
+            IllegalAction: the rules do not allow the actions.
+            PokernetsError: nobody acts after the line.
+        """
         betting = self.before_flop(rules)
         for word in self.words:
             if not is_card(word):
@@ -78,7 +104,12 @@ class PublicDecision:
 
 
 def chips(betting: Betting, amount: float) -> int:
-    """The legal action next to an `amount` of a decision, for the player who acts at `betting`."""
+    """Return the legal action nearest to an amount of a decision.
+
+    Args:
+        betting: the betting state.
+        amount: FOLD, CALL, a total in big blinds or ALL_IN.
+    """
     legal = betting.legal()
     if amount in (FOLD, CALL) or not legal.max_raise:
         return FOLD if amount == FOLD else CALL
@@ -88,12 +119,23 @@ def chips(betting: Betting, amount: float) -> int:
 
 
 def is_card(word: str) -> bool:
-    """Whether one of a decision's `words` deals a card."""
+    """Return whether one of a decision's `words` deals a card.
+
+    Args:
+        word: the word.
+    """
     return len(word) == 2 and word[1] in "cdhs"
 
 
 def amount_of(text: str) -> float:
-    """The action that text such as `fold`, `check`, `2.5bb`, `Bet 3`, `raise8` or `allin` stands for."""
+    """Return the action of a text such as `fold`, `check`, `2.5bb`, `Bet 3`, `raise8` or `allin`.
+
+    Args:
+        text: the text.
+
+    Raises:
+        PokernetsError: the text is not an action.
+    """
     lowered = text.strip().lower()
     if lowered in ("fold", "check", "call"):
         return FOLD if lowered == "fold" else CALL
@@ -104,7 +146,14 @@ def amount_of(text: str) -> float:
 
 
 def read_decisions(path: str | Path) -> list[PublicDecision]:
-    """The decisions in a CSV file of either form. Raises PokernetsError that names file and line."""
+    """Read the decisions in a CSV file of either form.
+
+    Args:
+        path: path of the file.
+
+    Raises:
+        PokernetsError: the file cannot be read; the message has the file and the place.
+    """
     decisions: list[PublicDecision] = []
     try:
         with Path(path).open(encoding="utf-8", newline="") as file:

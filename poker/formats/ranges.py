@@ -1,13 +1,21 @@
-"""Ranges of two-card hands as text: one weight per hand, parsed with the position of any error.
+"""Ranges of two-card hands as text, with one weight per hand; errors have the position.
 
-Items are separated by commas, semicolons or white space, each `hands` or `hands:weight`; where items overlap, the last
-one counts. Hands are `AhKd`; `QQ`, `AKs`, `AKo`, `AK` (both); `66+` (and higher pairs), `98s+` (neighbours and all
-higher neighbours: 98s, T9s, ..., AKs), `A8s+` (other hands with higher kickers); `QQ-22`, `A5s-A2s` (kickers between),
-`T9s-65s` (steps of both ranks); the same with suits, as in `8h8s+`; `random` for all. White space may stand around `-`
-and `:`. A weight may stand before hands in brackets: `50%(AA,KK)` or `.5(AA)`. Exports of other programs are read too:
-`[25]AA,KK[/25]` with weights in percent, and 1326 numbers in the order 2d2c 2h2c 2h2d ...
+Items are separated by commas, semicolons or white space. Each is `hands` or `hands:weight`. If items overlap, the last
+one counts. Hands are written in these ways:
 
-`98s+` is read as postflop-solver and the tools like it do; in others (eval7) it is 98s alone, which needs no plus.
+- `AhKd`; `QQ`, `AKs`, `AKo`, or `AK` for both;
+- `66+`: this pair and all higher pairs;
+- `98s+`: neighbours and all higher neighbours (98s, T9s, ..., AKs);
+- `A8s+`: the same first card with this and all higher kickers;
+- `QQ-22`, `A5s-A2s` (the kickers between), `T9s-65s` (steps of both ranks);
+- the same with suits, such as `8h8s+`;
+- `random` for all hands.
+
+White space may surround `-` and `:`. A weight may precede hands in brackets: `50%(AA,KK)` or `.5(AA)`. Exports of other
+programs are also read: `[25]AA,KK[/25]` with weights in percent, and 1326 numbers in the order 2d2c 2h2c 2h2d ...
+
+`98s+` has the same meaning as in postflop-solver and similar tools. In others (eval7) it is 98s alone, which needs no
+plus.
 """
 
 import re
@@ -29,11 +37,21 @@ _COMBO = re.compile(r"([2-9TJQKA])([cdhs])([2-9TJQKA])([cdhs])", re.IGNORECASE)
 
 
 class RangeError(PokernetsError):
-    """A range that does not parse; the message holds the position, counted from 1."""
+    """A range that cannot be parsed; the message has the position, counted from 1."""
 
 
 def parse_range(text: str) -> Weights:
-    """float32[1326] weights of a range."""
+    """Parse a range.
+
+    Args:
+        text: the range.
+
+    Returns:
+        float32 [1326] weights from 0 to 1.
+
+    Raises:
+        RangeError: the text is not a range.
+    """
     if len(text) > MOST_RANGE_CHARACTERS:
         raise RangeError(f"range: a text of {len(text):,} characters: {MOST_RANGE_CHARACTERS:,} at the most")
     weights = np.zeros(NUM_HANDS, np.float32)
@@ -75,7 +93,7 @@ def _percent(word: str, position: int) -> float:
 
 
 def _weight(text: str, position: int, most: float = 1.0) -> float:
-    """A number up to `most`, or with `%` up to 100."""
+    """Return a number up to `most`, or with `%` up to 100."""
     number = text.strip()
     scale = 100.0 if number.endswith("%") and most == 1.0 else 1.0
     try:
@@ -92,7 +110,7 @@ def _error(word: str, position: int, reason: str) -> RangeError:
 
 
 def _hands(text: str, position: int) -> list[int]:
-    """Hand ids of one item without its weight."""
+    """Return the indices of the hands of one item without its weight."""
     if text.lower() in ("random", "any", "*"):
         return list(range(NUM_HANDS))
     first, dash, last = text.partition("-")
@@ -108,7 +126,7 @@ def _hands(text: str, position: int) -> list[int]:
 
 
 def _single(text: str, position: int) -> tuple[int, int, str]:
-    """(high rank, low rank, `s`, `o`, the suits of both cards, or empty for all)."""
+    """Return (high rank, low rank, kind), where kind is `s`, `o`, the suits of both cards, or empty for all."""
     match, combo = _HANDS.fullmatch(text), _COMBO.fullmatch(text)
     if combo:
         cards = sorted(((RANKS.index(combo[i].upper()), combo[i + 1].lower()) for i in (1, 3)), reverse=True)
@@ -150,7 +168,11 @@ def _classes(classes: Iterable[tuple[int, int, str]]) -> list[int]:
 
 
 def range_text(weights: Weights) -> str:
-    """Text that `parse_range` reads back as the same weights; whole classes and runs of them where possible."""
+    """Write a range so that `parse_range` reads the same weights, with classes and runs of classes where possible.
+
+    Args:
+        weights: float32 [1326] weights.
+    """
     values = np.asarray(weights, np.float32)
     by_class: dict[int, np.float32] = {}
     singles: list[str] = []
@@ -169,7 +191,10 @@ def range_text(weights: Weights) -> str:
 
 
 def _runs(row: list[int], by_class: dict[int, np.float32]) -> list[str]:
-    """Items of one row of classes, ascending in the kicker or the pair: longest runs of equal weight, highest first."""
+    """Return the items of one row of classes: the longest runs of equal weight, highest first.
+
+    The row ascends in the kicker or the pair.
+    """
     items = []
     end = len(row)
     while end > 0:

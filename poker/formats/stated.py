@@ -1,19 +1,21 @@
 """Hands as the files of sites state them, event by event, played by the rules of the table.
 
-The hand is played by the rules of `poker.game.betting` with the stacks and posts that the file gives, and every amount
-of it is checked: calls, raises, bets returned, the total pot, the rake, and what each player collected. How the posts
-are played:
+The hand is played by the rules of `poker.game.betting` with the file's stacks and posts. Every amount is checked:
+calls, raises, bets returned, the total pot, the rake, and the chips that each player collected. Posts are played as
+follows:
 
-- The blinds of the hand are the first after the button. Further big blinds of players who come back are live bets;
-  a further small blind, and the small part of `posts small & big blinds`, is dead: it is in the main pot and no bet.
-  Only where the amounts do not fit so, a further small blind is a bet.
-- Antes that everybody posts make side pots as bets do; an ante for the whole table is dead.
-- Where the big blind is all-in for less than the blind, the first call or raise says how much there was to call.
+- The first blinds after the button are the blinds of the hand. Further big blinds of players who come back are live
+  bets.
+- A further small blind, and the small part of `posts small & big blinds`, is dead: it goes into the main pot and is no
+  bet. If the amounts do not fit then, a further small blind is a bet.
+- Antes that everybody posts make side pots as bets do. An ante for the whole table is dead.
+- If the big blind is all-in for less than the blind, the first call or raise shows how much there was to call.
 
-A raise that nobody left can call counts as a call: the rest goes back. A player who is away may fold though all-in.
-A player at the showdown who shows no cards has mucked. A hand may be run several times: each board has its part of
-every pot. Results are those of the pots: a cash-out is a bet with the site, and a player who cashed out is taken to
-have got what the pot was worth to them.
+A raise that nobody can call counts as a call, and the rest is returned. A player who is away may fold although all-in.
+A player at the showdown who shows no cards has mucked.
+
+A hand may be run several times; each board has its share of every pot. Results are the results of the pots. A cash-out
+is a bet with the site, so a player who cashed out counts as having won the pot's value.
 """
 
 from collections import Counter
@@ -38,15 +40,25 @@ from poker.run.errors import PokernetsError
 
 POSTS = ("small blind", "big blind", "both blinds", "dead", "ante", "straddle")
 MOVES = ("fold", "check", "bet", "call", "raise", "raise to", "put")
-"""`put`: chips put in, whether that is a bet, a call or a raise; `raise to`: a raise whose total alone counts."""
+"""Kinds of actions. `put` is a bet, a call or a raise by the chips put in; `raise to` is a raise by its total alone."""
 _MOST_RAKE = 0.1
-"""Share of the pots that may be missing where the rake is not stated."""
+"""Largest share of the pots that may be missing if the file has no rake."""
 _STREETS = {"FLOP": 3, "TURN": 4, "RIVER": 5}
 _EARLIER = {4: 3, 5: 4}
 
 
 class Event(NamedTuple):
-    """An event on a line; `chips` has the amounts, `cards` those shown or dealt, `run` the board's number, from 0."""
+    """An event on a line.
+
+    Attributes:
+        line: number of the line.
+        kind: kind of the event.
+        player: name of the player; empty for none.
+        chips: amounts in chips.
+        cards: cards shown or dealt.
+        all_in: whether the player is all-in.
+        run: number of the board, from 0.
+    """
 
     line: int
     kind: str
@@ -59,9 +71,27 @@ class Event(NamedTuple):
 
 @dataclass
 class StatedHand:
-    """One hand as a file states it; amounts are chips of `scale` to the unit of the currency.
+    """One hand as a file states it.
 
-    Where it does not state the `total` of the pots, or the `rake`, they are None. `line` is where the hand begins.
+    Attributes:
+        line: line on which the hand begins.
+        number: number of the hand.
+        limit: kind of limit.
+        stakes: small and big blind, or small and big bet, in chips.
+        scale: chips per unit of the currency.
+        button: seat of the button; 0 if unknown.
+        details: data that the rules do not need.
+        seats: names by seat.
+        stacks: chips by name.
+        cards: hole cards by name.
+        events: posts, actions and deals in their order.
+        collected: chips collected by name.
+        cashed_out: winnings in the summary of players who cashed out; 0 if the summary has none.
+        total: the total pot; None if the file has none.
+        rake: rake in chips; None if the file has none.
+        wins_include_uncalled: whether winnings include an uncalled bet, if the file has no total pot.
+        boards: boards of the summary; further runs may have only the cards that differ.
+        at: number of the line being read.
     """
 
     line: int
@@ -77,28 +107,44 @@ class StatedHand:
     events: list[Event] = field(default_factory=list)
     collected: Counter[str] = field(default_factory=Counter)
     cashed_out: dict[str, int] = field(default_factory=dict)
-    """Winnings in the summary of players to whom the pot was not awarded as they cashed out; 0 where it has none."""
+
     total: Event | None = None
     rake: int | None = 0
     wins_include_uncalled: bool = False
-    """Whether winnings include the bet that nobody called, where no total pot tells."""
+
     boards: list[tuple[int, ...]] = field(default_factory=list)
-    """Boards of the summary; those of further runs may have only the cards that differ."""
+
     at: int = 0
-    """The line being read."""
 
     @property
     def is_limit(self) -> bool:
+        """Whether the betting is limit."""
         return self.limit in ("limit", "fixed limit")
 
     def add(
         self, kind: str, player: str = "", chips: tuple[int, ...] = (), *, all_in: bool = False, **more: Any
     ) -> None:
-        """Add an event of the line being read; `more` are `cards` and `run`."""
+        """Add an event of the line being read.
+
+        Args:
+            kind: kind of the event.
+            player: name of the player; empty for none.
+            chips: amounts in chips.
+            all_in: whether the player is all-in.
+            **more: `cards` and `run`.
+        """
         self.events.append(Event(self.at, kind, player, chips, all_in=all_in, **more))
 
     def note_cards(self, name: str, cards: tuple[int, ...]) -> None:
-        """Take note of a player's hole cards."""
+        """Record a player's hole cards.
+
+        Args:
+            name: name of the player.
+            cards: the cards.
+
+        Raises:
+            PokernetsError: they are not two cards, or differ from the cards recorded before.
+        """
         if len(cards) != 2:
             raise PokernetsError(f"{name} has {len(cards)} hole cards")
         if sorted(self.cards.setdefault(name, cards)) != sorted(cards):
@@ -106,7 +152,14 @@ class StatedHand:
 
 
 def played(hand: StatedHand) -> PlayedHand:
-    """Play the hand by the rules of the table; a LineError says what does not fit in which line."""
+    """Play the hand by the rules of the table.
+
+    Args:
+        hand: the hand.
+
+    Raises:
+        LineError: an amount, an action or a card does not fit.
+    """
     try:
         return _played(hand, late_is_dead=True)
     except LineError as error:
@@ -127,21 +180,22 @@ def _played(hand: StatedHand, late_is_dead: bool) -> PlayedHand:
 
 
 class _Run(NamedTuple):
-    """A further board; its first `shared` cards are those of the first board."""
+    """A further board, which shares its first `shared` cards with the first board."""
 
     shared: int
     cards: list[int]
 
 
 class _Table:
-    """Makes a hand of its lines: players in the order of the rules, the posts, the play and the pots."""
+    """A player of stated hands: players in the order of the rules, the posts, the play and the pots."""
 
     def __init__(self, hand: StatedHand, late_is_dead: bool) -> None:
         self._hand = hand
         self._late_is_dead = late_is_dead
         self._runs: dict[int, _Run] = {}
         self._above: dict[str, int] = {}
-        """Chips of a raise above what anybody could call."""
+
+        """Chips of a raise that nobody could call, by player."""
         dealt = {event.player for event in hand.events if event.kind in (*POSTS, *MOVES)}
         seats = sorted(hand.seats, key=lambda seat: (seat <= hand.button, seat))
         self._seats = [seat for seat in seats if hand.seats[seat] in dealt]
@@ -221,8 +275,11 @@ class _Table:
         return rules
 
     def _table_blind(self) -> int:
-        """The big blind of the header; if both blinds were posted in the header's proportion, the big blind posted: the
-        level may change while a hand is dealt."""
+        """Return the big blind of the table.
+
+        It is the header's, unless both blinds were posted in the header's proportion: the level may change while a hand
+        is dealt.
+        """
         small, big = self._hand.stakes
         if self._hand.is_limit:
             return small
@@ -231,8 +288,11 @@ class _Table:
         return posted[1] if posted[1] and posted[0] * big == posted[1] * small else big
 
     def _big_blind(self) -> int:
-        """The player with the big blind: the first after the button to post one, or the one behind the small blind who
-        had no chips left for it after the ante."""
+        """Return the player with the big blind.
+
+        It is the first player after the button who posts one, or the player behind the small blind who had no chips
+        left after the ante.
+        """
         posted = [self._places[event.player] for event in self._events("big blind", "both blinds")]
         small = [self._places[event.player] for event in self._events("small blind")]
         behind = (min(small) + 1) % len(self._names) if small else -1
@@ -247,11 +307,11 @@ class _Table:
         return any(event.all_in and self._places[event.player] == player for event in antes)
 
     def _check_posts(self, rules: TableRules) -> None:
-        """Check that stacks held what the text says was posted."""
+        """Check that the stacks cover the posts in the text."""
         forced, posts = rules.forced_chips, self._events(*POSTS)
         for name in dict.fromkeys(event.player for event in posts):
             place, events = self._places[name], [event for event in posts if event.player == name]
-            straddles = [event for event in events if event.kind == "straddle"]  # each says the total
+            straddles = [event for event in events if event.kind == "straddle"]  # each gives the total
             beside = [event for event in events if event.kind in ("ante", "dead")]
             chips = sum(event.chips[0] for event in ([*beside, straddles[-1]] if straddles else events))
             taken = forced.antes[place] + forced.dead[place] + min(rules.blinds[place], rules.stacks[place])
@@ -259,7 +319,7 @@ class _Table:
                 raise LineError(events[-1].line, f"{name} posts {chips} chips, but has {rules.starting_stacks[place]}")
 
     def _opening(self, blinds: list[int], big_blind: int) -> int:
-        """The total to call before the flop, from the first call or raise, if all blinds are short; otherwise 0."""
+        """Return the total to call before the flop, from the first call or raise, if all blinds are short; else 0."""
         put_in = dict(zip(self._names, blinds, strict=True))
         if any(not event.all_in for event in self._events("big blind", "both blinds", "straddle")):
             return 0
@@ -313,7 +373,7 @@ class _Table:
             self._replayer.deal(event.cards[size:])
 
     def _further_boards(self, state: HandState) -> tuple[tuple[int, ...], ...]:
-        """Boards after the first of a hand that was run several times; all are checked against the summary."""
+        """Return the boards after the first, after checking all boards against the summary."""
         boards = [state.board, *(tuple(run.cards) for _, run in sorted(self._runs.items()))]
         if max(self._runs, default=0) >= len(boards) or len(set(map(len, boards))) > 1:
             raise PokernetsError("the boards of a hand that was run several times are not all there")
@@ -364,7 +424,7 @@ class _Table:
             raise LineError(event.line, f"{event.player} is not all-in: {left} chips are left")
 
     def _raise(self, event: Event, total: int) -> None:
-        """Bet or raise to `total` of the street; only call where nobody left has chips to call more."""
+        """Bet or raise to `total` of the street, or only call if no other player has chips to call more."""
         replayer, player = self._replayer, self._places[event.player]
         betting, stacks = replayer.betting, replayer.betting.rules.stacks
         above = total + replayer.earlier(player) - betting.highest
@@ -386,13 +446,14 @@ class _Table:
     def _payoffs(
         self, state: HandState, mucked: frozenset[int], boards: Sequence[tuple[int, ...]]
     ) -> tuple[list[int], int]:
-        """[P] net chips by what the file says was collected, and the rake; both checked against the rules."""
+        """Return the payoffs [P] from the chips collected, and the rake; both are checked against the rules."""
         hand, pot = self._hand, sum(state.paid)
         collected = [hand.collected[name] for name in self._names]
         if hand.collected.total() != sum(collected):
             raise LineError(0, "chips are collected by who did not play")
         above = [0] * len(collected)
-        """A bet that nobody called and no line returns: some sites count it among those won."""
+
+        """Uncalled bets that no line returns; some sites include them in the winnings."""
         if not self._events("uncalled"):
             bets = zip(self._names, state.betting.committed, state.betting.called, strict=True)
             above = [self._above.get(name, 0) + chips - called for name, chips, called in bets]
@@ -415,8 +476,17 @@ class _Table:
         collected: list[int],
         missing: int,
     ) -> None:
-        """Adds the `missing` chips, which were not awarded because players had cashed out, to what these have collected
-        [P]: as the summary says, or else as the rules do."""
+        """Add chips that were not awarded because of cash-outs to the chips collected, [P].
+
+        The summary's amounts are used if they add up, else the rules'.
+
+        Args:
+            state: state at the end.
+            mucked: players who mucked.
+            boards: further boards.
+            collected: [P] chips; changed in place.
+            missing: number of chips that were not awarded.
+        """
         places = [self._places[name] for name in self._hand.cashed_out if name in self._places]
         if missing <= 0 or not places:
             return

@@ -1,1 +1,1 @@
-"""The ACPC protocol: messages, logs, tables of cards and bets."""
+"""The ACPC protocol: messages, logs, and logs that define their games."""

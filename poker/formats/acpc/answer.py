@@ -1,9 +1,13 @@
-"""Answers to a dealer: the match state that was asked, `:` and an action, as the dealer of the competition reads them.
+"""Answers to a dealer, read like the competition's dealer reads them: the match state, `:` and an action.
 
-That dealer reads numbers, actions and cards one by one and compares them with the state it asked for. So `/` may be
-missing or stand anywhere in the betting, `k` and `b` are `c` and `r`, letters may be upper or lower case, numbers may
-have zeros or blanks before them, and other players' cards may be filled in. Text after the action is ignored, and so
-are sizes of actions that have none.
+The competition's dealer reads numbers, actions and cards one by one, and compares them with the state that it sent. So
+it accepts several variations:
+
+- `/` may be missing, or stand anywhere in the betting.
+- `k` and `b` mean `c` and `r`, and letters may be upper or lower case.
+- Zeros or blanks may precede numbers.
+- Other players' cards may be filled in.
+- Text after the action, and sizes of actions that have none, are ignored.
 """
 
 import re
@@ -13,19 +17,27 @@ from poker.game.rules import CALL, FOLD
 from poker.game.state import Betting, HandState, IllegalAction
 
 MOST_ACTIONS = 64
-"""Actions of one round that the competition's programs have room for."""
+"""Largest number of actions in one round that the competition's programs support."""
 
 _BLANKS = r"[ \t-\r]*"
 _NUMBER = _BLANKS + r"\+?0*"
 _LETTERS = {FOLD: "[fF]", CALL: "[cCkK]"}
 _CARD = "(?i:[2-9TJQKA][cdhs])"
 _ACTION = re.compile(rf"([fckrb])(?:{_BLANKS}([+-]?)0*([0-9]{{1,18}}))?", re.IGNORECASE)
-"""An action; the first 18 digits of a longer size are already above any stack."""
+"""Pattern of an action; the first 18 digits of a longer size already exceed any stack."""
 
 
 def answered_action(state: HandState, number: int, line: str) -> str | None:
-    """The text after the state, empty if there is none, or None when `line` does not answer what the player to act was
-    asked in `state` of hand `number`."""
+    """Return the text after the state in a player's answer.
+
+    Args:
+        state: state of the hand.
+        number: number of the hand.
+        line: answer of the player to act.
+
+    Returns:
+        The text, empty if there is none; None if `line` does not answer this state.
+    """
     question = f"{match_state_text(state, number, state.to_act)}:"
     if line.startswith(question):
         return line[len(question) :]
@@ -37,9 +49,17 @@ def answered_action(state: HandState, number: int, line: str) -> str | None:
 
 
 def read_action(betting: Betting, text: str) -> int:
-    """The legal action that `text` means; raises of a wrong size become the nearest one.
+    """Read an action; raises of an illegal size become the nearest legal one.
 
-    Raises IllegalAction for what is no action or not allowed: the dealer then calls for the player.
+    Args:
+        betting: the betting state.
+        text: the action.
+
+    Returns:
+        FOLD, CALL or a raise-to total.
+
+    Raises:
+        IllegalAction: the text is not a legal action. The dealer then calls for the player.
     """
     match = _ACTION.match(text)
     if match is None:
@@ -68,7 +88,7 @@ def _raise_total(betting: Betting, size: str | None) -> int:
 
 
 def _pattern(state: HandState, number: int) -> re.Pattern[str]:
-    """Pattern of the start of an answer to `state`."""
+    """Return the pattern of the start of an answer to `state`."""
     rules, player = state.rules, state.to_act
     betting = "/*".join(
         _LETTERS.get(action) or ("[rRbB]" if rules.is_limit else rf"[rRbB]{_NUMBER}{action}(?![0-9])")

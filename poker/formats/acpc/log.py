@@ -1,11 +1,13 @@
 """Hands as text in the formats of the Annual Computer Poker Competition (protocol 2.0.0).
 
-    MATCHSTATE:<player>:<hand>:<betting>:<cards>                    what one player is told, other hole cards left out
-    STATE:<hand>:<betting>:<cards>:<payoffs>:<names>                a line of a dealer's log, all hole cards shown
+A message to one player leaves out hidden hole cards. A line of a dealer's log has all hole cards::
+
+    MATCHSTATE:<player>:<hand>:<betting>:<cards>
+    STATE:<hand>:<betting>:<cards>:<payoffs>:<names>
 
 `<cards>` is the hole cards of every player, separated by `|`, then `/` and the board cards of each street. Payoffs and
-names are in seat order of the hand, separated by `|`. The ACPC dealer divides the odd chips of split pots and writes
-payoffs with up to six decimal places. A player's own log has no hole cards where that player saw none.
+names are in seat order of the hand, separated by `|`. The ACPC dealer divides the odd chips of split pots, and writes
+payoffs with up to six decimal places. A player's own log lacks the hole cards that the player did not see.
 """
 
 import re
@@ -25,16 +27,22 @@ _STATE = re.compile(rf"STATE:{_NUMBER}:([^:]*):([^:]*):([^:]*):([^:]*)")
 _PAYOFF = re.compile(r"-?[0-9]{1,10}(\.[0-9]{1,6})?")
 _NAME = re.compile(r"[^:|\s]+")
 _ROUNDED = 1e-6
-"""Chips by which a payoff of six decimal places may differ from its exact value."""
+"""Largest rounding error of a payoff with six decimal places, in chips."""
 
 
 class AcpcError(PokernetsError):
-    """Text that is no state, log line or log of the game; says which part is wrong."""
+    """Text that is not a state, log line or log of the game; the message names the wrong part."""
 
 
 @dataclass(frozen=True)
 class MatchState:
-    """The state of hand `number` as `player` is told it; hidden hole cards are empty."""
+    """The state of a hand as one player sees it; hidden hole cards are empty.
+
+    Attributes:
+        player: seat of the player.
+        number: number of the hand.
+        state: state of the hand.
+    """
 
     player: int
     number: int
@@ -43,7 +51,14 @@ class MatchState:
 
 @dataclass(frozen=True)
 class LoggedHand:
-    """One finished hand of a log; `payoffs` and `names` are in seat order."""
+    """One finished hand of a log.
+
+    Attributes:
+        number: number of the hand.
+        state: state at the end.
+        payoffs: [P] net chips in seat order.
+        names: [P] names in seat order.
+    """
 
     number: int
     state: HandState
@@ -52,22 +67,45 @@ class LoggedHand:
 
 
 def cards_text(state: HandState) -> str:
-    """Known hole cards and the board up to the current street, as in `As2h|/8dTc9s/2c`."""
+    """Return known hole cards and the board up to the current street, as in `As2h|/8dTc9s/2c`.
+
+    Args:
+        state: state of the hand.
+    """
     return "|".join(map(state.rules.cards_text, state.hole_cards)) + "/".join(board_texts(state))
 
 
 def board_texts(state: HandState) -> list[str]:
-    """The cards of each deal up to the current street, empty before the flop."""
+    """Return the cards of each deal up to the current street; the first is empty.
+
+    Args:
+        state: state of the hand.
+    """
     starts = (0, *state.rules.board_sizes)
     return [state.rules.cards_text(state.board[starts[i] : starts[i + 1]]) for i in range(state.street + 1)]
 
 
 def match_state_text(state: HandState, number: int, player: int) -> str:
-    """The text that the dealer sends `player` in this state, hole cards at a showdown included."""
+    """Return the text that the dealer sends to a player; at a showdown it includes the hole cards shown.
+
+    Args:
+        state: state of the hand.
+        number: number of the hand.
+        player: seat of the player.
+    """
     return f"MATCHSTATE:{player}:{number}:{state.betting.text()}:{cards_text(state.view(player))}"
 
 
 def parse_match_state(rules: Rules, text: str) -> MatchState:
+    """Read a match state.
+
+    Args:
+        rules: the game.
+        text: the text.
+
+    Raises:
+        AcpcError: the text is not a match state of the game.
+    """
     match = _MATCH_STATE.fullmatch(text)
     if not match:
         raise AcpcError(f"`{_short(text)}` is no match state: expected MATCHSTATE:<player>:<hand>:<betting>:<cards>")
@@ -78,29 +116,58 @@ def parse_match_state(rules: Rules, text: str) -> MatchState:
 
 
 def chips_text(chips: float) -> str:
-    """Chips as the dealer of the competition writes them: up to six decimal places, none for whole chips."""
+    """Return chips as the competition's dealer writes them: up to six decimal places, none for whole chips.
+
+    Args:
+        chips: the chips.
+    """
     return f"{round(chips, 6) + 0.0:.6f}".rstrip("0").rstrip(".")
 
 
 def check_names(names: Sequence[str]) -> None:
-    """Raises AcpcError for a name that a log cannot hold: what other programs read is ASCII."""
+    """Check that a log can contain some names, which must be ASCII for other programs.
+
+    Args:
+        names: the names.
+
+    Raises:
+        AcpcError: a log cannot contain a name.
+    """
     for name in names:
         if not (name.isascii() and _NAME.fullmatch(name)):
             raise AcpcError(f"player name `{name}`: a name in a log is ASCII and has no `:`, `|` or white space")
 
 
 def log_line(state: HandState, number: int, names: Sequence[str], payoffs: Sequence[float] | None = None) -> str:
-    """The log line of a finished hand; `names` (checked by `check_names`) and `payoffs` are in seat order. Payoffs left
-    out are those of the state."""
+    """Return the log line of a finished hand.
+
+    Args:
+        state: state at the end.
+        number: number of the hand.
+        names: [P] names in seat order.
+        payoffs: [P] net chips in seat order; None for the payoffs of the state.
+
+    Raises:
+        AcpcError: a log cannot contain a name.
+    """
     check_names(names)
     chips = "|".join(map(chips_text, state.payoffs() if payoffs is None else payoffs))
     return f"STATE:{number}:{state.betting.text()}:{cards_text(state)}:{chips}:{'|'.join(names)}"
 
 
 def parse_log_line(rules: Rules, text: str) -> LoggedHand:
-    """Read a finished hand; its payoffs must follow from betting and cards, odd chips of a split pot divided or not.
+    """Read a finished hand and check its payoffs.
 
-    Where cards are missing on which the payoffs depend, only their sum must be right: 0.
+    The payoffs must follow from betting and cards, where odd chips of a split pot may be divided. If cards that
+    determine the payoffs are missing, only their sum must be 0.
+
+    Args:
+        rules: the game.
+        text: the line.
+
+    Raises:
+        AcpcError: the line is not a finished hand of the game, or its payoffs are wrong.
+        LimitError: the line is too long.
     """
     check_length(text, LONGEST_LOG_LINE, "a line")
     match = _STATE.fullmatch(text)
@@ -123,7 +190,15 @@ def parse_log_line(rules: Rules, text: str) -> LoggedHand:
 
 
 def wrong_payoffs(end: HandState, values: tuple[float, ...]) -> str:
-    """Say what is wrong with these payoffs, empty if nothing is."""
+    """Describe an error in the payoffs of a hand.
+
+    Args:
+        end: state at the end.
+        values: [P] net chips.
+
+    Returns:
+        The description; empty if the payoffs are right.
+    """
     try:
         whole = end.payoffs()
     except DealError:
@@ -137,8 +212,16 @@ def wrong_payoffs(end: HandState, values: tuple[float, ...]) -> str:
 
 
 def payoffs_of_pokerkit(end: HandState) -> list[int]:
-    """[P] net chips of a finished hand where pots with the same winners are one, and its odd chips go to the first of
-    them (PokerKit 0.7.7)."""
+    """Compute payoffs by PokerKit 0.7.7's rule for odd chips.
+
+    Pots with the same winners are merged, and the odd chips go to the first winner.
+
+    Args:
+        end: state at the end.
+
+    Returns:
+        [P] net chips.
+    """
     together = Counter[tuple[int, ...]]()
     for chips, winners in end.awards():
         together[winners] += chips
@@ -152,9 +235,17 @@ def _same_chips(written: Sequence[float], right: Sequence[float]) -> bool:
 
 
 def read_log(rules: Rules, path: Path) -> Iterator[LoggedHand]:
-    """The hands of a log file; comments, blank lines and the final score are skipped.
+    """Iterate over the hands of a log file.
 
-    A comment may also follow a hand after ` # `, as the time of day does in the logs of DeepStack's matches.
+    Comments, blank lines and the final score are skipped. A comment may also follow a hand after `#` between spaces; logs of
+    DeepStack's matches have the time of day there.
+
+    Args:
+        rules: the game.
+        path: path of the file.
+
+    Raises:
+        AcpcError: a line is not a hand of the game.
     """
     with path.open(encoding="ascii", errors="replace") as file:
         for line_number, line in enumerate(file, 1):
@@ -168,7 +259,15 @@ def read_log(rules: Rules, path: Path) -> Iterator[LoggedHand]:
 
 
 def game_differs(rules: Rules, text: str) -> str:
-    """The setting in which the game of a log line differs from `rules`, as far as the line tells; empty if none."""
+    """Describe how the game of a log line differs from the given one, as far as the line shows.
+
+    Args:
+        rules: the given game.
+        text: the line.
+
+    Returns:
+        The description; empty if no difference is visible.
+    """
     match = _STATE.fullmatch(text.partition(" # ")[0].strip())
     if not match:
         return ""

@@ -1,4 +1,7 @@
-"""Lines over a TCP connection, as the ACPC protocol 2.0.0 sends them: ended by CRLF, comments start with `#` or `;`."""
+"""Lines over a TCP connection, as in the ACPC protocol 2.0.0.
+
+Lines end with CRLF, and comments start with `#` or `;`.
+"""
 
 import socket
 import sys
@@ -13,34 +16,51 @@ _MAX_LINE = 4096
 _PAUSE = 0.2
 
 
-class ConnectionLost(PokernetsError):  # noqa: N818 (it is lost, whatever the reason)
-    """The other side is gone, or does not take what is sent to it."""
+class ConnectionLost(PokernetsError):  # noqa: N818 (a lost connection need not be an error)
+    """The other side has closed the connection, or does not accept data."""
 
 
 class NoAnswer(PokernetsError):  # noqa: N818
-    """No line came within the time allowed."""
+    """No line came within the time limit."""
 
 
 class LineConnection:
-    """Reads and writes single lines; one read may hold part of a line or several of them."""
+    """A connection that sends and reads single lines."""
 
     def __init__(self, connection: socket.socket) -> None:
+        """Use a connected socket.
+
+        Args:
+            connection: the socket.
+        """
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._socket = connection
         self._buffer = bytearray()
         self._too_long = False
-        """Whether the next bytes are the rest of a line that was too long."""
+
+        """Whether the next bytes belong to a line that was too long."""
 
     def __enter__(self) -> "LineConnection":
+        """Return the connection."""
         return self
 
     def __exit__(self, *_: object) -> None:
+        """Close the connection."""
         self.close()
 
     def close(self) -> None:
+        """Close the connection."""
         self._socket.close()
 
     def send(self, line: str) -> None:
+        """Send a line.
+
+        Args:
+            line: the line without its end.
+
+        Raises:
+            ConnectionLost: the other side is gone.
+        """
         try:
             self._socket.settimeout(None)
             self._socket.sendall(line.encode("ascii") + b"\r\n")
@@ -48,9 +68,18 @@ class LineConnection:
             raise ConnectionLost(f"the connection is lost: {error}") from error
 
     def read(self, seconds: float | None = None) -> str:
-        """The next line that is no comment, without its end. `seconds` None waits for ever.
+        """Read the next line that is not a comment.
 
-        A line that is too long raises AcpcError; the next call reads on behind it.
+        Args:
+            seconds: time limit; None waits forever.
+
+        Returns:
+            The line without its end.
+
+        Raises:
+            AcpcError: the line is too long. The next call reads the line after it.
+            NoAnswer: no line came in time.
+            ConnectionLost: the other side is gone.
         """
         deadline = None if seconds is None else time.monotonic() + seconds
         while True:
@@ -90,7 +119,16 @@ class LineConnection:
 
 
 def connect(host: str, port: int, seconds: float) -> LineConnection:
-    """Connects to a dealer that may still be starting, trying for `seconds`; says so when it has to wait."""
+    """Connect to a dealer that may still be starting; a message is printed if it has to wait.
+
+    Args:
+        host: address of the dealer.
+        port: port of the dealer.
+        seconds: time limit.
+
+    Raises:
+        ConnectionLost: no dealer answers in time.
+    """
     waiting = False
     deadline = time.monotonic() + seconds
     while True:
@@ -108,7 +146,15 @@ def connect(host: str, port: int, seconds: float) -> LineConnection:
 
 
 def listen(port: int, host: str = LOOPBACK) -> socket.socket:
-    """A socket for players to connect to at address `host` of this machine (empty: all); port 0 takes a free one."""
+    """Open a socket for players to connect to.
+
+    Args:
+        port: the port; 0 for any free one.
+        host: address of this machine; empty for all addresses.
+
+    Raises:
+        PokernetsError: the address or the port cannot be used.
+    """
     try:
         return socket.create_server((host, port), backlog=8)
     except OSError as error:

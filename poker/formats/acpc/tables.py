@@ -1,4 +1,6 @@
-"""Logs of the ACPC that hold the definition of each game, as comment lines before its hands.
+"""ACPC logs that contain the definition of each game as comment lines before its hands.
+
+An example::
 
     # GAMEDEF
     # nolimit
@@ -6,9 +8,9 @@
     # END GAMEDEF
     STATE:0:cr300c/...:As2h|.../8dTc9s:-50|50:Bobby%20Lee|Ann # 30702949
 
-Other programs skip comments, so one log can hold hands with different stacks. Hands are numbered from 0 in order;
-the number that a hand had elsewhere follows as a comment. Characters that a name in a log cannot have are written as
-in URLs.
+Other programs skip comments, so one log can have hands with different stacks. Hands are numbered from 0 in order. A
+hand's number in its source follows as a comment. Characters that a name in a log cannot have are percent-encoded as in
+URLs.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -27,12 +29,24 @@ from poker.run.errors import PokernetsError
 
 
 def has_definition(text: str) -> bool:
+    """Return whether a log defines a game.
+
+    Args:
+        text: text of the log.
+    """
     return any(line.lstrip("# \t").strip().lower() == "gamedef" for line in text.split("\n") if line.startswith("#"))
 
 
 def hands(text: str, game: Rules | None) -> Iterator[tuple[int, Callable[[], PlayedHand]]]:
-    """The line of each hand of a log of Texas hold'em, and what reads it; `game` is that of hands before the first
-    definition."""
+    """Iterate over the hands of a log of Texas hold'em.
+
+    Args:
+        text: text of the log.
+        game: game of hands before the first definition.
+
+    Yields:
+        The line number of each hand, and a function that reads the hand.
+    """
     rules: Rules | PokernetsError | None = game
     definition: list[str] | None = None
     for number, raw in enumerate(text.split("\n"), 1):
@@ -67,7 +81,17 @@ def _hand(text: str, comment: str, game: Rules | PokernetsError | None, line: in
 
 
 def log_texts(hands: Iterable[PlayedHand]) -> Iterator[str]:
-    """The text of a log, a piece for every hand; a hand that the format cannot hold is an error that says why."""
+    """Write hands as a log.
+
+    Args:
+        hands: the hands.
+
+    Yields:
+        The text of each hand.
+
+    Raises:
+        PokernetsError: the format cannot represent a hand.
+    """
     last = ""
     for number, hand in enumerate(hands):
         state = _log_state(hand)
@@ -79,7 +103,7 @@ def log_texts(hands: Iterable[PlayedHand]) -> Iterator[str]:
 
 
 def _log_state(hand: PlayedHand) -> HandState:
-    """The finished hand by the rules of an ACPC game."""
+    """Return the finished hand by the rules of an ACPC game."""
     rules = hand.rules
     if rules.forced:
         raise PokernetsError("an ACPC log has no antes and no dead blinds")

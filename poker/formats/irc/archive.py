@@ -1,13 +1,13 @@
 """The public archive of hands played on IRC: months of `hdb`, `hroster` and `pdb/pdb.NAME`, packed or not.
 
-A month is a directory. Of each hand, named by a time stamp, `hdb` has the public part, `hroster` who was there, and a
-player's `pdb` file that player's actions, one string per street:
+A month is a directory, and each hand is identified by a time stamp. `hdb` has the public part, and `hroster` the
+players. A player's `pdb` file has that player's actions, one string per street::
 
     hdb      stamp set number players  n/pot n/pot n/pot n/pot  board        (at flop, turn, river and the end)
     hroster  stamp players name ...
     pdb      name stamp players position  preflop flop turn river  bankroll chips_in won  hole cards
 
-Nothing here raises because of what a file contains: what cannot be used is counted and named in `Problems`.
+The content of a file never raises an error. Unusable input is counted and named in `Problems`.
 """
 
 import heapq
@@ -29,7 +29,7 @@ from poker.run.limits import MOST_FILE_BYTES
 STREETS = 4
 MAX_EXAMPLES = 20
 _MOST_NESTED = 4
-"""Archives in archives: a year holds months, and a month games."""
+"""Largest depth of nested archives; a year contains months, and a month contains games."""
 
 _ARCHIVES = (".tgz", ".tar.gz", ".tar", ".tar.bz2", ".tar.xz")
 _MONTH = re.compile(r"(?<![0-9])(?:19|20)[0-9][0-9](?:0[1-9]|1[0-2])(?![0-9])")
@@ -39,7 +39,19 @@ _NUMBER = re.compile("-?[0-9]{1,18}")
 
 @dataclass(frozen=True, slots=True)
 class PlayerRow:
-    """A line of a `pdb` file. `streets` [4] action letters, `-` removed; chips before the hand, put in and won."""
+    """A line of a `pdb` file.
+
+    Attributes:
+        name: name of the player.
+        stamp: time stamp of the hand.
+        dealt: number of players.
+        position: position of the player, from 1.
+        streets: [4] action letters of each street, without `-`.
+        bankroll: chips before the hand.
+        chips_in: chips put in.
+        won: chips won.
+        cards: hole cards, if known.
+    """
 
     name: str
     stamp: int
@@ -54,8 +66,15 @@ class PlayerRow:
 
 @dataclass(frozen=True, slots=True)
 class RawHand:
-    """A line of `hdb` and the rows of its `dealt` players by position. `counts` [4] (players, pot) at flop, turn, river
-    and at the end; (0, 0) where not reached."""
+    """A line of `hdb` with the rows of its players.
+
+    Attributes:
+        stamp: time stamp of the hand.
+        dealt: number of players.
+        counts: [4] pairs (players, pot) at flop, turn, river and the end; (0, 0) for streets not reached.
+        board: cards on the board.
+        players: rows of the players by position.
+    """
 
     stamp: int
     dealt: int
@@ -66,18 +85,33 @@ class RawHand:
 
 @dataclass
 class Problems:
-    """Input that could not be used: counts by reason, and the first places where each reason was met."""
+    """Input that could not be used.
+
+    Attributes:
+        counts: number of problems by reason.
+        examples: the first places by reason.
+    """
 
     counts: Counter[str] = field(default_factory=Counter)
     examples: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
 
     def add(self, reason: str, where: str) -> None:
+        """Count a problem.
+
+        Args:
+            reason: the reason.
+            where: the place.
+        """
         self.counts[reason] += 1
         if len(self.examples[reason]) < MAX_EXAMPLES:
             self.examples[reason].append(where)
 
     def take(self, others: "Problems") -> None:
-        """Add problems that were met elsewhere, later."""
+        """Add the problems of a later part.
+
+        Args:
+            others: the problems.
+        """
         self.counts += others.counts
         for reason, where in others.examples.items():
             self.examples[reason] = (self.examples[reason] + where)[:MAX_EXAMPLES]
@@ -85,7 +119,7 @@ class Problems:
 
 @dataclass
 class _Month:
-    """Lines of one month as they come out of an archive, which may hold its files in any order."""
+    """Lines of one month from an archive, whose files may come in any order."""
 
     hands: dict[int, RawHand] = field(default_factory=dict)
     twice: set[int] = field(default_factory=set)
@@ -100,7 +134,15 @@ _Files = Iterator[tuple[str, bytes]]
 
 
 def read_hands(path: str | Path, problems: Problems) -> Iterator[RawHand]:
-    """Hands of an archive (packed, packed in packed, or a directory), month by month, within a month by time stamp."""
+    """Iterate over the hands of an archive, month by month, and by time stamp within a month.
+
+    Args:
+        path: a packed archive, which may contain others, or a directory.
+        problems: receives the problems.
+
+    Raises:
+        PokernetsError: the path does not exist.
+    """
     root = Path(path)
     if not root.exists():
         raise PokernetsError(f"no IRC archive at {root}; give the path of a .tgz or of an unpacked directory")
@@ -115,7 +157,7 @@ def read_hands(path: str | Path, problems: Problems) -> Iterator[RawHand]:
 
 
 def _read_packed(file: IO[bytes], name: str, problems: Problems, depth: int = 0) -> Iterator[RawHand]:
-    """Hands of the loose files in an archive and of the archives packed inside it, one month at a time."""
+    """Iterate over the hands of the loose files in an archive and of the archives inside it, one month at a time."""
     if depth > _MOST_NESTED:
         problems.add(f"archives nested more than {_MOST_NESTED} deep", name[:200])
         return
@@ -128,7 +170,7 @@ def _read_packed(file: IO[bytes], name: str, problems: Problems, depth: int = 0)
 
 
 def _by_month(parts: Iterable[_Part]) -> Iterator[RawHand]:
-    """Months in their order, the games of a month together; parts whose name has no month come first."""
+    """Iterate over months in order, the games of a month together; parts without a month in the name come first."""
 
     def month(part: _Part) -> str:
         """The last month in the name, as `199504`, or nothing."""
@@ -140,7 +182,7 @@ def _by_month(parts: Iterable[_Part]) -> Iterator[RawHand]:
 
 
 def _unpack(file: IO[bytes], name: str, inner: list[tuple[str, bytes]], problems: Problems) -> _Files:
-    """(path, content) of the files in a tar archive as far as it can be read; archives inside go to `inner`."""
+    """Iterate over (path, content) of the readable files in a tar archive; archives inside go to `inner`."""
     try:
         with tarfile.open(fileobj=file, mode="r|*") as archive:
             for member in archive:
@@ -168,7 +210,7 @@ def _walk(root: Path, problems: Problems) -> _Files:
 
 
 def _loose_parts(files: _Files, problems: Problems) -> list[_Part]:
-    """Hands of loose files, by game and month."""
+    """Return the hands of loose files, by game and month."""
     months: dict[str, _Month] = defaultdict(_Month)
     for path, data in files:
         *_, name = parts = PurePosixPath(path).parts
@@ -217,7 +259,11 @@ def _add_player(month: _Month, fields: list[str]) -> None:
 
 
 def _number(text: str) -> int:
-    """A whole number in digits; ValueError for other texts."""
+    """Read a whole number in digits.
+
+    Raises:
+        ValueError: the text is not a whole number.
+    """
     if not _NUMBER.fullmatch(text):
         raise ValueError(text)
     return int(text)

@@ -1,14 +1,16 @@
-"""The betting sequence of an IRC hand from its per-player strings, played through the rules and checked.
+"""The betting sequence of an IRC hand from its per-player strings, played by the rules and checked.
 
-Blinds (`B`) come first; then whoever is to act does the next letter of their string for the street: `f` fold, `k`
-check, `b` bet, `c` call, `r` raise; `A` says that the action before it was all-in. `Q` (quits) and `K` (kicked) end a
-string, in turn or out of it: where the player to act has no letter left, somebody else must have gone before. The
-result must agree with the players and pots that `hdb` gives for every street, with the chips that each player put in
-and, where all cards are known, with what each of them won.
+Blinds (`B`) come first. Then the player to act takes the next letter of their string for the street: `f` fold, `k`
+check, `b` bet, `c` call, `r` raise. `A` means that the action before it was all-in. `Q` (quits) and `K` (kicked) end a
+string, in turn or out of turn. So if the player to act has no letter left, another player must have left before.
 
-House rules found in the archive: limit 10/10/20/20 with blinds of 5 and 10 or a single one of 10; heads-up the first
-position posts the small blind and acts first on every street. With three or more players there are four bets a street
-at the most, with few exceptions (11 hands of April 1995 have a fifth), heads-up any number: no cap is enforced here.
+The result must agree with the players and pots that `hdb` gives for every street, and with the chips that each player
+put in. If all cards are known, it must also agree with the chips that each player won.
+
+House rules found in the archive: limit 10/10/20/20, with blinds of 5 and 10 or a single blind of 10. Heads-up, the
+first position posts the small blind and acts first on every street. With three or more players a street has at most
+four bets, with few exceptions (11 hands of April 1995 have a fifth). Heads-up the number is unlimited. We enforce no
+cap.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -29,15 +31,33 @@ LEAVE = "QK"
 
 
 class ReplayError(PokernetsError):
-    """A hand that the archive's figures contradict; `reason` is one of a few, for counting."""
+    """A hand that contradicts the archive's figures.
+
+    Attributes:
+        reason: one of a few reasons, for counting.
+    """
 
     def __init__(self, reason: str, detail: str) -> None:
+        """Create the error.
+
+        Args:
+            reason: one of a few reasons.
+            detail: details of this hand.
+        """
         super().__init__(f"{reason}: {detail}")
         self.reason = reason
 
 
 def replay_all(hands: Iterable[RawHand], problems: Problems) -> Iterator["IrcHand"]:
-    """Replay hands; those that fail are added to `problems` under their reason."""
+    """Replay hands.
+
+    Args:
+        hands: the hands.
+        problems: receives the hands that fail, by reason.
+
+    Yields:
+        The replayed hands.
+    """
     for raw in hands:
         try:
             yield replay(raw)
@@ -48,7 +68,13 @@ def replay_all(hands: Iterable[RawHand], problems: Problems) -> Iterator["IrcHan
 
 
 class Move(NamedTuple):
-    """An action of a player: FOLD, CALL or a total; `left` marks a departure, perhaps out of turn."""
+    """An action of a player.
+
+    Attributes:
+        player: the player.
+        action: FOLD, CALL or a raise-to total.
+        left: whether the player left, perhaps out of turn.
+    """
 
     player: int
     action: int
@@ -57,7 +83,7 @@ class Move(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class IrcHand:
-    """A replayed hand. Players are numbered from 0 by position; cards are empty where they were not shown."""
+    """A replayed hand; players are numbered from 0 by position, and unknown cards are empty."""
 
     stamp: int
     names: tuple[str, ...]
@@ -67,7 +93,7 @@ class IrcHand:
     moves: tuple[Move, ...]
 
     def states(self) -> Iterator[tuple[HandState, Move]]:
-        """Each move with the state before it."""
+        """Iterate over each move with the state before it."""
         state = HandState.start(self.rules, self.hole_cards, self.board)
         for move in self.moves:
             yield state, move
@@ -75,7 +101,14 @@ class IrcHand:
 
 
 def replay(raw: RawHand) -> IrcHand:
-    """The hand with its betting sequence, or a `ReplayError` that says what does not fit."""
+    """Replay a hand.
+
+    Args:
+        raw: the hand.
+
+    Raises:
+        ReplayError: a figure of the archive does not fit.
+    """
     rules = _rules(raw.players)
     replayer = _Replayer(raw, rules)
     replayer.play()
@@ -113,7 +146,7 @@ def _rules(players: Sequence[PlayerRow]) -> Rules:
 
 
 class _Replayer:
-    """A hand being replayed: the betting state and, for each player and street, the letters not used yet."""
+    """A hand being replayed: the betting state, and the unused letters of each player and street."""
 
     def __init__(self, raw: RawHand, rules: Rules) -> None:
         self.moves: list[Move] = []
@@ -126,7 +159,7 @@ class _Replayer:
                 del letters[0][0]
 
     def play(self) -> None:
-        """Use up all letters and check all that the files say in numbers."""
+        """Use up all letters, and check all figures of the files."""
         seen: list[tuple[int, int] | None] = [None] * STREETS
         while not self.betting.is_over:
             street = self.betting.street
@@ -138,7 +171,7 @@ class _Replayer:
         self._check_chips()
 
     def check_winnings(self, state: HandState) -> None:
-        """Compare winnings with the archive, `state` being the hand at its end; odd chips may go to other winners."""
+        """Compare the winnings at the end with the archive; odd chips may go to other winners."""
         won = [player.won for player in self._raw.players]
         alive = [player for player, out in enumerate(state.betting.folded) if not out]
         if len(alive) == 1:
@@ -175,7 +208,7 @@ class _Replayer:
         elif letter in "br" and legal.max_raise:
             action = legal.max_raise
         elif letter in "br" and betting.to_call:
-            action = CALL  # nobody can call the raise, but the chips went into the archive's pot
+            action = CALL  # nobody can call the raise, but the archive's pot includes it
             highest, stack = max(betting.committed), betting.rules.stacks[player]
             self._uncalled[player] = min(highest + RAISE_SIZES[betting.street], stack) - min(highest, stack)
         else:
@@ -184,20 +217,20 @@ class _Replayer:
         self.betting = betting.apply_by(player, action)
 
     def _leave(self, player: int, street: int | None) -> None:
-        """Let `player` leave; `street` is where a letter says so, None for a fold where checking was free."""
+        """Let `player` leave; `street` is the street of the letter, or None for a fold that could have been a check."""
         if street is not None:
             self._letters[player][street].clear()
         self.moves.append(Move(player, FOLD, True))
         self.betting = self.betting.leave(player)
 
     def _leave_after(self, street: int) -> None:
-        """Let players leave who left after their last action of a street that is over."""
+        """Let players leave who left after their last action of a finished street."""
         for player in range(len(self._letters)):
             if not self.betting.is_over and self._leaving(player, street):
                 self._leave(player, street)
 
     def _leaving(self, player: int, street: int) -> bool:
-        """Whether the next letter of a player with a hand is a departure; winners were still there."""
+        """Return whether the next letter of a player with a hand is a departure; winners did not leave."""
         betting, letters = self.betting, self._letters[player][street]
         alive = not betting.folded[player] and betting.committed[player] < betting.rules.stacks[player]
         return alive and bool(letters) and letters[0] in LEAVE and self._raw.players[player].won == 0
@@ -206,11 +239,11 @@ class _Replayer:
         return f"player {player + 1} after `{self.betting.text()}`"
 
     def _count(self) -> tuple[int, int]:
-        """(players, pot) now."""
+        """Return the current number of players and the pot."""
         return self.betting.folded.count(False), self.betting.pot + sum(self._uncalled)
 
     def _check_counts(self, seen: list[tuple[int, int] | None]) -> None:
-        """Compare with `hdb`, which may or may not count streets without betting and players who leave after it."""
+        """Compare with `hdb`, which may or may not count streets without betting and players who leave afterwards."""
         players, pot = self._count()
         gone = sum(
             not self.betting.folded[player] and any(letter in LEAVE for street in letters for letter in street)

@@ -1,1 +1,1 @@
-"""Hand histories of poker sites, read and written; `lines.py` has what their texts share."""
+"""Hand histories of poker sites, read and written; `lines.py` has the parts that all their readers share."""

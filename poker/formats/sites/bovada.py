@@ -1,10 +1,10 @@
-"""Reads hand histories in the text of Bovada, Ignition and Bodog: cash games and tournaments of Texas hold'em.
+"""Reader of the texts of Bovada, Ignition and Bodog: cash games and tournaments of Texas hold'em.
 
-Players have no names there: they are called by their position, and the owner of the file is `Hero`. All hole cards are
-shown. Seats of tournaments may have registration numbers, so the order of the lines counts. Stakes of cash games are
-those that are posted. The text has what players got from the pots (`Hand result`) and no rake: it is what the pots
-lack. Hands of fast tables that end before the flop have no total pot either. `Posts chip` is a live bet. `Posts dead
-chip` of a big blind or more is a live big blind, and the rest is dead.
+Players have no names, so they are called by position, and the owner of the file is `Hero`. All hole cards are shown.
+Seats of tournaments may have registration numbers, so the order of the lines counts. Stakes of cash games are the
+posted blinds. The text has the chips that players got from the pots (`Hand result`), and no rake: the rake is the
+difference. Hands of fast tables that end before the flop have no total pot either. `Posts chip` is a live bet. `Posts
+dead chip` of a big blind or more is a live big blind, and the rest is dead.
 """
 
 import re
@@ -51,12 +51,18 @@ _ACTIONS = {
     "muck": r"Mucks\b.*",
 }
 hands = partial(split, header_within=_HEADER_WITHIN)
-"""The lines of each hand with the number of its first."""
+"""Split a text into hands: the number of the first line of each hand, and its lines."""
 
 
 @dataclass
 class BovadaLines(PokerStarsLines):
-    """Reader of the lines of a hand, which name players by position."""
+    """Reader of the lines of a hand, which name players by position.
+
+    Attributes:
+        rake: rake in chips; None, because the text has none.
+        has_level: whether the header has the blinds of a tournament level.
+        hero: position of the file's owner.
+    """
 
     SITE = "Bovada"
     HEADERS = (_HEADER,)
@@ -66,7 +72,6 @@ class BovadaLines(PokerStarsLines):
     rake: int | None = None
     has_level: bool = False
     hero: str = ""
-    """Position of the file's owner."""
 
     def _header(self, match: re.Match[str]) -> None:
         self.number, rest = int(match[2]), match[3]
@@ -137,11 +142,11 @@ class BovadaLines(PokerStarsLines):
             self.button = numbers.index(self.button) + 1 if self.button else 0
             self.seats = dict(enumerate(self.seats.values(), 1))
         blinds = [event.player for event in self.events if event.kind in ("small blind", "big blind")]
-        if not self.button and blinds:  # nobody is dealer: the button is at an empty seat
+        if not self.button and blinds:  # no dealer: the button is at an empty seat
             self.button = next(seat for seat, name in self.seats.items() if name == blinds[0]) - 1
 
     def _called(self) -> int:
-        """The total of the first call before any raise: the big blind where nobody has posted a whole one."""
+        """Return the total of the first call before any raise; it is the big blind if nobody posted a whole one."""
         posted = {event.player: event.chips[0] for event in self.events if event.kind in ("small blind", "straddle")}
         played = ("call", "put", "check", "FLOP")
         first = next((event for event in self.events if event.kind in played), None)

@@ -1,7 +1,7 @@
-"""Hands in the texts of sites, read line by line and without the rules.
+"""Hands in the texts of sites, read line by line without the rules.
 
-Every hand begins with a header; player names may hold any characters, so lines are matched against the names of the
-seats. What happens at the table beside the play (chat, players who join, leave, time out, ...) is overlooked.
+Every hand begins with a header. Player names may contain any characters, so lines are matched against the names of the
+seats. Lines about chat and about players who join, leave or time out are ignored.
 """
 
 import re
@@ -18,40 +18,61 @@ from poker.run.errors import PokernetsError
 from poker.run.limits import LONGEST_SITE_LINE, check_length
 
 SYMBOL = r"[^\d\s.,()\[\]/+-]{0,4}"
-"""Pattern of the sign of a currency."""
+"""Pattern of a currency symbol."""
 AMOUNT = rf"{SYMBOL}\s?([0-9][0-9,]*(?:\.[0-9]+)?)"
 SEATED = re.compile(r"Seat \d+: .*\([^()]*\d")
-"""The beginning of a line that seats a player with chips, whatever digits it is written in."""
+"""Pattern of the beginning of a line that seats a player with chips, in digits of any script."""
 _WHEN = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2}) ([0-9]{1,2}):([0-9]{2}:[0-9]{2})")
 
 
 @dataclass
 class SiteLines(StatedHand, ABC):
-    """Reader of the lines of one hand; a site says how its header and its other lines are read."""
+    """Reader of the lines of one hand; a subclass reads a site's header and its other lines.
+
+    Attributes:
+        in_summary: whether the summary has begun.
+        has_colons: whether a player's name contains a colon and a space, which end names in lines of actions.
+    """
 
     SITE: ClassVar[str]
     HEADERS: ClassVar[tuple[re.Pattern[str], ...]]
     MARK: ClassVar[str] = "#"
-    """Text that all headers hold."""
+
+    """Text that all headers contain."""
     PATTERNS: ClassVar[dict[str, re.Pattern[str]]]
-    """Actions behind the name of a player, by kind."""
+
+    """Patterns of actions after the name of a player, by kind."""
     VERBS: ClassVar[re.Pattern[str]]
-    """Words that begin an action which must not be overlooked."""
+
+    """Pattern of words that begin an action, which must not be ignored."""
 
     in_summary: bool = False
     has_colons: bool = False
-    """Whether a player's name holds `: `, which ends names in lines of actions."""
 
     @classmethod
     def parse(cls, lines: Sequence[str], line: int = 1) -> PlayedHand:
-        """The hand whose header is the first of `lines`, which is line `line` of the file; a LineError says what is
-        wrong in which line."""
+        """Read a hand and play it by the rules.
+
+        Args:
+            lines: lines of the hand from its header on.
+            line: number of the first line in the file.
+
+        Raises:
+            LineError: the hand cannot be read; with the line of the file.
+        """
         hand = cls(line)
         hand.read(lines)
         return played(hand)
 
     def read(self, texts: Sequence[str]) -> None:
-        """Read all lines from the header on; a LineError says which is wrong."""
+        """Read all lines from the header on.
+
+        Args:
+            texts: the lines.
+
+        Raises:
+            LineError: a line is wrong.
+        """
         for number, text in enumerate(texts, self.line):
             self.at = number
             line = " ".join(text.replace("\u200e", "").split())
@@ -74,7 +95,14 @@ class SiteLines(StatedHand, ABC):
 
     @classmethod
     def header(cls, line: str) -> re.Match[str] | None:
-        """The match of the first line of a hand; None for other lines."""
+        """Match the first line of a hand.
+
+        Args:
+            line: the line.
+
+        Returns:
+            The match; None for other lines.
+        """
         line = line[:LONGEST_SITE_LINE]
         return next(filter(None, (pattern.fullmatch(line) for pattern in cls.HEADERS if cls.MARK in line)), None)
 
@@ -84,14 +112,18 @@ class SiteLines(StatedHand, ABC):
 
     @abstractmethod
     def _line(self, line: str) -> None:
-        """Read a line after the header that is not blank, or overlook it."""
+        """Read or ignore a line after the header that is not blank."""
 
     @abstractmethod
     def _chips(self, text: str) -> int:
-        """Chips of an amount."""
+        """Return an amount in chips."""
 
     def _check_end(self) -> None:
-        """Raise LineError for a hand that was cut off."""
+        """Check that the hand is complete.
+
+        Raises:
+            LineError: the hand was cut off.
+        """
         if self.total is None:
             raise LineError(self.at, "the hand ends without a summary of the total pot")
 
@@ -108,21 +140,21 @@ class SiteLines(StatedHand, ABC):
         self.has_colons = self.has_colons or ": " in name
 
     def _name(self, line: str) -> str:
-        """The longest name of a seat that the line begins with."""
+        """Return the longest player name that the line begins with."""
         first = line.partition(": ")[0]
         if first in self.stacks and not self.has_colons:
             return first
         return max((n for n in self.stacks if line.startswith((n + ": ", n + " "))), key=len, default="")
 
     def _shows(self, name: str, text: str) -> bool:
-        """Take note of hole cards; False where some of them are hidden, as in `XX Qs`."""
+        """Record hole cards; return False if some of them are hidden, as in `XX Qs`."""
         hidden = not {"XX", "??", "**"}.isdisjoint(text.split())
         if not hidden:
             self.note_cards(name, parse_cards(text))
         return not hidden
 
     def _action(self, text: str, seated: bool = True) -> tuple[str, re.Match[str]] | None:
-        """The kind and the match of an action of a player, who has a seat if `seated`; None for other texts."""
+        """Return the kind and the match of a player's action; None for other texts."""
         for kind, pattern in self.PATTERNS.items():
             if match := pattern.fullmatch(text):
                 if not seated:
@@ -147,11 +179,27 @@ class SiteLines(StatedHand, ABC):
 
 
 def compiled(patterns: dict[str, str], flags: int = 0) -> dict[str, re.Pattern[str]]:
+    """Compile regular expressions.
+
+    Args:
+        patterns: expressions by kind.
+        flags: flags of `re.compile`.
+    """
     return {kind: re.compile(text, flags) for kind, text in patterns.items()}
 
 
 def day_and_time(text: str) -> dict[str, object]:
-    """The day and the time of a text such as `2019-04-04 13:47:54`, under the names of PHH."""
+    """Read the day and the time of a text such as `2019-04-04 13:47:54`.
+
+    Args:
+        text: the text.
+
+    Returns:
+        `year`, `month`, `day` and `time`, as in PHH; empty if the text has no time.
+
+    Raises:
+        PokernetsError: the time is impossible.
+    """
     match = _WHEN.search(text)
     if not match:
         return {}

@@ -1,8 +1,8 @@
-"""Reads hand histories in the texts of partypoker and of 888: no-limit and pot-limit Texas hold'em for money.
+"""Reader of the texts of partypoker and of 888: no-limit and pot-limit Texas hold'em for money.
 
-Amounts are what an action puts in. Neither text has pots or a rake: the rake is what the pots lack. partypoker, whose
-text of 2026 has other brackets, counts a bet that nobody called among what is won, 888 does not. Amounts come in the
-notation of many countries; cards are read in English.
+Amounts are the chips that an action puts in. Neither text has pots or a rake, so the rake is the difference between the
+pots and the winnings. partypoker, whose text of 2026 has other brackets, includes an uncalled bet in the winnings; 888
+does not. Amounts may have the notation of many countries. Cards are read in English.
 """
 
 import re
@@ -46,7 +46,14 @@ _POSTS = ("small blind", "big blind", "both blinds", "ante")
 
 
 def hands(text: str) -> Iterator[tuple[int, list[str]]]:
-    """The lines of each hand with the number of its first; what stands before the first is left out."""
+    """Split a text into hands; lines before the first header are ignored.
+
+    Args:
+        text: the text.
+
+    Yields:
+        The number of the first line of each hand, and its lines.
+    """
     start, lines = 0, list[str]()
     for number, line in enumerate(text.split("\n"), 1):
         if PartyLines.header(line):
@@ -61,7 +68,13 @@ def hands(text: str) -> Iterator[tuple[int, list[str]]]:
 
 @dataclass
 class PartyLines(SiteLines):
-    """Reader of the lines of a hand."""
+    """Reader of the lines of a hand.
+
+    Attributes:
+        scale: cents per unit of the currency.
+        rake: rake in chips; None, because the text has none.
+        board: cards on the board so far.
+    """
 
     SITE = "partypoker or 888"
     HEADERS = (_HEADER,)

@@ -1,8 +1,8 @@
-"""Writes hand histories in PokerStars' text; `poker.formats.sites.pokerstars_read` reads them back.
+"""Writer of hand histories in PokerStars' text; `poker.formats.sites.pokerstars_read` reads them back.
 
-`Dealt to` gives all hole cards that are known. A check by the only player who is not all-in is left out. The rake
-is taken from the main pot before the side pots. Amounts of a table that plays for money have the sign of its currency
-and cents. A hand that was run several times has its boards and showdowns one after the other.
+`Dealt to` lines have all known hole cards. A check by the only player who is not all-in is left out. The rake is taken
+from the main pot before the side pots. Amounts of a table for money have the currency symbol and cents. A hand that was
+run several times has its boards and showdowns one after the other.
 """
 
 import re
@@ -35,15 +35,30 @@ _ZONE = re.compile("[A-Z]{2,5}")
 
 
 def hand_text(hand: PlayedHand) -> str:
-    """The text of one hand, ended by three blank lines as in PokerStars' files."""
+    """Return the text of one hand, ended by three blank lines as in PokerStars' files.
+
+    Args:
+        hand: the hand.
+
+    Raises:
+        PokernetsError: the format cannot represent the hand.
+    """
     check_raises(hand.state.betting)
     return "\n".join(HandWriter(hand).lines()) + "\n\n\n\n"
 
 
 class HandWriter:
-    """The lines of one hand, and the posts and shares that other formats give in the same order."""
+    """The lines of one hand, and its posts and shares in the order that other formats use too."""
 
     def __init__(self, hand: PlayedHand) -> None:
+        """Prepare names, seats and boards.
+
+        Args:
+            hand: the hand.
+
+        Raises:
+            PokernetsError: the format cannot represent the hand.
+        """
         self._hand = hand
         self._rules = hand.rules
         self._state = hand.state
@@ -58,10 +73,11 @@ class HandWriter:
             raise PokernetsError("in PokerStars' text who wins at the showdown shows cards")
         self._seats, self._button = _seats(hand)
         self._boards = [self._state.board, *hand.boards]
-        """Boards in the order of the runs, of which most hands have one."""
+        """Boards in the order of the runs; most hands have one."""
         self._runs = [f"{name} " for name in RUNS[: len(self._boards)]] if hand.boards else [""]
 
     def lines(self) -> Iterator[str]:
+        """Iterate over the lines of the hand."""
         yield self._header()
         yield self._table()
         for seat, place in sorted(zip(self._seats, self._players, strict=True)):
@@ -84,7 +100,7 @@ class HandWriter:
         yield from self._summary(shares)
 
     def _money(self, chips: int) -> str:
-        """Chips as `$1.50`, `$2` or `300`."""
+        """Return chips as `$1.50`, `$2` or `300`."""
         if self._hand.scale not in (1, 100):
             raise PokernetsError("PokerStars' text has amounts in cents, not in smaller parts")
         whole, cents = divmod(chips, self._hand.scale)
@@ -116,7 +132,7 @@ class HandWriter:
         return f"PokerStars Hand #{self._hand.number}: {game}{begun}{zone if begun else ''}"
 
     def _when(self, pattern: str) -> str:
-        """The day and time in a pattern of year, month, day and time; empty where the file has no such moment."""
+        """Return the day and time by a pattern of year, month, day and time; empty if the file has no valid time."""
         year, month, day, clock = (self._hand.details.get(name) for name in ("year", "month", "day", "time"))
         try:
             when = datetime.combine(date(year, month, day), clock)  # type: ignore[arg-type]
@@ -132,14 +148,14 @@ class HandWriter:
         return f"Table '{name}' {self._table_size(max(self._seats))}-max Seat #{self._button} is the button"
 
     def _table_size(self, least: int) -> int:
-        """Seats of the table: those of the file if they are `least` or more, else of a table that has the players'."""
+        """Return the number of seats: the file's if it is at least `least`, else the next usual table size."""
         size = self._hand.details.get("seat_count")
         if isinstance(size, int) and least <= size < 100:
             return size
         return next((size for size in _TABLE_SIZES if size >= max(self._seats)), max(self._seats))
 
     def _posts(self) -> Iterator[tuple[int, str, int, bool]]:
-        """(player, kind of `poker.formats.stated.POSTS`, chips, whether that is all-in) of each post."""
+        """Iterate over the posts: player, kind of `poker.formats.stated.POSTS`, chips, and whether it is all-in."""
         rules = self._rules
         antes, dead = rules.forced_chips
         left = list(rules.starting_stacks)
@@ -160,7 +176,7 @@ class HandWriter:
                 yield place, "both blinds" if both[place] else what, posted, left[place] == 0
 
     def _blinds(self) -> list[tuple[str, int]]:
-        """[P] (kind, chips) posted before the flop; the text can only hold a small blind before the big one."""
+        """Return the posts before the flop, [P] pairs (kind, chips); a small blind must precede the big blind."""
         rules = self._rules
         players, blinds = len(rules.blinds), rules.blinds
         big = (rules.first_player[0] - 1) % players
@@ -183,7 +199,7 @@ class HandWriter:
         return posts
 
     def _play(self) -> Iterator[str]:
-        """The streets with their actions; a bet that nobody called goes back when the betting ends."""
+        """Iterate over the streets with their actions; an uncalled bet is returned when the betting ends."""
         betting, board = Betting.start(self._rules), self._state.board
         shared = sum(1 for _ in takewhile(lambda cards: len(set(cards)) == 1, zip(*self._boards, strict=True)))
         for street, sizes in enumerate(self._rules.board_sizes):
@@ -207,7 +223,7 @@ class HandWriter:
             )
 
     def _dealt(self, street: int, run: int | None = None) -> str:
-        """The line of a street in one run, or in what all runs share."""
+        """Return the line of a street in one run, or in all runs together."""
         board, name = self._boards[run or 0], "" if run is None else self._runs[run]
         dealt, size = self._rules.board_sizes[street - 1 : street + 1]
         old = f" [{self._cards(board[:dealt])}]" if dealt else ""
@@ -239,7 +255,7 @@ class HandWriter:
         return _CATEGORIES[category(showdown_ranks(self._rules, [cards], self._boards[run])[0])]
 
     def _shares(self) -> list[list[dict[int, int]]]:
-        """Chips by player of each pot of each run, the main pot first: it has the rake and the odd chips."""
+        """Return the chips by player of each pot of each run; the main pot is first, with the rake and odd chips."""
         left, runs = self._hand.collected, len(self._boards)
         shares: list[list[dict[int, int]]] = []
         for run, board in enumerate(self._boards):
@@ -285,7 +301,7 @@ class HandWriter:
             yield f"Seat {seat}: {self._names[place]}{role} {self._end(betting, place, won)}"
 
     def _end(self, betting: Betting, place: int, won: list[int]) -> str:
-        """How the hand ended for a player who `won` these chips in each run."""
+        """Describe the end of the hand for a player who `won` these chips in each run."""
         cards = self._state.hole_cards[place]
         if betting.folded[place]:
             streets = [street for street, actors in enumerate(betting.actors) if place in actors]
@@ -302,7 +318,10 @@ class HandWriter:
 
 
 def _seats(hand: PlayedHand) -> tuple[list[int], int]:
-    """[P] seats and the button's: those of the file where they put the players in this order, otherwise 1, 2, ..."""
+    """Return the seats [P] and the button's seat.
+
+    The file's seats are used if they give the players in this order, else 1, 2, ...
+    """
     players = hand.rules.num_players
     given = hand.details.get("seats")
     if isinstance(given, list) and all(type(seat) is int and 0 < seat < 100 for seat in given):

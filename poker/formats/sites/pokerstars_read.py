@@ -1,7 +1,7 @@
-"""Reads hand histories in PokerStars' text: cash games and tournaments, limit, pot-limit and no-limit Texas hold'em.
+"""Reader of PokerStars' text: cash games and tournaments, limit, pot-limit and no-limit Texas hold'em.
 
 A hand is a header, a table line, seats, posts, streets of actions, the showdown and a summary. Other sites write the
-same lines under a first line of their own: GGPoker (`Poker Hand #RC1: ...`), Run It Once, PokerBros, PokerMaster, the
+same lines under a header of their own: GGPoker (`Poker Hand #RC1: ...`), Run It Once, PokerBros, PokerMaster and the
 later Full Tilt.
 """
 
@@ -146,7 +146,7 @@ class PokerStarsLines(SiteLines):
             self.details["seat_count"] = int(match[2])
 
     def _play(self, line: str) -> None:
-        """Cards dealt, actions, bets returned and pots collected; other lines are overlooked."""
+        """Read cards dealt, actions, bets returned and pots collected; ignore other lines."""
         dealt = _DEALT.fullmatch(line) if line.startswith("Dealt to ") else None
         uncalled = _UNCALLED.fullmatch(line) if line.startswith("Uncalled bet ") else None
         if dealt and dealt[1] in self.stacks:
@@ -206,10 +206,17 @@ class PokerStarsLines(SiteLines):
 
 
 def hands(text: str, header_within: re.Pattern[str] = HEADER_WITHIN) -> Iterator[tuple[int, list[str]]]:
-    """The lines of each hand with the number of its first; what stands before the first header is left out unless it
-    is the rest of a hand.
+    """Split a text into hands.
 
-    A header within a line ends a hand that was cut off there.
+    Lines before the first header are ignored unless they are the rest of a hand. A header within a line ends a hand
+    that was cut off there.
+
+    Args:
+        text: the text.
+        header_within: pattern of a header within a line.
+
+    Yields:
+        The number of the first line of each hand, and its lines.
     """
     start, lines, in_hand = 1, list[str](), False
     for number, line in enumerate(text.split("\n"), 1):
@@ -226,7 +233,7 @@ def hands(text: str, header_within: re.Pattern[str] = HEADER_WITHIN) -> Iterator
 
 
 def _header_in(line: str, header_within: re.Pattern[str]) -> int:
-    """Where the header of a hand begins in a line, -1 if there is none."""
+    """Return the position of a hand's header in a line, -1 if there is none."""
     if "#" not in line or " said, " in line:
         return -1
     within = header_within.search(line)
@@ -237,7 +244,7 @@ def _header_in(line: str, header_within: re.Pattern[str]) -> int:
 
 
 def _without_blanks(start: int, lines: list[str]) -> tuple[int, list[str]]:
-    """The lines from the first to the last that are not blank, and the number of the first."""
+    """Remove blank lines at both ends, and return the number of the first line that is left with the lines."""
     filled = [place for place, line in enumerate(lines) if line.strip()]
     return start + filled[0], lines[filled[0] : filled[-1] + 1]
 
@@ -251,8 +258,11 @@ def _chips(text: str, scale: int) -> int:
 
 
 def _game(text: str) -> tuple[str, str, str]:
-    """Cut a header into what stands before the game, which may be the name of a tournament; `No Limit`, `Pot Limit`,
-    `Limit` or `Fixed Limit`; and the rest. Other games than hold'em are refused by name."""
+    """Split a header into the text before the game, which may be a tournament's name, the kind of limit, and the rest.
+
+    Raises:
+        PokernetsError: the game is not Texas hold'em.
+    """
     *_, last = None, *_KIND.finditer(text)
     rest = text[last.end() :] if last else text
     if other := _OTHER_GAME.search(rest.partition("(")[0] if last else rest):

@@ -1,8 +1,8 @@
-"""Reads hand histories in the text of Winamax: no-limit, pot-limit and limit Texas hold'em, cash games and tournaments.
+"""Reader of the text of Winamax: no-limit, pot-limit and limit Texas hold'em, cash games and tournaments.
 
-Its lines are those of PokerStars but for colons and the sign of the currency, which stands behind amounts. The total
-pot lacks the rake and holds a bet that nobody called. A small blind posted out of position is dead. By how much a raise
-goes up is not checked once somebody is all-in.
+Its lines are PokerStars' lines without colons, and the currency symbol follows the amount. The total pot excludes the
+rake and includes an uncalled bet. A small blind posted out of position is dead. Once a player is all-in, the size of a
+raise is not checked, only its total.
 """
 
 import re
@@ -30,7 +30,7 @@ _GAME = re.compile(r"Holdem (no limit|pot limit|fixed limit|limit)")
 
 
 hands = partial(split, header_within=_HEADER_WITHIN)
-"""The lines of each hand with the number of its first."""
+"""Split a text into hands: the number of the first line of each hand, and its lines."""
 
 
 @dataclass
@@ -58,7 +58,7 @@ class WinamaxLines(PokerStarsLines):
         self._set_stakes(blinds[1], blinds[2], stakes[:100])
 
     def _line(self, line: str) -> None:
-        """Read a line in PokerStars' words."""
+        """Translate a line to PokerStars' words, and read it."""
         line = _AMOUNT.sub(r"\1", line)
         if table := _TABLE.fullmatch(line):
             self.button = int(table[3])
@@ -77,13 +77,13 @@ class WinamaxLines(PokerStarsLines):
             self._raise_over_a_short_blind()
 
     def _raise_over_a_short_blind(self) -> None:
-        """Keep only the total of a raise where a blind is all-in: its size does not count from the largest blind."""
+        """Keep only the total of a raise if a blind is all-in; its size does not count from the largest blind."""
         if self.events and self.events[-1].kind == "raise" and any(event.all_in for event in self.events[:-1]):
             last = self.events[-1]
             self.events[-1] = last._replace(kind="raise to", chips=last.chips[1:])
 
     def _acted(self, line: str) -> str:
-        """The line of an action with PokerStars' colon behind the name; other lines as they are."""
+        """Return the line of an action with PokerStars' colon after the name; return other lines unchanged."""
         name = self._name(line)
         if not name or line.startswith((f"{name} collected ", f"{name}: ")):
             return line
