@@ -109,9 +109,10 @@ def main() -> None:
     specs = json.loads(FLOPS.read_text())
     if options.deep:
         config = configuration(["search=demo", *_DEEP_MENU], "random")
-        flop = Flop("paired", {**specs["paired"], "ranges": RANGES}, config, False, None)
+        flop = Flop("paired", specs["paired"], config, False, None)
+        VectorSolver(sampled_game(flop, flop.tree, 1, 1), "apdcfr_short").advance(1)  # loads kernels
         rows = list(deep_rows(flop, build(config.search).menu))
-        content = record(None, rows=rows, pots_behind=flop.pots_behind, ranges=RANGES)
+        content = record(None, rows=rows, pots_behind=flop.pots_behind)
         write_atomically(options.file, json.dumps(content, indent=1).encode())
         return
     config = configuration(["search=demo", *_MENU], "random")
