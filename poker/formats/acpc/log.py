@@ -237,8 +237,8 @@ def _same_chips(written: Sequence[float], right: Sequence[float]) -> bool:
 def read_log(rules: Rules, path: Path) -> Iterator[LoggedHand]:
     """Iterate over the hands of a log file.
 
-    Comments, blank lines and the final score are skipped. A comment may also follow a hand after `#` between spaces; logs of
-    DeepStack's matches have the time of day there.
+    Comments, blank lines and the final score are skipped. A comment may also follow a hand after `#` between spaces.
+    Logs of DeepStack's matches have the time of day there.
 
     Args:
         rules: the game.
