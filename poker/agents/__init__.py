@@ -1,5 +1,6 @@
-"""Everything that can sit at a table.
+"""Agents: everything that can sit at a table.
 
-`base.py` first: an `Agent` is asked for an action, and one that has a policy for those of all hands. `searching/`
-solves as it plays, `poki/` has [POKI]'s players, `foreign/` those of other programs.
+Read `base.py` first: an `Agent` chooses actions, and a `PolicyAgent` also gives its strategy for all hands.
+`searching/` has the agents that solve subgames, `poki/` the players of [POKI], and `foreign/` players of other
+programs.
 """

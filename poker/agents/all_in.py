@@ -1,4 +1,7 @@
-"""All-in before the flop with the best hands, and nothing else: the plan that bet menus without all-in misread."""
+"""An agent that goes all-in before the flop with the best hands, and does nothing else.
+
+Bet menus without all-in misjudge this plan.
+"""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,29 +14,63 @@ from poker.run.errors import PokernetsError
 
 
 def check_heads_up_nolimit(name: str, game: Rules) -> None:
-    """Raise PokernetsError for games other than heads-up no-limit hold'em."""
+    """Check that a game is heads-up no-limit hold'em.
+
+    Args:
+        name: name of the agent, for the message.
+        game: the game.
+
+    Raises:
+        PokernetsError: it is another game.
+    """
     if game.is_limit or game.num_players != 2 or game.deck_size != 52 or game.num_hole_cards != 2:
         raise PokernetsError(f"the agent `{name}` plays heads-up no-limit hold'em, not `{game.name}`")
 
 
 class AllInPlayer(SamplingAgent):
-    """Is all-in with the `share` of hands that have the most equity against any hand; checks or folds the others.
+    """An agent that goes all-in with a share of the hands, those with the most equity against a random hand.
 
-    The class of hands at the limit of the share is played in part, so that the share is exact.
+    It checks or folds the others. The class of hands at the limit is played with a probability that makes the share
+    exact.
     """
 
     quick_policy = "simple"
 
     def __init__(self, *, name: str, share: float) -> None:
+        """Choose the hands.
+
+        Args:
+            name: name of the agent.
+            share: share of the hands to play, above 0 and at most 1.
+
+        Raises:
+            PokernetsError: `share` is out of range.
+        """
         super().__init__(name)
         if not 0 < share <= 1:
             raise PokernetsError(f"agent `{name}`: `share` of hands lies above 0 and at most at 1, not {share}")
         self._played = best_hands(share)
 
     def check_game(self, game: Rules) -> None:
+        """Check that the agent can play a game.
+
+        Args:
+            game: the game.
+
+        Raises:
+            PokernetsError: it is not heads-up no-limit hold'em.
+        """
         check_heads_up_nolimit(self.name, game)
 
     def policy(self, state: HandState) -> Policy:
+        """Return the strategy of the player to act.
+
+        Args:
+            state: a public state.
+
+        Returns:
+            Actions and probabilities float32 [H, A].
+        """
         legal = state.legal()
         best = legal.max_raise if legal.max_raise else CALL
         other = FOLD if legal.fold else CALL
@@ -43,7 +80,14 @@ class AllInPlayer(SamplingAgent):
 
 
 def best_hands(share: float) -> NDArray[np.float64]:
-    """[1326] 1 for the hands of most equity that make up `share` of all, a part of 1 at the limit."""
+    """Return the hands with the most equity that make up a share of all hands.
+
+    Args:
+        share: the share.
+
+    Returns:
+        [1326] probability of each hand: 1, 0, or between them at the limit.
+    """
     equity = np.round(hand_features(()).ehs, 9)
     played, left = np.zeros(len(equity)), share * len(equity)
     for value in np.unique(equity)[::-1]:

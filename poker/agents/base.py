@@ -1,9 +1,9 @@
 """Protocols of the agents that can sit at a table.
 
-Agents see only views: `HandState.view(seat)`, cards of the others hidden. An agent with a `policy` says what it
-does with every hand it could hold; ranges, variance reduction and best responses need that.
+Agents see only views (`HandState.view(seat)`), where the cards of others are hidden. An agent with a `policy` gives its
+strategy with every hand that it could hold. Ranges, variance reduction and best responses need that.
 
-Symbols: H hands (`rules.num_hands`), A actions.
+Symbols: P players, H hands (`rules.num_hands`), A actions.
 """
 
 import math
@@ -26,56 +26,99 @@ if TYPE_CHECKING:
 
 @runtime_checkable
 class Agent(Protocol):
-    """A player whose actions are a function of the seed of the last `reset` and of what it has been shown since.
+    """A player whose actions are a function of the last seed and of the states seen since.
 
-    An agent that does not play every game raises PokernetsError in `check_game(game)` (`poker.game.rules`).
+    An agent that does not play every game has a method `check_game(game)` that raises PokernetsError
+    (`poker.game.rules`).
+
+    Attributes:
+        name: name of the agent.
     """
 
     name: str
 
     def reset(self, seed: int) -> None:
-        """Forget earlier hands and draw from `seed` on."""
+        """Forget earlier hands, and restart the random numbers.
+
+        Args:
+            seed: seed of the random numbers.
+        """
 
     def start_hand(self, seat: int) -> None:
-        """Begin a hand in which the agent is player `seat`."""
+        """Begin a hand.
+
+        Args:
+            seat: seat of the agent.
+        """
 
     def act(self, state: HandState) -> int:
-        """Choose the action in a view in which the agent is to act."""
+        """Choose an action.
+
+        Args:
+            state: view of a state in which the agent is to act.
+
+        Returns:
+            FOLD, CALL or a raise-to total.
+        """
 
 
 @runtime_checkable
 class PolicyAgent(Agent, Protocol):
-    """An agent whose strategy at a public state is known for all its hands.
+    """An agent with a known strategy for all its hands.
 
-    A class with a fast policy has `quick_policy`: `blueprint` if it answers bets about as sound players do, else
-    `simple`. `repeatable` is False for an agent whose policy, asked again, may not be the one that it played by.
+    A class with a fast policy has an attribute `quick_policy`: `blueprint` if it answers bets about as well as sound
+    players do, else `simple`. An agent whose policy may differ from the one that it played by has `repeatable` False.
     """
 
     def policy(self, state: HandState) -> Policy:
-        """Strategy of the player to act in `state` with every hand; the cards held do not matter."""
+        """Return the strategy of the player to act.
+
+        Args:
+            state: a state; its hole cards do not matter.
+
+        Returns:
+            Legal actions and probabilities [H, A].
+        """
 
 
 @runtime_checkable
 class SolvingAgent(PolicyAgent, Protocol):
-    """An agent whose solutions say what hands are worth."""
+    """An agent whose solutions give the values of hands."""
 
     def solved_values(self, state: HandState, seat: int) -> "DecisionValues | None":
-        """Values of the opponent's hands after each action in `state`, as solved by the agent in `seat`; they must not
-        depend on what is done there."""
+        """Return the values of the opponent's hands after each action.
+
+        Args:
+            state: a state in which the opponent is to act. The values must not depend on the action taken there.
+            seat: seat of the agent.
+
+        Returns:
+            The values; None if the agent has not solved the state.
+        """
 
 
 @runtime_checkable
 class ObservingAgent(Agent, Protocol):
-    """An agent that learns from how hands end. Its policy, if it has one, stays the same within a hand, and is a
-    function of the hands since `reset` that it was shown."""
+    """An agent that learns from finished hands.
+
+    Its policy, if it has one, does not change within a hand. It is a function of the hands seen since `reset`.
+    """
 
     def end_hand(self, state: HandState) -> None:
-        """Learn from a finished hand, as the agent sees it: cards are shown at showdowns only."""
+        """Learn from a finished hand.
+
+        Args:
+            state: the agent's view of the end; cards are shown only at showdowns.
+        """
 
 
 class OpponentRead(NamedTuple):
-    """An agent's view of its opponent: how far it plays by what it has learned, `trust` from 0 to 1, and how often it
-    expects the opponent to fold, to check or call, and to bet or raise at some states, `expected` [n, 3]."""
+    """An agent's estimate of its opponent.
+
+    Attributes:
+        trust: from 0 to 1, how much the agent relies on its model.
+        expected: [n, 3] expected frequencies of fold, check or call, and bet or raise at n states.
+    """
 
     trust: float
     expected: Floats
@@ -83,14 +126,26 @@ class OpponentRead(NamedTuple):
 
 @runtime_checkable
 class ReadingAgent(ObservingAgent, Protocol):
-    """An agent that learns its opponent and can say what it has learned."""
+    """An agent that learns its opponent and can report its estimate."""
 
     def read(self, states: Sequence[HandState]) -> OpponentRead:
-        """Trust in what was learned, and expectations at these decisions of the opponent, whatever they hold."""
+        """Return the estimate at some decisions of the opponent, over all hands.
+
+        Args:
+            states: n states.
+        """
 
 
 def ranged_policy_of(agent: PolicyAgent, state: HandState) -> RangedPolicy:
-    """The policy with the range by Bayes' rule, for an agent that plays every hand everywhere."""
+    """Return the policy and the range by Bayes' rule, for an agent that plays every hand in every state.
+
+    Args:
+        agent: the agent.
+        state: a state.
+
+    Raises:
+        PolicyMismatchError: no hand takes the actions before the state.
+    """
     rules, player = state.rules, state.to_act
     weights = rules.space.live(state.board).astype(np.float32)
     for before, actor, action in state.betting.turns():
@@ -104,8 +159,15 @@ def ranged_policy_of(agent: PolicyAgent, state: HandState) -> RangedPolicy:
 
 
 def taken(policy: Policy, action: int) -> Singles | None:
-    """[H] probability that a policy takes `action`, or the raise nearest to it where it does not make that one. None if
-    it has no action of the kind."""
+    """Return the probability of an action for each hand.
+
+    Args:
+        policy: the policy.
+        action: the action. A raise that the policy does not make counts as its nearest raise.
+
+    Returns:
+        float32 [H] probabilities; None if the policy has no action of the kind.
+    """
     actions, probs = policy
     raises = [other for other in actions if other > 0]
     if action > 0 and raises:
@@ -114,8 +176,17 @@ def taken(policy: Policy, action: int) -> Singles | None:
 
 
 def ranges_at(policy: Callable[[HandState], Policy], betting: Betting, board: Board, noise: float = 0.0) -> Ranges:
-    """[P, H] ranges of all players at `betting` on its `board`, if all of them have played by `policy` but for a share
-    `noise` of the actions."""
+    """Compute the ranges of all players who have played by one policy.
+
+    Args:
+        policy: the policy.
+        betting: the betting state.
+        board: cards on the board.
+        noise: share of actions that are independent of the policy.
+
+    Returns:
+        [P, H] ranges.
+    """
     ranges = start_ranges(betting.rules)
     for before, player, action in betting.turns():
         if not betting.folded[player]:
@@ -127,11 +198,16 @@ def ranges_at(policy: Callable[[HandState], Policy], betting: Betting, board: Bo
 
 
 class PolicyMismatchError(PokernetsError):
-    """An action that the policy said to have chosen it never takes with any possible hand; names player and state."""
+    """An action that the acting player's policy takes with no possible hand; the message names player and state."""
 
 
 def policy_mismatch(betting: Betting, action: int) -> PolicyMismatchError:
-    """The error for an action that the policy of the player to act cannot have chosen."""
+    """Return the error for an action that the policy of the player to act cannot have chosen.
+
+    Args:
+        betting: the betting state.
+        action: the action.
+    """
     return PolicyMismatchError(
         f"player {betting.to_act} took `{betting.action_text(action)}` after `{betting.text()}`, which its policy "
         "never does there: measuring needs the policy that chose the actions"
@@ -139,7 +215,15 @@ def policy_mismatch(betting: Betting, action: int) -> PolicyMismatchError:
 
 
 def require_policy(agent: Agent, what: str) -> PolicyAgent:
-    """Return the agent if it has a policy for all hands; else raise PokernetsError, naming it and `what` needs one."""
+    """Return the agent if it has a policy for all hands.
+
+    Args:
+        agent: the agent.
+        what: what needs the policy, for the message.
+
+    Raises:
+        PokernetsError: the agent has no policy.
+    """
     if isinstance(agent, PolicyAgent):
         return agent
     raise PokernetsError(
@@ -149,64 +233,121 @@ def require_policy(agent: Agent, what: str) -> PolicyAgent:
 
 
 def is_repeatable(agent: Agent) -> bool:
-    """Whether the policy that the agent is asked for is always the one that it plays by."""
+    """Return whether the agent's policy at a state is always the one that it plays by.
+
+    Args:
+        agent: the agent.
+    """
     repeatable: bool = getattr(agent, "repeatable", True)
     return repeatable
 
 
 def hand_number(state: HandState, player: int) -> int:
-    """Index of the hand that `player` holds among the H hands of the game."""
+    """Return the index of a player's hand among the H hands of the game.
+
+    Args:
+        state: the state.
+        player: the player.
+    """
     cards = state.hole_cards[player]
     return cards[0] if len(cards) == 1 else hand_index(*cards)
 
 
 def sample_action(policy: Policy, state: HandState, rng: np.random.Generator) -> int:
-    """An action drawn from the row of the hand held."""
+    """Sample an action for the hand of the player to act.
+
+    Args:
+        policy: actions and probabilities [H, A].
+        state: the state, with the player's hole cards.
+        rng: source of randomness.
+    """
     actions, probs = policy
     row = probs[hand_number(state, state.to_act)].astype(np.float64)
     return actions[int(rng.choice(len(actions), p=row / row.sum()))]
 
 
 class SamplingAgent:
-    """Samples the policy that its class has; nothing that depends on the hands played is carried on to the next."""
+    """Base class of agents that sample from their policy and carry nothing over to the next hand.
+
+    Attributes:
+        name: name of the agent.
+        repeatable: whether the policy at a state never changes, except by learning from a hand.
+    """
 
     repeatable = True
-    """Whether the policy at a state is always the same, until the agent learns from a hand."""
 
     _original: "SamplingAgent | None" = None
 
     def __init__(self, name: str) -> None:
+        """Store the name.
+
+        Args:
+            name: name of the agent.
+        """
         self.name = name
         self._rng = np.random.default_rng(0)
 
     @property
     def original(self) -> "SamplingAgent":
-        """The agent of which this is a copy for another table, or itself."""
+        """The agent that this one is a copy of (`at_another_table`), or itself."""
         return self._original or self
 
     def at_another_table(self) -> "SamplingAgent":
-        """A copy that draws for itself and shares all that the agent has worked out."""
+        """Return a copy with its own random numbers that shares all cached results."""
         other = copy(self)
         other._original = self.original
         return other
 
     def reset(self, seed: int) -> None:
+        """Restart the random numbers.
+
+        Args:
+            seed: seed of the random numbers.
+        """
         self._rng = np.random.default_rng(seed)
 
     def start_hand(self, seat: int) -> None:
-        """Every hand is played alike."""
+        """Do nothing, since all hands are played alike.
+
+        Args:
+            seat: seat of the agent.
+        """
 
     def act(self, state: HandState) -> int:
+        """Sample an action from the policy.
+
+        Args:
+            state: view of a state in which the agent is to act.
+        """
         return self.draw(self.policy(state), state)
 
     def draw(self, policy: Policy, state: HandState) -> int:
-        """Choose the action by `policy`, which is known to be the policy at `state`."""
+        """Sample an action from a known policy at a state.
+
+        Args:
+            policy: the policy at `state`.
+            state: the state, with the player's hole cards.
+        """
         return sample_action(policy, state, self._rng)
 
     def policies(self, states: Sequence[HandState]) -> list[Policy]:
-        """`policy` at each state; many at once may be quicker."""
+        """Return `policy` at each state; some agents compute many at once faster.
+
+        Args:
+            states: the states.
+        """
         return [self.policy(state) for state in states]
 
     def policy(self, state: HandState) -> Policy:
-        """Legal actions and their probabilities [H, A] for the player to act at `state`."""
+        """Return the strategy of the player to act.
+
+        Args:
+            state: a state; its hole cards do not matter.
+
+        Returns:
+            Legal actions and probabilities [H, A].
+
+        Raises:
+            NotImplementedError: the subclass has no policy.
+        """
         raise NotImplementedError

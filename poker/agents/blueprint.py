@@ -1,4 +1,7 @@
-"""Plays a blueprint: translates real bets to its tree and samples its strategy for the hand's bucket."""
+"""An agent that plays a blueprint: it translates real bets to the blueprint's tree and samples its strategy.
+
+Symbols: H hands, A actions.
+"""
 
 from functools import lru_cache
 
@@ -20,9 +23,17 @@ _UNMET_RAISES = 3
 
 @lru_cache(maxsize=2)
 def load_blueprint(blueprint: str, abstraction: str) -> Blueprint:
-    """The blueprint at one path with the abstraction, at the other, that it was trained on (small games need none)."""
+    """Load a blueprint with the abstraction that it was trained on.
+
+    Args:
+        blueprint: path of the blueprint.
+        abstraction: path of the abstraction; small games need none.
+
+    Raises:
+        PokernetsError: an artifact is missing, or the two do not match.
+    """
     if not artifact_exists(blueprint) and not artifact_exists(abstraction):
-        load_abstraction(abstraction)  # raises: it is to be made first
+        load_abstraction(abstraction)  # raises an error that says how to train it
     return Blueprint.load(blueprint, game_cards(_rules(blueprint), abstraction))
 
 
@@ -32,31 +43,67 @@ def _rules(blueprint: str) -> Rules:
 
 
 class BlueprintAgent(SamplingAgent):
-    """Plays `blueprint`; `translation_seed` decides how bets that its tree does not have are translated."""
+    """An agent that plays a blueprint.
+
+    Attributes:
+        blueprint: the blueprint.
+    """
 
     quick_policy = "blueprint"
 
     def __init__(self, *, name: str, blueprint: Blueprint, translation_seed: int | None) -> None:
+        """Prepare the translation of bets.
+
+        Args:
+            name: name of the agent.
+            blueprint: the blueprint.
+            translation_seed: seed that decides the translation of bets outside the tree; None for a random one.
+        """
         super().__init__(name)
         self.blueprint = blueprint
         self._translator = HistoryTranslator(blueprint.tree, translation_seed)
         self.reset(drawn_seed(translation_seed))
 
     def check_game(self, game: Rules) -> None:
+        """Check that the agent can play a game.
+
+        Args:
+            game: the game.
+
+        Raises:
+            PokernetsError: the blueprint was trained for another game.
+        """
         self.blueprint.rules.must_fit(game, f"the blueprint that `{self.name}` plays")
 
     def policy(self, state: HandState) -> Policy:
+        """Return the strategy of the player to act.
+
+        Args:
+            state: a public state.
+
+        Returns:
+            Legal actions and probabilities float32 [H, A].
+        """
         return blueprint_policy(self.blueprint, self._translator, state.betting, state.board)
 
 
 def blueprint_policy(
     blueprint: Blueprint, translator: HistoryTranslator, betting: Betting, board: tuple[int, ...]
 ) -> Policy:
-    """Strategy of the blueprint at `betting`: legal actions without repeats, probabilities [H, A].
+    """Return the blueprint's strategy for real betting.
 
-    Where the hand in the tree has diverged from the real one (`HistoryTranslator.node`), every hand calls heads-up; at
-    larger tables, where that is no rare thing, hands call by `pot_odds_policy`. So do those of a player who has yet to
-    act when three have raised before the flop: no training run meets that often enough.
+    If the hand in the tree has diverged from the real one (`HistoryTranslator.node`), every hand calls heads-up. At
+    larger tables, where this is common, hands call by `pot_odds_policy`. The same holds for a player who has yet to act
+    after three raises before the flop, because training rarely reaches such states.
+
+    Args:
+        blueprint: the blueprint.
+        translator: translator of bets.
+        betting: the betting state.
+        board: cards on the board.
+
+    Returns:
+        Legal actions without repeats, and probabilities float32 [H, A].
     """
     node = translator.node(betting)
     if betting.rules.num_players > 2:
@@ -75,7 +122,17 @@ def blueprint_policy(
 
 
 def pot_odds_policy(betting: Betting, board: tuple[int, ...]) -> Policy:
-    """Check, or call with hands that would pay at a showdown against one hand more than there are; never raise."""
+    """Return a policy that never raises: check, or call with hands that are good enough for the pot odds.
+
+    A hand calls if its equity against one more opponent than there are exceeds the pot odds.
+
+    Args:
+        betting: the betting state.
+        board: cards on the board.
+
+    Returns:
+        Actions and probabilities float32 [H, A].
+    """
     if not betting.legal().fold:
         return (CALL,), np.ones((betting.rules.num_hands, 1), dtype=np.float32)
     price = betting.to_call / (betting.pot + betting.to_call)

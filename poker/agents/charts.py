@@ -1,9 +1,12 @@
-"""Plays charts before the flop: for every spot the hands that call, raise or are all-in; the others fold, or check.
+"""An agent that plays charts before the flop: hands that call, raise or go all-in in each spot.
 
-Charts are text. A line that begins at the margin names a spot: who has called, raised or gone all-in (folds are left
-out) and who acts, as a regular expression such as `(UTG|HJ)/raise/BTN/call/BB`; of spots that fit, the first counts.
-The lines below it, indented, are actions with their hands (`poker.formats.ranges`): `call`, `allin`, or a raise in big
-blinds as `6.5bb`. Each takes its weight of the hands that those above it leave. `#` begins a comment.
+Charts are text. A line that begins at the margin names a spot as a regular expression, such as
+`(UTG|HJ)/raise/BTN/call/BB`. It has the players who called, raised or went all-in, without folds, and ends with the
+player to act. The first matching spot counts.
+
+The indented lines below it are actions with their hands (`poker.formats.ranges`): `call`, `allin`, or a raise in big
+blinds such as `6.5bb`. Each action takes its weight of the hands that the actions above it leave. The remaining hands
+fold, or check. `#` begins a comment.
 """
 
 import re
@@ -22,18 +25,33 @@ from poker.run.errors import PokernetsError
 from poker.solvers.blueprint import Blueprint
 
 SIX_MAX = Path(__file__).with_name("six_max.txt")
-"""Charts made by hand for six players and 100 big blinds, with opens of 2 to 3 big blinds by seat."""
+"""Hand-made charts for six players and 100 big blinds, with opening raises of 2 to 3 big blinds by seat."""
 
 Chart = dict[str, Weights]
-"""Weights [H] of hands by action: shares of those that the actions before leave."""
+"""Weights [H] of hands by action, as shares of the hands that the actions before it leave."""
 
 
 class ChartAgent(BlueprintAgent):
-    """Plays the `charts` of a file (None: `SIX_MAX`) before the flop, and the blueprint after it and where they end."""
+    """An agent that plays charts before the flop, and the blueprint after the flop and in spots without a chart.
+
+    Attributes:
+        charts: text of the charts.
+    """
 
     quick_policy = ""
 
     def __init__(self, *, name: str, blueprint: Blueprint, translation_seed: int | None, charts: str | None) -> None:
+        """Read the charts.
+
+        Args:
+            name: name of the agent.
+            blueprint: the blueprint.
+            translation_seed: see `BlueprintAgent`.
+            charts: file of the charts; None for `SIX_MAX`.
+
+        Raises:
+            PokernetsError: the file cannot be read.
+        """
         super().__init__(name=name, blueprint=blueprint, translation_seed=translation_seed)
         path = Path(charts or SIX_MAX)
         try:
@@ -43,6 +61,14 @@ class ChartAgent(BlueprintAgent):
         self._spots = read_charts(self.charts, str(path))
 
     def policy(self, state: HandState) -> Policy:
+        """Return the strategy of the player to act.
+
+        Args:
+            state: a public state.
+
+        Returns:
+            Legal actions and probabilities float32 [H, A].
+        """
         chart = None if state.betting.street else self._chart(spot_text(state.betting))
         return super().policy(state) if chart is None else _policy(chart, state.betting)
 
@@ -51,7 +77,11 @@ class ChartAgent(BlueprintAgent):
 
 
 def spot_text(betting: Betting) -> str:
-    """The spot at `betting`, before the flop, as charts name it."""
+    """Return the name of a spot before the flop, as in charts.
+
+    Args:
+        betting: the betting state.
+    """
     names, words = betting.rules.positions, []
     for _, player, action in betting.turns():
         if action != FOLD:
@@ -62,7 +92,18 @@ def spot_text(betting: Betting) -> str:
 
 @lru_cache(maxsize=4)
 def read_charts(text: str, path: str) -> list[tuple[re.Pattern[str], Chart]]:
-    """Spots with their charts. Raises PokernetsError that names the line of `path`."""
+    """Read charts.
+
+    Args:
+        text: the charts.
+        path: name of their file, for errors.
+
+    Returns:
+        Pattern and chart of each spot.
+
+    Raises:
+        PokernetsError: a line cannot be read; the message names it.
+    """
     spots: list[tuple[re.Pattern[str], Chart]] = []
     for number, line in enumerate(text.splitlines(), start=1):
         words = line.partition("#")[0].rstrip()
@@ -80,7 +121,7 @@ def read_charts(text: str, path: str) -> list[tuple[re.Pattern[str], Chart]]:
 
 
 def _policy(chart: Chart, betting: Betting) -> Policy:
-    """Legal actions without repeats, probabilities [H, A]."""
+    """Return legal actions without repeats, and probabilities [H, A]."""
     rest = FOLD if betting.legal().fold else CALL
     by_action = {rest: np.ones(betting.rules.num_hands, np.float32)}
     for word, weights in chart.items():

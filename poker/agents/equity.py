@@ -1,12 +1,17 @@
-"""A sound rule player on equity and pot odds, in the spirit of [POKI]'s effective hand strength.
+"""A sound rule-based player that uses equity and pot odds, in the spirit of [POKI]'s effective hand strength.
 
-Equity is the expected share of the pot at a showdown against hands that fit what each opponent did: a raise of x pots
-leaves the best 1 / (1 + `fear` * x) of the hands, and some share of hands played oddly. The rules: raise when the
-equity is above a threshold, call when it pays for the pot odds, and now and then bet a hand that would otherwise give
-up. The threshold rises with the raises of the street and falls with the number of opponents.
+Equity is the expected share of the pot at a showdown against hands that fit the opponents' actions. A raise of x pots
+leaves the best 1 / (1 + `fear` * x) of the hands, and a share of hands is played randomly. The rules are:
 
-`EquityAgent` samples equities as it plays; `EquityPolicyAgent` works them out for all hands from the public state
-alone, so that its policy is known and AIVAT takes out the luck of its cards too.
+- raise if the equity is above a threshold, which rises with the raises on the street and falls with the number of
+  opponents;
+- call if the equity is above the pot odds;
+- sometimes bet a weak hand as a bluff.
+
+`EquityAgent` samples equities while it plays. `EquityPolicyAgent` computes them for all hands from the public state
+alone. So its policy is known, and AIVAT can remove the luck of its cards too.
+
+Symbols: H hands, A actions.
 """
 
 from collections.abc import Sequence
@@ -33,16 +38,23 @@ from poker.kernels.types import Floats
 from poker.run.errors import PokernetsError
 
 _REMEMBERED = 8192
-"""Equities of all hands, 11 kB each."""
+"""Number of cached equities of all hands, 11 kB each."""
 
 
 @dataclass(kw_only=True, eq=False)
 class EquityAgent:
-    """Plays by rules on equities, each estimated from `samples` deals; `raise_size` is as in bet menus.
+    """An agent that plays by rules on sampled equities.
 
-    `value` is the heads-up equity worth a raise, plus `value_step` for each raise of the street before; `margin` is the
-    equity asked beyond the pot odds, `bluff` the frequency of bets with hands of little equity, `fear` how much a raise
-    says, `noise` the share of hands that opponents play oddly.
+    Attributes:
+        name: name of the agent.
+        samples: number of deals per equity.
+        raise_size: size of raises, as in bet menus.
+        value: heads-up equity that justifies a raise.
+        value_step: increase of `value` for each raise before on the street.
+        margin: equity required beyond the pot odds.
+        bluff: frequency of bets with hands of little equity.
+        fear: how much a raise narrows the opponents' hands.
+        noise: share of hands that opponents play randomly.
     """
 
     name: str
@@ -56,17 +68,32 @@ class EquityAgent:
     noise: float
 
     def __post_init__(self) -> None:
+        """Prepare the bet menu and the random numbers."""
         self._menu = raise_menu((self.raise_size,))
         self.reset(0)
 
     def reset(self, seed: int) -> None:
+        """Restart the random numbers.
+
+        Args:
+            seed: seed of the random numbers.
+        """
         self._deals: NDArray[np.uint64] = streams(seed, 1)[0]
         self._rng = np.random.default_rng(seed)
 
     def start_hand(self, seat: int) -> None:
-        """Nothing is carried from hand to hand."""
+        """Do nothing, since nothing is carried over between hands.
+
+        Args:
+            seat: seat of the agent.
+        """
 
     def act(self, state: HandState) -> int:
+        """Choose an action by the rules.
+
+        Args:
+            state: view of a state in which the agent is to act.
+        """
         betting = state.betting
         floors = self._floors(betting)
         equity = self.equity(state, floors)
@@ -79,15 +106,15 @@ class EquityAgent:
         return CALL if equity >= self._price(betting) else FOLD
 
     def _threshold(self, betting: Betting, opponents: int) -> float:
-        """Equity worth a raise."""
+        """Return the equity that justifies a raise."""
         return (self.value + self.value_step * betting.num_raises) ** opponents
 
     def _price(self, betting: Betting) -> float:
-        """Equity worth a call."""
+        """Return the equity that justifies a call."""
         return betting.to_call / (betting.pot + betting.to_call) + self.margin
 
     def _floors(self, betting: Betting) -> list[float]:
-        """[opponents] for each, the share of all hands that are too weak for the actions taken."""
+        """Return for each opponent the share of all hands that are too weak for the opponent's actions."""
         left = [1.0] * betting.rules.num_players
         for past, player, action in betting.turns():
             if action > 0:
@@ -98,7 +125,15 @@ class EquityAgent:
         return [1.0 - left[i] for i in others]
 
     def equity(self, state: HandState, floors: list[float]) -> float:
-        """Expected share of the pot of the hand to act; opponents hold strengths (0..1) of at least `floors`."""
+        """Estimate the expected share of the pot of the player to act.
+
+        Args:
+            state: view of a state in which the agent is to act.
+            floors: least strength, from 0 to 1, of each opponent's hand.
+
+        Raises:
+            PokernetsError: the game is neither hold'em nor a one-card game.
+        """
         rules = state.rules
         if rules.num_hole_cards == 1:
             return _one_card_equity(rules, state.hole_cards[state.to_act][0], state.board, len(floors))
@@ -118,21 +153,43 @@ class EquityAgent:
 
 @dataclass(kw_only=True, eq=False)
 class EquityPolicyAgent(EquityAgent):
-    """Plays heads-up hold'em by the same rules with equities of all hands that are functions of the public state: exact
-    over all cards to come, except on flops, where they are over `samples` run-outs fixed by the flop."""
+    """An agent for heads-up hold'em that plays by the same rules, with equities that depend only on the public state.
+
+    Equities are exact over all cards to come, except on flops. There they are over `samples` run-outs, which the flop
+    determines.
+    """
 
     quick_policy = "blueprint"
 
     def check_game(self, game: Rules) -> None:
-        """Raise PokernetsError for games other than heads-up hold'em."""
+        """Check that the agent can play a game.
+
+        Args:
+            game: the game.
+
+        Raises:
+            PokernetsError: it is not heads-up hold'em.
+        """
         if game.num_players != 2 or game.deck_size != 52 or game.num_hole_cards != 2 or game.total_board_cards != 5:
             raise PokernetsError(f"the agent `{self.name}` plays heads-up hold'em, not `{game.name}`")
 
     def act(self, state: HandState) -> int:
+        """Sample an action from the policy.
+
+        Args:
+            state: view of a state in which the agent is to act.
+        """
         return sample_action(self.policy(state), state, self._rng)
 
     def policy(self, state: HandState) -> Policy:
-        """Actions and their probabilities [H, A], by the rules on the equities of all hands."""
+        """Return the strategy of the player to act, by the rules on the equities of all hands.
+
+        Args:
+            state: a public state.
+
+        Returns:
+            Actions and probabilities float32 [H, A].
+        """
         betting, [floor] = state.betting, self._floors(state.betting)
         equity, totals = self.equities(state.rules, state.board, floor), self._menu.raise_totals(betting)
         raised = np.where(equity >= self._threshold(betting, 1), 1.0, 0.0) * bool(totals)
@@ -143,21 +200,30 @@ class EquityPolicyAgent(EquityAgent):
         return _policy(((CALL, 1 - bets),), totals, bets)
 
     def equities(self, rules: Rules, board: tuple[int, ...], floor: float) -> Floats:
-        """[1326] equities of all hands; entries of hands that the board blocks mean nothing."""
+        """Compute the equities of all hands.
+
+        Args:
+            rules: the game.
+            board: cards on the board.
+            floor: least strength, from 0 to 1, of the opponent's hand.
+
+        Returns:
+            [1326] equities; meaningless for hands that the board blocks.
+        """
         public = rules, rules.ordered_board(board)
         strong = _chances(*public, floor, self.samples)
         return self.noise * _chances(*public, 0.0, self.samples) + (1 - self.noise) * strong
 
 
 def _policy(others: Sequence[tuple[int, Floats]], totals: Sequence[int], raised: Floats) -> Policy:
-    """Policy from the probabilities [H] of each action."""
+    """Return the policy with the given probabilities [H] of each action."""
     actions, probs = zip(*others, *((total, raised) for total in totals[:1]), strict=True)
     return tuple(actions), np.stack(probs, axis=1).astype(np.float32)
 
 
 @lru_cache(maxsize=_REMEMBERED)
 def _chances(rules: Rules, board: tuple[int, ...], floor: float, runouts: int) -> Floats:
-    """[1326] equity against a random hand whose strength is at least `floor`."""
+    """Return the equity [1326] against a random hand with a strength of at least `floor`."""
     others = (_strength(board) >= floor).astype(np.float64)
     if len(board) != 3:
         return check_down_chances(rules, board, others)
@@ -173,8 +239,13 @@ def _chances(rules: Rules, board: tuple[int, ...], floor: float, runouts: int) -
 
 @lru_cache(maxsize=8)
 def _some_runouts(board: tuple[int, ...], number: int) -> tuple[NDArray[np.int16], NDArray[np.int16]]:
-    """Hands [n, 1081] from weak to strong on `number` completions of a flop, drawn from the flop's own seed, and their
-    ranks."""
+    """Return hands from weak to strong on some completions of a flop, and their ranks.
+
+    The flop is the seed of the draw.
+
+    Returns:
+        int16 [n, 1081] hands and int16 [n, 1081] ranks.
+    """
     every = completions(np.array(board, dtype=np.uint8))
     rng = np.random.default_rng(board)
     boards = every[rng.choice(len(every), min(number, len(every)), replace=False)]
@@ -185,7 +256,7 @@ def _some_runouts(board: tuple[int, ...], number: int) -> tuple[NDArray[np.int16
 
 @lru_cache(maxsize=64)
 def _strength(board: tuple[int, ...]) -> NDArray[np.float32]:
-    """[1326] share of live hands that each hand is stronger than now, -1 for hands the board blocks."""
+    """Return the share of live hands [1326] that each hand beats now, -1 for hands that the board blocks."""
     if not board:
         scores = hand_features(()).ehs
     else:
@@ -196,7 +267,7 @@ def _strength(board: tuple[int, ...]) -> NDArray[np.float32]:
 
 
 def _one_card_equity(rules: Rules, own: int, board: tuple[int, ...], opponents: int) -> float:
-    """Exact share of the pot against random hands, cards to come enumerated; for decks of a few cards."""
+    """Compute the exact share of the pot against random hands over all cards to come, for decks of a few cards."""
     rest = [card for card in range(rules.deck_size) if card != own and card not in board]
     to_come = rules.total_board_cards - len(board)
     shares = []

@@ -1,16 +1,19 @@
-"""Local best response (Lisy and Bowling 2016): a lower bound on how much a policy can be beaten for.
+"""Local best response (Lisy and Bowling 2016): a lower bound on the exploitability of a policy.
 
-The adversary knows the opponent's policy, and its range by Bayes' rule. At each decision it values its actions as if it
-and the opponent checked the hand down after the opponent's next answer, and takes the best:
+The adversary knows the opponent's policy, and the opponent's range by Bayes' rule. At each decision it assumes that
+both players check the hand down after the opponent's next answer. It takes the action with the largest value::
 
-    call:      w * pot - (1 - w) * asked              w: chance to win against the range, ties one half
-    raise:     f * pot + (1 - f) * (w' * (pot + their call) - (1 - w') * (asked + raise))
-               f: share of the range that folds to it, w': chance against the rest; a raise in answer counts as a call
+    call:      w * pot - (1 - w) * to_call
+    raise:     f * pot + (1 - f) * (w' * (pot + their call) - (1 - w') * (to_call + raise))
 
-Which actions it considers is set by street; fewer actions can win more, because the check-down looks no further.
+Here w is the probability to win against the range, where ties count one half. f is the share of the range that folds to
+the raise, and w' is the probability to win against the rest. A raise in answer counts as a call.
 
-At larger tables all others are the opponent, and their hands count as independent: it takes a raise to be called by the
-first who does not fold, and everybody left to call what it calls.
+The actions considered are set by street. Fewer actions can win more, because the adversary looks no further than the
+check-down.
+
+At larger tables all other players are opponents, and their hands count as independent. The adversary assumes that the
+first who does not fold calls its raise, and that everybody left calls when it calls.
 
 Symbols: H hands, A actions.
 """
@@ -44,15 +47,19 @@ from poker.store.lru_cache import LRUCache
 from poker.tree import BetMenu
 
 _REMEMBERED = 4096
-"""States whose ranges and choices are cached, 11 kB each: those without public cards come up in every hand."""
+"""Number of states with cached ranges and choices, 11 kB each. States without public cards recur in every hand."""
 _STATES_OF_A_HAND = 16
-"""States to remember of each hand, about, where many are played side by side."""
+"""Approximate number of cached states per hand, when many hands are played side by side."""
 
 
 @dataclass(frozen=True)
 class LbrStreet:
-    """Actions considered on a street besides calling; `raises` as in bet menus, any of which is a limit game's
-    raise."""
+    """Actions considered on a street besides calling.
+
+    Attributes:
+        fold: whether folding is considered.
+        raises: sizes of raises as in bet menus. In a limit game any size is the one legal raise.
+    """
 
     fold: bool
     raises: Sequence[str | float]
@@ -60,19 +67,31 @@ class LbrStreet:
 
 @dataclass(frozen=True)
 class LbrActions:
-    """Actions to consider by street; `opening` is the size always raised as the first action of the hand, or None."""
+    """Actions considered by street.
+
+    Attributes:
+        streets: actions of each street.
+        opening: size that is always raised as the adversary's first action of the hand, or None.
+    """
 
     streets: Sequence[LbrStreet]
     opening: str | float | None = None
 
     @cached_property
     def _menus(self) -> list[BetMenu]:
-        """Menus of each street, and last that of the first action of the hand."""
+        """Menus of each street, and then the menu of the first action of the hand."""
         opening = () if self.opening is None else (self.opening,)
         return [raise_menu(raises) for raises in (*(street.raises for street in self.streets), opening)]
 
     def choices(self, betting: Betting) -> tuple[int, ...]:
-        """Actions to consider, at least one."""
+        """Return the actions to consider, at least one.
+
+        Args:
+            betting: the betting state.
+
+        Raises:
+            PokernetsError: the street has no entry.
+        """
         if betting.street >= len(self.streets):
             raise PokernetsError(f"the local best response has no actions for street {betting.street}: add an entry")
         if self.opening is not None and not any(betting.to_act in actors for actors in betting.actors):
@@ -83,12 +102,23 @@ class LbrActions:
 
 
 class LocalBestResponse(SamplingAgent):
-    """An agent that plays against `opponent`, which must be set up as the agent it meets at the table.
+    """An agent that plays a local best response to an opponent.
 
     Its choice is a function of the public state and its hand, so it has a policy itself.
     """
 
     def __init__(self, *, name: str, game: Rules, opponent: Agent, actions: LbrActions) -> None:
+        """Store the opponent.
+
+        Args:
+            name: name of the agent.
+            game: the game.
+            opponent: the opponent, set up like the agent at the table.
+            actions: actions to consider.
+
+        Raises:
+            PokernetsError: the opponent has no policy.
+        """
         super().__init__(name)
         self._rules = game
         self._opponent = require_policy(opponent, "local best response")
@@ -96,11 +126,16 @@ class LocalBestResponse(SamplingAgent):
         self._learning = isinstance(opponent, ObservingAgent)
         self.repeatable = is_repeatable(opponent)
         self._answers: dict[tuple[str, Board], Policy] = {}
-        """Policies of the opponent at states that were asked for together."""
+
+        """Policies of the opponent at states that were queried together."""
         self._forget()
 
     def start_hand(self, seat: int) -> None:
-        """Forget ranges and choices if the opponent learns; otherwise they stay true from hand to hand."""
+        """Clear the caches if the opponent learns; otherwise they remain valid from hand to hand.
+
+        Args:
+            seat: seat of the agent.
+        """
         if self._learning:
             self._forget()
 
@@ -109,12 +144,21 @@ class LocalBestResponse(SamplingAgent):
         self._choices: LRUCache[tuple[str, Board], NDArray[np.uint8]] = LRUCache(_REMEMBERED)
 
     def draw(self, policy: Policy, state: HandState) -> int:
-        """Take the best action of the hand held; nothing is drawn at random."""
+        """Return the best action of the hand; nothing is drawn at random.
+
+        Args:
+            policy: the policy at `state`.
+            state: the state, with the player's hole cards.
+        """
         actions, probs = policy
         return actions[int(probs[hand_number(state, state.to_act)].argmax())]
 
     def policies(self, states: Sequence[HandState]) -> list[Policy]:
-        """`policy` at each state; the opponent is asked about all of them at once."""
+        """Return `policy` at each state; the opponent is queried about all of them at once.
+
+        Args:
+            states: the states.
+        """
         self._ranges.hold(_STATES_OF_A_HAND * len(states))
         self._choices.hold(_STATES_OF_A_HAND * len(states))
         needed = {(ask.betting.text(), ask.board): ask for state in states for ask in self._asks(state)}
@@ -126,10 +170,17 @@ class LocalBestResponse(SamplingAgent):
         return policies
 
     def _prepare(self, states: Sequence[HandState]) -> None:
-        """Work out together what `policy` at these states needs, once their ranges can be had."""
+        """Compute together what `policy` at these states needs, after the opponent's policies are available."""
 
     def policy(self, state: HandState) -> Policy:
-        """The best action of each hand with probability 1; of equal values, the first action."""
+        """Return the best action of each hand with probability 1; of equal values, the first action.
+
+        Args:
+            state: a public state.
+
+        Returns:
+            Actions and probabilities float32 [H, A].
+        """
         choices = self._actions.choices(state.betting)
         probs = np.ones((self._rules.num_hands, 1), dtype=np.float32)
         if len(choices) > 1:
@@ -140,7 +191,7 @@ class LocalBestResponse(SamplingAgent):
         return choices, probs
 
     def _best(self, betting: Betting, board: Board, choices: Sequence[int]) -> NDArray[np.uint8]:
-        """[H] position of each hand's best among `choices`; cached, since every size may cost a solve."""
+        """Return the index [H] of each hand's best action; cached, since every size may cost a solve."""
 
         def best() -> NDArray[np.uint8]:
             return np.asarray(self._values(betting, board, choices).argmax(axis=0), np.uint8)
@@ -148,7 +199,7 @@ class LocalBestResponse(SamplingAgent):
         return self._choices.get_or_make((betting.text(), board), best)
 
     def _values(self, betting: Betting, board: Board, choices: Sequence[int]) -> Floats:
-        """[A, H] chips expected from here on, what is committed already counted as spent."""
+        """Return expected chips [A, H] from here on, where chips already committed are spent."""
         player = betting.to_act
         own, left = betting.committed[player], [i for i, out in enumerate(betting.folded) if not out]
         others = {i: self.range_of(betting, board, i) for i in left if i != player}
@@ -162,7 +213,7 @@ class LocalBestResponse(SamplingAgent):
         return out
 
     def _raised(self, betting: Betting, board: Board, action: int, others: Mapping[int, Floats]) -> Floats:
-        """[H] chips expected from a raise on, against ranges of those left."""
+        """Return expected chips [H] after a raise, against the ranges of the players left."""
         player, stacks = betting.to_act, betting.rules.stacks
         own, answers = betting.committed[player], list(_answers(betting.apply(action), player))
         all_in = {i: hands for i, hands in others.items() if i not in [state.to_act for state in answers]}
@@ -181,14 +232,14 @@ class LocalBestResponse(SamplingAgent):
         return value + share * won
 
     def _chances(self, board: Board, ranges: Iterable[Floats]) -> Floats:
-        """[H] chance of each hand to win a showdown against all of these."""
+        """Return the probability [H] of each hand to win a showdown against all of these ranges."""
         chances = np.ones(self._rules.num_hands)
         for others in ranges:
             chances *= check_down_chances(self._rules, board, others)
         return chances
 
     def _asks(self, state: HandState) -> Iterator[HandState]:
-        """Public states at which the opponent's policy is needed for the choice in `state`."""
+        """Iterate over the public states at which the choice in `state` needs the opponent's policy."""
         betting, board = state.betting, self._rules.ordered_board(state.board)
         choices = self._actions.choices(betting)
         if len(choices) == 1 or self._choices.get((betting.text(), board)) is not None:
@@ -200,25 +251,34 @@ class LocalBestResponse(SamplingAgent):
         yield from self._raised_asks(betting, board)
 
     def _raised_asks(self, betting: Betting, board: Board) -> Iterable[HandState]:
-        """Public states in which the opponent answers the raises of a choice."""
+        """Return the public states in which the opponent answers the raises of a choice."""
         raised = (betting.apply(action) for action in self._actions.choices(betting) if action > CALL)
         return [public_state(after, board) for state in raised for after in _answers(state, betting.to_act)]
 
     def _decisions(self, betting: Betting, board: Board, player: int) -> Iterator[tuple[Betting, Board, int]]:
-        """Decisions of `player` on the way to `betting`, each with the board then and the action."""
+        """Iterate over the decisions of `player` on the way to `betting`, each with its board and action."""
         for state, actor, action in betting.turns():
             if actor == player:
                 yield state, board[: self._rules.board_sizes[state.street]], action
 
     def range_of(self, betting: Betting, board: Board, player: int) -> Floats:
-        """[H] the hands of `player`, an opponent, given its actions and the board; sums to 1 before the last deal."""
+        """Compute the range of an opponent, given the actions and the board.
+
+        Args:
+            betting: the betting state.
+            board: cards on the board.
+            player: seat of the opponent.
+
+        Returns:
+            [H] weights. Their sum is 1 before hands that the last deal makes impossible are removed.
+        """
         weights = np.full(self._rules.num_hands, 1.0 / self._rules.num_hands)
         for state, public, action in self._decisions(betting, board, player):
             weights = self._after(state, public, action, weights)
         return weights * self._rules.space.live(board)
 
     def _after(self, state: Betting, board: Board, action: int, weights: Floats) -> Floats:
-        """The opponent's range after their `action` at `state`, where it was `weights`; cached."""
+        """Return the opponent's range after an action at `state`, given the range before it; cached."""
 
         def after() -> Floats:
             updated = updated_range(weights, self._rules.space.live(board) * self._answer(state, board, action))
@@ -229,7 +289,7 @@ class LocalBestResponse(SamplingAgent):
         return self._ranges.get_or_make((state.apply(action).text(), board), after)
 
     def _answer(self, betting: Betting, board: Board, action: int) -> Floats:
-        """[H] probability of the opponent's `action`."""
+        """Return the probability [H] of the opponent's action."""
         policy = self._answers.get((betting.text(), board))
         actions, probs = policy or self._opponent.policy(public_state(betting, board))
         if action not in actions:
@@ -238,20 +298,29 @@ class LocalBestResponse(SamplingAgent):
 
 
 def _answers(raised: Betting, player: int) -> Iterator[Betting]:
-    """The state after a raise of `player`, and those in which all asked before have folded."""
+    """Iterate over the states after a raise in which one player after the other answers and folds."""
     while not raised.is_over and raised.to_act != player:
         yield raised
         raised = raised.apply(FOLD)
 
 
 def _pot(betting: Betting, total: int, players: Collection[int]) -> int:
-    """The pot once `players` have committed `total`, as far as their stacks go, and no others any more."""
+    """Return the pot after `players` have committed `total`, as far as their stacks allow, and others nothing more."""
     chips = enumerate(zip(betting.committed, betting.rules.stacks, strict=True))
     return sum(min(total, stack) if i in players else committed for i, (committed, stack) in chips)
 
 
 def geometric_sizes(*, smallest: float, largest: float, count: int) -> list[str | float]:
-    """`count` sizes: pot fractions from `smallest` to `largest` in equal ratios, and all-in as the last."""
+    """Return bet sizes: pot fractions in a geometric series, and then all-in.
+
+    Args:
+        smallest: smallest pot fraction.
+        largest: largest pot fraction.
+        count: number of sizes, including all-in.
+
+    Raises:
+        PokernetsError: the arguments are out of range.
+    """
     if not 0 < smallest < largest or count < 3:
         raise PokernetsError(f"bet sizes need 0 < smallest < largest and a count of 3 or more, not {count}")
     ratio = (largest / smallest) ** (1 / (count - 2))

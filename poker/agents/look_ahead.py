@@ -1,18 +1,19 @@
-"""A local best response that looks ahead: from a street on it plays the best response to all that the policy does.
+"""A local best response that looks ahead: from one street on it plays the best response to the opponent's policy.
 
-Before that street it chooses by a check-down, as `poker.agents.local_best_response` says, or plays as the opponent
-would. From there on it plans: its own bets come from a menu, the opponent is asked for its policy at every state that
-they lead to, on every card that may come, and each hand takes the action that is then worth most:
+Before that street it chooses by a check-down, as in `poker.agents.local_best_response`, or plays as the opponent would.
+From that street on it plans. Its own bets come from a menu. The opponent's policy is queried at every state that they
+lead to, on every card that may come. Each hand takes the action with the largest value::
 
-    v(state)[h] = what the adversary wins with hand h, times the opponent's reach, summed over compatible hands
+    v(state)[h] = chips that the adversary wins with hand h, times the opponent's reach, summed over compatible hands
 
-A plan is exact with all cards and no neglect; on the last street there are no cards to leave out. Where it takes a
-sample of the cards, or values what the opponent rarely does by a check-down, the adversary still plays a strategy: what
-it wins is a lower bound. One that plays as the opponent does before its plans, and whose menu has the opponent's bets,
-wins at least nothing over both seats: an exact plan only adds to what a player wins from itself. The opponent is asked
-along the paths that lead to a state, about a layer of the tree at once.
+A plan is exact with all cards and without neglect. With a sample of the cards, or if rare actions of the opponent are
+valued by a check-down, the adversary still plays a strategy. So its profit is a lower bound.
 
-Symbols: H hands.
+An adversary that plays as the opponent does before its plans, and whose menu has the opponent's bets, wins at least
+nothing over both seats. The reason is that an exact plan only adds to what a player wins from itself. The opponent is
+queried about one layer of the tree at a time.
+
+Symbols: H hands, A actions.
 """
 
 import math
@@ -36,17 +37,22 @@ from poker.tree import BetMenu
 from poker.tree.translation import on_actions
 
 _VALUED = 0.1
-"""Part of `LookAheadActions.neglect` that is still neglected where a plan's winnings are measured."""
+"""Share of `LookAheadActions.neglect` that is still neglected when a plan's winnings are measured."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class LookAheadActions(LbrActions):
-    """Actions to consider: those of `streets` before street `plans_from`, those of `menu` from it on. Without `streets`
-    the adversary plays the opponent's policy until then.
+    """Actions of an adversary that plans from one street on.
 
-    A plan takes its bets on later streets from `ahead`, and of the boards that may come after one more card a sample of
-    `cards` (None: all). By a check-down it values the opponent's actions that a share `neglect` of its range, or less,
-    reaches and takes.
+    Before that street the actions come from `streets`; without `streets`, the adversary plays the opponent's policy.
+
+    Attributes:
+        plans_from: street from which it plans.
+        menu: bets on the street of the decision.
+        ahead: bets on later streets.
+        cards: number of boards to sample after one more card; None for all.
+        neglect: share of the opponent's range at the root of a plan. Actions that at most this share reaches and takes
+            are valued by a check-down.
     """
 
     plans_from: int
@@ -56,6 +62,11 @@ class LookAheadActions(LbrActions):
     neglect: float = 0.0
 
     def __post_init__(self) -> None:
+        """Check the settings.
+
+        Raises:
+            PokernetsError: `cards` or `neglect` is out of range, or `ahead` lacks a street.
+        """
         if self.cards is not None and self.cards < 1:
             raise PokernetsError(f"`cards` of a plan must be at least 1, or null for all, not {self.cards}")
         if not 0 <= self.neglect < 1:
@@ -63,17 +74,29 @@ class LookAheadActions(LbrActions):
         self.ahead.check_given(range(self.plans_from + 1, len(self.ahead.streets)), "`ahead` of a plan")
 
     def choices(self, betting: Betting) -> tuple[int, ...]:
-        """Actions to consider, at least one."""
+        """Return the actions to consider, at least one.
+
+        Args:
+            betting: the betting state.
+
+        Raises:
+            PokernetsError: a street before the plans has no entry.
+        """
         return self.planned(betting, betting.street) if betting.street >= self.plans_from else super().choices(betting)
 
     def planned(self, betting: Betting, street: int) -> tuple[int, ...]:
-        """Actions that a plan made on `street` considers at `betting`."""
+        """Return the actions that a plan considers.
+
+        Args:
+            betting: the betting state.
+            street: street on which the plan was made.
+        """
         menu = self.menu if betting.street == street else self.ahead
         return (*((FOLD,) if betting.legal().fold else ()), CALL, *menu.raise_totals(betting))
 
 
 class _Spot:
-    """A betting state of plans. What follows from it is worked out once, for all boards."""
+    """A betting state of plans, whose successors are computed once for all boards."""
 
     def __init__(self, betting: Betting) -> None:
         self.betting = betting
@@ -88,12 +111,19 @@ class _Spot:
 
 
 GainsByAction = dict[tuple[int, str], float]
-"""Chips won by actions that the opponent would not take, by street and kind of action."""
+"""Chips gained over the opponent's policy, by street and kind of action."""
 
 
 class _Plan(NamedTuple):
-    """The player who plans, the street of the decision, and the opponent's reach there, summed. With `boards`, what has
-    been planned there is valued on these next boards, with every bet of later streets, and added to `gains`."""
+    """Properties of one plan.
+
+    Attributes:
+        player: player who plans.
+        street: street of the decision.
+        mass: sum of the opponent's reach there.
+        boards: next boards to value a finished plan on, with every bet of later streets; None while planning.
+        gains: chips by action, filled in on `boards`.
+    """
 
     player: int
     street: int
@@ -104,9 +134,18 @@ class _Plan(NamedTuple):
 
 @dataclass
 class _Node:
-    """A public state of a plan; `reach` [H] is the opponent's, `value` [H] v. One that is `neglected` ends the plan.
+    """A public state of a plan.
 
-    Where the plan is valued, `own` [H] is the planner's reach if it plays as the opponent would, `policy` [H, A] how.
+    Attributes:
+        plan: the plan.
+        spot: the betting state.
+        board: cards on the board.
+        reach: [H] reach of the opponent.
+        neglected: whether the plan ends here.
+        own: [H] reach of the planner who plays as the opponent would, if the plan is valued.
+        policy: [H, A] the opponent's policy there, if the plan is valued.
+        below: successors.
+        value: [H] value v.
     """
 
     plan: _Plan
@@ -131,16 +170,34 @@ class _Node:
 
 
 class LookAheadResponse(LocalBestResponse):
-    """Local best response that plans from street `actions.plans_from` on. For two players."""
+    """A local best response for two players that plans from street `actions.plans_from` on."""
 
     def __init__(self, *, name: str, game: Rules, opponent: Agent, actions: LookAheadActions) -> None:
+        """Store the opponent.
+
+        Args:
+            name: name of the agent.
+            game: the game.
+            opponent: the opponent, set up like the agent at the table.
+            actions: actions to consider.
+
+        Raises:
+            PokernetsError: the game is not heads-up, or the opponent has no policy.
+        """
         super().__init__(name=name, game=game, opponent=opponent, actions=actions)
         if game.num_players != 2:
             raise PokernetsError(f"`{name}` plays heads-up games; '{game.name}' has {game.num_players} players")
         self._plans = actions
 
     def policy(self, state: HandState) -> Policy:
-        """The best action of each hand with probability 1, or the opponent's own policy where nothing is considered."""
+        """Return the best action of each hand with probability 1, or the opponent's policy before the plans.
+
+        Args:
+            state: a public state.
+
+        Returns:
+            Actions and probabilities float32 [H, A].
+        """
         if not self._copies(state.betting):
             return super().policy(state)
         board = self._rules.ordered_board(state.board)
@@ -148,7 +205,12 @@ class LookAheadResponse(LocalBestResponse):
         return answer or self._opponent.policy(public_state(state.betting, board))
 
     def draw(self, policy: Policy, state: HandState) -> int:
-        """Take the best action of the hand held, or draw one by the opponent's policy."""
+        """Return the best action of the hand, or sample from the opponent's policy before the plans.
+
+        Args:
+            policy: the policy at `state`.
+            state: the state, with the player's hole cards.
+        """
         draw = SamplingAgent.draw if self._copies(state.betting) else LocalBestResponse.draw
         return draw(self, policy, state)
 
@@ -183,12 +245,21 @@ class LookAheadResponse(LocalBestResponse):
         self._value(roots)
 
     def winnings(self, betting: Betting, board: Board, boards: Sequence[Board] = ()) -> tuple[float, GainsByAction]:
-        """Chips per hand won by plans from the start of a street on, to which both players came as the opponent plays:
-        a mean over both seats and over next `boards`. By street and action, what it is won with.
+        """Value plans from the start of a street that both players reach as the opponent plays.
 
-        The plan does not depend on these, so boards drawn apart from its own value it without bias. On the last street
-        there are none to draw. An action wins what the plan has from it on beyond the mean over the opponent's policy,
-        where both players come to it as the opponent plays: that adds up to the whole, but for neglected actions.
+        The plan does not depend on `boards`. So boards that are independent of the plan's own give an unbiased value.
+
+        The gain of an action is the plan's value from it on, minus the mean over the opponent's policy, where both
+        players reach it as the opponent plays. Gains add up to the whole, except for neglected actions.
+
+        Args:
+            betting: the betting state at the start of the street.
+            board: [B] cards on the board.
+            boards: next boards to value the plan on; none on the last street.
+
+        Returns:
+            Chips per hand as a mean over both seats and all `boards`, and the gains in chips per hand by street and
+            action.
         """
         ranges = [self.range_of(betting, board, player) for player in range(2)]
         total, gains = 0.0, dict[tuple[int, str], float]()
@@ -207,7 +278,7 @@ class LookAheadResponse(LocalBestResponse):
         return _Node(_Plan(player, betting.street, float(reach.sum())), _Spot(betting), board, reach)
 
     def _value(self, roots: Sequence[_Node]) -> None:
-        """Value the states and all below them; keeps the best actions on the street that is planned."""
+        """Value the states and all states below them, and cache the best actions on the planned street."""
         layers = [list(roots)]
         while layers[-1]:
             layers.append(self._layer_below(layers[-1]))
@@ -269,7 +340,7 @@ class LookAheadResponse(LocalBestResponse):
         return np.asarray(value)
 
     def _ended(self, node: _Node) -> Floats:
-        """Value of a hand that is over, or is checked down after the bet that the adversary faces is called or not."""
+        """Return the value of a hand that is over, or is checked down after the adversary calls the bet or folds."""
         betting, player, rules = node.spot.betting, node.plan.player, self._rules
         if betting.is_over and not betting.is_showdown:
             sign = -1.0 if betting.folded[player] else 1.0
@@ -281,7 +352,7 @@ class LookAheadResponse(LocalBestResponse):
         return np.maximum(called, -betting.committed[player] * rules.space.compatible_mass(node.reach))
 
     def _deal(self, ends: Sequence[_Node]) -> None:
-        """Value states between streets by the mean over boards to come, which are taken one after the other."""
+        """Value states between streets by the mean over boards to come, which are handled one after the other."""
         rules, hole = self._rules, self._rules.num_hole_cards
         boards = {node.board: node.plan.boards or self._boards(node.board) for node in ends}
         scales: dict[Board, Floats] = {}
@@ -302,7 +373,7 @@ class LookAheadResponse(LocalBestResponse):
                 node.value += child.value * share
 
     def _boards(self, board: Board) -> Sequence[Board]:
-        """Boards after the next deal, or a sample of them: a card from each block of ranks, suits by turns."""
+        """Return the boards after the next deal, or a sample with a card from each block of ranks, suits balanced."""
         rules, most = self._rules, self._plans.cards
         deck = [card for card in range(rules.deck_size) if card not in board]
         new = next_board_size(rules, board) - len(board)
@@ -319,7 +390,7 @@ class LookAheadResponse(LocalBestResponse):
 
 
 def _kind(betting: Betting, action: int) -> str:
-    """Kind of an action; raises by their size in pots."""
+    """Return the kind of an action; raises have their size in pots."""
     if action <= CALL:
         return "fold" if action == FOLD else "call" if betting.to_call else "check"
     if action == betting.legal().max_raise:

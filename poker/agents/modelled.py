@@ -1,4 +1,4 @@
-"""A player who does what a model of an opponent says: people, from their hands, at our tables."""
+"""An agent that plays like a model of an opponent, such as a model of people learned from their hands."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -15,26 +15,49 @@ from poker.kernels.types import Board, Floats
 from poker.opponents.model import OpponentModel
 
 _REMEMBERED = 2048
-"""Decisions of all hands, 40 kB each."""
+"""Number of cached decisions of all hands, 40 kB each."""
 
 
 class ModelledAgent(SamplingAgent):
-    """Plays heads-up hold'em by `model`, with the range that its own actions leave; `raises` are sizes as in bet menus.
+    """An agent that plays heads-up no-limit hold'em by a model, with the range that its own actions leave.
 
-    The model stays as it is, whatever happens at the table.
+    The model never changes during play.
     """
 
     quick_policy = "simple"
 
     def __init__(self, *, name: str, model: OpponentModel, raises: Sequence[str | float]) -> None:
+        """Store the model.
+
+        Args:
+            name: name of the agent.
+            model: the model.
+            raises: sizes of raises, as in bet menus.
+        """
         super().__init__(name)
         self._model, self._menu = model, raise_menu(raises)
         self._at = lru_cache(_REMEMBERED)(self._worked_out)
 
     def check_game(self, game: Rules) -> None:
+        """Check that the agent can play a game.
+
+        Args:
+            game: the game.
+
+        Raises:
+            PokernetsError: it is not heads-up no-limit hold'em.
+        """
         check_heads_up_nolimit(self.name, game)
 
     def policy(self, state: HandState) -> Policy:
+        """Return the strategy of the player to act.
+
+        Args:
+            state: a public state.
+
+        Returns:
+            Actions and probabilities float32 [H, A].
+        """
         return self._at(state.betting, state.rules.ordered_board(state.board))
 
     def _worked_out(self, betting: Betting, board: Board) -> Policy:
@@ -43,11 +66,20 @@ class ModelledAgent(SamplingAgent):
         return actions, np.asarray(probs, np.float32)
 
     def range_of(self, betting: Betting, board: Board, seat: int) -> Floats:
-        """[H] weights of the hands with which the player in `seat` has come so far, by their own policy."""
+        """Compute the range of a player who has played by this agent's policy.
+
+        Args:
+            betting: the betting state.
+            board: cards on the board.
+            seat: seat of the player.
+
+        Returns:
+            [H] weights.
+        """
         weights = np.ones(betting.rules.num_hands)
         for past, player, action in betting.turns():
             if player == seat:
                 actions, probs = self._at(past, board[: betting.rules.board_sizes[past.street]])
-                if action in actions:  # else it was chosen for them
+                if action in actions:  # otherwise the action was forced
                     weights *= probs[:, actions.index(action)]
         return weights

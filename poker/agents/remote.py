@@ -1,8 +1,8 @@
-"""An agent in a process of its own: it may hang, die or answer rubbish, and the match goes on.
+"""An agent in its own process: it may hang, die or return invalid actions, and the match continues.
 
-A call that takes too long or kills its process raises `ChildFailure`. The next call starts another process, which is
-given the seed and the seat again; after `_MAX_RESTARTS` of these the agent is given up. Building the agent is not part
-of its time. Calls for its policy are no decisions: they have a time limit of their own, and after one without an answer
+A call that takes too long or kills its process raises `ChildFailure`. The next call starts another process, which
+receives the seed and the seat again. After `_MAX_RESTARTS` new processes the agent is given up. Building the agent does
+not count towards its time. Calls of its policy are not decisions. They have their own time limit, and after one failure
 no more are made.
 """
 
@@ -21,27 +21,49 @@ _POLICY_SECONDS = 60.0
 
 
 class PolicyUnavailable(ChildFailure):
-    """The policy of `agent` is unavailable."""
+    """The policy of an agent is unavailable.
+
+    Attributes:
+        agent: the agent.
+    """
 
     def __init__(self, agent: object, why: str) -> None:
+        """Create the error.
+
+        Args:
+            agent: the agent.
+            why: the reason.
+        """
         super().__init__(why)
         self.agent = agent
 
 
 class AgentGivenUp(ChildFailure):
-    """The agent is not asked any more; every further call raises this."""
+    """The agent has failed too often; every further call raises this error."""
 
 
 class RemoteAgent:
-    """Runs the agent that `build` makes in a process; calls must be answered within `seconds` or `policy_seconds`.
+    """An agent that runs in another process.
 
-    It has a `policy` and an `end_hand` where the agent in the process has, and is `repeatable` if that is; `kind` is
-    that agent's class.
+    It has a `policy` and an `end_hand` if the agent in the process has them, and it is `repeatable` if that agent is.
+    `kind` is that agent's class.
+
+    Attributes:
+        name: name of the agent.
+        child: the process.
     """
 
     def __init__(
         self, name: str, build: Callable[[], Agent], seconds: float, policy_seconds: float = _POLICY_SECONDS
     ) -> None:
+        """Start the process and build the agent.
+
+        Args:
+            name: name of the agent.
+            build: builds the agent; called in the process.
+            seconds: time limit of a call.
+            policy_seconds: time limit of a call of the policy.
+        """
         self.name = name
         self.child = Child(partial(_Hosted, build))
         self._seconds = seconds
@@ -58,14 +80,38 @@ class RemoteAgent:
             self.end_hand = self._end_hand
 
     def reset(self, seed: int) -> None:
+        """Reset the agent.
+
+        Args:
+            seed: seed of the random numbers.
+
+        Raises:
+            ChildFailure: the agent failed or took too long.
+        """
         self._seed, self._seat = seed, None
         self._call("reset", seed)
 
     def start_hand(self, seat: int) -> None:
+        """Begin a hand.
+
+        Args:
+            seat: seat of the agent.
+
+        Raises:
+            ChildFailure: the agent failed or took too long.
+        """
         self._seat = seat
         self._call("start_hand", seat)
 
     def act(self, state: HandState) -> int:
+        """Return the agent's action.
+
+        Args:
+            state: view of a state in which the agent is to act.
+
+        Raises:
+            ChildFailure: the agent failed or took too long.
+        """
         action: int = self._call("act", state)
         return action
 
@@ -80,12 +126,12 @@ class RemoteAgent:
         except ChildFailure as error:
             self._no_policy = str(error)
             if self.child.pid is None and not isinstance(error, AgentGivenUp):
-                self._starts -= 1  # its replacement is not put down to its play
+                self._starts -= 1  # this restart does not count as a failure of its play
             raise PolicyUnavailable(self, self._no_policy) from error
         return policy
 
     def _start(self) -> tuple[type, bool, list[str]]:
-        """Start the process; returns the agent's class, whether it is repeatable and its optional methods."""
+        """Start the process, and return the agent's class, whether it is repeatable, and its optional methods."""
         if self._starts > _MAX_RESTARTS:
             raise AgentGivenUp(f"given up after {_MAX_RESTARTS} new processes")
         self._starts += 1
@@ -107,7 +153,7 @@ class RemoteAgent:
 
 
 class _Hosted:
-    """The agent in its process, with a method for what the other process must know of it."""
+    """The agent in its process, with a method that describes it to the other process."""
 
     def __init__(self, build: Callable[[], Agent]) -> None:
         self._agent = build()
@@ -121,7 +167,7 @@ class _Hosted:
 
 
 def _importable(kind: type) -> type:
-    """`object` in place of a class that the other process cannot import."""
+    """Return the class, or `object` if the other process cannot import it."""
     try:
         pickle.dumps(kind)
     except (pickle.PicklingError, AttributeError):

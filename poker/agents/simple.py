@@ -1,6 +1,6 @@
-"""Baselines that do not look at their cards: random, always call, always raise.
+"""Baselines that ignore their cards: random, always call, always raise.
 
-`raises` are bet sizes of no-limit games in the notation of bet menus (`0.5` pots, `2.5x`, `a` for all-in); a limit game
+`raises` are bet sizes of no-limit games in the notation of bet menus (`0.5` pots, `2.5x`, `a` for all-in). A limit game
 has one raise.
 """
 
@@ -15,33 +15,51 @@ from poker.tree import BetMenu, Size, StreetMenu
 
 
 def raise_menu(raises: Sequence[str | float]) -> BetMenu:
-    """Menu that has these raise sizes in every spot of a game."""
+    """Return the menu with the same raise sizes in every spot of a game.
+
+    Args:
+        raises: the sizes.
+    """
     sizes = tuple(Size.parse(text) for text in raises)
     return BetMenu((StreetMenu(((sizes,),)),) * 4)
 
 
 class _CardBlindAgent(SamplingAgent):
-    """Plays a policy that is the same for every hand."""
+    """An agent with the same policy for every hand."""
 
     quick_policy = "simple"
 
     def __init__(self, *, name: str, raises: Sequence[str | float]) -> None:
+        """Prepare the bet menu.
+
+        Args:
+            name: name of the agent.
+            raises: sizes of raises.
+        """
         super().__init__(name)
         self._menu = raise_menu(raises)
 
     def policy(self, state: HandState) -> Policy:
+        """Return the strategy of the player to act.
+
+        Args:
+            state: a public state.
+
+        Returns:
+            Actions and probabilities float32 [H, A], equal for all hands.
+        """
         weights = self._weights(state)
         actions = tuple(weights)
         row = np.array([weights[action] for action in actions], dtype=np.float32)
         return actions, np.tile(row / row.sum(), (state.rules.num_hands, 1))
 
     def _weights(self, state: HandState) -> dict[int, float]:
-        """Relative frequency of each action."""
+        """Return the relative frequency of each action."""
         raise NotImplementedError
 
 
 class RandomAgent(_CardBlindAgent):
-    """Folds (only to a bet), calls and raises equally often, by sizes that are equally likely."""
+    """An agent that folds (only to a bet), calls and raises with equal probability; all sizes are equally likely."""
 
     def _weights(self, state: HandState) -> dict[int, float]:
         raises = self._menu.raise_totals(state.betting)
@@ -50,9 +68,14 @@ class RandomAgent(_CardBlindAgent):
 
 
 class AlwaysCall(_CardBlindAgent):
-    """Checks and calls whatever happens."""
+    """An agent that always checks and calls."""
 
     def __init__(self, *, name: str) -> None:
+        """Create the agent.
+
+        Args:
+            name: name of the agent.
+        """
         super().__init__(name=name, raises=())
 
     def _weights(self, state: HandState) -> dict[int, float]:
@@ -60,7 +83,7 @@ class AlwaysCall(_CardBlindAgent):
 
 
 class AlwaysRaise(_CardBlindAgent):
-    """Raises while it may, by one of its sizes, and calls when it may not."""
+    """An agent that raises by one of its sizes if it may, and calls otherwise."""
 
     def _weights(self, state: HandState) -> dict[int, float]:
         totals = self._menu.raise_totals(state.betting)

@@ -1,7 +1,7 @@
-"""OpenSpiel's bots at our tables: a game of ours as its `universal_poker`, states and actions both ways, and the agent.
+"""OpenSpiel's bots at our tables: conversion of games, states and actions both ways, and the agent.
 
-A bot is shown a state of its game in which cards that its player does not see are others that could have been dealt; it
-is restarted at every hand and not told of actions as they happen, which it can read off the state.
+A bot sees a state of its own game. Cards that its player cannot see are replaced by other cards that could have been
+dealt. The bot is restarted for every hand. It is not informed of each action, because it can read them from the state.
 """
 
 import importlib
@@ -16,12 +16,16 @@ from poker.run.commands import how_to_install
 from poker.run.errors import PokernetsError
 
 _FOLDS, _CALLS, _RAISES = range(3)
-"""OpenSpiel's actions; in no-limit games a raise is the total, as ours."""
+"""OpenSpiel's actions. In no-limit games a raise is the total, as in ours."""
 _SEEDS = 2**31
 
 
 def import_openspiel() -> Any:
-    """The module `pyspiel`, or a PokernetsError that says how to install it."""
+    """Import the module `pyspiel`.
+
+    Raises:
+        PokernetsError: it is not installed; the message says how to install it.
+    """
     try:
         return importlib.import_module("pyspiel")
     except ImportError as error:
@@ -29,9 +33,19 @@ def import_openspiel() -> Any:
 
 
 class UniversalPoker:
-    """A `game` of OpenSpiel with our `rules`."""
+    """A game of ours as OpenSpiel's `universal_poker`.
+
+    Attributes:
+        rules: our game.
+        game: OpenSpiel's game.
+    """
 
     def __init__(self, rules: Rules) -> None:
+        """Create OpenSpiel's game.
+
+        Args:
+            rules: our game.
+        """
         parameters = {
             "betting": rules.betting,
             "bettingAbstraction": "fcpa" if rules.is_limit else "fullgame",
@@ -52,11 +66,19 @@ class UniversalPoker:
         self._deck: list[int] = self.game.new_initial_state().legal_actions()
 
     def chance_actions(self, state: HandState) -> list[int]:
-        """OpenSpiel's actions that deal the hole cards, player by player, and the board as far as it is known."""
+        """Return OpenSpiel's actions that deal the hole cards, player by player, and the known board.
+
+        Args:
+            state: our state.
+        """
         return [self._deck[card] for card in chain(*state.hole_cards, state.runout)]
 
     def to_openspiel(self, view: HandState) -> Any:
-        """The state that `view` is of, with hidden hole cards made up."""
+        """Return OpenSpiel's state for a view, with invented hidden hole cards.
+
+        Args:
+            view: our view.
+        """
         seen = set(chain(*view.hole_cards, view.runout))
         others = iter(card for card in range(self.rules.deck_size) if card not in seen)
         size = self.rules.num_hole_cards
@@ -70,7 +92,11 @@ class UniversalPoker:
         return state
 
     def from_openspiel(self, state: Any) -> HandState:
-        """Our state of the same hand, with all cards that were dealt."""
+        """Return our state of the same hand, with all cards dealt so far.
+
+        Args:
+            state: OpenSpiel's state.
+        """
         played = [(step.player, step.action) for step in state.full_history()]
         cards = [self._deck.index(action) for player, action in played if player < 0]
         betting = Betting.start(self.rules)
@@ -81,11 +107,23 @@ class UniversalPoker:
         return HandState(betting, hands, tuple(cards[dealt:]))
 
     def action_to_openspiel(self, betting: Betting, action: int) -> int:
+        """Convert our action to OpenSpiel's.
+
+        Args:
+            betting: the betting state.
+            action: FOLD, CALL or a raise-to total.
+        """
         if action in (FOLD, CALL):
             return _FOLDS if action == FOLD else _CALLS
         return _RAISES if betting.rules.is_limit else action
 
     def action_from_openspiel(self, betting: Betting, action: int) -> int:
+        """Convert OpenSpiel's action to ours.
+
+        Args:
+            betting: the betting state.
+            action: OpenSpiel's action.
+        """
         if action in (_FOLDS, _CALLS):
             return FOLD if action == _FOLDS else CALL
         return betting.legal().min_raise if betting.rules.is_limit else action
@@ -97,10 +135,17 @@ def _deal(state: Any, cards: Any) -> None:
 
 
 class OpenSpielAgent:
-    """A bot of OpenSpiel as an agent. `bot` is a registered one, with `{seed}` where it takes one, or makes one of
-    OpenSpiel's game, the number of a player and a seed, say a `PolicyBot` of `open_spiel.python.bots.policy`."""
+    """A bot of OpenSpiel as an agent."""
 
     def __init__(self, *, name: str, game: Rules, bot: str | Callable[[Any, int, int], Any]) -> None:
+        """Create the bots of all seats.
+
+        Args:
+            name: name of the agent.
+            game: the game.
+            bot: name of a registered bot, with `{seed}` in place of its seed; or a function of OpenSpiel's game, the
+                player's number and a seed, such as one that returns a `PolicyBot` of `open_spiel.python.bots.policy`.
+        """
         self.name = name
         self._poker = UniversalPoker(game)
         self._bot = bot
@@ -108,16 +153,39 @@ class OpenSpielAgent:
         self._seat = 0
 
     def check_game(self, game: Rules) -> None:
+        """Check that the agent can play a game.
+
+        Args:
+            game: the game.
+
+        Raises:
+            PokernetsError: the agent was created for another game.
+        """
         self._poker.rules.must_fit(game, f"the agent `{self.name}`", "choose another agent or game")
 
     def reset(self, seed: int) -> None:
+        """Create the bots of all seats again.
+
+        Args:
+            seed: seed of the bots.
+        """
         self._bots = [self._made(player, seed % _SEEDS) for player in range(self._poker.rules.num_players)]
 
     def start_hand(self, seat: int) -> None:
+        """Restart the bot of a seat.
+
+        Args:
+            seat: seat of the agent.
+        """
         self._seat = seat
         self._bots[seat].restart_at(self._poker.game.new_initial_state())
 
     def act(self, state: HandState) -> int:
+        """Return the bot's action.
+
+        Args:
+            state: view of a state in which the agent is to act.
+        """
         action = self._bots[self._seat].step(self._poker.to_openspiel(state))
         return self._poker.action_from_openspiel(state.betting, int(action))
 

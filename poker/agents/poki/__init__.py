@@ -1,1 +1,1 @@
-"""The players of [POKI], for rings of limit hold'em: one by formula, one by simulation."""
+"""The players of [POKI] for ring games of limit hold'em: one by formula, one by simulation."""

@@ -1,9 +1,10 @@
-"""The formula player of [POKI]: effective hand strength, pot odds and a style make a probability triple.
+"""The formula player of [POKI]: effective hand strength, pot odds and a style give a probability triple.
 
-Before the flop hands are ranked by their income rate in iterated roll-outs for the players still in; the style says
-which share of hands enters and which raises. After the flop a hand bets or raises when its EHS against the weight
-tables of the opponents is high enough, calls when its chance to win pays for what it costs to see the end, and
-sometimes bets a draw or nothing at all. All thresholds are soft, so that play cannot be read off.
+Before the flop, hands are ranked by their income rate in iterated roll-outs for the players still in. The style
+determines which share of hands enters and which raises. After the flop, a hand bets or raises if its EHS against the
+opponents' weight tables is high enough. It calls if its probability to win pays for the cost of seeing the end.
+Sometimes it bets a draw or a weak hand. All thresholds are soft, so that opponents cannot infer the hand from the
+action.
 """
 
 import operator
@@ -32,7 +33,17 @@ _PREFLOP_WIDTH = 0.04
 
 @dataclass(kw_only=True, eq=False)
 class PokiFormula:
-    """Formula player: `preflop` is the artifact of `job=preflop_rollouts`, `net` serves modelling=net and best_of."""
+    """The formula player.
+
+    Attributes:
+        name: name of the agent.
+        preflop: path of the artifact of `job=preflop_rollouts`.
+        modelling: how opponents are modelled.
+        tightness: style, from 0 to 1.
+        aggressiveness: style, from 0 to 1.
+        bluffing: style, from 0 to 1.
+        net: opponent net for modelling=net and best_of.
+    """
 
     name: str
     preflop: str
@@ -43,6 +54,11 @@ class PokiFormula:
     net: Predictor | None = None
 
     def __post_init__(self) -> None:
+        """Load the income rates, and create the tracker.
+
+        Raises:
+            PokernetsError: a style is not between 0 and 1, or the modelling lacks its net.
+        """
         self.style = Style(float(self.tightness), float(self.aggressiveness), float(self.bluffing))
         for name, value in self.style._asdict().items():
             if not 0 <= value <= 1:
@@ -52,7 +68,14 @@ class PokiFormula:
         self._rng = np.random.default_rng(0)
 
     def check_game(self, game: Rules) -> None:
-        """Raise PokernetsError unless it is limit hold'em with stacks that cover every bet: nobody may be all-in."""
+        """Check that the agent can play a game.
+
+        Args:
+            game: the game.
+
+        Raises:
+            PokernetsError: it is not limit hold'em with stacks that cover every bet; nobody may be all-in.
+        """
         deepest = game.big_blind + sum(map(operator.mul, game.max_raises, game.raise_sizes))
         holdem = game.deck_size == 52 and game.num_hole_cards == 2 and game.board_sizes == (0, 3, 4, 5)
         if not (game.is_limit and holdem and deepest <= min(game.stacks)):
@@ -61,21 +84,46 @@ class PokiFormula:
             )
 
     def reset(self, seed: int) -> None:
+        """Restart the random numbers, and forget the opponents.
+
+        Args:
+            seed: seed of the random numbers.
+        """
         self._rng = np.random.default_rng(seed)
         self.tracker.forget()
 
     def start_hand(self, seat: int) -> None:
+        """Begin a hand.
+
+        Args:
+            seat: seat of the agent.
+        """
         self.tracker.start(seat)
 
     def end_hand(self, state: HandState) -> None:
+        """Learn from a finished hand.
+
+        Args:
+            state: the agent's view of the end.
+        """
         self.tracker.finish(state)
 
     def act(self, state: HandState) -> int:
+        """Sample an action by the formula.
+
+        Args:
+            state: view of a state in which the agent is to act.
+        """
         self.tracker.follow(state)
         return self.draw(self.triple(state), state)
 
     def draw(self, triple: Triple, state: HandState) -> int:
-        """Sample an action from `triple`; one that is not legal becomes a check or call."""
+        """Sample an action from a triple; an illegal one becomes a check or call.
+
+        Args:
+            triple: probabilities of fold, call and raise.
+            state: the state.
+        """
         legal = state.legal()
         u = self._rng.random()
         if legal.fold and u < triple[0]:
@@ -85,7 +133,11 @@ class PokiFormula:
         return CALL
 
     def triple(self, state: HandState) -> Triple:
-        """Probabilities of fold, call and raise with the hand held by the player to act."""
+        """Compute the probabilities of fold, call and raise with the player's hand.
+
+        Args:
+            state: view of a state in which the agent is to act.
+        """
         betting = state.betting
         hand = hand_index(*state.hole_cards[betting.to_act])
         if not state.board:
@@ -94,7 +146,11 @@ class PokiFormula:
         return postflop_triple(self.strength(state), betting, self.style)
 
     def strength(self, state: HandState) -> Strength:
-        """Strength of the hand held, against the weight tables of the opponents still in."""
+        """Compute the strength of the player's hand against the weight tables of the opponents still in.
+
+        Args:
+            state: view of a state after the flop in which the agent is to act.
+        """
         betting = state.betting
         others = [i for i, out in enumerate(betting.folded) if not out and i != betting.to_act]
         hand = hand_index(*state.hole_cards[betting.to_act])
@@ -102,10 +158,16 @@ class PokiFormula:
 
 
 def preflop_triple(quantile: float, betting: Betting, style: Style, rates: IncomeRates) -> Triple:
-    """Probabilities before the flop with a hand that earns more than the share `quantile` of hands.
+    """Compute the probabilities of fold, call and raise before the flop.
 
-    Shares are wider with fewer players left. For one bet at a table of ten the loosest play 0.6 of all hands and the
-    tightest 0.12. A raised pot is entered with fewer hands; a player who has paid already stays with more.
+    Fewer players play a wider share of hands. For one bet at a table of ten, the loosest style plays 0.6 of all hands
+    and the tightest 0.12. Fewer hands enter a raised pot. A player who has already paid stays with more.
+
+    Args:
+        quantile: share of hands that earn less.
+        betting: the betting state.
+        style: style of the player.
+        rates: income rates.
     """
     active = betting.folded.count(False)
     wider = rates.entering_share(active) / rates.entering_share(_FULL_TABLE)
@@ -124,7 +186,13 @@ def preflop_triple(quantile: float, betting: Betting, style: Style, rates: Incom
 
 
 def postflop_triple(strength: Strength, betting: Betting, style: Style) -> Triple:
-    """Probabilities after the flop ([POKI] section 5.5), with soft thresholds that the style moves."""
+    """Compute the probabilities after the flop ([POKI] section 5.5), with soft thresholds that depend on the style.
+
+    Args:
+        strength: strength of the hand against all opponents.
+        betting: the betting state.
+        style: style of the player.
+    """
     return style_triple(
         float(strength.ehs),
         float(strength.win),
@@ -139,5 +207,5 @@ def postflop_triple(strength: Strength, betting: Betting, style: Style) -> Tripl
 
 
 def _ramp(x: float, width: float) -> float:
-    """0 below -width, 1 above width, linear between."""
+    """Return 0 below -width, 1 above width, and linear values between."""
     return min(1.0, max(0.0, 0.5 + x / (2 * width)))

@@ -1,6 +1,6 @@
 """The simulation player of [POKI]: after the flop it samples the values of its actions and takes the best.
 
-Before the flop, and for the tables and habits of everybody, it is the formula player.
+Before the flop, and for weight tables and habits, it is the formula player.
 """
 
 from dataclasses import dataclass
@@ -20,9 +20,15 @@ from poker.opponents.model import NUM_STREETS, Context
 
 @dataclass(kw_only=True, eq=False)
 class PokiSimulation(PokiFormula):
-    """Samples until `trials` are done, or one action leads by `margin` standard errors.
+    """The simulation player; it samples until an action leads or the budget is spent.
 
-    `seconds` is the most it may take; play is a function of the seed where that is never reached.
+    Play is a function of the seed unless the time limit is reached.
+
+    Attributes:
+        batch: trials per batch.
+        trials: largest number of trials.
+        seconds: time limit.
+        margin: lead at which sampling stops, in standard errors.
     """
 
     batch: int
@@ -31,14 +37,25 @@ class PokiSimulation(PokiFormula):
     margin: float
 
     def __post_init__(self) -> None:
+        """Prepare the formula player and the random numbers."""
         super().__post_init__()
         self._stream = streams(0, 1)[0]
 
     def reset(self, seed: int) -> None:
+        """Restart the random numbers, and forget the opponents.
+
+        Args:
+            seed: seed of the random numbers.
+        """
         super().reset(seed)
         self._stream = streams(seed, 1)[0]
 
     def act(self, state: HandState) -> int:
+        """Return the action with the largest sampled value; before the flop, the formula player's action.
+
+        Args:
+            state: view of a state in which the agent is to act.
+        """
         if not state.board:
             return super().act(state)
         self.tracker.follow(state)
@@ -47,7 +64,11 @@ class PokiSimulation(PokiFormula):
         return {"fold": FOLD, "call": CALL, "raise": legal.max_raise}[best]
 
     def values(self, state: HandState) -> LineValues:
-        """Values of calling and raising with the hand held by the player to act."""
+        """Sample the values of calling and raising with the player's hand.
+
+        Args:
+            state: view of a state after the flop in which the agent is to act.
+        """
         betting = state.betting
         everybody = list(range(state.rules.num_players))
         return line_values(
@@ -62,7 +83,7 @@ class PokiSimulation(PokiFormula):
         )
 
     def _habits(self, players: int) -> NDArray[np.float64]:
-        """[P, 12, 3] how often each player does what in each context."""
+        """Return the action frequencies [P, 12, 3] of each player by context."""
         habits = self.tracker.habits
         contexts = [(street, level) for street in range(NUM_STREETS) for level in range(NUM_BET_LEVELS)]
         names = self.tracker.seat_names(players)

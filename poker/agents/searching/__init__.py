@@ -1,4 +1,4 @@
-"""Agents that solve subgames as they play: heads-up, against a model of the opponent, and in a ring.
+"""Agents that solve subgames as they play: heads-up, against a model of the opponent, and in ring games.
 
-`heads_up.py` first, the agent of [DLS].
+Read `heads_up.py` first, which has the agent of [DLS].
 """

@@ -1,4 +1,7 @@
-"""Agents that play by nested search: their policy, and what they do with hands that they are not expected to have."""
+"""Base classes of agents that play by nested search: their policy, and their play with hands outside their range.
+
+Symbols: H hands, A actions.
+"""
 
 from typing import NamedTuple
 
@@ -15,34 +18,77 @@ from poker.search.round_solver import NodePolicy
 
 
 class Searched(NamedTuple):
-    """The search of the player to act in a state, and the canonical board on which it is solved."""
+    """The search of the player to act in a state.
+
+    Attributes:
+        search: the search.
+        board: the canonical board on which it is solved.
+    """
 
     search: NestedSearch
     board: CanonicalBoard
 
     def policy(self, solved: NodePolicy) -> Policy:
+        """Convert a solved policy to the real board.
+
+        Args:
+            solved: the policy on the canonical board.
+        """
         return solved.actions, self.board.dealt(solved.probs)
 
 
 class SearchingAgent(SamplingAgent):
-    """An agent whose policy is solved where it is asked for, over the hands that it is expected to have there."""
+    """An agent whose policy is solved on demand, over the hands in its range."""
 
     def __init__(self, name: str, clock: Clock) -> None:
+        """Store the clock.
+
+        Args:
+            name: name of the agent.
+            clock: limits the time of decisions and hands.
+        """
         super().__init__(name)
         self._clock = clock
 
     def start_hand(self, seat: int) -> None:
+        """Begin the time of a hand.
+
+        Args:
+            seat: seat of the agent.
+        """
         self._clock.start_hand()
 
     def searched(self, state: HandState) -> Searched | None:
-        """Where the state is solved; None where it is not."""
+        """Return the search that solves a state; None if the state is not solved.
+
+        Args:
+            state: a public state.
+
+        Raises:
+            NotImplementedError: the subclass does not define it.
+        """
         raise NotImplementedError
 
     def unsearched_policy(self, state: HandState) -> Policy:
-        """Policy at a state that is not solved."""
+        """Return the policy at a state that is not solved.
+
+        Args:
+            state: a public state.
+
+        Raises:
+            NotImplementedError: the subclass does not define it.
+        """
         raise NotImplementedError
 
     def policy(self, state: HandState) -> Policy:
+        """Return the strategy of the player to act, solving if necessary.
+
+        Args:
+            state: a public state.
+
+        Returns:
+            Actions and probabilities float32 [H, A].
+        """
         where = self.searched(state)
         if where is None:
             return self.unsearched_policy(state)
@@ -50,8 +96,15 @@ class SearchingAgent(SamplingAgent):
             return where.policy(where.search.policy(state.betting, where.board.cards))
 
     def ranged_policy(self, state: HandState) -> RangedPolicy:
-        """The policy with the range that the agent has at `state`: NaN for hands that it is not expected to have there,
-        but for the one that it has in `state`, for which the decision is solved again."""
+        """Return the policy with the agent's range.
+
+        Args:
+            state: a state. If it has the player's hole cards, and they are outside the range, the decision is solved
+                again for them.
+
+        Returns:
+            The policy and the range; rows of other hands outside the range are NaN.
+        """
         where = self.searched(state)
         if where is None:
             return ranged_policy_of(self, state)
@@ -66,7 +119,12 @@ class SearchingAgent(SamplingAgent):
         return RangedPolicy(policy.actions, rows, where.board.dealt(relative(belief.reach[player])))
 
     def draw(self, policy: Policy, state: HandState) -> int:
-        """Choose by `policy`, or by a solve for the hand held if it is not expected there."""
+        """Sample an action from the policy, or from a solve for the player's hand if it is outside the range.
+
+        Args:
+            policy: the policy at `state`.
+            state: the state, with the player's hole cards.
+        """
         where = self.searched(state)
         row = None if where is None else self._row(where, state)
         if row is not None:
@@ -83,6 +141,10 @@ class SearchingAgent(SamplingAgent):
 
 
 def ranged_policy(agent: PolicyAgent, state: HandState) -> RangedPolicy:
-    """Policy of the player to act in `state`, and the range that the agent's earlier actions leave. The hand that the
-    player has in `state` has a row of its own, whatever its weight."""
+    """Return the policy of the player to act, and the range that the agent's earlier actions leave.
+
+    Args:
+        agent: the agent.
+        state: a state. If it has the player's hole cards, they have a valid row, whatever their weight.
+    """
     return agent.ranged_policy(state) if isinstance(agent, SearchingAgent) else ranged_policy_of(agent, state)

@@ -1,7 +1,7 @@
-"""Plays by solving: the depth-limited agent of [DLS], for heads-up games with two hole cards.
+"""The depth-limited agent of [DLS], for heads-up games with two hole cards.
 
-Every decision is the strategy of a subgame solved for it (`poker.search`), over all hands of both players; the agent's
-own cards only pick the row to sample from.
+Every decision is the strategy of a subgame that is solved for it (`poker.search`), over all hands of both players. The
+agent's own cards only select the row to sample from.
 """
 
 from collections.abc import Sequence
@@ -26,18 +26,13 @@ from poker.search.solved_values import DecisionValues
 from poker.store.lru_cache import LRUCache
 
 _REMEMBERED_GAMES = 4
-"""Games of other players, by their stacks, whose searches are kept."""
+"""Number of games of other players, by stacks, with cached searches."""
 _STATES_OF_A_ROUND = 8
-"""About as many as a hand has; with fewer in the cache, hands played side by side would be solved again and again."""
+"""Approximate number of states per hand. A smaller cache would solve hands played side by side again and again."""
 
 
 class DepthLimitedAgent(SearchingAgent):
-    """Plays the strategies that nested search solves for its decisions ([DLS]).
-
-    `leaves` value the ends of the first rounds, in order; rounds beyond, or from a None on, are solved to the end of
-    the hand. `changes` replace settings of `search`. With `gives_up` the opponent of solves against a model can also
-    give up beyond the depth limit (`poker.depth_limit.evaluator.GiveUpContinuation`).
-    """
+    """An agent that plays the strategies of nested search ([DLS])."""
 
     def __init__(
         self,
@@ -49,6 +44,21 @@ class DepthLimitedAgent(SearchingAgent):
         gives_up: bool = False,
         **changes: Any,
     ) -> None:
+        """Prepare the searches of both seats.
+
+        Args:
+            name: name of the agent.
+            game: the game.
+            leaves: evaluators of the ends of the first rounds, in order. Later rounds, and rounds from a None on, are
+                solved to the end of the hand.
+            search: settings of the search.
+            gives_up: whether the opponent in solves against a model can also give up beyond the depth limit
+                (`poker.depth_limit.evaluator.GiveUpContinuation`).
+            **changes: settings that replace fields of `search`.
+
+        Raises:
+            PokernetsError: the agent cannot play the game, or the settings contradict each other.
+        """
         heads_up_game(name, game)
         settings = replace(search, **changes)
         valued = dict(enumerate(leaf for leaf in leaves if leaf is not None))
@@ -58,7 +68,8 @@ class DepthLimitedAgent(SearchingAgent):
         giving_up = (GiveUpContinuation(of=leaf) for leaf in valued.values())
         against_model = dict(enumerate(giving_up)) if gives_up else None
         self.joint = settings.joint and settings.exploit.model is None
-        """Whether its play and `opponents_decision` come from one solve."""
+
+        """Whether play and `opponents_decision` come from one solve."""
         if self.joint and self._clock.limited:
             raise PokernetsError(
                 f"the agent `{name}`: one solve for both players (`search.joint`) has no limit in seconds, since its"
@@ -77,7 +88,8 @@ class DepthLimitedAgent(SearchingAgent):
         )
         self._solve = solving(clock=self._clock)
         self.unhurried = solving() if self._clock.limited else self._solve
-        """Solver for decisions of others, which no limit of time may shape."""
+
+        """Solver for decisions of others, which must not depend on a time limit."""
         noise, remembered = settings.opponent_noise, settings.remembered_states
 
         def searches(rules: Rules, solve: RoundSolver, **options: Any) -> list[NestedSearch]:
@@ -105,17 +117,34 @@ class DepthLimitedAgent(SearchingAgent):
         self._keeping = False
 
     def check_game(self, game: Rules) -> None:
+        """Check that the agent can play a game.
+
+        Args:
+            game: the game.
+
+        Raises:
+            PokernetsError: the agent or its leaf evaluators are for another game.
+        """
         self._game.must_fit(game, f"the agent `{self.name}`", "choose another agent or game")
         for leaf in self._leaves:
             check_game(leaf, game)
 
     def searched(self, state: HandState) -> Searched:
-        """The search on the flop that represents all flops equal up to the names of suits, so that suits are treated
-        alike and more states recur."""
+        """Return the search of the player to act, on the canonical flop.
+
+        The canonical flop represents all flops equal up to suits. So suits are treated alike, and more states recur.
+
+        Args:
+            state: a public state.
+        """
         return Searched(self._search[state.to_act], CanonicalBoard.of(state.board))
 
     def policies(self, states: Sequence[HandState]) -> list[Policy]:
-        """`policy` at each state; their solves are done together, unless time is limited."""
+        """Return `policy` at each state; they are solved together unless time is limited.
+
+        Args:
+            states: the states.
+        """
         if self._clock.limited:
             return super().policies(states)
         places = [self.searched(state) for state in states]
@@ -129,9 +158,13 @@ class DepthLimitedAgent(SearchingAgent):
         return [where.policy(policy) for policy, where in zip(policies, places, strict=True)]
 
     def solved_values(self, state: HandState, seat: int) -> DecisionValues:
-        """Values of the opponent's hands after each action in `state`, as solved by the agent in `seat`.
+        """Return the values of the opponent's hands after each action.
 
-        The first call forgets solutions that were made without values; where time is limited every solve keeps them.
+        The first call discards solutions without values. If time is limited, every solve keeps its values.
+
+        Args:
+            state: a state in which the opponent is to act.
+            seat: seat of the agent.
         """
         if not self._keeping:
             self._keeping = self._solve.keeps_values = True
@@ -145,20 +178,30 @@ class DepthLimitedAgent(SearchingAgent):
     def opponents_decision(
         self, state: HandState, raises: tuple[int, ...] = (), hand: int | None = None
     ) -> SolvedDecision:
-        """Solve a decision of the opponent over all of their hands; nothing of it is remembered for play.
+        """Solve a decision of the opponent over all hands; the result does not affect play.
 
-        A `joint` search has solved it already, for both players: the solution is that by which the agent plays. It is
-        solved for the opponent alone if `hand` is one that they are not expected to have.
+        A `joint` search has already solved it for both players. Then the solution is the one that the agent plays by.
+        It is solved for the opponent alone if `hand` is outside the opponent's range.
+
+        Args:
+            state: a state in which the opponent is to act.
+            raises: further raise totals to consider.
+            hand: index of the opponent's hand, if known.
         """
         return self._decision(self._own(1 - state.to_act), self._own(state.to_act), state, raises, hand)
 
     def others_decision(
         self, state: HandState, raises: tuple[int, ...] = (), hand: int | None = None
     ) -> SolvedDecision:
-        """Solve a decision in a hand of two others, with the stacks of that hand.
+        """Solve a decision in a hand of two other players, with the stacks of that hand.
 
-        Both ranges follow from such solves, with the same share of both players' actions put down to chance. Leaves
-        keep the values of the agent's game.
+        Both ranges come from such solves, with the same share of random actions for both players. Leaves use the values
+        of the agent's game.
+
+        Args:
+            state: a public state.
+            raises: further raise totals to consider.
+            hand: index of the acting player's hand, if known.
         """
         rules, player = state.rules, state.to_act
         others = self._others.get_or_make(rules, partial(self._searches_of_others, rules))
@@ -166,7 +209,7 @@ class DepthLimitedAgent(SearchingAgent):
         return self._decision(others[1 - player], own, state, raises, hand)
 
     def _own(self, seat: int) -> NestedSearch:
-        """The agent's search in a seat, without a limit of time."""
+        """Return the agent's search in a seat, without a time limit."""
         search = self._unhurried_search[seat]
         search.exploit = self._search[seat].exploit
         return search
@@ -189,9 +232,19 @@ class DepthLimitedAgent(SearchingAgent):
 
 
 def heads_up_game(name: str, game: Rules) -> Rules:
-    """The `game` that the agent `name` plays; raises PokernetsError for others than heads-up hold'em.
+    """Check that an agent can play a game.
 
-    A configuration has it before what takes long to load.
+    A configuration calls it before anything that takes long to load.
+
+    Args:
+        name: name of the agent.
+        game: the game.
+
+    Returns:
+        The game.
+
+    Raises:
+        PokernetsError: it is not heads-up hold'em.
     """
     if game.num_players != 2 or game.num_hole_cards != 2 or game.deck_size != 52:
         other = "choose another agent or game"

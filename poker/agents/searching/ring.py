@@ -1,8 +1,9 @@
-"""Plays by solving at tables of three to six: a blueprint before the flop, and from then on searches of each round.
+"""An agent for tables of three to six: a blueprint before the flop, and searches of each round after it.
 
-Each round is solved from its beginning for all players still in, with the ranges with which they came there: by the
-blueprint before the flop and by the solutions after it. Bets of any size are answered as they are. From the turn on
-hands of two are solved to the end, other rounds to their end (`poker.search.multiplayer.table_solver`).
+Each round is solved from its beginning for all players still in. Their ranges come from the blueprint before the flop
+and from the solutions after it. Bets of any size are answered as they are. From the turn on, hands of two players are
+solved to the end of the hand. Other rounds are solved to the end of the round
+(`poker.search.multiplayer.table_solver`).
 """
 
 from dataclasses import replace
@@ -29,15 +30,16 @@ from poker.store.lru_cache import LRUCache
 from poker.tree.translation import HistoryTranslator
 
 _MOST_PLAYERS = 4
-"""Players for whom a round is solved; with more the blueprint plays it."""
+"""Largest number of players for whom a round is solved; the blueprint plays rounds with more."""
 _REMEMBERED = 16
-"""Flops whose searches are kept."""
+"""Number of flops with cached searches."""
 
 
 class DepthLimitedRingAgent(SearchingAgent):
-    """Plays `blueprint` until a round after the first begins with few players left; solves the rest by `search`.
+    """An agent that plays a blueprint until a round after the first begins with few players left, and then searches.
 
-    `factor` is that of the continuations at the ends of rounds.
+    Attributes:
+        settings: settings of the search.
     """
 
     def __init__(
@@ -49,6 +51,15 @@ class DepthLimitedRingAgent(SearchingAgent):
         search: SearchSettings,
         factor: float,
     ) -> None:
+        """Prepare the solvers.
+
+        Args:
+            name: name of the agent.
+            blueprint: the blueprint.
+            translation_seed: see `BlueprintAgent`.
+            search: settings of the search.
+            factor: factor of the continuations at the ends of rounds.
+        """
         super().__init__(name, Clock(search.seconds_per_decision, search.seconds_per_hand))
         translation_seed = drawn_seed(translation_seed)
         self._blueprint = BlueprintAgent(name=name, blueprint=blueprint, translation_seed=translation_seed)
@@ -61,21 +72,48 @@ class DepthLimitedRingAgent(SearchingAgent):
         self.repeatable = not self._clock.limited
 
     def check_game(self, game: Rules) -> None:
+        """Check that the agent can play a game.
+
+        Args:
+            game: the game.
+
+        Raises:
+            PokernetsError: the game is heads-up, or the blueprint was trained for another game.
+        """
         if game.num_players == 2:
             raise PokernetsError(f"{self.name} plays at tables of three to six; heads-up there is depth_limited")
         self._blueprint.check_game(game)
 
     def searched(self, state: HandState) -> Searched | None:
+        """Return the search of the player to act; None if the blueprint plays the state.
+
+        Args:
+            state: a public state.
+        """
         root, board = self.root(state.betting), CanonicalBoard(state.rules.ordered_board(state.board))
         return None if root is None else Searched(self._search(root, state.to_act, board.cards, self._solve), board)
 
     def unsearched_policy(self, state: HandState) -> Policy:
+        """Return the blueprint's policy.
+
+        Args:
+            state: a public state.
+        """
         return self._blueprint.policy(state)
 
     def opponents_decision(
         self, state: HandState, raises: tuple[int, ...] = (), hand: int | None = None
     ) -> SolvedDecision:
-        """Solve the decision of whoever is to act, in a round that began with two players left."""
+        """Solve the decision of the player to act, in a round that began with two players left.
+
+        Args:
+            state: a public state.
+            raises: further raise totals to consider.
+            hand: index of the acting player's hand, if known.
+
+        Raises:
+            PokernetsError: the state is not on a turn or river that began with two players left.
+        """
         rest, root = HeadsUpRest.of(state.betting, self._solve.to_the_end), self.root(state.betting)
         if rest is None or root is None:
             raise PokernetsError(f"{self.name} solves turns and rivers that began with two players left")
@@ -103,12 +141,28 @@ class DepthLimitedRingAgent(SearchingAgent):
     def others_decision(
         self, state: HandState, raises: tuple[int, ...] = (), hand: int | None = None
     ) -> SolvedDecision:
-        """Solve a decision between two others, as one of the agent's own opponents."""
+        """Solve a decision between two others, like a decision of the agent's own opponents.
+
+        Args:
+            state: a public state.
+            raises: further raise totals to consider.
+            hand: index of the acting player's hand, if known.
+
+        Raises:
+            PokernetsError: the agent cannot play the game, or does not solve the state.
+        """
         self.check_game(state.rules)
         return self.opponents_decision(state, raises)
 
     def root(self, betting: Betting) -> Betting | None:
-        """Where searches begin in the hand: the first round that is not left to the blueprint."""
+        """Return the state where searches of a hand begin: the first round that the blueprint does not play.
+
+        Args:
+            betting: the betting state.
+
+        Returns:
+            The state; None if the blueprint plays the hand so far.
+        """
         for state in (*(before for before, _, _ in betting.turns()), betting):
             begins = state.street > 0 and not state.actions[state.street] and not state.is_over
             if begins and state.folded.count(False) <= _MOST_PLAYERS:
@@ -140,6 +194,14 @@ class DepthLimitedRingAgent(SearchingAgent):
         return search
 
     def ranges(self, root: Betting, board: Board, noise: float) -> Ranges:
-        """The ranges of all players at `root` on its `board`, if all before was played by the blueprint but for a share
-        `noise` of the actions."""
+        """Compute the ranges of all players, who have played by the blueprint.
+
+        Args:
+            root: the betting state.
+            board: [0..5] cards on the board.
+            noise: share of actions that are independent of the blueprint.
+
+        Returns:
+            [P, H] ranges.
+        """
         return ranges_at(self._blueprint.policy, root, board, noise)
