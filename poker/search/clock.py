@@ -1,7 +1,8 @@
-"""How long solves may take: a limit for each decision, and an account over all hands of a match.
+"""Time limits of solves: a limit for each decision, and an account over all hands of a match.
 
-A hand that begins adds its seconds to the account, a decision takes from it what it has used. A decision may take a
-third of what is there: later streets of the hand need some too, and what short hands leave is there for long ones.
+Each hand that begins adds its seconds to the account, and a decision takes the seconds that it has used. A decision may
+take a third of the account: later streets of the hand need time as well, and time left over by short hands remains for
+long ones.
 """
 
 import time
@@ -14,29 +15,39 @@ from poker.solvers.vector.solver import VectorSolver
 
 _OF_ACCOUNT = 1 / 3
 _MOST_HANDS = 3.0
-"""A decision takes no more than so many hands' seconds, whatever has been saved."""
+"""A decision takes at most the seconds of this many hands, whatever has been saved."""
 _OF_DECISION = 0.7
-"""Share of the time left that a solve gets: what the opponent did may need another; strategies are read out after."""
+"""Share of the remaining time for one solve: the opponent's action may need another, and reading strategies takes time."""
 _LEAST = 0.01
-"""Seconds of a solve when no time is left."""
+"""Seconds of a solve if no time is left."""
 
 
 class Effort(NamedTuple):
-    """How long to solve: until so many iterations are done (None: any number), it is exploitable for at most
-    `exploitability` pots (None: for any) or `seconds` are over."""
+    """Limits of a solve, which stops at the first limit that it reaches.
+
+    Attributes:
+        iterations: number of iterations; None for any number.
+        exploitability: exploitability in pots; None for no such limit.
+        seconds: seconds; None for no limit.
+    """
 
     iterations: int | None
     exploitability: float | None = None
     seconds: float | None = None
 
     def spend(self, solver: VectorSolver) -> None:
-        """Run the solver for this long."""
+        """Run the solver up to these limits."""
         solver.run(self.iterations, self.exploitability, self.seconds)
 
 
 class Clock:
-    """Gives solves their seconds: `per_decision` at the most for a decision, `per_hand` on average for a hand, from the
-    making of the clock on; without either there is no limit. `now` tells the time."""
+    """Computes time limits of solves; the account starts when the clock is made.
+
+    Args:
+        per_decision: most seconds for a decision; None for no limit.
+        per_hand: seconds for a hand on average; None for no limit.
+        now: function that returns the time in seconds.
+    """
 
     def __init__(
         self,
@@ -44,6 +55,11 @@ class Clock:
         per_hand: float | None = None,
         now: Callable[[], float] = time.perf_counter,
     ) -> None:
+        """Check the limits and open an empty account.
+
+        Raises:
+            PokernetsError: a limit is not positive.
+        """
         for name, seconds in (("seconds_per_decision", per_decision), ("seconds_per_hand", per_hand)):
             if seconds is not None and not seconds > 0:
                 raise PokernetsError(f"`{name}` must be positive or null, not {seconds}")
@@ -55,14 +71,16 @@ class Clock:
 
     @property
     def limited(self) -> bool:
+        """Whether there is any limit."""
         return self._per_decision is not None or self._per_hand is not None
 
     def start_hand(self) -> None:
+        """Add the seconds of a hand to the account."""
         self._account += self._per_hand or 0.0
 
     @contextmanager
     def decision(self) -> Iterator[None]:
-        """Time all that is done inside the block as one decision."""
+        """Time everything inside the block as one decision."""
         begun = self._now()
         self._deadline = begun + self._allowed()
         try:
@@ -73,7 +91,7 @@ class Clock:
                 self._account -= self._now() - begun
 
     def for_solve(self) -> float | None:
-        """Seconds for a solve that begins now; None: no limit."""
+        """Return the seconds for a solve that begins now; None without a limit."""
         if not self.limited:
             return None
         left = self._allowed() if self._deadline is None else self._deadline - self._now()

@@ -9,23 +9,29 @@ from poker.solvers.vector.solver import VectorSolver
 
 
 class Engine(Protocol):
-    """Runs solvers that have done no iteration yet."""
+    """Runs solvers that have not done any iteration yet."""
 
     @property
     def at_once(self) -> int | None:
-        """How many solves gain from being run together; None: any number."""
+        """Number of solves that gain from being run together; None for any number."""
 
     def run(self, solvers: Sequence[VectorSolver], efforts: Sequence[Effort]) -> None:
-        """Spend its effort on each solver, and leave strategies and iterations there."""
+        """Run each solver up to its limits; strategies and iterations are stored in the solvers."""
 
 
 class KernelEngine:
-    """Runs each solver by itself, up to `threads` of them at a time."""
+    """Runs each solver by itself on the CPU.
+
+    Args:
+        threads: most solvers that run at the same time.
+    """
 
     def __init__(self, threads: int) -> None:
+        """Store the number of threads."""
         self.at_once = max(1, threads)
 
     def run(self, solvers: Sequence[VectorSolver], efforts: Sequence[Effort]) -> None:
+        """Run each solver up to its limits."""
         if len(solvers) == 1:
             efforts[0].spend(solvers[0])
             return
@@ -34,7 +40,15 @@ class KernelEngine:
 
 
 def engine(device: str, threads: int) -> Engine:
-    """Engine for a name of `search.solver.device`; raises as `torch_device` does."""
+    """Return the engine for a name of `search.solver.device`.
+
+    Args:
+        device: cpu, cuda or torch.
+        threads: threads of the CPU engine.
+
+    Raises:
+        PokernetsError: the name is invalid, or there is no such device.
+    """
     if device == "cpu":
         return KernelEngine(threads)
     from poker.search.torch.batches import TorchEngine  # noqa: PLC0415 (torch takes seconds to import)

@@ -1,4 +1,4 @@
-"""How large a solve of a flop to the end of the hand may be: rivers after each turn, later bets and iterations."""
+"""Size limits of solves from the flop to the end of the hand: rivers after each turn, later bets and iterations."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -10,17 +10,17 @@ from poker.tree import BetMenu, BettingTree
 
 @dataclass(frozen=True)
 class SampledFlops:
-    """Limits of solves of a flop to the end of the hand, in place of a depth limit.
+    """Limits of solves from the flop to the end of the hand, without a depth limit.
 
-    Every turn is dealt and a few rivers after each (`poker.solvers.vector.rivers`), as many as the work allows. Work
-    is counted and not timed, so that play is the same on every machine.
+    Every turn is dealt and a few rivers after each (`poker.solvers.vector.rivers`), as many as `work` allows. Work is
+    counted and not timed, so that play is the same on every machine.
 
     Attributes:
-        work: most hands times actions over all boards, times iterations.
-        rivers: the least number of rivers after each turn and the most.
+        work: most hand-actions over all boards, times iterations.
+        rivers: the least and the largest number of rivers after each turn.
         iterations: the least number of iterations, whatever the work.
         unlikely: share of each range whose least likely hands are left out.
-        fewer_ahead: bets of turns and rivers where the least number of rivers is too much work with the usual ones.
+        fewer_ahead: bets on turns and rivers if even the least number of rivers is too much work with the usual ones.
     """
 
     work: float
@@ -30,6 +30,11 @@ class SampledFlops:
     fewer_ahead: BetMenu
 
     def __post_init__(self) -> None:
+        """Check the limits.
+
+        Raises:
+            PokernetsError: `work` is not positive, or `rivers` is not [least, most].
+        """
         if not (self.work > 0 and len(self.rivers) == 2 and 1 <= self.rivers[0] <= self.rivers[1]):
             raise PokernetsError(f"search.flops: work={self.work:g} and rivers={self.rivers} are not [least, most]")
 
@@ -42,7 +47,10 @@ class SampledFlops:
             tree: the flop with the usual bets on later rounds.
             fewer: makes the tree with `fewer_ahead`.
             hands: number of hands in the range of each player.
-            iterations: iterations of the solve, if work allows them.
+            iterations: iterations of the solve, if `work` allows them.
+
+        Returns:
+            (tree, number of rivers).
         """
         least, most = self.rivers
         rivers = self._affordable(tree, hands, iterations)
@@ -56,5 +64,10 @@ class SampledFlops:
         return 1 + int((self.work / iterations - one) // max(two - one, 1.0))
 
     def iterations_of(self, hand_actions: int, iterations: int) -> int:
-        """The number of iterations up to `iterations` that the work allows, at least the least."""
+        """Return the number of iterations that `work` allows, at most `iterations` and at least the minimum.
+
+        Args:
+            hand_actions: hand-actions over all boards.
+            iterations: most iterations.
+        """
         return min(iterations, max(self.iterations, int(self.work / hand_actions)))

@@ -1,9 +1,9 @@
-"""One search for both players of a hand: what either does, and what a hint says, comes from one solve.
+"""One search for both players of a hand, so that each player's policy and the hints come from the same solve.
 
-The search follows the public history and carries both ranges along, as `poker.search.nested` does for one player. Here
-the solve of a round gives the decisions of both players, and the same share of either's actions is put down to chance,
+The search follows the public history and updates both ranges, as `poker.search.nested` does for one player. Here the
+solve of a round gives the decisions of both players. The same share of either player's actions is put down to chance,
 so that there is one pair of ranges. A round that ends at a depth limit is solved once for each player as the searcher,
-since a solution there is for the player who keeps to the blueprint beyond it ([DLS] section 4).
+because a solution there is for the player who plays the blueprint beyond it ([DLS] section 4).
 """
 
 from poker.game.beliefs import likelihood, observe_action, observe_board
@@ -14,9 +14,10 @@ from poker.search.round_solver import RoundSolution
 
 
 class JointSearch(NestedSearch):
-    """Policies of whoever is to act at public states; settings are those of `NestedSearch`.
+    """Policies of the player to act at public states.
 
-    `both_sides` is the number of rounds that end at a depth limit, and `opponent_noise` holds for either player.
+    Settings are as in `NestedSearch`, where `both_sides` is the number of rounds that end at a depth limit, and
+    `opponent_noise` applies to both players.
     """
 
     def _solved_for(self, state: Betting) -> int:

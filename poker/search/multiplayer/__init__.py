@@ -1,1 +1,1 @@
-"""Search with more than two players: a round of up to four by sampling, two players left by the vector solver."""
+"""Search with more than two players: rounds of up to four players by sampling, two players by the vector solver."""

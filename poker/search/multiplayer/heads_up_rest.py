@@ -1,8 +1,8 @@
-"""Hand-over from a table of more players to the heads-up engine: the rest of a hand in which two are left.
+"""Conversion of a multi-player hand to a heads-up game once two players are left.
 
-What the others have put in lies in the pot, and the engine knows no chips but those of its two players: each is taken
-to have committed half of the pot when the round began. Payoffs differ from the real ones by a constant for each player,
-and no strategy depends on that.
+The other players' chips are in the pot, but the heads-up engine has only the chips of its two players. So each of them
+counts as having committed half of the pot when the round began. Payoffs differ from the real ones by a constant for
+each player, which does not change any strategy.
 """
 
 from dataclasses import dataclass, replace
@@ -10,14 +10,18 @@ from dataclasses import dataclass, replace
 from poker.game.betting import Betting
 
 SOLVED_TO_THE_END = 2
-"""Last rounds of a hand, turn and river, which are solved to its end."""
+"""Number of last rounds, turn and river, that are solved to the end of the hand."""
 
 
 @dataclass(frozen=True)
 class HeadsUpRest:
-    """The rest of a hand since `real_root`, where a round began with two `players` left, in the order of their turns.
+    """The rest of a hand from a round that began with two players left.
 
-    `root` is the same state between the two alone; a raise to a total there is `offset` chips more than at the table.
+    Attributes:
+        players: the two players, in the order of their turns.
+        real_root: betting at the table when the round began.
+        root: the same state between the two alone.
+        offset: chips that the total of a raise in the two-player game exceeds the total at the table.
     """
 
     players: tuple[int, int]
@@ -27,8 +31,15 @@ class HeadsUpRest:
 
     @classmethod
     def of(cls, betting: Betting, first_street: int) -> "HeadsUpRest | None":
-        """The rest since the first round, from `first_street` on, that began with the two who are left at `betting`;
-        None where there is no such round."""
+        """Return the rest of a hand since the first round that began with two players left.
+
+        Args:
+            betting: betting at the table.
+            first_street: earliest street of such a round.
+
+        Returns:
+            the rest; None if there is no such round.
+        """
         live = [player for player, out in enumerate(betting.folded) if not out]
         if len(live) != 2 or betting.street < first_street:
             return None
@@ -53,16 +64,16 @@ class HeadsUpRest:
         return cls((live[0], live[1]), state, Betting.at_street(alone, state.street, (half, half)), offset)
 
     def betting(self, real: Betting) -> Betting:
-        """The betting of the two alone at `real`, a state of the rest."""
+        """Return the betting of the two-player game at `real`, a state of the rest at the table."""
         state = self.root
         for action in real.line[len(self.real_root.line) :]:
             state = state.apply(self.alone(action))
         return state
 
     def real(self, action: int) -> int:
-        """The action at the table that `action` of the two alone stands for."""
+        """Return the action at the table for an action of the two-player game."""
         return action - self.offset if action > 0 else action
 
     def alone(self, action: int) -> int:
-        """The action of the two alone that stands for `action` at the table."""
+        """Return the action of the two-player game for an action at the table."""
         return action + self.offset if action > 0 else action

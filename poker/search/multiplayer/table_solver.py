@@ -1,9 +1,9 @@
-"""Solves the betting round that a hand is in at tables of more than two, for all players still in.
+"""Solves the current betting round at tables of more than two, for all players still in the hand.
 
-Turns and rivers that begin with two players left are solved by the heads-up engine, to the end of the hand. Others are
-sampled (`poker.solvers.sampling.subgame`): hands of the round as they are, and at its end each player left picks among
-the blueprint and forms of it that fold, call or raise more (Brown, Sandholm 2019, *Superhuman AI for multiplayer
-poker*).
+Turns and rivers that begin with two players left are solved by the heads-up engine, to the end of the hand. Other
+rounds are sampled (`poker.solvers.sampling.subgame`) without buckets. At the end of the round each remaining player
+picks among the blueprint and its forms that fold, call or raise more often (Brown, Sandholm 2019, *Superhuman AI for
+multiplayer poker*).
 """
 
 import hashlib
@@ -30,23 +30,36 @@ from poker.tree import BettingTree, DepthLimit, Kind, build_tree
 from poker.tree.translation import on_actions
 
 _DEALS = 24
-"""Deals of a sampled solve for each iteration of a heads-up one."""
+"""Deals of a sampled solve per iteration of a heads-up solve."""
 
 
 class TableSolver:
-    """Solves rounds as `search` says; sampled solves start from the policy `blueprint`, and roll the blueprint out."""
+    """Solves rounds at tables of more than two players.
+
+    Args:
+        search: settings of the search.
+        blueprint: function from a state to the policy from which sampled solves start.
+        rolled_out: the blueprint that is rolled out after the round.
+        clock: time limits.
+    """
 
     def __init__(
         self, search: SearchSettings, blueprint: Callable[[HandState], Policy], rolled_out: RolledOut, clock: Clock
     ) -> None:
+        """Set up the heads-up solver.
+
+        Raises:
+            PokernetsError: `search.ahead` lacks bets for a later round.
+        """
         self._menu, self._settings, self._clock = search.menu, search.solver, clock
         self._blueprint, self._rolled_out = blueprint, rolled_out
         self.heads_up = DepthLimitedSolver(search.menu, search.ahead, {}, search.solver, clock=clock)
         self.to_the_end = rolled_out.rules.num_streets - SOLVED_TO_THE_END
-        """The first street that two are solved to the end of the hand on."""
+        """First street on which two players are solved to the end of the hand."""
         search.ahead.check_given(range(self.to_the_end + 1, rolled_out.rules.num_streets), "search.ahead")
 
     def __call__(self, request: Request) -> RoundSolution:
+        """Solve the round of a request."""
         rest = HeadsUpRest.of(request.root, self.to_the_end)
         return self._among_all(request) if rest is None else self._between_two(request, rest)
 
@@ -91,7 +104,7 @@ class TableSolver:
         return RoundSolution(root, {tree.path(node): NodePolicy(*policy) for node, policy in policies.items()})
 
     def _start(self, tree: BettingTree, node: int, request: Request) -> Singles:
-        """[H, A] the blueprint's strategy at a node."""
+        """Return the blueprint's strategy [H, A] at a node."""
         betting = tree.betting(node, request.root)
         return on_actions(self._blueprint(public_state(betting, request.board)), tree.actions(node))
 

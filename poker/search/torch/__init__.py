@@ -1,4 +1,4 @@
-"""The vector solver on a GPU: games of a batch as tables, one iteration as few launches of Triton kernels.
+"""The vector solver on a GPU: a batch of games is stored as tables, and an iteration is a few Triton launches.
 
-`vector.py` first, the solver, then `tables.py`, which lays out games, and `kernels.py`.
+Read `vector.py` first, the solver, then `tables.py`, which lays out games, and `kernels.py`.
 """

@@ -1,4 +1,4 @@
-"""Many solves on one torch device, in batches that the device's memory holds."""
+"""Many solves on one torch device, in batches that fit into its memory."""
 
 import gc
 import sys
@@ -18,22 +18,30 @@ from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.solver import SolveProgress, VectorSolver
 
 _PER_ENTRY, _PER_HAND, _PER_LEAF = 12, 64, CARDS * 256
-"""Bytes of an action of a hand in three arrays and of a hand in the lists of both players; floats of a leaf's sums by
-card and cluster."""
+"""Memory estimates: bytes per hand and action in three arrays, bytes per hand in both players' lists, and floats per
+leaf for sums by card and cluster."""
 
 
 class TorchEngine:
-    """Runs the iterations of numba solvers on `device`, which is checked to be there. Games of a batch need not be
-    alike."""
+    """Runs the iterations of numba solvers on a torch device; games of a batch may differ.
+
+    Args:
+        device: name of the device.
+    """
 
     at_once = None
 
     def __init__(self, device: str) -> None:
+        """Open the device.
+
+        Raises:
+            PokernetsError: there is no such device.
+        """
         self.device = torch_device(device)
         self._share = 1.0
 
     def run(self, solvers: Sequence[VectorSolver], efforts: Sequence[Effort]) -> None:
-        """Solve from the first iteration, and leave strategies and iterations in the solvers."""
+        """Run each solver from its first iteration up to its limits, and store strategies and iterations in it."""
         groups: dict[Hashable, list[int]] = defaultdict(list)
         for number, (solver, effort) in enumerate(zip(solvers, efforts, strict=True)):
             player = None if solver.restricted is None else solver.restricted[0]
@@ -43,7 +51,15 @@ class TorchEngine:
                 self._solve([solvers[number] for number in batch], [efforts[number] for number in batch], len(solvers))
 
     def cut(self, numbers: Sequence[int], games: Sequence[VectorGame]) -> list[list[int]]:
-        """Runs of `numbers` that fit into memory."""
+        """Cut solves into batches that fit into memory.
+
+        Args:
+            numbers: numbers of the solves.
+            games: their games.
+
+        Returns:
+            the numbers of each batch.
+        """
         batches, left = list[list[int]](), 0.0
         for number, game in zip(numbers, games, strict=True):
             need = bytes_needed(game)
@@ -55,7 +71,7 @@ class TorchEngine:
         return batches
 
     def _solve(self, solvers: list[VectorSolver], efforts: list[Effort], whole: int) -> None:
-        """One batch of `whole` solves, which share their time; halved while memory does not suffice."""
+        """Run one batch of `whole` solves, which share their time, halving the batch while memory is too small."""
         try:
             self._solve_at_once(solvers, efforts, len(solvers) / whole)
             return
@@ -87,8 +103,15 @@ class TorchEngine:
 
 
 def batch_of(solvers: Sequence[VectorSolver], device: torch.device) -> TorchVectorSolver:
-    """Batch of the games of solvers of one schedule, whose restrictions are of one player. Raises PokernetsError for
-    locked strategies and for leaves that are asked again."""
+    """Make a batch of the games of some solvers.
+
+    Args:
+        solvers: solvers with the same schedule, whose restrictions are of the same player.
+        device: the device.
+
+    Raises:
+        PokernetsError: a solver has locked strategies, or leaf values that change during the solve.
+    """
     if any(solver.locked for solver in solvers):
         raise PokernetsError("a device solves without locked strategies; use device=cpu")
     if any(solver.game.asked is not None for solver in solvers):
@@ -101,11 +124,13 @@ def batch_of(solvers: Sequence[VectorSolver], device: torch.device) -> TorchVect
 
 
 def bytes_needed(game: VectorGame) -> int:
-    """A game's part of the memory of a batch, about: action rows, once more while a graph is captured, rows of reach
-    and values, lists of hands, and matrices."""
+    """Estimate a game's share of the memory of a batch, in bytes.
+
+    It counts action rows (twice, since a graph is captured), rows of reach and values, lists of hands, and matrices.
+    """
     made, batches = game.boards.boards, game.layout.batches
     padded = made.padded.astype(np.int64).max(axis=0)
-    nodes = np.diff(batches.node_start[batches.street_start])  # of a street; each has two rows at the most
+    nodes = np.diff(batches.node_start[batches.street_start])  # of a street; each has up to two rows
     scratch = int((8 * np.repeat(nodes, np.diff(made.street_start)) * padded).sum())
     leaves = 0
     if game.leaf_values is not None:
@@ -117,7 +142,21 @@ def bytes_needed(game: VectorGame) -> int:
 def solve_on_device(
     solver: VectorSolver, device: str, iterations: int, exploitability: float, progress: Callable[[SolveProgress], None]
 ) -> SolveProgress:
-    """Solves the game of `solver` to an `exploitability` in pots, and leaves the strategies there."""
+    """Solve the game of a numba solver on a device; the strategies are stored in the solver.
+
+    Args:
+        solver: the solver.
+        device: name of the device.
+        iterations: most iterations.
+        exploitability: exploitability in pots at which the solve stops.
+        progress: called with every measurement.
+
+    Returns:
+        the last measurement.
+
+    Raises:
+        PokernetsError: there is no such device, or the solver cannot run on one.
+    """
     batch = batch_of([solver], torch_device(device))
     begin = time.perf_counter()
     done = SolveProgress(0, 0.0, float("nan"))

@@ -1,4 +1,4 @@
-"""Trees of a batch of games as tables: nodes, components, and rows of terminals."""
+"""Betting trees of a batch of games as tables: nodes, components, and rows of terminals."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,19 +27,25 @@ from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.layout import Layout, tree_layout
 
 TREE_TABLES = ("nodes", "scales", "components", "decisions", "terminals", "mixed", "mix", "products")
-"""Tables of a `TreeTables` that a batch has one after another."""
+"""Tables of `TreeTables` that a batch concatenates."""
 _ONE_BATCH = 1 << 30
 
 
 def device_layout(game: VectorGame) -> Layout:
-    """Layout of the game's tree in which all nodes of a street have rows of their own."""
+    """Return a layout of the game's tree in which all nodes of a street have their own rows."""
     return tree_layout(game.tree, game.rake, _ONE_BATCH, game.sampled)
 
 
 class TreeTables:
-    """Rows of one tree, numbered from 0, and where they start among those of all trees once they are `placed`."""
+    """Tables of one tree, with rows numbered from 0 until `place` moves them behind other trees' rows.
+
+    Args:
+        game: the game.
+        layout: its `device_layout`.
+    """
 
     def __init__(self, game: VectorGame, layout: Layout) -> None:
+        """Build the tables."""
         self.layout = layout
         nodes, batches = layout.nodes, layout.batches
         self.nodes = np.zeros((len(nodes.role), NODE_COLUMNS), np.int32)
@@ -71,16 +77,23 @@ class TreeTables:
         self._index_products(game)
 
     def street(self, start: NDArray[np.integer], p: int, street: int) -> range:
-        """Rows of a table of `Batches` that belong to a street, of starts [2, Q + 1]."""
+        """Return the rows of a table of `Batches` that belong to a street.
+
+        Args:
+            start: [2, Q + 1] starts of the rows by player and batch.
+            p: the player.
+            street: the street.
+        """
         first, last = self.layout.batches.street_start[street : street + 2]
         return range(int(start[p, first]), int(start[p, last]))
 
     def components_on(self, street: int) -> range:
+        """Return the components of a street."""
         batches = self.layout.batches
         return range(*(int(batches.root_start[q]) for q in batches.street_start[street : street + 2]))
 
     def _component_of(self, p: int, street: int, value_rows: Int32s) -> Longs:
-        """Components of the nodes to which rows of values that no two nodes share belong."""
+        """Return the components of the nodes to which rows of values belong; no two nodes share such a row."""
         batches = self.layout.batches
         first, last = (int(batches.node_start[q]) for q in batches.street_start[street : street + 2])
         rows = self.nodes[first:last, VALUE_ROW + p]
@@ -90,7 +103,7 @@ class TreeTables:
         return components
 
     def _index(self, column: int, p: int, components: NDArray[np.integer], first: int, count: int) -> None:
-        """Starts and ends at `column` of rows first..first + count, which have ascending `components`."""
+        """Store starts and ends of rows first..first + count at `column`; the rows have ascending `components`."""
         at = first + np.searchsorted(components, np.arange(len(self.components) + 1))
         assert len(components) == count
         self.components[:, column + 2 * p], self.components[:, column + 2 * p + 1] = at[:-1], at[1:]
@@ -103,7 +116,7 @@ class TreeTables:
             self._index(MIXED, p, np.concatenate(targets), rows[0].start, sum(map(len, rows)))
 
     def _index_products(self, game: VectorGame) -> None:
-        """Values and reach that are multiplied by a vector, at gadgets."""
+        """Add rows of values and reach that are multiplied by a vector, at gadgets."""
         start, gadgets = self.layout.gadgets
         parts, begin = [], 0
         at = self.layout.position[game.tree.gadgets] if len(gadgets) else np.zeros(0, np.int32)
@@ -120,7 +133,11 @@ class TreeTables:
         self.products = np.concatenate(parts).astype(np.int32)
 
     def place(self, before: "dict[str, int]") -> None:
-        """Move all numbers behind what other trees have, counted in `before`, which is moved on."""
+        """Move all numbers behind the rows of earlier trees.
+
+        Args:
+            before: number of rows in each table so far; it is increased by this tree's rows.
+        """
         self.base = dict(before)
         self.nodes[:, FIRST] += before["nodes"]
         self.components[:, COMPONENT_ROOT] += before["nodes"]
@@ -137,4 +154,5 @@ class TreeTables:
 
 
 def rows_of(rows: range) -> slice:
+    """Return a range as a slice."""
     return slice(rows.start, rows.stop)

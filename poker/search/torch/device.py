@@ -1,8 +1,8 @@
-"""A torch device by its name, and the one plan for its memory.
+"""Torch devices by name, and the plan for their memory.
 
-What stays there (nets, rows to train on) goes first. All else comes in batches (solves, rows of nets), one at a time,
-each cut to a share of what is free when it begins, and halved where that was too much. The plan is told once a
-process, when a device is first named.
+Permanent data (nets, training rows) are loaded first. All other work comes in batches (solves, rows of nets), one at a
+time. Each batch is cut to a share of the memory that is free when it begins, and halved if it was too large. The plan
+is printed once per process, when a device is first used.
 """
 
 import sys
@@ -14,12 +14,15 @@ from poker.run.errors import PokernetsError
 from poker.solvers.vector.game import DEFAULT_MEMORY_LIMIT
 
 _OF_FREE = 0.8
-"""Share of free memory that a batch may take: the rest is for what libraries keep and for gaps."""
+"""Share of free memory that a batch may take; the rest is for libraries' own memory and fragmentation."""
 
 
 def check_device(name: str) -> torch.device:
-    """Device for a name of `search.solver.device`: torch is the CPU. Raises PokernetsError for a name
-    without a meaning and for a CUDA device that is not there."""
+    """Return the device for a name of `search.solver.device`; `torch` is the CPU.
+
+    Raises:
+        PokernetsError: the name is invalid, or there is no such CUDA device.
+    """
     if name.startswith("cuda") and not torch.cuda.is_available():
         raise PokernetsError(f"device `{name}` was asked for and torch finds no CUDA device; use device=cpu")
     try:
@@ -29,11 +32,15 @@ def check_device(name: str) -> torch.device:
 
 
 def torch_device(name: str) -> torch.device:
-    """The device of `check_device`, ready for use."""
+    """Return the device for a name, ready for use.
+
+    Raises:
+        PokernetsError: the name is invalid, or there is no such CUDA device.
+    """
     device = check_device(name)
     if device.type == "cuda":
         if device.index is not None:
-            torch.cuda.set_device(device)  # for streams and graphs, which have no device of their own
+            torch.cuda.set_device(device)  # streams and graphs use the current device
         _tell(device)
     return device
 
@@ -46,7 +53,7 @@ def _tell(device: torch.device) -> None:
 
 
 def free_bytes(device: torch.device) -> int:
-    """Free memory of a device in bytes; for the CPU what a game is given by default."""
+    """Return the free memory of a device in bytes; for the CPU the default limit of a game."""
     if device.type != "cuda":
         return DEFAULT_MEMORY_LIMIT
     free = torch.cuda.mem_get_info(device)[0]
@@ -54,13 +61,18 @@ def free_bytes(device: torch.device) -> int:
 
 
 def room(device: torch.device) -> int:
-    """Bytes that a batch may plan to take."""
+    """Return the bytes that a batch may plan to use."""
     return int(_OF_FREE * free_bytes(device))
 
 
 def ran_out(device: torch.device, error: BaseException | None, verbose: bool = True) -> bool:
-    """Whether memory ran out, which is printed if `verbose`: smaller batches come next. An error while a graph is
-    captured has the memory error as its context."""
+    """Return whether an error means that memory ran out.
+
+    Args:
+        device: the device.
+        error: the error. An error during the capture of a graph has the memory error as its context.
+        verbose: whether to print that smaller batches follow.
+    """
     if error is None:
         return False
     if not isinstance(error, torch.OutOfMemoryError):

@@ -1,4 +1,4 @@
-"""Lists of hands of a batch of games as tables: boards, places of hands by strength, card and cluster, orbits."""
+"""Lists of hands of a batch of games as tables: boards, orbits, and places by strength, card and cluster."""
 
 from collections.abc import Sequence
 
@@ -32,7 +32,15 @@ Lists = dict[str, Shorts]
 
 
 def flat_boards(games: Sequence[VectorGame], layouts: Sequence[Layout]) -> tuple[Longs, Lists, tuple[int, int]]:
-    """Boards without DOWN, ORBIT, VECTORS and ROOT, the lists of hands, and the floats of reach and of values."""
+    """Concatenate the boards of all games, without the columns DOWN, ORBIT, VECTORS and ROOT.
+
+    Args:
+        games: the games.
+        layouts: their layouts.
+
+    Returns:
+        table of boards [B, columns], lists of hands by name, and the number of floats of reach and of values.
+    """
     parts, lists, sizes = [], [], np.zeros((2, 2), np.int64)
     entries = hands = before = runouts = 0
     for number, (game, layout) in enumerate(zip(games, layouts, strict=True)):
@@ -63,8 +71,15 @@ def flat_boards(games: Sequence[VectorGame], layouts: Sequence[Layout]) -> tuple
 
 
 def places_below(table: Longs, up: Shorts) -> NDArray[np.int16]:
-    """Places of hands in a board's list, by their places in the list of the board above, -1 where they are not in
-    it. Sets DOWN."""
+    """Set the column DOWN, and map hands of each board's parent to their places on the board.
+
+    Args:
+        table: [B, columns] boards.
+        up: places of hands in the list of the board above.
+
+    Returns:
+        int16 places in a board's list, by place in the parent's list; -1 for hands that are not on the board.
+    """
     begin, parts = 0, []
     below = np.flatnonzero(table[:, PARENT] >= 0)
     for p in range(2):
@@ -84,8 +99,19 @@ def places_below(table: Longs, up: Shorts) -> NDArray[np.int16]:
 def cluster_starts(
     games: Sequence[VectorGame], table: Longs, starts: Sequence[int], hands: Lists, width: int
 ) -> NDArray[np.int16]:
-    """Starts of clusters, board after board. Adds `by_cluster0` and `by_cluster1` to `hands`, `by_card` in the order
-    of clusters for hands of each player, those without one last. Sets CLUSTER_STARTS."""
+    """Set the column CLUSTER_STARTS, and sort the hands with each card by cluster.
+
+    Args:
+        games: the games.
+        table: [B, columns] boards.
+        starts: number of each game's first board.
+        hands: lists of hands; `by_cluster0` and `by_cluster1` are added, which are `by_card` in the order of each
+            player's clusters, with hands without a cluster last.
+        width: largest number of clusters.
+
+    Returns:
+        int16 starts of the clusters, board after board.
+    """
     parts, begin = [np.zeros(1, np.int16)], 1
     orders = [hands["by_card"].copy() for _ in range(2)]
     for game, start in zip(games, starts, strict=False):
@@ -111,6 +137,7 @@ def cluster_starts(
 
 
 def card_starts(game: VectorGame) -> NDArray[np.int16]:
+    """Return where the hands with each card start in `by_card`, int16 [B, 2, CARDS]."""
     starts = game.boards.lists.card_start
     out = np.empty((starts.shape[1], 2, CARDS), np.int16)
     out[...] = starts[:, :, -1:].swapaxes(0, 1)
@@ -119,8 +146,15 @@ def card_starts(game: VectorGame) -> NDArray[np.int16]:
 
 
 def card_places(game: VectorGame) -> NDArray[np.int16]:
-    """[list elements, 4] of each card of a hand in turn: slot of the weaker hands, then of those no stronger, among the
-    opponent's that hold the card, CARDS slots to a card."""
+    """Return the places that hands need in running sums over the opposing hands with each of their cards.
+
+    Args:
+        game: the game.
+
+    Returns:
+        int16 [list elements, 4]: for each card of a hand in turn, the place after the weaker hands and the place after
+        those no stronger, among the opponent's hands with that card; each card has CARDS places.
+    """
     lists = game.boards.lists
     out = np.zeros((len(lists.hand), 4), np.int16)
     for p in range(2):
@@ -132,12 +166,16 @@ def card_places(game: VectorGame) -> NDArray[np.int16]:
 
 
 def cluster_width(games: Longs) -> int:
-    """Power of two that no player's clusters exceed in any of `games`."""
+    """Return a power of two that is at least the largest number of clusters of a player in any game.
+
+    Args:
+        games: [G, columns] table of games.
+    """
     return max(16, 1 << int(games[:, CLUSTERS : CLUSTERS + 2].max(initial=1) - 1).bit_length())
 
 
 def _holders(game: VectorGame, p: int) -> tuple[Longs, Longs, Longs, Longs]:
-    """Boards, cards, places in `by_card` and list elements of every hand with each of its cards, board after board."""
+    """Return boards, cards, places in `by_card` and list elements of every hand with each of its cards."""
     made, lists = game.boards.boards, game.boards.lists
     counts = np.diff(lists.card_start[p].astype(np.int64), axis=1)
     sizes, start = made.size[p].astype(np.int64), made.list_start[p].astype(np.int64)

@@ -1,16 +1,18 @@
-"""Triton kernels of a sweep of vector-form CFR; `poker.search.torch.tables` has what they read.
+"""Triton kernels of a sweep of vector-form CFR; their inputs are described in `poker.search.torch.tables`.
 
-A sweep for player p is, level by level, `push` (the opponent's reach goes down, their average strategy is added up);
-`terminals` and `depth_limits` (values at the ends, for all levels at once); and from the last level up `deal` (values
-come back over the boards) and `pull` (values and regrets come up). A program of `push` and `pull` has some hands of one
-board and goes through one component, node by node.
+A sweep for player p has four steps. Level by level, `push` sends the opponent's reach down and adds their average
+strategy up. `terminals` and `depth_limits` compute values at the ends, for all levels at once. From the last level up,
+`deal` sums values over the boards and `pull` computes values and regrets. A program of `push` and `pull` has some hands
+of one board and processes one component, node by node.
 
-At folds and showdowns a hand meets the sum over all opposing hands, or over the weaker less the stronger, minus the
-same over those that hold either of its cards: running sums of the row of reach in order of strength, and card by card,
-read at each hand's places. All-ins and the depth limit are products of matrices; their factors are split into parts of
-eleven bits, which tensor cores multiply exactly, so that sums have the precision of float32.
+At a fold, a hand's value is a sum over all opposing hands; at a showdown it is the sum over weaker hands minus the sum
+over stronger ones. From both, the same sum over hands that share a card is subtracted. These are running sums of the
+row of reach in order of strength, and card by card, read at each hand's places. All-ins and the depth limit are matrix
+products. Their factors are split into parts of eleven bits, which tensor cores multiply exactly, so that sums have the
+precision of float32.
 
-With `TRITON_INTERPRET=1`, which is set where PyTorch has no CUDA, everything runs on the CPU in numpy: slow, for tests.
+With `TRITON_INTERPRET=1`, which is the default if PyTorch has no CUDA, everything runs on the CPU in numpy. That is
+slow and meant for tests.
 """
 
 import os
@@ -22,7 +24,7 @@ from poker.run.errors import PokernetsError
 from poker.search.torch import columns as t
 
 if "triton" not in sys.modules and not torch.backends.cuda.is_built():  # type: ignore[no-untyped-call]
-    os.environ.setdefault("TRITON_INTERPRET", "1")  # read when it is imported
+    os.environ.setdefault("TRITON_INTERPRET", "1")  # Triton reads it at import
 try:
     import triton
     import triton.language as tl
@@ -48,16 +50,16 @@ MATRICES, CLUSTERS, OWNER = (tl.constexpr(c) for c in (t.MATRICES, t.CLUSTERS, t
 CONTINUATIONS, OF_GAME = tl.constexpr(t.CONTINUATIONS), tl.constexpr(t.GAME_COLUMNS)
 
 SOLVE, BEST_RESPONSE, AVERAGE = (tl.constexpr(mode) for mode in range(3))
-"""Modes of `pull` at p's nodes: update regrets, take the best action, follow p's average strategy."""
+"""Modes of `pull` at p's nodes: update regrets, take the best action, or follow p's average strategy."""
 
 CARDS = tl.constexpr(t.CARDS)
 ALL_CARDS = tl.constexpr(t.CARDS - 1)
-"""Card slots of a product over cards; the last one holds every hand."""
+"""Slot of a product over cards that contains every hand; the other slots are cards."""
 
 
 @triton.jit
 def _exact_dot(exact, factor, acc):
-    """acc + exact @ factor, where the entries of `exact` have at most eleven bits."""
+    """Return acc + exact @ factor, where the entries of `exact` have at most eleven bits."""
     high = (factor.to(tl.int32, bitcast=True) & -8192).to(tl.float32, bitcast=True)
     acc = tl.dot(exact, high, acc, input_precision="tf32")
     return tl.dot(exact, factor - high, acc, input_precision="tf32")
@@ -69,8 +71,11 @@ def push(
     vectors, source, sums, modelled, parameters, reach, p,
     ADDS: tl.constexpr, MODELLED: tl.constexpr, WIDTH: tl.constexpr, HANDS: tl.constexpr,
 ) -> None:  # fmt: skip
-    """The opponent's reach on one level. `source` is what strategies are proportional to; with ADDS they are added to
-    `sums`. With MODELLED a part of the reach goes on as `modelled` says, and only the rest follows the strategy."""
+    """Compute the opponent's reach on one level.
+
+    Strategies are proportional to `source`. With ADDS they are added to `sums`. With MODELLED a part of the reach is
+    given by `modelled`, and only the rest follows the strategy.
+    """
     q = 1 - p
     board = boards + tl.load(pairs + 2 * tl.program_id(0)).to(tl.int64) * BOARD
     component = components + tl.load(pairs + 2 * tl.program_id(0) + 1) * COMPONENT
@@ -126,7 +131,7 @@ def pull(
     products, vectors, regrets, source, sums, parameters, values, p,
     MODE: tl.constexpr, PREDICTIVE: tl.constexpr, WIDTH: tl.constexpr, HANDS: tl.constexpr,
 ) -> None:  # fmt: skip
-    """Values of p on one level, from those at terminals and deals, and p's regrets."""
+    """Compute values of p on one level from values at terminals and deals, and update p's regrets."""
     board = boards + tl.load(pairs + 2 * tl.program_id(0)).to(tl.int64) * BOARD
     component = components + tl.load(pairs + 2 * tl.program_id(0) + 1) * COMPONENT
     size, pad = tl.load(board + SIZE + p), tl.load(board + PAD + p)
@@ -189,8 +194,10 @@ def deal(
     pairs, boards, components, nodes, scales, weights, down, members,
     values, p, MEMBERS: tl.constexpr, BOARDS: tl.constexpr, HANDS: tl.constexpr,
 ) -> None:  # fmt: skip
-    """Values of p at STREET nodes, summed over the boards below in a fixed order; with MEMBERS > 1 means over orbits of
-    hands, of which a program has HANDS."""
+    """Compute values of p at STREET nodes: sums over the boards below, in a fixed order.
+
+    With MEMBERS > 1 they are means over orbits of hands; a program has HANDS orbits.
+    """
     board = boards + tl.load(pairs + 2 * tl.program_id(0)).to(tl.int64) * BOARD
     component = components + tl.load(pairs + 2 * tl.program_id(0) + 1) * COMPONENT
     size, pad = tl.load(board + SIZE + p), tl.load(board + PAD + p)
@@ -235,7 +242,7 @@ def deal(
 
 @triton.jit
 def _by_card(order, card_start, number, theirs, coming, q):
-    """[CARDS, CARDS] reach of the hands of q that hold each card, in an `order` of the list of board `number`."""
+    """Return [CARDS, CARDS] reach of q's hands that contain each card, in an `order` of the list of board `number`."""
     card = tl.arange(0, CARDS)
     starts = card_start + number * (2 * CARDS) + q * CARDS + card
     first = tl.load(starts).to(tl.int32)
@@ -248,7 +255,7 @@ def _by_card(order, card_start, number, theirs, coming, q):
 
 @triton.jit
 def _all_ins(end, board, rows, runouts, reach, values, p, size, pad, ROWS: tl.constexpr, TILE: tl.constexpr):
-    """A tile of all-ins or of controls: ROWS rows of reach and TILE of p's hands."""
+    """Compute a tile of all-ins or of controls: ROWS rows of reach and TILE of p's hands."""
     others, width = tl.load(board + SIZE + 1 - p), tl.load(board + PAD + 1 - p)
     hands = tl.load(end + 4) + tl.arange(0, TILE)
     live = hands < size
@@ -274,9 +281,12 @@ def terminals(
     ends, boards, rows, card0, card1, same, less_upto, by_card, card_start, card_less_upto, runouts,
     reach, values, p, ALL_INS: tl.constexpr, WIDTH: tl.constexpr, ROWS: tl.constexpr, TILE: tl.constexpr,
 ):  # fmt: skip
-    """Values of p at folds, showdowns and all-ins, before the stakes: the mass of compatible hands, the weaker less the
-    stronger, the sum of that over the boards to come. A program has one row of reach, of WIDTH hands at most, or a tile
-    of all-ins: ROWS rows of reach and TILE of p's hands."""
+    """Compute values of p at folds, showdowns and all-ins, before they are scaled by the stakes.
+
+    At a fold the value is the mass of compatible hands, at a showdown the weaker mass minus the stronger, and at an
+    all-in the sum of the latter over the boards to come. A program has one row of reach, of at most WIDTH hands, or a
+    tile of all-ins: ROWS rows of reach and TILE of p's hands.
+    """
     q = 1 - p
     end = ends + 5 * tl.program_id(0)
     number = tl.load(end).to(tl.int64)
@@ -284,7 +294,7 @@ def terminals(
     size, pad, own = tl.load(board + SIZE + p), tl.load(board + PAD + p), tl.load(board + LIST + p)
     others, width, theirs = tl.load(board + SIZE + q), tl.load(board + PAD + q), tl.load(board + LIST + q)
     come, value_rows = reach + tl.load(board + REACH + p), values + tl.load(board + VALUE + p)
-    if ALL_INS:  # noqa: SIM102 - known when the kernel is compiled, which takes fewer registers without
+    if ALL_INS:  # noqa: SIM102 - a compile-time constant; the kernel needs fewer registers without the other branch
         if tl.load(end + 1) >= ALL_IN:
             _all_ins(end, board, rows, runouts, come, value_rows, p, size, pad, ROWS, TILE)
             return
@@ -321,8 +331,11 @@ def depth_limits(
     leaves, boards, games, rows, card0, card1, same, own_clusters, their_clusters, by_cluster, card_start,
     cluster_starts, matrices, reach, by_card, values, p, WIDTH: tl.constexpr, BLOCK: tl.constexpr, HANDS: tl.constexpr,
 ):  # fmt: skip
-    """Values of p at a leaf: its cluster matrix times the opponent's reach by cluster, less that of hands which hold
-    either card. WIDTH is at least the number of clusters; `by_card` [leaves, CARDS, WIDTH] is scratch memory."""
+    """Compute values of p at a leaf: its cluster matrix times the opponent's reach by cluster.
+
+    Hands that share a card are excluded. WIDTH is at least the number of clusters. `by_card` [leaves, CARDS, WIDTH] is
+    scratch memory.
+    """
     q = 1 - p
     item = leaves + 2 * tl.program_id(0)
     number = tl.load(item).to(tl.int64)
@@ -381,7 +394,10 @@ def depth_limits(
 
 @triton.jit(do_not_specialize=["p"])
 def root_chips(firsts, boards, components, nodes, roots, values, chips, p, HANDS: tl.constexpr) -> None:
-    """Sum of p's values at a root, weighted by the range; `firsts` [G, 2] are boards and components of the roots."""
+    """Compute the sum of p's values at a root, weighted by the range.
+
+    `firsts` [G, 2] are the roots' boards and components.
+    """
     board = boards + tl.load(firsts + 2 * tl.program_id(0)).to(tl.int64) * BOARD
     component = components + tl.load(firsts + 2 * tl.program_id(0) + 1) * COMPONENT
     hands = tl.arange(0, HANDS)

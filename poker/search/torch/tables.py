@@ -1,8 +1,8 @@
-"""Tables of a batch of games, for the kernels in `poker.search.torch.kernels`: betting, boards, hands and work lists.
+"""Tables of a batch of games for the kernels in `poker.search.torch.kernels`: betting, boards, hands and work lists.
 
-Games need not be alike. Boards, nodes and rows of all games are numbered in one sequence, and a program of a kernel
-reads all it needs by the numbers of a board and of a component (the part of a tree within one betting round). Action
-rows lie as in `VectorSolver.arrays`, game after game. A level is a street counted from the root of its game.
+Games may differ. Boards, nodes and rows of all games are numbered in one sequence. A program of a kernel reads all it
+needs by the numbers of a board and of a component (the part of a tree within one betting round). Action rows are
+ordered as in `VectorSolver.arrays`, game after game. A level is a street counted from the root of its game.
 
 Symbols: G games, B boards, M nodes, C components, T terminal rows, of all games; columns as in `columns`.
 """
@@ -48,9 +48,15 @@ from poker.solvers.vector.game import VectorGame
 
 
 class LevelWork(NamedTuple):
-    """Work on a level: `pairs` [n, 2] boards and components, `deals` [n, 2] boards of the level above and components
-    dealt from there. By player, `width` is the longest list of hands, `orbits` the most orbits of a board above.
-    `members` are the most hands of such an orbit, 1 without symmetric boards."""
+    """Work on a level.
+
+    Attributes:
+        pairs: [n, 2] boards and components.
+        deals: [n, 2] boards of the level above and the components dealt from them.
+        width: length of the longest list of hands, by player.
+        orbits: largest number of orbits of a board above, by player.
+        members: largest number of hands in such an orbit; 1 without symmetric boards.
+    """
 
     pairs: Int32s
     deals: Int32s
@@ -66,14 +72,16 @@ class BatchTables:
     - `boards` [B, columns], `weights` [B]; `nodes` [M, columns], `scales` [M, 2]; `components` [C, columns];
       `decisions`: nodes by component; `terminals` [T, (row of reach, row of values, leaf state, choice)]; `mixed` and
       `mix`: targets, sources and factors of sums; `products`: targets, sources and vectors.
-    - `ends[p]` [n, 5]: work at terminals in the update of player p: a board, a kind, and a row of reach with its rows
-      of values at a fold and at a showdown (-1: none), or all-ins first..last with the first of p's hands.
-      `leaves[p]` [n, 2]: boards and terminal rows at the depth limit.
-    - `hands`: columns of the lists of hands; places in order of strength and by card are as the kernels read them.
-      `card_start` [B, 2, CARDS] and `cluster_starts` [boards with leaves, 2, CARDS, width + 1]: where the hands with a
-      card start in `by_card`, and among these, in `by_cluster`, those of a cluster.
-    - `vectors`: what a product multiplies values or reach by. `root_pairs` [G, 2]: boards and components of the roots.
-    - `entries` [G + 1]: where the action rows of a game start. `scratch`: floats of all rows of reach and of values.
+    - `ends[p]` [n, 5]: work at terminals in the update of player p. It is a board, a kind, and either a row of reach
+      with its rows of values at a fold and at a showdown (-1: none), or all-ins first..last with the first of p's
+      hands. `leaves[p]` [n, 2]: boards and terminal rows at the depth limit.
+    - `hands`: columns of the lists of hands, with places in order of strength and by card. `card_start` [B, 2, CARDS]:
+      where the hands with a card start in `by_card`. `cluster_starts` [boards with leaves, 2, CARDS, width + 1]: where
+      the hands of a cluster start among these, in `by_cluster`.
+    - `vectors`: factors that a product multiplies values or reach by. `root_pairs` [G, 2]: boards and components of the
+      roots.
+    - `entries` [G + 1]: where the action rows of a game start. `scratch`: numbers of floats of all rows of reach and of
+      values.
     """
 
     boards: Longs
@@ -105,8 +113,15 @@ class BatchTables:
 
 
 def flatten(games: Sequence[VectorGame], tile: tuple[int, int]) -> BatchTables:
-    """Tables of a batch. A `tile` of all-ins has at most so many rows, and hands. Raises PokernetsError for too large
-    decks."""
+    """Build the tables of a batch.
+
+    Args:
+        games: the games.
+        tile: largest number of rows and of hands in a tile of all-ins.
+
+    Raises:
+        PokernetsError: a deck has too many cards.
+    """
     if any(game.boards.num_card_slots > CARDS - 1 for game in games):
         raise PokernetsError(f"a device solves games of at most {CARDS - 1} cards; use VectorSolver, on the CPU")
     trees: dict[int, TreeTables] = {}
@@ -150,7 +165,7 @@ def flatten(games: Sequence[VectorGame], tile: tuple[int, int]) -> BatchTables:
 
 @dataclass(frozen=True)
 class _Batch:
-    """Games with their boards, which start at `starts` in the table, and trees."""
+    """Games with their trees and boards; `starts` are the numbers of their first boards."""
 
     games: Sequence[VectorGame]
     bettings: Sequence[TreeTables]
@@ -159,7 +174,7 @@ class _Batch:
     num_levels: int
 
     def on(self, level: int) -> Iterator[tuple[VectorGame, TreeTables, int, Longs]]:
-        """Games that have a level, with their trees, the street, and the boards' numbers."""
+        """Yield the games that have a level, with their trees, the street, and the boards' numbers."""
         for game, betting, start in zip(self.games, self.bettings, self.starts, strict=False):
             street = game.layout.first_street + level
             if level >= 0 and street <= game.layout.last_street:
@@ -216,8 +231,10 @@ class _Batch:
         return np.concatenate(parts).astype(np.int32)
 
     def orbits(self) -> tuple[Shorts, dict[int, int]]:
-        """Hands of orbits [orbits, most hands], -1 for none, board after board, and that most by level; levels without
-        symmetric boards have no orbits."""
+        """Return the hands of orbits [orbits, most hands], -1 for none, board after board, and that most by level.
+
+        Levels without symmetric boards have no orbits.
+        """
         most, parts, begin = {}, [np.zeros(0, np.int16)], 0
         for level in range(self.num_levels - 1):
             chosen = [(game, game.on(street), boards) for game, _, street, boards in self.on(level)]
@@ -250,7 +267,7 @@ class _Batch:
         return np.stack([self.starts[:-1], components], axis=1).astype(np.int32)
 
     def roots(self) -> Singles:
-        """Reach at the roots [padded hands], by game and player. Sets ROOT."""
+        """Set the column ROOT and return the reach at the roots [padded hands], by game and player."""
         parts, begin = [], 0
         for game, start in zip(self.games, self.starts, strict=False):
             for q in range(2):
@@ -262,7 +279,7 @@ class _Batch:
         return np.concatenate(parts)
 
     def vectors(self) -> Singles:
-        """Alternative values of gadgets, by the owner's hands. Sets VECTORS."""
+        """Set the column VECTORS and return the alternative values of gadgets, by the owner's hands."""
         parts, begin = [np.zeros(1, np.float32)], 1
         for game, start in zip(self.games, self.starts, strict=False):
             gadgets = game.tree.gadget
@@ -274,8 +291,10 @@ class _Batch:
         return np.concatenate(parts)
 
     def leaf_matrices(self, hands: Lists) -> tuple[Singles, Longs]:
-        """Matrices of all games, less half of the dead chips, and the table of games. Adds the clusters of the hands of
-        each player to `hands`, -1 for none."""
+        """Return the leaf matrices of all games, less half of the dead chips, and the table of games.
+
+        The clusters of each player's hands are added to `hands`, -1 for none.
+        """
         table = np.zeros((len(self.games), GAME_COLUMNS), np.int64)
         parts, begin, placed = [np.zeros(1, np.float32)], 1, dict[tuple[int, float], int]()
         clusters = [np.full(len(hands["hand"]), -1, np.int16) for _ in range(2)]
@@ -299,7 +318,7 @@ class _Batch:
 
 
 def _reached(folds: Int32s, shows: Int32s) -> Longs:
-    """[n, 4] work of the rows of reach that folds and showdowns [*, (reach, value, ...)] take."""
+    """Return work [n, 4] for the rows of reach of folds and showdowns [*, (reach, value, ...)]."""
     rows = np.unique(np.concatenate([folds[:, 0], shows[:, 0]]))
     out = np.full((len(rows), 4), -1, np.int64)
     out[:, 0], out[:, 1] = REACH_ALONE, rows
@@ -309,10 +328,10 @@ def _reached(folds: Int32s, shows: Int32s) -> Longs:
 
 
 def _with_boards(boards: NDArray[Any], work: NDArray[Any]) -> Longs:
-    """[n, 1 + columns] every board with every row of `work`."""
+    """Return every board with every row of `work`, [n, 1 + columns]."""
     return np.concatenate([np.repeat(boards, len(work))[:, None], np.tile(work, (len(boards), 1))], axis=1)
 
 
 def _product(boards: NDArray[Any], others: NDArray[Any]) -> Longs:
-    """[n, 2] every board with every one of `others`."""
+    """Return every board with every element of `others`, [n, 2]."""
     return np.stack([np.repeat(boards, len(others)), np.tile(others, len(boards))], axis=1)

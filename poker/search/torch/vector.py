@@ -1,8 +1,8 @@
-"""The vector engine on a GPU: boards, update rule and action rows of `VectorSolver`, many games at once.
+"""The vector engine on a GPU: many games at once, with the boards, update rule and action rows of `VectorSolver`.
 
-Games of a batch need not be alike. An iteration takes six launches a level, and two for leaves, whatever games hold; on
-a CUDA device it is captured once and replayed as a graph, and so is the measurement of exploitability. float32;
-strategies equal those of `VectorSolver` to rounding.
+Games of a batch may differ. An iteration takes six launches per level, and two for leaves. On a CUDA device it is
+captured once and replayed as a graph, and so is the measurement of exploitability. It computes in float32; strategies
+equal those of `VectorSolver` up to rounding.
 """
 
 import time
@@ -26,24 +26,35 @@ from poker.solvers.vector.schedules import Schedule, schedule
 from poker.solvers.vector.solver import VectorSolver
 
 FEWEST_BETWEEN = 20
-"""Iterations between two measurements, at first."""
+"""Least number of iterations between two measurements without a time limit."""
 
 SOLVE, BEST_RESPONSE, AVERAGE = (mode.value for mode in (kernels.SOLVE, kernels.BEST_RESPONSE, kernels.AVERAGE))
 
 _GRAPH_ITERATIONS = 10
-"""Iterations of a graph; what is left over is replayed one by one."""
+"""Iterations of a graph; remaining iterations are replayed one by one."""
 _TILE = 16, 64
 """Rows and hands of a tile of all-ins."""
 _ELEMENTS = 1024
-"""Actions times hands that a program of `push` and `pull` has at a time."""
+"""Number of hand-actions that a program of `push` and `pull` processes at a time."""
 
 
 class TorchVectorSolver:
-    """Solves games together. `algorithm` is that of `VectorSolver`."""
+    """Solves games together on a torch device.
+
+    Args:
+        games: the games.
+        algorithm: update schedule, as in `VectorSolver`.
+        device: the device.
+    """
 
     def __init__(
         self, games: Sequence[VectorGame], algorithm: str | Schedule = "apdcfr", *, device: str | torch.device = "cuda"
     ) -> None:
+        """Build the tables and copy them to the device.
+
+        Raises:
+            PokernetsError: the device is the CPU and the kernels are not interpreted.
+        """
         self.games = tuple(games)
         self.schedule = schedule(algorithm)
         self.device = torch.device(device)
@@ -67,7 +78,7 @@ class TorchVectorSolver:
         names = ("regrets", "sums", *(("source",) if self.schedule.predictive else ()))
         total = int(tables.entries[-1])
         self.rows = {name: torch.zeros(total, device=self.device) for name in names}
-        """Action rows by name, those of all games one after another in the layout of `VectorSolver.arrays`."""
+        """Action rows [entries] by name, in the layout of `VectorSolver.arrays`, game after game."""
         self._modelled: tuple[int, Tensor] | None = None
         self._reach, self._values = (torch.zeros(max(1, size), device=self.device) for size in tables.scratch)
         most = max(map(len, tables.leaves))
@@ -77,7 +88,7 @@ class TorchVectorSolver:
         self._parameters = torch.zeros((_GRAPH_ITERATIONS, 6), device=self.device)
         self._chips = torch.zeros((4, len(games)), dtype=torch.float64, device=self.device)
         self._pays = np.array([game.rake.fraction > 0 for game in games])
-        """Games in which what both win under the average profile is taken off what best responses win."""
+        """Games with rake, where the players' average values must be subtracted from the best-response values."""
         self._weights = np.array([game.total_weight for game in games])
         self._graphs: dict[object, torch.cuda.CUDAGraph] = {}
 
@@ -85,7 +96,7 @@ class TorchVectorSolver:
         return torch.from_numpy(np.ascontiguousarray(array)).to(self.device)
 
     def run(self, iterations: int) -> None:
-        """Run `iterations` more for every game of the batch."""
+        """Run more iterations for every game of the batch."""
         last = self.iterations + iterations
         while self.iterations < last:
             left = last - self.iterations
@@ -101,8 +112,10 @@ class TorchVectorSolver:
                 self._sweep(player, SOLVE, self._parameters[number])
 
     def _replay(self, key: object, work: Callable[[], None], trial: Callable[[], None]) -> None:
-        """Do `work`. On a CUDA device it is captured when it is met, after a `trial` that compiles its kernels, and
-        replayed from then on."""
+        """Do `work`; on a CUDA device it is captured as a graph the first time, and replayed from then on.
+
+        `trial` runs before the capture and compiles the kernels.
+        """
         if self.device.type != "cuda":
             work()
             return
@@ -121,9 +134,16 @@ class TorchVectorSolver:
         self._graphs[key].replay()
 
     def run_until(self, limits: Floats, seconds: float, most: int, reached: Callable[[int], None]) -> None:
-        """Iterates until every game is at most as exploitable as its limit, in pots, the time is up or `most`
-        iterations are done. `reached` is called with the number of each game once, when it is there or the rest is
-        over: games measure and stop alike, whatever else is in the batch."""
+        """Iterate until every game has reached its limit, the time is up, or `most` iterations are done.
+
+        Games are measured and stop at the same iterations whatever else is in the batch.
+
+        Args:
+            limits: [G] exploitability of each game in pots.
+            seconds: time limit.
+            most: most iterations.
+            reached: called once with the number of each game, when it has reached its limit or the run is over.
+        """
         begin, block = time.perf_counter(), FEWEST_BETWEEN if seconds == np.inf else 1
         left, chips = np.ones(len(limits), np.bool_), limits * [game.pot for game in self.games]
         while left.any():
@@ -138,27 +158,48 @@ class TorchVectorSolver:
             block = max(1, int(min(affordable, max(FEWEST_BETWEEN, self.iterations // 5))))
 
     def export(self, number: int, solver: VectorSolver) -> None:
-        """Leave what a solve remembers of one game in a numba solver of the same game."""
+        """Copy the state of one game's solve to a numba solver of the same game.
+
+        Args:
+            number: number of the game.
+            solver: the numba solver.
+        """
         start, end = self._tables.entries[number : number + 2]
         for name, array in solver.arrays.items():
             array[:] = self.rows[name][start:end].cpu().numpy()
         solver.iterations = self.iterations
 
     def restrict(self, player: int, modelled: Sequence[Singles]) -> None:
-        """Let a part of the range of `player` play by a model in each game of the batch; see
-        `VectorSolver.restrict`."""
+        """Let a part of one player's range play by a model in each game; see `VectorSolver.restrict`.
+
+        Args:
+            player: the player.
+            modelled: for each game [entries] reach of the modelled part.
+
+        Raises:
+            PokernetsError: an iteration has been done already.
+        """
         if self.iterations:
             raise PokernetsError("restrict a player before the first iteration")
         self._modelled = player, self._tensor(np.concatenate(modelled))
         self._pays[:] = True
 
     def sweep(self, player: int, parameters: Singles) -> None:
-        """One update of `player` in every game, with the parameters [6] of an iteration."""
+        """Update one player in every game.
+
+        Args:
+            player: the player.
+            parameters: [6] parameters of the iteration.
+        """
         self._parameters[0].copy_(torch.from_numpy(parameters))
         self._sweep(player, SOLVE, self._parameters[0])
 
     def exploitability(self) -> Floats:
-        """float64[G]: half of what both players gain by best responses, chips per hand; see `VectorSolver`."""
+        """Return half of the sum of both players' gains by best responses, as in `VectorSolver`.
+
+        Returns:
+            float64 [G] chips per hand.
+        """
         self._replay("exploitability", self._measure, self._measure)
         chips = self._chips.cpu().numpy()
         gain = chips[0] + chips[1] - np.where(self._pays, chips[2] + chips[3], 0.0)
@@ -181,7 +222,7 @@ class TorchVectorSolver:
         )  # fmt: skip
 
     def _sweep(self, p: int, mode: int, parameters: Tensor) -> None:
-        """Values of player p at the root; in mode SOLVE p's regrets and the other player's average strategy."""
+        """Compute values of p at the root; mode SOLVE also updates p's regrets and the other's average strategy."""
         for level, pairs, _ in self._levels:
             source = self._source if mode == SOLVE else self.rows["sums"]
             self._push(p, source, mode == SOLVE, parameters, level, pairs)
@@ -193,7 +234,7 @@ class TorchVectorSolver:
             self._pull(p, mode, parameters, level, pairs)
 
     def _hands_of(self, width: int) -> int:
-        """Hands of a program where the longest list has `width`."""
+        """Return the hands per program if the longest list has `width`."""
         return _power(width, 16) if self.device.type == "cpu" else min(_power(width, 16), _ELEMENTS // self._width)
 
     def _push(self, p: int, source: Tensor, adds: bool, parameters: Tensor, level: LevelWork, pairs: Tensor) -> None:
@@ -257,10 +298,10 @@ class TorchVectorSolver:
 
 
 def _power(number: int, least: int) -> int:
-    """Least power of two that is at least `number` and `least`."""
+    """Return the least power of two that is at least `number` and `least`."""
     return max(least, 1 << max(0, number - 1).bit_length())
 
 
 def _options(width: int) -> dict[str, int]:
-    """Warps, and registers of a thread, that serve a row of so many hands at terminals best."""
+    """Return the fastest number of warps, and of registers per thread, for rows of `width` hands at terminals."""
     return {"num_warps": 2} if width < 1024 else {"num_warps": 4, "maxnreg": 128}
