@@ -17,7 +17,7 @@ _OF_ACCOUNT = 1 / 3
 _MOST_HANDS = 3.0
 """A decision takes at most the seconds of this many hands, whatever has been saved."""
 _OF_DECISION = 0.7
-"""Share of the remaining time for one solve: the opponent's action may need another, and reading strategies takes time."""
+"""Share of the remaining time for one solve; the rest is for a possible second solve and for reading strategies."""
 _LEAST = 0.01
 """Seconds of a solve if no time is left."""
 
