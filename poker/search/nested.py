@@ -1,26 +1,26 @@
-"""Nested depth-limited solving: a policy for any public state of a heads-up hand, by solving where the hand is.
+"""Nested depth-limited solving: a policy for any public state of a heads-up hand.
 
-The searcher follows the public history from the first action and carries both ranges along ([DLS] sections 3 and 5):
+The searcher follows the public history from the first action and updates both ranges ([DLS] sections 3 and 5):
 
-- at its own decision it solves the rest of the round from the current state (the depth limit supplies the rest of the
-  game before the turn), and its own range follows the strategy it found; with `follow` it keeps to the last solution
-  where that holds the decision: solved again for the ranges that it leaves, a decision is a best response to one range
-  of the opponent and no longer what leaves the opponent indifferent (docs/results/flop_holdem);
-- an action of the opponent that the last solution holds moves their range by that solution's strategy; before a depth
-  limit, where that is the strategy of one who may pick continuations, with `both_sides` by that of a solve with the
-  opponent as the searcher;
-- otherwise (the first action of a round, or a bet of another size) the round is solved from the state before that
-  action, with the actual size in the tree, so that it is answered and not rounded.
+- At its own decision it solves the rest of the round from the current state (before the turn, the depth limit supplies
+  values for the rest of the game), and its own range follows the solution. With `follow` it keeps to the last solution
+  if that includes the decision. Otherwise the decision would be solved for the ranges that the solution leaves, which
+  gives a best response to one range of the opponent; it no longer keeps the opponent indifferent
+  (docs/results/flop_holdem).
+- If the last solution includes an action of the opponent, their range follows that solution's strategy. Before a depth
+  limit that strategy belongs to a player who may pick continuations. With `both_sides` the range follows a solve with
+  the opponent as the searcher instead.
+- Otherwise (the first action of a round, or a bet of another size) the round is solved from the state before that
+  action, with the actual size in the tree. So the bet is answered exactly and not rounded.
 
-What the solutions followed concede to the opponent is carried along as well, and handed to each new solve
-(`poker.search.safety`).
+The values that earlier solutions concede to the opponent are passed on to each new solve (`poker.search.safety`).
 
-Nothing but the public history, the board (canonical) and the settings enters, so the policy at a state is a function of
-the state: solves of a fixed iteration count, or to an exploitability, on one engine give the same answer in every
-process. With limits in time they do not. Answers are remembered for states met again.
+The policy at a state depends only on the public history, the board (canonical) and the settings. So solves with a fixed
+number of iterations, or to a fixed exploitability, give the same answer in every process with the same engine. Solves
+with time limits do not. Answers are cached for states that occur again.
 
-A search does not solve: it yields a `Request` for each solve that it needs and is sent the solution, so that those of
-many states can be solved together.
+A search does not solve by itself. It yields a `Request` for each solve that it needs and is sent the solution, so that
+the solves of many states can be done together.
 """
 
 from collections.abc import Callable, Generator, Sequence
@@ -52,11 +52,19 @@ RoundSolver = Callable[[Request], RoundSolution]
 
 T = TypeVar("T")
 Search = Generator[Request, RoundSolution, T]
-"""Asks for solves, one after the other, and returns a T."""
+"""Generator that yields requests for solves, one after the other, and returns a T."""
 
 
 def together(searches: Sequence[Search[T]], solve: Callable[[Sequence[Request]], Sequence[RoundSolution]]) -> list[T]:
-    """Results of searches of one agent, whose pending solves are done together, each only once."""
+    """Run searches of one agent, solving their pending requests together and each only once.
+
+    Args:
+        searches: the searches.
+        solve: function from requests to their solutions.
+
+    Returns:
+        the results in the order of `searches`.
+    """
     results: dict[int, T] = {}
     solutions: dict[int, RoundSolution] = {}
     while True:
@@ -75,20 +83,31 @@ def together(searches: Sequence[Search[T]], solve: Callable[[Sequence[Request]],
 
 
 def alone(search: Search[T], solve: RoundSolver) -> T:
-    """Result of a search, with one solve at a time."""
+    """Run a search with one solve at a time and return its result.
+
+    Args:
+        search: the search.
+        solve: function from a request to its solution.
+    """
     return together([search], lambda requests: [solve(request) for request in requests])[0]
 
 
 @dataclass(frozen=True)
 class Belief:
-    """Both ranges at `betting`, and the solution of the round it belongs to (None where that is unsolved).
+    """Both ranges at a state of the hand.
 
-    `answered`: the solution was made for what led here, so it already holds the decision at `betting`. `alternatives`:
-    what the solutions followed so far concede to each hand of the opponent here (None: nothing is known, or asked).
-    `modelled`: the part of the opponent's range that plays by a model (None: there is no model). `reach`: the ranges if
-    no action was put down to chance. `likelihoods`: of the actions
-    since the start, who took it and how likely it was over the range then. `theirs`: the solution of the round with
-    the opponent as the searcher.
+    Attributes:
+        betting: the state.
+        ranges: [2, H] ranges of both players.
+        solution: solution of the round; None if the round is unsolved.
+        answered: whether the solution was made after the actions that led here, so that it includes the decision at
+            `betting`.
+        alternatives: [H] values that earlier solutions concede to the opponent's hands; None if unknown or not needed.
+        modelled: the part of the opponent's range that plays by a model; None without a model.
+        reach: [2, H] ranges if no action is put down to chance.
+        likelihoods: (player, likelihood of the action over the player's range at the time) for all actions since the
+            start.
+        theirs: solution of the round with the opponent as the searcher.
     """
 
     betting: Betting
@@ -103,29 +122,45 @@ class Belief:
 
     @classmethod
     def start(cls, rules: Rules) -> "Belief":
-        """The belief before the first action."""
+        """Return the belief before the first action."""
         ranges = start_ranges(rules)
         return cls(Betting.start(rules), ranges, None, answered=False, reach=ranges)
 
     def known(self) -> NodePolicy | None:
-        """Policy of the solution at `betting`; None where it has none."""
+        """Return the policy of the solution at `betting`; None if it has none."""
         return self.solution.at(self.betting) if self.solution is not None else None
 
     def expected(self, player: int) -> NDArray[np.bool_]:
-        """[H] hands that `player`, who is to act, is expected to have here, and that the solution holds."""
+        """Return the hands that a player is expected to have and that the solution includes.
+
+        Args:
+            player: the player to act.
+
+        Returns:
+            bool [H].
+        """
         policy = self.known()
         solved = True if policy is None or policy.solved is None else policy.solved
         return (relative(self.reach[player]) >= RARE) & solved
 
 
 class NestedSearch:
-    """Policies of the player `searcher` at public states of `rules`. `solve` solves one round.
+    """Policies of one player, the searcher, at public states.
 
-    `remembered` states are kept of each street: those before the flop come up in hand after hand, whatever was solved
-    on boards since. `own_noise` is like `opponent_noise`, for a searcher that need not have played as solved. On the
-    first `both_sides` streets the opponent's range follows solves with them as the searcher. `exploit`
-    says what part of the opponent's range plays by a model; it may be set between hands, and what was solved under an
-    earlier setting is found again when that returns. Hands begin at `start`, by default as the rules say.
+    `exploit` may be changed between hands; solutions from an earlier setting are found again when that setting returns.
+
+    Args:
+        rules: the game.
+        searcher: the player.
+        solve: solves one round.
+        opponent_noise: share of the opponent's actions that is put down to chance.
+        remembered: number of cached states of each street. Streets have caches of their own because preflop states
+            occur in every hand.
+        follow: whether to keep to a solution while it includes the decisions.
+        own_noise: like `opponent_noise` for the searcher, who need not have played as solved.
+        both_sides: number of first streets on which the opponent's range follows solves with them as the searcher.
+        exploit: the part of the opponent's range that plays by a model.
+        start: belief at the start of a hand; None for the rules' own.
     """
 
     def __init__(
@@ -142,6 +177,7 @@ class NestedSearch:
         exploit: Exploit = Exploit(),  # noqa: B008 - frozen
         start: Belief | None = None,
     ) -> None:
+        """Start with empty caches."""
         self._rules = rules
         self._start = start or Belief.start(rules)
         self._searcher = searcher
@@ -156,18 +192,26 @@ class NestedSearch:
         self._remembered = remembered
 
     def policy(self, betting: Betting, board: Board) -> NodePolicy:
-        """Actions and their probabilities for every hand of the searcher, who is to act at `betting`."""
+        """Return the actions at `betting`, where the searcher acts, with probabilities for every hand."""
         return alone(self.searched_policy(betting, board), self._solve)
 
     def searched_policy(self, betting: Betting, board: Board) -> Search[NodePolicy]:
-        """`policy` as a search that waits for its solves."""
+        """Return `policy` as a search that yields its requests."""
         policy = (yield from self._answered(betting, board)).known()
         assert policy is not None
         return policy
 
     def row(self, betting: Betting, board: Board, hand: int) -> Singles | None:
-        """[A] how likely the searcher takes each action of the policy with a `hand` that is not expected there, from a
-        solve in which the searcher may have it; None where the policy itself says so."""
+        """Return the policy for a hand that the searcher is not expected to have.
+
+        Args:
+            betting: state where the searcher acts.
+            board: cards of the board.
+            hand: the hand.
+
+        Returns:
+            float32 [A] from a solve in which the searcher may have the hand; None if `policy` includes the hand.
+        """
         return alone(self._row(betting, board, hand), self._solve)
 
     def _row(self, betting: Betting, board: Board, hand: int) -> Search[Singles | None]:
@@ -189,24 +233,34 @@ class NestedSearch:
         return row
 
     def decision(self, betting: Betting, board: Board) -> Belief:
-        """The belief at a decision of the searcher, with a solution that holds it."""
+        """Return the belief at a decision of the searcher, with a solution that includes the decision."""
         return alone(self._answered(betting, board), self._solve)
 
     def belief(self, betting: Betting, board: Board) -> Belief:
-        """Both ranges at `betting`, from the public history that led there."""
+        """Return both ranges at `betting`, computed from the public history."""
         return alone(self._belief(betting, board), self._solve)
 
     def solution(self, betting: Betting, board: Board, raises: tuple[int, ...] = ()) -> RoundSolution:
-        """Solution that holds the decision of either player at `betting`, and `raises` there, made without regard to
-        what is done there.
+        """Return a solution that includes the decision of either player at `betting`.
 
-        Call `keep_solutions` first.
+        The solution does not depend on the action taken there. Call `keep_solutions` first.
+
+        Args:
+            betting: state of the decision.
+            board: cards of the board.
+            raises: raises that the decision must include.
         """
         return alone(self._solution(betting, board, raises), self._solve)
 
     def explained(self, end: Betting, board: Board) -> tuple[Explained, ...]:
-        """Actions of the opponent in a hand that ended at `end`, as far as solutions hold them, for the model in use;
-        none where an action was out of turn."""
+        """Return the opponent's actions in a finished hand with their probabilities under the model and the solutions.
+
+        Actions that no solution includes are left out. The result is empty if an action was out of turn.
+
+        Args:
+            end: betting at the end of the hand.
+            board: cards of the board.
+        """
         turns = list(end.turns())
         if not all(actor == past.to_act and past.legal().allows(action) for past, actor, action in turns):
             return ()
@@ -219,7 +273,7 @@ class NestedSearch:
         return modelled.explained if modelled is not None else ()
 
     def remember(self, states: int) -> None:
-        """Remember at least so many states of each street."""
+        """Cache at least `states` states of each street."""
         for beliefs in self._beliefs:
             beliefs.hold(states)
 
@@ -231,13 +285,17 @@ class NestedSearch:
         return (yield from self._solved_before(belief, board))
 
     def keep_solutions(self, *, forget: bool) -> None:
-        """Keep solutions of the opponent's decisions too from now on. `forget` discards what was solved before."""
+        """Cache solutions of the opponent's decisions too from now on.
+
+        Args:
+            forget: whether to discard everything solved before.
+        """
         self._before = LRUCache(self._remembered)
         if forget:
             self._beliefs = [LRUCache[_Place, Belief](self._remembered) for _ in self._beliefs]
 
     def _solved_before(self, belief: Belief, board: Board) -> Search[RoundSolution]:
-        """Solution from the opponent's decision at `belief`, with the bets of the menu."""
+        """Return a solution from the opponent's decision at `belief`, with the bets of the menu."""
         assert self._before is not None
         key = self._place(belief.betting, board)
         solution = self._before.get(key)
@@ -247,7 +305,7 @@ class NestedSearch:
         return solution
 
     def _solved_after(self, belief: Belief, action: int, board: Board) -> Search[RoundSolution]:
-        """Solution from the opponent's decision at `belief`, with `action`."""
+        """Return a solution from the opponent's decision at `belief`, with `action` among the bets."""
         if self._before is not None and belief.known() is None:
             solution = yield from self._solved_before(belief, board)
             if action in solution.policies[()].actions:  # the same tree
@@ -265,7 +323,7 @@ class NestedSearch:
         return belief
 
     def _answered(self, betting: Betting, board: Board) -> Search[Belief]:
-        """The belief at a decision of the searcher, with a solution that holds the decision."""
+        """Return the belief at a decision of the searcher, with a solution that includes the decision."""
         belief = yield from self._belief(betting, board)
         if not belief.answered:
             solution = yield from self._solved(belief, board, ())
@@ -314,7 +372,7 @@ class NestedSearch:
         )
 
     def _theirs(self, belief: Belief, action: int, board: Board) -> Search[RoundSolution | None]:
-        """Solution with the opponent as the searcher that holds `action`; None where the searcher's own serves."""
+        """Return a solution for the opponent as searcher that includes `action`; None if the searcher's own serves."""
         state, theirs = belief.betting, belief.theirs
         if state.street >= self._both_sides:
             return None
@@ -328,7 +386,7 @@ class NestedSearch:
     def _observed(
         self, belief: Belief, action: int, board: Board, policy: NodePolicy
     ) -> tuple[Singles, Modelled | None]:
-        """[H] how likely the opponent's hands were to take `action`, and the modelled part after it."""
+        """Return the probability [H] of `action` by the opponent's hand, and the modelled part after it."""
         probs, state = policy.probability(action), belief.betting
         if belief.modelled is None:
             return probs, None
@@ -342,7 +400,7 @@ class NestedSearch:
         return (yield Request(state, cards, belief.ranges, self._solved_for(state), at_root, alternatives, counting))
 
     def _solved_for(self, state: Betting) -> int:
-        """The searcher of a solve from `state`."""
+        """Return the searcher of a solve from `state`."""
         return self._searcher
 
     def _visible(self, state: Betting, board: Board) -> Board:
@@ -359,4 +417,4 @@ class NestedSearch:
 
 
 _Place = tuple[Exploit, str, Board]
-"""Key of what is remembered: model, betting history, board."""
+"""Key of the caches: model, betting history, board."""

@@ -1,8 +1,9 @@
-"""A solve of a decision of the searcher's opponent: sound play there, the value of each action against the searcher's
-range, and the range that the searcher believes the opponent to have.
+"""Solves a decision of the searcher's opponent, for hints and reviews.
 
-Everything is by hand in the suits that were dealt. Values are chips of the whole hand under the average strategies of
-both players from the decision on, given that the searcher holds a hand of the range that it has there.
+The result has sound play at the decision, the value of each action against the searcher's range, and the range that the
+searcher attributes to the opponent. Everything is by hand, in the suits that were dealt. Values are chips of the whole
+hand under the average strategies of both players from the decision on, given that the searcher has a hand of its range
+there.
 
 Symbols: H hands, A actions.
 """
@@ -28,22 +29,27 @@ from poker.solvers.vector.solver import VectorSolver
 from poker.tree import Kind
 
 _PATIENCE = 20
-"""Factor on the iterations of a solve for play that one of another player's decision may take to its exploitability."""
+"""Factor on the iterations of a normal solve, up to which a solve here may run to reach its exploitability."""
 _BARELY = 1e-6
-"""Least weight of a hand, relative to the mean, so that hands that the searcher rules out are solved too."""
+"""Least weight of a hand relative to the mean, so that hands that the searcher rules out are solved too."""
 IMPROBABLE = 0.02
-"""Likelihood of an action below which what it says of a range is a guess: the share of actions that beliefs put down to
-chance explains it better than the model of the player."""
+"""Likelihood of an action below which the range after it is a guess: chance, to which ranges attribute a share of the
+actions, then explains the action better than the solution does."""
 _AT_RANDOM = 0.5
-"""Share of hands that may have acted at random throughout, where an action was improbable."""
+"""Share of hands that may have acted at random throughout, if an action was improbable."""
 _STRONGEST, _WEAKEST = 0.1, 0.3
-"""Parts of such a range that may have taken the action alone."""
+"""Parts of such a range that alone may have taken the action."""
 
 
 @dataclass(frozen=True)
 class Believed:
-    """Beliefs of the opponent's searcher where a player decides: `ranges` [2, H], and how likely each action of the
-    searcher was; `weights` [H] of the player's hands in sound play of their own, relative to the likeliest."""
+    """The searcher's beliefs at a decision of its opponent.
+
+    Attributes:
+        ranges: [2, H] ranges of both players.
+        weights: [H] weights of the player's hands if they played soundly, relative to the likeliest.
+        likelihoods: likelihood of each action of the searcher.
+    """
 
     ranges: Ranges
     weights: Singles
@@ -53,8 +59,15 @@ class Believed:
     def at(
         cls, search: NestedSearch, own: NestedSearch, betting: Betting, board: Board, players: Sequence[int] = (0, 1)
     ) -> "Believed":
-        """The beliefs of a search at a decision of its opponent, whose `own` search gives the weights, of the two
-        `players` that are left."""
+        """Return the beliefs of a search at a decision of its opponent.
+
+        Args:
+            search: the searcher's search.
+            own: the opponent's own search, which gives `weights`.
+            betting: state of the decision.
+            board: cards of the board.
+            players: the two players that are left.
+        """
         belief, reach = search.belief(betting, board), own.belief(betting, board).reach
         others = {*players} - {betting.to_act}
         likelihoods = tuple(share for player, share in belief.likelihoods if player in others)
@@ -63,16 +76,24 @@ class Believed:
 
 @dataclass(frozen=True)
 class SolvedDecision:
-    """Solved decision of `player`: `strategy` [H, A] and `values` [H, A] over `actions`, NaN for hands that the board
-    rules out, and `ranges` [2, H] that both are believed to have.
+    """A solved decision.
 
-    `best` [H, A] are the values if the player goes on from each action as well as possible, `exploitability` that of
-    the solve in chips, and `finished` whether that is as low as the settings say. `answers` of the opponent, by the two
-    actions that lead there: how likely [H] with the value [H] of each, which add up to that of the action.
-
-    `weights` and `likelihoods` are as in `Believed`. Where an action of the opponent was improbable, `guesses` are
-    values [H, A] against other ranges that may have taken it. `method` says in words how far the solve goes,
-    `search` is the name of the searcher's settings.
+    Attributes:
+        player: the player who decides.
+        actions: the A actions.
+        strategy: [H, A] probabilities; NaN for hands that share a card with the board.
+        values: [H, A] values in chips; NaN likewise.
+        ranges: [2, H] ranges of both players in the searcher's beliefs.
+        best: [H, A] values if the player plays as well as possible after each action.
+        exploitability: exploitability of the solve in chips.
+        finished: whether `exploitability` is as low as the settings require.
+        answers: for each pair of an action and the opponent's answer, the probability [H] and the value [H] of the
+            answer; their products add up to the value of the action.
+        weights: [H] as in `Believed`.
+        likelihoods: as in `Believed`.
+        guesses: if an action of the opponent was improbable, values [H, A] against other ranges that may have taken it.
+        method: description of how far the solve goes.
+        search: name of the searcher's settings.
     """
 
     player: int
@@ -93,25 +114,45 @@ class SolvedDecision:
 
 @runtime_checkable
 class DecisionSolver(Protocol):
-    """Solver of its opponent's decisions."""
+    """An agent that solves its opponent's decisions."""
 
     def ranged_policy(self, state: HandState) -> RangedPolicy:
-        """Strategy and range of the player to act in `state`, solved for the cards that the player has there."""
+        """Return the strategy and range of the player to act, solved for the player's own cards in `state`."""
 
     def opponents_decision(
         self, state: HandState, raises: tuple[int, ...] = (), hand: int | None = None
     ) -> SolvedDecision:
-        """Solve the decision at `state`, with `raises` among the actions, for the `hand` or for all; cards held in
-        `state` do not matter."""
+        """Solve the decision at `state`; cards in `state` do not matter.
+
+        Args:
+            state: state of the decision.
+            raises: raises that must be among the actions.
+            hand: the hand to solve for; None for all hands.
+        """
 
     def others_decision(
         self, state: HandState, raises: tuple[int, ...] = (), hand: int | None = None
     ) -> SolvedDecision:
-        """Solve a decision in a hand of two others, whose stacks and small blind may differ from the solver's game."""
+        """Solve a decision in a hand of two others, whose stacks and small blind may differ from the solver's game.
+
+        Args:
+            state: state of the decision.
+            raises: raises that must be among the actions.
+            hand: the hand to solve for; None for all hands.
+        """
 
 
 def every_hand(ranges: Ranges, player: int, board: Board) -> Ranges:
-    """The ranges, with hardly any weight for the hands of `player` that had none."""
+    """Return ranges in which all hands of a player have at least a tiny weight.
+
+    Args:
+        ranges: [2, H] ranges.
+        player: the player.
+        board: cards of the board.
+
+    Returns:
+        [2, H] ranges.
+    """
     live = HOLDEM.live(board)
     out = ranges.copy()
     out[player] = np.where(live, np.maximum(ranges[player], _BARELY * ranges[player].sum() / live.sum()), 0.0)
@@ -126,9 +167,19 @@ def decision(
     raises: tuple[int, ...] = (),
     joint: tuple[VectorSolver, Path] | None = None,
 ) -> SolvedDecision:
-    """Solve the decision at `betting` for what the opponent's searcher believes, with `raises` among the actions,
-    unless it is after a path in the tree of a `joint` solver. Where an action of the opponent was improbable,
-    the decision is solved again for any hand, and for the strongest and the weakest part of the range alone."""
+    """Solve a decision for the beliefs of the opponent's searcher.
+
+    If an action of the opponent was improbable, the decision is solved again against other ranges: any hand, and only
+    the strongest or the weakest part of the range.
+
+    Args:
+        solver: solves the round.
+        believed: the beliefs.
+        betting: state of the decision.
+        board: the board in canonical and in real suits.
+        raises: raises that must be among the actions.
+        joint: a solver whose tree includes the decision, and the path to it; None solves again.
+    """
     player = betting.to_act
 
     def solved(ranges: Ranges) -> VectorSolver:
@@ -145,8 +196,11 @@ def decision(
 
 
 def _other_ranges(ranges: Ranges, player: int, rules: Rules, board: Board) -> list[Ranges]:
-    """Ranges with any hand of `player`, with those alone that win most showdowns, and with those that win fewest: parts
-    of a range in which a share of the hands has acted at random since the first action."""
+    """Return other ranges of `player` after an improbable action.
+
+    They are ranges with any hand, with only the hands that win most showdowns, and with only those that win fewest. In
+    the range they come from, a share of the hands has acted at random since the first action.
+    """
     live, theirs = HOLDEM.live(board), ranges[1 - player].astype(np.float64)
     weights = ranges[player] * live.astype(np.float64)
     weights = (1.0 - _AT_RANDOM) * weights / weights.sum() + _AT_RANDOM * live / live.sum()
@@ -162,8 +216,15 @@ def _other_ranges(ranges: Ranges, player: int, rules: Rules, board: Board) -> li
 def solved_decision(
     solver: VectorSolver, believed: Believed, board: CanonicalBoard, limit: float | None = None, path: Path = ()
 ) -> SolvedDecision:
-    """The decision in the tree of `solver` after `path`, on `board`; `limit` is the exploitability in pots that the
-    solve was to reach, None where any will do."""
+    """Read a decision out of a solver.
+
+    Args:
+        solver: the solver.
+        believed: the beliefs.
+        board: the board in canonical and in real suits.
+        limit: exploitability in pots that the solve should reach; None for any.
+        path: actions from the root to the decision.
+    """
     tree, exploitability = solver.game.tree, solver.exploitability()
     decided = tree.find(path)
     player = int(tree.player[decided])
@@ -193,7 +254,7 @@ def solved_decision(
 
 
 def _method(game: VectorGame) -> str:
-    """How far a solve goes, in words."""
+    """Return a description of how far a solve goes."""
     if game.tree.num_leaf_states:
         return "to the end of the round, with values of leaves there"
     rivers = "" if game.rivers is None else f", with {game.rivers} rivers after each turn"
@@ -201,10 +262,10 @@ def _method(game: VectorGame) -> str:
 
 
 def _after(values: ResponseValues, node: int) -> Singles:
-    """[H, children] values after each action or choice at a node."""
+    """Return the values [H, children] after each action or choice at a node."""
     return np.stack([values.at(child) for child in values.game.tree.children(node)], axis=1)
 
 
 def _root_values(solver: VectorSolver) -> Singles:
-    """[H, A] values of the actions at the root."""
+    """Return the values [H, A] of the actions at the root."""
     return _after(solver.average_values(int(solver.game.tree.player[0])), 0)

@@ -1,7 +1,7 @@
-"""Solves the betting round that a hand is in, over all hands of both players.
+"""Solves the current betting round over all hands of both players.
 
-Before the last two rounds the tree ends with the round: a leaf evaluator says what the rest is worth, under the
-continuation that the opponent picks there. The last two rounds are solved to the end of the game.
+Before the last two rounds the tree ends with the round, and a leaf evaluator gives values for the rest of the game, for
+each continuation that the opponent may pick there. The last two rounds are solved to the end of the game.
 """
 
 from collections.abc import Hashable, Mapping, Sequence
@@ -31,27 +31,33 @@ from poker.solvers.vector.solver import VectorSolver
 from poker.tree import BetMenu, BettingTree, DepthLimit, Kind, build_tree
 
 _HARDLY = 0.05
-"""Frequency of entering a subgame below which a hand's average strategy in it is not used."""
+"""A hand's average strategy in a subgame is not used if the hand enters the subgame less often than this."""
 
 _UNLIKELY_OWN, _UNLIKELY_OPP = 1e-5, 1e-3
-"""Shares of the searcher's range and of the opponent's whose least likely hands are left out of a solve. On the turn
-they are half of the searcher's hands, those that actions solved before rule out but for rounding, and a sixth of the
-opponent's."""
+"""Shares of the searcher's and the opponent's ranges whose least likely hands are left out of a solve.
+
+On the turn these are half of the searcher's hands, which earlier solutions rule out except for rounding, and a sixth of
+the opponent's."""
 
 _ALIKE = np.float32(0.999)
-"""Weights in a ratio nearer to 1 differ by no more than rounding in the solves that made them."""
+"""Weights whose ratio is nearer to 1 are equal up to rounding in the solves that made them."""
 
 _FLOP_STREET = 1
 _FLOP = 3
 _EVEN = 0.01
-"""Share of a range that may differ between hands equal up to the names of suits, by the noise of earlier solves."""
+"""Share of a range by which hands that are equal up to suits may differ, because of noise in earlier solves."""
 
 
 @dataclass(frozen=True)
 class NodePolicy:
-    """One decision: `probs` [H, A] over `actions` for every hand of `player`, float32, rows sum to 1.
+    """The policy at one decision.
 
-    Hands that the solve left out are uniform, which says nothing; `solved` [H] are the others (None: all).
+    Attributes:
+        player: the player to act.
+        actions: the A actions.
+        probs: float32 [H, A] probabilities; rows sum to 1. Hands that the solve left out have uniform rows without
+            meaning.
+        solved: bool [H] hands that the solve included; None for all.
     """
 
     player: int
@@ -60,15 +66,21 @@ class NodePolicy:
     solved: NDArray[np.bool_] | None = None
 
     def probability(self, action: int) -> Singles:
-        """[H] probability of one of `actions`."""
+        """Return the probability [H] of one of `actions`."""
         return self.probs[:, self.actions.index(action)]
 
 
 @dataclass(frozen=True)
 class RoundSolution:
-    """Strategies of both players at every decision of one round, by the actions since `root`; if it is to be followed
-    safely, what it concedes to the opponent; what it says hands are worth, by player, if that is kept; and the request
-    that it answers."""
+    """Strategies of both players at every decision of one round.
+
+    Attributes:
+        root: state at the root of the solve.
+        policies: policies by the actions since `root`.
+        concessions: values that the solution concedes to the opponent, if later solves must be safe.
+        values: values of the hands by player, if they are stored.
+        request: the request that the solution answers.
+    """
 
     root: Betting
     policies: Mapping[Path, NodePolicy]
@@ -77,23 +89,35 @@ class RoundSolution:
     request: "Request | None" = None
 
     def at(self, betting: Betting) -> NodePolicy | None:
-        """The decision at `betting`, or None where it lies outside this solution."""
+        """Return the policy at `betting`; None if it lies outside this solution."""
         past = len(self.root.actions[self.root.street])
         if betting.street != self.root.street or betting.actions[-1][:past] != self.root.actions[-1]:
             return None
         return self.policies.get(betting.actions[-1][past:])
 
     def alternatives(self, betting: Betting, board: Board) -> OpponentValues | None:
-        """Values of the opponent at `betting`, of this round or right after it; a solve there shall concede no more."""
+        """Return the opponent's values at `betting`, which is in this round or right after it.
+
+        A solve there must not concede more than these.
+
+        Returns:
+            float32 [H] chips; None if they are unknown.
+        """
         return None if self.concessions is None else self.concessions.at(betting, board)
 
 
 @dataclass(frozen=True)
 class SolverSettings:
-    """How hard to solve, on `threads` threads: until `exploitability` within the solve is at most this part of the pot
-    (0: any), one for all streets or by street, but no more than so many iterations by street (the last entry serves
-    later ones) or, where time is limited, no longer than that. `device` is cpu, cuda or torch: what CUDA does on the
-    CPU, slowly, for tests."""
+    """Settings of the solver.
+
+    Attributes:
+        algorithm: update schedule of CFR.
+        iterations: most iterations of a solve by its first street; the last entry also serves later streets. Solves
+            with a time limit ignore it.
+        threads: threads of a solve.
+        exploitability: a solve stops at this exploitability in pots, one number or one by street; 0 for no such limit.
+        device: cpu, cuda, or torch (the CUDA code on the CPU, slow and meant for tests).
+    """
 
     algorithm: str
     iterations: tuple[int, ...]
@@ -102,6 +126,11 @@ class SolverSettings:
     device: str = "cpu"
 
     def __post_init__(self) -> None:
+        """Check the settings.
+
+        Raises:
+            PokernetsError: the algorithm, iterations or exploitability are invalid.
+        """
         schedule(self.algorithm)
         given = self.iterations if isinstance(self.iterations, Sequence) else ()
         if not given or not all(type(count) is int and count > 0 for count in given):
@@ -113,19 +142,29 @@ class SolverSettings:
             raise PokernetsError(f"search.solver.exploitability is a share of the pot, not {self.exploitability}")
 
     def on(self, street: int) -> int:
-        """Iterations for a solve that starts on `street`."""
+        """Return the iterations of a solve that starts on `street`."""
         return self.iterations[min(street, len(self.iterations) - 1)]
 
     def to(self, street: int) -> float | None:
-        """Exploitability in pots at which it is done; None where the number of iterations alone says so."""
+        """Return the exploitability in pots at which a solve on `street` stops; None if only iterations count."""
         given = self.exploitability
         return (given[min(street, len(given) - 1)] if isinstance(given, Sequence) else given) or None
 
 
 class Request(NamedTuple):
-    """A solve from `root`, where the raises `at_root` are possible besides the menu's; safely if there are
-    `alternatives` of the opponent and the settings say so; against the `modelled` part of the opponent's range and a
-    free rest. One `for_other` is for the range of the searcher, in a search of the opponent."""
+    """A request to solve a round.
+
+    Attributes:
+        root: state at the root.
+        board: cards of the board.
+        ranges: [2, H] ranges of both players.
+        searcher: the player who searches.
+        at_root: raises that the root must offer in addition to the menu.
+        alternatives: [H] values that the solve must not exceed for the opponent's hands, if the settings require
+            safety.
+        modelled: the part of the opponent's range that plays by a model; the rest is free.
+        for_other: whether the solve serves the searcher's range in a search of the opponent.
+    """
 
     root: Betting
     board: Board
@@ -138,21 +177,28 @@ class Request(NamedTuple):
 
     @property
     def state(self) -> Hashable:
-        """Key of the request: the rest follows from it in the searches of one agent."""
+        """Key of the request, which determines the rest of it within the searches of one agent."""
         return self.searcher, self.root.text(), self.board, self.at_root, self.for_other
 
     def equals(self, other: "Request") -> bool:
-        """Whether the `other` request is for the same solve."""
+        """Return whether another request is for the same solve."""
         return self.state == other.state and np.array_equal(self.ranges, other.ranges)
 
 
 class DepthLimitedSolver:
-    """Solves rounds with bets from `menu`; `leaves` by street value the depth limit, other streets go to the end.
+    """Solves rounds to the depth limit or to the end of the game.
 
-    Rounds after the one that is played take their bets from `ahead`: they are solved again with `menu` when they come.
-    `against_model` are the leaves of solves with a modelled part; None takes `leaves`. A flop without leaves is solved
-    within the limits of `flops`. `joint` solutions serve both players: unlikely hands of either are left out alike, and
-    the last solver is kept for `solver_of`.
+    Args:
+        menu: bets of the round that is being played.
+        ahead: bets of later rounds within the solve; these rounds are solved again with `menu` when they are reached.
+        leaves: leaf evaluators of the depth limit by street; other streets are solved to the end.
+        settings: settings of the solver.
+        safety: how solves are made safe.
+        clock: time limits; None for none.
+        against_model: leaf evaluators of solves with a modelled part; None for `leaves`.
+        flops: size limits of a flop without leaves.
+        joint: whether solutions serve both players. Then unlikely hands of both are left out by the same rule, and the
+            last solver is kept for `solver_of`.
     """
 
     def __init__(
@@ -167,6 +213,11 @@ class DepthLimitedSolver:
         flops: SampledFlops | None = None,
         joint: bool = False,
     ) -> None:
+        """Open the engine.
+
+        Raises:
+            PokernetsError: a setting is invalid, or the device does not exist.
+        """
         self._menu = menu
         self._ahead = ahead
         self._flops = flops
@@ -179,15 +230,20 @@ class DepthLimitedSolver:
         self._joint = joint
         self._last: tuple[Request, VectorSolver] | None = None
         self.keeps_values = False
-        """Whether solutions hold values of the opponent's hands, for one more sweep each."""
+        """Whether solutions include values of the opponent's hands, which cost one more sweep each."""
 
     def __call__(self, request: Request) -> RoundSolution:
+        """Solve one request."""
         return self.together([request])[0]
 
     def together(self, requests: Sequence[Request]) -> list[RoundSolution]:
-        """Solutions in the order of `requests`; as many as the engine likes are solved at a time."""
+        """Solve requests, as many at a time as suits the engine.
+
+        Returns:
+            solutions in the order of `requests`.
+        """
         solutions: list[RoundSolution] = []
-        self._last = None  # its memory serves this solve
+        self._last = None  # frees its memory for this solve
         size = self._engine.at_once or max(1, len(requests))
         for start in range(0, len(requests), size):
             chosen = requests[start : start + size]
@@ -199,25 +255,30 @@ class DepthLimitedSolver:
         return solutions
 
     def solver_of(self, request: Request) -> VectorSolver:
-        """The solver behind the solution of `request`: the last one, or the same solve once more."""
+        """Return the solver behind a request's solution: the last solver, or the same solve repeated."""
         if self._last is None or not self._last[0].equals(request):
             self(request)
         assert self._last is not None
         return self._last[1]
 
     def solved(self, request: Request, *, every_hand: bool = False, patience: int = 1) -> VectorSolver:
-        """The solver after its iterations; with `every_hand` no unlikely hands are left out. Where there is an
-        exploitability to reach, the solve may take `patience` times the iterations of others to it."""
+        """Solve a request and return the solver.
+
+        Args:
+            request: the request.
+            every_hand: whether to include unlikely hands.
+            patience: factor on the iterations, if there is an exploitability to reach.
+        """
         solvers = self._posed([request], self._settings.threads, every_hand)
         self._run(solvers, [request], patience if self.exploitability(request.root.street) else 1)
         return solvers[0]
 
     def exploitability(self, street: int) -> float | None:
-        """Exploitability in pots at which a solve that starts on `street` is done; None where iterations say so."""
+        """Return the exploitability in pots at which a solve on `street` stops; None if only iterations count."""
         return self._settings.to(street)
 
     def _posed(self, requests: Sequence[Request], threads: int, every_hand: bool = False) -> list[VectorSolver]:
-        """Solvers that have done no iteration yet."""
+        """Return solvers of the requests before their first iteration."""
         sized = [self._sized(request, every_hand) for request in requests]
         values = self._leaf_values(requests, [tree for tree, _ in sized])
         return [
@@ -226,7 +287,7 @@ class DepthLimitedSolver:
         ]
 
     def _sized(self, request: Request, every_hand: bool) -> tuple[BettingTree, int | None]:
-        """The tree of a request, and the number of rivers after each turn if it is not all of them."""
+        """Return the tree of a request and the number of rivers after each turn; None for all rivers."""
         tree, street, flops = self._tree(request, self._ahead), request.root.street, self._flops
         if flops is None or street != _FLOP_STREET or tree.num_leaf_states:
             return tree, None
@@ -246,7 +307,7 @@ class DepthLimitedSolver:
         return build_tree(root, menu, limit, gadget=self._safety.gadget(root, searcher, request.alternatives))
 
     def _leaf_values(self, requests: Sequence[Request], trees: Sequence[BettingTree]) -> dict[int, LeafValues]:
-        """Leaf values of the requests whose trees have leaves, by number."""
+        """Return leaf values of the requests whose trees have leaves, by number."""
         values: dict[int, LeafValues] = {}
         queries: dict[LeafEvaluator, dict[int, LeafQuery]] = {}
         for number, (request, tree) in enumerate(zip(requests, trees, strict=True)):
@@ -259,7 +320,7 @@ class DepthLimitedSolver:
         return values
 
     def _leaf(self, request: Request) -> LeafEvaluator | None:
-        """Evaluator of the depth limit; None where there is none."""
+        """Return the evaluator of the depth limit; None if there is no limit."""
         return (self._leaves if request.modelled is None else self._against_model).get(request.root.street)
 
     def _solver(
@@ -272,7 +333,7 @@ class DepthLimitedSolver:
         rivers: int | None,
     ) -> VectorSolver:
         root, board, ranges, searcher, _, alternatives, modelled, _ = request
-        if values is None:  # the boards to come are merged where suits are alike
+        if values is None:  # boards that are equal up to suits are merged
             ranges, alternatives = evened(board, ranges, alternatives)
         flops = None if rivers is None else self._flops
         likely = ranges if every_hand else self._likely(ranges, searcher, flops)
@@ -306,7 +367,7 @@ class DepthLimitedSolver:
         return RoundSolution(root, _round_policies(solver, root.street), concessions, values, request)
 
     def _likely(self, ranges: Ranges, searcher: int, flops: SampledFlops | None) -> Ranges:
-        """Ranges without unlikely hands; safe solves keep all hands of the opponent: none of them shall gain."""
+        """Return ranges without unlikely hands; safe solves include all hands of the opponent, as none may gain."""
         if self._joint or flops is not None:
             share = _UNLIKELY_OPP if flops is None else flops.unlikely
             likely = np.stack([without_unlikely(weights, share) for weights in ranges])
@@ -317,15 +378,31 @@ class DepthLimitedSolver:
 
 
 def likely_ranges(ranges: Ranges, searcher: int, of_others: float = _UNLIKELY_OPP) -> Ranges:
-    """[P, H] without the unlikely hands of the searcher and a share of those `of_others`."""
+    """Leave unlikely hands out of ranges.
+
+    Args:
+        ranges: [P, H] ranges of P players.
+        searcher: the player who searches.
+        of_others: share of the other players' weight that may be left out.
+
+    Returns:
+        [P, H] ranges with 0 for hands that are left out.
+    """
     shares = [of_others] * len(ranges)
     shares[searcher] = _UNLIKELY_OWN
     return np.stack([without_unlikely(weights, share) for weights, share in zip(ranges, shares, strict=True)])
 
 
 def without_unlikely(weights: Singles, share: float) -> Singles:
-    """[H] with 0 for the least likely hands that together have at most `share` of the weight; equally likely ones stay
-    or go together."""
+    """Leave out the least likely hands that together have at most a share of the weight.
+
+    Args:
+        weights: [H] weights; equal ones stay or go together.
+        share: share of the total weight.
+
+    Returns:
+        [H] weights with 0 for hands that are left out.
+    """
     ascending = np.sort(weights)
     below = np.cumsum(ascending, dtype=np.float64)
     least = min(int(np.searchsorted(below, share * below[-1], side="right")), len(weights) - 1)
@@ -333,15 +410,32 @@ def without_unlikely(weights: Singles, share: float) -> Singles:
 
 
 def with_hand(ranges: Ranges, player: int, hand: int) -> Ranges:
-    """Ranges in which the searcher `player` has `hand` with the least weight that is not left out of a solve."""
+    """Give a player's hand the least weight that is not left out of a solve.
+
+    Args:
+        ranges: [2, H] ranges.
+        player: the searcher.
+        hand: the hand.
+
+    Returns:
+        [2, H] ranges.
+    """
     out = ranges.copy()
     out[player, hand] = max(out[player, hand], 2 * _UNLIKELY_OWN * out[player].sum())
     return out
 
 
 def evened(board: Board, ranges: Ranges, alternatives: OpponentValues | None) -> tuple[Ranges, OpponentValues | None]:
-    """Ranges and alternatives averaged over hands equal up to the names of suits; unchanged where the ranges differ by
-    more than the noise of the solves that made them."""
+    """Average ranges and alternatives over hands that are equal up to suits.
+
+    Args:
+        board: cards of the board.
+        ranges: [2, H] ranges.
+        alternatives: [H] values of the opponent, or None.
+
+    Returns:
+        ranges and alternatives; unchanged if the ranges differ by more than the noise of the solves that made them.
+    """
     alike = _alike(board)
     if alike is None:
         return ranges, alternatives
@@ -353,8 +447,10 @@ def evened(board: Board, ranges: Ranges, alternatives: OpponentValues | None) ->
 
 @lru_cache(maxsize=256)
 def _alike(board: Board) -> NDArray[np.int64] | None:
-    """[H] classes of hands under the suit permutations that leave flop, turn and river alone; None where only the
-    identity does."""
+    """Return classes [H] of hands that are equal up to the permutations of suits that fix flop, turn and river.
+
+    None if only the identity does.
+    """
     images = CARD_PERMUTATION[:, list(board)]
     images[:, :_FLOP].sort(axis=1)
     group = (images == board).all(axis=1)
@@ -367,8 +463,11 @@ def _class_means(classes: NDArray[np.int64], values: Singles) -> Singles:
 
 
 def _round_policies(solver: VectorSolver, street: int) -> dict[Path, NodePolicy]:
-    """Policies at the decisions of a round. Hands of a gadget's owner that hardly enter the subgame play by their
-    regrets: their average strategy is weighted by how often they enter."""
+    """Return policies at the decisions of a round.
+
+    Hands of a gadget's owner that rarely enter the subgame play by their regrets, because their average strategy is
+    weighted by how often they enter.
+    """
     tree = solver.game.tree
     owner = None if tree.gadget is None else tree.gadget.player
     stays_out = None if owner is None else solver.strategy(0)[:, 1] < _HARDLY

@@ -1,20 +1,20 @@
-"""Safe nested solving: what a solution concedes to each hand of the opponent is the alternative in the next solve.
+"""Safe nested solving: values that a solution concedes to the opponent's hands bound what the next solve may concede.
 
-The solution that the hand has followed so far concedes to a hand of the opponent, at a public state, the value of its
-best response from there (its counterfactual best-response value, chips given a compatible hand of the searcher). A new
-solve at that state gets these values as the alternatives of a gadget (`poker.tree.gadget`) at its root, and so concedes
+At a public state, the solution that the hand has followed concedes to each hand of the opponent the value of its best
+response from there: its counterfactual best-response value, in chips given a compatible hand of the searcher. A new
+solve at that state gets these values as the alternatives of a gadget (`poker.tree.gadget`) at its root. So it concedes
 no hand more, up to the accuracy of the solve:
 
-- After an action that was in the solution: the values at the state it leads to, whoever acts there.
+- After an action in the solution: the values at the next state, whoever acts there.
 - An off-tree action is solved from the state before it, with the action in the tree. The alternatives are the values at
-  that state, which are those of each hand's best action in the tree: nobody is better off for having chosen another.
+  that state, which are the values of each hand's best action in the tree. So no hand gains by choosing another action.
 - After the deal that ends a solve to the end of the game (turn to river): the values on the dealt board.
-- After a depth limit nothing is known: the solution's leaf values are means over the cards to come. The first solve of
-  the street is unsafe, against the believed range, and safety starts again from what it concedes.
-- The first solve of a hand has nothing to be safe against: it is that of the whole (depth-limited) game.
+- After a depth limit no values are known, since the solution's leaf values are means over the cards to come. The first
+  solve of the street is unsafe, against the searcher's estimate of the range, and safety starts again from its values.
+- The first solve of a hand needs no bound: it solves the whole (depth-limited) game.
 
-Weights in a gadget are the believed range of the opponent, which the noise of beliefs keeps positive: with noise 0,
-hands that are ruled out are not guarded.
+A gadget weighs hands by the opponent's estimated range, which the noise of beliefs keeps positive. With noise 0, hands
+that are ruled out are not protected against.
 """
 
 from collections.abc import Mapping
@@ -35,41 +35,68 @@ from poker.solvers.vector.solver import VectorSolver
 from poker.tree import Gadget, Kind
 
 OpponentValues = Singles
-"""float32[H] of the opponent's hands, chips of the whole hand, NaN where nothing is known."""
+"""float32 [H] values of the opponent's hands, in chips of the whole hand; NaN where unknown."""
 
 SAFETY = ("unsafe", "resolve")
 _HALF_BITS = 15
-"""Values below 2 to this power fit into float16."""
+"""Values below 2 to the power of this fit into float16."""
 
 
 @dataclass(frozen=True)
 class Safety:
-    """How solves are made safe; see the module."""
+    """The kind of safe solving; see the module.
+
+    Attributes:
+        kind: `unsafe`, or `resolve` to use the gadget.
+    """
 
     kind: str = "unsafe"
 
     def __post_init__(self) -> None:
+        """Check the kind.
+
+        Raises:
+            PokernetsError: there is no such kind.
+        """
         if self.kind not in SAFETY:
             raise PokernetsError(f"search.safety `{self.kind}`: choose one of {', '.join(SAFETY)}")
 
     @property
     def active(self) -> bool:
+        """Whether solves are made safe."""
         return self.kind != "unsafe"
 
     def gadget(self, root: Betting, searcher: int, alternatives: OpponentValues | None) -> Gadget | None:
-        """The gadget at the root of a solve."""
+        """Return the gadget at the root of a solve; None without safety or alternatives.
+
+        Args:
+            root: state at the root.
+            searcher: the player who searches.
+            alternatives: [H] values of the opponent, or None.
+        """
         return Gadget(1 - searcher, root.street) if self.active and alternatives is not None else None
 
     def concessions(self, solver: VectorSolver, root: Betting, searcher: int) -> "Concessions | None":
-        """Values that the average strategy of `solver` concedes; None if solves are unsafe."""
+        """Return the values that the average strategy of a solver concedes; None if solves are unsafe.
+
+        Args:
+            solver: the solver.
+            root: state at its root.
+            searcher: the player who searches.
+        """
         if not self.active:
             return None
         return Concessions(root, *round_values(solver.best_response_values(1 - searcher)))
 
 
 class Starts(NamedTuple):
-    """Values where the next street begins, by the card dealt: rows float16 [boards, H] in units of `unit` chips, and
-    for each card its row and the suit permutation that maps it to the row's board."""
+    """Values where the next street begins, by the card dealt.
+
+    Attributes:
+        rows: float16 [boards, H] values in units of `unit` chips.
+        place: for each card its row and the permutation of suits that maps it to the row's board.
+        unit: chips per unit.
+    """
 
     rows: NDArray[np.float16]
     place: Mapping[int, tuple[int, int]]
@@ -77,6 +104,15 @@ class Starts(NamedTuple):
 
     @classmethod
     def of(cls, responses: ResponseValues, node: int) -> "Starts":
+        """Read the values at a node out of a best response.
+
+        Args:
+            responses: values of the best response.
+            node: the node at which the card is dealt.
+
+        Returns:
+            the values; empty if more than one card is dealt.
+        """
         game, street = responses.game, responses.game.layout.first_street + 1
         if game.rules.board_cards[street] != 1:
             return cls(np.zeros((0, 0), np.float16), {})
@@ -90,7 +126,7 @@ class Starts(NamedTuple):
         return cls((values / np.float32(unit)).astype(np.float16), place, unit)
 
     def on(self, card: int, rules: Rules) -> OpponentValues | None:
-        """Values with `card` dealt; None where it cannot be."""
+        """Return the values [H] with `card` dealt; None if it cannot be dealt."""
         if card not in self.place:
             return None
         row, permutation = self.place[card]
@@ -101,8 +137,15 @@ class Starts(NamedTuple):
 
 
 def round_values(responses: ResponseValues) -> tuple[dict[Path, OpponentValues], dict[Path, Starts]]:
-    """Values at the states of the root's round, its ends included, by the actions since the root; and, where the solve
-    looked through the deal, those on each next card."""
+    """Read the values of a round out of a best response.
+
+    Args:
+        responses: values of the best response.
+
+    Returns:
+        [H] values at the states of the root's round, including its ends, by the actions since the root; and, if the
+        solve includes the next deal, the values on each next card.
+    """
     tree, layout = responses.game.tree, responses.game.layout
     values, starts = {}, {}
     for node in np.flatnonzero((tree.street == layout.first_street) & (layout.position >= 0)).tolist():
@@ -118,14 +161,28 @@ def round_values(responses: ResponseValues) -> tuple[dict[Path, OpponentValues],
 
 @dataclass(frozen=True)
 class Concessions:
-    """`values` at the states of one round by the actions since `root`, its ends included."""
+    """Values that a solution concedes to the opponent.
+
+    Attributes:
+        root: state at the root of the solve.
+        values: [H] values at the states of the round, including its ends, by the actions since `root`.
+        starts: values on each next card, by the actions since `root`.
+    """
 
     root: Betting
     values: Mapping[Path, OpponentValues]
     starts: Mapping[Path, Starts] = field(repr=False)
 
     def at(self, betting: Betting, board: Board) -> OpponentValues | None:
-        """Alternatives for a solve at `betting`, of the round or right after it; None where nothing is known."""
+        """Return alternatives for a solve at a state of the round or right after it.
+
+        Args:
+            betting: the state.
+            board: cards of the board.
+
+        Returns:
+            [H] values in chips; None if they are unknown.
+        """
         path = betting.actions[self.root.street][len(self.root.actions[self.root.street]) :]
         if betting.is_over or path not in self.values:
             return None

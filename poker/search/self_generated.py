@@ -1,8 +1,8 @@
-"""Self-generated continuations of a blueprint of hold'em that plays by buckets ([DLS] section 4).
+"""Self-generated continuations of a hold'em blueprint with buckets ([DLS] section 4).
 
-The steps are those of `poker.depth_limit.continuations.generation`, two of them sampled: values at preflop leaves come
-from complete boards (`poker.depth_limit.leaves.leaf_table`, with standard errors), and the opponent's best response, in
-the blueprint's own bets and buckets, is learned on sampled boards against the fixed searcher
+The steps are as in `poker.depth_limit.continuations.generation`, with two of them sampled. Values at preflop leaves
+come from complete boards (`poker.depth_limit.leaves.leaf_table`, with standard errors). The opponent's best response,
+with the blueprint's bets and buckets, is learned on sampled boards against the fixed searcher
 (`poker.solvers.best_response.abstract`).
 
 Symbols: L leaves, K continuations, B buckets, A actions, 169 classes of hands.
@@ -28,13 +28,18 @@ from poker.solvers.vector.solver import VectorSolver
 from poker.tree import BetMenu, DepthLimit, build_tree
 
 SeatStrategy = Mapping[int, Singles]
-"""[B, A] by betting node."""
+"""[B, A] probabilities by betting node."""
 
 
 @dataclass(frozen=True)
 class Response:
-    """Result of one step for a seat: the response [B, A] at its decisions, the searcher it answers, and chips per hand
-    of the seat in the game with the depth limit."""
+    """Result of one step for a seat.
+
+    Attributes:
+        strategy: [B, A] response at each of the seat's decisions.
+        searcher: the searcher that it answers.
+        limited_value: chips per hand of the seat in the game with the depth limit.
+    """
 
     strategy: SeatStrategy
     searcher: Blueprint
@@ -44,7 +49,17 @@ class Response:
 def respond(
     blueprint: Blueprint, table: LeafTable, menu: BetMenu, opponent: int, *, solving: Solving, boards: int, seed: int
 ) -> Response:
-    """The response of `opponent` to the searcher's first round, solved with the continuations of `table`."""
+    """Compute a player's response to the searcher's first round.
+
+    Args:
+        blueprint: the blueprint.
+        table: values of the K continuations at the leaves.
+        menu: bet menu of the first round.
+        opponent: the player who responds.
+        solving: settings of the solve.
+        boards: boards from which the response is learned.
+        seed: seed of the boards.
+    """
     solver = solve_first_round(blueprint, table, menu, opponent, solving)
     searcher = above(blueprint, solver, 1 - opponent)
     strategy = learn_seat(searcher, opponent, boards, seed)
@@ -54,7 +69,15 @@ def respond(
 def solve_first_round(
     blueprint: Blueprint, table: LeafTable, menu: BetMenu, opponent: int, solving: Solving
 ) -> VectorSolver:
-    """The first round, at whose end `opponent` chooses among the K continuations of `table`."""
+    """Solve the first round, at whose end the opponent chooses among the K continuations of a table.
+
+    Args:
+        blueprint: the blueprint.
+        table: values of the continuations at the leaves.
+        menu: bet menu of the first round.
+        opponent: the player who chooses.
+        solving: settings of the solve.
+    """
     start, evaluator = Betting.start(blueprint.rules), TableValues(table, blueprint.tree)
     tree = build_tree(start, menu, DepthLimit(0, evaluator.num_continuations, (opponent,), cut_runouts=True))
     ranges = np.ones((2, NUM_HANDS), np.float32)
@@ -65,7 +88,16 @@ def solve_first_round(
 
 
 def above(blueprint: Blueprint, solver: VectorSolver, player: int) -> Blueprint:
-    """The blueprint with the player's solution of the first round: the mean over the hands of a bucket."""
+    """Return the blueprint with a player's solution of the first round, averaged over the hands of a bucket.
+
+    Args:
+        blueprint: the blueprint.
+        solver: the solved first round.
+        player: the player.
+
+    Raises:
+        PokernetsError: the solver's bets differ from the bets of the blueprint's first round.
+    """
     tree, limited = blueprint.tree, solver.game.tree
     buckets = blueprint.cards.buckets(())
     sizes = np.maximum(np.bincount(buckets, minlength=blueprint.cards.num_buckets[0]), 1)

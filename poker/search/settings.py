@@ -11,17 +11,27 @@ from poker.tree import BetMenu
 
 @dataclass(frozen=True, kw_only=True)
 class SearchSettings:
-    """How an agent searches. `name` says so in reports.
+    """Settings of an agent's search.
 
-    `menu` holds the bets of the round being played, `ahead` those of later rounds within its solve. `opponent_noise` is
-    the share of the opponent's actions that beliefs put down to chance. `safety` says how later solves are kept from
-    conceding more than earlier ones (`poker.search.safety`). With `follow` the agent keeps to a solution while the hand
-    is in it, instead of solving for every decision. With `both_sides` rounds that have a depth limit are solved with
-    the opponent as the searcher too, for the opponent's range. With limits in seconds, solves run until their time is
-    over instead of for a number of iterations (`poker.search.clock`).
-    `exploit` says what part of the opponent's range is taken to play by a model.
-    With `flops` an agent that has no leaves for the end of the flop round solves flops to the end, within these limits.
-    With `joint` both players' decisions in a round come from one solve of one pair of ranges (`poker.search.joint`).
+    Attributes:
+        name: name of the settings in reports.
+        menu: bets of the round that is being played.
+        ahead: bets of later rounds within its solve.
+        solver: settings of the solver.
+        opponent_noise: share of the opponent's actions that is put down to chance.
+        remembered_states: number of cached states of each street.
+        safety: how later solves are kept from conceding more than earlier ones (`poker.search.safety`).
+        follow: whether to keep to a solution while the hand is in it, instead of solving for every decision.
+        both_sides: whether rounds with a depth limit are also solved with the opponent as the searcher, for the
+            opponent's range.
+        flops: size limits within which an agent without leaf values for the end of the flop round solves flops to the
+            end.
+        joint: whether both players' decisions in a round come from one solve with one pair of ranges
+            (`poker.search.joint`).
+        seconds_per_decision: time limit of a decision, up to which solves then run instead of for a number of
+            iterations (`poker.search.clock`); None for no limit.
+        seconds_per_hand: time limit of a hand on average; None for no limit.
+        exploit: the part of the opponent's range that plays by a model.
     """
 
     name: str = ""
@@ -40,6 +50,11 @@ class SearchSettings:
     exploit: Exploit = field(default_factory=Exploit)
 
     def __post_init__(self) -> None:
+        """Check the settings.
+
+        Raises:
+            PokernetsError: `opponent_noise` is not between 0 and 1.
+        """
         if not 0 <= self.opponent_noise <= 1:
             raise PokernetsError(
                 f"search.opponent_noise is a share of the actions from 0 to 1, not {self.opponent_noise}"

@@ -1,8 +1,8 @@
-"""Values of the hands of the searcher's opponent in a solution, after each action of the round and on each card dealt
-right after it.
+"""Values of the opponent's hands in a solution, after each action of the round and on each next card.
 
-They are values against the searcher's range, which the searcher knows exactly, under the average strategies of both.
-Weighted with any range of the opponent, they miss only how the opponent will depart from the solution later.
+They are values against the searcher's range, which the searcher knows exactly, under the average strategies of both
+players. Averaged over any range of the opponent they are exact, except that the opponent may depart from the solution
+later.
 """
 
 from bisect import bisect
@@ -23,8 +23,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SolvedValues:
-    """Chips of the whole hand that `player` wins with each hand [H], by the actions since the root of the solve; NaN
-    for hands that it left out. `starts` hold them on every next card, where the solve looked through the deal."""
+    """Values of one player's hands in a solution.
+
+    Attributes:
+        rules: the game.
+        player: the player.
+        values: [H] chips of the whole hand by the actions since the root of the solve; NaN for hands that it left out.
+        starts: the values on each next card, if the solve includes the next deal.
+    """
 
     rules: Rules
     player: int
@@ -34,7 +40,13 @@ class SolvedValues:
 
 @dataclass(frozen=True)
 class DecisionValues:
-    """Values of the actions at one decision, reached by `path` since the root of the solve on `board`."""
+    """Values of the actions at one decision.
+
+    Attributes:
+        solved: values of the solution.
+        path: actions from the root of the solve to the decision.
+        board: the board in canonical and in real suits.
+    """
 
     solved: SolvedValues
     path: Path
@@ -42,12 +54,19 @@ class DecisionValues:
 
     @property
     def player(self) -> int:
-        """Player whose hands are valued."""
+        """The player whose hands are valued."""
         return self.solved.player
 
     def after(self, action: int) -> Floats | None:
-        """[H] values after `action`: interpolated for a raise between two of the solution's, those of the nearest for
-        one beyond them; None where nothing is known."""
+        """Return the values after an action.
+
+        Args:
+            action: the action. A raise between two raises of the solution is interpolated, and one beyond them takes
+                the values of the nearest.
+
+        Returns:
+            float64 [H] chips; None if they are unknown.
+        """
         exact = self._value(action)
         if exact is not None or action <= 0:
             return exact
@@ -62,7 +81,15 @@ class DecisionValues:
         return (1 - share) * below + share * above
 
     def dealt(self, action: int, card: int) -> Floats | None:
-        """[H] values with `card` dealt after `action` ended the round; None where the solve stopped before the deal."""
+        """Return the values with a card dealt after an action that ended the round.
+
+        Args:
+            action: the action.
+            card: the card.
+
+        Returns:
+            float64 [H] chips; None if the solve stopped before the deal.
+        """
         starts = self.solved.starts.get((*self.path, action))
         values = None if starts is None else starts.on(self.board.card(card), self.solved.rules)
         return None if values is None else self._own_suits(values)
@@ -72,11 +99,11 @@ class DecisionValues:
         return None if values is None else self._own_suits(values)
 
     def _own_suits(self, values: Reals) -> Floats:
-        """[H] values in the suits that were dealt; hands that were left out are worth the mean of the others."""
+        """Return the values [H] in the suits that were dealt; hands that were left out get the mean of the others."""
         valued = np.isfinite(values)
         mean = values[valued].mean(dtype=np.float64) if valued.any() else 0.0
         return self.board.dealt(np.where(valued, values, mean).astype(np.float64))
 
 
 Solved = Callable[[HandState], DecisionValues | None]
-"""Values of a solution at a public state; they must not depend on what is done there."""
+"""Function that returns a solution's values at a public state; they must not depend on the action taken there."""
