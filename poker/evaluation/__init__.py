@@ -1,5 +1,5 @@
-"""How strong an agent is: matches, luck taken out, exploitability.
+"""Measures of an agent's strength: matches, variance reduction and exploitability.
 
-`matches/match.py` first. `aivat/` takes luck out of results, `exploitability/` says what a best opponent wins,
-`replay.py` values hands that were played elsewhere, `leaf_values.py` compares evaluators of leaves.
+Read `matches/match.py` first. `aivat/` removes luck from results. `exploitability/` computes the profit of a best
+opponent. `replay.py` evaluates hands that were played elsewhere, and `leaf_values.py` compares leaf evaluators.
 """

@@ -1,11 +1,12 @@
-"""`evaluate=judge`: judges decisions after the flop with all cards known, beside the money won [POKI] section 7.
+"""`evaluate=judge`: decisions after the flop judged with all cards known, and the money won ([POKI] section 7).
 
-An action is worth the chips that its player ends with if everybody left calls what is bet, no more goes in, and the
-board is completed at random. A decision is judged by that less the worth of the best action. Folds of others are not
-foreseen: a bet that makes them fold counts as if they had called.
+An action is worth the chips that its player ends with if everybody left calls, nobody bets again, and the board is
+completed at random. A decision is judged by the worth of its action minus the worth of the best action. Folds of others
+are not foreseen: a bet that makes them fold counts as if they had called.
 
-Where two hands of a deal, in other seatings, part in a decision of the same seat, two agents took other actions with
-the same cards in the same state: the first decision in which they differ, after which they are not comparable.
+If two hands of a deal, in different seatings, separate at a decision of the same seat, two agents took different
+actions with the same cards in the same state. This is the first decision in which they differ, and they are not
+comparable after it.
 """
 
 from collections import defaultdict
@@ -31,11 +32,24 @@ from poker.run.progress import Console
 
 MEASURES = "money", "decisions", "where they first differ"
 Sums = defaultdict[str, list[float]]
-"""A number for each hand or deal, by agent."""
+"""Numbers of each hand or deal, by agent."""
 
 
 def run(*, game: Rules, log: str, contrasts: Sequence[Sequence[str]], out: str) -> dict[str, Any]:
-    """Judge every decision after the first round of the match in `log`; `contrasts` are pairs of its agents."""
+    """Judge every decision after the first round of a match.
+
+    Args:
+        game: the game.
+        log: log of the match.
+        contrasts: pairs of agents to compare.
+        out: folder of the reports.
+
+    Returns:
+        The record of the report.
+
+    Raises:
+        PokernetsError: the game is not a limit game, the log is missing, or a name is unknown.
+    """
     path, seatings = Path(log), len(Rotation(game, 0, 1).seatings)
     if not game.is_limit:
         raise PokernetsError(f"evaluate=judge is for limit games, whose raises have one size, not `{game.name}`")
@@ -67,8 +81,14 @@ def run(*, game: Rules, log: str, contrasts: Sequence[Sequence[str]], out: str) 
 
 
 def _judge(hands: Sequence[LoggedHand], money: Sums, judged: Sums, partings: Sums) -> None:
-    """Add what each agent won and lost by decisions in the hands of a deal, in small bets a hand, and what one did
-    better than another where they first differed, in small bets."""
+    """Add the results of a deal, in small bets.
+
+    Args:
+        hands: hands of the deal.
+        money: receives the winnings of each agent.
+        judged: receives the losses by decisions of each agent.
+        partings: receives the differences between agents where they first differ.
+    """
     unit = hands[0].state.rules.raise_sizes[0]
     won, lost, better = Sums(list), Sums(list), Sums(list)
     values: dict[tuple[int, ...], Mapping[int, float]] = {}
@@ -97,7 +117,16 @@ def _judge(hands: Sequence[LoggedHand], money: Sums, judged: Sums, partings: Sum
 
 
 def action_values(betting: Betting, board: Board, hands: HoleCards) -> dict[int, float]:
-    """Chips over the whole hand that each action is worth to the player to act, with all cards known."""
+    """Compute the worth of each action with all cards known.
+
+    Args:
+        betting: the betting state.
+        board: [0..5] cards on the board.
+        hands: [P] hole cards.
+
+    Returns:
+        Chips of the player to act over the whole hand, by action.
+    """
     legal = betting.legal()
     actions = [CALL, *[FOLD] * legal.fold, *[legal.max_raise] * (legal.max_raise > 0)]
     check_down = CheckDownHands()

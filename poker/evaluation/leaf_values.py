@@ -1,13 +1,16 @@
-"""`evaluate=leaf_values`: leaf evaluators beside rollouts, on the states and with the ranges that play arrives with.
+"""`evaluate=leaf_values`: leaf evaluators compared with rollouts, on the states and with the ranges of play.
 
-An agent plays itself, now and then with a raise of any size. Where a round ends that it solves to a depth limit, the
-ranges that its strategies leave are those that solves ask about. For hands of one player, half of them drawn from the
-range and half uniformly, the reference says what each is worth against the other's range under every continuation: the
-exact expectation over the betting, averaged over `runouts` complete boards. A pot that the blueprint's tree does not
-have is worth what the nearest one is (`poker.depth_limit.leaves.blueprint_states`). An evaluator's error is its value
-less the reference, in pots; the reference's own is half the difference between the two halves of its boards.
+An agent plays against itself, sometimes with a raise of any size. At the end of a round that it solves to a depth
+limit, the ranges are those that its solves need.
 
-Symbols: H hands, n hands of a state, K continuations.
+For hands of one player, half of them drawn from the range and half uniformly, the reference gives their values against
+the other range under every continuation. It is the exact expectation over the betting, averaged over `runouts` complete
+boards. If the blueprint's tree lacks a pot, the nearest one is used (`poker.depth_limit.leaves.blueprint_states`).
+
+An evaluator's error is its value minus the reference, in pots. The reference's own error is half the difference between
+the two halves of its boards.
+
+Symbols: H hands, n hands of a state, K continuations, S states.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -46,13 +49,21 @@ from poker.store.lines import JsonLines
 
 PREFLOP, FLOP = 0, 1
 _DELTA = 1.0
-"""Pots at which the Huber loss turns linear, as in published figures."""
+"""Error in pots from which the Huber loss is linear, as in published figures."""
 
 
 @dataclass(frozen=True)
 class SampleSettings:
-    """`states` of each of `streets` are measured with `hands` hands and `runouts` complete boards each. `odd_raises` is
-    the share of raises that play replaces by one of any size."""
+    """Settings of the sample.
+
+    Attributes:
+        seed: seed of the states.
+        states: number of states per street.
+        streets: streets to measure.
+        hands: number of hands per state.
+        runouts: number of complete boards per state.
+        odd_raises: share of raises that are replaced by a raise of any size.
+    """
 
     seed: int
     states: int
@@ -62,13 +73,24 @@ class SampleSettings:
     odd_raises: float
 
     def __post_init__(self) -> None:
+        """Check the settings.
+
+        Raises:
+            PokernetsError: a number is too small, or a street is neither 0 nor 1.
+        """
         if min(self.states, self.hands // 2, self.runouts // 2) < 1 or not set(self.streets) <= {PREFLOP, FLOP}:
             raise PokernetsError("evaluate=leaf_values needs states, two hands, two runouts, and streets of [0,1]")
 
 
 @dataclass(frozen=True)
 class Arrival:
-    """A round of play that ended with betting to come: its `end`, and the `ranges` there."""
+    """A round of play that ended with betting to come.
+
+    Attributes:
+        board: cards on the board.
+        end: betting at the end of the round.
+        ranges: [P, H] ranges there.
+    """
 
     board: Board
     end: Betting
@@ -76,7 +98,15 @@ class Arrival:
 
 
 def arrival(agent: PolicyAgent, game: Rules, street: int, odd_raises: float, rng: np.random.Generator) -> Arrival:
-    """Let `agent` play itself until a betting round of `street` ends with betting to come."""
+    """Let an agent play against itself until a round of a street ends with betting to come.
+
+    Args:
+        agent: the agent.
+        game: the game.
+        street: the street.
+        odd_raises: share of raises that are replaced by a raise of any size.
+        rng: source of randomness.
+    """
     while True:
         deal = HandState.deal(game, rng)
         board = CanonicalBoard.of(deal.runout).cards
@@ -100,9 +130,19 @@ def arrival(agent: PolicyAgent, game: Rules, street: int, odd_raises: float, rng
 
 
 class Reference:
-    """Rollouts of a blueprint's continuations."""
+    """Rollouts of a blueprint's continuations.
+
+    Attributes:
+        blueprint: the blueprint.
+    """
 
     def __init__(self, blueprint: Blueprint, forms: Biased) -> None:
+        """Prepare the continuations.
+
+        Args:
+            blueprint: the blueprint.
+            forms: biases of the continuations.
+        """
         self.blueprint = blueprint
         self._continuations = Continuations(blueprint, forms.of(blueprint))
         self._states = BlueprintStates(blueprint.tree)
@@ -110,8 +150,19 @@ class Reference:
     def values(
         self, there: Arrival, player: int, hands: NDArray[np.int64], runouts: int, rng: np.random.Generator
     ) -> tuple[Floats, Floats]:
-        """Values [2, K, n] of hands of `player` in pots, the first axis who keeps to the blueprint, and their errors:
-        half the difference between halves of the boards."""
+        """Compute the values of hands.
+
+        Args:
+            there: the state.
+            player: the player whose hands are valued.
+            hands: [n] indices of hands.
+            runouts: number of complete boards.
+            rng: source of randomness.
+
+        Returns:
+            [2, K, n] values in pots, where the first axis is the player who keeps to the blueprint, and [2, K, n]
+            errors.
+        """
         rules, weights = self.blueprint.rules, there.ranges[1 - player]
         others = np.flatnonzero(weights)
         pair = (hands, others) if player == 0 else (others, hands)
@@ -132,7 +183,17 @@ class Reference:
 
 
 def values_of(evaluator: LeafEvaluator, there: Arrival, player: int, hands: NDArray[np.int64]) -> Floats:
-    """`Reference.values` as an evaluator says them."""
+    """Compute the values of hands with an evaluator.
+
+    Args:
+        evaluator: the evaluator.
+        there: the state.
+        player: the player whose hands are valued.
+        hands: [n] indices of hands.
+
+    Returns:
+        [2, K, n] values in pots, as from `Reference.values`.
+    """
     weights, by_own = there.ranges[1 - player], []
     for own in (0, 1):
         leaf = evaluator.values([there.end], there.board, there.ranges, own)
@@ -148,7 +209,7 @@ def values_of(evaluator: LeafEvaluator, there: Arrival, player: int, hands: NDAr
 
 
 class _Measuring:
-    """Measures one state after another in a process. `built` are the evaluators by name."""
+    """A callable that measures one state after another in a process."""
 
     def __init__(
         self,
@@ -181,12 +242,14 @@ class _Measuring:
                 values = values_of(evaluator, there, player, hands)
             except PokernetsError:  # of another street
                 continue
-            same = truth.shape[1] if values.shape == truth.shape else 1  # other continuations share the blueprint alone
+            same = (
+                truth.shape[1] if values.shape == truth.shape else 1
+            )  # other sets of continuations have only the blueprint in common
             row["errors"][name] = _rounded(values[:, :same] - truth[:, :same])
         return row
 
     def _hands(self, weights: NDArray[np.float32], board: Board, rng: np.random.Generator) -> NDArray[np.int64]:
-        """Hands by the range, then uniform ones."""
+        """Return hands drawn from the range, and then as many uniform ones."""
         half = self._settings.hands // 2
         chances = weights.astype(np.float64) / weights.sum(dtype=np.float64)
         return np.concatenate(
@@ -209,7 +272,23 @@ def run(
     cluster: Cluster,
     out: str,
 ) -> dict[str, Any]:
-    """Measure `evaluators` on states that `agent` arrives at; rows of states are kept and serve the same command."""
+    """Measure leaf evaluators on states that an agent reaches, and write the report.
+
+    Measured states are stored, and a repeated command uses them.
+
+    Args:
+        game: the game.
+        agent: the agent.
+        evaluators: builders of the evaluators by name.
+        blueprint: builder of the blueprint of the reference.
+        continuations: biases of the continuations.
+        settings: settings of the sample.
+        cluster: worker processes.
+        out: folder of the reports.
+
+    Returns:
+        The record of the report.
+    """
     prepare = partial(_Measuring, game, agent, evaluators, blueprint, continuations, settings)
     folder = FilePath(out) / game.name
     rows = JsonLines(folder / "states.jsonl")
@@ -230,7 +309,7 @@ def run(
 
 
 def _columns(rows: Sequence[Mapping[str, Any]], name: str) -> dict[str, Estimate]:
-    """Errors of an evaluator on states of a street; halves of the hands as in `SampleSettings`."""
+    """Return the errors of an evaluator on states of a street, for both halves of the hands."""
     errors = np.array([row["errors"][name] for row in rows if name in row["errors"]])  # [S, 2, K, n]
     of_range, uniform = np.split(errors, [errors.shape[-1] // 2], axis=-1)
     estimates: dict[str, Estimate] = {}
@@ -241,7 +320,14 @@ def _columns(rows: Sequence[Mapping[str, Any]], name: str) -> dict[str, Estimate
 
 
 def huber(errors: Floats) -> Floats:
-    """Huber losses of errors in pots."""
+    """Compute the Huber loss of errors.
+
+    Args:
+        errors: [...] errors in pots.
+
+    Returns:
+        [...] losses.
+    """
     size = np.abs(errors)
     return np.where(size < _DELTA, size**2 / 2, _DELTA * (size - _DELTA / 2))
 

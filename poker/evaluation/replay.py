@@ -1,12 +1,12 @@
-"""`evaluate=replay`: plays the hands of a file again, checks every line by the rules, and says who won.
+"""`evaluate=replay`: replay the hands of a file, check every line by the rules, and report the results.
 
-The log of a match, ours or another dealer's, does not tell its game. In a match of ours the hands and sessions count
-that it counted itself (`poker/play/hand_store.py`), so both have the same result. In another log all hands count; a
-deal is one unit of the intervals where hands come in groups of seatings on the same cards, otherwise a hand is. The
-legs of a duplicate match are as many logs as there are seatings: hands of one number are a deal.
+The log of a match, ours or another dealer's, does not define its game. In our matches, the hands and sessions that the
+match counted also count here (`poker/play/hand_store.py`), so both have the same result. In another log all hands
+count. A deal is one unit of the intervals if consecutive hands are seatings of the same cards; otherwise a hand is. The
+legs of a duplicate match are as many logs as there are seatings, and hands with the same number are a deal.
 
-Any other file is read by `poker.formats.histories`, which recognises it by content. A hand, with its own stacks and
-posts, is then one unit, and its result is in big blinds of its own table.
+`poker.formats.histories` reads any other file, and recognises its format by content. Then a hand, with its own stacks
+and posts, is one unit, and its result is in big blinds of its own table.
 """
 
 from array import array
@@ -42,9 +42,9 @@ from poker.store.artifacts import fingerprint_of
 Format = Literal["phh", "pokerstars", "acpc", "ohh"]
 
 _HEAD = 1 << 16
-"""Bytes of a file that tell its format."""
+"""Number of bytes of a file from which its format is recognised."""
 _Columns = dict[str, "array[float]"]
-"""Numbers by name, hand by hand."""
+"""Numbers of each hand, by name."""
 
 
 def run(
@@ -61,13 +61,28 @@ def run(
     notes: Sequence[str] = (),
     values: Callable[[], ValueFunctionFactory] = CheckDownValues,
 ) -> MatchResults | dict[str, Any]:
-    """Results by name, with a report in `out`; with `convert` the hands that count are also written in that format, to
-    the file `to` or beside the report.
+    """Replay a log or a file of hands, and write a report.
 
-    The first `hands` hands by number count, 0: all, None: those that the match counted, or all. `session` deals are one
-    unit, None: as many as in the match. With `notes` (`poker.play.notes`; with several logs as many of each, in their
-    order) hands are estimated by AIVAT too, by the value function `values`. With `skip` hands of a file that cannot be
-    read, or not be written, are left out and counted; otherwise the first of them is an error.
+    Args:
+        game: the game of a match's log.
+        log: the log or file; several logs for the legs of a duplicate match.
+        out: folder of the report.
+        hands: number of first hands that count; 0 for all, None for the hands that the match counted, or all.
+        session: deals per unit; None for the match's number.
+        convert: format to write the hands in that count; None for no conversion.
+        to: file of the converted hands; None for a file beside the report.
+        skip: leave out and count hands that cannot be read or written; otherwise the first of them is an error.
+        unit: unit of the results.
+        notes: files of recorded policies (`poker.play.notes`) for AIVAT. With several logs, the same number of files
+            for each, in their order.
+        values: value function of AIVAT.
+
+    Returns:
+        Results of a match's log; the record of the report of any other file.
+
+    Raises:
+        PokernetsError: the arguments do not fit the file, or the hands are not whole sessions of a match.
+        HistoryError: a hand cannot be read or written, and `skip` is False.
     """
     if convert not in (None, *get_args(Format)):
         raise PokernetsError(f"`convert` must be one of {', '.join(get_args(Format))}, not {convert}")
@@ -189,7 +204,7 @@ def _check_logs(game: Rules, paths: Sequence[Path]) -> None:
 def _aivat(
     game: Rules, paths: Sequence[Path], notes: Sequence[str], values: Callable[[], ValueFunctionFactory]
 ) -> list[NotedAivat] | None:
-    """Estimators from the notes, one for each log; None without notes."""
+    """Return estimators from the notes, one for each log; None without notes."""
     if not notes:
         return None
     per_log, over = divmod(len(notes), len(paths))
@@ -203,15 +218,26 @@ def _aivat(
 
 
 def report_folder(out: Path, *paths: Path) -> Path:
-    """Where the report on these files goes: files of one name in several places have one each."""
+    """Return the folder of the report on some files; files with equal names in different places have different folders.
+
+    Args:
+        out: folder of the reports.
+        *paths: the files.
+    """
     places = "|".join(str(path.resolve()) for path in paths)
     return out / f"{'+'.join(path.stem for path in paths)}-{fingerprint_of(places)[:8]}"
 
 
 @dataclass(frozen=True)
 class _Hands:
-    """All hands of a log in its order [n]: numbers, a fingerprint of the hole cards, chips by name (NaN: not there),
-    and estimates if they are asked for."""
+    """All hands of a log in its order, [n].
+
+    Attributes:
+        numbers: numbers of the hands.
+        cards: fingerprints of the hole cards.
+        chips: chips by name; NaN for players who were not in the hand.
+        aivat: luck-adjusted chips by name, if there are estimators.
+    """
 
     numbers: NDArray[np.int64]
     cards: NDArray[np.int64]
@@ -242,7 +268,7 @@ class _Hands:
 
 
 def _add(columns: _Columns, hand: int, names: Sequence[str], numbers: Sequence[float]) -> None:
-    """Append the numbers of a hand to the columns of `names`, with NaN for the hands before in which one was not."""
+    """Append the numbers of a hand to the columns of `names`, with NaN for earlier hands without the player."""
     for name, number in zip(names, numbers, strict=True):
         column = columns.setdefault(name, array("d"))
         column.extend([np.nan] * (hand - len(column)))
@@ -250,7 +276,7 @@ def _add(columns: _Columns, hand: int, names: Sequence[str], numbers: Sequence[f
 
 
 def _in_turn(game: Rules, paths: Sequence[Path]) -> Iterator[tuple[int, LoggedHand]]:
-    """Hands with the index of their log; those of one number come together, log by log."""
+    """Iterate over hands with the index of their log; hands with the same number come together, log by log."""
     for row in zip_longest(*(read_log(game, path) for path in paths)):
         deal = [hand for hand in row if hand is not None]
         if len(deal) < len(row) or len({hand.number for hand in deal}) > 1:
@@ -262,8 +288,11 @@ def _in_turn(game: Rules, paths: Sequence[Path]) -> Iterator[tuple[int, LoggedHa
 
 
 def _units(played: _Hands, hands: int, session: int | None, seatings: int) -> NDArray[np.int64]:
-    """[units, hands of a unit] places in the log of the hands that count. With `session` numbers are deal * seatings +
-    seating, and of a hand that was played again the last line counts; without it they mean nothing."""
+    """Return the places [units, hands of a unit] of the hands that count.
+
+    With `session`, numbers are deal * seatings + seating, and the last line of a repeated hand counts. Without it,
+    numbers are ignored.
+    """
     if session is None:
         places = np.arange(len(played.numbers))[: hands or None]
         numbers = places
@@ -290,7 +319,7 @@ def _units(played: _Hands, hands: int, session: int | None, seatings: int) -> ND
 
 
 def _same_cards(cards: NDArray[np.int64], seatings: int) -> bool:
-    """Whether every `seatings` hands in a row have the same hole cards."""
+    """Return whether every `seatings` consecutive hands have the same hole cards."""
     if len(cards) % seatings:
         return False
     groups = cards.reshape(-1, seatings)
@@ -300,7 +329,7 @@ def _same_cards(cards: NDArray[np.int64], seatings: int) -> bool:
 def _written(
     hands: Iterable[PlayedHand], kind: Format, path: Path, tally: FileTally, skip: bool
 ) -> Iterator[PlayedHand]:
-    """Hands that can be written. The first that cannot is an error, or with `skip` all such are counted."""
+    """Iterate over hands that can be written; the first other hand is an error, or with `skip` they are counted."""
     for hand in hands:
         if why_not := why_unwritable(kind, hand):
             error = HistoryError(path, hand.line, f"hand {hand.number} cannot be written as {kind}: {why_not}")

@@ -1,6 +1,6 @@
 """Totals over the hands of a file: results by name, games, and irregularities.
 
-Those are what reading tolerates and play refuses: files hold what happened, right or wrong.
+Irregularities are actions that reading accepts and play refuses, because files contain what happened, legal or not.
 """
 
 from array import array
@@ -23,14 +23,18 @@ BEYOND_THE_POT = "a raise beyond the pot"
 PASSED_OVER = "a player who is passed over, taken to check or fold"
 
 _ROWS = 20
-"""Players and refusals that the console shows."""
+"""Number of players and refusals that the console shows."""
 _Money = tuple[str, str]
 """Text before and after amounts of a currency; both are empty for chips."""
 _Amounts = defaultdict[_Money, Decimal]
 
 
 def irregularities(hand: PlayedHand) -> frozenset[str]:
-    """The kinds of actions in the hand that the rules of play refuse."""
+    """Return the kinds of actions in a hand that the rules of play refuse.
+
+    Args:
+        hand: the hand.
+    """
     rules = hand.rules
     kinds = {PASSED_OVER} if hand.passed_over else set[str]()
     dead = sum(map(sum, rules.forced)) if rules.forced else 0
@@ -48,9 +52,19 @@ def irregularities(hand: PlayedHand) -> frozenset[str]:
 
 
 class FileTally:
-    """Totals over the hands read: results by name, games, and what was left out."""
+    """Totals over the hands read: results by name, games, and hands left out.
+
+    Attributes:
+        hands: number of hands.
+        refused: errors of hands that were left out.
+    """
 
     def __init__(self, unit: Unit) -> None:
+        """Begin without hands.
+
+        Args:
+            unit: unit of the results.
+        """
         self.hands = 0
         self._unit: Unit = unit
         self._values: defaultdict[str, array[float]] = defaultdict(lambda: array("d"))
@@ -63,6 +77,11 @@ class FileTally:
         self._irregularities = Counter[str]()
 
     def add(self, hand: PlayedHand) -> None:
+        """Add a hand.
+
+        Args:
+            hand: the hand.
+        """
         self.hands += 1
         self._told_otherwise += hand.told_otherwise
         kinds = irregularities(hand)
@@ -79,15 +98,20 @@ class FileTally:
         self._games[_game(hand)].append((len(stacks), min(stacks), max(stacks)))
 
     def legality(self) -> str:
-        """How many hands hold what the rules refuse in play."""
+        """Return the number of hands with irregularities as text."""
         return f"{self._irregular:,} with what play refuses" if self._irregular else "all legal"
 
     def _estimates(self) -> list[tuple[str, Estimate]]:
-        """Estimates by name, most hands first."""
+        """Return estimates by name, players with most hands first."""
         names = sorted(self._values, key=lambda name: (-len(self._values[name]), name))
         return [(name, estimate_of(np.array(self._values[name]))) for name in names]
 
     def sections(self, title: str) -> list[Section]:
+        """Return the sections of the report.
+
+        Args:
+            title: title of the report.
+        """
         games = []
         for game, hands in sorted(self._games.items(), key=lambda item: -len(item[1])):
             players, lowest, highest = zip(*hands, strict=True)
@@ -120,6 +144,7 @@ class FileTally:
         return sections
 
     def record(self) -> dict[str, Any]:
+        """Return the record of the report."""
         players = [
             {"player": name, "hands": estimate.n, **estimate.record(), "won": _amounts(self._won[name])}
             for name, estimate in self._estimates()
@@ -146,14 +171,14 @@ def _amounts(sums: _Amounts) -> str:
 
 
 def _amount(value: Decimal, money: _Money) -> str:
-    """An amount as text, such as `$1,250`, `0.50 EUR` or `0.005`."""
+    """Return an amount as text, such as `$1,250`, `0.50 EUR` or `0.005`."""
     exponent = value.normalize().as_tuple().exponent
     assert isinstance(exponent, int)
     return f"{money[0]}{value:,.{max(2, -exponent) if exponent < 0 else 0}f}{money[1]}"
 
 
 def _game(hand: PlayedHand) -> str:
-    """The game as the file tells it, such as `no-limit hold'em $0.50/$1`."""
+    """Return the game as in the file, such as `no-limit hold'em $0.50/$1`."""
     rules = hand.rules
     blinds = sorted({chips for chips in rules.blinds if 0 < chips < rules.min_bet} | {rules.min_bet})
     stakes = [rules.raise_sizes[0], rules.raise_sizes[-1]] if rules.is_limit else blinds

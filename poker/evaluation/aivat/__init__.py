@@ -1,1 +1,1 @@
-"""AIVAT: results of matches with most of the luck taken out, and the value functions that it works with."""
+"""AIVAT: results of matches with most of the luck removed, and the value functions that it uses."""

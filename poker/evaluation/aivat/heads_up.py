@@ -1,17 +1,16 @@
-"""AIVAT: what a heads-up match says about the players' strength, with most of the luck taken out (Burch, Schmid,
-Moravcik, Morrill and Bowling 2018).
+"""AIVAT for heads-up matches: unbiased results with most of the luck removed (Burch et al. 2018).
 
-An observer is shown only the cards of players without a known policy; the hand of a known policy stays a range, by
-Bayes' rule given what was observed. Then
+The reference is Burch, Schmid, Moravcik, Morrill and Bowling 2018. An observer sees only the cards of players without a
+known policy. The hand of a known policy stays a range, by Bayes' rule given the observations. Then::
 
     estimate = E[payoff | everything observed] + sum over events (E[V after | before] - V after)
 
-where V is the expected value over the unseen hands of a value function u, and events are those whose distribution is
-known: the deal of a seen hand, public cards, and actions of known policies. The terms have mean 0, so the estimate is
-unbiased for every u and every unknown opponent; how much of the variance goes depends on u. The u of cards must know
-its exact mean over the next cards, as few functions do; that of actions can be any other.
+V is the expectation of a value function u over the unseen hands. Events are everything with a known distribution: the
+deal of a seen hand, public cards, and actions of known policies. Each term has mean 0, so the estimate is unbiased for
+every u and every unknown opponent. The remaining variance depends on u. The u of cards must have a known exact mean
+over the next cards, which few functions have. The u of actions can be any other function.
 
-Policies must be functions of the public state and the hand held, and the actions must have been drawn from them.
+Policies must be functions of the public state and the player's hand, and the actions must have been drawn from them.
 
 Symbols: H hands, A actions.
 """
@@ -32,23 +31,55 @@ from poker.run.errors import PokernetsError
 
 
 class ValueFunction(Protocol):
-    """u(betting, board, h0, h1) as sums over compatible hands, weighted by own [H] of `player` and opponent [H]. Folded
-    hands are never asked for."""
+    """A value function u(betting, board, h0, h1), evaluated as sums over compatible hands of two ranges.
+
+    It is never evaluated after a fold.
+    """
 
     @property
     def exact_runouts(self) -> bool:
-        """Whether `values_before` is exact where only cards are to come, so that they need not be followed."""
+        """Whether `values_before` is exact when only cards are to come, so that they need not be followed."""
 
     def values(self, states: Sequence[Betting], board: Board, player: int, own: Floats, opponent: Floats) -> Floats:
-        """[A] chips to `player` in each state, where it has the range own [A, H]."""
+        """Evaluate several states.
+
+        Args:
+            states: A betting states.
+            board: cards on the board.
+            player: the player whose chips are counted.
+            own: [A, H] range of `player` in each state.
+            opponent: [H] range of the opponent.
+
+        Returns:
+            [A] chips to `player`, summed over compatible hands.
+        """
 
     def values_before(self, state: Betting, board: Board, player: int, own: Floats, opponent: Floats) -> float:
-        """Chips to `player` in `state`, before the next public cards. To judge cards it must be the mean of `values`
-        over the cards that each pair of hands allows."""
+        """Evaluate a state before the next public cards.
+
+        To judge cards, the result must be the mean of `values` over the cards that each pair of hands allows.
+
+        Args:
+            state: the betting state.
+            board: [0..5] cards on the board.
+            player: the player whose chips are counted.
+            own: [H] range of `player`.
+            opponent: [H] range of the opponent.
+
+        Returns:
+            Chips to `player`, summed over compatible hands.
+        """
 
 
 class Terms(NamedTuple):
-    """Chips to player 0: the estimate is their sum."""
+    """The terms of an estimate in chips to player 0; the estimate is their sum.
+
+    Attributes:
+        base: expected payoff given the observations.
+        deals: corrections for the deals of seen hands.
+        board: corrections for public cards.
+        actions: corrections for actions of known policies.
+    """
 
     base: float
     deals: float
@@ -57,25 +88,60 @@ class Terms(NamedTuple):
 
 
 class Aivat:
-    """Estimates for hands of one heads-up game: `values` judges actions, `cards` (by default `values`) dealt cards."""
+    """Estimates for hands of one heads-up game.
+
+    Attributes:
+        rules: the game.
+        values: value function of actions.
+        cards: value function of cards.
+    """
 
     def __init__(self, rules: Rules, values: ValueFunction, cards: ValueFunction | None = None) -> None:
+        """Store the value functions.
+
+        Args:
+            rules: the game.
+            values: value function of actions.
+            cards: value function of cards; None for `values`.
+
+        Raises:
+            PokernetsError: the game is not heads-up.
+        """
         if rules.num_players != 2:
             raise PokernetsError(f"this AIVAT is heads-up; '{rules.name}' has {rules.num_players} players")
         self.rules, self.values, self.cards = rules, values, cards or values
 
     def terms(self, final: HandState, policies: Sequence[PolicyFunction | None]) -> Terms:
-        """The terms of the finished hand `final`, all its cards known; `policies` by seat, None where unknown."""
+        """Compute the terms of a finished hand.
+
+        Args:
+            final: state at the end, with all cards.
+            policies: policies by seat; None for unknown ones.
+
+        Raises:
+            PolicyMismatchError: a policy never takes the action that was played.
+        """
         return _Walk(self, final, policies).terms()
 
     def estimate(self, final: HandState, policies: Sequence[PolicyFunction | None]) -> tuple[float, float]:
-        """Chips won by each player."""
+        """Estimate the chips won by each player.
+
+        Args:
+            final: state at the end, with all cards.
+            policies: policies by seat; None for unknown ones.
+
+        Raises:
+            PolicyMismatchError: a policy never takes the action that was played.
+        """
         chips = sum(self.terms(final, policies))
         return chips, -chips
 
 
 class _Walk:
-    """One hand, event by event. `ranges` [2, H] are the distributions of unseen hands; a seen hand is certain."""
+    """A walk through one hand, event by event.
+
+    `ranges` [2, H] are the distributions of unseen hands; a seen hand has probability 1.
+    """
 
     def __init__(self, aivat: Aivat, final: HandState, policies: Sequence[PolicyFunction | None]) -> None:
         self.rules, self.values, self.cards = aivat.rules, aivat.values, aivat.cards
@@ -93,7 +159,7 @@ class _Walk:
         return Terms(self._value(), deals, board, actions)
 
     def _see_hands(self) -> float:
-        """Shows the hands of unknown policies."""
+        """Reveal the hands of unknown policies, and return the correction."""
         correction = 0.0
         for player in range(2):
             if self.policies[player] is None:
@@ -105,7 +171,7 @@ class _Walk:
         return correction
 
     def _see_board(self) -> float:
-        """Shows the public cards that come before the next action, or up to the showdown."""
+        """Reveal the public cards before the next action, or up to the showdown, and return the correction."""
         correction = 0.0
         while awaits_cards(self.betting, self.board) and not (self.betting.is_over and self.cards.exact_runouts):
             before = self._value()
@@ -139,14 +205,16 @@ class _Walk:
         return correction if player == 0 else -correction
 
     def _value(self) -> float:
-        """Expected u of cards to player 0 over the unseen hands."""
+        """Return the expected u of cards to player 0 over the unseen hands."""
         mass = self.rules.space.compatible_mass(self.ranges[1])
         [chips] = self._chips(self.cards, [self.betting], 0, self.ranges[:1])
         return float(chips / (self.ranges[0] @ mass))
 
     def _chips(self, judge: ValueFunction, states: Sequence[Betting], player: int, own: Floats) -> Floats:
-        """[A] sums over own [A, H] and the opponent's range of the chips to `player`: exact at ends of the hand, else
-        u."""
+        """Return chips [A] to `player`, summed over own [A, H] and the opponent's range.
+
+        They are exact at ends of the hand, else u.
+        """
         opponent = self.ranges[1 - player]
         out = np.empty(len(states))
         points = []

@@ -1,8 +1,8 @@
 """AIVAT for any number of players: corrections for the deal, the public cards and the actions of known policies.
 
-Unlike in `poker.evaluation.aivat.heads_up`, every hand counts as seen and no range is averaged over: the estimate is
-the chips won plus, for each event whose distribution is known, the mean of u over what could have happened minus u of
-what happened. It is unbiased for every u of which `before_board` and `before_deal` are exact means.
+Unlike `poker.evaluation.aivat.heads_up`, all hands count as seen, and there is no average over ranges. The estimate
+starts from the chips won. For each event with a known distribution, it adds the mean of u over the possible outcomes
+and subtracts u of the actual outcome. It is unbiased for every u with exact means `before_board` and `before_deal`.
 
 Symbols: P players, N completions of a board.
 """
@@ -29,34 +29,76 @@ _MOST = 5000
 
 
 class CheckDownHands:
-    """u(betting, board, hands): chips [P] over the whole hand if everybody left calls what is bet and no more goes in.
+    """A value function: chips [P] over the whole hand if everybody left calls and nobody bets again.
 
-    Payoffs are averaged over every completion of the board, so the mean over the next cards is the value now. Of more
-    than 5,000, as before the flop, so many are drawn, whatever cards come: estimates stay unbiased.
+    Payoffs are averaged over every completion of the board, so the mean over the next cards is the current value. If
+    there are more than 5,000 completions, as before the flop, a random sample of 5,000 is used. It does not depend on
+    the cards to come, so estimates stay unbiased.
     """
 
     def values(self, betting: Betting, board: Board, hands: HoleCards) -> Floats:
-        """u where somebody is to act, or all cards of a showdown are known."""
+        """Evaluate a state in which a player is to act, or all cards of a showdown are known.
+
+        Args:
+            betting: the betting state.
+            board: [0..5] cards on the board.
+            hands: [P] hole cards.
+
+        Returns:
+            [P] net chips.
+        """
         return _mean_payoffs(_called(betting), partial(_shares, betting.rules, board, hands))
 
     def before_board(self, betting: Betting, board: Board, hands: HoleCards) -> Floats:
-        """The mean of u over the cards that come before the next action or the showdown."""
+        """Return the mean of u over the cards that come before the next action or the showdown.
+
+        Args:
+            betting: the betting state.
+            board: [0..5] cards on the board.
+            hands: [P] hole cards.
+
+        Returns:
+            [P] net chips.
+        """
         return self.values(betting, board, hands)
 
     def before_deal(self, betting: Betting) -> Floats:
-        """The mean of u over all deals: players are equally likely to win a pot that they can win."""
+        """Return the mean of u over all deals, in which all players of a pot are equally likely to win it.
+
+        Args:
+            betting: the betting state.
+
+        Returns:
+            [P] net chips.
+        """
         return _mean_payoffs(_called(betting), lambda players: np.full(len(players), 1 / len(players)))
 
 
 @dataclass(frozen=True)
 class MultiAivat:
-    """Estimates for hands with any number of players."""
+    """Estimates for hands with any number of players.
+
+    Attributes:
+        rules: the game.
+        values: the value function.
+    """
 
     rules: Rules
     values: CheckDownHands
 
     def estimate(self, final: HandState, policies: Sequence[PolicyFunction | None]) -> Floats:
-        """[P] chips; `final` is finished and shows all cards, `policies` are by seat, None where unknown."""
+        """Estimate the chips won by each player.
+
+        Args:
+            final: state at the end, with all cards.
+            policies: policies by seat; None for unknown ones.
+
+        Returns:
+            [P] chips.
+
+        Raises:
+            PolicyMismatchError: a policy never takes the action that was played.
+        """
         hands, board = final.hole_cards, final.runout[: self.rules.board_sizes[0]]
         betting = Betting.start(self.rules)
         estimate = np.array(final.payoffs(), dtype=np.float64)
@@ -93,14 +135,14 @@ class MultiAivat:
 
 
 def _called(betting: Betting) -> Betting:
-    """The state once everybody left has called the highest bet, as far as the stacks go."""
+    """Return the state after everybody left has called the highest bet, as far as the stacks allow."""
     totals = zip(betting.folded, betting.committed, betting.rules.stacks, strict=True)
     committed = tuple(chips if out else min(betting.highest, stack) for out, chips, stack in totals)
     return replace(betting, committed=committed)
 
 
 def _mean_payoffs(betting: Betting, shares: Callable[[tuple[int, ...]], Floats]) -> Floats:
-    """[P] net chips, where `shares` are those of a pot that fall to each of its players on average."""
+    """Return net chips [P], given a function that returns the mean share of a pot for each of its players."""
     net = -np.array(betting.called, np.float64)
     for pot in public_state(betting, ()).pots():
         net[list(pot.players)] += pot.amount * shares(tuple(pot.players))
@@ -117,7 +159,7 @@ def _shares(rules: Rules, board: Board, hands: HoleCards, players: tuple[int, ..
 
 @lru_cache(maxsize=16)
 def _completion_ranks(rules: Rules, board: Board, hands: HoleCards) -> NDArray[np.integer]:
-    """[N, P] showdown ranks on every completion of the board by cards that nobody holds."""
+    """Return showdown ranks [N, P] on every completion of the board with cards outside all hands."""
     if rules.deck_size == 52 and rules.num_hole_cards == 2 and rules.total_board_cards == 5:
         ranks = runout_ranks(np.array(board, dtype=np.uint8), np.array(hands, dtype=np.uint8))
         rng = np.random.default_rng([*board, *itertools.chain.from_iterable(hands)])

@@ -1,13 +1,13 @@
-"""A value function for AIVAT from the solutions that agents made in the hand.
+"""A value function for AIVAT that uses the solutions which agents computed during the hand.
 
 At a decision in a solution, an action has the solution's value for the hands of the solver's opponent. The solver's own
-range is known exactly, so only the opponent's later departures from the solution are missed. Where a solve looked
-through a deal (the turn), the mean of the next cards' values is exact. Elsewhere another value function judges actions,
-and check-downs judge cards. All-ins are worth their equities.
+range is known exactly. So the only error comes from the opponent's later deviations from the solution. If a solve
+included a deal (the turn), the mean of the next cards' values is exact. In other states another value function judges
+actions, and check-downs judge cards. All-ins are worth their equities.
 
-Values must not depend on the action taken at their decision (`NestedSearch.solution`), nor on the card of their deal.
+Values must not depend on the action taken at their decision (`NestedSearch.solution`), nor on the card that is dealt.
 
-Symbols: H hands.
+Symbols: H hands, A states.
 """
 
 from collections.abc import Sequence
@@ -27,14 +27,16 @@ from poker.search.solved_values import DecisionValues
 
 @dataclass(frozen=True)
 class _Solutions:
-    """Solutions by seat: at a decision that of the player who acts if they solve, else that of the other."""
+    """Solutions by seat; at a decision the acting player's solution is used if there is one, else the other's."""
 
     rules: Rules
     solved: Solutions
 
     def before(self, last: Betting, board: Board) -> tuple[DecisionValues, int] | None:
-        """Values at the decision whose action led to `last`, and that action; None at the start of the hand, and where
-        nobody has solved."""
+        """Return the values at the decision whose action led to `last`, and that action.
+
+        The result is None at the start of the hand, and if nobody solved the decision.
+        """
         turns = list(last.turns())
         if not turns:
             return None
@@ -44,23 +46,50 @@ class _Solutions:
         return None if values is None else (values, action)
 
     def chips(self, player: int, values: Floats, whose: int, own: Floats, opponent: Floats) -> float:
-        """Chips to `player` if the hands of `whose` win `values` [H] on average, summed over compatible pairs."""
+        """Return chips to `player`, summed over compatible pairs.
+
+        Args:
+            player: the player whose chips are counted.
+            values: [H] mean chips of the hands of `whose`.
+            whose: the player whose hands have the values.
+            own: [H] range of `player`.
+            opponent: [H] range of the opponent.
+        """
         mine, theirs = (own, opponent) if player == whose else (opponent, own)
         total = float((mine * values) @ self.rules.space.compatible_mass(theirs))
         return total if player == whose else -total
 
 
 class SolvedActions:
-    """Judges actions by solutions, and by `otherwise` where nothing was solved."""
+    """A value function that judges actions by solutions, and by another function if nothing was solved."""
 
     exact_runouts = False
 
     def __init__(self, rules: Rules, solved: Solutions, otherwise: ValueFunction) -> None:
+        """Store the solutions.
+
+        Args:
+            rules: the game.
+            solved: solutions by seat.
+            otherwise: value function of other states.
+        """
         self._rules = rules
         self._solutions = _Solutions(rules, solved)
         self._otherwise = otherwise
 
     def values(self, states: Sequence[Betting], board: Board, player: int, own: Floats, opponent: Floats) -> Floats:
+        """Evaluate several states, see `ValueFunction.values`.
+
+        Args:
+            states: A betting states.
+            board: cards on the board.
+            player: the player whose chips are counted.
+            own: [A, H] range of `player` in each state.
+            opponent: [H] range of the opponent.
+
+        Returns:
+            [A] chips to `player`.
+        """
         out = np.empty(len(states))
         for row, state in enumerate(states):
             values = self._range_values(state, board, player, own[row], opponent)
@@ -70,6 +99,15 @@ class SolvedActions:
         return out
 
     def values_before(self, state: Betting, board: Board, player: int, own: Floats, opponent: Floats) -> float:
+        """Evaluate a state before the next public cards, see `ValueFunction.values_before`.
+
+        Args:
+            state: the betting state.
+            board: cards on the board.
+            player: the player whose chips are counted.
+            own: [H] range of `player`.
+            opponent: [H] range of the opponent.
+        """
         if state.is_over:
             [chips] = showdown_totals(self._rules, board, own[None], opponent)
             return float(min(state.committed) * chips)
@@ -85,13 +123,32 @@ class SolvedActions:
 
 
 class SolvedCards(CheckDown):
-    """Judges cards by solutions that looked through the deal, and by check-downs elsewhere."""
+    """A value function that judges cards by solutions that included the deal, and by check-downs otherwise."""
 
     def __init__(self, rules: Rules, solved: Solutions, growth: Sequence[float]) -> None:
+        """Store the solutions.
+
+        Args:
+            rules: the game.
+            solved: solutions by seat.
+            growth: see `CheckDown`.
+        """
         super().__init__(rules, growth)
         self._solutions = _Solutions(rules, solved)
 
     def values(self, states: Sequence[Betting], board: Board, player: int, own: Floats, opponent: Floats) -> Floats:
+        """Evaluate several states, see `ValueFunction.values`.
+
+        Args:
+            states: A betting states.
+            board: cards on the board.
+            player: the player whose chips are counted.
+            own: [A, H] range of `player` in each state.
+            opponent: [H] range of the opponent.
+
+        Returns:
+            [A] chips to `player`.
+        """
         out = super().values(states, board, player, own, opponent)
         for row, state in enumerate(states):
             before = self._looked_through(state, board[:-1]) if len(board) in self._rules.board_sizes[1:] else None
@@ -102,6 +159,15 @@ class SolvedCards(CheckDown):
         return out
 
     def values_before(self, state: Betting, board: Board, player: int, own: Floats, opponent: Floats) -> float:
+        """Evaluate a state before the next public cards, see `ValueFunction.values_before`.
+
+        Args:
+            state: the betting state.
+            board: cards on the board.
+            player: the player whose chips are counted.
+            own: [H] range of `player`.
+            opponent: [H] range of the opponent.
+        """
         before = self._looked_through(state, board)
         if before is None:
             return super().values_before(state, board, player, own, opponent)
@@ -116,7 +182,7 @@ class SolvedCards(CheckDown):
         return total / (len(deck) - 2 * self._rules.num_hole_cards)
 
     def _looked_through(self, state: Betting, board: Board) -> tuple[DecisionValues, int] | None:
-        """The solution that ended the round before the deal on `board`, of one card."""
+        """Return the solution that ended the round before the deal of one card on `board`."""
         if state.is_over or state.street == 0 or self._rules.board_cards[state.street] != 1:
             return None
         if len(board) != self._rules.board_sizes[state.street - 1] or state.actions[state.street]:
@@ -125,16 +191,26 @@ class SolvedCards(CheckDown):
 
 
 class SearchValues:
-    """Values by solutions (`SolvedActions`, `SolvedCards`), and by `fallback` where nothing was solved.
-
-    Check-downs count `growth` times the chips that both have put in, by street.
-    """
+    """A factory of values by solutions (`SolvedActions`, `SolvedCards`)."""
 
     def __init__(self, *, fallback: ValueFunctionFactory, growth: Sequence[float]) -> None:
+        """Store the settings.
+
+        Args:
+            fallback: value function of actions in unsolved states.
+            growth: factors by street for check-downs, see `CheckDown`.
+        """
         self._fallback = fallback
         self._growth = growth
 
     def __call__(self, rules: Rules, responses: Responses, solved: Solutions = (None, None)) -> Aivat:
+        """Create the estimator.
+
+        Args:
+            rules: the game.
+            responses: policies by seat for `fallback`.
+            solved: solutions by seat.
+        """
         otherwise = self._fallback(rules, responses, solved)
         actions = SolvedActions(rules, solved, otherwise.values)
         return Aivat(rules, actions, SolvedCards(rules, solved, self._growth))

@@ -1,8 +1,8 @@
 """Value functions for AIVAT, and their factories as they are configured (`values=`).
 
-Estimates are unbiased with all of them; they differ in the variance that is left and in their cost. Cards are judged by
+Estimates are unbiased with all of them. They differ in the remaining variance and in their cost. Cards are judged by
 check-downs, whose mean over the next cards is known without dealing one: an all-in equity is the mean of the equities
-after the next cards. Where the solution of a round looked through the deal, it judges them (`search_values.py`).
+after the next cards. If the solution of a round included the deal, the solution judges the cards (`search_values.py`).
 
 Symbols: H hands, A states.
 """
@@ -24,31 +24,61 @@ from poker.run.errors import PokernetsError
 from poker.search.solved_values import Solved
 
 Responses = Sequence[PolicyFunction | None]
-"""Policies by seat that answer about as the players do; None where they are not known."""
+"""Policies by seat that answer bets approximately as the players do; None for unknown ones."""
 Solutions = Sequence[Solved | None]
-"""Solutions of players who solve, by seat."""
+"""Solutions by seat; None for players who do not solve."""
 
 
 class CheckDown:
-    """A showdown for the chips that both have put in, times a factor by street for those still to come.
+    """A value function: a showdown for the matched chips, times a factor by street for the chips still to come.
 
-    A bet that is not called yet counts nothing: all-ins of no-limit games would otherwise seem to be called by
-    everybody. `growth` has a factor for each street (empty: 1 for all); stakes are capped at the shorter stack.
+    A bet that is not called yet does not count. Otherwise all-ins of no-limit games would count as called by everybody.
+    Stakes are capped at the shorter stack.
     """
 
     exact_runouts = True
 
     def __init__(self, rules: Rules, growth: Sequence[float] = ()) -> None:
+        """Store the factors.
+
+        Args:
+            rules: the game.
+            growth: factor of each street; empty for 1 on all streets.
+
+        Raises:
+            PokernetsError: `growth` has a wrong length.
+        """
         self._rules = rules
         self._growth = tuple(growth) or (1.0,) * rules.num_streets
         if len(self._growth) != rules.num_streets:
             raise PokernetsError(f"`growth` needs {rules.num_streets} factors for `{rules.name}`, not {len(growth)}")
 
     def values(self, states: Sequence[Betting], board: Board, player: int, own: Floats, opponent: Floats) -> Floats:
+        """Evaluate several states, see `ValueFunction.values`.
+
+        Args:
+            states: A betting states.
+            board: cards on the board.
+            player: the player whose chips are counted.
+            own: [A, H] range of `player` in each state.
+            opponent: [H] range of the opponent.
+
+        Returns:
+            [A] chips to `player`.
+        """
         stakes = np.array([self._stake(state) for state in states])
         return stakes * showdown_totals(self._rules, board, own, opponent)
 
     def values_before(self, state: Betting, board: Board, player: int, own: Floats, opponent: Floats) -> float:
+        """Evaluate a state before the next public cards, see `ValueFunction.values_before`.
+
+        Args:
+            state: the betting state.
+            board: cards on the board.
+            player: the player whose chips are counted.
+            own: [H] range of `player`.
+            opponent: [H] range of the opponent.
+        """
         return float(self.values([state], board, player, own[None], opponent)[0])
 
     def _stake(self, state: Betting) -> float:
@@ -57,16 +87,34 @@ class CheckDown:
 
 
 class FoldEquity(CheckDown):
-    """A `CheckDown` after a bet is answered: the player who faces it folds as often as a policy says, else calls.
+    """A value function: the player who faces a bet folds or calls by a policy, and then a check-down follows.
 
-    Estimates are unbiased whether anybody plays the `responses` or not.
+    Estimates are unbiased whether or not anybody plays the policies.
     """
 
     def __init__(self, rules: Rules, responses: Responses) -> None:
+        """Store the policies.
+
+        Args:
+            rules: the game.
+            responses: policies by seat that answer bets; None for unknown ones.
+        """
         super().__init__(rules)
         self._responses = tuple(responses)
 
     def values(self, states: Sequence[Betting], board: Board, player: int, own: Floats, opponent: Floats) -> Floats:
+        """Evaluate several states, see `ValueFunction.values`.
+
+        Args:
+            states: A betting states.
+            board: cards on the board.
+            player: the player whose chips are counted.
+            own: [A, H] range of `player` in each state.
+            opponent: [H] range of the opponent.
+
+        Returns:
+            [A] chips to `player`.
+        """
         out = super().values(states, board, player, own, opponent)
         for row, state in enumerate(states):
             policy = self._responses[state.to_act] if state.to_act == 1 - player else None
@@ -81,36 +129,62 @@ class FoldEquity(CheckDown):
 
 
 DEFAULT = {"_target_": "poker.evaluation.aivat.value_functions.FoldEquityValues"}
-"""Settings of the default value function; its stored estimates bear no mark."""
+"""Settings of the default value function; its stored estimates have no mark."""
 
 
 class ValueFunctionFactory(Protocol):
-    """Estimates for heads-up hands. Responses must be quick: they are asked for many states that never come up."""
+    """A factory of estimators for heads-up hands."""
 
-    def __call__(self, rules: Rules, responses: Responses, solved: Solutions = (None, None)) -> Aivat: ...
+    def __call__(self, rules: Rules, responses: Responses, solved: Solutions = (None, None)) -> Aivat:
+        """Create an estimator.
+
+        Args:
+            rules: the game.
+            responses: policies by seat that answer bets. They must be fast, because they are queried at many states
+                that are never reached.
+            solved: solutions by seat.
+        """
 
 
 @dataclass
 class ValueFunctionSpec(BuiltOnce[ValueFunctionFactory]):
-    """A value function, built once in each process; `settings` identify it."""
+    """A configured value function, built once in each process.
+
+    Attributes:
+        settings: settings that identify it.
+    """
 
     settings: Mapping[str, Any]
 
     @property
     def mark(self) -> dict[str, Any] | None:
-        """Settings that tell stored estimates of this value function from others; None for the default."""
+        """Settings that distinguish stored estimates of this value function from others; None for the default."""
         return None if self.settings == DEFAULT else dict(self.settings)
 
 
 class CheckDownValues:
-    """Values by `CheckDown`: nobody bets any more."""
+    """A factory of values by `CheckDown`: nobody bets again."""
 
     def __call__(self, rules: Rules, responses: Responses, solved: Solutions = (None, None)) -> Aivat:
+        """Create the estimator.
+
+        Args:
+            rules: the game.
+            responses: ignored.
+            solved: ignored.
+        """
         return Aivat(rules, CheckDown(rules))
 
 
 class FoldEquityValues:
-    """Values by `FoldEquity`: a bet is answered, then nobody bets any more."""
+    """A factory of values by `FoldEquity`: a bet is answered, and then nobody bets again."""
 
     def __call__(self, rules: Rules, responses: Responses, solved: Solutions = (None, None)) -> Aivat:
+        """Create the estimator.
+
+        Args:
+            rules: the game.
+            responses: policies by seat that answer bets.
+            solved: ignored.
+        """
         return Aivat(rules, FoldEquity(rules, responses))

@@ -1,4 +1,5 @@
-"""Matches between agents: every deal in every seating, results by agent, seat and class.
+"""Matches between agents: every deal in every seating, and results by agent, seat and class.
 
-`match.py` plays, `results.py` holds the payoffs `[session, seating, deal, player]`, of which all else is a reduction.
+`match.py` plays. `results.py` stores the payoffs `[session, seating, deal, player]`; all other results are reductions
+of them.
 """

@@ -43,11 +43,24 @@ def deal(
     out: str,
     host: str = LOOPBACK,
 ) -> MatchResults:
-    """Waits for a player on each of `ports` (0: any free one, printed) of the address `host`, empty for all addresses
-    of this machine, deals `hands` hands and writes their log. With `rotate` the seats move by one after every hand.
+    """Wait for the players, deal the hands, and write their log and a report.
 
-    Cards come from `seed`, which two matches share to be played on the same cards; without one, from a secret that the
-    report tells once the match is over."""
+    Args:
+        game: the game.
+        names: [P] names of the players.
+        ports: [P] ports to wait on; 0 for any free one, which is printed.
+        hands: number of hands.
+        seed: seed of the cards, so that two matches can have the same cards; None for a secret seed, which the report
+            reveals after the match.
+        rotate: whether the seats move by one after every hand.
+        start_seconds: time limit for players to connect; None for no limit.
+        times: time limits of answers.
+        out: folder of the log and the report.
+        host: address of this machine; empty for all addresses.
+
+    Raises:
+        PokernetsError: the names or ports do not fit the game, or a player does not connect.
+    """
     if len(names) != game.num_players or len(ports) != game.num_players or len(set(names)) != len(names):
         raise PokernetsError(f"`{game.name}` needs {game.num_players} different `names` and as many `ports`")
     check_names(names)
@@ -97,10 +110,23 @@ def sit_down(
     connect_seconds: float,
     out: str,
 ) -> DealerSeat:
-    """Plays until the dealer closes the connection, and writes a log and a report. Before it connects, another copy of
-    the agent plays a hand, so that nothing is compiled during the match. The agent draws its actions from `seed`, or
-    from a secret. Raises PokernetsError when no hand was dealt, and, after the report, when the last hand was not
-    finished."""
+    """Play at a dealer until it closes the connection, and write a log and a report.
+
+    Before it connects, another copy of the agent plays a hand, so that nothing is compiled during the match.
+
+    Args:
+        game: the game.
+        agents: specification of one agent.
+        host: address of the dealer.
+        port: port of the dealer.
+        seed: seed of the agent's actions; None for a secret one.
+        connect_seconds: time limit to connect.
+        out: folder of the log and the report.
+
+    Raises:
+        PokernetsError: there is not exactly one agent, no hand was dealt, or (after the report) the last hand was not
+            finished.
+    """
     if len(agents) != 1:
         raise PokernetsError(f"one agent sits down at a dealer, `agents` are {len(agents)}: agents=[NAME]")
     seed = drawn_seed(seed)
@@ -157,8 +183,20 @@ def report_hands(
     console: Console,
     aivat: Sequence[float] | None = None,
 ) -> MatchResults:
-    """Report hands [n, P], each on its own cards: a hand is one unit of the intervals. `aivat` [n] are
-    luck-adjusted chips of a single player."""
+    """Report hands that each have their own cards, so a hand is one unit of the intervals.
+
+    Args:
+        game: the game.
+        names: [P] names of the players.
+        chips: [n, P] chips won.
+        failures: failures of agents.
+        seed: seed of the match.
+        log: log of the match.
+        title: title of the report.
+        settings: settings for the record.
+        console: console for the report.
+        aivat: [n] luck-adjusted chips of a single player; None without.
+    """
     played = Results(game, LineUp(names), [range(len(names))], 1, log=log)
     won = np.asarray(chips, dtype=np.float64).reshape(-1, 1, 1, len(names))
     played.fill(won, None if aivat is None else np.asarray(aivat, dtype=np.float64).reshape(won.shape))
@@ -170,7 +208,7 @@ def report_hands(
 
 
 def _new_log(folder: Path, stem: str) -> Path:
-    """Makes the empty file `stem`.log in `folder`; where a match of that name has been, `stem`-2.log, -3, ..."""
+    """Create the empty file `stem`.log in `folder`; if it exists, `stem`-2.log, -3, ..."""
     folder.mkdir(parents=True, exist_ok=True)
     number, path = 1, folder / f"{stem}.log"
     while True:

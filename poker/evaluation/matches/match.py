@@ -1,7 +1,7 @@
-"""Matches between agents on common cards: duplicate deals in every seating, in parallel, resumable.
+"""Matches between agents on common cards: duplicate deals in every seating, in parallel and resumable.
 
-`run` is what `evaluate=match`, `ladder`, `ring` and `lbr` call. Hands are kept as ACPC logs under
-`out/<game>/hands`, by line-up; the report of a match goes to a directory of its own beside them.
+`evaluate=match`, `ladder`, `ring` and `lbr` call `run`. Hands are stored as ACPC logs under `out/<game>/hands`, by
+line-up. The report of a match has a directory of its own beside them.
 """
 
 import contextlib
@@ -35,21 +35,33 @@ from poker.run.progress import Console, progress_bars
 from poker.store.artifacts import MissingArtifactError, fingerprint_of
 
 WIDTH = 110
-"""Columns of the tables where the output is not a terminal."""
+"""Width of tables, in characters, if the output is not a terminal."""
 _SCALAR_SECONDS = 5.0
 _FOLDER_NAME = 80
 
 
 @dataclass(frozen=True, kw_only=True)
 class MatchSettings:
-    """Settings of a match: the hands played and how they are counted, as conf/evaluate/match.yaml explains it.
+    """Settings of a match, as conf/evaluate/match.yaml explains them.
 
-    Without `lineups` (lists of agent names) heads-up games are played by all pairs, others by the agents in their
-    order, again and again until the table is full. `contrasts` are pairs of groups of agents (`a+b`). With `half_width`
-    (in `unit`) a line-up stops before `hands` when the interval of its first agent is as narrow as that, with
-    `clear_of_zero` when it is clear of 0 at one of a few looks (`Results.look`), for which intervals are wider. With
-    `decision_seconds` every agent has a process of its own, and checks or folds where it takes longer, dies or gives no
-    valid answer.
+    Attributes:
+        hands: number of hands per line-up.
+        session: deals per session.
+        seed: seed of the deals.
+        aivat: whether to estimate by AIVAT.
+        fresh: whether to ignore stored hands.
+        lineups: lists of agent names. None: in heads-up games all pairs; in others the agents in their order, repeated
+            until the table is full.
+        players: number of players; None for the game's.
+        contrasts: pairs of groups of agents (`a+b`) to compare.
+        unit: unit of the results.
+        independent: independent unit of the intervals, a session or a deal.
+        half_width: half-width, in `unit`, at which a line-up stops early. It is checked for the first agent's interval.
+        clear_of_zero: stop a line-up early if the first agent's interval excludes 0 at one of a few looks
+            (`Results.look`); the intervals of all looks are wider.
+        decision_seconds: time limit of a decision. With it, every agent has its own process, and checks or folds if it
+            takes longer, dies or gives no valid answer.
+        tables: number of tables that each process plays at once.
     """
 
     hands: int
@@ -68,6 +80,11 @@ class MatchSettings:
     tables: int = 1
 
     def __post_init__(self) -> None:
+        """Check the settings.
+
+        Raises:
+            PokernetsError: a setting is out of range, or two contradict each other.
+        """
         if self.hands < 1 or self.session < 1:
             raise PokernetsError("`hands` and `session` must be at least 1")
         if any(limit is not None and limit <= 0 for limit in (self.half_width, self.decision_seconds)):
@@ -92,10 +109,24 @@ def run(
     verbose: bool = True,
     out: str,
 ) -> MatchResults:
-    """Plays the hands of every line-up, or what is missing of them, and writes the report; prints it if `verbose`.
+    """Play the missing hands of every line-up, and write the report.
 
-    With `adversary`, local best responses by name, each of `adversaries` plays each agent instead. `measured` plays all
-    `agents`, and `adversaries` play it alone. `fallback` and `values` are those of `MatchAivat`.
+    Args:
+        game: the game.
+        agents: agents of the match.
+        settings: settings of the match.
+        measured: agent that plays all `agents`; None for the line-ups of `settings`.
+        adversary: actions of local best responses, by name. With them, each of `adversaries` plays each agent, or
+            `measured` alone.
+        adversaries: names in `adversary`.
+        fallback: see `MatchAivat`.
+        values: see `MatchAivat`.
+        cluster: worker processes.
+        verbose: whether to print the report.
+        out: folder of the hands and the report.
+
+    Raises:
+        PokernetsError: the agents, settings and game do not fit together.
     """
     lineups = settings.lineups
     others = [] if measured is None else [spec for spec in agents if spec.name != measured.name]
@@ -150,7 +181,7 @@ def run(
         worker = Worker(rotation, specs, settings.decision_seconds, tables=settings.tables)
         sessions = -(-settings.hands // rotation.hands_per_session)
         to_play = [lineup for lineup, store in stores.items() if not store.kept.keys() >= {*range(sessions)}]
-        seated = [worker.seated(lineup) for lineup in to_play]  # raises what they lack before anything is played
+        seated = [worker.seated(lineup) for lineup in to_play]  # reports missing parts before the first hand
         if settings.aivat:
             worker.estimator = MatchAivat(_quick(fallback, game, needed=any(map(needs_fallback, seated))), values)
         started = time.monotonic()
@@ -172,8 +203,10 @@ def run(
 
 
 def _quick(fallback: AgentSpec | None, game: Rules, *, needed: bool) -> BuiltOnce[Agent] | None:
-    """The agent that AIVAT asks how bets are answered. One that is `needed` is built at once; None if it cannot be,
-    as an artifact is missing."""
+    """Return the agent that AIVAT queries for answers to bets.
+
+    An agent that is `needed` is built at once. The result is None if an artifact is missing.
+    """
     if fallback is None:
         return None
     quick = BuiltOnce(partial(fallback.build, game))
@@ -193,10 +226,10 @@ def _local_best_responses(
     adversaries: Sequence[str],
     tables: int,
 ) -> tuple[list[AgentSpec], list[list[str]]]:
-    """The agents and their adversaries, and the line-ups of each adversary with the agent that it was made for.
+    """Return the agents and their adversaries, and the line-ups of each adversary with its agent.
 
-    The adversary knows its opponent's policy, so within a process both use one agent object: what was solved for a
-    decision is not solved again for the adversary's picture of the range.
+    The adversary knows its opponent's policy, so both use the same agent object within a process. Decisions that the
+    agent has solved are then not solved again for its range.
     """
     unknown = [name for name in adversaries if name not in adversary]
     if unknown or not adversaries or not agents:
@@ -226,7 +259,7 @@ def _local_best_response(name: str, game: Rules, opponent: BuiltOnce[Agent], act
 
 @dataclass
 class _Play:
-    """Plays missing sessions, and estimates those again that relied on an agent that turned out unknown."""
+    """Play of the missing sessions, and revised estimates of sessions that relied on an agent now known to fail."""
 
     worker: Worker
     stores: Mapping[LineUp, HandStore]
@@ -236,7 +269,7 @@ class _Play:
     half_width: float | None
 
     def sessions(self, count: int) -> None:
-        """Take the first `count` sessions of every line-up, kept by earlier runs or played now."""
+        """Use the first `count` sessions of every line-up, stored or played now."""
         for lineup, store in self.stores.items():
             for session in sorted(store.kept):
                 if session < count:
@@ -261,9 +294,9 @@ class _Play:
             self.results[lineup].check_stop(self.half_width)
 
     def revise(self, console: Console) -> None:
-        """Estimate again until all sessions of a line-up that count agree on who is unknown.
+        """Revise estimates until all sessions of a line-up agree on who is unknown.
 
-        Once an agent has failed it counts as unknown in every hand of the line-up, also in those estimated before.
+        After a failure an agent counts as unknown in every hand of the line-up, including hands estimated before.
         """
         while outdated := {task: record for lineup in self.stores for task, record in self._outdated(lineup).items()}:
             for lineup in dict.fromkeys(lineup for lineup, _ in outdated):
@@ -276,7 +309,7 @@ class _Play:
                 self.results[lineup].adjust(session, record)
 
     def _outdated(self, lineup: LineUp) -> dict[Task, SessionRecord]:
-        """Sessions estimated before an agent turned out unknown; their records name those who are unknown now."""
+        """Return sessions estimated before an agent became unknown, with records that name all unknown agents."""
         result = self.results[lineup]
         unknown = result.unknown
         sessions = [n for n in result.sessions() if set(result.unknown_in.get(n, {})) != set(unknown)]
@@ -285,7 +318,7 @@ class _Play:
 
 
 class _Live:
-    """A progress bar with rate, time left and the estimate so far, and TensorBoard scalars while a match runs."""
+    """Live output of a match: a progress bar with rate, time left and current estimate, and TensorBoard scalars."""
 
     def __init__(self, results: MatchResults, hands: int, folder: Path) -> None:
         self._unit = results.unit
@@ -299,7 +332,7 @@ class _Live:
         self._progress.start()
 
     def close(self) -> None:
-        """Stop the bar at the estimates of all hands, which are those of the report."""
+        """Stop the bar with the final estimates, which equal the report's."""
         if self._lineups[-1].hands:
             self._show(self._lineups[-1])
         self._progress.stop()

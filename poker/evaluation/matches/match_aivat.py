@@ -1,19 +1,20 @@
-"""AIVAT beside the chips of a match: estimates for every hand of a session, right after it was played.
+"""AIVAT in a match: estimates for every hand of a session, computed right after it was played.
 
-The agents that played are asked for their policies while they still remember what they solved; those that learn from
-hands are shown the session again, from its start, and asked before the end of each hand. An agent that is not
-repeatable, such as one whose solves are limited in time, would answer otherwise: the policies that it played by are
-noted in play, and where they were not (hands that an earlier run left without estimates) its policy is unavailable.
+The agents are queried for their policies while they still have their solutions. Agents that learn from hands receive
+the session again from its start, and are queried before the end of each hand. An agent that is not repeatable, such as
+one with time limits, would answer differently. Its policies are recorded during play. If they were not (for stored
+hands without estimates), its policy is unavailable.
 
-Agents without a policy count as unknown, in all hands of the line-up, and so do those whose policy is unavailable or
-that failed: an agent that failed checked or folded, perhaps more often with some hands than with others, so hands
-without a failure are a selection too. Estimates are unbiased whatever an unknown agent does. (One that fails in a share
-f of deals passes for sound in n deals with probability (1-f)^n; estimates are then off by f d, with d their mean error
-in the deals that fail: less than d / n in expectation.)
+Agents without a policy count as unknown in all hands of the line-up. So do agents that failed, or whose policy is
+unavailable. An agent that failed checked or folded, perhaps more often with some hands than with others. So hands
+without a failure are a biased sample too. Estimates are unbiased whatever an unknown agent does.
 
-Heads-up, a value function (`aivat/value_functions.py`) says what hands are worth, by default `FoldEquity`. How bets are
-answered it asks the agent, if its policy is quick, or else a blueprint in the line-up or, where all policies are slow,
-the fallback policy. It is told nothing of agents without a policy: a bet that they have yet to call counts nothing.
+An agent that fails in a share f of deals has no failure in n deals with probability (1-f)^n. Then estimates have a bias
+of f d, where d is the mean error in the deals that fail. In expectation the bias is less than d / n.
+
+Heads-up, a value function (`aivat/value_functions.py`) values hands, by default `FoldEquity`. It needs answers to bets.
+They come from the agent if its policy is fast; else from a blueprint in the line-up; or, if all policies are slow, from
+the fallback policy. For agents without a policy there are no answers: a bet that they have not called does not count.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -35,16 +36,27 @@ from poker.search.solved_values import DecisionValues, Solved
 
 @dataclass(frozen=True)
 class MatchAivat:
-    """The estimator of a match (`poker.play.workers.Estimator`). `fallback` gives an agent with a quick policy where
-    one is needed, `values` the value function heads-up."""
+    """The estimator of a match (`poker.play.workers.Estimator`).
+
+    Attributes:
+        fallback: builds an agent with a fast policy, if one is needed.
+        values: builds the value function of heads-up games.
+    """
 
     fallback: Callable[[], Agent] | None = None
     values: Callable[[], ValueFunctionFactory] | None = None
 
     def __call__(self, rotation: Rotation, agents: Sequence[Sequence[Agent]], record: SessionRecord) -> None:
-        """Fills `record.aivat`. `agents` are by entry for each seating, or one list that played them all.
+        """Fill in the estimates of a session.
 
-        Agents in `record.unknown` count as unknown; those that failed, or whose policy is unavailable, are added to it.
+        Args:
+            rotation: deals and seatings.
+            agents: agents by entry for each seating, or one list that played all seatings.
+            record: record of the session. Its `aivat` is filled in. Agents that failed or whose policy is unavailable
+                are added to its `unknown`.
+
+        Raises:
+            PolicyUnavailable: the fallback's policy is unavailable.
         """
         hands = [parse_log_line(rotation.rules, line) for line in record.lines]
         seated = [_seated(rotation, agents, hand) for hand in hands]
@@ -61,14 +73,14 @@ class MatchAivat:
                 return
             except PolicyUnavailable as error:
                 names = [name for by_name in seated for name, agent in by_name.items() if agent is error.agent]
-                if not names:  # it was the fallback's
+                if not names:  # the fallback's policy is unavailable
                     raise
                 record.unknown[names[0]] = f"policy unavailable: {_first_line(str(error))}"
 
     def _estimate(
         self, rotation: Rotation, hand: LoggedHand, agents: Mapping[str, Agent], record: SessionRecord
     ) -> list[float]:
-        """[P] estimated chips by entry."""
+        """Return estimated chips by entry."""
         playing = [None if name in record.unknown else agent for name, agent in agents.items()]
         policies = [_policy_in(hand, agent, record.policies) for agent in playing]
         if len(playing) > 2:
@@ -84,7 +96,10 @@ class MatchAivat:
     def _responses(
         self, agents: Sequence[Agent | None], policies: Sequence[PolicyFunction | None]
     ) -> list[PolicyFunction | None]:
-        """Policies by seat that answer bets about as the agents do; None for unknown ones, where any would do harm."""
+        """Return policies by seat that answer bets approximately as the agents do; None for unknown agents.
+
+        For unknown agents any policy would increase the variance.
+        """
         quick = [_quick_policy(agent) for agent in agents]
         answer = next((policy for policy, kind in zip(policies, quick, strict=True) if kind == "blueprint"), None)
         if answer is None and self.fallback is not None and needs_fallback(agents):
@@ -93,12 +108,16 @@ class MatchAivat:
 
 
 def needs_fallback(agents: Sequence[Agent | None]) -> bool:
-    """Whether some of the agents have a policy, and none a quick one."""
+    """Return whether some of the agents have a policy, but none a fast one.
+
+    Args:
+        agents: agents; None for unknown ones.
+    """
     return any(map(_policy, agents)) and not any(map(_quick_policy, agents))
 
 
 def _seated(rotation: Rotation, agents: Sequence[Sequence[Agent]], hand: LoggedHand) -> dict[str, Agent]:
-    """The agents of a hand by label, in the order of the seats."""
+    """Return the agents of a hand by label, in the order of the seats."""
     seating = hand.number % len(rotation.seatings)
     mine = agents[seating % len(agents)]
     return {name: mine[entry] for name, entry in zip(hand.names, rotation.seatings[seating], strict=True)}
@@ -107,8 +126,10 @@ def _seated(rotation: Rotation, agents: Sequence[Sequence[Agent]], hand: LoggedH
 def _shown_again(
     rotation: Rotation, hands: Sequence[LoggedHand], seated: Sequence[Mapping[str, Agent]], unknown: Collection[str]
 ) -> Iterator[tuple[LoggedHand, Mapping[str, Agent]]]:
-    """Every hand with its agents, those known that learn in the state in which they played it. Agents that are not
-    repeatable are shown nothing: their policies were noted."""
+    """Iterate over the hands with their agents, where known agents that learn are in the state of that hand.
+
+    Agents that are not repeatable receive nothing, because their policies were recorded.
+    """
     last = -1
     for hand, by_name in zip(hands, seated, strict=True):
         session, place = divmod(hand.number, rotation.hands_per_session)
@@ -133,7 +154,7 @@ def _shown_again(
 
 @contextmanager
 def _available(agent: object, *passed: type[Exception]) -> Iterator[None]:
-    """An error of the agent, other than those `passed` on, makes its policy unavailable."""
+    """Turn an error of the agent, except for those in `passed`, into `PolicyUnavailable`."""
     try:
         yield
     except passed:
@@ -143,12 +164,12 @@ def _available(agent: object, *passed: type[Exception]) -> Iterator[None]:
 
 
 def _policy(agent: Agent | None) -> PolicyFunction | None:
-    """The agent's policy, if it has one; an error in it makes it unavailable."""
+    """Return the agent's policy, if it has one; an error in it makes it unavailable."""
     return _Asked(agent) if isinstance(agent, PolicyAgent) else None
 
 
 def _policy_in(hand: LoggedHand, agent: Agent | None, noted: Policies) -> PolicyFunction | None:
-    """The policy that the agent played the hand by: as noted in play if it is not repeatable, None if it is unknown."""
+    """Return the policy that the agent played the hand by, as recorded if it is not repeatable; None if unknown."""
     if not isinstance(agent, PolicyAgent) or is_repeatable(agent):
         return _policy(agent)
 
@@ -162,8 +183,11 @@ def _policy_in(hand: LoggedHand, agent: Agent | None, noted: Policies) -> Policy
 
 
 def _solved(agent: Agent | None, seat: int) -> Solved | None:
-    """The agent's solutions, if they are at hand: agents in other processes keep theirs there, and an agent that learns
-    and cannot be shown the session again knows how the hand ended."""
+    """Return the agent's solutions, if they are available.
+
+    Agents in other processes have their solutions there. An agent that learns and cannot receive the session again
+    already knows how the hand ended.
+    """
     if not isinstance(agent, SolvingAgent) or (isinstance(agent, ObservingAgent) and not is_repeatable(agent)):
         return None
 
@@ -176,7 +200,7 @@ def _solved(agent: Agent | None, seat: int) -> Solved | None:
 
 @dataclass(frozen=True)
 class _Asked:
-    """The policy of an agent. Two of one agent are equal, as value functions cache by policy."""
+    """The policy of an agent; policies of the same agent are equal, because value functions cache by policy."""
 
     agent: PolicyAgent
 
@@ -190,6 +214,6 @@ def _first_line(text: str) -> str:
 
 
 def _quick_policy(agent: Agent | None) -> str:
-    """`quick_policy` of the agent's class, also for agents in other processes; empty without one."""
+    """Return `quick_policy` of the agent's class, also for agents in other processes; empty without one."""
     kind: str = getattr(agent.kind if isinstance(agent, RemoteAgent) else type(agent), "quick_policy", "")
     return kind

@@ -1,4 +1,4 @@
-"""The report of a match: of our agents, at a dealer, or replayed from a log."""
+"""The report of a match: between our agents, at a dealer, or replayed from a log."""
 
 import math
 from collections import Counter
@@ -22,17 +22,24 @@ from poker.store.provenance import commit
 _SHOWN_FAILURES = 100
 _NAMED_OPPONENTS = 3
 _SHOWN_ROWS, _SHOWN_COLUMNS = 15, 5
-"""Limits of a table on the console where another one says what matters; the page has all."""
+"""Largest tables on the console if another table shows the main result; the page shows all tables."""
 _LEARNING = 50
-"""Least deals of a session that is reported in stages."""
+"""Least number of deals of a session that is reported in stages."""
 _COURSE = 30
-"""Points on the curve of a running mean."""
+"""Number of points on the curve of a running mean."""
 
 
 def match_report(
     results: MatchResults, hands: Path | None = None, *, title: str = "", record: Mapping[str, Any] | None = None
 ) -> Report:
-    """The report of `results`. `hands` is the folder of the hand histories; `record` is added to the record."""
+    """Create the report of a match.
+
+    Args:
+        results: results of the match.
+        hands: folder of the hand histories, listed with the report's files.
+        title: title of the report.
+        record: further entries of the record.
+    """
     names = ", ".join(titled(name, settings) for name, settings in results.settings.items())
     title = title or f"{results.game.name}, seed {results.seed}: match of {names}"
     scalars = dict(_scalars(results))
@@ -64,7 +71,7 @@ def _sections(results: MatchResults, title: str) -> Iterator[Section]:
         names, note = [one.name for one in standings], "coloured where the interval is clear of 0"
         won = {name: {other: one for other, (one, _) in row.items()} for name, row in results.crosstable().items()}
         yield Figure("crosstable", lambda: crosstable(title, unit, names, won), "Who beats whom", note)
-    settles = any(len(result.values()) > SETTLING for result in lineups)  # else the table says it all
+    settles = any(len(result.values()) > SETTLING for result in lineups)  # otherwise the table is enough
     if settles and (not standings or len(lineups) <= _SHOWN_ROWS):
         yield Figure("results", lambda: _picture(results, title), "Intervals, and how the means settled")
     if results.session >= _LEARNING:
@@ -87,7 +94,7 @@ def _sections(results: MatchResults, title: str) -> Iterator[Section]:
 
 
 def _stages(results: MatchResults) -> Iterator[Section]:
-    """Results by stage of a session, what agents learn in it; a panel for each set of opponents of first agents."""
+    """Return results by stage of a session, which show learning; a panel for each set of opponents of first agents."""
     clock, value = "deal of the session", f"{results.unit} per hand"
     rows: list[list[str]] = []
     panels: dict[str, list[Curve]] = {}
@@ -105,14 +112,14 @@ def _stages(results: MatchResults) -> Iterator[Section]:
 
 
 def _units(results: MatchResults) -> str:
-    """The name of the units of the intervals."""
+    """Return the name of the units of the intervals."""
     if not results.lineups[0].by_deal and results.session > 1:
         return "sessions"
     return "deals" if len(results.lineups[0].seatings) > 1 else "hands"
 
 
 def _results(results: MatchResults, heading: str, note: str) -> Table:
-    """The table of results, without columns that would be empty; hands are one column if they are the units."""
+    """Return the table of results without empty columns; hands have one column if they are the units."""
     units = _units(results)
     rows: list[tuple[str, Estimate, Estimate | None, int | None, int | None]] = []
     for result in results.lineups:
@@ -200,7 +207,7 @@ def _picture(results: MatchResults, title: str) -> Any:
 
 
 def _places(results: MatchResults) -> Iterator[Section]:
-    """Tables by agent, for line-ups of more than two."""
+    """Return tables by agent, for line-ups of more than two."""
     for result in results.lineups:
         rows = [[name, len(result.places([name])), *won.values()] for name, won in _agents(result).items()]
         columns = ("agent", "places", *next(iter(_agents(result).values())))
@@ -208,7 +215,7 @@ def _places(results: MatchResults) -> Iterator[Section]:
 
 
 def _agents(result: Results) -> dict[str, dict[str, Estimate]]:
-    """Means of the places of each agent, with intervals over units and over sessions."""
+    """Return the mean of each agent's places, with intervals over units and over sessions."""
     return {
         name: {"mean": estimate(result.by_agent(name)), "over sessions": result.over_sessions(name)}
         for name in dict.fromkeys(result.lineup.players)
@@ -216,7 +223,7 @@ def _agents(result: Results) -> dict[str, dict[str, Estimate]]:
 
 
 def _troubles(result: Results) -> Iterator[Text]:
-    """Lines for the console on what went wrong in a line-up."""
+    """Return lines for the console about problems in a line-up."""
     for label, count in Counter(incident.agent for incident in result.incidents).items():
         first = next(incident for incident in result.incidents if incident.agent == label)
         yield Text(
@@ -244,7 +251,7 @@ def _other_commits(lineups: Sequence[Results]) -> Iterator[Text]:
 
 
 def _record(results: MatchResults) -> dict[str, Any]:
-    """The record of all results."""
+    """Return the record of all results."""
     played = sum(result.hands - result.kept for result in results.lineups)
     chips, aivat = results.by_agent(), results.by_agent(aivat=True)
     standings = [
@@ -318,7 +325,7 @@ def _lineup_record(results: MatchResults, result: Results) -> dict[str, Any]:
 
 
 def _seconds(result: Results) -> dict[tuple[str, int], dict[str, float]]:
-    """How long decisions took, by agent and street."""
+    """Return statistics of decision times, by agent and street."""
     return {
         place: {"median": float(np.median(s)), "p95": float(np.quantile(s, 0.95)), "max": max(s), "n": len(s)}
         for place, s in sorted(result.seconds.items())
@@ -334,7 +341,7 @@ def _by_name(results: Mapping[str, Estimate]) -> dict[str, Any]:
 
 
 def _scalars(results: MatchResults) -> Iterator[tuple[str, Scalar]]:
-    """The curve of each running mean over the hands."""
+    """Iterate over the curve of each running mean over the hands."""
     for result in results.lineups:
         for name, units in result.tagged(results.unit):
             hands = result.hands / max(len(units), 1)

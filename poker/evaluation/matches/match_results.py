@@ -1,7 +1,7 @@
-"""Results of the line-ups of a match side by side: means over all of them, their crosstable, and differences.
+"""Results of all line-ups of a match: means over line-ups, their crosstable, and differences.
 
-Line-ups of a match play the same cards, so results are averaged and subtracted unit by unit: what two agents have in
-common cancels in their difference. Luck-adjusted payoffs (AIVAT) count where all line-ups concerned have them.
+Line-ups of a match play the same cards, so results are averaged and subtracted unit by unit. Luck that two agents share
+cancels in their difference. Luck-adjusted payoffs (AIVAT) are used if all line-ups concerned have them.
 
 Symbols: n units.
 """
@@ -21,12 +21,20 @@ from poker.report.estimates import Estimate, difference
 from poker.run.errors import PokernetsError
 
 _Place = tuple[int, int]
-"""Number of a line-up and of an entry in it."""
+"""Index of a line-up and of an entry in it."""
 
 
 @dataclass(frozen=True)
 class Contrast:
-    """Result of `first` less that of `second` on the same cards, and against the same opponents if they are named."""
+    """The result of one agent minus another's on the same cards.
+
+    Attributes:
+        first: name of the first agent or group.
+        second: name of the second agent or group.
+        against: the opponents of both; empty if they may differ.
+        aivat: whether results are luck-adjusted.
+        difference: result of the first minus the second.
+    """
 
     first: str
     second: str
@@ -37,8 +45,14 @@ class Contrast:
 
 @dataclass(frozen=True)
 class Standing:
-    """Mean results of an agent of a round robin: against all others, and against those that were `left` when it dropped
-    out of the run-off."""
+    """Mean results of an agent in a round robin.
+
+    Attributes:
+        name: name of the agent.
+        all: result against all others.
+        left: result against the agents left when it dropped out of the run-off.
+        opponents_left: number of these agents.
+    """
 
     name: str
     all: Estimate
@@ -48,7 +62,19 @@ class Standing:
 
 @dataclass
 class MatchResults:
-    """Results of all line-ups of a match; `settings` by agent, `pairs` are pairs of groups of agents to compare."""
+    """Results of all line-ups of a match.
+
+    Attributes:
+        game: the game.
+        unit: unit of the results.
+        seed: seed of the deals.
+        session: deals per session.
+        settings: settings by agent.
+        lineups: results by line-up.
+        pairs: pairs of groups of agents to compare.
+        seconds: duration of the match.
+        processes: number of processes.
+    """
 
     game: Rules
     unit: Unit
@@ -62,12 +88,12 @@ class MatchResults:
 
     @property
     def metric(self) -> float:
-        """The objective of a sweep: the mean of the first agent of the first line-up, luck-adjusted where it can be."""
+        """The objective of a sweep: mean of the first agent of the first line-up, luck-adjusted if possible."""
         return self.lineups[0].best[0].mean
 
     @property
     def failure(self) -> str:
-        """The failures of agents in one line, empty where none failed."""
+        """The failures of agents in one line; empty if none failed."""
         incidents = [incident for result in self.lineups for incident in result.incidents]
         if not incidents:
             return ""
@@ -75,7 +101,7 @@ class MatchResults:
 
     @property
     def is_round_robin(self) -> bool:
-        """Whether the match is heads-up, and everybody meets everybody else once."""
+        """Whether the match is heads-up, and every agent meets every other agent once."""
         pairs = sorted(sorted(set(result.lineup.players)) for result in self.lineups)
         names = sorted({name for pair in pairs for name in pair})
         return not self._is_ring and pairs == [list(pair) for pair in combinations(names, 2)]
@@ -85,9 +111,13 @@ class MatchResults:
         return self.game.num_players > 2
 
     def by_agent(self, *, aivat: bool = False) -> dict[str, Estimate]:
-        """Agent -> mean over all its places in the line-ups; with `aivat` if all of these have luck-adjusted payoffs.
+        """Return the mean of each agent over all its places in the line-ups.
 
-        Empty where heads-up line-ups are no round robin: means over different opponents say nothing about the agents.
+        The result is empty if heads-up line-ups are not a round robin, because means over different opponents are not
+        comparable.
+
+        Args:
+            aivat: use luck-adjusted payoffs, and leave out agents without them.
         """
         if not (self.is_round_robin or self._is_ring):
             return {}
@@ -99,7 +129,7 @@ class MatchResults:
         }
 
     def crosstable(self) -> dict[str, dict[str, tuple[Estimate, bool]]]:
-        """Agent -> opponent -> what the agent won, and whether that is by AIVAT; empty if there is no round robin."""
+        """Return each agent's result against each opponent, and whether it is by AIVAT; empty without a round robin."""
         table: dict[str, dict[str, tuple[Estimate, bool]]] = {}
         for result in self.lineups if self.is_round_robin else []:
             first, second = result.lineup.players
@@ -108,9 +138,11 @@ class MatchResults:
         return table
 
     def run_off(self) -> list[Standing]:
-        """The standings of a round robin, best first, by instant run-off as in the Annual Computer Poker Competition:
-        whoever won least against those still in drops out. The winner's `left` is what it won against the second. AIVAT
-        counts where all line-ups have it. Empty if there is no round robin."""
+        """Return the standings of a round robin, best first, by the instant run-off of the ACPC.
+
+        The agent with the lowest result against the others still in drops out. The winner's `left` is its result
+        against the second. AIVAT is used if all line-ups have it. The list is empty if there is no round robin.
+        """
         aivat = all(result.has_aivat for result in self.lineups)
         every = self.by_agent(aivat=aivat) if self.is_round_robin else {}
         still, standings = list(every), []
@@ -124,7 +156,7 @@ class MatchResults:
         return standings[::-1]
 
     def _against(self, name: str, others: Sequence[str], *, aivat: bool) -> Estimate:
-        """Mean result of `name` against `others`, itself left out."""
+        """Return the mean result of `name` against `others`, except itself."""
         places = [
             (number, entry)
             for number, entry in self._places([name])
@@ -133,10 +165,10 @@ class MatchResults:
         return estimate_of(self._mean_of([places], aivat=aivat))
 
     def contrasts(self) -> list[Contrast]:
-        """Contrasts that were asked for; then every two agents that played the same opponents, against each line-up of
-        these and, if there are several, all.
+        """Return the configured contrasts, and then all pairs of agents with common opponents.
 
-        Where one agent comes first in all line-ups, the others only measure it, and are not compared.
+        Pairs are compared against each line-up of opponents and, if there are several, against all of them. If one
+        agent is first in all line-ups, the others only measure it, and are not compared.
         """
         contrasts = [
             self._contrast("+".join(first), "+".join(second), (), [self._places(first)], [self._places(second)])
@@ -174,7 +206,7 @@ class MatchResults:
         return all(self.lineups[number].has_aivat for number, _ in places)
 
     def _mean_of(self, groups: Sequence[Sequence[_Place]], *, aivat: bool) -> Floats:
-        """[n] mean over groups of places, each group's own mean counting once, cut to the shortest line-up."""
+        """Return the mean [n] over groups of places, each group with the same weight, cut to the shortest line-up."""
         return _common_mean(
             [
                 _common_mean([self.lineups[number].values(aivat=aivat)[:, entry] for number, entry in group])
@@ -184,16 +216,17 @@ class MatchResults:
 
 
 def _common_mean(columns: Sequence[Floats]) -> Floats:
-    """[n] mean of the columns unit by unit, cut to the shortest."""
+    """Return the mean [n] of the columns unit by unit, cut to the shortest."""
     shortest = min(map(len, columns))
     mean: Floats = np.mean([column[:shortest] for column in columns], axis=0)
     return mean
 
 
 def _others(lineup: LineUp, entry: int) -> tuple[str, ...]:
-    """The opponents of an entry. Up to three players sit in all orders; more only rotate, so that their order matters.
+    """Return the opponents of an entry.
 
-    An adversary that was made for one agent (`lbr_56_sizes@naive`) is the same opponent as those made for others.
+    Up to three players sit in all orders, so their order does not matter; more only rotate. Adversaries made for
+    different agents (`lbr_56_sizes@naive`) count as the same opponent.
     """
     players = lineup.players
     others = tuple(name.partition("@")[0] for name in players[entry + 1 :] + players[:entry])
@@ -201,7 +234,15 @@ def _others(lineup: LineUp, entry: int) -> tuple[str, ...]:
 
 
 def comparison(groups: Sequence[str], names: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Two groups of agents from `[a+b, c+d]`."""
+    """Read two groups of agents.
+
+    Args:
+        groups: two texts such as `a+b` and `c+d`.
+        names: names of all agents.
+
+    Raises:
+        PokernetsError: there are not two groups, or an agent is unknown.
+    """
     pair = [str(group).split("+") for group in groups]
     unknown = [name for group in pair for name in group if name not in names]
     if len(pair) != 2 or unknown:

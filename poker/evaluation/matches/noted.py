@@ -1,7 +1,7 @@
-"""AIVAT of logged hands from the policies that players noted (`poker.play.notes`), of a whole log or a game in play.
+"""AIVAT of logged hands from the policies that players recorded (`poker.play.notes`), for a log or a running game.
 
-Players without notes are unknown. In a log, one who failed somewhere, or whose notes lack a decision, counts as unknown
-in all hands (`match_aivat.py`).
+Players without notes are unknown. A player who failed once in a log, or whose notes lack a decision, counts as unknown
+in all its hands (`match_aivat.py`).
 """
 
 from collections.abc import Iterable, Sequence
@@ -22,11 +22,26 @@ from poker.store.lines import JsonLines
 
 
 class NotedAivat:
-    """Estimates for the hands of one log. `unknown` says, by name, why the notes of a player do not count."""
+    """Estimates for the hands of one log.
+
+    Attributes:
+        unknown: reasons why the notes of a player do not count, by name.
+    """
 
     def __init__(
         self, rules: Rules, paths: Sequence[str], hands: Iterable[LoggedHand], values: ValueFunctionFactory
     ) -> None:
+        """Read the notes and match them with the players.
+
+        Args:
+            rules: the game.
+            paths: files of notes.
+            hands: hands of the log.
+            values: value function.
+
+        Raises:
+            PokernetsError: the game is not heads-up, or notes belong to no player.
+        """
         if rules.num_players != 2:
             raise PokernetsError(f"`notes` are for heads-up games, '{rules.name}' has {rules.num_players} players")
         self._aivat = values(rules, (None, None))
@@ -51,7 +66,14 @@ class NotedAivat:
             self.unknown[name] = f"it failed in hand {decision[0]} after `{decision[2]}`"
 
     def estimate(self, hand: LoggedHand) -> tuple[float, float]:
-        """Estimated chips by seat."""
+        """Estimate the chips of a hand by seat.
+
+        Args:
+            hand: the hand.
+
+        Raises:
+            PokernetsError: a hole card is unknown.
+        """
         if not all(hand.state.hole_cards):
             raise PokernetsError(f"hand {hand.number} of the log does not show all cards: AIVAT needs the dealer's log")
         notes_by_seat = [self._players.get(name) if name not in self.unknown else None for name in hand.names]
@@ -62,17 +84,35 @@ class NotedAivat:
 
 
 def noted(notes: Notes, hand: int, player: int) -> PolicyFunction:
-    """The noted policy of a player in one hand, at that player's decisions."""
+    """Return the recorded policy of a player in one hand, for that player's decisions.
+
+    Args:
+        notes: the notes.
+        hand: number of the hand.
+        player: seat of the player.
+    """
     return lambda state: notes.policy((hand, player, state.betting.text()))
 
 
 class RunningResult:
-    """Result so far of the player `name`, by chips and by AIVAT, against one who notes decisions in the file `notes`.
+    """The current result of a player against an opponent who records decisions, by chips and by AIVAT.
 
-    AIVAT is heads-up, and ends once the opponent has failed at a decision. The file `estimates` holds its estimates.
+    AIVAT needs a heads-up game, and ends after the opponent has failed at a decision.
+
+    Attributes:
+        chips: chips won, by hand.
+        adjusted: luck-adjusted chips won, by hand; None if a hand has none.
     """
 
     def __init__(self, rules: Rules, name: str, notes: Path, estimates: Path) -> None:
+        """Read earlier estimates.
+
+        Args:
+            rules: the game.
+            name: name of the player.
+            notes: file of the opponent's notes.
+            estimates: file of the estimates.
+        """
         self._name, self._notes, self._read = name, notes, 0
         self._aivat = Aivat(rules, CheckDown(rules)) if rules.num_players == 2 else None
         self._scale = chip_value(rules, "mbb")
@@ -80,16 +120,23 @@ class RunningResult:
         self._file.cut_unfinished()
         self._estimate_of: dict[int, float | None] = dict(self._file.rows())
         self.chips: list[float] = []
-        """Chips won, by hand."""
+
         self.adjusted: list[float] | None = None if self._aivat is None else []
-        """Chips won, luck-adjusted by AIVAT; None where that is not known."""
 
     def mbb(self, chips: Sequence[float]) -> Estimate:
-        """Estimate per hand, in thousandths of a big blind."""
+        """Estimate the result in mbb per hand.
+
+        Args:
+            chips: chips won, by hand.
+        """
         return estimate(np.array(chips) * self._scale)
 
     def add(self, hands: Sequence[LoggedHand]) -> None:
-        """Take the next hands, whose decisions are noted by now."""
+        """Add the next hands, whose decisions have been recorded.
+
+        Args:
+            hands: the hands.
+        """
         new = [hand for hand in hands if hand.number not in self._estimate_of]
         estimates = self._estimates(new)
         self._file.append(estimates)
@@ -105,7 +152,7 @@ class RunningResult:
                 self.adjusted.append(adjusted)
 
     def _estimates(self, hands: Sequence[LoggedHand]) -> list[tuple[int, float | None]]:
-        """Number and estimate of each hand, None where it is not known."""
+        """Return the number and the estimate of each hand, None for unknown estimates."""
         if self._aivat is None:
             return [(hand.number, None) for hand in hands]
         notes = Notes(self._notes, {})
@@ -114,7 +161,7 @@ class RunningResult:
         return [(hand.number, self._estimate(hand, notes, self._aivat)) for hand in hands]
 
     def _estimate(self, hand: LoggedHand, notes: Notes, aivat: Aivat) -> float | None:
-        """Chips won; None where one of the opponent's decisions is not noted."""
+        """Return chips won; None if one of the opponent's decisions was not recorded."""
         seat = hand.names.index(self._name)
         turns = hand.state.betting.turns()
         theirs = [(hand.number, player, before.text()) for before, player, _ in turns if player != seat]

@@ -1,7 +1,7 @@
-"""Payoffs [session, seating, deal, entry] of a line-up, luck-adjusted (AIVAT) ones beside them, and their reductions.
+"""Payoffs [session, seating, deal, entry] of a line-up, with luck-adjusted ones (AIVAT), and their reductions.
 
-The unit of every interval is a session, averaged over its deals and seatings, which makes units independent; or, on
-request, a deal, which ignores what agents learn from deal to deal.
+The unit of every interval is a session, averaged over its deals and seatings, so that units are independent. On request
+it is a deal, which ignores learning from deal to deal.
 
 Symbols: n units, S seatings, D deals of a session, P entries.
 """
@@ -34,20 +34,31 @@ SHORT = (
 )
 _ROUNDING = 1e-12
 _STAGES = (16, 8, 4, 2, 1)
-"""Stages of a session end at its length divided by these."""
+"""Divisors of a session's length at which its stages end."""
 
 
 def chip_value(rules: Rules, unit: Unit) -> float:
-    """One chip in thousandths of the big blind, or in small bets: the first street's bet, or the big blind."""
+    """Return the value of one chip in a unit.
+
+    Args:
+        rules: the game.
+        unit: `mbb` for thousandths of the big blind; `sb` for small bets (the first street's bet, or the big blind).
+    """
     if unit == "mbb":
         return 1000.0 / max(rules.big_blind, 1)
     return 1.0 / (rules.raise_sizes[0] if rules.is_limit else rules.big_blind)
 
 
 class Results:
-    """Results of one line-up so far, in `unit` per hand.
+    """Results of one line-up so far.
 
-    `seatings` give the entry in every seat; `deals` are those of a session.
+    Attributes:
+        lineup: the line-up.
+        log: log of the hands.
+        seatings: [S] entries in seat order.
+        deals: number of deals of a session.
+        by_deal: whether the unit is a deal.
+        incidents: failures of agents.
     """
 
     def __init__(
@@ -61,6 +72,17 @@ class Results:
         independent: Independent = "session",
         log: Path,
     ) -> None:
+        """Begin without results.
+
+        Args:
+            rules: the game.
+            lineup: the line-up.
+            seatings: [S] entries in seat order.
+            deals: number of deals of a session.
+            unit: unit of the results.
+            independent: independent unit of the intervals.
+            log: log of the hands.
+        """
         self.lineup = lineup
         self.log = log
         self.seatings = tuple(map(tuple, seatings))
@@ -72,16 +94,24 @@ class Results:
         self.kept = 0
         self.stopped_at: int | None = None
         self.looks: dict[int, float] = {}
-        """Numbers of sessions after which the line-up stops if it is clear of 0 -> error of the interval there."""
+
+        """Error of the interval at each number of sessions after which the line-up stops if the interval excludes 0."""
         self.unknown_in: dict[int, dict[str, str]] = {}
         self.commits: Counter[str] = Counter()
-        """Hands by the commit that played them."""
+
+        """Number of hands by the commit that played them."""
         self._scale = chip_value(rules, unit)
         self._chips = self._aivat = np.empty((0, len(self.seatings), deals, len(lineup.players)))
         self._values: dict[bool, Floats] = {}
         self._count = self._seen = self._look = 0
 
     def add(self, session: int, record: SessionRecord) -> None:
+        """Add a session.
+
+        Args:
+            session: number of the session.
+            record: its record.
+        """
         self._chips = _placed(self._chips, session, record.payoffs)
         self.adjust(session, record)
         if self._is_surplus(session):
@@ -95,7 +125,12 @@ class Results:
             times.extend(seconds[: max(0, _TIMES_KEPT - len(times))])
 
     def adjust(self, session: int, record: SessionRecord) -> None:
-        """Takes the luck-adjusted payoffs of the record, and who is unknown in them."""
+        """Replace the luck-adjusted payoffs of a session and its unknown agents.
+
+        Args:
+            session: number of the session.
+            record: its record.
+        """
         self._values.clear()
         if record.aivat:
             self._aivat = _placed(self._aivat, session, record.aivat)
@@ -103,36 +138,47 @@ class Results:
             self.unknown_in[session] = record.unknown
 
     def fill(self, chips: Floats, aivat: Floats | None = None) -> None:
-        """Takes whole results [session, S, D, P] in chips; NaN where an entry took no part."""
+        """Set all results at once.
+
+        Args:
+            chips: [session, S, D, P] chips; NaN for entries that took no part.
+            aivat: [session, S, D, P] luck-adjusted chips; None without.
+        """
         self._chips, self._count = chips, len(chips)
         if aivat is not None:
             self._aivat = aivat
 
     def _is_surplus(self, session: int) -> bool:
-        """Whether the session came after the stop: kept on disk, but no part of the result."""
+        """Return whether the session came after the stop; it is stored on disk but does not count."""
         return self.stopped_at is not None and session >= self.stopped_at
 
     def sessions(self, *, aivat: bool = False) -> list[int]:
-        """Sessions that count and have payoffs, with `aivat` luck-adjusted ones."""
+        """Return the sessions that count.
+
+        Args:
+            aivat: only sessions with luck-adjusted payoffs.
+        """
         played = np.flatnonzero(~np.isnan(self._aivat if aivat else self._chips).all(axis=(1, 2, 3)))
         return [session for session in played.tolist() if not self._is_surplus(session)]
 
     @property
     def hands(self) -> int:
+        """Number of hands that count."""
         return self._count * len(self.seatings) * self.deals
 
     @property
     def has_aivat(self) -> bool:
+        """Whether there are luck-adjusted payoffs."""
         return len(self._aivat) > 0
 
     @property
     def measures(self) -> dict[str, bool]:
-        """Name of each known measure -> whether it is `aivat`."""
+        """Known measures by name, and whether each is luck-adjusted."""
         return {"chips": False, "aivat": True} if self.has_aivat else {"chips": False}
 
     @property
     def unknown(self) -> dict[str, str]:
-        """Agents that failed or whose policy is unavailable, and why: in AIVAT they count as unknown everywhere."""
+        """Reasons by name for agents that failed or have no policy; AIVAT counts them as unknown everywhere."""
         reasons: dict[str, str] = {}
         for session, agents in sorted(self.unknown_in.items()):
             if not self._is_surplus(session):
@@ -140,58 +186,107 @@ class Results:
         return reasons
 
     def payoffs(self, *, aivat: bool = False) -> Floats:
-        """[session, S, D, P] payoffs of the sessions that count, with `aivat` luck-adjusted ones."""
+        """Return the payoffs of the sessions that count.
+
+        Args:
+            aivat: luck-adjusted payoffs.
+
+        Returns:
+            [session, S, D, P] payoffs.
+        """
         scaled: Floats = (self._aivat if aivat else self._chips)[self.sessions(aivat=aivat)] * self._scale
         return scaled
 
     def _by_unit(self, *, aivat: bool = False) -> Floats:
-        """[n, S, D of a unit, P] payoffs of the units, in the order of the sessions."""
+        """Return the payoffs [n, S, D of a unit, P] of the units, in the order of the sessions."""
         payoffs = self.payoffs(aivat=aivat)
         if self.by_deal:
             return payoffs.swapaxes(1, 2).reshape(-1, len(self.seatings), 1, payoffs.shape[3])
         return payoffs
 
     def values(self, *, aivat: bool = False) -> Floats:
-        """[n, P] results of the units by entry."""
+        """Return the results of the units.
+
+        Args:
+            aivat: luck-adjusted results.
+
+        Returns:
+            [n, P] results by entry.
+        """
         if aivat not in self._values:
             self._values[aivat] = _mean(self._by_unit(aivat=aivat), (1, 2))
         return self._values[aivat]
 
     def estimates(self, *, aivat: bool = False) -> list[Estimate]:
-        """[P] estimates by entry."""
+        """Return estimates by entry.
+
+        Args:
+            aivat: luck-adjusted estimates.
+        """
         return [estimate_of(column, self.error) for column in self.values(aivat=aivat).T]
 
     @property
     def error(self) -> float:
-        """Probability with which an interval of `estimates` misses the true mean: less where there are `looks`."""
+        """Probability that an interval of `estimates` misses the true mean; smaller if there are `looks`."""
         return self.looks.get(self._count, ERROR)
 
     @property
     def best(self) -> list[Estimate]:
-        """[P] estimates by entry, luck-adjusted where they can be."""
+        """Estimates by entry, luck-adjusted if possible."""
         return self.estimates(aivat=self.has_aivat)
 
     def tagged(self, unit: Unit) -> Iterator[tuple[str, Floats]]:
-        """Names for scalars with the results [n] of every entry, by chips and, where known, by AIVAT."""
+        """Iterate over the results of every entry and known measure.
+
+        Args:
+            unit: unit, for the name.
+
+        Yields:
+            Name of a scalar and [n] results.
+        """
         for name, aivat in self.measures.items():
             for label, units in zip(self.lineup.labels, self.values(aivat=aivat).T, strict=True):
                 yield f"{self.lineup.title}/{label}/{name}/{unit}_per_hand".replace(" ", "_"), units[~np.isnan(units)]
 
     def places(self, names: Sequence[str]) -> list[int]:
-        """Entries of these agents."""
+        """Return the entries of some agents.
+
+        Args:
+            names: names of the agents.
+        """
         return [entry for entry, player in enumerate(self.lineup.players) if player in names]
 
     def by_agent(self, name: str, *, aivat: bool = False) -> Floats:
-        """[n] mean of all places of an agent."""
+        """Return the mean of all places of an agent.
+
+        Args:
+            name: name of the agent.
+            aivat: luck-adjusted results.
+
+        Returns:
+            [n] results.
+        """
         return _mean(self.values(aivat=aivat)[:, self.places([name])], 1)
 
     def over_sessions(self, name: str) -> Estimate:
-        """Mean of all places of an agent, with an interval over whole sessions: independent whatever agents learn."""
+        """Return the mean of all places of an agent, with an interval over sessions.
+
+        Sessions are independent, even if agents learn within them.
+
+        Args:
+            name: name of the agent.
+        """
         return estimate_of(_mean(self.payoffs()[..., self.places([name])], (1, 2, 3)))
 
     def by_stage(self, *, aivat: bool = False) -> dict[str, Estimate]:
-        """Results of the first entry in the first sixteenth of a session's deals, in the rest of the first eighth,
-        quarter and half, and in the second half: what agents learn."""
+        """Return the results of the first entry by stage of a session, which show learning.
+
+        Stages are the first sixteenth of a session's deals, the rest of the first eighth, quarter and half, and the
+        second half.
+
+        Args:
+            aivat: luck-adjusted results.
+        """
         payoffs, start, stages = self.payoffs(aivat=aivat)[..., 0], 0, {}
         for share in _STAGES:
             end = self.deals // share
@@ -202,7 +297,11 @@ class Results:
         return stages
 
     def sd_per_hand(self, *, aivat: bool = False) -> float:
-        """Standard deviation of the first entry over hands; 0 where it cannot be told from rounding."""
+        """Return the standard deviation of the first entry over hands; 0 if it is only rounding.
+
+        Args:
+            aivat: luck-adjusted results.
+        """
         hands = self.payoffs(aivat=aivat)[..., 0].ravel()
         hands = hands[~np.isnan(hands)]
         squares = float(hands @ hands)
@@ -211,20 +310,23 @@ class Results:
 
     @property
     def first_look(self) -> int:
-        """Sessions below which intervals may be too narrow: those of `FEW_UNITS` deals, at least 100."""
+        """Number of sessions below which intervals may be too narrow: `FEW_UNITS` deals, and at least 100 sessions."""
         return max(_LEAST_SESSIONS, -(-FEW_UNITS // self.deals))
 
     @property
     def is_short(self) -> bool:
-        """Whether sessions, or large results, are too few to trust the intervals."""
+        """Whether there are too few sessions, or large results, to trust the intervals."""
         return self._count < self.first_look or any(one.has_few_large for one in self.best)
 
     def look(self, sessions: int) -> None:
-        """Let `check_stop` look whether the interval is clear of 0 after half of `sessions`, a quarter, ... down to
-        `first_look`; the last look is after all.
+        """Plan looks at which `check_stop` tests whether the interval excludes 0.
 
-        Each look spends of `ERROR` the share of the sessions since the one before it, so that the intervals of all
-        looks hold together with probability 1 - `ERROR` (Bonferroni), wherever the line-up stops.
+        Looks come after half of `sessions`, a quarter, ... down to `first_look`; the last look is after all. Each look
+        uses a share of `ERROR` in proportion to the sessions since the look before. So the intervals of all looks are
+        correct together with probability 1 - `ERROR` (Bonferroni), wherever the line-up stops.
+
+        Args:
+            sessions: number of sessions.
         """
         ends = [sessions]
         while ends[0] // 2 >= self.first_look:
@@ -232,11 +334,14 @@ class Results:
         self.looks = {end: ERROR * (end - start) / sessions for start, end in pairwise([0, *ends])}
 
     def check_stop(self, half_width: float | None = None) -> None:
-        """Stops at the first look at which the interval of the first entry is no wider than `half_width`; without one,
-        at the first of `looks` at which it is clear of 0.
+        """Stop the line-up at the first look with a narrow or significant result.
 
-        Looks are after 400, 440, 484, ... deals counted from the first (`first_look`), or those of `looks`, so where
-        a match stops does not depend on the order in which its sessions were played.
+        Without planned `looks`, looks come after 400, 440, 484, ... deals, from `first_look` on. The looks make the
+        stop independent of the order in which sessions are played.
+
+        Args:
+            half_width: largest half-width of the first entry's interval; None to stop at one of the planned `looks` if
+                the interval excludes 0.
         """
         self._look = self._look or min(self.looks, default=self.first_look)
         while self.stopped_at is None and not np.isnan(self._chips[self._seen : self._look, 0, 0, 0]).any():
@@ -254,7 +359,7 @@ class Results:
 
 
 def _placed(rows: Floats, session: int, chips: object) -> Floats:
-    """Rows [session, S, D, P] with the chips of `session` in place; they grow as needed, NaN where none was played."""
+    """Return rows [session, S, D, P] with the chips of `session` set; missing sessions are NaN."""
     if session >= len(rows):
         more = np.full((max(64, 2 * session) - len(rows), *rows.shape[1:]), np.nan)
         rows = np.concatenate([rows, more])
@@ -263,7 +368,7 @@ def _placed(rows: Floats, session: int, chips: object) -> Floats:
 
 
 def _mean(hands: Floats, axes: int | tuple[int, ...]) -> Floats:
-    """Mean over the hands that an entry was in; NaN where it was in none."""
+    """Return the mean over the hands of an entry; NaN without hands."""
     there = ~np.isnan(hands)
     count = there.sum(axis=axes)
     total = np.where(there, hands, 0.0).sum(axis=axes)
@@ -272,5 +377,10 @@ def _mean(hands: Floats, axes: int | tuple[int, ...]) -> Floats:
 
 
 def estimate_of(units: Floats, error: float = ERROR) -> Estimate:
-    """Estimate from the units that are not NaN."""
+    """Estimate a mean from the units that are not NaN.
+
+    Args:
+        units: [n] units.
+        error: probability that the interval misses the true mean.
+    """
     return estimate(units[~np.isnan(units)], error)

@@ -1,8 +1,8 @@
-"""`evaluate=slumbot`: one of our agents at Slumbot's public service, and what it won.
+"""`evaluate=slumbot`: one of our agents against Slumbot's public service, and its result.
 
-A journal has the beginning and the end of every hand, so that the same command continues a match that was killed. A
-hand without a usable answer is reported and does not count; no action is sent twice. The agent's policy is noted at
-each decision for AIVAT, which needs all cards shown.
+A journal has the beginning and the end of every hand, so that the same command continues an interrupted match. A hand
+without a usable answer is reported and does not count. No action is sent twice. The agent's policy is recorded at each
+decision for AIVAT, which needs all cards to be shown.
 """
 
 from collections.abc import Callable, Sequence
@@ -28,7 +28,7 @@ from poker.run.progress import Console, progress_bars
 from poker.store.lines import JsonLines
 
 _TRIES = 10
-"""Lost hands in a row after which there is no use in going on."""
+"""Number of consecutive lost hands after which the match ends."""
 
 
 def run(
@@ -42,11 +42,20 @@ def run(
     out: str,
     values: Callable[[], ValueFunctionFactory] = CheckDownValues,
 ) -> MatchResults:
-    """Play until `hands` hands have ended, those of earlier runs included, and report what the agent won.
+    """Play until enough hands have ended, including hands of earlier runs, and report the agent's result.
 
     Args:
-        url: another server of the same protocol.
+        game: the game.
+        agents: specification of one agent.
+        hands: number of hands.
+        seed: seed of the agent's actions.
+        url: another server of the same protocol; None for Slumbot's.
         seconds: least time between two requests.
+        out: folder of the journal and the report.
+        values: value function of AIVAT.
+
+    Raises:
+        PokernetsError: there is not exactly one agent, the game is not heads-up no-limit, or too many hands were lost.
     """
     if len(agents) != 1 or hands < 1 or game.num_players != 2 or game.is_limit:
         raise PokernetsError("one agent plays at least one hand of heads-up no-limit hold'em: agents=[NAME] hands=N")
@@ -85,7 +94,7 @@ class _Match:
             self._seat.answer(self.over[number]["text"])
 
     def play_hand(self) -> None:
-        """Play a hand to its end, unless it is lost."""
+        """Play a hand to its end, unless an answer is lost."""
         number = self._begun
         self._note({"hand": number})
         try:
@@ -112,13 +121,13 @@ class _Match:
         self._take(row)
 
     def _take(self, row: dict[str, Any]) -> None:
-        """Take in a row: a hand has begun, or is over."""
+        """Process a row: a hand has begun, or is over."""
         self._begun = max(self._begun, row["hand"] + 1)
         if "text" in row:
             self.over[row["hand"]] = row
 
     def report(self, title: str, values: ValueFunctionFactory) -> MatchResults:
-        """Chips that the service says were won, AIVAT where all cards are known, and the service's own estimate."""
+        """Report the chips by the service's count, AIVAT if all cards are known, and the service's own estimate."""
         scale, rows = chip_value(self._game, "mbb"), list(self.over.values())
         adjusted = [row["adjusted"] for row in rows if row["adjusted"] is not None]
         theirs = estimate(np.array(adjusted) * scale) if adjusted else None
@@ -137,7 +146,7 @@ class _Match:
         return results
 
     def _aivat(self, values: ValueFunctionFactory) -> list[float] | None:
-        """Luck-adjusted chips of each hand; None where cards or decisions are not known."""
+        """Return luck-adjusted chips of each hand; None if cards or decisions are unknown."""
         logged, notes = list(read_log(self._game, self._seat.log)), self._seat.notes
         if not notes.exists() or not all(all(hand.state.hole_cards) for hand in logged):
             return None
@@ -148,5 +157,5 @@ class _Match:
 
 
 def _match_state(number: int, hand: ServiceHand) -> str:
-    """The state as an ACPC dealer would tell it, with all cards that the service shows."""
+    """Return the state as an ACPC dealer would write it, with all cards that the service shows."""
     return f"MATCHSTATE:{hand.player}:{number}:{hand.state.betting.text()}:{cards_text(hand.state)}"
