@@ -21,7 +21,7 @@ def main(config: DictConfig) -> None:
         PokernetsError: no job is chosen.
     """
     if "job" not in config:
-        raise PokernetsError("choose what to make with job=NAME; --help lists the jobs")
+        raise PokernetsError("choose an artifact with job=NAME; --help lists the jobs")
     config = in_own_folder(config)
     with claimed(config.job.output):
         run(config, config.job)

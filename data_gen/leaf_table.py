@@ -51,7 +51,7 @@ class TableSettings:
             PokernetsError: a number of boards is less than 2.
         """
         if min(self.boards, self.form_boards) < 2:
-            raise PokernetsError("job=leaf_table needs boards and form_boards of at least 2: values of one are noise")
+            raise PokernetsError("job=leaf_table needs boards and form_boards of at least 2: one board is too noisy")
 
 
 def run(

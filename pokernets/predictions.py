@@ -37,7 +37,9 @@ def leaf_values(
         PokernetsError: a hand is invalid, the lists have different lengths, or the net is missing.
     """
     if len(own) != len(opp):
-        raise PokernetsError(f"{len(own)} hands of the player and {len(opp)} of the opponent: a pair has one of each")
+        raise PokernetsError(
+            f"{len(own)} hands of the player, {len(opp)} of the opponent: give the same number of each"
+        )
     compile_apart()
     path = source_path(source) / "leaf_net"
     names = open_leaf_net(path, None).config["continuations"]
@@ -49,7 +51,7 @@ def leaf_values(
 def _hand(text: str, state: HandState) -> int:
     cards = parse_cards(text)
     if len(set(cards)) != 2 or set(cards) & set(state.board):
-        raise PokernetsError(f"`{text}` is no hand of two cards beside the board")
+        raise PokernetsError(f"`{text}` is not a hand of two cards that the board leaves")
     return hand_index(*cards)
 
 

@@ -145,7 +145,7 @@ def test_mistakes_are_told() -> None:
     for limit in [*limits, {"threads": -1}]:
         with pytest.raises(PokernetsError, match="must be positive"):
             pokernets.solve(SPOT, **limit)
-    with pytest.raises(PokernetsError, match="`KsQh` is no hand of two cards beside the board"):
+    with pytest.raises(PokernetsError, match="`KsQh` is not a hand of two cards that the board leaves"):
         pokernets.leaf_values(flop, ["KsQh"], ["AsAd"], player=0)
     with pytest.raises(PokernetsError, match="1 hands of the player and 0"):
         pokernets.leaf_values(flop, ["KdQh"], [], player=0)

@@ -57,7 +57,7 @@ def load_opponent_net(path: str | Path, architectures: Collection[str] = ()) -> 
 
     net = load_net(path, OPPONENT_NET, stamp=STAMP, architectures=architectures)
     if not isinstance(net, ActionNet):
-        raise MismatchedArtifactError(f"{path} holds a {type(net).__name__}, which predicts no actions")
+        raise MismatchedArtifactError(f"{path} holds a {type(net).__name__}, which does not predict actions")
     return net
 
 
@@ -91,7 +91,7 @@ class OpponentNet:
         self._net = load_opponent_net(path, architectures)
         self._base = None if base is None else load_opponent_net(base, architectures)
         if self._base is None and "past" in self._net.needs:
-            raise PokernetsError(f"{path} knows players by their past: give base, the net it was trained on")
+            raise PokernetsError(f"{path} needs the net that it was trained on: give base=PATH")
         self._table = _population(path)
         self._betting = str(open_artifact(path, OPPONENT_NET, config=STAMP).counts.get(BETTING, LIMIT))
         self._memory: dict[str, history.PlayerMemory] = {}

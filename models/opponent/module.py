@@ -99,7 +99,7 @@ class OpponentModule(NetModule):
         super().__init__(net, loss, optimizer, scheduler)
         if not isinstance(net, ActionNet):
             raise PokernetsError(
-                f"{type(net).__name__} predicts no actions: choose another net, or make it an ActionNet"
+                f"{type(net).__name__} does not predict actions: choose another net, or derive it from ActionNet"
             )
 
     def setup(self, stage: str) -> None:

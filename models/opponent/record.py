@@ -74,7 +74,7 @@ class NetRecord:
         net = open_artifact(path, OPPONENT_NET, config=STAMP)
         if TRAINED not in net.counts or PLAYERS not in net.counts:
             raise MismatchedArtifactError(
-                f"the net `{name}` at {path} does not say which hands it learned from: remove it and train it again"
+                f"the net `{name}` at {path} does not name the hands of its training: delete it and train it again"
             )
         trained, made_from = net.counts[TRAINED], net.made_from
         return cls(
@@ -141,7 +141,7 @@ def check_together(nets: Sequence[NetRecord]) -> None:
     for net in nets[1:]:
         if (net.rows, net.test_share, net.first) != (nets[0].rows, nets[0].test_share, nets[0].first):
             raise MismatchedArtifactError(
-                f"the nets `{nets[0].name}` and `{net.name}` learned from different hands: measure them apart,"
+                f"the nets `{nets[0].name}` and `{net.name}` were trained on different hands: measure them separately,"
                 f" ~nets.{net.name}"
             )
 
@@ -155,5 +155,5 @@ def check_base(base: NetRecord, nets: Sequence[NetRecord]) -> None:
     for net in nets:
         if net.base != base.fingerprint:
             raise MismatchedArtifactError(
-                f"the net `{net.name}` rests on another net than `base`: give base=PATH, that of its training"
+                f"the net `{net.name}` was trained on another net than `base`: give base=PATH, the net of its training"
             )

@@ -12,7 +12,7 @@ from poker.run.atomic import write_atomically
 from poker.run.errors import PokernetsError
 from poker.store.artifacts import CorruptArtifactError
 
-REMEDY = "give another ckpt_path, or ckpt_path=null, which trains from the start"
+REMEDY = "pass a different ckpt_path, or ckpt_path=null to start from scratch"
 
 
 class AtomicCheckpoints(TorchCheckpointIO):
@@ -42,7 +42,7 @@ class AtomicCheckpoints(TorchCheckpointIO):
                 if checkpoint.get(name) in (None, {}):
                     raise ValueError(f"no {name}")
         except FileNotFoundError:
-            raise PokernetsError(f"there is no checkpoint {path}: {REMEDY}") from None
+            raise PokernetsError(f"no checkpoint at {path}: {REMEDY}") from None
         except Exception as error:  # damaged archives and pickles may raise any exception
             raise CorruptArtifactError(f"the checkpoint {path} cannot be read: {REMEDY}") from error
         return checkpoint

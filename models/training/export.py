@@ -133,9 +133,9 @@ def load_net(
     try:
         net = getattr(importlib.import_module(module), name)
         if not (isinstance(net, type) and issubclass(net, nn.Module)):
-            raise TypeError(f"{target} is no nn.Module")
+            raise TypeError(f"{target} is not an nn.Module")
         made = net(**arguments)
         made.load_state_dict(tensors)
     except (ImportError, AttributeError, TypeError, RuntimeError) as error:
-        raise CorruptArtifactError(f"{weights}: {target} cannot be made again ({error})") from error
+        raise CorruptArtifactError(f"{weights}: {target} cannot be constructed ({error})") from error
     return made.requires_grad_(False).eval()

@@ -98,7 +98,7 @@ def make_again(recipe: Mapping[str, Any], output: Path) -> None:
             others = str(output.parent.parent / "*" / output.name)
             make(method=method, seed=seed, cluster=LocalCluster(), output=str(output), others=others)
     if open_artifact(output, KIND).fingerprint != recipe["fingerprint"]:
-        raise PokernetsError(f"{output} is another abstraction than the blueprint of the bundle was trained with")
+        raise PokernetsError(f"{output} is not the abstraction of the bundle's blueprint")
 
 
 def _settings_of(config: Any) -> tuple[Method, int]:
@@ -106,7 +106,7 @@ def _settings_of(config: Any) -> tuple[Method, int]:
     settings = config if isinstance(config, dict) else {}
     method, seed = settings.get("method"), settings.get("seed")
     if not isinstance(method, dict) or type(seed) is not int or seed < 0:
-        raise PokernetsError(f"no method and seed to make an abstraction are in the recipe {str(config)[:200]}")
+        raise PokernetsError(f"the recipe has no method and seed of an abstraction: {str(config)[:200]}")
     return method_of(method), seed
 
 

@@ -319,7 +319,7 @@ def method_of(settings: Mapping[str, Any]) -> Method:
         named = method.name == name and numbers.keys() == {field.name for field in fields(method)}
         if named and all(type(number) is int for number in numbers.values()):
             return method(**numbers)
-    raise PokernetsError(f"no method to make an abstraction has the settings {str(dict(settings))[:200]}")
+    raise PokernetsError(f"no abstraction method has the settings {str(dict(settings))[:200]}")
 
 
 def _square_cells(num_buckets: int, completions: int, boards: BoardRows) -> NDArray[np.int32]:

@@ -113,7 +113,7 @@ def read_charts(text: str, path: str) -> list[tuple[re.Pattern[str], Chart]]:
             elif words:
                 action, _, hands = words.strip().partition(" ")
                 if not spots or amount_of(action) == FOLD:
-                    raise PokernetsError("a spot comes first, and folds are the rest")
+                    raise PokernetsError("write a spot first; folds are the remaining hands")
                 spots[-1][1][action] = parse_range(hands)
         except (PokernetsError, re.error) as error:
             raise PokernetsError(f"{path}, line {number}: {error}") from None

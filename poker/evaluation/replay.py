@@ -92,7 +92,7 @@ def run(
     is_match = not text.strip("\ufeff \r\n") or (format_of(text, path) == ACPC and not has_definition(text))
     if len(paths) > 1 and (not is_match or convert is not None):
         raise PokernetsError(
-            "several logs are the legs of a duplicate match, without definitions of games in them and `convert`"
+            "several logs must be the halves of a duplicate match: leave out `convert` and definitions of games"
         )
     is_played = is_match and convert in (None, PHH)
     folder = report_folder(Path(out) / game.name if is_played else Path(out), *paths)
@@ -105,9 +105,9 @@ def run(
             raise PokernetsError("`hands` must be 0 (all) or more and `session` at least 1")
         return _replay_match(game, paths, hands, session, target, folder, unit, _aivat(game, paths, notes, values))
     if notes:
-        raise PokernetsError("`notes` go with the log of a match, whose hands have numbers: leave them out here")
+        raise PokernetsError("`notes` need the log of a match with numbered hands: leave them out here")
     if session is not None or (hands or 0) < 0:
-        raise PokernetsError("hands of a file are units by themselves: leave `session` out, `hands` is 0 (all) or more")
+        raise PokernetsError("each hand of a file is a unit: leave `session` out; `hands` is 0 (all) or more")
     return _replay_file(FileTally(unit), path, game, hands, convert, target, skip, folder)
 
 
@@ -129,7 +129,7 @@ def _replay_file(
         write_hands(target, kind, _written(read, kind, path, tally, skip))
     if not tally.hands:
         why_not = f"; {tally.refused[0]}" if tally.refused else ""
-        raise PokernetsError(f"{path} holds no hands that can be read and written{why_not}")
+        raise PokernetsError(f"{path} has no hands that can be read and written{why_not}")
     title = f"{path.name}: {tally.hands:,} hands, {tally.legality()}"
     files: dict[str, Path] = {} if kind is None or target is None else {kind: target}
     return Report(title, tally.sections(title), tally.record(), {}, files).write(folder, Console())
@@ -197,7 +197,7 @@ def _check_logs(game: Rules, paths: Sequence[Path]) -> None:
             raise PokernetsError(f"{missing}; matches write theirs to runs/*/matches/<game>/hands")
     if len({path.resolve() for path in paths}) < len(paths) or len(paths) not in (1, game.num_players):
         raise PokernetsError(
-            f"{len(paths)} logs: the legs of a duplicate match of `{game.name}` are {game.num_players} different ones"
+            f"{len(paths)} logs: a duplicate match of `{game.name}` are {game.num_players} different ones"
         )
 
 
@@ -209,9 +209,7 @@ def _aivat(
         return None
     per_log, over = divmod(len(notes), len(paths))
     if over:
-        raise PokernetsError(
-            f"{len(notes)} `notes` for {len(paths)} logs: give as many of each, in the order of the logs"
-        )
+        raise PokernetsError(f"{len(notes)} `notes` for {len(paths)} logs: give one per log, in the same order")
     parts = [notes[i * per_log : (i + 1) * per_log] for i in range(len(paths))]
     function = values()
     return [NotedAivat(game, part, read_log(game, path), function) for path, part in zip(paths, parts, strict=True)]
@@ -281,7 +279,7 @@ def _in_turn(game: Rules, paths: Sequence[Path]) -> Iterator[tuple[int, LoggedHa
         deal = [hand for hand in row if hand is not None]
         if len(deal) < len(row) or len({hand.number for hand in deal}) > 1:
             numbers = ", ".join("none" if hand is None else str(hand.number) for hand in row)
-            raise PokernetsError(f"the logs do not hold the same hands: {numbers} where one number should be in all")
+            raise PokernetsError(f"the logs do not have the same hands: {numbers} where one number should be in all")
         if len({tuple(sorted(hand.names)) for hand in deal}) > 1 or len({hand.names for hand in deal}) < len(deal):
             raise PokernetsError(f"hand {deal[0].number} is not of the same players in other seats in every log")
         yield from enumerate(deal)
@@ -304,7 +302,7 @@ def _units(played: _Hands, hands: int, session: int | None, seatings: int) -> ND
     if hands and (len(places) < hands or (session is not None and numbers[-1] != hands - 1)):
         missing = int(np.setdiff1d(np.arange(hands), numbers)[0])
         raise PokernetsError(
-            f"hand {missing} of the first {hands:,} is not in the log, which holds {len(played.numbers):,}: play the"
+            f"hand {missing} of the first {hands:,} is not in the log, which has {len(played.numbers):,}: play the"
             " match on, or give hands=0 for all that is there"
         )
     rows = numbers[: len(numbers) // size * size].reshape(-1, size) // size

@@ -175,7 +175,7 @@ class _Matches:
         path = point.get("snapshot")
         if path is None:
             raise PokernetsError(
-                f"the run of {one.header['solver']} kept no policies to play with: train with job.curve.snapshots=true"
+                f"the run of {one.header['solver']} stored no policies: train with job.curve.snapshots=true"
             )
         policy = Blueprint.load(path, self._cards)
         if policy.fingerprint != point.get("fingerprint", policy.fingerprint):

@@ -24,7 +24,7 @@ def decimal_of(text: str) -> Decimal:
         PokernetsError: the text is not such a number.
     """
     if not _AMOUNT.fullmatch(text):
-        raise PokernetsError(f"`{text[:100]}` is no amount")
+        raise PokernetsError(f"`{text[:100]}` is not an amount")
     return Decimal(text.replace(",", ""))
 
 

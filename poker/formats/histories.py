@@ -134,7 +134,7 @@ def format_of(text: str, path: Path | str) -> str:
         else:
             what = f"no hands that are read here ({KNOWN})"
         raise HistoryError(path, number, f"{what}: `{line[:60]}`")
-    raise HistoryError(path, 1, "there are no hands in the file")
+    raise HistoryError(path, 1, "the file has no hands")
 
 
 def _site(line: str) -> str:

@@ -130,7 +130,7 @@ class _OpenHand(StatedHand):
         if not isinstance(kind, str) or kind not in _LIMITS:
             raise PokernetsError(f"field `bet_limit`: {_short(kind)} is not read, only NL, PL and FL")
         if isinstance(limit, dict) and limit.get("bet_cap"):
-            raise PokernetsError("field `bet_limit`: games with a cap on what a hand can cost are not read")
+            raise PokernetsError("field `bet_limit`: games with a cap on the cost of a hand are not read")
         flags = fields.get("flags")
         if isinstance(flags, list | str) and "Run_It_Twice" in flags:
             raise PokernetsError("field `flags`: a board that was run twice is not read")
@@ -172,7 +172,7 @@ class _OpenHand(StatedHand):
             raise PokernetsError(f"field `{name}`: must be a number, not {_short(value)}")
         chips = Decimal(value) * self.scale
         if not chips.is_finite() or not 0 <= chips <= MOST_CHIPS or chips != int(chips):
-            raise PokernetsError(f"field `{name}`: {_short(value)} is no amount")
+            raise PokernetsError(f"field `{name}`: {_short(value)} is not an amount")
         return int(chips)
 
     def _list(self, fields: dict[str, Any], name: str) -> list[dict[str, Any]]:
@@ -185,25 +185,25 @@ class _OpenHand(StatedHand):
         for player in self._list(self._fields, "players"):
             seat, name, key = player.get("seat"), player.get("name"), player.get("id")
             if type(seat) is not int or not 0 <= seat < 100 or seat in self.seats:
-                raise PokernetsError(f"field `players`: seat {_short(seat)} is no seat, or there twice")
+                raise PokernetsError(f"field `players`: seat {_short(seat)} is not a seat, or occurs twice")
             if not isinstance(name, str) or not name.strip() or not isinstance(key, int | str):
                 raise PokernetsError("field `players`: every player has an `id` and a `name`")
             if name in self.stacks or key in self._names:
-                raise PokernetsError(f"field `players`: `{name[:100]}` is there twice")
+                raise PokernetsError(f"field `players`: `{name[:100]}` occurs twice")
             self.seats[seat], self._names[key] = name, name
             self.stacks[name] = self._chips(player, "starting_stack")
             if player.get("cards"):
                 self._know(name, player["cards"])
         button = self._fields.get("dealer_seat")
         if type(button) is not int or not 0 <= button < 100:
-            raise PokernetsError(f"field `dealer_seat`: {_short(button)} is no seat")
+            raise PokernetsError(f"field `dealer_seat`: {_short(button)} is not a seat")
         self.button = button
 
     def _player(self, fields: dict[str, Any]) -> str:
         """Return the name of the player whose action or winnings these are."""
         key = fields.get("player_id")
         if not isinstance(key, int | str) or key not in self._names:
-            raise PokernetsError(f"field `player_id`: {_short(key)} is no player")
+            raise PokernetsError(f"field `player_id`: {_short(key)} is not a player")
         return self._names[key]
 
     def _know(self, name: str, cards: object) -> None:
@@ -218,7 +218,7 @@ class _OpenHand(StatedHand):
             self.at = self.line
             street = fields.get("street")
             if not isinstance(street, str) or street.title() not in STREETS:
-                raise PokernetsError(f"field `street`: {_short(street)} is none of {', '.join(STREETS).lower()}")
+                raise PokernetsError(f"field `street`: {_short(street)} must be one of {', '.join(STREETS).lower()}")
             if street.title() in STREETS[1:-1]:
                 board = (*board, *_cards(fields.get("cards")))
                 self.at = lines[0] if lines else self.line
@@ -236,7 +236,7 @@ class _OpenHand(StatedHand):
     def _action(self, action: dict[str, Any]) -> None:
         kind = action.get("action")
         if kind not in (*KINDS, *_OVERLOOKED):
-            raise PokernetsError(f"field `action`: {_short(kind)} is no action")
+            raise PokernetsError(f"field `action`: {_short(kind)} is not an action")
         name = self._player(action)
         if action.get("cards"):
             self._know(name, action["cards"])

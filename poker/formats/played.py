@@ -276,7 +276,7 @@ def as_played(hand: LoggedHand, line: int = 1) -> PlayedHand:
     mucked = mucked_hands(end, {i for i, cards in enumerate(end.hole_cards) if cards}, set())
     payoffs = payoffs_by_rules(end, mucked)
     if mucked and [round(chips) for chips in hand.payoffs] != payoffs:
-        raise DealError("the payoffs hang on cards of the showdown that the log does not have")
+        raise DealError("the payoffs depend on showdown cards that the log does not have")
     return PlayedHand(hand.number, end, tuple(payoffs), hand.names, mucked, line=line)
 
 
@@ -329,7 +329,7 @@ def payoffs_by_rules(
     """
     end = settled(state, mucked)
     if mucked and any(not pot.players for pot in end.pots()):
-        raise DealError("nobody who shows cards can win the pot, or one of the side pots")
+        raise DealError("no player who shows cards can win the pot or a side pot")
     if not boards:
         return end.payoffs()
     runs = [end.payoffs(), *(replace(end, runout=board).payoffs() for board in boards)]

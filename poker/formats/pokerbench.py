@@ -141,7 +141,7 @@ def amount_of(text: str) -> float:
         return FOLD if lowered == "fold" else CALL
     number = _AMOUNT.search(lowered)
     if number is None and not lowered.startswith("allin"):
-        raise PokernetsError(f"`{text[:100]}` is no action")
+        raise PokernetsError(f"`{text[:100]}` is not an action")
     return float(number[0]) if number else ALL_IN
 
 

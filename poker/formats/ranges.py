@@ -53,7 +53,7 @@ def parse_range(text: str) -> Weights:
         RangeError: the text is not a range.
     """
     if len(text) > MOST_RANGE_CHARACTERS:
-        raise RangeError(f"range: a text of {len(text):,} characters: {MOST_RANGE_CHARACTERS:,} at the most")
+        raise RangeError(f"range: a text of {len(text):,} characters; at most {MOST_RANGE_CHARACTERS:,} are allowed")
     weights = np.zeros(NUM_HANDS, np.float32)
     items = list(_ITEM.finditer(text))
     if not items:

@@ -376,7 +376,7 @@ class _Table:
         """Return the boards after the first, after checking all boards against the summary."""
         boards = [state.board, *(tuple(run.cards) for _, run in sorted(self._runs.items()))]
         if max(self._runs, default=0) >= len(boards) or len(set(map(len, boards))) > 1:
-            raise PokernetsError("the boards of a hand that was run several times are not all there")
+            raise PokernetsError("boards of a hand that was run several times are missing")
         dealt = [
             *chain(state.board, *state.hole_cards),
             *chain(*(run.cards[run.shared :] for run in self._runs.values())),
@@ -450,7 +450,7 @@ class _Table:
         hand, pot = self._hand, sum(state.paid)
         collected = [hand.collected[name] for name in self._names]
         if hand.collected.total() != sum(collected):
-            raise LineError(0, "chips are collected by who did not play")
+            raise LineError(0, "chips are collected by a player who did not play")
         above = [0] * len(collected)
 
         """Uncalled bets that no line returns; some sites include them in the winnings."""

@@ -439,7 +439,7 @@ class Betting:
         sized = letter in ("r", "b") and self.rules.betting != LIMIT
         if not letter or bool(size) != sized:
             expected = "f, c or r" if self.rules.betting == LIMIT else "f, c or r<total>"
-            raise IllegalAction(f"`{text[:100]}` is no action of the game `{self.rules.name}`: expected {expected}")
+            raise IllegalAction(f"`{text[:100]}` is not an action of the game `{self.rules.name}`: expected {expected}")
         if letter == "f":
             return FOLD
         if letter in "ck":

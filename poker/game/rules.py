@@ -266,7 +266,7 @@ class Rules:
             rank = RANKS.find(text[i].upper()) - (len(RANKS) - self.num_ranks)
             suit = SUITS.find(text[i + 1].lower()) - (len(SUITS) - self.num_suits)
             if rank < 0 or suit < 0:
-                raise RulesError(f"cards `{text}`: `{text[i : i + 2]}` is no card of the game `{self.name}`")
+                raise RulesError(f"cards `{text}`: `{text[i : i + 2]}` is not a card of the game `{self.name}`")
             cards.append(rank * self.num_suits + suit)
         return tuple(cards)
 
@@ -454,6 +454,6 @@ def _read_fields(text: str, name: str) -> dict[str, str]:
             if max(map(len, value.split())) > 10:
                 raise RulesError(f"{where}: field `{field}` must hold integers of at most 10 digits")
         if field in fields:
-            raise RulesError(f"{where}: field `{field}` is there twice")
+            raise RulesError(f"{where}: field `{field}` occurs twice")
         fields[field] = value
     return fields

@@ -234,6 +234,6 @@ def checked(view: HandState, action: object) -> int:
         PokernetsError: the action is illegal.
     """
     if not isinstance(action, int | np.integer):
-        raise TypeError(f"the answer is no action but {repr(action)[:100]}")
+        raise TypeError(f"the answer is not an action: {repr(action)[:100]}")
     view.betting.apply(int(action))
     return int(action)

@@ -274,7 +274,7 @@ class HandStore:
     def _number(self, line: str) -> int:
         fields = line.split(":")
         if len(fields) != 6 or fields[0] != "STATE" or not fields[1].isdecimal():
-            raise PokernetsError(f"{self.path} holds a line that is no hand: `{line[:80]}`; move the file away")
+            raise PokernetsError(f"{self.path} has a line that is not a hand: `{line[:80]}`; move the file away")
         return int(fields[1])
 
     def _by_entry(self, line: str) -> list[int]:

@@ -68,7 +68,7 @@ class AgentSpec:
             raise PokernetsError(f"the agent `{self.name}` has no method `{missing[0]}`: its class {kind} needs one")
         present = artifacts_in(self.settings)
         if changed := next((path for path, source in self.sources.items() if present.get(path) != source), ""):
-            raise PokernetsError(f"{changed}, which {self.name} plays with, was replaced: run the command again")
+            raise PokernetsError(f"{changed}, which {self.name} uses, was replaced: run the command again")
         check_game(agent, game)
         return agent
 
@@ -195,7 +195,7 @@ def line_ups(game: Rules, names: Sequence[str], wanted: Sequence[Sequence[str]] 
         PokernetsError: a name is invalid or repeated, or a line-up does not fit the game.
     """
     if len(set(names)) != len(names):
-        raise PokernetsError(f"`agents` names one twice: {', '.join(names)}; let it play itself with `lineups`")
+        raise PokernetsError(f"`agents` has a name twice: {', '.join(names)}; let it play itself with `lineups`")
     check_names(names)
     players = game.num_players
     if wanted is None:

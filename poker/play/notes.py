@@ -63,7 +63,7 @@ class Notes:
             PokernetsError: there is no such file, or a line is invalid.
         """
         if not path.is_file():
-            raise PokernetsError(f"there are no notes {path}; evaluate=acpc_client leaves them beside its log")
+            raise PokernetsError(f"no notes at {path}; evaluate=acpc_client writes them beside its log")
         lines: dict[Decision, str | None] = {}
         with path.open(encoding="ascii", errors="replace") as file:
             file.seek(start)
@@ -95,4 +95,4 @@ class Notes:
             packed = decompressed(base64.b64decode(row["probs"]), MOST_NOTE_BYTES)
             return actions, np.frombuffer(packed, dtype="<f4").reshape(-1, len(actions))
         except (ValueError, KeyError, TypeError, zlib.error, LimitError) as error:
-            raise PokernetsError(f"{self.path}: the note of {decision} holds no policy ({error})") from error
+            raise PokernetsError(f"{self.path}: the note of {decision} has no policy ({error})") from error

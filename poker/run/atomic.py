@@ -42,7 +42,7 @@ def make_folder(path: Path) -> None:
         PokernetsError: the folder would lie in a bundle.
     """
     if (bundle := bundle_of(path / MANIFEST)) is not None:
-        raise PokernetsError(f"{bundle} is a bundle, which is only read: say where to write with outputs=DIR")
+        raise PokernetsError(f"{bundle} is a bundle and read-only: write elsewhere with outputs=DIR")
     path.mkdir(parents=True, exist_ok=True)
 
 

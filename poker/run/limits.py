@@ -48,7 +48,7 @@ def check_length(text: str | bytes, most: int, what: str) -> None:
     """
     if len(text) > most:
         raise LimitError(
-            f"{what} of {len(text):,} {'bytes' if isinstance(text, bytes) else 'characters'}: {most:,} at the most"
+            f"{what} of {len(text):,} {'bytes' if isinstance(text, bytes) else 'characters'}; at most {most:,} allowed"
         )
 
 

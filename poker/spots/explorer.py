@@ -112,7 +112,7 @@ class Solve:
             PokernetsError: there is no solution yet, or a word is not possible.
         """
         if self.walk is None:
-            raise PokernetsError("nothing is solved yet")
+            raise PokernetsError("no solution yet")
         with self._reading:
             return self.walk.view(words)
 
@@ -129,7 +129,7 @@ class Solve:
             PokernetsError: there is no solution yet.
         """
         if self.walk is None:
-            raise PokernetsError("nothing is solved yet")
+            raise PokernetsError("no solution yet")
         folder, last, nodes = out / self.spot.name, self.course[-1], [""]
         settings = [f"{name}={value}" for name, value in vars(self.settings).items()]
         places = [f"spot={folder}/results.json", f"evaluate.out={out}"]

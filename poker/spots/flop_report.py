@@ -99,7 +99,7 @@ def flop_keys(file: str) -> dict[str, Any]:
             raise PokernetsError(f"{file} lacks `{name}`")
         weights = parse_range(str(keys[name]))
         if any((weights[images] != weights).any() for images in HAND_PERMUTATION):
-            raise PokernetsError(f"`{name}` tells suits apart, which a report over classes of flops cannot")
+            raise PokernetsError(f"`{name}` depends on suits, which a report over classes of flops cannot show")
     sizes = [key for key in keys if key not in _OTHERS and key.split(" ")[0] != LOCK]
     return keys if sizes else {**keys, **_SMALL_MENU}
 

@@ -48,7 +48,7 @@ class HandTable:
         if isinstance(hand, str):
             cards = parse_cards(hand)
             if len(cards) != 2:
-                raise PokernetsError(f"`{hand}` is no hand of two cards")
+                raise PokernetsError(f"`{hand}` is not a hand of two cards")
             hand = hand_index(*cards)
         return np.asarray(self.rows[hand])
 

@@ -208,7 +208,7 @@ def _bill(
                 " the ranges, or raise the limit"
             )
         if not wanted():
-            raise PokernetsError("nobody waits for this spot any more")
+            raise PokernetsError("the solve of this spot was cancelled")
 
     return decision
 

@@ -167,7 +167,7 @@ class _Street:
     def child(self, node: int, word: str, words: str) -> int:
         """Return the node after `word`; `words` is the whole sequence, for the error message."""
         if self.is_all_in(node):
-            raise PokernetsError(f"`{word}` in `{words}`: possible are nothing, the hand is over")
+            raise PokernetsError(f"`{word}` in `{words}`: the hand is over, nothing is possible")
         return find_child(self.tree, node, word, words)
 
     def is_all_in(self, node: int) -> bool:

@@ -36,7 +36,7 @@ class JsonLines:
                         yield json.loads(line)
         except json.JSONDecodeError as error:
             raise PokernetsError(
-                f"{self.path} holds a line that is no JSON ({error}): delete the file, what it holds is made anew"
+                f"{self.path} has a line that is not JSON ({error}): delete the file, and it is computed again"
             ) from error
 
     def append(self, rows: Iterable[Any]) -> None:

@@ -348,7 +348,7 @@ def _depths(value: object, name: str) -> SizeLists:
 def _sizes(value: object, name: str) -> tuple[Size, ...]:
     items = [item for item in _items(value, name) if item != ""]
     if len(items) > _MAX_SIZES:
-        raise MenuError(f"bet menu `{name}`: {len(items):,} sizes: {_MAX_SIZES} at the most")
+        raise MenuError(f"bet menu `{name}`: {len(items):,} sizes; at most {_MAX_SIZES} are allowed")
     return tuple(map(Size.parse, items))
 
 

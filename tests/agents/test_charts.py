@@ -70,10 +70,10 @@ def test_the_blueprint_goes_on_where_charts_end(charts: ChartAgent, agent: Bluep
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("  call AA", "line 1: a spot comes first"),
-        ("UTG\n  fold AA", "line 2: a spot comes first, and folds are the rest"),
+        ("  call AA", "line 1: write a spot first"),
+        ("UTG\n  fold AA", "line 2: write a spot first; folds are the remaining hands"),
         ("UTG\n  2bb AA:2", "line 2: range, position 4"),
-        ("UTG\n  bluff AA", "line 2: `bluff` is no action"),
+        ("UTG\n  bluff AA", "line 2: `bluff` is not an action"),
         ("UTG(", "line 1: "),
     ],
 )

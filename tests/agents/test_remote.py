@@ -80,7 +80,7 @@ def refuse() -> AlwaysCall:
         ("raises", "ValueError: no idea"),
         ("sleeps", "no answer to act within 3 s"),
         ("dies", "died during act, exit status 3"),
-        ("garbage", "the answer is no action but 'bet everything'"),
+        ("garbage", "the answer is not an action: 'bet everything'"),
         ("unpicklable", "answer to act cannot be sent"),
     ],
 )

@@ -44,7 +44,7 @@ def refused(command: str, *arguments: str) -> str:
         # settings and options that do not exist, or cannot be read
         ("data_gen", ("job=blueprint", "job.iterationz=3"), "Could not override 'job.iterationz'"),
         ("data_gen", ("job=bluprint",), "Available options in 'job': abstraction blueprint"),
-        ("data_gen", (), "choose what to make with job=NAME; --help lists the jobs"),
+        ("data_gen", (), "choose an artifact with job=NAME; --help lists the jobs"),
         ("data_gen", ("job=blueprint", "game=kuhm"), "Could not find 'game/kuhm'"),
         ("evaluate", ("evaluate=match", "hand=10"), "Could not override 'hand'"),
         ("evaluate", ("evaluate=match", "agents=[equity,nobody]"), "Could not load 'agents/nobody'"),

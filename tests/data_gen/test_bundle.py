@@ -352,14 +352,14 @@ _GRID = {"name": "flop_strength_grid", "flop": 20}
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
-        ({"fingerprint": "another"}, "another abstraction than the blueprint of the bundle was trained with"),
+        ({"fingerprint": "another"}, "is not the abstraction of the bundle's blueprint"),
         (
             {"config": {"method": {"name": "flop_strength_grid", "flop": 20, "_target_": "os.system"}, "seed": 1}},
-            "no method to make",
+            "no abstraction method",
         ),
-        ({"config": {"method": {"name": "flop_strength_grid", "flop": "20"}, "seed": 1}}, "no method to make"),
+        ({"config": {"method": {"name": "flop_strength_grid", "flop": "20"}, "seed": 1}}, "no abstraction method"),
         *(
-            ({"config": config}, "no method and seed to make")
+            ({"config": config}, "no method and seed of an abstraction")
             for config in (
                 [1],
                 "method",

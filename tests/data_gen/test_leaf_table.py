@@ -59,7 +59,7 @@ def test_table_of_a_tiny_blueprint(tmp_path: Path) -> None:
 def test_values_of_a_single_board_are_refused() -> None:
     TableSettings(seed=1, boards=2, form_boards=2, continuations=Biased())
     for boards, form_boards in ((1, 2), (2, 1), (0, 0)):
-        with pytest.raises(PokernetsError, match="at least 2: values of one are noise"):
+        with pytest.raises(PokernetsError, match="at least 2: one board is too noisy"):
             TableSettings(seed=1, boards=boards, form_boards=form_boards, continuations=Biased())
 
 
@@ -113,7 +113,7 @@ def test_forms_of_a_tiny_blueprint_and_the_table_of_their_values(tmp_path: Path)
     np.testing.assert_array_equal(first.values, LeafTable.load(tmp_path / "leaf_table", blueprint).values[:, :, :2])
     config = open_artifact(tmp_path / "two", "leaf_table").config
     assert config["continuations"] == ["blueprint", "response_1"]
-    assert "3 continuations, 4 are asked for" in data_gen_fails(*table, "continuations.size=4")
+    assert "3 continuations, but 4 are needed" in data_gen_fails(*table, "continuations.size=4")
     save_forms(tmp_path / "taken", forms, {"pot_fraction": 0.25}, {})
     data_gen(*table, f"continuations.path={tmp_path}/taken", f"job.output={tmp_path}/less")
     less = (

@@ -86,7 +86,7 @@ def test_sessions_are_the_units_of_agents_that_remember(tmp_path: Path) -> None:
     assert replay(LEDUC, played.log, tmp_path, session=2, hands=40)["call"].n == 10
     with pytest.raises(PokernetsError, match="not whole sessions of 10 deals in 2 seatings"):
         replay(LEDUC, played.log, tmp_path, hands=30)
-    with pytest.raises(PokernetsError, match="hand 240 of the first 241 is not in the log, which holds 240"):
+    with pytest.raises(PokernetsError, match="hand 240 of the first 241 is not in the log, which has 240"):
         replay(LEDUC, played.log, tmp_path, hands=241)
 
 
@@ -97,7 +97,7 @@ def test_a_log_in_any_order_with_hands_played_again(tmp_path: Path) -> None:
     played.log.write_text("\n".join([*lines[30:], *lines[:30], *lines[5:9]]) + "\n")
     has_the_result_of(replay(LEDUC, played.log, tmp_path), played)
     played.log.write_text("\n".join(lines[:20]) + "\n")
-    with pytest.raises(PokernetsError, match="hand 19 of the first 40 is not in the log, which holds 19"):
+    with pytest.raises(PokernetsError, match="hand 19 of the first 40 is not in the log, which has 19"):
         replay(LEDUC, played.log, tmp_path)
     with pytest.raises(PokernetsError, match="not whole sessions of 1 deals"):
         replay(LEDUC, played.log, tmp_path, hands=0)
@@ -164,7 +164,7 @@ def test_no_log_no_hands_and_a_damaged_record(tmp_path: Path) -> None:
         replay(GAME, tmp_path, tmp_path)
     log = tmp_path / "log.log"
     log.write_text("# nothing\n")
-    with pytest.raises(PokernetsError, match="there are no hands in the file"):
+    with pytest.raises(PokernetsError, match="the file has no hands"):
         replay(GAME, log, tmp_path)
     log.write_text("STATE:0:f:AhAd|KhKd:50|-50:Ann|Ben\n")
     for text in ("{", "{}", '{"hands": 0, "session": 1}', '{"hands": "x", "session": 1}', "[]"):

@@ -143,7 +143,7 @@ def test_actions_are_read_as_the_next_option() -> None:
     [
         ("board_flop", "board", "no column 'board_flop'"),
         ("Ts7h2d", "Ts7h2x", "after 0 decisions: "),
-        ("OOP_BET_26", "OOP_BLUFF", "`bluff` is no action"),
+        ("OOP_BET_26", "OOP_BLUFF", "`bluff` is not an action"),
         ("BTN/call,Ts", "BTN,Ts", "after 0 decisions: "),
     ],
 )

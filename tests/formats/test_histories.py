@@ -136,13 +136,13 @@ def test_texts_of_any_encoding(data: bytes, text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("", "line 1: there are no hands"),
+        ("", "line 1: the file has no hands"),
         ("\n\nhello\n", "line 3: no hands that are read here"),
         ("Full Tilt Poker Game #1: x", "line 1: hands of another site"),
         ("PokerStars Mano n.1: Hold'em No Limit (5/10)", "line 1: of PokerStars' text English is read"),
         ("Раздача PokerStars №1", "line 1: of PokerStars' text English is read"),
         ("variant = 'NT'\nactions = [\n", r"line 2: not TOML"),
-        ("STATE:0:f:|:1|-1:a|b\n", "line 1: the log does not say its game: give game=NAME"),
+        ("STATE:0:f:|:1|-1:a|b\n", "line 1: the log does not name its game: give game=NAME"),
     ],
 )
 def test_what_is_no_file_of_hands(text: str, why: str, tmp_path: Path) -> None:

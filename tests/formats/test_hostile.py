@@ -201,8 +201,12 @@ WINAMAX_CASH = sample("winamax_cash")
 @pytest.mark.parametrize(
     ("good", "bad", "why"),
     [
-        (WINAMAX_CASH, WINAMAX_CASH.replace("/0.05", "/1.2.3", 1), "`1.2.3` is no amount"),
-        (OHH_TEXT, OHH_TEXT.replace('"player_id": 1', '"player_id": ["Kd"]', 1), "field `player_id`: .* is no player"),
+        (WINAMAX_CASH, WINAMAX_CASH.replace("/0.05", "/1.2.3", 1), "`1.2.3` is not an amount"),
+        (
+            OHH_TEXT,
+            OHH_TEXT.replace('"player_id": 1', '"player_id": ["Kd"]', 1),
+            "field `player_id`: .* is not a player",
+        ),
         (OHH_TEXT, OHH_TEXT.replace('"bet_type": "NL"', '"bet_type": ["NL"]'), "field `bet_limit`"),
         (OHH_TEXT, OHH_TEXT.replace('"Ann"', '"A\\ud800"'), "half a character"),
         (OHH_TEXT, OHH_TEXT.replace('"table_name": "Elm"', '"table_name": "\\ud800"'), "half a character"),

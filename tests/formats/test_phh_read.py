@@ -103,7 +103,7 @@ def test_no_amount_is_cut(amount: str, scale: int, won: int) -> None:
 
 @pytest.mark.parametrize("amount", ["1,0", "10,00", "1,000.0000001", "3,5", "\u0663\u0660", "1_000", "1e3"])
 def test_what_is_no_amount_is_refused(amount: str) -> None:
-    with pytest.raises(LineError, match="is no amount"):
+    with pytest.raises(LineError, match="is not an amount"):
         parse_hand(RAISED.replace("cbr 30", f"cbr {amount}"), 0)
 
 

@@ -52,7 +52,7 @@ def test_mucked_hands_give_the_pots_up() -> None:
     end = end_of(game, [CALL, CALL, *[CALL] * 6], "AhAd 7h6d", "2c3c8d9sJs")
     assert payoffs_by_rules(end) == [10, -10]
     assert payoffs_by_rules(end, frozenset({0})) == [-10, 10]
-    with pytest.raises(PokernetsError, match="nobody who shows cards"):
+    with pytest.raises(PokernetsError, match="no player who shows cards"):
         payoffs_by_rules(end, frozenset({0, 1}))
 
 
@@ -99,7 +99,7 @@ SIDE_POT = sample("phh_side_pot")
     ("stack", "actions", "why"),
     [
         (1000, "'p1 f', 'p2 f', 'p3 sm QhQd'", "nobody left in the hand can win one of the side pots"),
-        (500, "'d db 4c', 'd db Js', 'p1 sm', 'p2 sm', 'p3 sm QhQd'", "nobody who shows cards can win"),
+        (500, "'d db 4c', 'd db Js', 'p1 sm', 'p2 sm', 'p3 sm QhQd'", "no player who shows cards can win"),
     ],
     ids=["the last player of a side pot folds", "both muck"],
 )

@@ -161,9 +161,9 @@ def test_a_run_goes_on_from_a_checkpoint_of_another(train: Train, tmp_path: Path
     others = {"net.hidden=[9]": "net", "seed=2": "net, seed, data", "data.batch_rows=64": "data"}
     for other, names in others.items():
         error = error_of(train(other, f"outputs={tmp_path}/other", f"ckpt_path={last}", status=2))
-        assert f"written with other settings ({names}): give another ckpt_path" in error
+        assert f"written with other settings ({names}): pass a different ckpt_path" in error
     missing = error_of(train(f"outputs={tmp_path}/other", "ckpt_path=none.ckpt", status=2))
-    assert missing.startswith("error: there is no checkpoint none.ckpt: give another ckpt_path")
+    assert missing.startswith("error: no checkpoint at none.ckpt: pass a different ckpt_path")
 
 
 def test_a_damaged_last_checkpoint_is_named_with_what_to_remove(train: Train, tmp_path: Path) -> None:

@@ -261,5 +261,5 @@ def test_an_agent_whose_artifact_was_replaced_is_not_built_again(tmp_path: Path)
     worker.play((LineUp(("calls", "calls")), 0))
     make("blueprint", 2)
     worker.close()
-    with pytest.raises(PokernetsError, match="blueprint, which calls plays with, was replaced: run the command again"):
+    with pytest.raises(PokernetsError, match="blueprint, which calls uses, was replaced: run the command again"):
         worker.play((LineUp(("calls", "calls")), 0))

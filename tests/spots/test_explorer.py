@@ -100,7 +100,7 @@ def test_cancelled_ones_can_be_walked() -> None:
     waiting.cancel()
     assert waiting.wait(60)
     assert (waiting.state, waiting.walk) == ("cancelled", None)
-    with pytest.raises(PokernetsError, match="nothing is solved"):
+    with pytest.raises(PokernetsError, match="no solution yet"):
         waiting.write(Path("nowhere"))
     solve.cancel()
     assert solve.wait(60)

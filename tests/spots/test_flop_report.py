@@ -111,7 +111,7 @@ def test_flops_that_take_a_range_are_left_out_and_counted(tmp_path: Path) -> Non
 def test_the_mean_over_all_flops_weighs_them_as_hands_are_dealt(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An equity of 1 where a king lies on the flop has the mean 1 - C(46, 3) / C(48, 3); nothing is solved."""
+    """An equity of 1 where a king lies on the flop has the mean 1 - C(46, 3) / C(48, 3); no solution yet."""
     kings, aces = parse_range("KK"), parse_range("AA")
 
     def without_solving(keys: Any, *_: Any) -> dict[str, Any]:
@@ -129,7 +129,7 @@ def test_the_mean_over_all_flops_weighs_them_as_hands_are_dealt(
 
 def test_what_is_no_spot_is_refused(tmp_path: Path) -> None:
     for text, message in (
-        (SPOT.replace("77", "7c7d"), "`oop_range` tells suits apart"),
+        (SPOT.replace("77", "7c7d"), "`oop_range` depends on suits"),
         (SPOT.replace("ip_range", "range"), "lacks `ip_range`"),
         (SPOT.replace("pot: 60", ""), "missing `pot`"),
         (f"{SPOT}lock check: fold random", "spot, `lock check`: `fold` is not possible here: check, allin20"),

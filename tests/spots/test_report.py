@@ -81,7 +81,7 @@ SPOT = {
     ("key", "value", "why"),
     [
         *(("pot", value, "`pot` must be a number") for value in (True, float("nan"), 10**400)),
-        ("bet", ",".join(["1%"] * 200_000), "200,000 sizes: 100 at the most"),
+        ("bet", ",".join(["1%"] * 200_000), "200,000 sizes; at most 100 are allowed"),
     ],
 )
 def test_what_is_no_number_and_too_many_sizes_are_refused(key: str, value: Any, why: str) -> None:

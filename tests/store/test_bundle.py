@@ -95,7 +95,7 @@ def test_errors_about_a_path_into_a_bundle_name_it(bundle: Path, name: str, kind
     with pytest.raises(ArtifactError, match=problem) as caught:
         open_artifact(path, kind)
     assert str(path if "none" not in name else path.parent) in str(caught.value)
-    with pytest.raises(PokernetsError, match="is a bundle, which is only read"):
+    with pytest.raises(PokernetsError, match="is a bundle and read-only"):
         write_artifact(path, kind, config={}, arrays={})
 
 

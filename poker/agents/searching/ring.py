@@ -81,7 +81,7 @@ class DepthLimitedRingAgent(SearchingAgent):
             PokernetsError: the game is heads-up, or the blueprint was trained for another game.
         """
         if game.num_players == 2:
-            raise PokernetsError(f"{self.name} plays at tables of three to six; heads-up there is depth_limited")
+            raise PokernetsError(f"{self.name} plays at tables of three to six; use depth_limited heads-up")
         self._blueprint.check_game(game)
 
     def searched(self, state: HandState) -> Searched | None:

@@ -79,7 +79,7 @@ class SelfGenerated:
         stored: int = self._artifact.config["size"]
         size = stored if self.size is None else self.size
         if not 1 <= size <= stored:
-            raise PokernetsError(f"{self.path} has {stored} continuations, {size} are asked for")
+            raise PokernetsError(f"{self.path} has {stored} continuations, but {size} are needed")
         return CONTINUATIONS[0], *(f"response_{k}" for k in range(1, size))
 
     @property

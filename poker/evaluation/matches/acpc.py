@@ -128,7 +128,7 @@ def sit_down(
             finished.
     """
     if len(agents) != 1:
-        raise PokernetsError(f"one agent sits down at a dealer, `agents` are {len(agents)}: agents=[NAME]")
+        raise PokernetsError(f"a dealer seats one agent, but `agents` has {len(agents)}: agents=[NAME]")
     seed = drawn_seed(seed)
     console = Console(stderr=True)
     say = partial(console.print, soft_wrap=True, highlight=False, markup=False)
@@ -154,7 +154,9 @@ def sit_down(
     if not seat.hands:
         log.unlink()
         seat.notes.unlink(missing_ok=True)
-        raise PokernetsError(f"no hand was dealt at {host}:{port}: {seat.ended}; the others may not have come in time")
+        raise PokernetsError(
+            f"no hand was dealt at {host}:{port}: {seat.ended}; other players may not have connected in time"
+        )
     broken = "" if seat.finished else f"hand {seat.number} at {host}:{port} was not finished: {seat.ended}"
     if broken:
         seat.failures.append(Incident(agent.name, seat.number, "", broken, ""))

@@ -92,7 +92,9 @@ class MatchSettings:
         if self.clear_of_zero and self.half_width is not None:
             raise PokernetsError("a line-up stops by `half_width` or by `clear_of_zero`, not by both")
         if self.tables < 1 or (self.tables > 1 and self.decision_seconds is not None):
-            raise PokernetsError("`tables` must be at least 1, and 1 with `decision_seconds`: agents then play alone")
+            raise PokernetsError(
+                "`tables` must be at least 1, and 1 with `decision_seconds`: each agent then has its own process"
+            )
 
 
 def run(
@@ -241,7 +243,7 @@ def _local_best_responses(
         shared = BuiltOnce(partial(spec.build, game))
         opponent = require_policy(shared(), "local best response")
         if tables > 1 and not shares_tables(opponent):
-            raise PokernetsError(f"`{spec.name}` goes by what it has seen at its table: measure it with tables=1")
+            raise PokernetsError(f"`{spec.name}` depends on what it has seen at its table: measure it with tables=1")
         specs.append(AgentSpec(spec.name, shared, spec.settings))
         for name in adversaries:
             title = f"{name}@{spec.name}"

@@ -176,7 +176,7 @@ def _policy_in(hand: LoggedHand, agent: Agent | None, noted: Policies) -> Policy
     def policy(state: HandState) -> Policy:
         answer = noted.get((hand.number, state.betting.text()))
         if answer is None:
-            raise PolicyUnavailable(agent, "it may play otherwise when asked again, and was not noted in play")
+            raise PolicyUnavailable(agent, "its policy may change, and was not recorded in play")
         return answer
 
     return policy

@@ -53,7 +53,7 @@ class NotedAivat:
                 self._check(hand.names[player], (hand.number, player, before.text()))
         idle = [str(notes.path) for notes in self._notes if notes not in self._players.values()]
         if idle:
-            raise PokernetsError(f"{idle[0]} is of no player of the log: are they of the same match?")
+            raise PokernetsError(f"{idle[0]} is of no player of the log: do they belong to the same match?")
 
     def _check(self, name: str, decision: Decision) -> None:
         matching = [notes for notes in self._notes if decision in notes.lines]

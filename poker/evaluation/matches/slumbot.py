@@ -114,7 +114,7 @@ class _Match:
             self._failures.append(f"hand {number}: {error}")
             self._lost_in_a_row += 1
             if self._lost_in_a_row == _TRIES:
-                raise PokernetsError(f"{_TRIES} hands in a row were lost, the last since {error}") from error
+                raise PokernetsError(f"{_TRIES} hands in a row were lost, the last because {error}") from error
 
     def _note(self, row: dict[str, Any]) -> None:
         self._journal.append([row])

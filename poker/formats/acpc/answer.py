@@ -63,7 +63,7 @@ def read_action(betting: Betting, text: str) -> int:
     """
     match = _ACTION.match(text)
     if match is None:
-        raise IllegalAction(f"`{text[:100]}` is no action: expected f, c or r")
+        raise IllegalAction(f"`{text[:100]}` is not an action: expected f, c or r")
     letter, size = match[1].lower(), None if match[3] is None else match[2] + match[3]
     if letter == "f":
         action = FOLD

@@ -108,7 +108,7 @@ def parse_match_state(rules: Rules, text: str) -> MatchState:
     """
     match = _MATCH_STATE.fullmatch(text)
     if not match:
-        raise AcpcError(f"`{_short(text)}` is no match state: expected MATCHSTATE:<player>:<hand>:<betting>:<cards>")
+        raise AcpcError(f"`{_short(text)}` is not a match state: expected MATCHSTATE:<player>:<hand>:<betting>:<cards>")
     player, number, betting, cards = match.groups()
     if int(player) >= rules.num_players:
         raise AcpcError(f"`{_short(text)}`: player {player} of a game for {rules.num_players}")
@@ -172,7 +172,9 @@ def parse_log_line(rules: Rules, text: str) -> LoggedHand:
     check_length(text, LONGEST_LOG_LINE, "a line")
     match = _STATE.fullmatch(text)
     if not match:
-        raise AcpcError(f"`{_short(text)}` is no log line: expected STATE:<hand>:<betting>:<cards>:<payoffs>:<names>")
+        raise AcpcError(
+            f"`{_short(text)}` is not a log line: expected STATE:<hand>:<betting>:<cards>:<payoffs>:<names>"
+        )
     number, betting, cards, payoffs_text, names_text = match.groups()
     state = _parse_state(rules, betting, cards, text)
     if not state.is_over:

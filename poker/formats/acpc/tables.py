@@ -68,7 +68,7 @@ def hands(text: str, game: Rules | None) -> Iterator[tuple[int, Callable[[], Pla
 
 def _hand(text: str, comment: str, game: Rules | PokernetsError | None, line: int) -> PlayedHand:
     if game is None:
-        raise PokernetsError("the log does not say its game: give game=NAME or game=acpc game.path=FILE")
+        raise PokernetsError("the log does not name its game: give game=NAME or game=acpc game.path=FILE")
     if isinstance(game, PokernetsError):
         raise game
     try:

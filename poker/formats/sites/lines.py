@@ -134,7 +134,7 @@ class SiteLines(StatedHand, ABC):
 
     def _sits(self, seat: int, name: str, chips: str) -> None:
         if seat in self.seats or name in self.stacks:
-            raise PokernetsError(f"seat {seat} or player {name} is there twice")
+            raise PokernetsError(f"seat {seat} or player {name} occurs twice")
         self.seats[seat] = name
         self.stacks[name] = self._chips(chips)
         self.has_colons = self.has_colons or ": " in name
@@ -158,23 +158,23 @@ class SiteLines(StatedHand, ABC):
         for kind, pattern in self.PATTERNS.items():
             if match := pattern.fullmatch(text):
                 if not seated:
-                    raise PokernetsError(f"`{text[:100]}` is no action of a player with a seat")
+                    raise PokernetsError(f"`{text[:100]}` is not an action of a player with a seat")
                 return kind, match
         if seated and self.VERBS.match(text):
-            raise PokernetsError(f"`{text[:100]}` is no action")
+            raise PokernetsError(f"`{text[:100]}` is not an action")
         return None
 
     def _total(self, pattern: re.Pattern[str], line: str) -> re.Match[str]:
         match = pattern.fullmatch(line)
         if not match or self.total:
-            raise PokernetsError(f"`{line[:100]}` is no total pot")
+            raise PokernetsError(f"`{line[:100]}` is not a total pot")
         self.total = Event(self.at, "total", "", (self._chips(match[1]),))
         return match
 
     def _board(self, pattern: re.Pattern[str], line: str) -> None:
         match = pattern.fullmatch(line)
         if not match:
-            raise PokernetsError(f"`{line[:100]}` is no board")
+            raise PokernetsError(f"`{line[:100]}` is not a board")
         self.boards.append(parse_cards(match[1]))
 
 

@@ -105,7 +105,7 @@ class PartyLines(SiteLines):
         elif not self.events and (seat := _SEAT.fullmatch(line)):
             self._sits(int(seat[1]), seat[2], seat[3])
         elif not self.events and SEATED.match(line):
-            raise PokernetsError(f"`{line[:100]}` does not say which seat and what chips the player has")
+            raise PokernetsError(f"`{line[:100]}` does not have the player's seat and chips")
         elif line.startswith("Dealt to ") and (dealt := re.fullmatch(r"Dealt to (.*?) ?\[([^\]]*)\]", line)):
             self._show_cards(dealt[1], dealt[2])
         elif name := self._name(line):
@@ -143,7 +143,7 @@ class PartyLines(SiteLines):
     def _chips(self, text: str) -> int:
         match = _AMOUNT.fullmatch(re.sub(r"[$€£]|[A-Z]{3}", "", text).strip())
         if not match or len(match[1]) > 12:
-            raise PokernetsError(f"`{text[:100]}` is no amount")
+            raise PokernetsError(f"`{text[:100]}` is not an amount")
         return int(re.sub(r"\D", "", match[1])) * 100 + int((match[2] or "0").ljust(2, "0"))
 
     def _check_end(self) -> None:

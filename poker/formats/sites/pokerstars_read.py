@@ -97,7 +97,7 @@ class PokerStarsLines(SiteLines):
             self.scale = 100
         self._set_stakes(small, big, f"{small}/{big}")
         if "cap" in rest.lower().split():
-            raise PokernetsError("games with a cap on what a hand can cost are not read")
+            raise PokernetsError("games with a cap on the cost of a hand are not read")
         self.details = {"venue": _VENUES.get(match[1].lower(), match[1])}
         if event := re.search(r"Tournament #[0-9]+,.*", name, re.IGNORECASE):
             self.details["event"] = event[0].strip()
@@ -121,7 +121,7 @@ class PokerStarsLines(SiteLines):
             if "out of hand" in seat[4]:
                 self.stacks.pop(self.seats.pop(int(seat[1])))
         elif not self.events and SEATED.match(line):
-            raise PokernetsError(f"`{line[:100]}` does not say what chips the player has")
+            raise PokernetsError(f"`{line[:100]}` does not have the player's chips")
         else:
             self._play(line)
 
@@ -139,7 +139,7 @@ class PokerStarsLines(SiteLines):
     def _table(self, line: str) -> None:
         match = _TABLE.fullmatch(line)
         if not match or not match[3]:
-            raise PokernetsError("the line of the table does not say which seat is the button")
+            raise PokernetsError("the line of the table does not name the button's seat")
         self.button = int(match[3])
         self.details["table"] = match[1]
         if match[2]:
@@ -158,7 +158,7 @@ class PokerStarsLines(SiteLines):
         elif ' said, "' not in line:
             name = self._name(line)
             if not name and _NOBODY.match(line):
-                raise PokernetsError(f"`{line[:100]}` is no action of a player with a seat")
+                raise PokernetsError(f"`{line[:100]}` is not an action of a player with a seat")
             if not name and _HOUSE_MONEY.match(line):
                 raise PokernetsError(f"`{line[:100]}`: money that the house adds to the pot is not read")
             rest = line[len(name) :] if name else ""
@@ -171,7 +171,7 @@ class PokerStarsLines(SiteLines):
             elif rest.startswith((" collected ", " wins ")) and (won := _COLLECTED.fullmatch(rest)):
                 self.collected[name] += self._chips(won[1])
             elif rest.startswith(" collected "):
-                raise PokernetsError(f"`{rest.strip()[:100]}` does not say what was collected")
+                raise PokernetsError(f"`{rest.strip()[:100]}` does not have the collected amount")
 
     def _acts(self, name: str, text: str) -> None:
         kind, match = self._action(text) or ("", None)
@@ -253,7 +253,7 @@ def _without_blanks(start: int, lines: list[str]) -> tuple[int, list[str]]:
 def _chips(text: str, scale: int) -> int:
     chips = decimal_of(text) * scale
     if chips != int(chips) or chips > MOST_CHIPS:
-        raise PokernetsError(f"`{text}` is no amount in " + ("cents" if scale > 1 else "chips"))
+        raise PokernetsError(f"`{text}` is not an amount in " + ("cents" if scale > 1 else "chips"))
     return int(chips)
 
 

@@ -73,7 +73,7 @@ def write_rows(
         ValueError: the rows are not in the order of time.
     """
     if not _is_ordered(columns):
-        raise ValueError(f"{path}: rows must be in the order of time, for what learns from them splits them by it")
+        raise ValueError(f"{path}: rows must be in the order of time, since training splits them by time")
     rows = len(columns["action"])
     arrays: dict[str, NDArray[Any]] = {NAMES: np.array(names, dtype=np.str_)}
     for name, column in COLUMNS.items():
@@ -102,7 +102,7 @@ def open_rows(path: str | Path) -> Artifact:
     artifact.array("player", within=(0, len(names)))
     if not _is_ordered(artifact.arrays):
         raise MismatchedArtifactError(
-            f"{path}: hands are not in the order of time, as those of several months once were",
+            f"{path}: hands are not in the order of time",
             how_to_replace(KIND, artifact.path),
         )
     return artifact

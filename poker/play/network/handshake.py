@@ -37,7 +37,7 @@ def seat_players(
             left = None if deadline is None else max(0.0, deadline - time.monotonic())
             ready, _, _ = select.select(list(missing), [], [], left)
             if not ready:
-                raise PokernetsError(f"{', '.join(missing.values())} did not sit down within {seconds:g} s")
+                raise PokernetsError(f"{', '.join(missing.values())} did not connect within {seconds:g} s")
             for server in ready:
                 if (line := _greeted(missing[server], server, tell)) is not None:
                     lines[missing[server]] = line

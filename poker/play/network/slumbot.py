@@ -114,7 +114,7 @@ class Line:
                 if error.status not in busy:
                     raise
                 why = error
-        raise PokernetsError(f"{self.url} is busy or out of reach ({why}): the same command goes on later")
+        raise PokernetsError(f"{self.url} is busy or out of reach ({why}): run the same command again later")
 
     def _once(self, path: str, body: Mapping[str, Any]) -> Any:
         headers = {"Content-Type": "application/json", "User-Agent": "pokernets"}

@@ -147,5 +147,5 @@ def test_other_decisions_have_advice(agent: DepthLimitedRingAgent) -> None:
 
 
 def test_heads_up_is_another_agents(agent: DepthLimitedRingAgent) -> None:
-    with pytest.raises(PokernetsError, match="there is depth_limited"):
+    with pytest.raises(PokernetsError, match="use depth_limited"):
         agent.check_game(load_rules("holdem_nolimit_2p"))

@@ -126,7 +126,7 @@ def test_tables_side_by_side_play_and_estimate_the_same_hands(tmp_path: Path, mo
 
 def test_agents_that_learn_have_one_table(tmp_path: Path) -> None:
     assert play(tmp_path, ["greedy"], agent="learning", hands=2).lineups
-    with pytest.raises(PokernetsError, match="`learning` goes by what it has seen at its table"):
+    with pytest.raises(PokernetsError, match="`learning` depends on what it has seen at its table"):
         play(tmp_path, ["greedy"], agent="learning", tables=2)
 
 

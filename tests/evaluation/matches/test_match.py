@@ -229,7 +229,7 @@ def test_lines_that_a_kill_cut_short_do_not_spoil_what_comes_after(tmp_path: Pat
     assert len(table.incidents) == len(expected.incidents)
     [path] = hands.glob("*.aivat.jsonl")
     path.write_text("nonsense\n" + path.read_text())
-    with pytest.raises(PokernetsError, match=r"aivat\.jsonl holds a line that is no JSON"):
+    with pytest.raises(PokernetsError, match=r"aivat\.jsonl has a line that is not JSON"):
         match(tmp_path / "killed", agents=specs, hands=60, aivat=True)
 
 
@@ -237,7 +237,7 @@ def test_foreign_lines_in_a_log_are_refused(tmp_path: Path) -> None:
     match(tmp_path)
     path = next(tmp_path.glob("leduc/hands/*.log"))
     path.write_text("SOMETHING\n")
-    with pytest.raises(PokernetsError, match="holds a line that is no hand"):
+    with pytest.raises(PokernetsError, match="has a line that is not a hand"):
         match(tmp_path)
 
 
@@ -342,7 +342,7 @@ def test_an_agent_given_up_checks_or_folds_to_the_end(tmp_path: Path) -> None:
     ("changes", "message"),
     [
         ({"agents": SPECS[:1]}, r"`leduc` is played by 2, `agents` are 1: .* lineups=\[\[call,call\]\]"),
-        ({"agents": [SPECS[0], SPECS[0]]}, "names one twice: call, call"),
+        ({"agents": [SPECS[0], SPECS[0]]}, "has a name twice: call, call"),
         ({"lineups": [["call", "fold"]]}, r"line-up \[call, fold\]: `fold` is not among `agents`"),
         ({"lineups": [["call"]]}, "has 1 of 2 players"),
         ({"lineups": []}, "`lineups` is empty"),

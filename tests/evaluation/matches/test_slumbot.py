@@ -127,10 +127,10 @@ def test_hands_whose_answer_is_lost_do_not_count(
 
 def test_what_cannot_go_on_is_an_error_of_one_line(play: Callable[[int], MatchResults], service: FakeSlumbot) -> None:
     service.faults = [("new_hand", False, 503)] * 20
-    with pytest.raises(PokernetsError, match=r"is busy or out of reach .*the same command goes on later"):
+    with pytest.raises(PokernetsError, match=r"is busy or out of reach .*run the same command again later"):
         play(10)
     service.faults = [("act", False, 500)] * 100
-    with pytest.raises(PokernetsError, match="10 hands in a row were lost, the last since 500"):
+    with pytest.raises(PokernetsError, match="10 hands in a row were lost, the last because 500"):
         play(100)
     service.faults = []
     assert play(10).lineups[0].hands == 10

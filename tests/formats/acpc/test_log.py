@@ -95,9 +95,9 @@ def test_a_log_line() -> None:
     ("text", "message"),
     [
         ("MATCHSTATE:2:0::TdAs|", "player 2 of a game for 2"),
-        ("MATCHSTATE:0:0:TdAs|", "is no match state"),
-        ("MATCHSTATE:0:99999999999::TdAs|", "is no match state"),
-        ("MATCHSTATE:0:0::TdAs|\r\n", "no card of the game"),
+        ("MATCHSTATE:0:0:TdAs|", "is not a match state"),
+        ("MATCHSTATE:0:99999999999::TdAs|", "is not a match state"),
+        ("MATCHSTATE:0:0::TdAs|\r\n", "not a card of the game"),
         ("MATCHSTATE:0:0:" + "c" * 5000 + ":TdAs|", "..."),
     ],
 )

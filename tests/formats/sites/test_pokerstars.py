@@ -135,7 +135,7 @@ def test_a_river_may_repeat_the_cards_street_by_street() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "why"),
     [
-        ("6-max Seat #6 is the button", "6-max" + " (a)" * 200 + " x", "2: the line of the table does not say"),
+        ("6-max Seat #6 is the button", "6-max" + " (a)" * 200 + " x", "2: the line of the table does not name"),
         (" | Rake $0.90", " | a bb 1" * 100 + "x", "36: "),
         ("Eve has timed out", "Eve: [" + "x" * 1000, "24: a line of 1,006 characters"),
     ],

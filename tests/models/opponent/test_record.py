@@ -141,14 +141,14 @@ def test_nets_of_different_hands_are_refused(later: int, train_share: float, roo
     net_at(tmp_path / "hand", HAND, learned, train_share=train_share)
     nets = {"hand": tmp_path / "hand", "player": root / "player"}
     with pytest.raises(
-        MismatchedArtifactError, match=r"`hand` and `player` learned from different hands: .*nets\.player"
+        MismatchedArtifactError, match=r"`hand` and `player` were trained on different hands: .*nets\.player"
     ):
         measure(root, root / "april", tmp_path / "out", nets)
-    with pytest.raises(MismatchedArtifactError, match="the net `player` rests on another net than `base`"):
+    with pytest.raises(MismatchedArtifactError, match="the net `player` was trained on another net than `base`"):
         measure(root, root / "april", tmp_path / "out", base=str(tmp_path / "hand"))
 
 
 def test_a_net_that_does_not_say_what_it_learned_from_is_refused(root: Path, tmp_path: Path) -> None:
     export_net(tmp_path / "hand", OPPONENT_NET, HAND, HAND(), stamp=STAMP, config={}, made_from={}, counts={})
-    with pytest.raises(MismatchedArtifactError, match=r"`hand` at .* does not say which hands it learned from"):
+    with pytest.raises(MismatchedArtifactError, match=r"`hand` at .* does not name the hands of its training"):
         measure(tmp_path, root / "april", tmp_path / "out", {"hand": tmp_path / "hand"})

@@ -58,5 +58,5 @@ def test_a_file_of_torch_that_is_no_checkpoint_is_refused(tmp_path: Path, lackin
     torch.save({**CHECKPOINT, **lacking}, tmp_path / "net.pt")
     with pytest.raises(PokernetsError, match=r"net\.pt cannot be read"):
         AtomicCheckpoints().load_checkpoint(tmp_path / "net.pt")
-    with pytest.raises(PokernetsError, match=r"there is no checkpoint .*other\.ckpt: give another"):
+    with pytest.raises(PokernetsError, match=r"no checkpoint at .*other\.ckpt: pass a different"):
         AtomicCheckpoints().load_checkpoint(tmp_path / "other.ckpt")

@@ -69,7 +69,7 @@ def test_an_open_seat_at_the_end_is_an_error() -> None:
         socket.create_connection(first.getsockname(), timeout=10) as seated,
     ):
         seated.sendall(GREETING)
-        with pytest.raises(PokernetsError, match=r"^b did not sit down within 0.5 s$"):
+        with pytest.raises(PokernetsError, match=r"^b did not connect within 0.5 s$"):
             seat_players(["a", "b"], [first, second], 0.5, lambda what: None)
         assert seated.recv(1) == b""
 

@@ -69,7 +69,7 @@ def test_money_games_and_what_is_left_out(tmp_path: Path, capsys: pytest.Capture
         replay(log, tmp_path, convert="acpc")
     assert not list(tmp_path.glob("stars/*.log"))
     with pytest.raises(
-        PokernetsError, match=r"holds no hands that can be read and written; .*line 1: hand 1 cannot be written"
+        PokernetsError, match=r"has no hands that can be read and written; .*line 1: hand 1 cannot be written"
     ):
         replay(log, tmp_path, convert="acpc", skip=True)
     with pytest.raises(PokernetsError, match="is a directory: give the name of a file"):

@@ -241,7 +241,7 @@ def test_other_lines_are_ignored_and_told_and_what_is_no_action_is_a_call(tmp_pa
     errors = result.failures["foreign"][:3]
     assert "answers another state is ignored: `hello [/b]`" in errors[0]
     assert "answers another state is ignored: `MATCHSTATE:1" in errors[1]
-    assert "`` is no action: expected f, c or r" in errors[2]
+    assert "`` is not an action: expected f, c or r" in errors[2]
     assert "called instead" in errors[2]
 
 
@@ -250,7 +250,7 @@ def test_no_dealer_and_no_player(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(PokernetsError, match=f"no dealer answers at localhost:{port}"):
         connect("localhost", port, 0.5)
     assert capsys.readouterr().err == f"waiting 0.5 s for a dealer at localhost:{port}\n"
-    with pytest.raises(PokernetsError, match=r"p0, p1 did not sit down within 0.1 s"):
+    with pytest.raises(PokernetsError, match=r"p0, p1 did not connect within 0.1 s"):
         deal(HEADS_UP, [], 1, Path(), names=["p0", "p1"], ports=[0, 0], start_seconds=0.1)
     with pytest.raises(PokernetsError, match="needs 2 different `names`"):
         deal(HEADS_UP, [], 1, Path(), names=["p0", "p0"], ports=[0, 0])
