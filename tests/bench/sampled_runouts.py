@@ -1,4 +1,4 @@
-"""What the choice and the number of rivers after each turn cost, and what the control at the ends of turns gains.
+"""Cost of the choice and number of rivers after each turn, and gain of the control at the ends of turns.
 
     python -m tests.bench.sampled_runouts FILE [--choices N] [--deep]
 

@@ -1,4 +1,4 @@
-"""What ways to solve a flop lose, on flops whose whole solution is known.
+"""Losses of ways to solve a flop, on flops with a known exact solution.
 
     python -m tests.bench.six_flops FILE [--flops NAME ...] [--plays NAME ...] [--own] [--solutions FOLDER]
 
@@ -73,11 +73,11 @@ PLAYS: Mapping[str, tuple[str, list[str]]] = {
     "whole solution": ("", []),
 }
 _PRECISION, _MOST, _LATER = 0.0005, 300, 100
-"""Of the pot for the whole solution, its most iterations, and those of later rounds."""
+"""Precision of the whole solution in pots, its most iterations, and the iterations of later rounds."""
 _DEEP = 15
 """Stack in pots from which only `rival` is measured."""
 _LEAST_WEIGHT = 0.05
-"""Of a range's likeliest hand: hands of the agent's ranges below it are left out."""
+"""Share of the likeliest hand's weight; hands of the agent's ranges below it are left out."""
 
 Play = Mapping[Line, Singles]
 """[H, A] by the actions since the root."""
