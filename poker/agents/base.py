@@ -139,12 +139,11 @@ class ReadingAgent(ObservingAgent, Protocol):
 def ranged_policy_of(agent: PolicyAgent, state: HandState) -> RangedPolicy:
     """Return the policy and the range by Bayes' rule, for an agent that plays every hand in every state.
 
+    Actions that no hand takes leave the range unchanged.
+
     Args:
         agent: the agent.
         state: a state.
-
-    Raises:
-        PolicyMismatchError: no hand takes the actions before the state.
     """
     rules, player = state.rules, state.to_act
     weights = rules.space.live(state.board).astype(np.float32)

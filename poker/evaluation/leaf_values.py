@@ -240,7 +240,7 @@ class _Measuring:
         for name, evaluator in self._evaluators.items():
             try:
                 values = values_of(evaluator, there, player, hands)
-            except PokernetsError:  # of another street
+            except PokernetsError:  # the evaluator is for another street
                 continue
             same = (
                 truth.shape[1] if values.shape == truth.shape else 1

@@ -50,8 +50,6 @@ def run(
 ) -> dict[str, MatchResults]:
     """Play both matches as far as no results are stored, read the losses of training, and print the tables.
 
-    The other arguments have the same meaning as in a match.
-
     Args:
         game: the game.
         agents: specifications of all agents.
@@ -63,12 +61,12 @@ def run(
         learning_hands: number of hands of those matches.
         leaf_net: path of the leaf net.
         opponent_nets: paths of opponent nets, by the name to print.
-        session: hands per session.
+        session: deals per session.
         seed: seed of the deals.
-        aivat: whether to use AIVAT.
+        aivat: whether to estimate by AIVAT.
         fresh: whether to ignore stored results.
-        fallback: agent that AIVAT uses for agents without a policy.
-        values: value function of AIVAT.
+        fallback: agent that answers bets for AIVAT, see `MatchAivat`.
+        values: value function of AIVAT, see `MatchAivat`.
         cluster: worker processes.
         out: folder of the results.
 

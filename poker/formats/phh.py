@@ -180,7 +180,7 @@ def opener(posts: Sequence[int], stacks: Sequence[int]) -> int:
     by_name, by_chips = ((max(zip(chips, players, strict=True))[1] + 1) % len(posts) for chips in (posts, posted))
 
     def first_able(start: int) -> int:
-        """The first player from `start` on who has chips left after the blinds, -1 if nobody has."""
+        """Return the first player from `start` on with chips left after the blinds, or -1."""
         return next((i for i in (*players[start:], *players[:start]) if stacks[i] > abs(posts[i])), -1)
 
     return by_name if first_able(by_name) == first_able(by_chips) else by_chips

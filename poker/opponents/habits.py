@@ -128,7 +128,7 @@ class Habits:
         frequencies, size_shares = self._frequencies(betting, (board,), context)
 
         def chances(shape: Shape) -> Singles:
-            """[H] probability of the action."""
+            """Return the probability [H] of the action."""
             return _by_hand(bins, context, frequencies, weights, shape)[0, :, kind]
 
         looking = [[chances(Shape(factor, share, 0.0))[hand] for share in BLUFFS] for factor in STEEPNESS]

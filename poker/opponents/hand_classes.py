@@ -76,7 +76,7 @@ def weaker_hands(rules: Rules, board: Board, against: NDArray[np.bool_] | None =
     live = rules.space.live(board)
     if (
         against is None and rules.space is HOLDEM and len(board) == rules.total_board_cards == 5
-    ):  # all live hands meet as many others
+    ):  # all live hands meet the same number of other hands
         won = np.empty(rules.num_hands, np.int16)
         board_strength_into(np.array(board, np.uint8), won)
         alike = np.bincount(won[live])

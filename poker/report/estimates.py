@@ -50,7 +50,7 @@ SETTLING = 10
 _ROUNDING = 1e-9
 """Half-width below which an interval is the rounding of exact values."""
 _FEW_DEGREES = 30
-"""Degrees of freedom up to which the distribution of Student's t is summed exactly."""
+"""Largest degrees of freedom for which the distribution of Student's t is summed exactly."""
 
 
 @dataclass(frozen=True)

@@ -93,7 +93,7 @@ class DepthLimitedAgent(SearchingAgent):
         noise, remembered = settings.opponent_noise, settings.remembered_states
 
         def searches(rules: Rules, solve: RoundSolver, **options: Any) -> list[NestedSearch]:
-            """The search of each seat."""
+            """Return the searches of both seats."""
             searching = partial(
                 JointSearch if self.joint else NestedSearch,
                 rules,
@@ -185,8 +185,8 @@ class DepthLimitedAgent(SearchingAgent):
 
         Args:
             state: a state in which the opponent is to act.
-            raises: further raise totals to consider.
-            hand: index of the opponent's hand, if known.
+            raises: raises that must be among the actions.
+            hand: index of the hand to solve for; None for all hands.
         """
         return self._decision(self._own(1 - state.to_act), self._own(state.to_act), state, raises, hand)
 
@@ -200,8 +200,8 @@ class DepthLimitedAgent(SearchingAgent):
 
         Args:
             state: a public state.
-            raises: further raise totals to consider.
-            hand: index of the acting player's hand, if known.
+            raises: raises that must be among the actions.
+            hand: index of the hand to solve for; None for all hands.
         """
         rules, player = state.rules, state.to_act
         others = self._others.get_or_make(rules, partial(self._searches_of_others, rules))

@@ -108,8 +108,8 @@ class DepthLimitedRingAgent(SearchingAgent):
 
         Args:
             state: a public state.
-            raises: further raise totals to consider.
-            hand: index of the acting player's hand, if known.
+            raises: raises that must be among the actions.
+            hand: not used, since all hands are solved.
 
         Raises:
             PokernetsError: the state is not on a turn or river that began with two players left.
@@ -145,8 +145,8 @@ class DepthLimitedRingAgent(SearchingAgent):
 
         Args:
             state: a public state.
-            raises: further raise totals to consider.
-            hand: index of the acting player's hand, if known.
+            raises: raises that must be among the actions.
+            hand: not used, since all hands are solved.
 
         Raises:
             PokernetsError: the agent cannot play the game, or does not solve the state.

@@ -61,7 +61,7 @@ class MatchSettings:
             (`Results.look`); the intervals of all looks are wider.
         decision_seconds: time limit of a decision. With it, every agent has its own process, and checks or folds if it
             takes longer, dies or gives no valid answer.
-        tables: number of tables that each process plays at once.
+        tables: number of sessions that each process plays at the same time.
     """
 
     hands: int
@@ -200,7 +200,7 @@ def run(
         match_report(results, folder / "hands").write(target, printed)
         export(game, {result.log: Counted(result.hands, settings.session) for result in results.lineups}, printed)
         gc.collect()
-        give_back_memory()  # of reports and logs
+        give_back_memory()  # memory of reports and logs
         return results
 
 

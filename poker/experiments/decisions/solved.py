@@ -93,14 +93,14 @@ class SolvedSpots:
 
     def _answer(self, decision: PublicDecision) -> Answer:
         start, since = _last_card(decision.words)
-        seat = decision.position if self._leaves else ""  # else one solution is that of both
+        seat = decision.position if self._leaves else ""  # without leaf values, one solution serves both players
         position = replace(decision, words=(), position=seat, hand=0, options=(), correct=0, verb="", pot=0.0)
         solver, scale = self._round(position, start)
         tree, hand = solver.game.tree, decision.hand
         node = _follow(tree, since, scale)
         actions, player = _amounts(tree, node, scale), int(tree.player[node])
         values, come = solver.action_values(node)[hand] / scale, _come(solver, node, player, hand)
-        hardly = come < _HARDLY  # the average is of early iterations then
+        hardly = come < _HARDLY  # such averages come from early iterations
         strategy = (solver.current_strategy if hardly else solver.strategy)(node)[hand]
         worth = [float(values[_next_to(option, actions)]) for option in decision.options]
         while start:
@@ -121,7 +121,7 @@ class SolvedSpots:
         players = [player for player, out in enumerate(betting.folded) if not out]
         board, (pot, stack) = rules.ordered_board(position.flop), self._size(position)
         if not self._leaves:
-            self._flop.cache_clear()  # one takes gigabytes
+            self._flop.cache_clear()  # a solution takes gigabytes
         ranges = np.stack([_floored(weights, board) for weights in self._ranges(betting, board)[players]])
         root = Betting.at_street(spot_rules(pot + _HALVES * stack), FLOP, (pot, pot))
         menu = replace(self._ahead, extra=_flop_totals(spot_bets(self._menu(position)), root, pot, stack))

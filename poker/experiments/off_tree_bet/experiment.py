@@ -54,8 +54,8 @@ class BetExploitability:
 
     Attributes:
         exploitability: P1's best response minus the value of the game with the bet.
-        gain_of_bet: the part of it that P1 loses if the bet is forbidden. None if P2 does not play the blueprint
-            elsewhere.
+        gain_of_bet: the part of it that the bet adds to P1's best response without the bet. None if P2 does not play
+            the blueprint elsewhere.
         hands_that_bet: share of P1's hands that win more by betting than otherwise. None like `gain_of_bet`.
     """
 

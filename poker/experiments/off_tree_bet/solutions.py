@@ -80,7 +80,7 @@ def solved(game: VectorGame, path: Path, config: dict[str, Any], effort: GameEff
     config = {
         **config,
         "algorithm": effort.algorithm,
-        "target_mbb": effort.exploitability_mbb,  # as stored solutions name it
+        "target_mbb": effort.exploitability_mbb,  # the name in stored solutions
         "iterations": effort.iterations,
     }
     artifact = find_artifact(path, KIND, config=config)

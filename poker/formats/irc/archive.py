@@ -173,7 +173,7 @@ def _by_month(parts: Iterable[_Part]) -> Iterator[RawHand]:
     """Iterate over months in order, the games of a month together; parts without a month in the name come first."""
 
     def month(part: _Part) -> str:
-        """The last month in the name, as `199504`, or nothing."""
+        """Return the last month in the name, such as `199504`, or an empty text."""
         *_, last = "", *_MONTH.findall(part[0])
         return str(last)
 

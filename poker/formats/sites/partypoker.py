@@ -68,7 +68,7 @@ def hands(text: str) -> Iterator[tuple[int, list[str]]]:
 
 @dataclass
 class PartyLines(SiteLines):
-    """Reader of the lines of a hand.
+    """Reader of the lines of a hand in the text of partypoker or 888.
 
     Attributes:
         scale: cents per unit of the currency.

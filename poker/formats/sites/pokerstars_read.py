@@ -237,7 +237,7 @@ def _header_in(line: str, header_within: re.Pattern[str]) -> int:
     if "#" not in line or " said, " in line:
         return -1
     within = header_within.search(line)
-    if within and not within[0].startswith("Poker "):  # other sites' names may end so
+    if within and not within[0].startswith("Poker "):  # names of other sites may end like this
         return within.start()
     header = PokerStarsLines.header(line)
     return header.start(1) if header else within.start() if within else -1

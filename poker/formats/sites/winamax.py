@@ -35,7 +35,7 @@ hands = partial(split, header_within=_HEADER_WITHIN)
 
 @dataclass
 class WinamaxLines(PokerStarsLines):
-    """Reader of the lines of a hand."""
+    """Reader of the lines of a hand in Winamax's text."""
 
     SITE = "Winamax"
     HEADERS = (_HEADER,)

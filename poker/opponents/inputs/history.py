@@ -44,7 +44,7 @@ _STARTS: NDArray[np.int64] = np.cumsum([0, *(size for size, _ in _CUTS)])
 NUM_CELLS = int(_STARTS[-1])
 HAND_SIZE = kernel.HAND_INPUTS
 PLAYER_SIZE = NUM_CONTEXTS * kernel.CLASSES + len(_CUTS) * kernel.DEVIATION_INPUTS
-_REMOVED = (32, 109)  # sizes of an input that was removed, in the hash so that nets trained before can still be read
+_REMOVED = (32, 109)  # sizes of a removed input; they are part of the hash, so that older nets can still be read
 _SIZES = [HAND_SIZE, PLAYER_SIZE, *_CUTS, *_REMOVED]
 HISTORY_HASH = fingerprint_of({"inputs": HASH, "version": VERSION, "sizes": _SIZES})[:16]
 

@@ -21,29 +21,29 @@ VERSION = 2
 
 NAMES = (
     "pot_odds",  # to call / (pot + to call)
-    "bet_ratio",  # own bets and raises / (those + own calls of a bet), in the hand; 0 before the first of either
+    "bet_ratio",  # own bets and raises / own bets, raises and calls of a bet, in the hand; 0 before the first
     "pot_ratio",  # own chips in / pot
     "committed",  # has put chips in voluntarily this round
     "bets_0",  # no bet to call
-    "bets_1",  # no-limit: raises since the player's last action, the big blind one of them
+    "bets_1",  # no-limit: raises since the player's last action, with the big blind as one
     "bets_2",  # two or more
     "flop",
     "turn",
     "river",
-    "faced_bet",  # own last decision was one to call or not
+    "faced_bet",  # own last decision faced a bet
     "was_aggressive",  # own last action was a bet or a raise
     "dealt_in",  # players / 10
-    "active",  # players who have not folded, this one included, / 10
-    "still_to_act",  # after this one if nobody raises, nobody all-in, / 10
+    "active",  # players who have not folded, including this one, / 10
+    "still_to_act",  # players to act after this one if nobody raises, without all-in players, / 10
     "flush_possible",  # three board cards of one suit
     "ace",  # on the board
     "king",
-    "high_cards",  # distinct ones of A, K, Q on the board / board cards
+    "high_cards",  # number of different ranks among A, K, Q on the board / board cards
 )
 SIZE = len(NAMES)
 NOLIMIT = {
-    "ace": "behind",  # the most that the player can still lose / (that + pot)
-    "king": "all_in",  # nobody may raise: a call is for all the chips
+    "ace": "behind",  # b / (b + pot), where b is the most that the player can still lose
+    "king": "all_in",  # nobody may raise, because a call is all-in
 }
 """The limit inputs that no-limit replaces, with their replacements."""
 HASH = hash_of((*NAMES, *NOLIMIT.values()), VERSION)

@@ -36,11 +36,13 @@ COLUMNS: ColumnTypes = {
     "street": Column(np.uint8, within=(0, len(STREET_NAMES))),
     "bets": Column(np.uint8, within=(0, 3)),  # 0, 1 or 2 (and more) bets to call
     "player": Column(np.int32),  # row of `names`
-    "seat": Column(np.uint8, within=(0, MAX_PLAYERS)),  # position, 0 the first blind
+    "seat": Column(np.uint8, within=(0, MAX_PLAYERS)),  # position; 0 is the first blind
     "board": Column(np.uint8, (MAX_BOARD,), (0, NUM_CARDS), NO_CARD),  # cards on the table, NO_CARD beyond them
-    "spot": Column(np.uint16, within=(0, math.prod(SPOTS))),  # of `poker.opponents.inputs.no_limit.SPOTS`; 0 in limit
+    "spot": Column(
+        np.uint16, within=(0, math.prod(SPOTS))
+    ),  # index into `poker.opponents.inputs.no_limit.SPOTS`; 0 in limit
     "hand": Column(np.int32),  # 0, 1, ... without gaps
-    "time": Column(np.int64),  # of the hand, never falling
+    "time": Column(np.int64),  # time of the hand, never decreasing
 }
 NAMES = "names"
 
