@@ -13,7 +13,7 @@ OPPONENTS := artifacts=artifacts/$(SCALE)/$(if $(hands),people,nolimit)
 , := ,
 SEATS := blueprint,depth_limited,depth_limited_rollout,naive,depth_limited_exploit_net
 
-.PHONY: demo pipeline release play test check static fast bounds bench golden api clean
+.PHONY: demo pipeline release play test check static fast bounds bench golden docs clean
 .DEFAULT_GOAL := demo
 
 $(INSTALLED): pyproject.toml constraints.txt
@@ -98,9 +98,13 @@ bench: $(INSTALLED)
 golden: $(INSTALLED)
 	$(BIN)/python -m tests.golden.regenerate
 
-# pages of the Python interface, from its docstrings
-api: $(INSTALLED)
-	$(BIN)/python -m tests.api_pages build/api
+$(VENV)/.docs: $(INSTALLED)
+	$(BIN)/pip install --quiet --no-compile --disable-pip-version-check -c constraints.txt -e ".[docs]"
+	touch $@
+
+# the site, from docs/ and from docstrings, in build/docs
+docs: $(INSTALLED) $(VENV)/.docs
+	$(BIN)/python -m sphinx -q -W --keep-going -b html docs build/docs
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache *.egg-info

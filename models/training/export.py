@@ -31,7 +31,7 @@ from poker.store.naming import importable, stable_name
 WEIGHTS = "net.safetensors"
 
 Architecture = partial[Any]
-"""An `nn.Module` class and its arguments; Hydra creates it from a node with `_partial_: true`."""
+"""An `nn.Module` class and its arguments, which Hydra creates from a node that sets `_partial_`."""
 
 
 def describe(architecture: Architecture) -> dict[str, Any]:
