@@ -81,3 +81,24 @@ def test_configuration_files_are_read_by_a_loader_of_yaml() -> None:
         assert [
             ast.unparse(node) for node in texts if id(node) not in loaded and "os.devnull" not in ast.unparse(node)
         ] == []
+
+
+_ROOMS = "abstraction depth_limit experiments formats game kernels opponents play report run solvers spots store tree"
+DOCUMENTED = ("data_gen", "models", "pokernets", *(f"poker/{room}/" for room in _ROOMS.split()))
+"""Rooms whose docstrings give the shapes of arrays and the errors; the list only grows."""
+
+
+def test_docstrings_of_documented_rooms_give_shapes_and_errors() -> None:
+    array, missing = re.compile(r"\b(NDArray|Tensor|Floats|Singles|Ints)\b"), []
+    for file in (file for file in SOURCES if str(file.relative_to(ROOT)).startswith(DOCUMENTED)):
+        body = ast.parse(file.read_text()).body
+        classes = [node for node in body if isinstance(node, ast.ClassDef) and not node.name.startswith("_")]
+        for node in [*body, *(member for each in classes for member in each.body)]:
+            if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
+                text = ast.get_docstring(node) or ""
+                types = [argument.annotation for argument in (*node.args.args, *node.args.kwonlyargs)]
+                arrays = any(array.search(ast.unparse(kind)) for kind in (*types, node.returns) if kind)
+                raising = any(isinstance(inner, ast.Raise) and inner.exc for inner in ast.walk(node))
+                if (arrays and not re.search(r"\[|shape", text)) or (raising and not re.search(r"[Rr]aise", text)):
+                    missing.append(f"{file.relative_to(ROOT)}:{node.lineno} {node.name}")
+    assert missing == []
