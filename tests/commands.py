@@ -2,8 +2,12 @@
 
 import contextlib
 import io
+import os
 import runpy
+import subprocess
 import sys
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, NamedTuple
 from unittest import mock
 
@@ -36,6 +40,17 @@ def run_here(command: str, *arguments: object) -> Done:
         except SystemExit as left:
             status = left.code or 0
     return Done(status, stdout.getvalue(), stderr.getvalue())
+
+
+def run_program(
+    *command: object, cwd: Path = ROOT, status: int = 0, environment: Mapping[str, str] = os.environ, **variables: str
+) -> Done:
+    """What a program prints that must end with `status`; `variables` are added to its environment."""
+    done = subprocess.run(
+        [*map(str, command)], cwd=cwd, env={**environment, **variables}, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == status, done.stderr[-4000:]
+    return Done(status, done.stdout, done.stderr)
 
 
 def call_here(command: str, *settings: object) -> Any:

@@ -1,21 +1,16 @@
 """The scripts of `examples/` run as they are."""
 
-import os
-import subprocess
 import sys
 from pathlib import Path
 
+from tests.commands import run_program
 from tests.killed import ROOT
 from tests.models.shards import write_leaf_states
 
 
 def example(name: str, *arguments: object) -> str:
     """Run an example, which must succeed, and return what it prints."""
-    command = [sys.executable, str(ROOT / "examples" / f"{name}.py"), *map(str, arguments)]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run(command, cwd=ROOT, env=environment, check=False, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    return run_program(sys.executable, ROOT / "examples" / f"{name}.py", *arguments, PYTHONPATH=str(ROOT)).stdout
 
 
 def test_solve_spot() -> None:

@@ -2,9 +2,7 @@
 
 import json
 import math
-import os
 import re
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -20,6 +18,7 @@ from poker.formats.played import HistoryError
 from poker.game.rules import CALL
 from poker.game.state import HandState
 from poker.run.errors import PokernetsError
+from tests.commands import run_program
 from tests.formats.samples import sample
 from tests.killed import ROOT
 
@@ -80,16 +79,7 @@ def test_the_notebook_runs_and_tells_what_it_shows(tmp_path: Path) -> None:
 def output_of(program: str, folder: Path) -> str:
     """Output of a program that runs in a folder, which must succeed."""
     (folder / "program.py").write_text(program)
-    done = subprocess.run(
-        [sys.executable, "program.py"],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        check=False,
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    return run_program(sys.executable, "program.py", cwd=folder, PYTHONPATH=str(ROOT)).stdout
 
 
 def test_all_programs_are_known() -> None:

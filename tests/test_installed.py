@@ -23,6 +23,7 @@ from models.training.inference import LEAF_NET
 from poker.store.artifacts import open_artifact
 from pokernets import TRAINED, __version__
 from pokernets.command import VERBS, overrides
+from tests.commands import Done, run_program
 from tests.compiled import copy_compiled
 from tests.killed import ROOT
 from tests.models.shards import write_leaf_states
@@ -52,17 +53,8 @@ class Installed(NamedTuple):
     folder: Path
     variables: dict[str, str]
 
-    def run(self, *arguments: str, status: int = 0) -> subprocess.CompletedProcess[str]:
-        done = subprocess.run(
-            [self.program, *arguments],
-            cwd=self.folder,
-            env=self.variables,
-            check=False,
-            capture_output=True,
-            text=True,
-        )
-        assert done.returncode == status, done.stderr
-        return done
+    def run(self, *arguments: str, status: int = 0) -> Done:
+        return run_program(self.program, *arguments, cwd=self.folder, environment=self.variables, status=status)
 
 
 @pytest.fixture(scope="module")

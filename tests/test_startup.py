@@ -1,8 +1,6 @@
 """Commands import nothing heavy that they do not use."""
 
 import json
-import os
-import subprocess
 import sys
 from pathlib import Path
 
@@ -10,9 +8,10 @@ import pytest
 
 import pokernets
 from pokernets.command import main
+from tests.commands import run_program
+from tests.killed import ROOT
 from tests.solvers.games import SPOTS
 
-ROOT = Path(__file__).parents[1]
 NUMBERS = ("torch", "numpy", "numba", "rich")
 ALWAYS_LATER = ("lightning", "torchmetrics", "matplotlib", "scipy.linalg", "pandas")
 """Training, pictures of curves and linear algebra."""
@@ -39,16 +38,10 @@ def test_what_a_command_does_not_use_is_not_imported(
     command: tuple[str, ...], status: int, unused: tuple[str, ...], tmp_path: Path
 ) -> None:
     (tmp_path / "turn.json").write_text(json.dumps(SPOTS["t1_turn_basic"]["config"]))
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONPROFILEIMPORTTIME": "1"}
-    done = subprocess.run(
-        [sys.executable, *(str(ROOT / word) if word.endswith(".py") else word for word in command)],
-        cwd=tmp_path,
-        env=environment,
-        check=False,
-        capture_output=True,
-        text=True,
+    words = (ROOT / word if word.endswith(".py") else word for word in command)
+    done = run_program(
+        sys.executable, *words, cwd=tmp_path, status=status, PYTHONPATH=str(ROOT), PYTHONPROFILEIMPORTTIME="1"
     )
-    assert done.returncode == status, done.stderr[-2000:]
     lines = [line for line in done.stderr.splitlines() if line.startswith("import time:")]
     imported = {line.rpartition("|")[2].strip() for line in lines}
     assert {"conf.entry", "hydra"} <= imported
