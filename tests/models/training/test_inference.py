@@ -215,6 +215,18 @@ def test_making_a_net_leaves_the_global_generator_alone() -> None:
     assert not torch.equal(weights[0], weights[2])
 
 
+def test_a_perceptron_has_relu_between_its_layers_and_weights_within_kaiming_s_bounds() -> None:
+    net, features = Mlp(3, [50, 40], 2, seed=1), torch.randn(20, 3, generator=torch.Generator().manual_seed(0))
+    expected, last = features, net.layers[-1]
+    for layer in net.layers:
+        weight, bias = layer.get_parameter("weight"), layer.get_parameter("bias")
+        bound = ((3 if layer is last else 6) / weight.shape[1]) ** 0.5
+        assert 0.9 * bound < weight.abs().max() <= bound
+        assert not bias.any()
+        expected = expected @ weight.T if layer is last else (expected @ weight.T).clamp(min=0)
+    torch.testing.assert_close(net(features), expected)
+
+
 def test_a_net_gives_as_many_values_as_it_was_trained_for(tmp_path: Path) -> None:
     architecture = Architecture(Mlp, inputs=inputs.SIZE, hidden=[8], outputs=10, seed=1)
     names = ("blueprint", *(f"response_{k}" for k in range(1, 10)))
