@@ -152,8 +152,7 @@ class Betting:
         for i in range(rules.num_players):
             if not folded[i] and committed[i] < min(stacks[i], matchable):
                 waiting |= 1 << i
-        only_one = waiting & (waiting - 1) == 0
-        if waiting == 0 or (only_one and committed[waiting.bit_length() - 1] >= max(committed)):
+        if waiting == 0:
             last = rules.num_streets - 1
             blank: tuple[tuple[int, ...], ...] = ((),) * (last - street)
             return cls(rules, last, committed, folded, NOBODY, actions + blank, actors + blank, 0, 0, 0)
