@@ -66,12 +66,13 @@ _MOST_ITERATIONS = 5000
 
 @dataclass(frozen=True)
 class Sizes:
-    """Sizes of all parts; `settings` are the agent's."""
+    """Sizes of all parts; `settings` are the agent's, and every `river_hands`th hand is in the ranges on rivers."""
 
     repeats: int = 2
     spot: str = "t2_turn_wide"
     exploitability: float = 0.001
     rivers: int = 256
+    river_hands: int = 1
     rivers_exploitability: float = 0.005
     boards: int = 16
     subgames: int = 192
@@ -94,9 +95,10 @@ def _kuhn() -> VectorGame:
 
 TINY = Sizes(
     repeats=1,
-    spot="r1_river_full",
+    spot="kuhn",
     exploitability=0.3,
     rivers=1,
+    river_hands=40,
     rivers_exploitability=0.3,
     boards=1,
     subgames=1,
@@ -116,7 +118,7 @@ TINY = Sizes(
 
 def spot(device: str, sizes: Sizes) -> list[Found]:
     """A reference spot; `with_set_up` counts its tensors and the way back too."""
-    game = spot_game(sizes.spot)
+    game = spot_game(sizes.spot) if sizes.spot in SPOTS else _kuhn()
     return [
         {
             "name": f"{sizes.spot} to {100 * sizes.exploitability:g}% of the pot",
@@ -132,10 +134,11 @@ def rivers(device: str, sizes: Sizes) -> list[Found]:
     menu = {key: value for key, value in config.items() if key not in ("board", "oop_range", "ip_range")}
     tree, rng = spot_tree(5, pot, stack, menu), np.random.default_rng(1)
     begin = time.perf_counter()
-    games = [
-        VectorGame(tree, tuple(sorted(rng.choice(52, 5, replace=False).tolist())), rng.random((2, 1326), np.float32))
-        for _ in range(sizes.rivers)
-    ]
+    games = []
+    for _ in range(sizes.rivers):
+        board, ranges = tuple(sorted(rng.choice(52, 5, replace=False).tolist())), rng.random((2, 1326), np.float32)
+        ranges[:, np.arange(1326) % sizes.river_hands > 0] = 0
+        games.append(VectorGame(tree, board, ranges))
     posed = time.perf_counter() - begin
     results = []
     for _ in range(sizes.repeats):
