@@ -1,1 +1,1 @@
-"""The page of the explorer: a spot is set up, solved, and walked through."""
+"""The explorer page, on which a spot is set up, solved and explored."""

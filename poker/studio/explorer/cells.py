@@ -1,6 +1,6 @@
-"""Grids of the 169 classes of two cards and of the 52 cards, as HTML: aces at the top left, suited hands above.
+"""Grids of the 169 classes of hands and of the 52 cards as HTML, with aces at the top left and suited hands above.
 
-`explorer.js` has what happens at a cell, which it knows by its class or card.
+`explorer.js` handles events at a cell, which it identifies by its class or card.
 """
 
 from collections.abc import Iterable, Sequence
@@ -12,7 +12,7 @@ from poker.game.cards import NUM_RANKS, NUM_SUITS, RANKS, class_text
 from poker.studio.pages.words import SUIT_SYMBOLS
 
 CELL_OF, MOVE_FOCUS = "(e) => tellCell(e, emit)", "(e) => moveFocus(e)"
-"""JavaScript: tells the class or card of the cell that an event is about; goes from cell to cell by arrow keys."""
+"""JavaScript handlers: send the class or card of the cell of an event; move from cell to cell by arrow keys."""
 
 OUT = "not in the range"
 _FOLD, _CALL = "var(--fold)", "var(--call)"
@@ -21,8 +21,15 @@ _RAISES = ("var(--raise-1)", "var(--raise-2)", "var(--raise-3)", "var(--raise-4)
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell: `background` is CSS, empty where there is nothing to show; `text` stands below the name; scripts read
-    `weight`; `held` is outlined."""
+    """A cell of a grid.
+
+    Attributes:
+        background: CSS background; empty if there is nothing to show.
+        text: text below the name.
+        label: text for screen readers.
+        weight: weight of the class, which scripts read.
+        held: whether the cell is outlined because it has the player's hand.
+    """
 
     background: str
     text: str
@@ -32,8 +39,11 @@ class Cell:
 
 
 def action_colours(actions: Sequence[str]) -> list[str]:
-    """Colours of actions: fold blue, check and call green, bets red, darker as they grow. Names begin with the verb;
-    bets come from the smallest on."""
+    """Return the colours of actions: fold blue, check and call green, bets red and darker as they grow.
+
+    Args:
+        actions: names that begin with the verb, with bets in ascending order.
+    """
     kinds = {"fold": _FOLD, "check": _CALL, "call": _CALL}
     bets = [action for action in actions if action.split()[0] not in kinds]
     darker = len(_RAISES) - 1
@@ -47,8 +57,16 @@ def action_colours(actions: Sequence[str]) -> list[str]:
 def strategy_cell(
     names: Sequence[str], shares: Sequence[float], height: float, none: str = "", least: float = 0.0, held: bool = False
 ) -> Cell:
-    """Cell of a strategy: `shares` of the actions `names`, told from `least` on, filled up to `height` (0 to 1); the
-    label `none` where they are NaN."""
+    """Return the cell of a strategy.
+
+    Args:
+        names: names of the actions.
+        shares: probabilities of the actions; NaN if unknown.
+        height: height of the colours, from 0 to 1.
+        none: label if the shares are NaN.
+        least: smallest share that the label lists.
+        held: whether the cell is outlined.
+    """
     if any(map(isnan, shares)):
         return Cell("", "", none, held=held)
     text = ", ".join(f"{name} {share:.0%}" for name, share in zip(names, shares, strict=True) if share >= least)
@@ -56,7 +74,7 @@ def strategy_cell(
 
 
 def mixed(shares: Iterable[float], colours: Sequence[str], height: float) -> str:
-    """Colours side by side in proportion to `shares`, from the bottom up to `height` (0 to 1)."""
+    """Return CSS with colours side by side in proportion to `shares`, from the bottom up to `height` (0 to 1)."""
     stops, at = [], 0.0
     for share, colour in zip(shares, colours, strict=True):
         stops.append(f"{colour} {100 * at:.1f}% {100 * (at + share):.1f}%")
@@ -65,7 +83,7 @@ def mixed(shares: Iterable[float], colours: Sequence[str], height: float) -> str
 
 
 def filled(share: float) -> str:
-    """CSS that fills a cell from the bottom up to `share`, in the colour of hands in a range."""
+    """Return CSS that fills a cell from the bottom up to `share`, in the colour of hands in a range."""
     return _layer("var(--in), var(--in)", share)
 
 
@@ -74,7 +92,7 @@ def _layer(gradient: str, height: float) -> str:
 
 
 def heat(value: float, least: float, most: float) -> str:
-    """CSS colour from cold at `least` to hot at `most`, empty for NaN."""
+    """Return a CSS colour from cold at `least` to hot at `most`; empty for NaN."""
     if isnan(value):
         return ""
     place = 0.5 if most <= least else (value - least) / (most - least)
@@ -82,13 +100,13 @@ def heat(value: float, least: float, most: float) -> str:
 
 
 def class_grid(cells: Sequence[Cell], label: str) -> str:
-    """HTML of [169] cells by class."""
+    """Return the HTML of [169] cells, by class of hands."""
     order = [row * NUM_RANKS + column for row in reversed(range(NUM_RANKS)) for column in reversed(range(NUM_RANKS))]
     return _grid([(number, class_text(number), cells[number]) for number in order], label, "hands")
 
 
 def card_sheet(cells: Sequence[Cell | None], label: str) -> str:
-    """HTML of [52] cells by card, one suit a row; None for cards that cannot come."""
+    """Return the HTML of [52] cells by card, one suit per row; None for cards that cannot come."""
     order = [rank * NUM_SUITS + suit for suit in reversed(range(NUM_SUITS)) for rank in reversed(range(NUM_RANKS))]
     named = [(card, RANKS[card // NUM_SUITS] + SUIT_SYMBOLS[card % NUM_SUITS], cells[card]) for card in order]
     return _grid(named, label, "cards")

@@ -20,7 +20,7 @@ _CLASSES = len(PREFLOP_CLASS_SIZE)
 
 
 async def charts(path: str) -> None:
-    """Fill the page with charts of the blueprint at `path`; where there is none, say how to make it."""
+    """Fill the page with charts of the blueprint at `path`; if there is none, show how to make it."""
     if not artifact_exists(path):
         ui.label(f"There is no blueprint yet. {how_to_make('blueprint', Path(path))}")
         return
@@ -29,7 +29,7 @@ async def charts(path: str) -> None:
     except PokernetsError as error:
         ui.label(str(error)).props("role=alert")
         return
-    if first is None:  # the server stops
+    if first is None:  # the server is stopping
         return
     if first.sampling.num_buckets[0] != _CLASSES:
         ui.label("Charts are for hold'em whose blueprint tells all 169 classes of hands apart.")
@@ -52,7 +52,7 @@ class _Charts:
         self._trail.restore()
 
     def _moved(self, steps: tuple[str, ...]) -> None:
-        """Go to the line of the browser's address, as far as it fits."""
+        """Go to the line in the browser's address, as far as it is possible."""
         line, node = tuple[int, ...](), self._tree.after_deal(0)
         for word in steps:
             actions = {str(action): action for action in self._tree.actions(node)}
@@ -62,7 +62,7 @@ class _Charts:
         self._go(line)
 
     def _step(self, line: tuple[int, ...]) -> None:
-        """Go where a click leads, which the browser's history keeps."""
+        """Go to a line that was clicked, and add it to the browser's history."""
         self._go(line)
         self._trail.push(list(map(str, line)))
 

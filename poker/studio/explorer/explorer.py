@@ -1,4 +1,4 @@
-"""The explorer in the browser: a form for a spot, its solve as it goes on, and the solution to walk through."""
+"""The explorer in the browser: a form for a spot, the progress of its solve, and the solution."""
 
 import threading
 from collections.abc import Callable
@@ -20,9 +20,9 @@ from poker.studio.explorer.solution import SolutionPanel
 from poker.studio.pages.elements import Fill, Needs, row, tabs
 
 _SECONDS = 0.5
-"""Seconds between two looks at how far a solve is."""
+"""Seconds between two updates of a solve's progress."""
 _KEPT = 8
-"""Solves that are kept: those of the latest visitors, as far as they fit the memory limit together."""
+"""Largest number of solves in memory; the latest visitors' solves are kept, as far as the memory limit allows."""
 _START = {
     "board": "Td9d6hQc",
     "oop_range": "66+,A8s+,A5s-A4s,AJo+,K9s+,KQo,QTs+,JTs,96s+,85s+,75s+,65s,54s",
@@ -37,15 +37,20 @@ _HINTS = {"bet": "50%, 100%, e, a", "raise": "2.5x, 60%, a"}
 
 
 class _Solves:
-    """The last solve of each visitor, the latest visitor's last."""
+    """The last solve of each visitor, in the order of the visitors' latest solves."""
 
     def __init__(self) -> None:
         self.of: dict[str, Solve] = {}
         self._lock = threading.Lock()
 
     def keep(self, visitor: str, solve: Solve) -> None:
-        """Keep a solve, before it starts, in place of the visitor's last, and forget the oldest ended ones that do not
-        fit beside it. Raises PokernetsError where those of others that have not ended leave no memory for it."""
+        """Keep a solve, before it starts, in place of the visitor's last one.
+
+        The oldest finished solves that do not fit beside it are dropped.
+
+        Raises:
+            PokernetsError: running solves of other visitors leave too little memory.
+        """
         gib = solve.settings.memory_limit_gib
         with self._lock:
             others = [one for owner, one in self.of.items() if owner != visitor]
@@ -64,6 +69,14 @@ class _Solves:
 
 
 def make(_: Needs, solving: tuple[Any, ...], blueprint: str, out: str) -> Fill:
+    """Make the explorer page.
+
+    Args:
+        _: unused.
+        solving: fields of `poker.spots.report.Settings`.
+        blueprint: folder of the blueprint of the preflop charts.
+        out: folder below which solutions are written.
+    """
     solves, settings = _Solves(), Settings(*solving)
 
     async def fill(visitor: str) -> None:
@@ -77,7 +90,7 @@ def make(_: Needs, solving: tuple[Any, ...], blueprint: str, out: str) -> Fill:
 
 
 class _Explorer:
-    """One browser's page. Its visitor's last solve is there again when it is opened anew."""
+    """One browser's page; when it is reopened, it shows its visitor's last solve again."""
 
     def __init__(self, visitor: str, solves: _Solves, settings: Settings, out: Path) -> None:
         self._visitor, self._solves, self._settings, self._out = visitor, solves, settings, out
@@ -107,7 +120,7 @@ class _Explorer:
         ui.timer(0.4, partial(self._estimate, self._request), once=True)
 
     async def _estimate(self, request: int = 0) -> None:
-        """Says what the solve takes, and what is wrong with the spot."""
+        """Show the cost of the solve, or an error in the spot."""
         if request != self._request:
             return
         try:
@@ -164,7 +177,7 @@ class _Explorer:
 
 
 class _Form:
-    """The spot as it is typed and drawn."""
+    """The form of the spot."""
 
     def __init__(self, values: dict[str, object], exploitability: float, changed: Callable[[], None]) -> None:
         self._inputs: dict[str, ui.input] = {}
@@ -191,7 +204,7 @@ class _Form:
 
     @property
     def spot(self) -> Spot:
-        """The spot as typed; raises PokernetsError that says what is wrong with it."""
+        """The spot in the form; raises PokernetsError if it is invalid."""
         values = {key: str(field.value or "").strip() for key, field in self._inputs.items()}
         values |= {f"{seat.lower()}_range": editor.text for seat, editor in self._ranges.items()}
         for line in str(self._more.value or "").splitlines():
@@ -208,7 +221,7 @@ class _Form:
 
 
 def _cost(solve: Solve) -> str:
-    """Memory and time of a solve."""
+    """Return the memory and time of a solve as text."""
     least, most = map(_time, solve.cost.seconds)
     return f"{solve.cost}; {least} to {most} as a rule. The limit is {solve.settings.memory_limit_gib:g} GiB."
 

@@ -1,4 +1,4 @@
-"""A range to draw: a grid that is painted by mouse, finger or keys, and the same range as text."""
+"""An editor of a range: a grid that is painted by mouse, finger or keys, and the same range as text."""
 
 from collections.abc import Callable
 from functools import partial
@@ -18,13 +18,20 @@ _BRUSHES = {1.0: "100%", 0.75: "75%", 0.5: "50%", 0.25: "25%", 0.0: "out"}
 
 
 class RangeEditor:
-    """Editor of the range called `name`; `changed` is called after every change, by text or by drawing."""
+    """Editor of a range.
+
+    Args:
+        name: name of the range.
+        text: the range at first.
+        changed: called after every change, by text or by painting.
+    """
 
     def __init__(self, name: str, text: str, changed: Callable[[], None]) -> None:
+        """Build the elements of the editor."""
         self._name = name
         self._changed = changed
         self._weights: Weights = np.zeros(len(PREFLOP_CLASS), np.float32)
-        """The last range that could be read."""
+        """The last valid range."""
         with ui.element("div").classes("range-editor").props('data-brush="1.0"') as self._box:
             self._text = ui.textarea(f"{name}'s range", value=text, on_change=self._typed)
             self._text.without_auto_validation().props("outlined dense autogrow debounce=400").classes("wide")
@@ -45,6 +52,7 @@ class RangeEditor:
 
     @property
     def text(self) -> str:
+        """The range as text, which may be invalid."""
         return str(self._text.value or "")
 
     def _typed(self) -> None:
@@ -68,7 +76,7 @@ class RangeEditor:
         self._grid.set_content(class_grid(cells, f"{self._name}'s range; space takes a hand in or out"))
 
     def _painted(self, event: GenericEventArguments) -> None:
-        """Paint on the range that the grid shows, even where the text has become one that cannot be read."""
+        """Paint on the range that the grid shows, even if the text has become invalid."""
         sent = event.args if isinstance(event.args, list) and len(event.args) == 2 else [[], 0.0]
         classes = (
             [one for one in sent[0] if isinstance(one, int) and 0 <= one < 169] if isinstance(sent[0], list) else []
@@ -77,6 +85,6 @@ class RangeEditor:
         weights = self._weights.copy()
         weights[np.isin(PREFLOP_CLASS, classes)] = weight
         self._text.set_value(range_text(weights))  # `_typed` follows
-        if len(classes) == 1:  # the grid is made anew; the key that did it goes on from where it was
+        if len(classes) == 1:  # the grid is rebuilt; the focus returns to the cell of the key press
             grid = f"document.getElementById('{self._grid.html_id}')"
             ui.run_javascript(f"{grid}?.querySelector('[data-c=\"{classes[0]}\"]')?.focus()")

@@ -1,4 +1,4 @@
-"""A solution in the browser: the line so far, the actions, the grid of hands, the hands of a class by suit."""
+"""A solution in the browser: the line so far, the actions, the grid of hands, and the hands of a class by suit."""
 
 import json
 from collections.abc import Callable
@@ -36,9 +36,16 @@ _COLUMNS = ("hand", "EV", "equity", "weight")
 
 
 class SolutionPanel:
-    """Walks through what `solve` found; where the address says if the page is `reopened`, else from the start."""
+    """Explores the solution of a solve.
+
+    Args:
+        solve: the solve.
+        out: folder below which the solution can be written.
+        reopened: whether to start at the place in the browser's address instead of the first decision.
+    """
 
     def __init__(self, solve: Solve, out: Path, *, reopened: bool) -> None:
+        """Build the elements of the panel."""
         self._solve, self._out = solve, out
         self._view: View | None = None
         self._class = -1
@@ -81,7 +88,7 @@ class SolutionPanel:
             self._trail.push(())
 
     async def _step(self, words: tuple[str, ...]) -> None:
-        """Go where a click leads, which the browser's history keeps."""
+        """Go to a place that was clicked, and add it to the browser's history."""
         await self._go(words)
         if self._view is not None and self._view.words == words:
             self._trail.push(words)
@@ -92,7 +99,7 @@ class SolutionPanel:
         except PokernetsError as error:
             ui.notify(str(error), type="warning")
             return
-        if view is None:  # the server stops
+        if view is None:  # the server is stopping
             return
         self._view = view
         if view.player is not None:
@@ -172,7 +179,15 @@ class SolutionPanel:
 
 
 def by_class(values: NDArray[np.floating], weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """float64[169, ...] means over the hands of each class that have a weight and a value, else NaN."""
+    """Average values over the hands of each class.
+
+    Args:
+        values: [H, ...] values by hand; NaN where unknown.
+        weights: [H] weights of the hands.
+
+    Returns:
+        float64 [169, ...] means over hands with a weight and a value; NaN where there is none.
+    """
     rows = values.reshape(len(values), -1)
     valued = (weights > 0) & ~np.isnan(rows).any(axis=1)
     return class_shares(np.where(valued, weights, 0.0), np.nan_to_num(rows).astype(np.float32))
@@ -203,7 +218,7 @@ def _cells(view: View, player: int, mode: str) -> list[Cell]:
 
 
 def _sheet(view: View) -> str:
-    """HTML of OOP's EV after each next card, empty where none comes."""
+    """Return the HTML of OOP's EV after each next card; empty if no card is dealt."""
     if not view.deals:
         return ""
     evs = [deal.ev[0] for deal in view.deals if not np.isnan(deal.ev[0])]
@@ -216,7 +231,7 @@ def _sheet(view: View) -> str:
 
 
 def _by_suit(view: View, player: int, number: int) -> str:
-    """HTML of a table of the hands of a class, one a row."""
+    """Return the HTML of a table of the hands of a class, one per row."""
     hands = np.flatnonzero((number == PREFLOP_CLASS) & (view.listed(player) > 0)).tolist()
     title = f"<h3>{SEATS[player]}'s {class_text(number)}</h3>"
     if not hands:
@@ -239,7 +254,7 @@ def _by_suit(view: View, player: int, number: int) -> str:
 
 
 def _word(word: str) -> str:
-    """An action as the page shows it: `bet120` as `bet 120`."""
+    """Return an action as the page shows it: `bet120` as `bet 120`."""
     for name in ("bet", "raise", "allin"):
         if word.startswith(name) and word != name:
             return f"{'all-in' if name == 'allin' else name} {word[len(name) :]}"

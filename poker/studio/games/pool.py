@@ -1,7 +1,7 @@
 """Agents in a pool of processes that serves several owners, such as the visitors of a server.
 
-An owner has a home, the process that remembers what was solved of their hand, so the calls of one owner are made one at
-a time. A new owner gets the least busy process; another one is started if all are busy.
+Each owner has a home process, which caches the solutions of their hand, so the calls of one owner run one at a time. A
+new owner gets the least busy process; another process is started if all are busy.
 """
 
 import os
@@ -20,13 +20,20 @@ from poker.run.machine import cores
 from poker.search.opponent_decision import DecisionSolver
 
 Builders = Mapping[str, Callable[[], Any]]
-"""Factory of each agent by its name; picklable where other processes make the agents."""
+"""Factory of each agent by its name; picklable if other processes make the agents."""
 _NICE = 10
 
 
 @dataclass(frozen=True)
 class Call:
-    """A call of `method` of the agent `name`, or of a `copy` of it: (its owner, the seed that it is reset to)."""
+    """A call of an agent's method.
+
+    Attributes:
+        name: name of the agent.
+        method: name of the method.
+        arguments: its arguments.
+        copy: (owner, seed) of the agent's copy that is called, which is reset to the seed; None for the shared agent.
+    """
 
     name: str
     method: str
@@ -36,9 +43,15 @@ class Call:
 
 @dataclass(frozen=True)
 class Offers:
-    """Abilities of an agent: `by_policy` if it plays every hand by a policy that is known, `observes` if it is shown
-    how hands end, `solves` if it can review decisions, `reads` if it says what it has learned of its opponent, `hints`
-    if what it plays and what it advises come from one solve."""
+    """Abilities of an agent.
+
+    Attributes:
+        by_policy: whether it plays every hand by a policy that can be queried.
+        observes: whether it is shown how hands end.
+        solves: whether it can review decisions.
+        reads: whether it reports what it has learned of its opponent.
+        hints: whether its play and its hints come from the same solve.
+    """
 
     by_policy: bool
     observes: bool
@@ -56,7 +69,7 @@ class _Agents:
         self._built: dict[tuple[str, tuple[str, int] | None], Any] = {}
 
     def offers(self) -> dict[str, Offers]:
-        """Abilities of all agents, which are built for this."""
+        """Build all agents and return their abilities."""
         offers = {}
         for name in self._builders:
             agent = self._agent(name, None)
@@ -95,14 +108,14 @@ class _Here:
 
 @dataclass(eq=False)
 class _Process:
-    """A process, in which `load` calls run or wait."""
+    """A process; `load` is the number of calls that run or wait in it."""
 
     agents: Child | _Here
     load: int = 0
     turn: threading.Lock = field(default_factory=threading.Lock)
 
     def call(self, method: str, *arguments: Any) -> Any:
-        """Wait for the answer; a call whose process has died is made once more, in a new one."""
+        """Wait for the answer; if the process dies, the call is repeated once in a new one."""
         with self.turn:
             try:
                 return self.agents.call(method, *arguments)
@@ -111,11 +124,21 @@ class _Process:
 
 
 class Pool:
-    """At most `processes` processes, started one by one; None: one a core, 0: agents are in this process, one call at a
-    time. A pool in the `background` has half as many at lower priority, which build agents when these are asked.
+    """A pool of processes, which are started one by one.
+
+    Args:
+        builders: the agents' factories.
+        processes: most processes; None for one per core, 0 to run agents in this process, one call at a time.
+        background: whether the pool has half as many processes, with lower priority, which build each agent at its
+            first call.
     """
 
     def __init__(self, builders: Builders, processes: int | None, *, background: bool = False) -> None:
+        """Set up an empty pool.
+
+        Raises:
+            PokernetsError: `processes` is negative.
+        """
         if processes is not None and processes < 0:
             raise PokernetsError("`processes` must be at least 0 (agents in the server itself), or null for one a core")
         most = cores() if processes is None else processes
@@ -128,7 +151,7 @@ class Pool:
         self._started: Future[dict[str, Offers]] | None = None
 
     def start(self) -> "Future[dict[str, Offers]]":
-        """Start the first process, if that is not done; the abilities of the agents once it has built them."""
+        """Start the first process, unless that is done, and return a future of the agents' abilities."""
         with self._lock:
             if self._started is None:
                 self._started = Future()
@@ -136,7 +159,16 @@ class Pool:
             return self._started
 
     def ask(self, owner: str, call: Call) -> Any:
-        """Wait for the answer to a call, after those that were made before it in the home of `owner`."""
+        """Call an agent in the home of an owner and wait for the answer, after earlier calls there.
+
+        Args:
+            owner: name of the owner.
+            call: the call.
+
+        Raises:
+            PokernetsError: as raised by the agent.
+            ChildFailure: the process died, or the agent raised another error.
+        """
         with self._lock:
             home = self._home(owner)
             home.load += 1

@@ -1,7 +1,7 @@
-"""Files of one person's game, in a folder: the hands as a log and as poker hand histories, the agents' policies, and
-the hand in progress, which is written at every action, so that a killed server continues it.
+"""Files of one person's game in a folder: hands as a log and as PHH, agents' policies, and the hand in progress.
 
-The hand in progress has all cards: it is for the server alone.
+The hand in progress is written at every action, so that a killed server can continue it. It includes all cards, so only
+the server may read it.
 """
 
 import contextlib
@@ -24,32 +24,47 @@ from poker.store.entropy import stored_seed
 from poker.store.lines import JsonLines, append_lines
 
 _CARDS, _AGENTS = range(2)
-"""First word of the seed sequences of cards and of agents."""
+"""First number of the seed sequences of cards and of agents."""
 
 
 @dataclass(frozen=True)
 class HandProgress:
-    """Hand `number`, in progress or just over, with the state that the dealer knows."""
+    """A hand in progress or just over.
+
+    Attributes:
+        number: number of the hand.
+        state: its state with all cards, as the dealer knows it.
+    """
 
     number: int
     state: HandState
 
     @property
     def step(self) -> int:
-        """Actions so far."""
+        """Number of actions so far."""
         return sum(map(len, self.state.betting.actions))
 
 
 class TableFiles:
-    """The files in `folder`, of a game against `agents`, fingerprints by name. Cards come from a secret `entropy` that
-    is drawn with the folder, unless it is given.
+    """The files of a game.
 
-    The secret and the hand in progress are for the owner of the files alone to read.
+    Only their owner can read the secret and the hand in progress.
+
+    Args:
+        folder: the folder.
+        rules: the game.
+        entropy: seed of the cards; None draws a secret one when the folder is made.
+        agents: fingerprints of the opponents by name.
     """
 
     def __init__(
         self, folder: Path, rules: Rules, entropy: int | None = None, agents: Mapping[str, str] = MappingProxyType({})
     ) -> None:
+        """Make the folder and its files if they are missing.
+
+        Raises:
+            PokernetsError: a file is damaged.
+        """
         self.folder = folder
         self.log = folder / "hands.log"
         self.notes = folder / "hands.policies.jsonl"
@@ -66,19 +81,25 @@ class TableFiles:
         self._entropy = stored_seed(folder / "secret.json", entropy)
 
     def deal(self, number: int) -> HandState:
+        """Return the first state of a hand."""
         return HandState.deal(self._rules, np.random.default_rng([_CARDS, self._entropy, number]))
 
     def rng(self, number: int, step: int) -> np.random.Generator:
-        """Generator for action `step` of hand `number`, the same again after the server was killed."""
+        """Return the generator for action `step` of hand `number`; it is the same after a restart of the server."""
         return np.random.default_rng([_AGENTS, self._entropy, number, step])
 
     def save(self, hand: HandProgress) -> None:
+        """Write the hand in progress."""
         cards = {"hole_cards": hand.state.hole_cards, "runout": hand.state.runout}
         row = {"hand": hand.number, "betting": hand.state.betting.text(), **cards}
         write_atomically(self._current, json.dumps(row).encode(), mode=0o600)
 
     def load(self) -> HandProgress | None:
-        """The hand in progress, None before the first."""
+        """Return the hand in progress; None before the first.
+
+        Raises:
+            PokernetsError: the file is damaged.
+        """
         if not self._current.exists():
             return None
         try:
@@ -91,19 +112,25 @@ class TableFiles:
             ) from error
 
     def hands(self) -> list[LoggedHand]:
+        """Return all finished hands."""
         return list(read_log(self._rules, self.log))
 
     def add(self, hand: HandProgress, names: Sequence[str]) -> LoggedHand:
-        """Appends a finished hand to the log and the histories."""
+        """Append a finished hand to the log and the histories, and return it.
+
+        Args:
+            hand: the hand.
+            names: the players' names by seat.
+        """
         end, payoffs = hand.state, hand.state.payoffs()
         logged = LoggedHand(hand.number, end, tuple(map(float, payoffs)), tuple(names))
         append_lines(self.log, [log_line(end, hand.number, names, payoffs)])
         if not unwritable(self._rules):
-            with contextlib.suppress(OSError):  # they are written anew when the game is next taken up
+            with contextlib.suppress(OSError):  # they are rewritten when the game is next opened
                 append_lines(self.histories, [f"\n[{hand.number + 1}]", hand_text(logged).rstrip("\n")])
         return logged
 
     def write_histories(self, hands: Sequence[LoggedHand]) -> None:
-        """Write all histories anew: a kill may have come between writing the log and writing them."""
+        """Rewrite all histories, as the server may have been killed between writing the log and the histories."""
         if not unwritable(self._rules):
             write_atomically(self.histories, "".join(phhs_texts(hands)).encode())

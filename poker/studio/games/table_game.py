@@ -1,12 +1,13 @@
 """One person's game against agents, without the page that shows it.
 
 The person has a seat at a table whose other seats are agents; the button moves by one after every hand. The page gets
-views of the person's seat, never the dealer's state. An action names the hand and how many actions came before it, so
-that one from an old page changes nothing. Agents act when `let_agents_act` is called, which takes as long as they
-think; everything else is quick. Calls may come from any thread.
+views of the person's seat, never the dealer's state. An action names the hand and the number of actions before it, so
+that a click on an old page changes nothing. Agents act when `let_agents_act` is called, which takes as long as they
+need; all other methods are fast. Calls may come from any thread.
 
-An agent whose policy is known is shared by all games, and its actions are sampled here, so that the notes say what it
-plays; any other agent is built for each game. All are in a pool of processes (`poker.studio.games.pool`).
+An agent whose policy can be queried is shared by all games, and its actions are sampled here, so that the notes contain
+the policy that it plays. Any other agent is built for each game. All agents are in a pool of processes
+(`poker.studio.games.pool`).
 """
 
 import threading
@@ -30,7 +31,7 @@ from poker.studio.games.table_files import HandProgress, TableFiles
 
 PERSON = "you"
 _MOST_READ = 200
-"""Latest decisions at which an agent is asked what it expects."""
+"""Number of latest decisions for which an agent reports its expectations."""
 
 
 class StalePageError(PokernetsError):
@@ -39,7 +40,15 @@ class StalePageError(PokernetsError):
 
 @dataclass(frozen=True)
 class PooledAgent:
-    """An agent of a pool in the game `game`: shared with other games, or the game's own `copy`."""
+    """An agent of a pool in one game.
+
+    Attributes:
+        pool: the pool.
+        game: name of the game.
+        name: name of the agent.
+        copy: the game's own copy, as in `Call`; None if the agent is shared with other games.
+        offers: its abilities.
+    """
 
     pool: Pool
     game: str
@@ -49,17 +58,29 @@ class PooledAgent:
 
     @property
     def is_shared(self) -> bool:
+        """Whether other games use the same agent."""
         return self.copy is None
 
     def ask(self, method: str, argument: HandState | int | list[HandState]) -> Any:
-        """Wait for the answer to one call of a method of an `Agent`."""
+        """Call a method of an `Agent` and wait for the answer."""
         return self.pool.ask(self.game, Call(self.name, method, (argument,), self.copy))
 
 
 class Opponents:
-    """The agents of a server: `specs`, repeated until the table is full, in `processes` as for a `Pool`."""
+    """The agents of a server.
+
+    Args:
+        rules: the game.
+        specs: the agents, which are repeated until the table is full.
+        processes: processes, as in `Pool`.
+    """
 
     def __init__(self, rules: Rules, specs: Sequence[AgentSpec], processes: int | None = 0) -> None:
+        """Set up the pool.
+
+        Raises:
+            PokernetsError: the number or the names of the agents do not fit the table.
+        """
         names = [spec.name for spec in specs]
         if not specs or len(specs) >= rules.num_players or PERSON in names or len(set(names)) != len(names):
             raise PokernetsError(
@@ -72,8 +93,15 @@ class Opponents:
         self.pool = Pool({spec.name: partial(spec.build, rules) for spec in specs}, processes)
 
     def seated(self, game: str, seed: int) -> list[PooledAgent]:
-        """The agents of one game, whose name must be unique, in the order of the labels after the person's. Raises the
-        errors of building them, such as those of their artifacts."""
+        """Return the agents of one game, in the order of the labels after the person's.
+
+        Args:
+            game: unique name of the game.
+            seed: seed of agents that are built for the game.
+
+        Raises:
+            PokernetsError: an agent cannot be built, for example because an artifact is missing.
+        """
         offers = self.pool.start().result()
         return [
             PooledAgent(self.pool, game, name, None if offers[name].by_policy else (game, seed + number), offers[name])
@@ -83,9 +111,14 @@ class Opponents:
 
 @dataclass(frozen=True)
 class Seen:
-    """The person's view: `state` has no cards but theirs and, at a showdown, those of players who did not fold.
+    """The person's view of the game.
 
-    `thinking` is for how many seconds the agent whose turn it is has thought or waited.
+    Attributes:
+        number: number of the hand.
+        seat: the person's seat.
+        names: names by seat.
+        state: state with the person's cards and, at a showdown, the cards of players who did not fold.
+        thinking: seconds for which the agent to act has computed or waited; None if no agent is to act.
     """
 
     number: int
@@ -96,20 +129,27 @@ class Seen:
 
     @property
     def step(self) -> int:
-        """Actions so far."""
+        """Number of actions so far."""
         return sum(map(len, self.state.betting.actions))
 
     @property
     def is_mine(self) -> bool:
+        """Whether the person is to act."""
         return self.state.to_act == self.seat
 
 
 @dataclass
 class TableGame:
-    """The game that `files` keep; starts with the hand in progress there, else with the next one.
+    """A game that is stored in files, starting with the hand in progress there or with the next hand.
 
-    `let_agents_act` calls `ended` with every hand that is over and in the files. `version` grows with every change.
-    `thought` holds seconds of the agents' decisions, `incidents` the agents' failures.
+    Attributes:
+        rules: the game.
+        opponents: the agents.
+        files: the files.
+        ended: called by `let_agents_act` with every hand that is over and stored.
+        version: number that grows with every change.
+        thought: seconds of the agents' decisions.
+        incidents: the agents' failures.
     """
 
     rules: Rules
@@ -121,11 +161,12 @@ class TableGame:
     incidents: list[Incident] = field(default_factory=list)
 
     def __post_init__(self) -> None:
+        """Open the files and seat the agents."""
         self._lock = threading.RLock()
         self._working = threading.Lock()
         self._since: float | None = None
         self._untold: list[tuple[str, Callable[[], Any]]] = []
-        """Calls, with the agents' labels, still to be made to tell agents of hands that began or ended."""
+        """Calls, with the agents' labels, that must still report hands that began or ended to the agents."""
         self._over: list[LoggedHand] = []
         logged = self.files.hands()
         self.files.write_histories(logged)
@@ -133,7 +174,7 @@ class TableGame:
         stored = self.files.load()
         self._hand = stored or HandProgress(last + 1, self.files.deal(last + 1))
         self._logged = self._first = last
-        """Number of the last hand in the files, and of that there when the agents came, who know none before it."""
+        """Numbers of the last hand in the files, now and when the agents were seated; they know no hand before that."""
         seed = int(self.files.rng(self._hand.number, self._hand.step).integers(2**62))
         self._agents = self.opponents.seated(str(self.files.folder), seed)
         self._start_hand()
@@ -145,7 +186,7 @@ class TableGame:
 
     @property
     def seat(self) -> int:
-        """The person's seat: the button in the first hand, then the button moves on."""
+        """The person's seat: the button in the first hand, after which the button moves on."""
         return (self.rules.num_players - 1 - self._hand.number) % self.rules.num_players
 
     @property
@@ -154,13 +195,24 @@ class TableGame:
         return tuple(self.opponents.labels[(seat - self.seat) % players] for seat in range(players))
 
     def seen(self) -> Seen:
+        """Return the person's view."""
         with self._lock:
             since = self._since
             thinking = None if since is None else time.monotonic() - since
             return Seen(self._hand.number, self.seat, self._names, self._hand.state.view(self.seat), thinking)
 
     def act(self, number: int, step: int, action: int) -> None:
-        """Take the person's action in hand `number` after `step` actions."""
+        """Take the person's action.
+
+        Args:
+            number: number of the hand.
+            step: number of actions before it.
+            action: the action.
+
+        Raises:
+            StalePageError: the game is in another state, or it is not the person's turn.
+            IllegalAction: the action is illegal.
+        """
         with self._lock:
             if (number, step) != (self._hand.number, self._hand.step) or self._hand.state.to_act != self.seat:
                 raise StalePageError("the game has moved on since that was shown, or it is not your turn")
@@ -169,7 +221,14 @@ class TableGame:
             self._apply(action)
 
     def deal(self, number: int) -> None:
-        """Deal the hand after `number`, if that is over."""
+        """Deal the next hand.
+
+        Args:
+            number: number of the hand before it.
+
+        Raises:
+            StalePageError: that is not the present hand, or it is not over.
+        """
         with self._lock:
             if number != self._hand.number or not self._hand.state.is_over:
                 raise StalePageError("the next hand is dealt when the one that is played is over")
@@ -178,7 +237,7 @@ class TableGame:
             self._start_hand()
 
     def let_agents_act(self) -> None:
-        """Let agents act until it is the person's turn or the hand is over; then report finished hands."""
+        """Let agents act until it is the person's turn or the hand is over, and then report finished hands."""
         with self._working:
             self._tell()
             while self._one_action():
@@ -193,12 +252,16 @@ class TableGame:
 
     @property
     def reads(self) -> bool:
-        """Whether the agent says what it has learned of the person."""
+        """Whether the agent reports what it has learned of the person."""
         return self.rules.num_players == 2 and self._agents[0].offers.reads
 
     def read(self) -> tuple[list[tuple[HandState, int]], OpponentRead]:
-        """The person's latest decisions, with their actions, in the hands that the agent has seen, and what it has
-        learned and expects there. Waits while agents act."""
+        """Return what the agent has learned of the person; waits while agents act.
+
+        Returns:
+            the person's latest decisions, with their actions, in the hands that the agent has seen, and the agent's
+            expectations at these decisions.
+        """
         with self._working:
             taken = [
                 (public_state(before, hand.state.runout[: self.rules.board_sizes[before.street]]), action)
@@ -211,7 +274,7 @@ class TableGame:
             return taken, read
 
     def _one_action(self) -> bool:
-        """Take one action of an agent; whether it was an agent's turn."""
+        """Take one action of an agent, and return whether it was an agent's turn."""
         with self._lock:
             hand, player = self._hand, self._hand.state.to_act
             if player in (self.seat, NOBODY):
@@ -238,7 +301,7 @@ class TableGame:
             self._untold.pop(0)
 
     def _seated(self) -> dict[int, PooledAgent]:
-        """The agents by their seats in this hand."""
+        """Return the agents by their seats in this hand."""
         players = self.rules.num_players
         return {(self.seat + place) % players: agent for place, agent in enumerate(self._agents, 1)}
 
@@ -247,13 +310,13 @@ class TableGame:
         self._end_hand()
 
     def _save(self, hand: HandProgress) -> None:
-        """Write the hand before the game moves on: what cannot be written has not happened."""
+        """Write the hand before the game moves on, so that the game never contains an action that is not stored."""
         self.files.save(hand)
         self._hand = hand
         self.version += 1
 
     def _end_hand(self) -> None:
-        """Logs a hand that is over and shows it to the agents that learn, unless that is done."""
+        """Log a hand that is over and show it to the agents that learn, unless that is done."""
         if not self._hand.state.is_over or self._logged >= self._hand.number:
             return
         self._over.append(self.files.add(self._hand, self._names))
@@ -264,7 +327,7 @@ class TableGame:
                 self._untold.append((self._names[seat], end))
 
     def _action(self, hand: HandProgress, player: int) -> int:
-        """The agent's action, a check or fold if it fails; its policy is noted."""
+        """Return the agent's action, a check or fold if it fails, and store its policy."""
         view, agent = hand.state.view(player), self._seated()[player]
         policy: Policy | None = None
 

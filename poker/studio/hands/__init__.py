@@ -1,1 +1,1 @@
-"""Hands that were played: the database of them, reviews of their decisions, drills made from them."""
+"""Hands that were played: a database, reviews of their decisions, and drills made from them."""

@@ -1,4 +1,4 @@
-"""Reviews of hands in a base, and drills: decisions that cost a player most, asked again with other hands."""
+"""Reviews of hands in the database, and drills: costly decisions of a player, asked again with other hands."""
 
 from dataclasses import dataclass
 
@@ -15,14 +15,23 @@ from poker.studio.hands.hand_file import FileReviews, in_chips_of
 from poker.studio.hands.review import DecisionReview, decisions_of, review
 
 _CANDIDATES = 300
-"""Decisions of which one is drawn, those that cost most."""
+"""Number of the costliest decisions from which one is drawn."""
 _UNREVIEWED = 0.01
-"""Big blinds that a decision counts that cost nothing, or is not reviewed: otherwise only known mistakes are drawn."""
+"""Big blinds added to the cost of every decision, so that not only known mistakes are drawn."""
 
 
 def reviewable(base: HandBase, hand: int, player: str, game: Rules) -> tuple[HandState, tuple[str, ...]]:
-    """A hand of the base in chips of `game`, and the names of the players; raises PokernetsError with the reason if it
-    cannot be reviewed."""
+    """Return a hand of the database in chips of a game, and the players' names.
+
+    Args:
+        base: the database.
+        hand: number of the hand.
+        player: the player whose decisions are reviewed.
+        game: the game.
+
+    Raises:
+        PokernetsError: the hand cannot be reviewed; the message gives the reason.
+    """
     text = base.text(hand)
     if not text:
         raise PokernetsError("it cannot be kept as text")
@@ -31,8 +40,21 @@ def reviewable(base: HandBase, hand: int, player: str, game: Rules) -> tuple[Han
 
 
 def review_hand(base: HandBase, hand: int, player: str, game: Rules, reviews: FileReviews) -> list[str]:
-    """Review the player's decisions in a hand of the base, keep what they cost there, and return why others are left
-    out."""
+    """Review a player's decisions in a hand of the database, and store their costs there.
+
+    Args:
+        base: the database.
+        hand: number of the hand.
+        player: the player.
+        game: the game.
+        reviews: solves the decisions.
+
+    Returns:
+        the reasons why decisions were left out.
+
+    Raises:
+        PokernetsError: the hand cannot be reviewed.
+    """
     state, names = reviewable(base, hand, player, game)
     seat, costs = names.index(player), []
     for place, (view, action) in enumerate(decisions_of(state, seat)):
@@ -46,8 +68,15 @@ def review_hand(base: HandBase, hand: int, player: str, game: Rules, reviews: Fi
 
 @dataclass(frozen=True, eq=False)
 class DrillSpot:
-    """A decision of a hand that was played, solved for all hands: `state` as the player saw it, `taken` then, and the
-    `seat` and `names` of the players."""
+    """A decision of a hand that was played, solved for all hands.
+
+    Attributes:
+        state: the state as the player saw it.
+        taken: the action that the player took.
+        seat: the player's seat.
+        names: names of the players.
+        solved: the solved decision.
+    """
 
     state: HandState
     taken: int
@@ -56,22 +85,32 @@ class DrillSpot:
     solved: SolvedDecision
 
     def dealt(self, rng: np.random.Generator) -> HandState:
-        """The decision with a hand drawn from the range that the player is believed to have."""
+        """Return the decision with a hand drawn from the player's estimated range."""
         weights = self.solved.ranges[self.seat] * HOLDEM.live(self.state.board)
         cards = HOLDEM.hand_cards[rng.choice(len(weights), p=weights / weights.sum())]
         hands = [tuple(map(int, cards)) if seat == self.seat else () for seat in range(2)]
         return HandState(self.state.betting, tuple(hands), self.state.runout)
 
     def answered(self, state: HandState, action: int) -> DecisionReview:
-        """The review of `action` with the hand of a `state` that was dealt."""
+        """Return the review of `action` with the hand of a `state` that was dealt."""
         return review(self.solved, state, action)
 
 
 def draw_spot(
     base: HandBase, search: HandSearch, game: Rules, solver: DecisionSolver, rng: np.random.Generator
 ) -> DrillSpot:
-    """Draw a decision among those found, the likelier the more it cost, and solve it; raises PokernetsError where there
-    is none that can be reviewed."""
+    """Draw a decision with a probability that grows with its cost, and solve it.
+
+    Args:
+        base: the database.
+        search: the decisions to draw from.
+        game: the game.
+        solver: solves the decision.
+        rng: generator of random numbers.
+
+    Raises:
+        PokernetsError: no decision can be reviewed.
+    """
     rows, why_not = base.weighed(search, _CANDIDATES), "no hand is found"
     weights = np.array([_UNREVIEWED + cost for _, _, cost in rows])
     refusal = FileReviews(game, solver).refusal

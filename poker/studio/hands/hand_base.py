@@ -1,8 +1,9 @@
-"""Hands in one SQLite file: sessions of the table, matches, files of sites, searched by line, position and cost.
+"""Hands in one SQLite file (sessions of the table, matches, files of sites), searched by line, position and cost.
 
 A line is the betting in letters without amounts: f, x (check), c, b (the first bet of a round after the flop) and r,
-`/` between rounds. A decision has the line before it; its cost, known once it is reviewed, is what it certainly lost.
-Results are in big blinds of the hand. The text of a hand is kept as PHH, so that it can be shown and reviewed.
+with `/` between rounds. A decision is stored with the line before it. Its cost, known once it is reviewed, is the loss
+that is certain. Results are in big blinds of the hand. The text of a hand is stored as PHH, so that it can be shown and
+reviewed.
 """
 
 import hashlib
@@ -23,14 +24,14 @@ from poker.opponents.profiles import VPIP, Profile, profiles
 from poker.run.errors import PokernetsError
 
 _MOST_PAGES = 1 << 16
-"""Pages of 4 KiB of a file: some hundred thousand hands."""
+"""Most pages of 4 KiB in a file, enough for some hundred thousand hands."""
 _DEALT = re.compile(r"\bd dh (p[0-9]+) ([0-9A-Za-z?]+)")
-"""Hole cards in the text of a hand."""
+"""Pattern of hole cards in the text of a hand."""
 _LETTER = {"fold": "f", "check": "x", "call": "c", "bet": "b", "raise": "r"}
 _LETTERS = "fxcbr/*?"
 _MOST_LETTERS = 100
 _MOST_STARS = 3
-"""Stars of a pattern: each multiplies the time that it takes by the letters of the line."""
+"""Most stars in a pattern; each multiplies the matching time by the length of the line."""
 _DECIDED = (
     "FROM seats s JOIN hands h ON h.id = s.hand JOIN decisions d ON d.player = s.player AND d.hand = s.hand WHERE"
 )
@@ -51,6 +52,8 @@ CREATE TABLE IF NOT EXISTS counts (
 
 
 class SeatRow(NamedTuple):
+    """A player's seat in a hand; `net` is in big blinds."""
+
     player: str
     position: str
     cards: str
@@ -58,7 +61,15 @@ class SeatRow(NamedTuple):
 
 
 class DecisionRow(NamedTuple):
-    """Decision number `place` of a player in a hand, after `betting` in the letters of ACPC logs and the `line`."""
+    """A player's decision in a hand.
+
+    Attributes:
+        player: the player.
+        place: number of the decision among the player's decisions in the hand.
+        betting: betting before it, in letters of ACPC logs.
+        line: line before it.
+        action: letter of the action.
+    """
 
     player: str
     place: int
@@ -68,7 +79,7 @@ class DecisionRow(NamedTuple):
 
 
 class CountRow(NamedTuple):
-    """Counts of a player in a hand by a `measure` of `poker.opponents.profiles`."""
+    """A player's counts in a hand for one `measure` of `poker.opponents.profiles`."""
 
     player: str
     measure: str
@@ -77,7 +88,7 @@ class CountRow(NamedTuple):
 
 
 class HandRow(NamedTuple):
-    """A hand; two with the same `key` are one."""
+    """A hand; two with the same `key` are the same hand."""
 
     key: str
     number: int
@@ -92,7 +103,7 @@ class HandRow(NamedTuple):
 
 
 class ListedHand(NamedTuple):
-    """A hand as a player's list shows it; `cost` is that of the decisions that are reviewed, None before that."""
+    """A hand in a player's list; `cost` is the cost of its reviewed decisions, None if there are none."""
 
     hand: int
     position: str
@@ -104,7 +115,7 @@ class ListedHand(NamedTuple):
 
 
 class Leak(NamedTuple):
-    """Decisions of one kind: how many are reviewed, and what they cost together."""
+    """Decisions of one kind: the number that are reviewed, and their total cost in big blinds."""
 
     position: str
     line: str
@@ -115,8 +126,15 @@ class Leak(NamedTuple):
 
 @dataclass(frozen=True)
 class HandSearch:
-    """Hands of `player` of a `source` and in a `position` (empty: any) with a decision after a line that the pattern
-    `line` matches (`*` any letters, `?` one) and that cost at least `cost` big blinds (0: any, reviewed or not)."""
+    """A search for hands and decisions of a player.
+
+    Attributes:
+        player: the player.
+        source: source of the hands; empty for any.
+        position: position of the player; empty for any.
+        line: pattern of the line before a decision (`*` any letters, `?` one letter); empty for any.
+        cost: least cost of the decision in big blinds; 0 for any decision, reviewed or not.
+    """
 
     player: str
     source: str = ""
@@ -125,6 +143,11 @@ class HandSearch:
     cost: float = 0.0
 
     def __post_init__(self) -> None:
+        """Check the pattern.
+
+        Raises:
+            PokernetsError: it has other letters, or too many letters or stars.
+        """
         if set(self.line) - set(_LETTERS) or len(self.line) > _MOST_LETTERS or self.line.count("*") > _MOST_STARS:
             raise PokernetsError(
                 f"a line has letters of `{_LETTERS}`, {_MOST_LETTERS} and {_MOST_STARS} `*` at the most: not"
@@ -132,7 +155,7 @@ class HandSearch:
             )
 
     def where(self) -> tuple[str, list[object]]:
-        """The condition on seats `s` and hands `h`, and its values."""
+        """Return the SQL condition on seats `s` and hands `h`, and its values."""
         terms, values = ["s.player = ?"], list[object]([self.player])
         for column, wanted in (("h.source", self.source), ("s.position", self.position)):
             if wanted:
@@ -145,7 +168,7 @@ class HandSearch:
         return " AND ".join(terms), values
 
     def decided(self) -> tuple[str, list[object]]:
-        """The condition on decisions `d`, and its values."""
+        """Return the SQL condition on decisions `d`, and its values."""
         terms, values = (["d.line GLOB ?"], list[object]([self.line])) if self.line else (["1"], list[object]())
         if self.cost:
             terms.append("d.cost >= ?")
@@ -154,8 +177,12 @@ class HandSearch:
 
 
 def rows_of(hands: Iterable[PlayedHand], mark: str) -> Iterator[HandRow]:
-    """Rows of the hands of a file or session; `mark` is part of their keys, except that hands of sites have site and
-    number."""
+    """Yield the rows of the hands of a file or session.
+
+    Args:
+        hands: the hands.
+        mark: part of the keys of hands that have no site and number.
+    """
     for number, hand in enumerate(hands):
         rules, lines = hand.rules, _lines(hand)
         text = "" if why_unwritable(PHH, hand) else "".join(hand_texts(PHH, [hand]))
@@ -170,7 +197,7 @@ def rows_of(hands: Iterable[PlayedHand], mark: str) -> Iterator[HandRow]:
             places[player] += 1
         whole = lines[-1][0] + lines[-1][1] if lines else ""
         board = cards_text(hand.state.board)
-        played = rules.starting_stacks, hand.state.betting.text(), board  # numbers of some files begin again
+        played = rules.starting_stacks, hand.state.betting.text(), board  # some files repeat numbers
         site = repr((hand.details.get("venue"), hand.number, played))
         key = hashlib.sha256(site.encode()).hexdigest() if "venue" in hand.details else f"{mark}/{number}"
         counts = [
@@ -182,7 +209,13 @@ def rows_of(hands: Iterable[PlayedHand], mark: str) -> Iterator[HandRow]:
 
 
 class FileRows(NamedTuple):
-    """The hands of a file, its `owner`, empty if it has nobody's cards, and `errors` of hands that cannot be read."""
+    """The hands of a file.
+
+    Attributes:
+        hands: rows of the hands.
+        owner: the player whose cards the file shows; empty if there is none.
+        errors: errors of hands that cannot be read.
+    """
 
     hands: list[HandRow]
     owner: str
@@ -190,8 +223,16 @@ class FileRows(NamedTuple):
 
 
 def rows_in(name: str, data: bytes, game: Rules) -> FileRows:
-    """Rows of the hands in a file's `data`, those that cannot be read left out. Raises HistoryError if it is no file of
-    hands, or none of them can be read."""
+    """Return the rows of the hands in a file; hands that cannot be read are left out.
+
+    Args:
+        name: name of the file.
+        data: its content.
+        game: the game, for formats that do not state it.
+
+    Raises:
+        HistoryError: it is not a file of hands, or none of them can be read.
+    """
     errors: list[HistoryError] = []
     text = text_of(data)
     rows = list(rows_of(hands_of(text, name, game, errors.append), hashlib.sha256(data).hexdigest()))
@@ -202,7 +243,7 @@ def rows_in(name: str, data: bytes, game: Rules) -> FileRows:
 
 
 def _lines(hand: PlayedHand) -> list[tuple[str, str]]:
-    """The line before each action, and its letter."""
+    """Return the line before each action, and the action's letter."""
     letters, line, street = list[tuple[str, str]](), "", 0
     for before, _, action in hand.state.betting.turns():
         line += "/" * (before.street - street)
@@ -214,7 +255,7 @@ def _lines(hand: PlayedHand) -> list[tuple[str, str]]:
 
 
 def _add_cards(base: sqlite3.Connection, hand: HandRow) -> None:
-    """Add hole cards to the hand with the same key where they are not known."""
+    """Add hole cards to the hand with the same key if they are unknown there."""
     number, text = base.execute("SELECT id, text FROM hands WHERE key = ?", (hand.key,)).fetchone()
     cards_by_player = dict(_DEALT.findall(hand.text))
     text = _DEALT.sub(
@@ -226,17 +267,31 @@ def _add_cards(base: sqlite3.Connection, hand: HandRow) -> None:
 
 
 class HandBase:
-    """The hands in the file `path`, for any threads. Raises PokernetsError for a file that is no such base, or full."""
+    """The database of hands in a file; any thread may use it.
+
+    Its methods raise PokernetsError if the file is not such a database, or is full.
+
+    Args:
+        path: the file.
+    """
 
     def __init__(self, path: Path) -> None:
+        """Make the file if it does not exist.
+
+        Raises:
+            PokernetsError: the file is not such a database.
+        """
         self._path = path
         path.parent.mkdir(parents=True, exist_ok=True)
         with self._open() as base:
             base.executescript(_SCHEMA)
 
     def add(self, source: str, hands: Iterable[HandRow]) -> int:
-        """Add the hands of a source that are not there yet, and to others the hole cards that the source has; returns
-        how many are added."""
+        """Add the new hands of a source, and hole cards that the source has to hands that lack them.
+
+        Returns:
+            the number of hands added.
+        """
         added = 0
         with self._open() as base:
             for hand in hands:
@@ -256,27 +311,28 @@ class HandBase:
         return added
 
     def set_costs(self, costs: Iterable[tuple[float, int, str, int]]) -> None:
-        """Note (cost in big blinds, hand, player, place) of decisions."""
+        """Store (cost in big blinds, hand, player, place) of decisions."""
         with self._open() as base:
             base.executemany("UPDATE decisions SET cost = ? WHERE hand = ? AND player = ? AND place = ?", costs)
 
     def players(self) -> list[tuple[str, int]]:
-        """Players with known cards and how many hands these are, the most first, up to a hundred."""
+        """Return up to a hundred players with known cards and the number of these hands, the most first."""
         sql = "SELECT player, COUNT(*) FROM seats WHERE cards != '' GROUP BY player ORDER BY 2 DESC, 1 LIMIT 100"
         return self._rows(sql, [])
 
     def sources(self) -> list[tuple[str, int]]:
+        """Return the sources and the number of hands of each, the latest first."""
         return self._rows("SELECT source, COUNT(*) FROM hands GROUP BY source ORDER BY MAX(id) DESC", [])
 
     def results(self, search: HandSearch) -> list[tuple[str, float]]:
-        """Position and net big blinds of each hand, in their order."""
+        """Return the position and net big blinds of each hand, in the order of the hands."""
         where, values = search.where()
         return self._rows(
             f"SELECT s.position, s.net FROM seats s JOIN hands h ON h.id = s.hand WHERE {where} ORDER BY h.id", values
         )
 
     def hands(self, search: HandSearch, most: int) -> list[ListedHand]:
-        """Hands, the costliest first, then the latest."""
+        """Return up to `most` hands, the costliest first, then the latest."""
         where, values = search.where()
         sql = (
             "SELECT h.id, s.position, s.cards, h.board, h.line, s.net, (SELECT SUM(cost) FROM decisions d WHERE"
@@ -286,7 +342,7 @@ class HandBase:
         return [ListedHand(*row) for row in self._rows(sql, [*values, most])]
 
     def leaks(self, search: HandSearch, most: int) -> list[Leak]:
-        """Kinds of decisions by what they cost together."""
+        """Return up to `most` kinds of decisions, by their total cost."""
         where, values = search.where()
         inner, more = search.decided()
         sql = (
@@ -297,7 +353,7 @@ class HandBase:
         return [Leak(*row) for row in self._rows(sql, [*values, *more, most])]
 
     def weighed(self, search: HandSearch, most: int) -> list[tuple[int, int, float]]:
-        """Hand, place and cost of decisions, the costliest first."""
+        """Return hand, place and cost of up to `most` decisions, the costliest first."""
         where, values = search.where()
         inner, more = search.decided()
         sql = (
@@ -307,7 +363,7 @@ class HandBase:
         return self._rows(sql, [*values, *more, most])
 
     def profiles(self, search: HandSearch, most: int) -> dict[str, Profile]:
-        """Profiles of the players in the hands: of the one searched for, then of those with the most hands."""
+        """Return profiles of up to `most` players: the one searched for, then those with the most hands."""
         where, values = search.where()
         sql = (
             "SELECT player, measure, SUM(did), SUM(opportunities) FROM counts WHERE hand IN (SELECT h.id FROM seats s"
@@ -321,7 +377,7 @@ class HandBase:
         return dict(sorted(by_player.items(), key=lambda one: (one[0] != search.player, -one[1].hands))[:most])
 
     def unreviewed(self, search: HandSearch, most: int) -> list[int]:
-        """The latest heads-up hands with a decision of the player without a cost, whose cards are known."""
+        """Return the latest heads-up hands with known cards in which a decision of the player has no cost."""
         where, values = search.where()
         sql = (
             f"SELECT h.id FROM seats s JOIN hands h ON h.id = s.hand WHERE {where} AND h.players = 2 AND h.text != ''"
@@ -331,7 +387,7 @@ class HandBase:
         return [number for (number,) in self._rows(sql, [*values, most])]
 
     def unreviewable(self, search: HandSearch) -> Counter[str]:
-        """Hands that are not among the `unreviewed` whatever is known of them, by the reason."""
+        """Return the number of hands that can never be reviewed, by the reason."""
         where, values = search.where()
         sql = (
             "SELECT CASE WHEN h.players != 2 THEN h.players || ' players' WHEN s.cards = '' THEN 'cards not known' ELSE"
@@ -341,7 +397,7 @@ class HandBase:
         return Counter(dict(self._rows(sql, values)))
 
     def text(self, hand: int) -> str:
-        """The hand as PHH, empty if that cannot hold it."""
+        """Return the hand as PHH; empty if PHH cannot represent it."""
         rows = self._rows("SELECT text FROM hands WHERE id = ?", [hand])
         return str(rows[0][0]) if rows else ""
 

@@ -1,9 +1,9 @@
 """Reviews of heads-up no-limit hands from other programs and sites, with any stacks and blinds.
 
-A hand is played again in the chips of the solving agent's game: with the big blind of the game, and with the smaller of
-the hand's stacks, beyond which nothing is won or lost. Rounds that are solved to the end of the hand need only these
-stacks and the ranges that come there. Earlier rounds end in values that belong to the stacks of the game, and are
-reviewed where the stacks are nearly the same.
+A hand is replayed in the chips of the solving agent's game: with the big blind of the game, and with the smaller of the
+hand's stacks, since no more chips can be won or lost. Rounds that are solved to the end of the hand need only these
+stacks and the ranges that reach them. Earlier rounds end in leaf values for the stacks of the game, and are reviewed
+only if the stacks are nearly the same.
 """
 
 from dataclasses import replace
@@ -18,18 +18,20 @@ from poker.search.opponent_decision import DecisionSolver, SolvedDecision
 from poker.studio.hands.review import Reviews
 
 NEAR = 0.1
-"""Largest difference, as a share of the game's stacks, at which leaf values of the game serve a hand."""
+"""Largest difference of a hand's stacks, as a share of the game's stacks, at which the game's leaf values are used."""
 
 
 class FileReviews(Reviews):
-    """Reviews of hands with stacks of their own, by a solver whose game is `rules`."""
+    """Reviews of hands with other stacks than the solver's game, which is `rules`."""
 
     @property
     def why_not(self) -> str:
+        """The reason why no hand is reviewed; empty if some are."""
         heads_up = self._rules.num_players == 2
         return super().why_not if heads_up else f"hands are reviewed of heads-up games, not of `{self._rules.name}`"
 
     def refusal(self, state: HandState) -> str:
+        """Return the reason why the decision at `state` is not reviewed; empty if it is."""
         stack, usual = min(state.rules.stacks), min(self._rules.stacks)
         if (
             self.why_not
@@ -50,7 +52,7 @@ class FileReviews(Reviews):
 
 
 def why_not(hand: PlayedHand, game: Rules) -> str:
-    """Why a hand is not reviewed, empty if it is."""
+    """Return the reason why a hand is not reviewed; empty if it is."""
     rules = hand.rules
     if game.num_players != 2 or game.is_limit or game.board_cards != TEXAS_BOARD:
         return f"the agent plays `{game.name}`: reviews are by one of heads-up no-limit hold'em"
@@ -72,8 +74,18 @@ def why_not(hand: PlayedHand, game: Rules) -> str:
 
 
 def in_chips_of(game: Rules, hand: PlayedHand, player: str) -> HandState:
-    """The heads-up hand in the chips of `game`, both with the smaller stack; it ends before a fold out of turn or
-    where checking is free, which no solve has. Raises PokernetsError if no decision of `player` is reviewed."""
+    """Return a heads-up hand in the chips of a game, where both players have the smaller stack.
+
+    It ends before a fold out of turn or where checking is free, since no solve includes these.
+
+    Args:
+        game: the game.
+        hand: the hand.
+        player: the player whose decisions are reviewed.
+
+    Raises:
+        PokernetsError: no decision of `player` can be reviewed.
+    """
     if reason := why_not(hand, game):
         raise PokernetsError(reason)
     if player not in hand.names:

@@ -1,8 +1,8 @@
-"""Reviews of a player's decisions: each is solved, and every action valued for the hand held.
+"""Reviews of a player's decisions: each decision is solved, and every action valued for the player's hand.
 
-The solve is that of the agent against which the decision was made, or of one in its place: `poker.search` gives the
-range that it believes the player to have, and the values of the actions against its own range. Neither depends on cards
-that the player has not seen.
+The solver is the agent that the player faced, or another in its place. `poker.search` gives the range that the agent
+attributes to the player, and the values of the actions against its own range. Neither depends on cards that the player
+has not seen.
 
 Symbols: A actions.
 """
@@ -26,17 +26,25 @@ from poker.search.opponent_decision import DecisionSolver, SolvedDecision
 from poker.store.lru_cache import LRUCache
 
 _KEPT = 200
-"""Reviews that are kept in memory."""
+"""Number of cached reviews."""
 _MIXED = 0.05
-"""Least frequency of an action that is mixed in, rather than left over from early iterations."""
+"""Least frequency of an action that counts as part of a mixed strategy; less may be left over from early iterations."""
 
 
 @dataclass(frozen=True)
 class PlayedDecision:
-    """A decision at `betting` with `cards`; `chosen` is the action taken, None before that.
+    """A decision of a player.
 
-    `frequencies` [A] are those of the solver's play with the hand held, `grid` [169, A] by class of hand, NaN where
-    there is none. `weight` is how likely the solver would have come here with the hand held, relative to the likeliest.
+    Attributes:
+        betting: betting before it.
+        board: cards of the board.
+        cards: the player's hole cards.
+        chosen: the action taken; None before that.
+        actions: the A actions.
+        frequencies: [A] the solver's probabilities with the player's hand.
+        grid: [169, A] the solver's probabilities by class of hands; NaN where there is none.
+        weight: how likely the solver would have reached the decision with the player's hand, relative to the likeliest
+            hand.
     """
 
     betting: Betting
@@ -51,24 +59,26 @@ class PlayedDecision:
 
 @dataclass(frozen=True)
 class Advice(PlayedDecision):
-    """A decision that the solver does not value, and `why` not."""
+    """A decision that the solver does not value; `why` is the reason."""
 
     why: str
 
 
 @dataclass(frozen=True)
 class DecisionReview(PlayedDecision):
-    """A decision that the solver values, where its play is sound.
+    """A decision that the solver values.
 
-    By action, with the hand held: `evs`, chips that it wins from here on (a fold: 0); `best_evs` if the player goes on
-    as well as possible. `believed` [169] is the share of each class in the range that the opponent believes the player
-    to have.
-
-    `exploitability` of the solve is in chips, `finished` whether that is as low as the settings say. `answers` of the
-    opponent, by the actions that lead there: how likely and the EV then, which add up to `evs`.
-
-    `likelihoods` are those of the opponent's last actions by the solver's model of them; where one was improbable,
-    `guesses` [A] are EVs against other ranges that may have taken it. `method` is how it was solved, in words.
+    Attributes:
+        evs: [A] chips that each action wins from here on with the player's hand; 0 for a fold.
+        best_evs: [A] the same if the player then plays as well as possible.
+        believed: [169] share of each class in the range that the opponent attributes to the player.
+        exploitability: exploitability of the solve in chips.
+        finished: whether `exploitability` is as low as the settings require.
+        answers: probability and EV of each of the opponent's answers, by the player's action and the answer; their
+            products add up to `evs`.
+        likelihoods: likelihoods of the opponent's last actions in the solver's model of them.
+        guesses: if one of these was improbable, EVs [A] against other ranges that may have taken it.
+        method: description of how it was solved.
     """
 
     evs: Floats
@@ -83,11 +93,12 @@ class DecisionReview(PlayedDecision):
 
     @property
     def best(self) -> int:
+        """The action with the highest EV."""
         return self.actions[int(np.argmax(self.evs))]
 
     @property
     def loss(self) -> float | None:
-        """Chips by which the action taken is worth less than the best one."""
+        """Chips by which the EV of the action taken is below the best EV; None if no action was taken."""
         return None if self.chosen is None else self._lost(self.evs)
 
     def _lost(self, evs: Floats) -> float:
@@ -96,8 +107,7 @@ class DecisionReview(PlayedDecision):
 
     @property
     def range_error(self) -> float:
-        """Chips by which `loss`, against the best action here or there, may be off because the opponent's range is a
-        guess; 0 where it is not."""
+        """Error of `loss` in chips because the opponent's range is a guess; 0 if it is not."""
         if self.chosen is None:
             return 0.0
         best, taken, loss = self.actions.index(self.best), self.actions.index(self.chosen), self._lost(self.evs)
@@ -106,8 +116,11 @@ class DecisionReview(PlayedDecision):
 
     @property
     def error(self) -> float:
-        """Chips by which `loss` may be off: `range_error`, the exploitability of the solve, and what better play after
-        the action taken, or after the best one, would add."""
+        """Total error of `loss` in chips.
+
+        It is the sum of `range_error`, the exploitability of the solve, and the gain from better play after the action
+        taken or after the best action.
+        """
         after = self.best_evs.max() - self.evs.max()
         if self.chosen is not None:
             at = self.actions.index(self.chosen)
@@ -116,23 +129,28 @@ class DecisionReview(PlayedDecision):
 
     @property
     def is_guess(self) -> bool:
-        """Whether the action taken, which loses something against the range that was solved for, loses nothing against
-        another that is as plausible."""
+        """Whether the action taken loses against the solved range, but not against another range as plausible."""
         return self.loss is not None and 0 < self.loss <= self.range_error
 
     @property
     def frequency(self) -> float:
-        """How often sound play takes the action taken."""
+        """Probability with which sound play takes the action taken."""
         return 0.0 if self.chosen is None else float(self.frequencies[self.actions.index(self.chosen)])
 
     @property
     def is_certain(self) -> bool:
-        """Whether a finished solve finds a loss beyond its error, in an action not mixed in: mixed ones are equals."""
+        """Whether a finished solve finds a loss beyond its error, in an action that is not part of a mixed strategy."""
         return self.loss is not None and self.finished and self.loss > self.error and self.frequency < _MIXED
 
 
 def review(solved: SolvedDecision, state: HandState, chosen: int | None) -> DecisionReview:
-    """Review the decision at `state`, which has the cards of the player to act, from its solve."""
+    """Return the review of a solved decision.
+
+    Args:
+        solved: the solved decision.
+        state: its state, with the cards of the player to act.
+        chosen: the action taken; None for none.
+    """
     hand, live = hand_number(state, state.to_act), HOLDEM.live(state.board).astype(np.float64)
     paid = state.betting.committed[state.to_act]
     weights = solved.ranges[solved.player].astype(np.float64)
@@ -163,19 +181,23 @@ def review(solved: SolvedDecision, state: HandState, chosen: int | None) -> Deci
 
 
 def decisions_of(state: HandState, player: int) -> Iterator[tuple[HandState, int]]:
-    """The states in which the player has acted, as the player saw them, and what they did."""
+    """Yield the states in which a player has acted, as the player saw them, and the actions."""
     for before, actor, action in state.betting.turns():
         if actor == player:
             yield replace(state, betting=before).view(player), action
 
 
 class Reviews:
-    """Reviews of one player's decisions in the hands of a game by `solver`, one at a time.
+    """Reviews of one player's decisions in the hands of a game, one at a time.
 
-    `hinting` solves decisions that are still to come; None: `solver` does.
+    Args:
+        rules: the game.
+        solver: solves the decisions.
+        hinting: solves decisions that the player has not made yet; None for `solver`.
     """
 
     def __init__(self, rules: Rules, solver: DecisionSolver, hinting: DecisionSolver | None = None) -> None:
+        """Start with an empty cache."""
         self._rules, self._solver, self._lock = rules, solver, threading.Lock()
         self._hinting = hinting or solver
         self.big_blind = rules.big_blind
@@ -183,12 +205,12 @@ class Reviews:
 
     @property
     def why_not(self) -> str:
-        """Why no decision is reviewed, empty if some are."""
+        """The reason why no decision is reviewed; empty if some are."""
         reviewable = (self._rules.num_hole_cards, self._rules.deck_size) == (2, 52)
         return "" if reviewable else f"reviews are of hold'em, not of `{self._rules.name}`"
 
     def refusal(self, state: HandState) -> str:
-        """Why the decision at `state` is not reviewed, empty if it is."""
+        """Return the reason why the decision at `state` is not reviewed; empty if it is."""
         rules = state.rules
         if (
             self.why_not
@@ -199,7 +221,15 @@ class Reviews:
         return "At tables of more than two, turns and rivers that began with two players left are reviewed."
 
     def decision(self, state: HandState, chosen: int | None) -> DecisionReview:
-        """Review the decision of the player to act, in their view; takes as long as the solve needs."""
+        """Review the decision of the player to act; takes as long as the solve.
+
+        Args:
+            state: the player's view.
+            chosen: the action taken; None for none.
+
+        Raises:
+            PokernetsError: the decision cannot be reviewed.
+        """
         if refusal := self.refusal(state):
             raise PokernetsError(refusal)
 
@@ -214,7 +244,15 @@ class Reviews:
             return self._reviews.get_or_make((state, chosen), made)
 
     def opinion(self, state: HandState, chosen: int | None) -> DecisionReview | Advice:
-        """Review the decision or, where that is refused at a table of more than two, say what the solver would do."""
+        """Review a decision or, if that is refused at a table of more than two, return what the solver would do.
+
+        Args:
+            state: the player's view.
+            chosen: the action taken; None for none.
+
+        Raises:
+            PokernetsError: the decision cannot be reviewed at any table.
+        """
         why = self.refusal(state)
         if not why or self.why_not or state.rules.num_players == 2:
             return self.decision(state, chosen)
@@ -227,11 +265,11 @@ class Reviews:
         return Advice(state.betting, state.board, cards, chosen, policy.actions, frequencies, grid, weight, why)
 
     def reviewed(self, state: HandState, player: int) -> list[tuple[HandState, int]]:
-        """The decisions of a hand that can be reviewed, as `decisions_of` gives them."""
+        """Return the decisions of a hand that can be reviewed, as in `decisions_of`."""
         return [(view, action) for view, action in decisions_of(state, player) if not self.refusal(view)]
 
     def refused(self, state: HandState, player: int) -> list[tuple[HandState, str]]:
-        """The decisions of a hand that are not reviewed, and why."""
+        """Return the decisions of a hand that cannot be reviewed, with the reasons."""
         return [(view, why) for view, _ in decisions_of(state, player) if (why := self.refusal(view))]
 
     def _solved(self, solver: DecisionSolver, state: HandState, raises: tuple[int, ...], hand: int) -> SolvedDecision:

@@ -1,1 +1,1 @@
-"""Pages in the browser: the table, hands, the database. NiceGUI is imported once the server starts."""
+"""Pages in the browser: the table, hands, the database. NiceGUI is imported only when the server starts."""

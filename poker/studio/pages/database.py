@@ -34,11 +34,11 @@ from poker.studio.server.visitors import REVIEWER, PooledSolver, reviewing
 
 _FILE = "hands.sqlite"
 _SHOWN = 25
-"""Hands, leaks and players of a list."""
+"""Most hands, leaks and players in a list."""
 _POINTS = 500
-"""Points of the graph of results, about."""
+"""Approximate number of points in the graph of results."""
 _REVIEWED = 1000
-"""Hands that one click reviews at the most."""
+"""Most hands that one click reviews."""
 _ANY = "any"
 _ROW = "no-caps flat dense align=left"
 _LINES = (
@@ -60,7 +60,7 @@ _UPLOAD = f"""
     <q-uploader-add-trigger aria-label="{_NAME}" />
   </q-btn>
 </div>"""
-"""Quasar's own header, with names for the button and the field."""
+"""Quasar's header of uploads, with accessible names for the button and the field."""
 
 
 def make(
@@ -72,6 +72,20 @@ def make(
     out: str,
     processes: int | None = 0,
 ) -> Fill:
+    """Make the database page.
+
+    Args:
+        _: unused.
+        game: the game.
+        reviewer: the agent that reviews; None for none.
+        log: a file of hands that every visitor sees; None for none.
+        played: folder of the hands played at the table.
+        out: folder of the databases.
+        processes: processes of the reviewer, as in `Pool`.
+
+    Raises:
+        PokernetsError: `log` cannot be read.
+    """
     files = {}
     if log is not None:
         try:
@@ -94,8 +108,10 @@ def make(
 
 @dataclass(frozen=True)
 class _Shared:
-    """Settings and processes that all visitors share; the pool solves, and is started when first needed. All have the
-    hands of `files`, by name."""
+    """Settings and processes that all visitors share.
+
+    The pool solves and is started at its first use. All visitors have the hands of `files`, by name.
+    """
 
     game: Rules
     played: Path
@@ -104,7 +120,7 @@ class _Shared:
     files: Mapping[str, FileRows] = field(default_factory=dict)
 
     def base_of(self, visitor: str) -> HandBase:
-        """The base of a visitor, with the hands that they have played at the table by now."""
+        """Return a visitor's database, with the hands that they have played at the table so far."""
         base = HandBase(self.out / visitor / _FILE)
         counts = dict(base.sources())
         for log in sorted(self.played.glob(f"*/*/{visitor}/hands.phhs")):
@@ -119,7 +135,7 @@ class _Shared:
 
 
 def _as_seen(hands: Iterable[PlayedHand]) -> Iterator[PlayedHand]:
-    """Hands of the table with the cards that the visitor has seen."""
+    """Yield hands of the table with the cards that the visitor has seen."""
     for hand in hands:
         yield replace(hand, state=hand.state.view(hand.names.index(PERSON)))
 
@@ -177,7 +193,7 @@ class _Database:
             self._choices(file.owner, name)
 
     def _choices(self, owner: str = "", source: str = "") -> None:
-        """Offer the players and sources that there are, and choose those of a file that was read just now."""
+        """Offer the players and sources in the database, and choose the ones of a new file."""
         counts = sorted(self._base.players(), key=lambda one: one[0] != PERSON)
         players = {name: f"{words.seat_name(name)}, {count:,} hands" for name, count in counts}
         player = owner if owner in players else self._player.value or next(iter(players), None)
@@ -194,7 +210,7 @@ class _Database:
         return HandSearch(str(self._player.value), source, position, str(self._line.value or "").strip(), least)
 
     async def show(self) -> None:
-        """Show what the filters find."""
+        """Show the results of the search."""
         try:
             search = self._search()
         except PokernetsError as error:
@@ -276,7 +292,7 @@ class _Database:
         self._status.set_text(f"A file has at most {MOST_UPLOADED >> 20} MiB.")
 
     async def _review_all(self) -> None:
-        """Reviews hand after hand, or stops doing so."""
+        """Review hand after hand, or stop doing so."""
         search = self._search()
         if not self._stopped or search is None:
             self._stopped = True
@@ -305,7 +321,7 @@ class _Database:
 
 
 def _note(game: Rules) -> str:
-    """Text that explains the numbers of a review, and how hands become those of the agent's game."""
+    """Return text that explains the numbers of a review, and how hands are converted to the agent's game."""
     return (
         f"A big blind is {game.big_blind} chips here, both stacks are the smaller one, and there is no rake. EV: what"
         " is won from here on, a fold being 0, against the range that sound play with these stacks leaves the other"
@@ -316,7 +332,7 @@ def _note(game: Rules) -> str:
 
 
 def _no_leaks_text(hands: list[ListedHand], found: int, unreviewable: Counter[str]) -> str:
-    """Why no leaks are listed: `found` hands are searched, and `hands` has the costliest of them."""
+    """Return why no leaks are listed, if `found` hands are searched; `hands` are the costliest of them."""
     if any(hand.cost is not None for hand in hands):
         return "No decision that is reviewed has certainly cost anything."
     if unreviewable.total() == found:
@@ -326,7 +342,7 @@ def _no_leaks_text(hands: list[ListedHand], found: int, unreviewable: Counter[st
 
 
 def _reviewed_text(reviewed: int, hands: Counter[str], decisions: Counter[str]) -> str:
-    """How many hands are reviewed, and why other hands, and some of their decisions, are not."""
+    """Return the number of reviewed hands, and why other hands and some decisions are not reviewed."""
     parts = [f"{reviewed:,} hands reviewed"]
     parts += [f"{hands.total():,} hands cannot be: {words.reasons(hands)}"] * bool(hands)
     parts += [f"{decisions.total():,} decisions in them cannot be: {words.reasons(decisions)}"] * bool(decisions)
@@ -339,7 +355,7 @@ def _leak_text(one: Leak) -> str:
 
 
 def _hand_html(one: ListedHand) -> str:
-    """HTML of a row of the list: position, cards, board, line, result and cost."""
+    """Return the HTML of a row of the list: position, cards, board, line, result and cost."""
     cards, board = (words.row_cards(text) for text in (one.cards, one.board))
     cost = "" if one.cost is None else f"cost {one.cost:.2f} bb"
     return (
@@ -349,7 +365,7 @@ def _hand_html(one: ListedHand) -> str:
 
 
 def _profiles_html(profiles: Mapping[str, Profile]) -> str:
-    """HTML of the statistics of players, with the counts behind them."""
+    """Return the HTML of the statistics of players, with their counts."""
     if not profiles:
         return "<p>No hand is found.</p>"
 
@@ -368,7 +384,7 @@ def _profiles_html(profiles: Mapping[str, Profile]) -> str:
 
 
 def _results_html(results: list[tuple[str, float]]) -> str:
-    """HTML of hands, big blinds won, and what they come to by position."""
+    """Return the HTML of the number of hands and the big blinds won, also by position."""
     if not results:
         return "<p>No hand is found.</p>"
     by_position: defaultdict[str, list[float]] = defaultdict(list)
@@ -388,7 +404,11 @@ def _results_html(results: list[tuple[str, float]]) -> str:
 
 
 def won_graph(nets: Sequence[float]) -> dict[str, Any]:
-    """Options of a graph of the big blinds won so far, hand by hand."""
+    """Return the options of a graph of cumulative winnings.
+
+    Args:
+        nets: [N] big blinds won in each hand.
+    """
     sums = [0.0, *accumulate(nets)]
     step = max(1, len(sums) // _POINTS)
     points = [(hand, sums[hand]) for hand in sorted({*range(0, len(sums), step), len(nets)})]

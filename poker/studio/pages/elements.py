@@ -1,4 +1,4 @@
-"""Elements that pages share: HTML of our own, tabs, and the unit of amounts."""
+"""Elements that pages share: our own HTML, tabs, and the unit of amounts."""
 
 import json
 from collections.abc import Awaitable, Callable, Sequence
@@ -10,28 +10,28 @@ from nicegui import ui
 from nicegui.events import GenericEventArguments
 
 Fill = Callable[[str], Awaitable[None]]
-"""Fills a page for a visitor, given by a unique name."""
+"""Function that fills a page for a visitor, given by a unique name."""
 Needs = Callable[["Future[Any]"], None]
-"""Ends the server with the error of a future, if it comes to one."""
+"""Function that ends the server with the error of a future, if the future fails."""
 _COOKIE = "pokernets_unit"
 _MOST_WORDS = 100
-"""Steps of a walk that a browser may tell."""
+"""Most steps of a walk that a browser may send."""
 _CHIPS, _BIG_BLINDS = "chips", "bb"
 _KEEP = "document.cookie = '%s=%s; path=/; max-age=31536000; samesite=lax'"
 
 
 def html(classes: str = "") -> ui.html:
-    """An element for HTML that we have made, all text of others in it escaped."""
+    """Make an element for HTML made by this program, in which all text from elsewhere is escaped."""
     return ui.html("", sanitize=False).classes(classes)
 
 
 def row(label: str = "") -> ui.element:
-    """A row of elements, by its `label` for screen readers."""
+    """Make a row of elements, with a `label` for screen readers."""
     return ui.element("div").classes("line").props(f'role=group aria-label="{label}"' if label else "")
 
 
 def tabs(*names: str, look: str = "align=justify", keep_alive: bool = True) -> tuple[ui.tabs, list[ui.tab_panel]]:
-    """A row of tabs, the first of them open, and the panel of each."""
+    """Make a row of tabs, with the first open, and a panel for each."""
     with ui.tabs().props(f"dense {look}") as bar:
         made = [ui.tab(name) for name in names]
     with ui.tab_panels(bar, value=made[0], animated=False, keep_alive=keep_alive).classes("panels"):
@@ -39,7 +39,13 @@ def tabs(*names: str, look: str = "align=justify", keep_alive: bool = True) -> t
 
 
 def crumbs(place: ui.element, names: Sequence[str], go: Callable[[int], object]) -> None:
-    """The actions so far; a click on one goes back to where so many had been taken."""
+    """Show the actions so far; a click on one goes back to the state after it.
+
+    Args:
+        place: element that is filled.
+        names: names of the actions.
+        go: called with the number of actions before the state.
+    """
     place.clear()
     with place:
         for number, name in enumerate(("Start", *names)):
@@ -48,18 +54,25 @@ def crumbs(place: ui.element, names: Sequence[str], go: Callable[[int], object])
 
 
 class Trail:
-    """The browser's history of a walk of this `kind`: back and forward call `go` with the words of the step, and a page
-    that is opened anew can `restore` the last."""
+    """The browser's history of a walk through a tree.
+
+    Args:
+        place: element that receives the events.
+        kind: name of the kind of walk.
+        go: called with the words of a step when the visitor goes back or forward.
+    """
 
     def __init__(self, place: ui.element, kind: str, go: Callable[[tuple[str, ...]], object]) -> None:
+        """Register the events."""
         self._kind, self._go = kind, go
         place.props(f"data-walk={kind}").on("walk", self._moved, js_handler="(e) => emit(e.detail)")
 
     def push(self, words: Sequence[str]) -> None:
-        """Note a step that was taken."""
+        """Add a step to the history."""
         ui.run_javascript(f"pushWalk({json.dumps([self._kind, *words])})")
 
     def restore(self) -> None:
+        """Go to the last step, after the page was reopened."""
         ui.run_javascript("tellWalk()")
 
     def _moved(self, event: GenericEventArguments) -> object:
@@ -68,29 +81,31 @@ class Trail:
 
 
 def choice(name: str, colour: str, go: Callable[[], object]) -> None:
-    """A button for an action that can be taken."""
+    """Make a button for an action."""
     button = ui.button(name, color=None, on_click=go).props("no-caps unelevated")
     button.classes("choice").style(f"--choice: {colour}")
 
 
 class UnitSwitch(ui.toggle):
-    """A page's switch of the unit of amounts, chips or big blinds, which others follow (`add`); a cookie keeps it."""
+    """A switch of the unit of amounts, chips or big blinds; a cookie stores the choice."""
 
     def __init__(self) -> None:
+        """Read the cookie and make the switch."""
         self._unit = _BIG_BLINDS if remembered(_COOKIE) == _BIG_BLINDS else _CHIPS
         self._places: list[tuple[ui.element, Callable[[], object]]] = []
         super().__init__([_CHIPS, _BIG_BLINDS], value=self._unit, on_change=lambda event: self.choose(event.value))
         self.props('dense no-caps unelevated aria-label="Unit of amounts"').classes("unit")
 
     def of(self, big_blind: int) -> int | None:
-        """`big_blind` where amounts are shown in big blinds, else None, as `words.chips` takes it."""
+        """Return `big_blind` if amounts are shown in big blinds, otherwise None, as `words.chips` expects it."""
         return big_blind if self._unit == _BIG_BLINDS else None
 
     def add(self, place: ui.element, show: Callable[[], object]) -> None:
-        """Calls `show` after a change, as long as `place` is on the page."""
+        """Call `show` after each change, as long as `place` is on the page."""
         self._places.append((place, show))
 
     def choose(self, unit: object) -> None:
+        """Set the unit, store it in the cookie, and update the page."""
         self._unit = _BIG_BLINDS if unit == _BIG_BLINDS else _CHIPS
         remember(_COOKIE, self._unit)
         self._places = [(place, show) for place, show in self._places if not place.is_deleted]
@@ -99,13 +114,13 @@ class UnitSwitch(ui.toggle):
 
 
 def remember(cookie: str, value: str) -> None:
-    """Keep a choice in a cookie of the browser for a year."""
+    """Store a choice in a cookie of the browser for a year."""
     ui.run_javascript(_KEEP % (cookie, value))
 
 
 def remembered(cookie: str) -> str | None:
-    """The choice that the browser's cookie keeps."""
+    """Return the choice stored in the browser's cookie; None if there is none."""
     try:
         return ui.context.client.request.cookies.get(cookie)
-    except RuntimeError:  # a page that no browser has asked for
+    except RuntimeError:  # a page without a browser's request
         return None

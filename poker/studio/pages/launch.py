@@ -11,8 +11,18 @@ from poker.studio.pages.pages import Page
 
 
 def run(*, pages: Sequence[Page], host: str, port: int, token: str | None, show: bool) -> None:
-    """Serve `pages` until interrupted; `port` 0 is any free one. Where `host` is not this machine's own address and no
-    `token` is given, one is made up; `show` opens the browser.
+    """Serve pages until interrupted.
+
+    Args:
+        pages: the pages.
+        host: address to listen at.
+        port: port to listen at; 0 for any free one.
+        token: token that browsers must know. If it is None and `host` is not this machine's own address, one is
+            generated.
+        show: whether to open the browser.
+
+    Raises:
+        PokernetsError: NiceGUI is not installed, the token is invalid, or the address cannot be used.
     """
     if importlib.util.find_spec("nicegui") is None:
         raise PokernetsError(f"the pages need NiceGUI, which is not installed: {how_to_install('play')}")
@@ -30,6 +40,11 @@ def run(*, pages: Sequence[Page], host: str, port: int, token: str | None, show:
 
 
 def listening(host: str, port: int) -> socket.socket:
+    """Return a socket that listens at an address.
+
+    Raises:
+        PokernetsError: the address cannot be used.
+    """
     try:
         return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
     except (OSError, OverflowError) as error:

@@ -1,6 +1,6 @@
 """Pages that the server can show, by address.
 
-Pages are served at once; their modules are imported meanwhile, and agents are loaded in `processes` of their own.
+Pages are served immediately. Their modules are imported meanwhile, and agents are loaded in their own `processes`.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -15,12 +15,19 @@ from poker.play.lineup import AgentSpec
 from poker.run.machine import memory
 
 MOST_GIB = 8.0
-"""Memory that solves take together by default, on a machine that has twice as much."""
+"""Default memory limit of all solves together in GiB, on a machine that has at least twice as much."""
 
 
 @dataclass(frozen=True)
 class Page:
-    """A page whose `module` has a function `make`, which takes the `settings` and returns what fills the page."""
+    """A page of the server.
+
+    Attributes:
+        path: its address.
+        title: its title.
+        module: module with a function `make`, which takes the settings and returns a function that fills the page.
+        settings: the settings.
+    """
 
     path: str
     title: str
@@ -28,8 +35,14 @@ class Page:
     settings: tuple[Any, ...]
 
     def make(self, needs: Callable[["Future[Any]"], None]) -> Callable[[str], Awaitable[None]]:
-        """Called once, in a thread, when pages are served; `needs` ends the server with the error of a future, if it
-        comes to one. What is returned fills the page in a browser for a visitor, given by a unique name."""
+        """Make the page; called once, in a thread, when the server starts.
+
+        Args:
+            needs: ends the server with the error of a future, if the future fails.
+
+        Returns:
+            function that fills the page in a browser for a visitor, given by a unique name.
+        """
         fill: Callable[[str], Awaitable[None]] = import_module(self.module).make(needs, *self.settings)
         return fill
 
@@ -43,8 +56,16 @@ def table(
     processes: int | None,
     styles: Mapping[str, str],
 ) -> Page:
-    """The table at which a visitor plays `agents`, heads-up one of them at a time, which the words of `styles` offer;
-    hands are kept in `out`. `reviewer` solves for reviews where none of `agents` can."""
+    """Return the page of the table.
+
+    Args:
+        game: the game.
+        agents: the agents that a visitor plays; heads-up the visitor chooses one of them.
+        reviewer: the agent that solves for reviews if none of `agents` can.
+        out: folder of the hands.
+        processes: processes of the agents, as in `Pool`.
+        styles: texts that offer the agents, by name.
+    """
     return Page("/", "Table", f"{__package__}.table", (game, agents, reviewer, out, processes, styles))
 
 
@@ -56,15 +77,31 @@ def questions(
     threads: int,
     processes: int | None,
 ) -> Page:
-    """The page of the HTTP interface: other programs ask `agents`, and for solves and reviews."""
+    """Return the page of the HTTP interface, through which other programs query agents, solves and reviews.
+
+    Args:
+        game: the game.
+        agents: the agents that can be queried.
+        reviewer: the agent that reviews if none of `agents` can.
+        threads: threads of a solve.
+        processes: processes of the agents, as in `Pool`.
+    """
     return Page("/api", "API", f"{studio.__name__}.serving.web", (game, agents, reviewer, threads, processes))
 
 
 def database(
     *, game: Rules, reviewer: AgentSpec | None, log: str | None, played: str, out: str, processes: int | None
 ) -> Page:
-    """The page that searches a visitor's hands: those of the table, which are below `played`, and of files, at first of
-    the file `log`. They are reviewed and drilled by `reviewer`, which plays `game`; the bases are kept in `out`."""
+    """Return the page that searches a visitor's hands.
+
+    Args:
+        game: the game.
+        reviewer: the agent for reviews and drills.
+        log: a file of hands that every visitor sees; None for none.
+        played: folder of the hands played at the table.
+        out: folder of the databases.
+        processes: processes of the reviewer, as in `Pool`.
+    """
     return Page("/database", "Database", f"{__package__}.database", (game, reviewer, log, played, out, processes))
 
 
@@ -78,9 +115,17 @@ def explorer(
     blueprint: str,
     out: str,
 ) -> Page:
-    """The page for spots to solve, by the settings of `poker.spots.report`, and to walk through, with
-    preflop charts of the `blueprint`; solutions are written below `out` when asked. Solves
-    have `memory_limit_gib` together; None: half of the machine's memory, up to `MOST_GIB`."""
+    """Return the page that solves and explores spots, with preflop charts.
+
+    Args:
+        algorithm: as in `poker.spots.report.Settings`.
+        exploitability: likewise, in pots.
+        iterations: likewise.
+        threads: likewise.
+        memory_limit_gib: memory of all solves together; None for half of the machine's memory, up to `MOST_GIB`.
+        blueprint: folder of the blueprint of the charts.
+        out: folder below which visitors can write solutions.
+    """
     most = min(MOST_GIB, memory() / 2 / 2**30) if memory_limit_gib is None else memory_limit_gib
     solving = algorithm, exploitability, iterations, threads, most
     return Page("/explorer", "Explorer", f"{studio.__name__}.explorer.explorer", (solving, blueprint, out))

@@ -1,4 +1,4 @@
-"""The table in the browser: cards, bets and buttons of one visitor's game, and what is beside them."""
+"""The table in the browser: cards, bets and buttons of one visitor's game, and the panels beside them."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
@@ -27,12 +27,12 @@ from poker.studio.server.visitors import Visit, Visitors
 
 _SIZES: Mapping[str, str | float] = {"⅓ pot": 1 / 3, "½ pot": 0.5, "¾ pot": 0.75, "pot": 1, "2 pots": 2, "all-in": "a"}
 _OPENS: Mapping[str, str | float] = {**{f"{size} bb": f"{size}x" for size in (2, 2.5, 3, 4, 5)}, "all-in": "a"}
-"""Sizes of the first raise before the flop, where x is the big blind."""
+"""Sizes of the first raise before the flop; x is the big blind."""
 _RERAISES: Mapping[str, str | float] = {**{f"{size}x": f"{size}x" for size in (2.5, 3, 3.5, 4, 5)}, "all-in": "a"}
 _SECONDS = 0.15
-"""Seconds between two looks at whether the game has moved on."""
+"""Seconds between two checks for a change of the game."""
 _COOKIE = "pokernets_against"
-"""Cookie of the agent that the visitor has chosen."""
+"""Cookie with the agent that the visitor has chosen."""
 
 
 def make(
@@ -44,8 +44,19 @@ def make(
     processes: int | None = 0,
     styles: Mapping[str, str] = MappingProxyType({}),
 ) -> Fill:
-    """Heads-up the visitor chooses one of several `agents`, by its words in `styles`; the first is there at once,
-    others are built when they are chosen."""
+    """Make the page of the table.
+
+    Heads-up the visitor chooses one of the agents. The first is loaded at once, others when they are chosen.
+
+    Args:
+        needs: ends the server with the error of a future.
+        game: the game.
+        agents: the agents.
+        reviewer: the agent that solves for reviews if none of `agents` can.
+        out: folder of the hands.
+        processes: processes of the agents, as in `Pool`.
+        styles: texts that offer the agents, by name.
+    """
     tables = {spec.name: [spec] for spec in agents} if game.num_players == 2 else {"": agents}
     first, *_ = tables
     seated = {first: Visitors(game, tables[first], reviewer, Path(out), processes)}
@@ -60,7 +71,7 @@ def make(
         except (PokernetsError, OSError) as error:
             ui.label(str(error)).props("role=alert")
             return
-        if visit is not None and not ui.context.client.is_deleted:  # the server goes on, and the page is still open
+        if visit is not None and not ui.context.client.is_deleted:  # the server is running and the page is still open
             _Table(visit)
 
     async def fill(visitor: str) -> None:
@@ -84,8 +95,10 @@ def make(
 
 
 class _Table:
-    """One browser's page of a game. What can be clicked is made anew for every state of the game, so that a click on an
-    old state finds nothing."""
+    """One browser's page of a game.
+
+    Controls are rebuilt for every state of the game, so that a click on an old state has no effect.
+    """
 
     def __init__(self, visit: Visit) -> None:
         self._visit = visit
@@ -130,7 +143,7 @@ class _Table:
         self._felt.set_content(felt(seen, big_blind, self._odds.html(seen, big_blind)))
 
     def _look(self) -> None:
-        """Shows the game anew if it has moved on."""
+        """Update the page if the game has changed."""
         # before what is seen, or an action between the two would never be shown
         version = self._game.version, self._visit.stopped
         seen = self._game.seen()
@@ -205,7 +218,7 @@ class _Controls:
         with row():
             for place, (name, total) in enumerate(zip(sizes, totals, strict=True)):
                 key = "a" if name == "all-in" else str(place + 1)
-                if total not in totals[place + 1 :]:  # else another is that size, to which this one is clipped
+                if total not in totals[place + 1 :]:  # otherwise this size is clipped to one that has its own button
                     self._button(name, key, partial(self._act, total), "outline", self._name(total))
 
     def _name(self, action: int) -> str:
@@ -242,7 +255,7 @@ class _Controls:
 
     def _button(self, name: str, key: str, do: Callable[[], None], props: str, label: str = "") -> ui.button:
         def click() -> None:
-            if not button.enabled:  # a key was pressed
+            if not button.enabled:  # it can still be triggered by its key
                 return
             try:
                 do()
@@ -269,12 +282,18 @@ class _Controls:
 
 
 def _key(key: str) -> str:
-    """Properties of a button that a key presses, which the style sheet shows on it."""
+    """Return properties of a button with a key, which the style sheet shows on it."""
     return f'aria-keyshortcuts="{key}" data-key="{key}"'
 
 
 def felt(seen: Seen, big_blind: int | None, odds: str = "") -> str:
-    """HTML of the table: seats from the one after the visitor's on, the board, the pot and the HTML of its `odds`."""
+    """Return the HTML of the table: seats, board and pot.
+
+    Args:
+        seen: the visitor's view; the other seats begin with the one after the visitor's.
+        big_blind: chips of a big blind, to show amounts in big blinds; None for chips.
+        odds: HTML shown beside the pot.
+    """
     state, players = seen.state, seen.state.rules.num_players
     others = "".join(_seat(seen, (seen.seat + i) % players, big_blind) for i in range(1, players))
     rules = state.rules

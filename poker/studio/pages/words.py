@@ -1,4 +1,4 @@
-"""Wording of cards, actions and hands on the pages, for eyes and for screen readers."""
+"""Wording of cards, actions and hands on the pages, for display and for screen readers."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -18,12 +18,12 @@ STREETS = ("Before the flop", "Flop", "Turn", "River")
 
 
 def card_name(card: str) -> str:
-    """`Ah` as `ace of hearts`."""
+    """Return the name of a card, such as `ace of hearts` for `Ah`."""
     return f"{_RANK_NAMES[RANKS.index(card[0])]} of {_SUIT_NAMES[SUITS.index(card[1])]}"
 
 
 def card_html(card: str) -> str:
-    """A card of text like `Ah`."""
+    """Return the HTML of a card such as `Ah`."""
     symbol = SUIT_SYMBOLS[SUITS.index(card[1])]
     return (
         f'<span class="card suit-{card[1]}" role="img" aria-label="{card_name(card)}">'
@@ -36,37 +36,43 @@ PLACE = '<span class="card place" aria-hidden="true"></span>'
 
 
 def cards_html(rules: Rules, cards: Sequence[int]) -> str:
+    """Return the HTML of cards."""
     return "".join(card_html(rules.card_text(card)) for card in cards)
 
 
 def row_cards(text: str) -> str:
-    """Cards of a text like `AhKd`, drawn as high as a row of a list."""
+    """Return the HTML of cards such as `AhKd`, drawn as high as a row of a list."""
     cards = "".join(card_html(text[place : place + 2]) for place in range(0, len(text), 2))
     return f'<span class="row-cards">{cards}</span>'
 
 
 def small_cards(rules: Rules, cards: Sequence[int]) -> str:
-    """Cards within a line of text."""
+    """Return the HTML of cards within a line of text."""
     return small_texts(map(rules.card_text, cards))
 
 
 def small_texts(cards: Iterable[str]) -> str:
-    """Cards like `Ah` within a line of text."""
+    """Return the HTML of cards such as `Ah` within a line of text."""
     return " ".join(
         f'<span class="small suit-{card[1]}">{card[0]}{SUIT_SYMBOLS[SUITS.index(card[1])]}</span>' for card in cards
     )
 
 
 def chips(amount: float, big_blind: int | None = None) -> str:
-    """An amount in chips, or in big blinds of so many chips."""
+    """Return an amount in chips, or in big blinds if the chips of a big blind are given."""
     if big_blind is not None:
         return f"{f'{amount / big_blind:,.2f}'.rstrip('0').rstrip('.')} bb"
     return f"{amount:,.0f}" if float(amount).is_integer() else f"{amount:,.2f}"
 
 
 def action_name(betting: Betting, action: int, big_blind: int | None = None) -> str:
-    """Name of `action` here: `fold`, `check`, `call 200`, `bet 300`, `raise to 900`, all-in or not; amounts as in
-    `chips`."""
+    """Return the name of an action: `fold`, `check`, `call 200`, `bet 300` or `raise to 900`, perhaps with `all-in`.
+
+    Args:
+        betting: betting before the action.
+        action: the action.
+        big_blind: as in `chips`.
+    """
     verb, player = betting.verb(action), betting.to_act
     if verb in ("fold", "check"):
         return verb
@@ -79,7 +85,7 @@ def action_name(betting: Betting, action: int, big_blind: int | None = None) -> 
 
 
 def blind_name(betting: Betting, seat: int) -> str:
-    """`small blind` or `big blind` of a seat that has put in nothing else, else nothing."""
+    """Return `small blind` or `big blind` if a seat has put in nothing else; otherwise empty."""
     posted = betting.rules.blinds[seat]
     if betting.street or not posted or any(player == seat for _, player, _ in betting.turns()):
         return ""
@@ -87,7 +93,7 @@ def blind_name(betting: Betting, seat: int) -> str:
 
 
 def history(seen: Seen, big_blind: int | None = None) -> Iterator[tuple[str, list[str]]]:
-    """The hand so far: a title for every street, and lines of who did what."""
+    """Yield the hand so far: for every street a title, and a line for each action."""
     state = seen.state
     turns = state.betting.turns()
     for street, actions in enumerate(state.betting.actions):
@@ -106,6 +112,7 @@ def history(seen: Seen, big_blind: int | None = None) -> Iterator[tuple[str, lis
 
 
 def history_html(seen: Seen, big_blind: int | None = None) -> str:
+    """Return the HTML of the hand so far."""
     streets = (
         f"<h3>{title}</h3><ol>{''.join(f'<li>{line}</li>' for line in lines)}</ol>"
         for title, lines in history(seen, big_blind)
@@ -114,7 +121,7 @@ def history_html(seen: Seen, big_blind: int | None = None) -> str:
 
 
 def results_html(names: Sequence[str], state: HandState, payoffs: Sequence[float]) -> str:
-    """HTML of the cards that are known of a hand that is over, and of the results in big blinds."""
+    """Return the HTML of the known cards of a finished hand, and of the results in big blinds."""
     parts = (
         f"{escape(name)} {small_cards(state.rules, cards)} {net / state.rules.big_blind:+.4g} bb"
         for name, cards, net in zip(names, state.hole_cards, payoffs, strict=True)
@@ -123,7 +130,7 @@ def results_html(names: Sequence[str], state: HandState, payoffs: Sequence[float
 
 
 def outcome(seen: Seen, big_blind: int | None = None) -> str:
-    """Outcome of a hand that is over: who won what."""
+    """Return the outcome of a finished hand: the chips won and lost."""
     payoffs = seen.state.payoffs()
     mine = payoffs[seen.seat]
     won = [f"{seen.names[i]} +{chips(net, big_blind)}" for i, net in enumerate(payoffs) if net > 0 and i != seen.seat]
@@ -137,13 +144,18 @@ def outcome(seen: Seen, big_blind: int | None = None) -> str:
 
 
 def table_html(heads: Iterable[str], rows: Iterable[str]) -> str:
-    """HTML of a table with `rows` of HTML."""
+    """Return the HTML of a table with `rows` of HTML."""
     head = "".join(f"<th scope=col>{head}</th>" for head in heads)
     return f"<table class=actions><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
 
 
 def reasons(left_out: Mapping[str, int], most: int = 6) -> str:
-    """Reasons why something is left out, in short, with counts: `The stacks differ (3), limit betting (1)`."""
+    """Return reasons in short form with counts, such as `The stacks differ (3), limit betting (1)`.
+
+    Args:
+        left_out: count of each reason.
+        most: most reasons to list.
+    """
     counts = Counter[str]()
     for reason, count in left_out.items():
         counts[reason.partition(":")[0].rstrip(".")] += count
@@ -152,7 +164,7 @@ def reasons(left_out: Mapping[str, int], most: int = 6) -> str:
 
 
 def status(seen: Seen, big_blind: int | None = None) -> str:
-    """Whose turn it is and what there is to call, or the outcome of a hand that is over."""
+    """Return whose turn it is and the amount to call, or the outcome of a finished hand."""
     if seen.state.is_over:
         return outcome(seen, big_blind)
     betting = seen.state.betting
@@ -163,9 +175,10 @@ def status(seen: Seen, big_blind: int | None = None) -> str:
 
 
 def seat_name(name: str) -> str:
+    """Return the name of a seat on the page."""
     return "You" if name == PERSON else name
 
 
 def waiting(seen: Seen) -> str:
-    """Seconds that the agent has thought."""
+    """Return the seconds for which the agent has computed."""
     return "" if seen.thinking is None else f"{seen.thinking:.1f} s"

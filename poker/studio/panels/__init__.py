@@ -1,1 +1,1 @@
-"""Parts of pages: the review of a hand, drills, the price of a call."""
+"""Parts of pages: the review of a hand, drills, and pot odds."""

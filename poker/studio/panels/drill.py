@@ -1,4 +1,4 @@
-"""Drills in the browser: decisions at which the visitor lost most, solved, with one hand after the other."""
+"""Drills in the browser: solved decisions at which the visitor lost most, with a new hand each time."""
 
 from collections.abc import Callable
 from functools import partial
@@ -23,11 +23,19 @@ _NOTE = "EV: what is won from here on, a fold being 0, against the range that so
 
 
 class DrillPanel:
-    """Panel that asks; `search` gives what the decisions are drawn from."""
+    """Panel of the drill.
+
+    Args:
+        base: the database.
+        game: the game.
+        solver: solves the decisions.
+        search: returns the search from whose decisions the drill draws.
+    """
 
     def __init__(
         self, base: HandBase, game: Rules, solver: DecisionSolver, search: Callable[[], HandSearch | None]
     ) -> None:
+        """Build the elements of the panel."""
         self._base, self._game, self._solver, self._search = base, game, solver, search
         self._rng = np.random.default_rng()
         self._spot: DrillSpot | None = None

@@ -1,4 +1,4 @@
-"""A switch of the table: pot odds, equity and SPR beside the pot."""
+"""A switch on the table page that shows pot odds, equity and SPR beside the pot."""
 
 from collections.abc import Callable
 
@@ -15,16 +15,21 @@ _ON = "on"
 
 
 class OddsSwitch(ui.switch):
-    """The switch, which a cookie remembers; `show` is called when there is something else to show."""
+    """The switch, whose state a cookie stores.
+
+    Args:
+        show: called when the display must be updated.
+    """
 
     def __init__(self, show: Callable[[], object]) -> None:
+        """Read the cookie and make the switch."""
         super().__init__("odds", value=remembered(_COOKIE) == _ON, on_change=self._turned)
         self.props('dense aria-label="Pot odds, equity and SPR beside the pot"')
         self._show = show
         self._odds: tuple[HandState, PotOdds | None] | None = None
 
     def html(self, seen: Seen, big_blind: int | None) -> str:
-        """HTML of the figures where the switch is on and the visitor is to act; they come a moment later."""
+        """Return the HTML of the figures if the switch is on and the visitor is to act; they follow a moment later."""
         if not self.value or not seen.is_mine:
             return ""
         if self._odds is None or self._odds[0] != seen.state:
@@ -38,7 +43,7 @@ class OddsSwitch(ui.switch):
         self._show()
 
     async def _work_out(self, state: HandState) -> None:
-        """Work the odds out in a thread: the first call loads the kernel, which takes a moment."""
+        """Compute the odds in a thread, since the first call loads the kernel."""
         odds = await run.io_bound(pot_odds, state)
         if self._odds is not None and self._odds[0] == state and not self.is_deleted:
             self._odds = state, odds
@@ -46,7 +51,7 @@ class OddsSwitch(ui.switch):
 
 
 def odds_html(odds: PotOdds, big_blind: int | None) -> str:
-    """HTML of pot odds, equity and SPR; amounts in chips, or in big blinds of `big_blind` chips."""
+    """Return the HTML of pot odds, equity and SPR; amounts in chips, or in big blinds of `big_blind` chips."""
     parts = []
     if odds.to_call:
         price = f"call {words.chips(odds.to_call, big_blind)} to win {words.chips(odds.to_win, big_blind)}"

@@ -1,4 +1,4 @@
-"""The panel of what an agent that learns makes of its opponent: what it expects beside what was done."""
+"""The panel that compares a learning agent's expectations of its opponent with the opponent's actions."""
 
 from collections.abc import Sequence
 from html import escape
@@ -18,20 +18,26 @@ _NO_HAND = "<p class=quiet>No hand that the agent has seen is over yet.</p>"
 
 
 class ReadPanel:
-    """Panel for the agent of `game`: its view of the visitor, anew after each hand."""
+    """Panel with the agent's model of the visitor, updated after each hand.
+
+    Args:
+        game: the game.
+    """
 
     def __init__(self, game: TableGame) -> None:
+        """Make an empty panel."""
         self._game, self._number = game, -1
         self.place = html("read")
         self.place.set_content(_NO_HAND)
 
     def moved_on(self, seen: Seen) -> None:
+        """Update the panel if a hand has ended."""
         if seen.state.is_over and seen.number != self._number:
             self._number = seen.number
             background_tasks.create(self._ask())
 
     async def _ask(self) -> None:
-        """Ask in a thread: the agent may be busy with what the hand taught it."""
+        """Query the agent in a thread, since it may be busy learning from the hand."""
         try:
             answer = await run.io_bound(self._game.read)
             content = _NO_HAND if answer is None else read_html(*answer)
@@ -42,8 +48,12 @@ class ReadPanel:
 
 
 def read_html(decisions: Sequence[tuple[HandState, int]], read: OpponentRead) -> str:
-    """HTML of a table by street and by whether there was a bet to call: how often the visitor folded, checked or
-    called, and bet or raised in these decisions, and how often the agent expects that now."""
+    """Return the HTML of a table of observed and expected frequencies, by street and with or without a bet to call.
+
+    Args:
+        decisions: the visitor's decisions and actions.
+        read: the agent's expectations at these decisions.
+    """
     if not decisions:
         return _NO_HAND
     spots = np.array([(state.street, state.betting.to_call > 0) for state, _ in decisions])

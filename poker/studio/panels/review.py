@@ -1,4 +1,4 @@
-"""Reviews: the decisions of a hand, one of them solved and shown."""
+"""Reviews in the browser: the decisions of a hand, one of them solved and shown."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -25,7 +25,7 @@ from poker.studio.pages import words
 from poker.studio.pages.elements import UnitSwitch, html, row
 
 _OFTEN = 0.005
-"""Least share of an answer that is shown."""
+"""Least probability of an action that is listed."""
 _SOLVING = '<p role="status">Solving as exactly as a review needs …</p>'
 AT_THE_TABLE = "EV: what is won from here on, a fold being 0, against the range that the agent has here."
 """Explanation of the numbers of a review."""
@@ -38,20 +38,28 @@ _ERROR = (
 
 
 class ReviewPanel:
-    """Panel of the decisions of one hand, one of them solved and shown, with `note`; before that the `invitation`.
-    `opened` is called before a hand is opened."""
+    """Panel of the decisions of one hand, one of them solved and shown.
+
+    Args:
+        reviews: solves the decisions.
+        unit: switch of the unit of amounts.
+        opened: called before a hand is opened.
+        invitation: text before a hand is opened.
+        note: text below a review.
+    """
 
     def __init__(
         self, reviews: Reviews, unit: UnitSwitch, opened: Callable[[], object], invitation: str, note: str
     ) -> None:
+        """Build the elements of the panel."""
         self._reviews, self._unit, self._opened, self._note = reviews, unit, opened, note
         self._invitation = f"<p>{escape(reviews.why_not or invitation)}</p>"
         self._request = 0
         self._hint: tuple[int, str] | None = None
-        """Hand and betting of the hint shown, None where there is none."""
+        """Hand and betting of the hint that is shown; None without one."""
         self._opinion: DecisionReview | Advice | None = None
         self._buttons: dict[HandState, tuple[int | None, ui.button]] = {}
-        """Action taken (None: to come) and button for each decision, as the person saw it."""
+        """Action taken (None before that) and button for each decision, as the person saw it."""
         with ui.element("div").classes("review"):
             self._title = html()
             self._choices = row("Decisions of the hand")
@@ -60,8 +68,15 @@ class ReviewPanel:
         unit.add(self._title, self._show)
 
     async def open(self, number: int, state: HandState, seat: int, at: str | None = None) -> None:
-        """Open a hand as the person has seen it: at the decision after the betting `at`, else at one to come, else at
-        the first that can be reviewed."""
+        """Open a hand as the person has seen it.
+
+        Args:
+            number: number of the hand.
+            state: the person's view.
+            seat: the person's seat.
+            at: betting before the decision to show; None shows one that is still to be made, or else the first that can
+                be reviewed.
+        """
         self._opened()
         ui.run_javascript(f"getHtmlElement({self._title.id})?.scrollIntoView({{block: 'nearest'}})")
         self._title.set_content(f"<h2>Hand {number + 1}: {words.small_cards(state.rules, state.hole_cards[seat])}</h2>")
@@ -85,7 +100,7 @@ class ReviewPanel:
             self._answer.set_content("<p>You had no decision in this hand.</p>")
 
     def moved_on(self, number: int, betting: Betting) -> None:
-        """Take back a hint for another decision than the one at `betting`."""
+        """Remove a hint for another decision than the one at `betting`."""
         if self._hint is None or self._hint == (number, betting.text()):
             return
         self._hint = self._opinion = None
@@ -114,7 +129,7 @@ class ReviewPanel:
             self._show()
 
     def _show(self) -> None:
-        """Show the decisions, and the one solved, in the unit chosen."""
+        """Show the decisions, and the solved one, in the chosen unit."""
         big_blind = self._unit.of(self._reviews.big_blind)
         for view, (action, button) in self._buttons.items():
             what = "now" if action is None else words.action_name(view.betting, action, big_blind)
@@ -127,8 +142,13 @@ class ReviewPanel:
 
 
 def decision_html(one: DecisionReview, note: str, big_blind: int | None = None) -> str:
-    """HTML of a reviewed decision: actions with frequency and EV, the loss, the parts of the EVs, the grids and the
-    note; amounts in chips, or in big blinds of `big_blind` chips."""
+    """Return the HTML of a reviewed decision: actions with frequency and EV, the loss, answers, and the grids.
+
+    Args:
+        one: the review.
+        note: text below it.
+        big_blind: chips of a big blind, to show amounts in big blinds; None for chips.
+    """
     names, held = _names(one, big_blind), int(PREFLOP_CLASS[hand_index(*one.cards)])
     evs = [_ev(*pair, one.exploitability, big_blind) for pair in zip(one.evs, one.best_evs, strict=True)]
     actions = words.table_html(("action", "solver", _in(big_blind)), _action_rows(one, names, evs))
@@ -143,7 +163,7 @@ def decision_html(one: DecisionReview, note: str, big_blind: int | None = None) 
 
 
 def advice_html(one: Advice, big_blind: int | None = None) -> str:
-    """HTML of what the agent would do: actions with frequency, the grid, and why there are no EVs."""
+    """Return the HTML of what the agent would do: actions with frequency, the grid, and why there are no EVs."""
     names, held = _names(one, big_blind), int(PREFLOP_CLASS[hand_index(*one.cards)])
     return (
         f"{_board_html(one, big_blind)}{words.table_html(('action', 'agent'), _action_rows(one, names))}"
@@ -189,26 +209,26 @@ def _in(big_blind: int | None) -> str:
 
 
 def _number(value: float, big_blind: int | None) -> str:
-    """An EV without its unit."""
+    """Return an EV without its unit."""
     amount, digits = (value, 1) if big_blind is None else (value / big_blind, 2)
     return f"{amount:+,.{digits}f}" if round(amount, digits) else "0"
 
 
 def _ev(value: float, best: float, exploitability: float, big_blind: int | None) -> str:
-    """The EV, up to that of best play where this is higher by more than the solve's exploitability."""
+    """Return the EV, with the EV of best play if that is higher by more than the solve's exploitability."""
     text, most = _number(value, big_blind), _number(best, big_blind)
     return text if best - value <= exploitability or text == most else f"{text} to {most}"
 
 
 def _amount(value: float, big_blind: int | None) -> str:
-    """A loss or an error with its unit."""
+    """Return a loss or an error with its unit."""
     least, unit, digits = (0.1, "chips", 1) if big_blind is None else (0.01, "bb", 2)
     amount = value / (big_blind or 1)
     return f"{amount:,.{digits}f} {unit}" if amount >= least else f"less than {least} {unit}"
 
 
 def _lost_html(one: DecisionReview, big_blind: int | None) -> str:
-    """HTML of the loss by the action taken, no more exact than the solve, and of the solve and its exploitability."""
+    """Return the HTML of the loss, no more precise than the solve, and of the solve and its exploitability."""
     exact = _amount(one.exploitability, big_blind)
     text = f"Solved by {one.method}. Exploitability: {exact}, {one.exploitability / one.betting.pot:.1%} of the pot"
     solve = f"<p class=quiet>{text}{'' if one.finished else '; it did not reach its limit'}.</p>"
@@ -227,7 +247,7 @@ def _lost_html(one: DecisionReview, big_blind: int | None) -> str:
 
 
 def _beliefs_html(one: DecisionReview, big_blind: int | None) -> str:
-    """HTML of how likely the solver found the agent's actions so far, and of what that says about its range."""
+    """Return the HTML of how likely the agent's actions were in the solver's model, and how certain its range is."""
     player = one.betting.to_act
     actions = [(before, action) for before, actor, action in one.betting.turns() if actor != player]
     parts = [
@@ -241,12 +261,12 @@ def _beliefs_html(one: DecisionReview, big_blind: int | None) -> str:
 
 
 def _share(share: float) -> str:
-    """A frequency in percent, with the digits that small ones need."""
+    """Return a frequency in percent, with a decimal for small ones."""
     return f"{share:.0%}" if share >= 0.095 else f"{share:.1%}" if share >= 0.0005 else "less than 0.1%"
 
 
 def _weight_html(one: PlayedDecision) -> str:
-    """HTML of the weight of the hand held, where it is hardly expected here."""
+    """Return the HTML of the weight of the player's hand, if the hand is unlikely here."""
     if one.weight >= RARE:
         return ""
     return (
@@ -256,13 +276,24 @@ def _weight_html(one: PlayedDecision) -> str:
 
 
 def strategy_cells(names: Sequence[str], shares: Floats, held: int) -> list[Cell]:
-    """Cells of a strategy: `shares` [169, A] of its actions, NaN where nobody can hold the class; `held` is marked."""
+    """Return the cells of a strategy.
+
+    Args:
+        names: names of the A actions.
+        shares: [169, A] probabilities by class; NaN where nobody can have the class.
+        held: the class that is outlined.
+    """
     rows = enumerate(shares.tolist())
     return [strategy_cell(names, row, 1.0, "not expected", _OFTEN, number == held) for number, row in rows]
 
 
 def range_cells(shares: Floats, held: int) -> list[Cell]:
-    """Cells of a range: `shares` [169] of its classes; its likeliest hands are the hottest."""
+    """Return the cells of a range, whose likeliest hands are the hottest.
+
+    Args:
+        shares: [169] share of each class.
+        held: the class that is outlined.
+    """
     each = shares / PREFLOP_CLASS_SIZE
     most = max(float(each.max()), 1e-30)
     return [
@@ -272,7 +303,7 @@ def range_cells(shares: Floats, held: int) -> list[Cell]:
 
 
 def _parts_html(one: DecisionReview, names: Sequence[str], big_blind: int | None) -> str:
-    """HTML of the agent's answers, whose mean is an action's EV."""
+    """Return the HTML of the agent's answers, whose mean is an action's EV."""
     lines = []
     for action, name, ev in zip(one.actions, names, one.evs, strict=True):
         rows = [_part_row(f"<b>{name}</b>", None, ev, big_blind)]

@@ -1,1 +1,1 @@
-"""The server behind the pages: who may look, the visitors' games, the app."""
+"""The server behind the pages: access control, the visitors' games, and the web application."""

@@ -1,12 +1,12 @@
-"""Access to the pages, and which browser is asking: one ASGI layer before everything, sockets included.
+"""Access control and identification of browsers: one ASGI layer in front of everything, including sockets.
 
-Every browser gets a random cookie that identifies its visitor. Pages served to other machines need a token: in the
-address the first time, then in a cookie. Without a token, only requests to this machine's own names are answered, so
-that a site that points its name at our address does not get in (DNS rebinding). A page of another site may link here,
-but neither send other requests nor show a page in a frame. No visitor may use what belongs to another. A request whose
-body is too large, or comes without a declared size, is refused before the body is read.
+Every browser gets a random cookie that identifies its visitor. Pages served to other machines need a token, first in
+the address and then in a cookie. Without a token, only requests to this machine's own names are answered, which keeps
+out sites that point their name at our address (DNS rebinding). A page of another site may link here, but may not send
+other requests or show a page in a frame. No visitor may use another visitor's pages. A request whose body is too large,
+or has no declared size, is refused before the body is read.
 
-`state.visitor` names whose pages and files a request may use.
+`state.visitor` is the visitor whose pages and files a request may use.
 """
 
 import hashlib
@@ -27,12 +27,12 @@ VISITOR, TOKEN = "pokernets_visitor", "pokernets_token"
 """Names of the cookies."""
 LOCAL = ("127.0.0.1", "localhost", "::1")
 MOST_UPLOADED = 20 << 20
-"""Most bytes of an uploaded file."""
+"""Largest size of an uploaded file in bytes."""
 _MOST_SENT = 1 << 20
-"""Most bytes of any other request, and of an upload besides its file."""
+"""Largest size in bytes of any other request, and of the rest of an upload."""
 _UPLOAD = re.compile(r"/_nicegui/client/[^/]+/upload/[^/]+")
 _IN_A_COOKIE = re.compile(r"[A-Za-z0-9._~-]+")
-"""Letters that are the same in an address and in a cookie."""
+"""Characters that need no escaping in an address or a cookie."""
 _HEADERS = {
     "content-security-policy": "frame-ancestors 'none'; base-uri 'self'; form-action 'self'; object-src 'none'",
     "x-frame-options": "DENY",
@@ -41,25 +41,40 @@ _HEADERS = {
     "cross-origin-resource-policy": "same-origin",
     "cross-origin-opener-policy": "same-origin",
 }
-"""Headers of every answer: no other site may frame our pages or learn an address, which may hold the token."""
+"""Headers of every answer: no other site may frame our pages or learn an address, which may contain the token."""
 
 
 def check_token(token: str | None) -> None:
-    """Refuse a token that lets everybody in, or that reads differently in an address and in a cookie."""
+    """Check a token.
+
+    Raises:
+        PokernetsError: the token is empty, or would be escaped in an address or a cookie.
+    """
     if token is not None and not _IN_A_COOKIE.fullmatch(token):
         problem = "has letters other than A-Z a-z 0-9 . _ ~ -" if token else "is empty and would let everybody in"
         raise PokernetsError(f"token={token!r} {problem}: give another (token=TEXT), or none, and one is made up")
 
 
 class Access:
-    """The ASGI `app` behind the checks. With `token` None only requests to this machine by its own names pass. `owners`
-    gives the visitors who own what a request names."""
+    """The ASGI application behind the checks.
+
+    Args:
+        app: the application.
+        token: the token; None lets only requests to this machine by its own names pass.
+        owners: returns the visitors who own the objects that a request names.
+    """
 
     def __init__(self, app: ASGIApp, token: str | None, owners: Callable[[Scope], set[str]] = lambda _: set()) -> None:
+        """Check the token.
+
+        Raises:
+            PokernetsError: it is invalid.
+        """
         check_token(token)
         self._app, self._token, self._owners = app, token, owners
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on to the application, or refuse it."""
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
@@ -87,7 +102,7 @@ class Access:
         await self._app(scope, receive, send_with_headers)
 
     def _refusal(self, request: HTTPConnection) -> tuple[int, str] | None:
-        """Status and reason where the request is refused."""
+        """Return the status and the reason if the request is refused."""
         headers = request.headers
         if _from_elsewhere(headers) or not self._admits(request):
             how = "" if self._token is None else " The address that the server printed has it."
@@ -110,7 +125,7 @@ class Access:
 
 
 def _from_elsewhere(headers: Headers) -> bool:
-    """Whether a page of another site makes the request, other than by a link to a page of ours."""
+    """Return whether a page of another site makes the request, other than by a link to one of our pages."""
     origin = headers.get("origin", "")
     if origin and origin.partition("://")[2] != headers.get("host", ""):
         return True

@@ -1,7 +1,8 @@
-"""The server, and what all pages have in common: header with the other pages, light and dark, notices, owners.
+"""The server, and the common parts of all pages: header, light and dark mode, notices, and owners.
 
-NiceGUI knows a page by an id that requests and events name; without a check, anyone who names it could act on it. A
-page, socket or upload is its owner's alone: the visitor with whose cookie the page was opened.
+NiceGUI identifies a page by an id that requests and events contain. Without a check, anyone who knows the id could
+control the page. So a page, socket or upload belongs to its owner alone, the visitor with whose cookie the page was
+opened.
 """
 
 import asyncio
@@ -34,19 +35,30 @@ T = TypeVar("T")
 
 _STYLES, _SCRIPT = ("style.css", "explorer.css"), "explorer.js"
 _PATIENCE = 30
-"""Seconds for which a browser may be silent, as on a busy machine, before its socket and then its page are given up."""
+"""Seconds for which a browser may be silent, as on a busy machine, before its socket and then its page are closed."""
 _LEAVING = 5
-"""Seconds for browsers to leave when the server ends; a second later it ends whatever it still computes."""
+"""Seconds for browsers to disconnect when the server ends; a second later the process exits in any case."""
 _THREADS = 200
-"""Calls that pages wait for at a time, most of them for a process of agents."""
+"""Most calls that pages wait for at the same time, mostly for a process of agents."""
 _INTERRUPTED = 130
-"""Exit status of a program that Ctrl+C has ended."""
+"""Exit status after Ctrl+C."""
 _AS_SYSTEM = "as the system has it"
 _PAGES = "/_nicegui/client/"
 
 
 def serve(pages: Sequence[Page], listening: socket.socket, token: str | None, url: str, *, show: bool) -> None:
-    """Serve `pages` until the process is interrupted, or a page ends it with an error."""
+    """Serve pages until the process is interrupted or a page reports an error.
+
+    Args:
+        pages: the pages.
+        listening: socket that listens.
+        token: token that browsers must know; None for none.
+        url: address that is printed.
+        show: whether to open the browser.
+
+    Raises:
+        PokernetsError: as reported by a page.
+    """
     application = FastAPI(openapi_url=None)
     config = uvicorn.Config(
         Access(application, token, owners),
@@ -95,7 +107,7 @@ def serve(pages: Sequence[Page], listening: socket.socket, token: str | None, ur
     nicegui_app.on_startup(started)
     _guard_events()
     run.thread_pool = ThreadPoolExecutor(_THREADS, "page")
-    # at the start NiceGUI looks at all objects there are, at deprecated ones of torch too
+    # at the start NiceGUI inspects all objects, including deprecated ones of torch
     warnings.filterwarnings("ignore", category=FutureWarning, module="nicegui")
     asyncio.run(server.serve(sockets=[listening]))
     if errors:
@@ -103,7 +115,7 @@ def serve(pages: Sequence[Page], listening: socket.socket, token: str | None, ur
 
 
 class _Server(uvicorn.Server):
-    """uvicorn's server; Ctrl+C ends the process even if threads still wait for agents, as nothing of a game is lost."""
+    """The uvicorn server; Ctrl+C ends the process even if threads still wait for agents, since games are stored."""
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         end = threading.Timer(_LEAVING + 1, os._exit, (_INTERRUPTED,))
@@ -119,10 +131,10 @@ def _add(page: Page, pages: Sequence[Page], made: "Future[Fill]") -> None:
         with ui.element("div").classes("page"):
             ui.html(page.title, sanitize=False, tag="h1").classes("sr-only")
             await ui.context.client.connected()
-            if ui.context.client.has_socket_connection:  # else nobody came for the page
+            if ui.context.client.has_socket_connection:  # otherwise no browser has opened the page
                 try:
                     fill = await loaded(made, "the page")
-                except PokernetsError as error:  # with which the server ends
+                except PokernetsError as error:  # the server ends with this error
                     ui.label(str(error)).props("role=alert")
                 else:
                     await fill(str(ui.context.client.request.state.visitor))
@@ -150,13 +162,18 @@ def _header(page: Page, pages: Sequence[Page]) -> None:
 
 
 async def loaded(future: "Future[T]", what: str) -> T:
-    """The result of `future`; until that is there the page says what is being loaded."""
+    """Return the result of `future`; until it is done the page shows what is being loaded.
+
+    Args:
+        future: the future.
+        what: name of what is being loaded.
+    """
     if not future.done():
         with ui.element("div").props("role=status").classes("status") as notice:
             ui.spinner().props("aria-hidden=true")
             ui.label(f"Loading {what} …")
         try:
-            await asyncio.shield(asyncio.wrap_future(future))  # others wait for it as well
+            await asyncio.shield(asyncio.wrap_future(future))  # other pages wait for it as well
         finally:
             if not notice.is_deleted:
                 notice.delete()
@@ -164,7 +181,7 @@ async def loaded(future: "Future[T]", what: str) -> T:
 
 
 def owners(scope: Scope) -> set[str]:
-    """The visitors who own the socket and the pages that a request names."""
+    """Return the visitors who own the socket and the pages that a request names."""
     query, path = HTTPConnection(scope).query_params, str(scope.get("path", ""))
     pages = query.getlist("client_id")
     if path.startswith(_PAGES):
@@ -174,9 +191,9 @@ def owners(scope: Scope) -> set[str]:
 
 
 def _guard_events() -> None:
-    """Let a socket tell a page no event unless both belong to one visitor."""
+    """Let a socket send events to a page only if both belong to the same visitor."""
     handlers: dict[str, Callable[..., Any]] = core.sio.handlers["/"]
-    for name in handlers.keys() - {"connect", "disconnect"}:  # `connect` names its page in the query
+    for name in handlers.keys() - {"connect", "disconnect"}:  # `connect` has its page in the query
         core.sio.on(name, _guarded(handlers[name]))
 
 

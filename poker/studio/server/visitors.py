@@ -1,4 +1,4 @@
-"""The games of all visitors: one for each browser, in a folder of its own."""
+"""The games of all visitors: one for each browser, in its own folder."""
 
 import contextlib
 import logging
@@ -24,15 +24,23 @@ from poker.studio.games.table_game import PERSON, Opponents, TableGame
 from poker.studio.hands.review import Reviews
 
 REVIEWER = ""
-"""Name of the agent that reviews in place of those that play; none of these has it."""
+"""Name of the agent that reviews in place of the agents that play; no agent that plays has this name."""
 _MARK = 10
-"""Characters of a fingerprint that are shown."""
+"""Number of characters of a fingerprint that are shown."""
 
 
 @dataclass(eq=False)
 class Visit:
-    """A visitor's game and its result so far, against `agents`, fingerprints of settings and artifacts by name;
-    `stopped` says why the agents have stopped, empty while they have not."""
+    """A visitor's game.
+
+    Attributes:
+        game: the game.
+        result: the result so far.
+        folder: folder of the game.
+        reviews: reviews of its hands.
+        agents: fingerprints of the opponents' settings and artifacts, by name.
+        stopped: the reason why the agents have stopped; empty if they have not.
+    """
 
     game: TableGame
     result: RunningResult
@@ -55,14 +63,27 @@ class Visit:
 
 
 class Visitors:
-    """Games of `rules` against `specs`, kept under `out` by game, agents and visitor; agents with other settings count
-    as other agents. One server at a time: games are kept in memory, and two would deal the same hands."""
+    """Games of all visitors against the same agents, stored by game, agents and visitor.
+
+    Agents with other settings count as other agents. Only one server may use a folder at a time: games are kept in
+    memory, and two servers would deal the same hands.
+
+    Args:
+        rules: the game.
+        specs: the agents.
+        reviewer: the agent that solves for reviews if none of `specs` can.
+        out: folder of the games.
+        processes: processes of the agents, as in `Pool`.
+    """
 
     def __init__(
         self, rules: Rules, specs: Sequence[AgentSpec], reviewer: AgentSpec | None, out: Path, processes: int | None = 0
     ) -> None:
-        """`reviewer` is the agent that solves for reviews where none of `specs` can. Agents are built in the
-        background, in `processes` as for a `Pool`."""
+        """Start to build the agents in the background.
+
+        Raises:
+            PokernetsError: the agents do not fit the game, or another server uses the folder.
+        """
         self._rules = rules
         self._opponents = Opponents(rules, specs, processes)
         settings = {spec.name: dict(spec.settings) for spec in specs}
@@ -78,10 +99,10 @@ class Visitors:
         self._visits: dict[str, Visit] = {}
         self._opening = threading.Lock()
         self.loaded = self._opponents.pool.start()
-        """Future that is done when the agents are built, or has the error."""
+        """Future that is done when the agents are built, or fails with their error."""
 
     def visit(self, visitor: str) -> Visit:
-        """The one game of a visitor, however many pages show it; it goes on if it had stopped."""
+        """Return a visitor's game, which all of the visitor's pages share; it continues if it had stopped."""
         with self._opening:
             if visitor not in self._visits:
                 self._visits[visitor] = self._begin(self._folder / visitor)
@@ -97,32 +118,41 @@ class Visitors:
         offers, owner = self.loaded.result(), str(folder)
         solver = PooledSolver(self._reviewing, owner, next((name for name in offers if offers[name].solves), REVIEWER))
         hints = next((name for name in offers if offers[name].hints), None)
-        # asked where the agent plays, which has solved the decision or is about to
+        # called in the agent's own process, which has solved the decision or is about to
         hinting = None if hints is None else PooledSolver(self._opponents.pool, owner, hints)
         return Visit(game, result, folder, Reviews(self._rules, solver, hinting), self._agents)
 
 
 @dataclass(frozen=True)
 class PooledSolver:
-    """The agent `name` of a pool, as it solves for `owner`."""
+    """An agent of a pool that solves for one owner.
+
+    Attributes:
+        pool: the pool.
+        owner: name of the owner.
+        name: name of the agent.
+    """
 
     pool: Pool
     owner: str
     name: str = REVIEWER
 
     def ranged_policy(self, state: HandState) -> RangedPolicy:
+        """Call `DecisionSolver.ranged_policy` of the agent."""
         solution: RangedPolicy = self._ask("ranged_policy", state)
         return solution
 
     def opponents_decision(
         self, state: HandState, raises: tuple[int, ...] = (), hand: int | None = None
     ) -> SolvedDecision:
+        """Call `DecisionSolver.opponents_decision` of the agent."""
         solution: SolvedDecision = self._ask("opponents_decision", state, raises, hand)
         return solution
 
     def others_decision(
         self, state: HandState, raises: tuple[int, ...] = (), hand: int | None = None
     ) -> SolvedDecision:
+        """Call `DecisionSolver.others_decision` of the agent."""
         solution: SolvedDecision = self._ask("others_decision", state, raises, hand)
         return solution
 
@@ -134,12 +164,22 @@ class PooledSolver:
 
 
 def reviewing(game: Rules, specs: Mapping[str, AgentSpec | None], processes: int | None) -> Pool:
-    """Processes that solve for reviews, beside those that play."""
+    """Return a pool of processes that solve for reviews, beside the processes that play.
+
+    Args:
+        game: the game.
+        specs: the agents by name.
+        processes: processes, as in `Pool`.
+    """
     return Pool({name: partial(solving, spec, game) for name, spec in specs.items()}, processes, background=True)
 
 
 def solving(spec: AgentSpec | None, game: Rules) -> DecisionSolver:
-    """Build the agent, which must be one that can review."""
+    """Build an agent that can review.
+
+    Raises:
+        PokernetsError: there is no agent, or it cannot review.
+    """
     agent: object = None if spec is None else spec.build(game)
     if not isinstance(agent, DecisionSolver):
         raise PokernetsError("reviews need an agent that solves: agents@reviewer=depth_limited")

@@ -1,1 +1,1 @@
-"""Questions over HTTP and MCP: what is asked, what is answered, and both servers."""
+"""Questions over HTTP and MCP: the questions, the answers, and both servers."""

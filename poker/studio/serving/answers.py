@@ -1,4 +1,7 @@
-"""Answers to the questions of other programs, as schemas for OpenAPI documents and tools of language models."""
+"""Answers to the questions of other programs, as schemas for OpenAPI documents and tools of language models.
+
+The docstrings of the models are published as their descriptions.
+"""
 
 from pydantic import BaseModel, Field
 
@@ -7,7 +10,7 @@ Number = float | None
 
 
 class ActionTotals(BaseModel):
-    """An action over all hands that come there."""
+    """Totals of an action over all hands that reach the decision."""
 
     frequency: Number = Field(description="how often they take it")
     ev: Number = Field(description="chips that it wins those that take it")
@@ -15,7 +18,7 @@ class ActionTotals(BaseModel):
 
 
 class SpotAnswer(BaseModel):
-    """A solved spot; chips won from the starting pot and from all bets, minus one's own."""
+    """A solved spot; values are chips won from the starting pot and from all bets, minus the player's own bets."""
 
     ev: dict[str, Number] = Field(description="chips that `oop` and `ip` win of the spot")
     exploitability: Number = Field(description="chips that best responses would win more, the mean of both players")
@@ -29,7 +32,7 @@ class SpotAnswer(BaseModel):
 
 
 class AgentAnswer(BaseModel):
-    """The strategy of an agent that has a policy for all hands, else its action with the hand held."""
+    """The strategy of an agent with a policy for all hands, otherwise its action with the given hand."""
 
     agent: str = Field(description="name of the agent")
     player: int = Field(description="who acts, by the order in which blinds are posted, from 0")
@@ -44,14 +47,14 @@ class AgentAnswer(BaseModel):
 
 
 class LeftOut(BaseModel):
-    """Decisions and hands that a review leaves out, and why."""
+    """Decisions and hands that a review leaves out, with the reasons."""
 
     decisions: dict[str, str] = Field(description="why decisions of the hand are left out, by the betting before them")
     hands: dict[str, int] = Field(description="how many other hands of the text are left out, by the reason")
 
 
 class HandAnswer(BaseModel):
-    """The decisions of a player in a hand."""
+    """The reviewed decisions of a player in a hand."""
 
     hand: int = Field(description="place of the hand in the text, from 0")
     player: str = Field(description="whose decisions")
@@ -79,6 +82,6 @@ class ProfileAnswer(BaseModel):
 
 
 class RefusedQuestion(BaseModel):
-    """Why a question is not answered."""
+    """The reason why a question is not answered."""
 
     detail: str

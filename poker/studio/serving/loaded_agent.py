@@ -19,22 +19,40 @@ from poker.studio.hands.hand_file import FileReviews, in_chips_of
 
 
 class LoadedAgent:
-    """An `agent` (`poker.agents.base`), ready to play `game`. Chips are integers; an action is -1 to fold, 0 to check
-    or call, else the total that the player has committed to the hand when the raise is done."""
+    """An agent that is ready to play a game.
+
+    Chips are integers. An action is -1 to fold, 0 to check or call, and for a bet or raise the total that the player
+    has committed to the hand after it.
+
+    Args:
+        agent: the agent (`poker.agents.base`).
+        game: the game.
+        seed: seed with which the agent is reset.
+    """
 
     def __init__(self, agent: Agent, game: Rules, seed: int = 1) -> None:
+        """Reset the agent."""
         self.agent, self.game = agent, game
         self._last: HandState | None = None
         agent.reset(seed)
 
     @property
     def solves(self) -> bool:
-        """Whether it can `review`."""
+        """Whether the agent can `review`."""
         return isinstance(self.agent, DecisionSolver)
 
     def state(self, betting: str = "", board: str = "", hand: str = "") -> HandState:
-        """The state after `betting` in the letters of ACPC logs (`cr300c/cc`), with the cards of the `board`, as in
-        `Ks9d4c`, and the `hand` of the player to act. IllegalAction or DealError names what is not possible."""
+        """Return a state of the game.
+
+        Args:
+            betting: actions so far in the letters of ACPC logs, such as `cr300c/cc`.
+            board: cards of the board, such as `Ks9d4c`.
+            hand: cards of the player to act.
+
+        Raises:
+            IllegalAction: an action is illegal.
+            DealError: the cards are invalid.
+        """
         after, cards = Betting.parse(self.game, betting), self.game.parse_cards(board)
         if len(cards) not in self.game.board_sizes:
             raise DealError(f"the board has {' or '.join(map(str, self.game.board_sizes))} cards, not {len(cards)}")
@@ -44,12 +62,20 @@ class LoadedAgent:
         return HandState.at(after, hole_cards, cards)
 
     def strategy(self, state: HandState) -> Columns:
-        """A row for each `hand` that the player to act can have: its `weight`, how likely the agent would have acted as
-        the player did so far, the likeliest hand being 1, and the probability of each action.
+        """Return the strategy of the player to act, as a table with a row for each possible hand.
 
-        Probabilities are NaN for hands that an agent which solves is not expected to have, less than 1e-4 as likely as
-        the likeliest or left out of the solve; the hand that the player has in `state` is solved for even then.
-        PokernetsError if the agent has no policy for all hands.
+        Args:
+            state: the state.
+
+        Returns:
+            columns `hand`, `weight`, and the probability of each action. `weight` is how likely the agent would have
+            acted as the player did so far, relative to the likeliest hand. Agents that solve have NaN for unexpected
+            hands, which are less than 1e-4 as likely as the likeliest or left out of the solve. The player's own hand
+            in `state` is always solved.
+
+        Raises:
+            PokernetsError: the agent has no policy for all hands.
+            DealError: the board does not fit the round.
         """
         _check_board(state)
         policy = ranged_policy(require_policy(self.agent, "strategy"), state)
@@ -60,8 +86,13 @@ class LoadedAgent:
         return {"hand": hands, "weight": policy.weights[live], **by_action}
 
     def act(self, state: HandState) -> int:
-        """The agent's action for the player to act, who must have cards. A state that does not follow from that of the
-        last call begins another hand."""
+        """Return the agent's action for the player to act, who must have cards.
+
+        A state that does not follow from the state of the last call begins another hand.
+
+        Raises:
+            DealError: the board does not fit the round.
+        """
         _check_board(state)
         last, self._last = self._last, state
         if last is None or not _follows(state, last):
@@ -69,7 +100,15 @@ class LoadedAgent:
         return self.agent.act(state.view(state.to_act))
 
     def learn(self, hand: HandState, opponent: int) -> None:
-        """Let an agent that learns see a finished `hand` from the seat of the other player than `opponent`."""
+        """Show a finished hand to an agent that learns.
+
+        Args:
+            hand: the hand.
+            opponent: the player from whom the agent learns; it sees the hand from the other player's seat.
+
+        Raises:
+            PokernetsError: the agent does not learn.
+        """
         if not isinstance(self.agent, ObservingAgent):
             raise PokernetsError(f"`{self.agent.name}` does not learn: depth_limited_exploit does")
         self._last = None
@@ -77,22 +116,38 @@ class LoadedAgent:
         self.agent.end_hand(hand.view(1 - opponent))
 
     def read(self, states: Sequence[HandState]) -> OpponentRead:
-        """Tell the `trust` with which an agent that learns plays by what it has learned, from 0 to 1, and how often it
-        expects its opponent to fold, to check or call, and to bet or raise at `states`, `expected` [n, 3]."""
+        """Return what a learning agent expects of its opponent.
+
+        Args:
+            states: n states at which the opponent acts.
+
+        Returns:
+            `trust`, from 0 to 1, with which the agent uses its model, and `expected` [n, 3], the probabilities of
+            folding, of checking or calling, and of betting or raising.
+
+        Raises:
+            PokernetsError: the agent does not learn.
+        """
         if not isinstance(self.agent, ReadingAgent):
             raise PokernetsError(f"`{self.agent.name}` does not learn: depth_limited_exploit does")
         return self.agent.read(states)
 
     def review(self, hand: PlayedHand, player: str) -> Columns:
-        """A row for each `action` at each decision of `player` that can be reviewed, after the `betting` so far.
+        """Review a player's decisions in a hand, as a table with a row for each action at each decision.
 
-        It tells whether the action was `taken`, the `frequency` with which sound play takes it with the cards held, and
-        in big blinds its `ev`, a fold being 0, its `loss` against the best one, and its `error`, by which that
-        may be off. `weight` is how likely sound play comes to the decision with the cards held, relative to the
-        likeliest, and `likelihood` that of the opponent's least likely action so far: below .02 their range is a guess,
-        and the error covers others.
+        Args:
+            hand: the hand.
+            player: the player's name.
 
-        The agent must be one that solves. PokernetsError says why a hand is not reviewed.
+        Returns:
+            columns `betting` before the decision, `action`, whether it was `taken`, the `frequency` with which sound
+            play takes it with the player's cards, and in big blinds its `ev` (0 for a fold), its `loss` against the
+            best action, and the `error` of the loss. `weight` is how likely sound play reaches the decision with the
+            player's cards, relative to the likeliest hand. `likelihood` is the likelihood of the opponent's least
+            likely action so far; below .02 the opponent's range is a guess, and the error covers other ranges.
+
+        Raises:
+            PokernetsError: the agent does not solve, or the hand cannot be reviewed.
         """
         reviews, state, seat = self._to_review(hand, player)
         unit, rows = self.game.big_blind, list[dict[str, Any]]()
@@ -118,12 +173,16 @@ class LoadedAgent:
         return {name: np.array([row[name] for row in rows]) for name in rows[0]}
 
     def not_reviewed(self, hand: PlayedHand, player: str) -> dict[str, str]:
-        """Why decisions of `player` are not among those of `review`, by the betting so far."""
+        """Return why decisions of a player are not in the result of `review`, by the betting before them.
+
+        Raises:
+            PokernetsError: the agent does not solve, or the hand cannot be reviewed.
+        """
         reviews, state, seat = self._to_review(hand, player)
         return {view.betting.text(): why for view, why in reviews.refused(state, seat)}
 
     def _to_review(self, hand: PlayedHand, player: str) -> tuple[FileReviews, HandState, int]:
-        """Reviews by the agent, the hand in chips of its game, and the seat of `player`."""
+        """Return reviews by the agent, the hand in chips of its game, and the seat of `player`."""
         solver = self.agent
         if not isinstance(solver, DecisionSolver):
             raise PokernetsError(f"`{self.agent.name}` cannot review: an agent that solves can, such as depth_limited")
@@ -134,21 +193,21 @@ class LoadedAgent:
 
 
 def _check_board(state: HandState) -> None:
-    """Refuse a decision whose board is not that of its round: `runout` may have fewer cards, or more."""
+    """Check that the board has the cards of the round, since `runout` may have more or fewer."""
     dealt = state.rules.board_sizes[state.street]
     if len(state.board) != dealt:
         raise DealError(f"after `{state.betting.text()}` the board has {dealt} cards, not {len(state.board)}")
 
 
 def _follows(state: HandState, last: HandState) -> bool:
-    """Whether the same player decides once more in the same hand."""
+    """Return whether the same player decides again in the same hand."""
     player, line, before = last.to_act, state.betting.line, last.betting.line
     same = state.to_act == player and state.hole_cards[player] == last.hole_cards[player] and state.rules == last.rules
     return same and len(line) > len(before) and line[: len(before)] == before
 
 
 def action_name(state: HandState, action: int) -> str:
-    """`fold`, `check`, `call`, `bet 300` or `raise 300`: totals of the hand."""
+    """Return `fold`, `check`, `call`, `bet 300` or `raise 300`; numbers are totals of the hand."""
     if action > 0:
         return f"{'raise' if state.betting.to_call else 'bet'} {action}"
     return "fold" if action == FOLD else "call" if state.betting.to_call else "check"

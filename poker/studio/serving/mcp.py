@@ -15,7 +15,18 @@ from poker.run.errors import PokernetsError
 def run(
     *, game: Rules, agents: Sequence[AgentSpec], reviewer: AgentSpec | None, threads: int, processes: int | None
 ) -> None:
-    """Answer until stdin ends, in `processes` as for a `Pool`."""
+    """Answer questions until stdin ends.
+
+    Args:
+        game: the game.
+        agents: the agents that can be queried.
+        reviewer: the agent that reviews if none of `agents` can.
+        threads: threads of a solve.
+        processes: processes of the agents, as in `Pool`.
+
+    Raises:
+        PokernetsError: the package `mcp` is not installed.
+    """
     if importlib.util.find_spec("mcp") is None:
         raise PokernetsError(f"tools for language models need `mcp`, which is not installed: {how_to_install('mcp')}")
     import anyio  # noqa: PLC0415 (an extra)

@@ -1,7 +1,7 @@
-"""Questions of other programs and their answers in JSON: what the Python interface answers, within limits.
+"""Questions of other programs and their answers in JSON: the Python interface, within limits.
 
-They come over HTTP at the table's server (`web.py`), or from a language model (`mcp.py`).
-A spot that takes more than `SECONDS` to solve as a rule is refused with its cost.
+They come over HTTP at the table's server (`web.py`), or from a language model (`mcp.py`). A spot that is expected to
+take more than `SECONDS` is refused with its cost. The docstrings of the questions are published as their descriptions.
 """
 
 from collections import Counter
@@ -31,13 +31,13 @@ from poker.studio.serving.answers import AgentAnswer, HandAnswer, ProfileAnswer,
 from poker.studio.serving.loaded_agent import LoadedAgent, action_name
 
 SECONDS = 60.0
-"""Seconds of a solve."""
+"""Most seconds of a solve."""
 MEMORY_GIB = 1.0
-"""Memory of a solve."""
+"""Most memory of a solve."""
 _TEXT_BYTES = 900_000
-"""Characters of a hand: a request has up to 1 MiB."""
+"""Most characters of a hand; a request has up to 1 MiB."""
 _MOST_PROFILES = 20
-"""Players of an answer."""
+"""Most players in an answer."""
 _REVIEWER = ""
 
 
@@ -48,8 +48,11 @@ class Question(BaseModel):
 
 
 class SpotQuestion(Question):
-    """Solve a spot of heads-up no-limit hold'em from the flop, turn or river on, exactly, and tell what the player to
-    act after `words` does with every hand: frequencies and values of the actions, in chips."""
+    """Solve a spot of heads-up no-limit hold'em exactly, from the flop, turn or river on.
+
+    The answer has the strategy of the player to act after `words` with every hand: frequencies and values of the
+    actions, in chips.
+    """
 
     board: str = Field(max_length=20, description="3, 4 or 5 cards", examples=["QsJh2h8d3c"])
     oop_range: str = Field(
@@ -73,9 +76,11 @@ class SpotQuestion(Question):
 
 
 class AgentQuestion(Question):
-    """Ask an agent with what probabilities it takes each action, with one hand or with all that the player to act can
-    have. `weight` is how likely the agent would have acted so far as it did with a hand, the likeliest being 1;
-    probabilities are null for hands that it is not expected to have, unless a `hand` is asked for, which is solved."""
+    """Get the probabilities of an agent's actions, with one hand or with all hands that the player to act can have.
+
+    `weight` is how likely the agent would have acted as it did so far with a hand, the likeliest being 1. Probabilities
+    are null for hands that it is not expected to have; a given `hand` is always solved.
+    """
 
     betting: str = Field(
         default="",
@@ -90,8 +95,11 @@ class AgentQuestion(Question):
 
 
 class HandQuestion(Question):
-    """Review the decisions of a player in a hand of heads-up no-limit hold'em: what sound play does at each, the value
-    of each action, and what the action taken lost, in big blinds."""
+    """Review the decisions of a player in a hand of heads-up no-limit hold'em.
+
+    The answer has for each decision what sound play does, the value of each action, and the loss of the action taken,
+    in big blinds.
+    """
 
     text: str = Field(
         max_length=_TEXT_BYTES,
@@ -103,8 +111,10 @@ class HandQuestion(Question):
 
 
 class ProfileQuestion(Question):
-    """Count how players play, from their hand histories: VPIP, PFR, three-bet, c-bet, fold to c-bet, WTSD and AF, each
-    with the counts behind it."""
+    """Compute statistics of players from their hand histories.
+
+    They are VPIP, PFR, three-bet, c-bet, fold to c-bet, WTSD and AF, each with its counts.
+    """
 
     text: str = Field(
         max_length=_TEXT_BYTES,
@@ -118,7 +128,13 @@ class ProfileQuestion(Question):
 
 
 class QuestionKind(NamedTuple):
-    """A kind of questions, that of their answers, and the title of its address or tool."""
+    """A kind of questions.
+
+    Attributes:
+        title: title of the address or tool.
+        question: type of the question.
+        answer: type of the answer.
+    """
 
     title: str
     question: type[Question]
@@ -135,27 +151,35 @@ KINDS: dict[str, QuestionKind] = {
 
 
 class Desk:
-    """Answers questions one at a time in a process of its own, started with the first. `agents` are asked, the first of
-    them that solves reviews, or else `reviewer`; a solve has so many `threads`."""
+    """Answers questions one at a time in its own process, which starts with the first question.
+
+    Args:
+        game: the game.
+        agents: the agents that can be queried.
+        reviewer: the agent that reviews if none of `agents` solves.
+        threads: threads of a solve.
+        processes: processes, as in `Pool`.
+    """
 
     def __init__(
         self, game: Rules, agents: Sequence[AgentSpec], reviewer: AgentSpec | None, threads: int, processes: int | None
     ) -> None:
+        """Set up the pool."""
         build = partial(_Answers, game, tuple(agents), reviewer, threads)
         self._pool = Pool({"": build}, processes, background=True)
 
     def answer(self, question: Question) -> dict[str, Any]:
-        """The answer, in values of JSON.
+        """Return the answer in JSON values.
 
         Raises:
-            PokernetsError: for what cannot be answered.
+            PokernetsError: the question cannot be answered.
         """
         answer: dict[str, Any] = self._pool.ask("", Call("", "to", (question,)))
         return answer
 
 
 class _Answers:
-    """The answers of a `Desk`, whose agents are built when they are first asked."""
+    """The answers of a `Desk`, whose agents are built when they are first needed."""
 
     def __init__(self, game: Rules, agents: tuple[AgentSpec, ...], reviewer: AgentSpec | None, threads: int) -> None:
         self._game, self._specs, self._threads = game, {spec.name: spec for spec in agents}, threads
@@ -256,7 +280,7 @@ class _Answers:
 
 
 def _note(table: Columns) -> dict[str, str]:
-    """A note on hands that the agent is not expected to have, where there are some in the table of a strategy."""
+    """Return a note on hands that the agent is not expected to have, if a table of a strategy has any."""
     hands, weights, probabilities = table["hand"], table["weight"], list(table.values())[2]
     unsolved = int(np.isnan(probabilities).sum())
     if unsolved:
@@ -276,10 +300,10 @@ def _profile(question: ProfileQuestion, game: Rules) -> dict[str, Any]:
 
 
 def described(kind: type[BaseModel]) -> str:
-    """Docstring of a kind of questions or answers as one line."""
+    """Return the docstring of a question or answer as one line."""
     return " ".join(str(kind.__doc__).split())
 
 
 def reasons(errors: Iterable[Mapping[str, Any]]) -> str:
-    """Why a question is none, from pydantic's `errors()`, without what was asked."""
+    """Return why a question is invalid, from pydantic's `errors()`, without the question's own text."""
     return printable("; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in errors))

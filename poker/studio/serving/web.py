@@ -1,4 +1,4 @@
-"""The table's server as an HTTP interface in JSON, and the page that describes it, from its OpenAPI document."""
+"""The HTTP interface of the table's server in JSON, and the page that describes it, made from its OpenAPI document."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -39,6 +39,16 @@ def make(
     threads: int,
     processes: int | None,
 ) -> Fill:
+    """Make the page of the HTTP interface and mount the interface.
+
+    Args:
+        _: unused.
+        game: the game.
+        agents: the agents that can be queried.
+        reviewer: the agent that reviews if none of `agents` can.
+        threads: threads of a solve.
+        processes: processes of the agents, as in `Pool`.
+    """
     desk = Desk(game, agents, reviewer, threads, processes)
     served = interface(desk)
     app.mount(PLACE, served)
@@ -50,7 +60,7 @@ def make(
 
 
 def interface(desk: Desk) -> FastAPI:
-    """The HTTP interface of `desk`."""
+    """Return the HTTP interface of a desk."""
     served = FastAPI(title="pokernets", version=version(PROGRAM), description=_LIMITS, docs_url=None, redoc_url=None)
 
     refusals: dict[int | str, dict[str, Any]] = {
@@ -81,12 +91,12 @@ def _answering(desk: Desk, kind: type[Question]) -> Callable[[Any], JSONResponse
     def answer(question: Any) -> JSONResponse:
         return JSONResponse(desk.answer(question))
 
-    answer.__annotations__["question"] = kind  # by which FastAPI reads and describes the body
+    answer.__annotations__["question"] = kind  # FastAPI parses and describes the body by this type
     return answer
 
 
 def _show(document: dict[str, Any], desk: Desk) -> None:
-    """The page: for each question its fields, an example to change and send, and the answer."""
+    """Show each question with its fields, an example that can be changed and sent, and the answer."""
     schemas = document["components"]["schemas"]
     with ui.element("section").classes("api"):
         _markdown(f"{document['info']['description']} [The OpenAPI document]({PLACE}/openapi.json).")
@@ -124,7 +134,7 @@ def _markdown(text: str) -> None:
 
 
 def _fields(schema: dict[str, Any]) -> str:
-    """Markdown of a table of the fields of a question or an answer."""
+    """Return Markdown of a table of the fields of a question or an answer."""
     rows = (
         f"| {name} | {field.get('type', '')}{'' if name in schema.get('required', ()) else ' optional'}"
         f" | {field.get('description', '')} |"
