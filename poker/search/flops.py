@@ -12,7 +12,7 @@ from poker.tree import BetMenu, BettingTree
 class SampledFlops:
     """Limits of solves from the flop to the end of the hand, without a depth limit.
 
-    Every turn is dealt and a few rivers after each (`poker.solvers.vector.rivers`), as many as `work` allows. Work is
+    Every turn is dealt and a few rivers after each (`poker.solvers.vector.game`), as many as `work` allows. Work is
     counted and not timed, so that play is the same on every machine.
 
     Attributes:

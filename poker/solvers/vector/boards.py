@@ -21,7 +21,6 @@ from poker.kernels.types import Board, Singles
 from poker.kernels.vector.arrays import Boards, HandLists
 from poker.kernels.vector.boards import deal_hands, match_by_card, match_hands, sort_by_card
 from poker.run.errors import PokernetsError
-from poker.solvers.vector.rivers import fitted_rivers
 
 MAX_BOARDS = 60_000
 
@@ -178,14 +177,12 @@ def build_boards(
         last_street: last street of the tree.
         ranges: float32 [2, H] ranges.
         group: suit permutations that leave the root unchanged.
-        rivers: number of classes of the last street after each board before it; None for all. Applies only if the root
-            is before that street's parent.
+        rivers: number of classes of the last street after each board before it; None for all.
 
     Raises:
         PokernetsError: there are too many boards.
     """
-    few = None if rivers is None or first_street >= rules.num_streets - 2 else FewRivers(rivers, ranges)
-    classes = _classes(rules, board, first_street, last_street, group, few)
+    classes = _classes(rules, board, first_street, last_street, group, rivers)
     windows = [slice(*classes.street_start[street : street + 2]) for street in range(first_street, last_street + 1)]
     ranks = [np.zeros((window.stop - window.start, 0), np.int16) for window in windows]
     if last_street == rules.num_streets - 1:
@@ -238,29 +235,19 @@ def build_boards(
     return BoardSet(boards, lists, tuple(classes.cards), parent, tuple(classes.groups), slots)
 
 
-class FewRivers(NamedTuple):
-    """A limit on the classes of rivers after each turn.
-
-    Attributes:
-        number: number of classes.
-        ranges: float32 [2, H] ranges that the choice should fit.
-    """
-
-    number: int
-    ranges: Singles
-
-
-def _classes(rules: Rules, board: Board, first: int, last: int, group: Group, few: FewRivers | None) -> _Classes:
+def _classes(rules: Rules, board: Board, first: int, last: int, group: Group, rivers: int | None) -> _Classes:
     """Return the boards dealt from `board` under `group`."""
     classes = _Classes([board], [group], [1.0], [-1], [0] * (first + 1) + [1])
+    rng = np.random.default_rng(board)
     for street in range(first + 1, last + 1):
         num_cards = rules.board_cards[street]
         orders = comb(rules.deck_size - rules.board_sizes[street - 1] - 2 * rules.num_hole_cards, num_cards)
         for b in range(*classes.street_start[-2:]):
             dealt, scale = deals(rules, classes.cards[b], num_cards, classes.groups[b]), 1 / orders
-            if few is not None and street == rules.num_streets - 1 and few.number < len(dealt):
-                dealt, share = _choose_rivers(rules, classes.cards[b], dealt, few)
-                scale /= share
+            if rivers is not None and street == last and rivers < len(dealt):
+                scale *= sum(multiplicity for _, multiplicity, _ in dealt)
+                dealt = choose_rivers(dealt, rivers, rng)
+                scale /= sum(multiplicity for _, multiplicity, _ in dealt)
             for cards, multiplicity, left in dealt:
                 classes.cards.append(classes.cards[b] + cards)
                 classes.groups.append(left)
@@ -275,12 +262,13 @@ def _classes(rules: Rules, board: Board, first: int, last: int, group: Group, fe
     return classes
 
 
-def _choose_rivers(rules: Rules, turn: Board, dealt: list[_Deal], few: FewRivers) -> tuple[list[_Deal], float]:
-    """Return the chosen classes of rivers, and their share of all rivers."""
-    ranks = np.stack([hand_ranks(rules, turn + cards) for cards, _, _ in dealt]).astype(np.int16)
-    multiplicity = np.array([number for _, number, _ in dealt], np.float64)
-    chosen = fitted_rivers(ranks, deck_of(rules).hand_cards, multiplicity, few.ranges, few.number)
-    return [dealt[number] for number in chosen.tolist()], float(multiplicity[chosen].sum() / multiplicity.sum())
+def choose_rivers(dealt: list[_Deal], number: int, rng: np.random.Generator) -> list[_Deal]:
+    """Choose classes of rivers at random.
+
+    The control at the ends of turns (`poker.solvers.vector.layout`) makes a better choice superfluous
+    (docs/results/sampled_runouts).
+    """
+    return [dealt[row] for row in np.sort(rng.choice(len(dealt), number, replace=False)).tolist()]
 
 
 def _deal_streets(

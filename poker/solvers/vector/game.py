@@ -55,9 +55,9 @@ class VectorGame:
     solution shall concede no more than the alternative (Burch et al. give every hand weight 1). The size of the weights
     does not matter for this.
 
-    With `rivers`, a game that begins before the turn has only this number of rivers after each turn, chosen to
-    represent all (`poker.solvers.vector.rivers`). Its strategies on the first round are close to those in the full
-    game.
+    With `rivers`, a game that begins before the turn has only this number of rivers after each turn, drawn at random
+    once and for all, and a control at the ends of turns (`poker.solvers.vector.layout`). Its strategies on the first
+    round are close to those in the full game.
 
     Attributes:
         tree: the betting tree.
@@ -128,7 +128,9 @@ class VectorGame:
         self.sampled = rivers is not None and first < last - 1 and last == rules.num_streets - 1
         if self.sampled:
             self.layout = tree_layout(tree, rake, control=True)
-        self.boards: BoardSet = build_boards(rules, self.board, first, last, self.ranges, group, rivers)
+        self.boards: BoardSet = build_boards(
+            rules, self.board, first, last, self.ranges, group, rivers if self.sampled else None
+        )
         sizes = (self._entries * self.boards.boards.padded).T.reshape(-1)
         ends = np.cumsum(sizes)
         self.boards.boards.block[:] = (ends - sizes).reshape(-1, 2).T

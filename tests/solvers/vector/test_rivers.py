@@ -5,13 +5,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from poker.abstraction.equities import hand_ranks, showdown_equity
 from poker.formats.ranges import parse_range
 from poker.game.cards import HOLDEM, parse_cards
 from poker.run.errors import PokernetsError
 from poker.solvers.vector import boards
 from poker.solvers.vector.game import VectorGame, estimated_hand_actions
-from poker.solvers.vector.rivers import fitted_rivers
 from poker.solvers.vector.solver import VectorSolver
 from poker.tree.spots import spot_tree
 
@@ -45,12 +43,11 @@ def test_as_many_rivers_as_there_are_make_the_same_game() -> None:
 
 
 def test_merged_boards_do_not_change_the_values_of_few_rivers(monkeypatch: pytest.MonkeyPatch) -> None:
-    def alike(ranks: np.ndarray, *_: Any) -> np.ndarray:
-        """Rivers whose hands have the least total strength: all or none of a class."""
-        total = ranks.astype(int).sum(axis=1)
-        return np.flatnonzero(np.isin(total, np.unique(total)[:2]))
+    def alike(dealt: list[Any], *_: Any) -> list[Any]:
+        """All fours and jacks: all or none of a class."""
+        return [deal for deal in dealt if deal[0][0] // 4 in (2, 9)]
 
-    monkeypatch.setattr(boards, "fitted_rivers", alike)
+    monkeypatch.setattr(boards, "choose_rivers", alike)
     solvers = [VectorSolver(flop(4, isomorphism)) for isomorphism in (True, False)]
     assert len(solvers[0].game.boards.cards) < len(solvers[1].game.boards.cards)
     for solver in solvers:
@@ -68,16 +65,12 @@ def test_few_rivers_are_nearly_as_good_as_all() -> None:
     assert values[1] == pytest.approx(values[0], abs=1.0)  # of a pot of 100
 
 
-def test_the_choice_fits_showdowns_better_than_chance_does() -> None:
-    turn, rules = (*FLOP, *parse_cards("3c")), TREE.rules
-    rest = [(card,) for card in range(52) if card not in turn]
-    ranks = np.stack([hand_ranks(rules, (*turn, *river)) for river in rest]).astype(np.int16)
-    equities = np.stack([(showdown_equity(rules, (*turn, *river)) @ RANGES[1])[RANGES[0] > 0] for river in rest])
-    rng = np.random.default_rng(0)
-    drawn = [rng.choice(len(rest), 12, replace=False) for _ in range(50)]
-    chosen = fitted_rivers(ranks, rules.space.hand_cards, np.ones(len(rest)), RANGES, 12)
-    errors = [float(np.abs(equities[few].mean(axis=0) - equities.mean(axis=0)).mean()) for few in (*drawn, chosen)]
-    assert errors[-1] < np.percentile(errors[:-1], 10)
+def test_the_control_makes_check_downs_of_one_river_exact() -> None:
+    tree = spot_tree(3, 100, 150, {"bet": "100%", "river_bet": ""})
+    solvers = [VectorSolver(VectorGame(tree, FLOP, RANGES, rivers=rivers)) for rivers in (None, 1)]
+    for solver in solvers:
+        solver.run(iterations=3)
+    np.testing.assert_allclose(solvers[1].values(0), solvers[0].values(0), atol=1e-3)
 
 
 def test_a_river_that_is_not_sampled_is_refused() -> None:
