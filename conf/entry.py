@@ -34,11 +34,16 @@ def one_line_errors(main: Callable[P, T]) -> Callable[P, T]:
 
     It stands on both sides of `hydra.main`: outside for errors of Hydra itself, and inside because Hydra adds lines of
     its own to errors that leave the task. In a sweep an error leaves the task, so that Hydra continues with the other
-    jobs. The exit status is 2, or 130 after Ctrl+C. Other errors are bugs and show their traceback, as do all errors
-    with HYDRA_FULL_ERROR=1.
+    jobs. Other errors are bugs and show their traceback, as do all errors with HYDRA_FULL_ERROR=1.
 
     Args:
         main: the entry point.
+
+    Returns:
+        the decorated entry point.
+
+    Raises:
+        SystemExit: by the decorated entry point, with status 2 after an error and 130 after Ctrl+C.
     """
 
     @functools.wraps(main)

@@ -224,8 +224,7 @@ def with_players(game: Rules, players: int) -> Rules:
     The game has a small and a big blind, heads-up in the reverse order, as in the ACPC.
 
     Raises:
-        PokernetsError: `players` is not between 2 and 10, or the game's blinds, first players or stacks are not those
-            of a hold'em ring.
+        PokernetsError: `players` is not between 2 and 10, or the game is not laid out like a hold'em ring.
     """
     if not 2 <= players <= _MOST_PLAYERS:
         raise PokernetsError(f"players={players}: a table has 2 to {_MOST_PLAYERS}")

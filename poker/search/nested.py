@@ -192,7 +192,15 @@ class NestedSearch:
         self._remembered = remembered
 
     def policy(self, betting: Betting, board: Board) -> NodePolicy:
-        """Return the actions at `betting`, where the searcher acts, with probabilities for every hand."""
+        """Return the searcher's policy at a state.
+
+        Args:
+            betting: state where the searcher acts.
+            board: cards of the board, canonical.
+
+        Returns:
+            the actions, and probabilities [H, A] for every hand.
+        """
         return alone(self.searched_policy(betting, board), self._solve)
 
     def searched_policy(self, betting: Betting, board: Board) -> Search[NodePolicy]:
@@ -233,11 +241,24 @@ class NestedSearch:
         return row
 
     def decision(self, betting: Betting, board: Board) -> Belief:
-        """Return the belief at a decision of the searcher, with a solution that includes the decision."""
+        """Return the belief at a decision of the searcher, with a solution that includes the decision.
+
+        Args:
+            betting: state where the searcher acts.
+            board: cards of the board, canonical.
+        """
         return alone(self._answered(betting, board), self._solve)
 
     def belief(self, betting: Betting, board: Board) -> Belief:
-        """Return both ranges at `betting`, computed from the public history."""
+        """Compute both ranges at a state from the public history.
+
+        Args:
+            betting: the state.
+            board: cards of the board, canonical.
+
+        Returns:
+            the belief, with ranges [2, H].
+        """
         return alone(self._belief(betting, board), self._solve)
 
     def solution(self, betting: Betting, board: Board, raises: tuple[int, ...] = ()) -> RoundSolution:

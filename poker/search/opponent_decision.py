@@ -237,7 +237,7 @@ def solved_decision(
         return dealt(_after(values, node))
 
     def likely(node: int, child: int) -> Singles:
-        """[H] that the opponent, at `node`, goes to `child`, by the hand of the player."""
+        """Return the probability [H] that the opponent goes from `node` to `child`, by the player's hand."""
         after, before = (HOLDEM.compatible_mass(average.arriving(at)) for at in (child, node))
         return dealt(np.divide(after, before, out=np.zeros_like(before), where=before > 0).astype(np.float32))
 

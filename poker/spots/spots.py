@@ -82,7 +82,7 @@ class Spot:
 
     @property
     def board(self) -> Board:
-        """Cards of the board."""
+        """Cards of the board as integers."""
         return parse_cards(str(self.text["board"]))
 
     @property

@@ -255,7 +255,10 @@ def _contents(source: Path, path: Path) -> dict[str, Any]:
 
 
 def _verified(source: Path, root: Path, name: str, entry: Mapping[str, Any]) -> list[str]:
-    """The names of the files of an artifact, each with the checksum of its manifest and arrays with sound headers."""
+    """Check an artifact and return the names of its files.
+
+    The checksum of the manifest and of every file must match, and the headers of the arrays must be sound.
+    """
     try:
         files: list[str] = list(json.loads((root / name / MANIFEST).read_text())["files"])
         if not files or not all(_MEMBER.fullmatch(f"{name}/{file}") for file in files):

@@ -390,7 +390,7 @@ def _without_times(node: Any) -> Any:
 
 
 def _malformed(manifest: dict[str, Any]) -> str:
-    """Return how a manifest, perhaps forged, differs in form from those of `write_artifact`; empty if it does not."""
+    """Return how a manifest, perhaps forged, differs in form from one by `write_artifact`; empty if it does not."""
     for name, section in _SECTIONS.items():
         if not isinstance(manifest.get(name), section):
             return f"its '{name}' is no {section.__name__}"
@@ -413,8 +413,10 @@ def refuses_by_name(kind: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
         kind: kind of the artifacts.
 
     Returns:
-        the decorator. A decorated reader raises CorruptArtifactError where the manifest is sound but the content is
-        not.
+        the decorator.
+
+    Raises:
+        CorruptArtifactError: by decorated readers, if the manifest is sound but the content is not.
     """
 
     def decorate(read: Callable[P, T]) -> Callable[P, T]:

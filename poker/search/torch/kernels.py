@@ -283,9 +283,9 @@ def terminals(
 ):  # fmt: skip
     """Compute values of p at folds, showdowns and all-ins, before they are scaled by the stakes.
 
-    At a fold the value is the mass of compatible hands, at a showdown the weaker mass minus the stronger, and at an
-    all-in the sum of the latter over the boards to come. A program has one row of reach, of at most WIDTH hands, or a
-    tile of all-ins: ROWS rows of reach and TILE of p's hands.
+    At a fold the value is the mass of compatible hands, and at a showdown the weaker mass minus the stronger. At an
+    all-in it is the sum of showdown values over the boards to come. A program has one row of reach, of at most WIDTH
+    hands, or a tile of all-ins: ROWS rows of reach and TILE of p's hands.
     """
     q = 1 - p
     end = ends + 5 * tl.program_id(0)

@@ -1,8 +1,8 @@
 """The vector engine on a GPU: many games at once, with the boards, update rule and action rows of `VectorSolver`.
 
 Games of a batch may differ. An iteration takes six launches per level, and two for leaves. On a CUDA device it is
-captured once and replayed as a graph, and so is the measurement of exploitability. It computes in float32; strategies
-equal those of `VectorSolver` up to rounding.
+captured once and replayed as a graph, and so is the measurement of exploitability. It computes in float32, and its
+strategies equal the ones from `VectorSolver` up to rounding.
 """
 
 import time

@@ -1,8 +1,8 @@
 """Reviews of heads-up no-limit hands from other programs and sites, with any stacks and blinds.
 
 A hand is replayed in the chips of the solving agent's game: with the big blind of the game, and with the smaller of the
-hand's stacks, since no more chips can be won or lost. Rounds that are solved to the end of the hand need only these
-stacks and the ranges that reach them. Earlier rounds end in leaf values for the stacks of the game, and are reviewed
+hand's stacks. No more chips can be won or lost. Rounds that are solved to the end of the hand need only these stacks
+and the ranges that reach them. Earlier rounds end in leaf values for the stacks of the game, and are reviewed
 only if the stacks are nearly the same.
 """
 
