@@ -45,7 +45,7 @@ def run_here(command: str, *arguments: object) -> Done:
 def run_program(
     *command: object, cwd: Path = ROOT, status: int = 0, environment: Mapping[str, str] = os.environ, **variables: str
 ) -> Done:
-    """What a program prints that must end with `status`; `variables` are added to its environment."""
+    """Run a program that must end with `status` and return its output; `variables` are added to its environment."""
     done = subprocess.run(
         [*map(str, command)], cwd=cwd, env={**environment, **variables}, capture_output=True, text=True, check=False
     )
@@ -54,7 +54,7 @@ def run_program(
 
 
 def call_here(command: str, *settings: object) -> Any:
-    """The result of what the settings choose; errors are raised."""
+    """Run the program that the settings choose and return its result; errors are raised."""
     group = next(group for script, group in _GROUPS.items() if script.startswith(command))
     config = compose(command, [*map(str, settings)])
     if command == "train":
