@@ -63,6 +63,7 @@ PLAYS: Mapping[str, tuple[str, list[str]]] = {
     "rollouts, four values": ("depth_limited_rollout", ["search=demo"]),
     "blueprint": ("blueprint", ["search=demo"]),
     "search=strong": ("depth_limited", _TO_THE_END),
+    "search=strong, no hand left out": ("depth_limited", [*_TO_THE_END, "search.flops.unlikely=0.0"]),
     **{
         f"{rivers} rivers": (
             "depth_limited",
