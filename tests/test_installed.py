@@ -23,6 +23,7 @@ from models.training.inference import LEAF_NET
 from poker.store.artifacts import open_artifact
 from pokernets import TRAINED, __version__
 from pokernets.command import VERBS, overrides
+from tests.cases import cases
 from tests.commands import Done, run_program
 from tests.compiled import copy_compiled
 from tests.killed import ROOT
@@ -200,24 +201,11 @@ def test_messages_name_the_command(installed: Installed) -> None:
     assert re.match(r"model=NAME", installed.run("train", "--help").stdout)
 
 
-@pytest.mark.parametrize(
-    ("verb", "arguments", "passed_on"),
-    [
-        ("play", ["port=0"], ["evaluate=play", "scale=laptop", f"artifacts={TRAINED}/laptop.bundle", "port=0"]),
-        ("match", ["scale=demo"], ["evaluate=match", "scale=demo"]),
-        ("play", ["game=holdem_nolimit_6p"], ["evaluate=play", "game=holdem_nolimit_6p"]),
-        ("review", ["my hands.txt", "scale=demo"], ["evaluate=play", 'log="my hands.txt"', "scale=demo"]),
-        ("solve", ["spot=a.json"], ["evaluate=spot", "spot=a.json"]),
-        ("flops", ["a.spot", "flops=184"], ["evaluate=flops", "spot=a.spot", "flops=184"]),
-        ("mcp", [], ["evaluate=mcp", "scale=laptop", f"artifacts={TRAINED}/laptop.bundle"]),
-        ("evaluate", ["lbr", "hands=4"], ["evaluate=lbr", "hands=4"]),
-        ("data", ["--multirun", "job=abstraction"], ["--multirun", "job=abstraction"]),
-        ("train", ["leaf"], ["model=leaf"]),
-        ("train", ["-m", "leaf", "seed=1,2"], ["-m", "model=leaf", "seed=1,2"]),
-    ],
-)
-def test_verbs_give_the_entry_points_their_overrides(verb: str, arguments: list[str], passed_on: list[str]) -> None:
-    assert overrides(VERBS[verb], arguments) == passed_on
+@cases
+def test_verbs_give_the_entry_points_their_overrides(
+    verb: str, arguments: tuple[str, ...], passed_on: tuple[str, ...]
+) -> None:
+    assert overrides(VERBS[verb], [*arguments]) == [word.replace("TRAINED", str(TRAINED)) for word in passed_on]
 
 
 def test_an_installation_may_lie_in_a_folder_with_spaces(monkeypatch: pytest.MonkeyPatch) -> None:

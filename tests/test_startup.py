@@ -8,32 +8,16 @@ import pytest
 
 import pokernets
 from pokernets.command import main
+from tests.cases import cases
 from tests.commands import run_program
 from tests.killed import ROOT
 from tests.solvers.games import SPOTS
 
-NUMBERS = ("torch", "numpy", "numba", "rich")
 ALWAYS_LATER = ("lightning", "torchmetrics", "matplotlib", "scipy.linalg", "pandas")
 """Training, pictures of curves and linear algebra."""
-_LEARNING = "import pokernets; pokernets.load_agent(agent='depth_limited_exploit_net')"
 
 
-@pytest.mark.parametrize(
-    ("command", "status", "unused"),
-    [
-        (("evaluate.py", "--help"), 0, (*NUMBERS, "tensorboard")),
-        (("train.py", "model=leaf", "--help"), 0, (*NUMBERS, "tensorboard")),
-        (("evaluate.py", "evaluate=matsch"), 2, (*NUMBERS, "tensorboard")),
-        (
-            ("evaluate.py", "evaluate=match", "agents=[random,always_call]", "hands=20"),
-            0,
-            ("torch", "tensorboard", "poker.solvers.vector.solver"),
-        ),
-        (("evaluate.py", "evaluate=spot", "spot=turn.json", "exploitability=0.05"), 0, ("torch",)),
-        (("-m", "pokernets", "play", "port=-1"), 2, ("torch", "tensorboard", "nicegui")),  # up to serving
-        (("-c", _LEARNING), 0, ("tensorboard", "torch._dynamo")),
-    ],
-)
+@cases
 def test_what_a_command_does_not_use_is_not_imported(
     command: tuple[str, ...], status: int, unused: tuple[str, ...], tmp_path: Path
 ) -> None:

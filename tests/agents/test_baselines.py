@@ -17,6 +17,7 @@ from poker.game.rules import CALL, FOLD, Rules
 from poker.game.state import HandState, public_state
 from poker.play.hand import play_hand
 from poker.run.errors import PokernetsError
+from tests.cases import cases
 from tests.games import CONF, load_rules
 from tests.games import HEADS_UP as NOLIMIT
 from tests.games import HEADS_UP as RULES
@@ -134,18 +135,9 @@ def test_equity_against_hands_that_raise_is_lower() -> None:
     assert strong < better - 0.05 < any_hand - 0.08
 
 
-@pytest.mark.parametrize(
-    ("text", "pots"),
-    [
-        ("cccc", [[], [], [], [], []]),
-        ("r350fffc", [[], [1]]),
-        ("r225fffc", [[], [0.5]]),
-        ("r350fffr1150f", [[1]]),
-        ("r350fffcc/ccr1400", [[], [1, 1]]),
-    ],
-)
+@cases
 def test_raises_say_how_weak_hands_cannot_be(
-    text: str, pots: list[list[float]], monkeypatch: pytest.MonkeyPatch
+    text: str, pots: tuple[tuple[float, ...], ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """`pots`: what each opponent still in has raised, in pots."""
     agent, state = build("equity"), HandState.deal(load_rules("holdem_nolimit_6p"), np.random.default_rng(1))

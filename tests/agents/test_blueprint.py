@@ -11,6 +11,7 @@ from poker.game.state import Betting, HandState
 from poker.kernels.cards.isomorphism import NUM_BOARDS
 from poker.tree import bet_menu, build_tree
 from tests.blueprints import random_blueprint
+from tests.cases import cases
 from tests.games import SIX
 
 BOARD = parse_cards("AhKd7c7s2d")
@@ -32,15 +33,7 @@ def calls(agent: BlueprintAgent, text: str, cards: str) -> float:
     return float(probs[hand_index(*sorted(parse_cards(cards))), 1])
 
 
-@pytest.mark.parametrize(
-    ("text", "cards", "called"),
-    [
-        ("r225r675r1552", "AsAc", 1.0),  # yet to act, three have raised
-        ("r225r675r1552", "9s7h", 0.0),
-        ("r225r675r2000r6000ffccc/r9000", "7h7d", 1.0),  # all have raised: the hand left the tree
-        ("r225r675r2000r6000ffccc/r9000", "5c4c", 0.0),
-    ],
-)
+@cases
 def test_hands_call_by_pot_odds(agent: BlueprintAgent, text: str, cards: str, called: float) -> None:
     assert calls(agent, text, cards) == called
 

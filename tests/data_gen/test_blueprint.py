@@ -19,6 +19,7 @@ from poker.solvers.sampling.mccfr import ExternalSampling
 from poker.solvers.sampling.uct import Uct
 from poker.store.artifacts import open_artifact
 from poker.tree import BetMenu
+from tests.cases import cases
 from tests.commands import call_here
 from tests.data_gen.commands import data_gen, data_gen_fails, data_gen_killed, digests
 from tests.games import load_rules
@@ -31,14 +32,7 @@ def places(folder: Path) -> tuple[str, str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("settings", "tables"),
-    [
-        (("solver.discount_every=100000", "job.iterations=500000"), ("table",)),
-        (("solver=smooth_uct", "job.iterations=1500000"), ("means", "counts")),
-    ],
-    ids=["external_sampling", "smooth_uct"],
-)
+@cases
 def test_killed_and_continued_is_byte_identical(
     settings: tuple[str, ...], tables: tuple[str, ...], tmp_path: Path
 ) -> None:
@@ -125,14 +119,7 @@ def train(*settings: str) -> None:
     call_here("data_gen", "job=blueprint", "game=leduc", "job.seconds=null", *settings)
 
 
-@pytest.mark.parametrize(
-    ("own", "message"),
-    [
-        (("job.rounds.parts=2", "job.rounds.iterations=2000", "cluster.processes=1"), r"rounds=\[2, 2000\], but None"),
-        (("solver.table_bits=64",), "table_bits=64, but None is asked for"),
-    ],
-    ids=["rounds", "table_bits"],
-)
+@cases
 def test_what_only_one_of_two_runs_has_tells_them_apart(own: tuple[str, ...], message: str, tmp_path: Path) -> None:
     common = ("solver.threads=1", "solver.discount_every=4000", "solver.table_bits=32", *places(tmp_path))
     train(*common, "job.iterations=4000", *own)

@@ -18,6 +18,7 @@ from poker.game.cards import HAND_CARDS, HOLDEM, hand_index, parse_cards
 from poker.game.rules import CALL, Rules
 from poker.game.state import Betting
 from poker.store.shards import hash_of
+from tests.cases import cases
 from tests.depth_limit import reference
 from tests.games import load_rules
 
@@ -86,21 +87,7 @@ def test_features_without_chance_are_right_on_many_states(rules: Rules) -> None:
             assert public_features(betting, own) == pytest.approx(reference.betting(rules, betting.text(), own))
 
 
-@pytest.mark.parametrize(
-    ("hand", "board", "category", "suited", "outs", "overcards"),
-    [
-        ("AhKh", "QhJh2c", 0, 4, 4, 2),  # four tens: ace-high and king-high straights need the same card
-        ("9c8d", "7h6s2c", 0, 2, 8, 2),
-        ("Ah2h", "3c4d5s", 4, 2, 0, 1),  # a wheel already
-        ("9h7c", "Td6s8d", 4, 1, 0, 0),
-        ("QcJd", "9h8sKd", 0, 2, 4, 0),
-        ("5c7d", "6h8s4h", 4, 1, 0, 0),
-        ("5c8d", "4h6h9s", 0, 1, 4, 0),
-        ("3c7d", "5h6s9h", 0, 1, 8, 0),  # a double gutshot: fours and eights
-        ("Ac5d", "2h3sKh", 0, 1, 4, 1),
-        ("2c2d", "2h2sKh", 7, 1, 0, 0),
-    ],
-)
+@cases
 def test_draws_one_can_count_by_hand(
     hand: str, board: str, category: int, suited: int, outs: int, overcards: int
 ) -> None:

@@ -34,6 +34,7 @@ from poker.report.report import Table
 from poker.run.errors import PokernetsError
 from poker.run.progress import Console, progress_bars
 from poker.spots.spots import read_spot
+from tests.cases import cases
 from tests.formats import test_ohh, test_phh_read
 from tests.formats.samples import broken, sample
 from tests.games import load_rules
@@ -254,17 +255,7 @@ def test_digits_of_other_scripts_and_leading_zeros_are_no_amounts(kind: str) -> 
     assert changed > 5
 
 
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        ("lone \ud800 surrogate", "lone ? surrogate"),
-        ("\x1b[2Jclear \x07\x08\r\x00\x7f", "?[2Jclear ?????"),
-        ("\x9b31mred\x85", "?31mred?"),
-        ("\u202egnp.exe \u2066\u200b\u200e\ufeff\xad", "?gnp.exe ?????"),
-        ("lines\u2028and\u2029lines", "lines?and?lines"),
-        ("two\nlines\tof Zoë, José\xa0№ 5 ±1 € 牌 ♠ \ue000", "two\nlines\tof Zoë, José\xa0№ 5 ±1 € 牌 ♠ \ue000"),
-    ],
-)
+@cases
 def test_control_characters_of_strangers_are_not_shown(text: str, shown: str) -> None:
     """In errors, and in all that goes through a console: messages, tables, bars and markup."""
     assert str(HistoryError("x\x1b", 1, text)) == f"x?, line 1: {shown}"

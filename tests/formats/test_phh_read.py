@@ -7,6 +7,7 @@ from poker.formats.histories import hands_of
 from poker.formats.phh_read import parse_hand
 from poker.formats.played import LineError
 from poker.formats.sites import pokerstars
+from tests.cases import cases
 from tests.formats.pokerkit_hands import assert_same_hand, pokerkit_payoffs
 from tests.formats.samples import sample
 
@@ -22,34 +23,15 @@ SHORT = RAISED.replace("[500, 500, 500]", "[28, 500, 20]").replace(
     "'p3 cbr 30', 'p1 f', 'p2 f'",
     "'p3 cbr 20', 'p1 cbr 28', 'p2 f', 'd db 2c3c4c', 'd db 9s', 'd db Ts', 'p1 sm 8d7h', 'p3 sm AhAd'",
 )
+TEXTS = {"SHOWDOWN": SHOWDOWN, "SPLIT": SPLIT, "RAISED": RAISED, "SHORT": SHORT}
 
 
-@pytest.mark.parametrize(
-    ("text", "payoffs", "rake"),
-    [
-        (SHOWDOWN + "winnings = [70, 0, 0]", [40, -10, -30], 0),
-        (SHOWDOWN + "winnings = [66, 0, 0]", [36, -10, -30], 4),
-        (SHOWDOWN + "winnings = [68.75, 0, 0]", [3875, -1000, -3000], 125),
-        (SHOWDOWN + "winnings = [0, 0, 0]", [40, -10, -30], 0),
-        (SHOWDOWN + "finishing_stacks = [536, 490, 470]", [36, -10, -30], 4),
-        (SHOWDOWN + "finishing_stacks = [inf, inf, inf]", [40, -10, -30], 0),
-        (SPLIT + "winnings = [33, 0, 34]", [3, -10, 4], 3),
-        (RAISED + "winnings = [0, 0, 25]", [-5, -10, 15], 0),
-        (RAISED + "winnings = [0, 0, 45]", [-5, -10, 15], 0),
-        (RAISED + "winnings = [0, 0, 43]", [-5, -10, 13], 2),
-        (SHORT + "winnings = [8, 0, 45]", [-20, -10, 25], 5),
-    ],
-    ids=[
-        *("all of the pot", "rake", "cents", "nobody's winnings", "stacks", "unknown stacks", "split"),
-        *("uncalled bet left out", "uncalled bet in the winnings", "rake and uncalled bet"),
-        "uncalled bet of who lost",
-    ],
-)
+@cases
 def test_what_fits_the_play_is_taken_and_the_rest_of_the_pot_is_the_rake(
-    text: str, payoffs: list[int], rake: int
+    name: str, results: str, payoffs: tuple[int, ...], rake: int
 ) -> None:
-    hand = parse_hand(text, 0)
-    assert (list(hand.payoffs), hand.rake, hand.told_otherwise) == (payoffs, rake, False)
+    hand = parse_hand(TEXTS[name] + results, 0)
+    assert (hand.payoffs, hand.rake, hand.told_otherwise) == (payoffs, rake, False)
     assert_same_hand(parse_hand(phh.hand_text(hand), 0), hand)
 
 
@@ -78,17 +60,10 @@ def test_amounts_that_fit_no_rake_are_not_used_where_the_winners_are_those_of_th
 THIRDS = sample("phh_thirds")
 
 
-@pytest.mark.parametrize(
-    ("results", "payoffs"),
-    [
-        ("finishing_stacks = [103.333333, 103.333333, 103.333333, 90]", [3_333_334, 3_333_333, 3_333_333, -10_000_000]),
-        ("winnings = [13.33, 13.33, 13.33, 0]", [334, 333, 333, -1000]),
-        ("winnings = [13.33, 13.33, 13.34, 0]", [333, 333, 334, -1000]),
-    ],
-)
-def test_rounded_thirds_of_a_pot_are_no_rake(results: str, payoffs: list[int]) -> None:
+@cases
+def test_rounded_thirds_of_a_pot_are_no_rake(results: str, payoffs: tuple[int, ...]) -> None:
     hand = parse_hand(THIRDS + results, 0)
-    assert (list(hand.payoffs), hand.rake) == (payoffs, 0)
+    assert (hand.payoffs, hand.rake) == (payoffs, 0)
     assert_same_hand(parse_hand(phh.hand_text(hand), 0), hand)
 
 

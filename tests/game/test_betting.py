@@ -5,6 +5,7 @@ import pytest
 
 from poker.game.rules import CALL, FOLD, Rules
 from poker.game.state import NOBODY, Betting, IllegalAction, Legal
+from tests.cases import cases
 from tests.games import load_rules as game
 from tests.random_play import GAMES, nolimit, random_action
 
@@ -26,72 +27,24 @@ def test_start_of_the_acpc_game() -> None:
 CLOSED = Legal(True, True, 0, 0)
 LIMIT = game("holdem_limit_2p")
 UNEVEN = nolimit((5000, 5000, 5000, 500))
-FURTHER = nolimit((9000, 9000, 9000, 400, 500, 560))
-NARROW = {
-    all_in: replace(nolimit((240, 240, 240, all_in), 10), betting="limit", raise_sizes=(10, 10, 20, 20))
-    for all_in in (14, 15)
-}
 
 
-def small(*stacks: int) -> Rules:
-    """Blinds of 1 and 2: TDA rule 47 with the big blind as the smallest full raise."""
-    return nolimit(stacks, 2)
+@cases
+def test_legal_actions(table: str, text: str, expected: Legal) -> None:
+    """At a game of `conf/game`, or no-limit hold'em with these stacks and, `of` that size, a big blind other than 100.
 
-
-@pytest.mark.parametrize(
-    ("rules", "text", "expected"),
-    [
-        # the minimum raise is the last raise
-        (HEADS_UP, "c", Legal(False, True, 200, 20000)),
-        (HEADS_UP, "r300", Legal(True, True, 500, 20000)),
-        (HEADS_UP, "r300r700", Legal(True, True, 1100, 20000)),
-        (HEADS_UP, "cc/", Legal(False, True, 200, 20000)),
-        (HEADS_UP, "r300c/", Legal(False, True, 400, 20000)),
-        (HEADS_UP, "r300c/r400", Legal(True, True, 500, 20000)),
-        (HEADS_UP, "r300c/r19999", Legal(True, True, 20000, 20000)),
-        (HEADS_UP, "r20000", CLOSED),
-        (nolimit((20000, 450)), "cr300", Legal(True, True, 450, 450)),  # or a short all-in
-        (nolimit((20000, 450)), "cr300r450", CLOSED),
-        (nolimit((5000, 500)), "r500", CLOSED),  # nobody has more to call with
-        (nolimit((5000, 500)), "c", Legal(False, True, 200, 5000)),
-        # player 2 raises to 400, player 3 is all-in for 500: who has not acted may raise, player 2 may not
-        (UNEVEN, "r400r500", Legal(True, True, 800, 5000)),
-        (UNEVEN, "r400r500cc", CLOSED),
-        (nolimit((700, 5000, 5000, 600)), "r400r600r700c", Legal(True, True, 1000, 5000)),  # two short all-ins together
-        # all-ins of 400 and 500 make a full raise; the one of 560 after them only adds to what player 2 faces
-        (FURTHER, "r300r400r500cfc", Legal(True, True, 700, 9000)),
-        (FURTHER, "r300r400r500r560fc", Legal(True, True, 760, 9000)),
-        # who has acted may raise only what adds up to a full raise
-        (small(200, 200, 200, 3), "cr3f", Legal(True, True, 5, 200)),  # the big blind has not acted
-        (small(200, 200, 200, 3), "cr3fc", CLOSED),
-        (small(200, 200, 200, 3), "cr3fr5", Legal(True, True, 7, 200)),
-        (small(200, 200, 200, 4), "cr4fc", Legal(True, True, 6, 200)),  # a full raise
-        (small(200, 200, 200, 3, 4, 5), "cr3cr5fc", Legal(True, True, 7, 200)),
-        (small(200, 3, 200), "cfr3", CLOSED),
-        (small(200, 3, 200), "ccr3", CLOSED),
-        (small(200, 200, 3), "ccc/ccr3", CLOSED),
-        (small(200, 200, 3), "ccc/ccr3c", CLOSED),
-        (small(200, 200, 3, 200), "cccc/ccr3", Legal(True, True, 5, 200)),  # the button has not acted
-        (small(200, 200, 3, 200), "cccc/ccr3r5", Legal(True, True, 7, 200)),
-        (small(200, 200, 3, 200), "cccc/ccr3c", CLOSED),
-        (small(200, 200, 4, 200), "cccc/ccr4c", Legal(True, True, 6, 200)),
-        (small(200, 200, 3, 4, 200), "ccccc/ccr3r4c", Legal(True, True, 6, 200)),
-        (small(200, 200, 3, 200), "cccc/ccr3cc", CLOSED),
-        (small(200, 200, 3, 200), "cccc/ccr3ccc/", Legal(False, True, 5, 200)),  # a new street
-        (small(200, 200, 200, 14, 200, 18), "r10r14cr18fc", Legal(True, True, 26, 200)),  # 4 and 4 after a raise of 8
-        (small(200, 200, 200, 14, 200, 18), "r10r14cr18fcc", CLOSED),
-        # half a bet reopens limit betting (TDA rule 47 B): after a bet of 10, all-ins of 14 and 15
-        (NARROW[14], "crfc", CLOSED),
-        (NARROW[15], "crfc", Legal(True, True, 25, 25)),
-        # limit raises are capped
-        (LIMIT, "rr", Legal(True, True, 40, 40)),
-        (LIMIT, "rrr", CLOSED),
-        (LIMIT, "rrrc/rrr", Legal(True, True, 80, 80)),
-        (LIMIT, "rrrc/rrrrc/c", Legal(False, True, 100, 100)),
-    ],
-)
-def test_legal_actions(rules: Rules, text: str, expected: Legal) -> None:
+    By TDA rule 47, with the big blind as the smallest full raise.
+    """
+    stacks, _, blind = table.partition(" of ")
+    rules = game(table) if "_" in table else nolimit(tuple(map(int, stacks.split())), int(blind or 100))
     assert legal_after(rules, text) == expected
+
+
+@pytest.mark.parametrize(("all_in", "expected"), [(14, CLOSED), (15, Legal(True, True, 25, 25))])
+def test_half_a_bet_reopens_limit_betting(all_in: int, expected: Legal) -> None:
+    """TDA rule 47 B: all-ins after a bet of 10."""
+    rules = replace(nolimit((240, 240, 240, all_in), 10), betting="limit", raise_sizes=(10, 10, 20, 20))
+    assert legal_after(rules, "crfc") == expected
 
 
 def test_rounds_end_and_totals_add_up() -> None:

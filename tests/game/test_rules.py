@@ -3,6 +3,7 @@ from dataclasses import asdict, replace
 import pytest
 
 from poker.game.rules import UNCAPPED, UNLIMITED, AcpcRules, Rules, RulesError, rules_from
+from tests.cases import cases
 from tests.formats.samples import sample
 from tests.games import load_rules as game
 from tests.random_play import GAMES
@@ -86,14 +87,6 @@ def test_cards_outside_the_deck_are_refused(text: str) -> None:
         game("leduc").parse_cards(text)
 
 
-@pytest.mark.parametrize(
-    ("name", "positions"),
-    [
-        ("holdem_nolimit_2p", "BB BTN"),
-        ("holdem_limit_3p", "SB BB BTN"),
-        ("holdem_nolimit_6p", "SB BB UTG HJ CO BTN"),
-        ("holdem_limit_10p", "SB BB UTG UTG+1 UTG+2 UTG+3 UTG+4 HJ CO BTN"),
-    ],
-)
+@cases
 def test_positions(name: str, positions: str) -> None:
     assert game(name).positions == tuple(positions.split())

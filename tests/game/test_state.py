@@ -6,6 +6,7 @@ import pytest
 from poker.formats.played import table_rules
 from poker.game.rules import CALL
 from poker.game.state import DealError, HandState, Pot, showdown_ranks
+from tests.cases import cases
 from tests.games import load_rules as game
 from tests.random_play import GAMES, nolimit, pokerkit_pays, random_action
 
@@ -21,45 +22,13 @@ def deal(stacks: tuple[int, ...], hands: str, board: str) -> HandState:
     return HandState.start(rules, [rules.parse_cards(hand) for hand in hands.split()], rules.parse_cards(board))
 
 
-@pytest.mark.parametrize(
-    ("stacks", "hands", "text", "pots", "payoffs"),
-    [
-        (
-            (100, 300, 1000, 1000),
-            "AsAh KsKh QsQh 7c2d",
-            "r1000 c c c",
-            [Pot(400, (0, 1, 2, 3)), Pot(600, (1, 2, 3)), Pot(1400, (2, 3))],
-            [300, 300, 400, -1000],
-        ),
-        ((500, 1000), "AsAh KsKh", "r1000 c", [Pot(1000, (0, 1))], [500, -500]),
-        ((1000, 1000), "AsAh KsKh", "r700 f", [Pot(200, (1,))], [-100, 100]),
-        ((1000,) * 4, "7c2d AdKc AsKh 7d4h", "r225 f f c / c c / c c / c c", [Pot(500, (1, 2))], [-50, 25, 25, 0]),
-        ((1000,) * 3, "AsKh AdKc 7c2d", "r201 c c / c r302 f c / c c / c c", [Pot(805, (0, 1))], [101, 100, -201]),
-        # three split 350 chips, 116 each: two get one more
-        (
-            (1000,) * 4,
-            "7c2d AsKh AdKc AcKd",
-            "c c f c / c c c / c c c / c c c",
-            [Pot(350, (1, 2, 3))],
-            [-50, 17, 17, 16],
-        ),
-        # three split the main pot, 216 each and two chips; two of them a side pot, 251 each and one chip
-        (
-            (1000, 150, 1000, 1000, 1000),
-            "7c2d AsKh AdKc AcKd 7d3c",
-            "c c c f c / r150 c c c / c c r251 c c / c r351 f c",
-            [Pot(650, (1, 2, 3)), Pot(503, (2, 3))],
-            [-50, 217 - 150, 217 + 252 - 351, 216 + 251 - 351, -251],
-        ),
-    ],
-    ids=["side pots", "uncalled bet", "fold", "odd chip", "odd chip of a later bet", "odd chips", "of every pot"],
-)
+@cases
 def test_pots_go_to_whoever_paid_for_them_and_odd_chips_to_the_first_seats(
-    stacks: tuple[int, ...], hands: str, text: str, pots: list[Pot], payoffs: list[int]
+    stacks: tuple[int, ...], hands: str, text: str, pots: tuple[Pot, ...], payoffs: tuple[int, ...]
 ) -> None:
     state = play(deal(stacks, hands, "2h3d8h9sJs"), text)
-    assert state.pots() == pots
-    assert state.payoffs() == payoffs
+    assert tuple(state.pots()) == pots
+    assert tuple(state.payoffs()) == payoffs
 
 
 def test_dead_chips_are_in_the_main_pot_alone() -> None:

@@ -18,6 +18,7 @@ from poker.run.atomic import MANIFEST
 from poker.run.errors import PokernetsError
 from poker.solvers.blueprint import CONTINUATIONS
 from poker.store.artifacts import open_artifact
+from tests.cases import cases
 from tests.commands import Done, run_here
 from tests.models.shards import write_leaf_states
 
@@ -184,17 +185,7 @@ def test_the_net_is_compiled_where_that_is_asked_for(train: Train, monkeypatch: 
     assert [type(net).__name__ for net in compiled] == ["Mlp"]
 
 
-@pytest.mark.parametrize(
-    ("setting", "problem"),
-    [
-        ("model.optimizer.lr=1e30", "validation/huber is nan: training diverged; lower model.optimizer.lr"),
-        ("model.optimizer.lr=-1", "model.optimizer or model.scheduler: Invalid learning rate: -1"),
-        ("net.inputs=20", "a leaf net takes [n, 34] and gives [n, 4]"),
-        ("data.batch_rows=-5", "data.batch_rows"),
-        ("callbacks.checkpoint.monitor=huber", "could not find the monitored key"),
-        ("trainer.precision=half", "Precision 'half' is invalid"),
-    ],
-)
+@cases
 def test_a_setting_with_which_no_net_can_be_trained_is_one_line(train: Train, setting: str, problem: str) -> None:
     assert problem in error_of(train(setting, status=2))
 

@@ -16,6 +16,7 @@ from models.training.inference import LEAF_NET, LeafNet
 from models.training.run import run_folder
 from poker.solvers.blueprint import CONTINUATIONS
 from poker.store.artifacts import MissingArtifactError, open_artifact
+from tests.cases import cases
 from tests.commands import Done, run_here
 from tests.games import choices
 from tests.killed import ROOT, run_killed
@@ -112,20 +113,7 @@ def test_every_option_is_built(group: str, option: str, tmp_path: Path) -> None:
             assert build(node) is not None
 
 
-@pytest.mark.parametrize(
-    "override",
-    [
-        "callbacks.checkpoint.monitor=train/loss",
-        "callbacks.early_stopping.min_delta=0.1",
-        "~callbacks.early_stopping",
-        "+callbacks.average={_target_: lightning.pytorch.callbacks.StochasticWeightAveraging, swa_lrs: [0.1]}",
-        "trainer.devices=[0,1]",
-        "trainer.precision=bf16-mixed",
-        "model.loss={_target_: torch.nn.MSELoss}",
-        "data.seed=9",
-        "compile=true",
-    ],
-)
+@cases
 def test_settings_that_shape_a_net_have_a_run_of_their_own(override: str) -> None:
     assert run_folder(compose("train", [override])) != run_folder(compose("train", []))
 

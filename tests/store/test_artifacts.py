@@ -30,6 +30,7 @@ from poker.store.artifacts import (
     refuses_by_name,
     write_artifact,
 )
+from tests.cases import cases
 
 
 @pytest.fixture
@@ -101,14 +102,7 @@ def test_missing_names_the_command(tmp_path: Path) -> None:
     assert find_artifact(tmp_path / "nothing", "blueprint") is None
 
 
-@pytest.mark.parametrize(
-    ("kind", "config", "made_from", "named"),
-    [
-        ("blueprint", {}, {}, "is a 'abstraction'"),
-        ("abstraction", {"seed": 2}, {}, "seed=1"),
-        ("abstraction", {}, {"rules": "xyz"}, "rules='abc'"),
-    ],
-)
+@cases
 def test_mismatch_is_refused_by_name(
     made: Path, kind: str, config: dict[str, int], made_from: dict[str, str], named: str
 ) -> None:

@@ -22,6 +22,7 @@ from poker.store.artifacts import (
     write_artifact,
 )
 from poker.store.bundle import CONTENTS, open_bundle, write_bundle
+from tests.cases import cases
 
 Members = dict[str, bytes]
 
@@ -78,18 +79,7 @@ def test_a_path_that_leads_into_a_bundle_opens_what_it_has(bundle: Path, monkeyp
     assert open_artifact(bundle / "leaf_table", "leaf_table").arrays["values"][-1] == 6
 
 
-@pytest.mark.parametrize(
-    ("name", "kind", "problem"),
-    [
-        (
-            "leaf_net",
-            "leaf_net",
-            "the bundle seats naive and .* use artifacts=artifacts/a and make it with: .* model=leaf",
-        ),
-        ("leaf_table", "leaf_net", "is a 'leaf_table', not a 'leaf_net'. Get a new copy"),
-        ("none.bundle/leaf_net", "leaf_net", "no bundle at"),
-    ],
-)
+@cases
 def test_errors_about_a_path_into_a_bundle_name_it(bundle: Path, name: str, kind: str, problem: str) -> None:
     path = bundle.parent / name if "none" in name else bundle / name
     with pytest.raises(ArtifactError, match=problem) as caught:

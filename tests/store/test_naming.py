@@ -5,20 +5,10 @@ import pytest
 from models.training.mlp import Mlp
 from poker.store import naming
 from poker.store.naming import importable, stable_name
+from tests.cases import cases
 
 
-@pytest.mark.parametrize(
-    ("name", "inside"),
-    [
-        ("models.training.mlp.Mlp", True),
-        ("poker.agents.base.Agent", True),
-        ("conf.specs.agents", True),
-        ("models.nets.Plain", False),
-        ("models", False),
-        ("lightning.Trainer", False),
-        ("pokerkit.State", False),
-    ],
-)
+@cases
 def test_an_installation_has_its_own_modules_inside_and_a_user_keeps_theirs(
     name: str, inside: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:

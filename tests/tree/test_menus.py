@@ -9,6 +9,7 @@ from conf.compose import build, compose
 from poker.game.state import Betting
 from poker.tree.build import build_tree
 from poker.tree.menus import MenuError, bet_menu
+from tests.cases import cases
 from tests.games import HEADS_UP as RULES
 from tests.games import choices, load_menu, load_rules
 from tests.random_play import nolimit
@@ -19,21 +20,7 @@ def after(text: str) -> Betting:
     return Betting.parse(RULES, text)
 
 
-@pytest.mark.parametrize(
-    ("size", "text", "total"),
-    [
-        (0.5, "", 200),  # pot after calling 200
-        ("50%", "r200", 400),
-        ("3x", "", 300),
-        ("2.5x", "r300c/r450", 675),  # 300 before the flop, 2.5 times the bet of 150
-        ("120c", "cc/", 220),
-        ("a", "cc/", 20000),
-        ("e", "cc/cc/cc/", 20000),  # one street left: all-in
-        ("2e", "cc/cc/", 1414),  # pot 200, 19900 behind: 200 * (1 + 2 f)^2 = 40000
-        ("0.01", "cc/", 200),  # below the minimum
-        (1000, "cc/", 20000),  # above the stack
-    ],
-)
+@cases
 def test_sizes(size: object, text: str, total: int) -> None:
     menu = bet_menu(preflop=[size], flop=[size], turn=[size], river=[size])
     assert menu.raise_totals(after(text)) == (total,)

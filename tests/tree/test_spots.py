@@ -8,6 +8,7 @@ import pytest
 from poker.run.errors import PokernetsError
 from poker.tree import BettingTree, Kind
 from poker.tree.spots import spot_tree
+from tests.cases import cases
 
 SPOTS = json.loads((Path(__file__).parents[1] / "golden" / "spots.json").read_text())["spots"]
 NOT_MENU = ("board", "oop_range", "ip_range", "pot", "stack")
@@ -53,15 +54,7 @@ def test_tree_equals_the_reference(name: str) -> None:
     assert len(tree.decision_nodes) == spot["betting_nodes"]
 
 
-@pytest.mark.parametrize(
-    ("pot", "stack", "menu", "what"),
-    [
-        (0, 100, {"bet": "50%"}, "pot 0"),
-        (10, -5, {"bet": "50%"}, "stack -5"),
-        (10, 100, {"bet": "50%", "donk": 0.5}, "`donk` alone"),
-        (10, 100, {"bet": "50%", "donk": {"x": "50%"}}, "donk sizes for `x`"),
-    ],
-)
+@cases
 def test_bad_spots_are_refused(pot: int, stack: int, menu: dict[str, object], what: str) -> None:
     with pytest.raises(PokernetsError, match=what):
         spot_tree(5, pot, stack, menu)

@@ -14,6 +14,7 @@ from poker.game.rules import CALL, FOLD
 from poker.game.state import Betting
 from poker.tree import BettingTree, Kind, bet_menu, build_tree
 from poker.tree.translation import HistoryTranslator, pseudo_harmonic, translate
+from tests.cases import cases
 from tests.games import load_menu, load_rules
 from tests.random_play import nolimit
 
@@ -107,22 +108,7 @@ def six() -> BettingTree:
     return build_tree(Betting.start(load_rules("holdem_nolimit_6p")), menu)
 
 
-@pytest.mark.parametrize(
-    ("text", "read"),
-    [
-        ("ffr200", "ffr225"),  # the nearer of two readings, always
-        ("ffr550", "ffr225"),
-        ("ffr700", "ffr10000"),
-        ("cf", "r225f"),  # limps are raises, and who calls them calls a raise
-        ("ccr600ff", "r225cr675ff"),
-        ("fffcfc/", "fffr225fc/"),
-        ("ffffcc/", "ffffcc/"),
-        ("r225ccfff/cr500f", "r225ccfff/cr638f"),
-        ("r225cccf", "r225ccff"),  # one of three callers is left out
-        ("r225ccfcc/cccr725", "r225ccfff/cr638"),  # but nobody who bets later or acts now
-        ("cccccc/r200fffc", "r225ffccf/cc"),  # and a small bet was read as a check
-    ],
-)
+@cases
 def test_tables_of_six_are_read_as_the_tree_has_them(six: BettingTree, text: str, read: str) -> None:
     state = Betting.parse(six.rules, text)
     node = HistoryTranslator(six, seed=1).node(state)

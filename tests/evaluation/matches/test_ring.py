@@ -13,6 +13,7 @@ from poker.game.rules import Rules
 from poker.play.lineup import AgentSpec, LineUp, Rotation, with_players
 from poker.play.session import play_session
 from poker.run.errors import PokernetsError
+from tests.cases import cases
 from tests.games import load_rules
 from tests.matches import play_match
 from tests.report.scalars import read_scalars
@@ -148,14 +149,7 @@ def test_by_deal_and_by_seating_give_the_same_hands() -> None:
     }
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"contrasts": [["caller", "ghost"]]}, "`ghost` is not among"),
-        ({"contrasts": [["caller"]]}, "two groups"),
-        ({"players": 11}, "2 to 10"),
-    ],
-)
+@cases
 def test_mistakes_are_named(tmp_path: Path, options: dict[str, Any], message: str) -> None:
     with pytest.raises(PokernetsError, match=message):
         play(tmp_path, **options)

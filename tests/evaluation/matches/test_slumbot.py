@@ -18,6 +18,7 @@ from poker.play.lineup import AgentSpec
 from poker.play.network import slumbot as client
 from poker.play.network.slumbot import Line, LostAnswer, Slumbot, betting_of, token_of
 from poker.run.errors import PokernetsError
+from tests.cases import cases
 from tests.evaluation.matches.slumbot_server import FakeSlumbot, answering
 from tests.games import HEADS_UP as RULES
 from tests.random_play import random_action
@@ -166,46 +167,26 @@ FLOP = BEGUN | {"action": "ck/", "board": ["2c", "3c", "4c"]}
 @pytest.mark.parametrize(
     "answer",
     [
-        b"", b"[", b"\xff", b"[" * 50_000, b"1" * 5000, b'{"winnings":' + b"[" * 900 + b"]" * 900 + b"}",
-        b" " * (1 << 17), None, 7, [BEGUN], "text",
-        *[
-            BEGUN | wrong
-            for wrong in (
-                {"token": None}, {"token": 1}, {"token": "x" * 5000}, {"client_pos": "0"}, {"client_pos": True},
-                {"client_pos": 2}, {"client_pos": 1}, {"hole_cards": None}, {"hole_cards": "AsKd"},
-                {"hole_cards": ["As"]}, {"hole_cards": ["As", "As"]}, {"hole_cards": ["As", 7]},
-                {"hole_cards": ["As", "Xx"]}, {"hole_cards": ["", "AsKd"]}, {"board": None}, {"board": ["2c"] * 3},
-                {"board": ["2c", "3c"]}, {"action": None}, {"action": 5}, {"action": "x9"}, {"action": "b0"},
-                {"action": "b0200"}, {"action": "b\uff12\uff10\uff10"}, {"action": "b30000"}, {"action": "ck/"},
-                {"action": "f"}, {"winnings": 100}, {"action": "c" * 3000}, {"error_msg": [1]},
-                {"action": "f", "winnings": "100"}, {"action": "f", "winnings": True},
-                {"action": "f", "winnings": 10**400}, {"action": "f", "winnings": float("nan")},
-                {"action": "f", "winnings": 100, "baseline_winnings": float("inf")},
-                {"action": "f", "winnings": 100, "bot_hole_cards": 5},
-            )
-        ],
+        *(b"", b"[", b"\xff", b"[" * 50_000, b"1" * 5000, b'{"winnings":' + b"[" * 900 + b"]" * 900 + b"}"),
+        *(b" " * (1 << 17), None, 7, [BEGUN], "text"),
+        *(BEGUN | {"token": "x" * 5000}, BEGUN | {"action": "c" * 3000}),
     ],
-)  # fmt: skip
-def test_no_answer_of_a_hostile_service_is_taken_in(answer: object) -> None:
+)
+def test_no_text_of_a_hostile_service_is_taken_in(answer: object) -> None:
     with answering(lambda path, body: answer) as url, pytest.raises(LostAnswer):
         Slumbot(RULES, Line(url, 0.0)).begin()
 
 
-@pytest.mark.parametrize(
-    ("answer", "is_right"),
-    [
-        (FLOP, True),
-        (FLOP | {"action": "ckk"}, False),
-        (BEGUN, False),
-        (FLOP | {"action": "cb300c/"}, False),
-        (FLOP | {"hole_cards": ["Qs", "Qd"]}, False),
-        (FLOP | {"board": []}, False),
-        (BEGUN | {"action": "f", "winnings": 50}, False),
-    ],
-)
+@cases
+def test_no_answer_of_a_hostile_service_is_taken_in(wrong: dict[str, Any]) -> None:
+    with answering(lambda path, body: BEGUN | wrong) as url, pytest.raises(LostAnswer):
+        Slumbot(RULES, Line(url, 0.0)).begin()
+
+
+@cases
 def test_an_answer_continues_the_hand_by_the_action_sent(answer: dict[str, Any], is_right: bool) -> None:
     """An answer that changed nothing was acted on for ever."""
-    with answering(lambda path, body: BEGUN if path == "/api/new_hand" else answer) as url:
+    with answering(lambda path, body: BEGUN if path == "/api/new_hand" else BEGUN | answer) as url:
         service = Slumbot(RULES, Line(url, 0.0))
         hand = service.begin()
         if is_right:

@@ -5,6 +5,7 @@ import pytest
 from poker.formats.acpc.answer import answered_action, read_action
 from poker.formats.acpc.log import parse_match_state
 from poker.game.state import Betting, IllegalAction
+from tests.cases import cases
 from tests.games import HEADS_UP, load_rules
 
 LIMIT = load_rules("holdem_limit_2p")
@@ -12,47 +13,10 @@ ASKED = "MATCHSTATE:1:31:r300r900c/c:|JdTc/6dJc9c"
 ASKED_LIMIT = "MATCHSTATE:0:7:crc/:JdTc|/6dJc9c"
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        f"{ASKED}:f",
-        "MATCHSTATE:1:31:r300r900cc:|JdTc/6dJc9c:f",
-        "MATCHSTATE:1:31:/r300//r900c/c/:|JdTc6dJc9c:f",
-        "MATCHSTATE:1:31:b300B900k/K:|JdTc/6dJc9c:f",
-        "MATCHSTATE:1:31:R300R900C/C:|jDtC/6Djc9C:f",
-        "MATCHSTATE:01: +31:r 300r+0900c/c:|JdTc/6dJc9c:f",
-        "MATCHSTATE:1:31:r300r900c/c:2c2d|JdTc/6dJc9c:f",
-    ],
-)
-def test_ways_to_repeat_a_state(line: str) -> None:
+@cases
+def test_answers_count_where_they_repeat_the_state(line: str, action: str | None) -> None:
     sent = parse_match_state(HEADS_UP, ASKED)
-    assert answered_action(sent.state, sent.number, line) == "f"
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "",
-        "hello",
-        ASKED.replace("MATCH", "match") + ":f",
-        ASKED.replace(":1:", ":0:") + ":f",
-        ASKED.replace("31", "32") + ":f",
-        ASKED.replace("31", "3") + ":f",
-        ASKED.replace("31", "-31") + ":f",
-        ASKED.replace("r900", "r9000") + ":f",
-        ASKED.replace("r900", "r90") + ":f",
-        ASKED.replace("r900c", "r900f") + ":f",
-        ASKED.replace("c/c", "c/cc") + ":f",
-        ASKED.replace("Jd", "Js") + ":f",
-        ASKED.replace("9c", "9d") + ":f",
-        ASKED.replace("/6dJc9c", "/6dJc") + ":f",
-        ASKED.replace("|", "2c|") + ":f",
-        f" {ASKED}:f",
-    ],
-)
-def test_answers_to_other_states(line: str) -> None:
-    sent = parse_match_state(HEADS_UP, ASKED)
-    assert answered_action(sent.state, sent.number, line) is None
+    assert answered_action(sent.state, sent.number, line) == action
 
 
 @pytest.mark.parametrize("tail", ["", ":", "2c:f", "/:f", "f", "|:f"])

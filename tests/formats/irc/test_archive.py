@@ -15,6 +15,7 @@ from poker.formats.irc.archive import Problems, RawHand, read_hands
 from poker.formats.irc.replay import IrcHand, replay, replay_all
 from poker.game.betting import Betting, IllegalAction
 from poker.run.errors import PokernetsError
+from tests.cases import cases
 from tests.formats.irc_files import Files, PlayedHand, irc_rules, play_hand, write_hand
 
 
@@ -138,33 +139,7 @@ def lines_of(root: Path, *players: str, counts: str, board: str = "2c 7d 9h Jc K
     return hands
 
 
-@pytest.mark.parametrize(
-    ("players", "counts", "text"),
-    [
-        # The big blind leaves before its turn, so the small blind has nothing to do.
-        (("B - - - 500 5 15", "BQ - - - 500 10 0", "f - - - 500 0 0"), "0/0 0/0 0/0 1/15", "ff"),
-        # A caller leaves after calling and is not there on the flop.
-        (
-            ("Bf - - - 500 5 0", "Bk k k kf 500 10 0", "cQ - - - 500 10 0", "c k k b 500 30 55", "f - - - 9 0 0"),
-            "2/35 2/35 2/35 1/55",
-            "ccffc/fcc/cc/crf",
-        ),
-        # A raise that nobody can call counts into the pot and comes back with the winnings.
-        (
-            ("Bc b b bA 50 50 100 Ac Ad", "Bk c c r 900 70 20 Kc Qd"),
-            "2/20 2/40 2/80 2/120",
-            "cc/rc/rc/rc",
-        ),
-        # Folding where nothing is asked.
-        (("Bc f - - 500 10 0", "Bk - - - 500 10 20"), "2/20 0/0 0/0 1/20", "cc/f"),
-        # All-in on the turn: the archive counts the river, where nobody acts.
-        (
-            ("Bc b bA - 35 35 70 Ac Ad", "Bk c c - 500 35 0 Kc Qd"),
-            "2/20 2/40 2/70 2/70",
-            "cc/rc/rc/",
-        ),
-    ],
-)
+@cases
 def test_oddities_of_the_archive(tmp_path: Path, players: tuple[str, ...], counts: str, text: str) -> None:
     (raw,) = lines_of(tmp_path, *players, counts=counts)
     hand = replay(raw)
@@ -173,20 +148,7 @@ def test_oddities_of_the_archive(tmp_path: Path, players: tuple[str, ...], count
     assert after.text() == text
 
 
-@pytest.mark.parametrize(
-    ("players", "counts", "reason"),
-    [
-        (("Bc - - - 500 10 0", "Bk k - - 500 10 20"), "2/20 0/0 0/0 1/20", "no action for the player to act"),
-        (("Bk - - - 500 10 0", "Bk - - - 500 10 20"), "2/20 0/0 0/0 1/20", "action does not fit"),
-        (("Bf - - - 500 5 0", "B - - - 500 10 15"), "0/0 0/0 0/0 1/20", "players or pot differ"),
-        (("Bf - - - 500 10 0", "B - - - 500 10 15"), "0/0 0/0 0/0 1/15", "chips in differ"),
-        (("Bf k - - 500 5 0", "B - - - 500 10 15"), "0/0 0/0 0/0 1/15", "actions left over"),
-        (("Bf - - - 500 5 15", "B - - - 500 10 0"), "0/0 0/0 0/0 1/15", "winnings differ"),
-        (("c - - - 500 5 15", "Bk - - - 500 10 0"), "0/0 0/0 0/0 1/15", "blinds out of place"),
-        (("Bf - - - -5 5 0", "B - - - 500 10 15"), "0/0 0/0 0/0 1/15", "players, chips or cards that cannot be"),
-        (("Bf - - - 500 5 0 Ac", "B - - - 500 10 15"), "0/0 0/0 0/0 1/15", "players, chips or cards that cannot be"),
-    ],
-)
+@cases
 def test_what_does_not_fit_is_counted_by_reason(
     tmp_path: Path, players: tuple[str, ...], counts: str, reason: str
 ) -> None:

@@ -6,6 +6,7 @@ from decimal import Decimal
 import pytest
 
 from poker.formats.histories import BOVADA, format_of, hands_of
+from tests.cases import cases
 from tests.formats.samples import archived, read, sample
 
 CASH = sample("bovada_cash")
@@ -33,14 +34,7 @@ def test_a_walk_counts_the_blind_that_nobody_called_among_what_is_won() -> None:
     assert (hand.payoffs, hand.rake) == ((-2, 2, 0), 0)
 
 
-@pytest.mark.parametrize(
-    ("post", "won", "payoffs", "rake"),
-    [
-        ("Posts chip $0.25", "0.72", (-25, 47, -25), 3),
-        ("Posts dead chip $0.35", "0.81", (-25, 56, -35), 4),
-        ("Posts chip $0.25\nDealer : Posts dead chip $0.10", "0.81", (-25, 56, -35), 4),
-    ],
-)
+@cases
 def test_posts_of_new_players_are_live_and_dead(post: str, won: str, payoffs: tuple[int, ...], rake: int) -> None:
     hand = read(POST.format(post, won))
     assert (hand.rules.blinds, hand.payoffs, hand.rake) == ((10, 25, 25), payoffs, rake)

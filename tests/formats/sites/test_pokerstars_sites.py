@@ -4,6 +4,7 @@ import pytest
 
 from poker.formats.histories import BOVADA, POKERSTARS, format_of, hands_of, text_of
 from poker.formats.played import HistoryError
+from tests.cases import cases
 from tests.formats.samples import read, read_all, refused, sample, won
 
 WALK = sample("pokerstars_walk")
@@ -70,21 +71,7 @@ GG = (
 )
 
 
-@pytest.mark.parametrize(
-    ("header", "venue", "number"),
-    [
-        ("PokerStars Zoom Hand #12:", "PokerStars", 12),
-        ("Poker Hand #RC12:", "GGPoker", 12),
-        ("Poker Hand #12:", "GGPoker", 12),
-        ("Full Tilt Hand #12: ", "Full Tilt", 12),
-        ("Run It Once Poker Hand #12: ", "Run It Once Poker", 12),
-        ("PokerBros Hand #1616183514566:", "PokerBros", 1616183514566),
-        ("PokerMaster Hand #1905261509100000:", "PokerMaster", 1905261509100000),
-        ("BetOnline Game #12:", "BetOnline", 12),
-        ("SupremaPoker Hand #12:", "SupremaPoker", 12),
-        ("Hive Poker Hand #12:", "Hive Poker", 12),
-    ],
-)
+@cases
 def test_lines_of_pokerstars_under_the_header_of_another_site(header: str, venue: str, number: int) -> None:
     text = WALK.replace("PokerStars Hand #7:", header)
     hand = read(text)
@@ -112,15 +99,7 @@ def test_headers_of_kin_are_told_apart(line: str, kind: str) -> None:
     assert format_of(line, "x") == kind
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "Full Tilt Poker Game #33: Table Jay (6 max) - $0.50/$1 - No Limit Hold'em - 18:21:50 ET - 2010/03/17",
-        "Game Hand #620 - Tournament #23 - Holdem(No Limit) - Level 3 (500.00/1000.00)- 2020/12/12 05:30:01 UTC",
-        "***** Hand History for Game 1111 ***** (PokerBros)",
-        "Hand #112181:",
-    ],
-)
+@cases
 def test_lines_of_other_kinds_are_no_headers(line: str) -> None:
     with pytest.raises(HistoryError):
         format_of(line, "x")
@@ -155,19 +134,7 @@ def test_straddles_of_ggpoker_are_totals_and_missed_blinds_dead() -> None:
 FREEZEOUT = sample("ggpoker_freezeout")
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        *(
-            "Freezeout (10/20 min)",
-            "Level 3 (5/10) Satellite",
-            "Hold'em Limit Fans",
-            "Cap, 5/10 min)",
-            "6+ Hold'em Relief",
-        ),
-        *("Omaha Friends", "Since 2011/12/13 14:15:16", "$5/$10 (EUR)"),
-    ],
-)
+@cases
 def test_the_name_of_a_tournament_is_no_game_no_stakes_and_no_date(name: str) -> None:
     [hand] = hands_of(FREEZEOUT.replace("NAME", name), "x")
     assert (hand.rules.name, hand.rules.min_bet, hand.scale) == ("no-limit hold'em", 2000, 1)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from poker.game.cards import HAND_CARDS, HOLDEM, parse_cards
 from poker.kernels.cards import ranks
 from poker.kernels.cards.hands import CARD_PERMUTATION
+from tests.cases import cases
 
 FIVE_CARD_CATEGORIES = [1302540, 1098240, 123552, 54912, 10200, 5108, 3744, 624, 40]
 SEVEN_CARD_CATEGORIES = [23294460, 58627800, 31433400, 6461620, 6180020, 4047644, 3473184, 224848, 41584]
@@ -76,20 +77,9 @@ def test_agrees_with_phevaluator(size: int, n: int) -> None:
     assert np.array_equal(7462 - theirs, ours)
 
 
-@pytest.mark.parametrize(
-    ("text", "category"),
-    [
-        ("AhKhQhJhTh", ranks.STRAIGHT_FLUSH),
-        ("5c4c3c2cAc", ranks.STRAIGHT_FLUSH),
-        ("AcAdAhAsKc", ranks.QUADS),
-        ("AcAdAhKsKc", ranks.FULL_HOUSE),
-        ("AcJc9c7c2c", ranks.FLUSH),
-        ("5c4d3c2cAc", ranks.STRAIGHT),
-        ("KcAd2c3c4c", ranks.HIGH_CARD),
-    ],
-)
-def test_category_of_named_hands(text: str, category: int) -> None:
-    assert ranks.category(rank(parse_cards(text))) == category
+@cases
+def test_category_of_named_hands(text: str, category: str) -> None:
+    assert ranks.category(rank(parse_cards(text))) == getattr(ranks, category)
 
 
 def test_best_hand_has_the_highest_rank() -> None:

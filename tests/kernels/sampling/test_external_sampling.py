@@ -10,23 +10,12 @@ from poker.kernels.rng import streams
 from poker.kernels.sampling import external_sampling, nodes
 from poker.solvers.sampling.tree import SamplingTree, sampling_tree
 from poker.tree import build_tree
+from tests.cases import cases
 from tests.games import load_rules
 from tests.solvers.sampling.tables import rows
 
 
-@pytest.mark.parametrize(
-    ("committed", "folded", "ranks", "net"),
-    [
-        ((100, 100, 100), (0, 0, 0), (3, 2, 1), (200, -100, -100)),
-        ((100, 100, 100), (0, 0, 0), (3, 3, 1), (50, 50, -100)),
-        ((50, 200, 200), (0, 0, 0), (3, 2, 1), (100, 100, -200)),  # main pot 150, side pot 300
-        ((50, 200, 200), (0, 0, 0), (1, 2, 2), (-50, 25, 25)),
-        ((50, 200, 100), (0, 0, 1), (3, 2, 9), (100, 0, -100)),  # the folded 100 feed main and side pot
-        ((50, 100, 10), (1, 0, 1), (9, 1, 9), (-50, 60, -10)),
-        ((30, 60, 100, 100), (0, 0, 0, 0), (2, 3, 1, 1), (-30, 150, -60, -60)),
-        ((30, 60, 100, 100), (0, 0, 0, 0), (5, 5, 5, 5), (0, 0, 0, 0)),
-    ],
-)
+@cases
 def test_side_pots(
     committed: tuple[int, ...], folded: tuple[int, ...], ranks: tuple[int, ...], net: tuple[int, ...]
 ) -> None:

@@ -1,28 +1,17 @@
 """The rest of a hand between two players, in the chips of the two alone."""
 
 import numpy as np
-import pytest
 
 from poker.game.rules import CALL, FOLD
 from poker.game.state import Betting
 from poker.search.multiplayer.heads_up_rest import HeadsUpRest
+from tests.cases import cases
 from tests.games import SIX
 
 TURN = 2
 
 
-@pytest.mark.parametrize(
-    ("text", "begins"),
-    [
-        ("fr225fffc/cr525c/cr1275", "fr225fffc/cr525c/"),
-        ("fr225fffc/cr525c/cr1275c/r4000", "fr225fffc/cr525c/"),
-        ("fr225fcff/cr525c/", "fr225fcff/cr525c/"),
-        ("fr225ffcc/cr525cc/cr1275cf/", "fr225ffcc/cr525cc/cr1275cf/"),  # three on the turn, two on the river
-        ("fr225fffc/cr525", None),  # the flop
-        ("fr225ffcc/cr525cc/cr1275c", None),
-        ("fr225ffcc/cr525cc/cr1275f", None),  # two left, but the round began with three
-    ],
-)
+@cases
 def test_a_round_that_begins_with_two(text: str, begins: str | None) -> None:
     rest = HeadsUpRest.of(Betting.parse(SIX, text), TURN)
     assert (None if rest is None else rest.real_root) == (None if begins is None else Betting.parse(SIX, begins))

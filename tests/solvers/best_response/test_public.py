@@ -15,6 +15,7 @@ from poker.kernels.cards.strength import boards_strength
 from poker.run.errors import PokernetsError
 from poker.solvers.best_response.public import best_response, is_walkable
 from poker.tree import bet_menu
+from tests.cases import cases
 from tests.evaluation.small_games import RandomPolicy, best_response_value, legal_actions
 from tests.games import load_rules
 from tests.random_play import nolimit
@@ -48,14 +49,7 @@ def test_leduc_equals_brute_force() -> None:
         )
 
 
-@pytest.mark.parametrize(
-    ("game", "board"),
-    [
-        ("flop_holdem_nolimit", "AhAd7c"),
-        ("holdem_nolimit_2p", "AhKhQhJh"),
-        ("holdem_nolimit_2p", "AhAd7c7s2d"),
-    ],
-)
+@cases
 def test_showdowns_of_two_card_hands(game: str, board: str) -> None:
     """The sweep over ranges equals the matrix of all pairs, which comes from other code."""
     rules = load_rules(game)

@@ -15,6 +15,7 @@ from poker.formats.phh import phhs_texts
 from poker.studio.games.table_game import PERSON
 from poker.studio.hands.hand_base import HandBase, HandSearch, rows_in, rows_of
 from poker.studio.pages.database import _Database, _no_leaks_text, _reviewed_text, _Shared, won_graph
+from tests.cases import cases
 from tests.games import HEADS_UP as RULES
 from tests.search.even_leaf import even_solver
 from tests.studio.hands.test_hand_base import session
@@ -44,31 +45,12 @@ def test_a_base_has_the_hands_of_the_table_as_they_were_seen(tmp_path: Path) -> 
     assert dict(base.players()) == {PERSON: 30, "bot": 30 - len(folded)}
 
 
-@pytest.mark.parametrize(
-    ("hands", "decisions", "text"),
-    [
-        ({}, {}, "3 hands reviewed"),
-        ({"6 players": 2}, {}, "3 hands reviewed; 2 hands cannot be: 6 players (2)"),
-        (
-            {"limit betting: reviews are of no-limit hands": 1},
-            {"The stacks differ: this hand has 50 bb": 2, "The stacks differ: this hand has 60 bb": 1},
-            "3 hands reviewed; 1 hands cannot be: limit betting (1); 3 decisions in them cannot be: The stacks differ"
-            " (3)",
-        ),
-    ],
-)
+@cases
 def test_reviews_say_what_they_leave_out(hands: dict[str, int], decisions: dict[str, int], text: str) -> None:
     assert _reviewed_text(3, Counter(hands), Counter(decisions)) == text
 
 
-@pytest.mark.parametrize(
-    ("players", "cost", "text"),
-    [
-        (2, None, "No decision of these hands is reviewed yet"),
-        (6, None, "None of the 1 hands found can be reviewed: 6 players (1)"),
-        (2, 0.0, "No decision that is reviewed has certainly cost anything."),
-    ],
-)
+@cases
 def test_why_there_are_no_leaks(players: int, cost: float | None, text: str, tmp_path: Path) -> None:
     base, search = HandBase(tmp_path / "hands.sqlite"), HandSearch("p0")
     base.add("session", rows_of(session(1, players), "session"))

@@ -15,6 +15,7 @@ from poker.studio.games.table_game import Seen
 from poker.studio.hands.review import DecisionReview
 from poker.studio.pages import words
 from poker.studio.panels.review import decision_html, range_cells, strategy_cells
+from tests.cases import cases
 from tests.games import load_rules
 
 
@@ -29,25 +30,10 @@ def seen(rules: Rules, betting: str, mine: str = "AhKh", theirs: str = "", board
     return Seen(0, 1, ("them", "you"), state, None)
 
 
-@pytest.mark.parametrize(
-    ("betting", "action", "name"),
-    [
-        ("", FOLD, "fold"),
-        ("", CALL, "call 50"),
-        ("", 300, "raise to 300"),
-        ("", 20000, "raise to 20,000, all-in"),
-        ("c", CALL, "check"),
-        ("c", 200, "raise to 200"),
-        ("r300c/", CALL, "check"),
-        ("r300c/", 500, "bet 200"),
-        ("r300c/", 20000, "bet 19,700, all-in"),
-        ("r300c/r500", CALL, "call 200"),
-        ("r300c/r500", 1100, "raise to 800"),
-        ("r300c/r20000", CALL, "call 19,700, all-in"),
-    ],
-)
-def test_actions_are_named_by_what_they_add_to_the_street(rules: Rules, betting: str, action: int, name: str) -> None:
-    assert words.action_name(Betting.parse(rules, betting), action) == name
+@cases
+def test_actions_are_named_by_what_they_add_to_the_street(rules: Rules, betting: str, action: str, name: str) -> None:
+    state = Betting.parse(rules, betting)
+    assert words.action_name(state, state.parse_action(action)) == name
 
 
 def test_amounts_in_big_blinds(rules: Rules) -> None:
@@ -89,19 +75,7 @@ def test_history_and_board_show_the_same_card_of_a_small_deck() -> None:
     assert 'aria-label="king of hearts"' in words.cards_html(leduc, state.board)
 
 
-@pytest.mark.parametrize(
-    ("betting", "theirs", "text"),
-    [
-        ("", "", "Your turn: 50 to call."),
-        ("c", "", "them is thinking"),
-        ("cc/c", "", "Your turn: you may check."),
-        ("f", "", "You lose 50; them +50."),
-        ("r300f", "", "You win 100."),
-        ("r300c/cc/cc/cc", "2c3c", "You win 300 at the showdown."),
-        ("r300c/cc/cc/cc", "KcKs", "You lose 300 at the showdown; them +300."),
-        ("r300c/cc/cc/cc", "AcKc", "The pot is split at the showdown."),
-    ],
-)
+@cases
 def test_status(rules: Rules, betting: str, theirs: str, text: str) -> None:
     assert words.status(seen(rules, betting, theirs=theirs, board="7cQdKd2h9s" if "/" in betting else "")) == text
 
@@ -126,26 +100,11 @@ def decision(rules: Rules, chosen: int | None, mixed: float = 0.0, weight: float
     )  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("chosen", "more", "loss"),
-    [
-        (700, {}, "Lost 140.0 chips ± 1.0 chips; best: check."),
-        (500, {}, "Lost 10.0 chips ± 7.0 chips; best: check."),
-        (500, {"exploitability": 5.0}, "Lost at most 21.0 chips, perhaps nothing; best: check."),
-        (700, {"finished": False}, "Lost at most 141.0 chips, perhaps nothing; best: check."),
-        (700, {"mixed": 0.06}, "Lost at most 141.0 chips, perhaps nothing; best: check."),
-        (CALL, {}, "Lost nothing; best: check."),
-        (700, {"guesses": GUESSES}, "Lost 140.0 chips ± 41.0 chips; best: check."),
-        (
-            500,
-            {"guesses": GUESSES},
-            "Perhaps nothing lost, 10.0 chips against the range that was solved for; best: check.",
-        ),
-    ],
-)
+@cases
 def test_a_loss_is_told_no_more_exactly_than_it_is_known(
     rules: Rules, chosen: int, more: dict[str, Any], loss: str
 ) -> None:
+    more |= {"guesses": GUESSES} if "guesses" in more else {}
     text = re.sub("<.*?>", "", decision_html(decision(rules, chosen, **more), "note"))
     assert loss in text
     precise = more.get("exploitability", 1.0)
