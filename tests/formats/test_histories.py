@@ -3,6 +3,7 @@
 import random
 import re
 import time
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,8 +12,8 @@ import pytest
 from poker.formats import histories, phh, phh_read
 from poker.formats.histories import ACPC, FORMATS, OHH, PHH, POKERSTARS, SUFFIXES, format_of, read_hands, write_hands
 from poker.formats.played import HistoryError, PlayedHand, settled
-from poker.formats.sites import pokerstars, pokerstars_read
 from poker.run.errors import PokernetsError
+from tests.cases import cases
 from tests.formats.pokerkit_hands import Antes, assert_same_hand, dumped, pokerkit_payoffs, simulated
 from tests.formats.samples import sample
 from tests.games import load_rules
@@ -43,62 +44,49 @@ def test_hands_of_pokerkit_convert_round_trip(tmp_path: Path) -> None:
     assert all(pokerkit_pays(*pair) for pair in zip(paid, ends, strict=True))
 
 
-def test_antes_limits_and_numbers_of_players(tmp_path: Path) -> None:
-    """Antes of everybody and of the big blind alone, in the main pot or trimmed, at tables for 2 to 10."""
-    rng = random.Random(3)
-    random.seed(3)
-    choices: list[Antes] = [0, 1, 3, {1: 7}]
-    with_antes = 0
-    for number in range(150):
-        antes = choices[rng.randrange(len(choices))]
-        trimmed = rng.random() < 0.5 and not isinstance(antes, dict)
-        history, state = simulated(rng, rng.randint(2, 10), antes, trimmed, limit=rng.random() < 0.3)
-        hand = phh_read.parse_hand(history.dumps(), number)
-        assert pokerkit_pays(state.payoffs, settled(hand.state, hand.mucked))
-        with_antes += hand.rules.forced is not None
-        [(line, lines)] = pokerstars_read.hands(pokerstars.hand_text(hand))
-        assert_same_hand(pokerstars_read.PokerStarsLines.parse(lines, line), hand)
-        text = phh.hand_text(hand)
-        assert_same_hand(phh_read.parse_hand(text, number), hand)
-        [paid] = pokerkit_payoffs(f"[1]\n{text}")
-        assert pokerkit_pays(paid, settled(hand.state, hand.mucked))
-        assert_same_hand(read_back(tmp_path, OHH, [hand])[0], hand)
-        why = histories.why_unwritable(ACPC, hand)
-        assert ("no antes" in why) == (hand.rules.forced is not None)
-        if not why:
-            [back] = read_back(tmp_path, ACPC, [hand])
-            assert_same_hand(back, hand, mucks=False)
-    assert with_antes > 50
-
-
 POSTS = [
     *((5, 10, -10, 0), (5, 10, 0, -10), (5, 10, -10, -10), (10, 0, -10, 0)),  # of who is new at the table
     *((5, 10, 20, 0), (5, 10, 20, 40), (5, 10, 20, -10)),  # straddles
     *((10, 10, 0, 0), (0, 10, 0, 0), (10, 0, 0, 0)),
 ]
+ANTES: list[Antes] = [0, 1, 3, {1: 7}]
 
 
-def test_posts_straddles_and_missing_blinds(tmp_path: Path) -> None:
-    in_logs = 0
-    rng = random.Random(9)
-    random.seed(9)
+@pytest.mark.parametrize("posts", [False, True])
+def test_hands_are_read_back_from_every_format_that_can_hold_them(posts: bool, tmp_path: Path) -> None:
+    """Antes of everybody or of the big blind alone, in the main pot or trimmed, at tables for 2 to 10, with limits; or
+    posts, straddles and missing blinds."""
+    rng, counts = random.Random(3), Counter[str]()
+    random.seed(3)
     for number in range(150):
-        history, state = simulated(rng, 4, rng.choice([0, 2]), True, blinds=POSTS[number % len(POSTS)])
+        if posts:
+            history, state = simulated(rng, 4, rng.choice([0, 2]), True, blinds=POSTS[number % len(POSTS)])
+        else:
+            antes = rng.choice(ANTES)
+            trimmed = rng.random() < 0.5 and not isinstance(antes, dict)
+            history, state = simulated(rng, rng.randint(2, 10), antes, trimmed, limit=rng.random() < 0.3)
         hand = phh_read.parse_hand(history.dumps(), number)
         assert pokerkit_pays(state.payoffs, settled(hand.state, hand.mucked))
-        [(line, lines)] = pokerstars_read.hands(pokerstars.hand_text(hand))
-        assert_same_hand(pokerstars_read.PokerStarsLines.parse(lines, line), hand)
-        assert_same_hand(phh_read.parse_hand(phh.hand_text(hand), number), hand)
-        assert_same_hand(read_back(tmp_path, OHH, [hand])[0], hand)
-        if not histories.why_unwritable(ACPC, hand):
-            in_logs += 1
+        for kind in (PHH, POKERSTARS, OHH):
+            assert_same_hand(read_back(tmp_path, kind, [hand])[0], hand)
+        why = histories.why_unwritable(ACPC, hand)
+        counts["antes"] += hand.rules.forced is not None
+        counts["in logs"] += not why
+        if not why:
             [back] = read_back(tmp_path, ACPC, [hand])
             assert back.state.betting.actions == hand.state.betting.actions
             assert (back.payoffs, back.rules.blinds) == (hand.payoffs, hand.rules.blinds)
+        if not posts:
+            if not why:
+                assert_same_hand(back, hand, mucks=False)
+            [paid] = pokerkit_payoffs(f"[1]\n{phh.hand_text(hand)}")
+            assert pokerkit_pays(paid, settled(hand.state, hand.mucked))
+            assert ("no antes" in why) == (hand.rules.forced is not None)
+    assert counts["antes"] > 50
+    assert counts["in logs"] > 10
     history, _ = simulated(rng, 4, blinds=(5, 10, 0, -5))
     why = histories.why_unwritable(POKERSTARS, phh_read.parse_hand(history.dumps(), 0))
     assert "no live post below the big blind" in why
-    assert in_logs > 10
 
 
 def test_formats_are_told_by_content(tmp_path: Path) -> None:
@@ -133,18 +121,7 @@ def test_texts_of_any_encoding(data: bytes, text: str) -> None:
     assert histories.text_of(data) == text
 
 
-@pytest.mark.parametrize(
-    ("text", "why"),
-    [
-        ("", "line 1: the file has no hands"),
-        ("\n\nhello\n", "line 3: no hands that are read here"),
-        ("Full Tilt Poker Game #1: x", "line 1: hands of another site"),
-        ("PokerStars Mano n.1: Hold'em No Limit (5/10)", "line 1: of PokerStars' text English is read"),
-        ("Раздача PokerStars №1", "line 1: of PokerStars' text English is read"),
-        ("variant = 'NT'\nactions = [\n", r"line 2: not TOML"),
-        ("STATE:0:f:|:1|-1:a|b\n", "line 1: the log does not name its game: give game=NAME"),
-    ],
-)
+@cases
 def test_what_is_no_file_of_hands(text: str, why: str, tmp_path: Path) -> None:
     file = tmp_path / "x.txt"
     file.write_text(text)
@@ -197,13 +174,7 @@ def test_a_game_that_differs_is_named(tmp_path: Path) -> None:
         list(read_hands(log, load_rules("holdem_nolimit_2p")))
 
 
-@pytest.mark.parametrize(
-    ("changes", "why"),
-    [
-        ({"first_player": (1, 0, 0, 1)}, "begins after the flop here: not so in `holdem_limit_2p`"),
-        ({"raise_sizes": (10, 20, 20, 20)}, "one bet up to the flop, then another: not so in `holdem_limit_2p`"),
-    ],
-)
+@cases
 def test_a_log_of_a_game_of_no_table_is_refused(changes: dict[str, tuple[int, ...]], why: str) -> None:
     game = load_rules("holdem_limit_2p")
     text = "STATE:0:f:AhAd|KhKd:5|-5:Ann|Ben"
