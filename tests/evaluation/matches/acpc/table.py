@@ -3,6 +3,7 @@
 import socket
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -22,6 +23,7 @@ from poker.game.rules import Rules
 from poker.play.lineup import AgentSpec
 from poker.play.network.client import DealerSeat
 from poker.play.network.dealer import Times
+from poker.run.errors import PokernetsError
 from tests.random_play import pokerkit_pays
 from tests.report.test_report import check
 
@@ -95,25 +97,38 @@ def deal(
     clients: Path | None = None,
     **changes: Any,
 ) -> tuple[Dealt, list[DealerSeat]]:
-    """A match at our dealer; every player is a thread. Files of the clients stay in `clients`."""
-    ports = changes.setdefault("ports", free_ports(len(builders)))
+    """A match of our clients at our dealer, whose files stay in `clients`."""
     seats: list[DealerSeat] = []
-    threads = [
-        threading.Thread(target=lambda b=build, p=port: seats.append(sit_down(game, b, p, clients)), daemon=True)
-        for build, port in zip(builders, ports, strict=False)
-    ]
+    players = [lambda port, b=build: seats.append(sit_down(game, b, port, clients)) for build in builders]
+    names = [f"p{i}" for i in range(len(builders))]
+    return dealt(game, players, out, **{"names": names, "hands": hands, **changes}), seats
+
+
+def dealt(
+    game: Rules,
+    players: Sequence[Callable[[int], object]],
+    out: Path,
+    *,
+    ports: list[int] | None = None,
+    afterwards: Callable[[], None] = lambda: None,
+    **settings: Any,
+) -> Dealt:
+    """A match at our dealer: every player is a thread that is given a port, and may end with a refusal."""
+
+    def play(player: Callable[[int], object], port: int) -> None:
+        with suppress(PokernetsError):
+            player(port)
+
+    ports = ports or free_ports(len(players))
+    threads = [threading.Thread(target=play, args=pair, daemon=True) for pair in zip(players, ports, strict=False)]
     for thread in threads:
         thread.start()
-    result = dealt(game, out, **{"names": [f"p{i}" for i in range(len(builders))], "hands": hands, **changes})
-    for thread in threads:
-        thread.join(30)
-    return result, seats
-
-
-def dealt(game: Rules, out: Path, **settings: Any) -> Dealt:
-    """A match at our dealer, whose players come to `ports` by themselves."""
     usual = {"seed": 1, "rotate": True, "start_seconds": 30.0, "times": TIMES}
-    return Dealt.of(acpc.deal(game=game, out=str(out), **{**usual, **settings}))
+    result = Dealt.of(acpc.deal(game=game, out=str(out), ports=ports, **{**usual, **settings}))
+    afterwards()
+    for thread in threads:
+        thread.join(60)
+    return result
 
 
 def check_log(game: Rules, result: Dealt, hands: int) -> None:

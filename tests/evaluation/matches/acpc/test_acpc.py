@@ -20,6 +20,7 @@ from poker.game.rules import CALL, FOLD, Rules
 from poker.game.state import HandState
 from poker.play.network.dealer import Times
 from poker.run.errors import PokernetsError
+from tests.cases import cases
 from tests.evaluation.matches.acpc.table import RANDOM, check_log, deal, dealt, free_ports, sit_down
 from tests.games import HEADS_UP, load_rules
 from tests.report.test_report import check
@@ -145,28 +146,13 @@ class Confused(AlwaysCall):
 def test_a_late_player_is_named_and_the_match_ends(tmp_path: Path) -> None:
     times = Times(answer=5.0, in_hand=600.0, per_hand=60.0)
     calls, done = partial(AlwaysCall, name="call"), threading.Event()
-    ports = free_ports(2)
-    threads = [
-        threading.Thread(target=_ignore_errors, args=(sit_down, HEADS_UP, build, port), daemon=True)
-        for build, port in zip((partial(Silent, done), calls), ports, strict=True)
-    ]
-    for thread in threads:
-        thread.start()
-    result = dealt(HEADS_UP, tmp_path, names=["late", "call"], ports=ports, hands=20, times=times)
-    done.set()
-    for thread in threads:
-        thread.join(60)
+    players = [partial(sit_down, HEADS_UP, build) for build in (partial(Silent, done), calls)]
+    settings: dict[str, Any] = {"names": ["late", "call"], "hands": 20, "times": times}
+    result = dealt(HEADS_UP, players, tmp_path, afterwards=done.set, **settings)
     assert "no answer within 5 s; it checks or folds on" in result.failures["late"][0]
     assert not result.failures["call"]
     assert len(list(read_log(HEADS_UP, result.log))) == 20
     assert len(result.chips["late"]) == 20
-
-
-def _ignore_errors(step: Callable[..., object], *arguments: object) -> None:
-    try:
-        step(*arguments)
-    except PokernetsError:
-        return
 
 
 def test_an_agent_with_illegal_answers_checks_or_folds(tmp_path: Path) -> None:
@@ -176,7 +162,7 @@ def test_an_agent_with_illegal_answers_checks_or_folds(tmp_path: Path) -> None:
     assert not any(result.failures.values())
 
 
-def answer_states(game: Rules, port: int, answer: Callable[[str], list[str]]) -> None:
+def answer_states(game: Rules, answer: Callable[[str], list[str]], port: int) -> None:
     """A program that answers every state in which it is to act with `answer(state text)`, lines of its own making."""
     with connect("localhost", port, 30.0) as line:
         line.send("VERSION:2.0.0")
@@ -191,31 +177,15 @@ def answer_states(game: Rules, port: int, answer: Callable[[str], list[str]]) ->
 def foreign(tmp_path: Path, answer: Callable[[str], list[str]], name: str = "holdem_nolimit_2p") -> Any:
     """Two hands of such a program against always-call."""
     game = load_rules(name)
-    ports = free_ports(2)
-    threads = [
-        threading.Thread(target=_ignore_errors, args=(answer_states, game, ports[0], answer), daemon=True),
-        threading.Thread(target=_ignore_errors, args=(sit_down, game, partial(AlwaysCall, name="c"), ports[1])),
+    players: list[Callable[[int], object]] = [
+        partial(answer_states, game, answer),
+        partial(sit_down, game, partial(AlwaysCall, name="c")),
     ]
-    for thread in threads:
-        thread.start()
-    result = dealt(game, tmp_path, names=["foreign", "call"], ports=ports, hands=2, rotate=False)
-    for thread in threads:
-        thread.join(30)
+    result = dealt(game, players, tmp_path, names=["foreign", "call"], hands=2, rotate=False)
     return result, [hand.state.betting.text() for hand in read_log(game, result.log)]
 
 
-@pytest.mark.parametrize(
-    ("written", "meant"),
-    [
-        ("r300", "r300"),
-        ("r 300 please", "r300"),
-        ("r+300", "r300"),
-        ("r-5", "r200"),
-        ("r0", "r200"),
-        ("r99999999", "r20000"),
-        ("call", "c"),
-    ],
-)
+@cases
 def test_answers_are_read_as_the_dealer_of_the_competition_reads_them(tmp_path: Path, written: str, meant: str) -> None:
     result, betting = foreign(tmp_path, lambda state: [f"{state}:{written}"])
     assert not result.failures["foreign"]
