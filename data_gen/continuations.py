@@ -1,7 +1,7 @@
 """`job=continuations`: generate strategies from which the opponent may choose after the first round.
 
 Step k solves the first round for either seat with the continuations so far. It then learns both seats' best responses
-and computes their values at every preflop leaf (`poker.search.self_generated`), with the bets and buckets of the
+and computes their values at every preflop leaf (`data_gen.support.self_generated`), with the bets and buckets of the
 blueprint. Each step stores a part on disk. See [DLS] section 4.
 """
 
@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from data_gen.support.progress import JobProgress
+from data_gen.support.self_generated import Response, respond
 from data_gen.support.valuation import StoredBlueprint, table_seconds
 from poker.abstraction.buckets import is_holdem
 from poker.abstraction.dealers import sample_boards
@@ -35,7 +36,6 @@ from poker.report.estimates import estimate
 from poker.run.atomic import remove
 from poker.run.errors import PokernetsError
 from poker.run.parallel import Cluster, Given, Work, print_cost
-from poker.search.self_generated import Response, respond
 from poker.solvers.best_response.abstract import BoardGame
 from poker.solvers.blueprint import Blueprint, blueprint_from
 from poker.solvers.subtree import subtree

@@ -1,1 +1,1 @@
-"""Parts of pages: the review of a hand, drills, and pot odds."""
+"""Panels of the pages: advice at the table, drills, odds, and what an agent has learned of its opponent."""

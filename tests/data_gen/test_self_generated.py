@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from data_gen.support.self_generated import above, solve_first_round
 from poker.abstraction.buckets import CardAbstraction, make_abstraction
 from poker.depth_limit.continuations.generation import Solving
 from poker.depth_limit.leaves.leaf_table import LeafTable, preflop_leaves
 from poker.game.cards import NUM_HANDS, PREFLOP_CLASS
 from poker.game.state import Betting
 from poker.run.errors import PokernetsError
-from poker.search.self_generated import above, solve_first_round
 from poker.solvers.blueprint import Blueprint
 from poker.tree import Kind, bet_menu, build_tree
 from tests.blueprints import random_blueprint
