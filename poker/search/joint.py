@@ -8,7 +8,7 @@ because a solution there is for the player who plays the blueprint beyond it ([D
 
 from poker.game.beliefs import likelihood, observe_action, observe_board
 from poker.game.betting import Betting
-from poker.kernels.types import Board
+from poker.kernels.types import Board, Ranges
 from poker.search.nested import Belief, NestedSearch, Search
 from poker.search.round_solver import RoundSolution
 
@@ -19,6 +19,12 @@ class JointSearch(NestedSearch):
     Settings are as in `NestedSearch`, where `both_sides` is the number of rounds that end at a depth limit, and
     `opponent_noise` applies to both players.
     """
+
+    def _with_hand(self, ranges: Ranges, player: int, hand: int) -> Ranges:
+        """Give the hand the largest weight: joint solves leave out a larger share of a player's own range."""
+        out = ranges.copy()
+        out[player, hand] = out[player].max()
+        return out
 
     def _solved_for(self, state: Betting) -> int:
         return state.to_act

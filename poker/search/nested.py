@@ -232,7 +232,7 @@ class NestedSearch:
         key = self._place(betting, board), hand
         row = self._rows.get(key)
         if row is None:
-            ranges = with_hand(belief.ranges, player, hand)
+            ranges = self._with_hand(belief.ranges, player, hand)
             raises = tuple(action for action in policy.actions if action > 0)
             solution = yield from self._solved(replace(belief, ranges=ranges), board, raises)
             root = solution.policies[()]
@@ -419,6 +419,10 @@ class NestedSearch:
         counting = modelled if modelled is not None and modelled.counts else None
         cards, alternatives = self._visible(state, board), belief.alternatives
         return (yield Request(state, cards, belief.ranges, self._solved_for(state), at_root, alternatives, counting))
+
+    def _with_hand(self, ranges: Ranges, player: int, hand: int) -> Ranges:
+        """Return ranges in which no solve leaves out a player's hand."""
+        return with_hand(ranges, player, hand)
 
     def _solved_for(self, state: Betting) -> int:
         """Return the searcher of a solve from `state`."""

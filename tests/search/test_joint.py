@@ -9,7 +9,7 @@ from poker.agents.searching.heads_up import DepthLimitedAgent
 from poker.game.betting import Betting
 from poker.game.cards import HOLDEM, hand_index, parse_cards
 from poker.game.rules import CALL
-from poker.game.state import public_state
+from poker.game.state import HandState, public_state
 from poker.run.errors import PokernetsError
 from poker.search.flops import SampledFlops
 from poker.search.opponent_decision import IMPROBABLE
@@ -78,6 +78,16 @@ def test_a_hand_that_nobody_expects_is_solved_for(agent: DepthLimitedAgent) -> N
     unexpected = int(np.flatnonzero(HOLDEM.live(BOARD) & ~solved)[0])
     strategy = agent.opponents_decision(state, hand=unexpected).strategy
     assert strategy[unexpected].sum() == pytest.approx(1.0)
+
+
+def test_a_hand_that_the_agent_should_not_have_is_solved_for(agent: DepthLimitedAgent) -> None:
+    betting = Betting.parse(RULES, "r300c/cc/r600c/")
+    solved = agent.opponents_decision(public_state(betting, BOARD)).strategy.sum(axis=1) > 0
+    for hand in np.flatnonzero(HOLDEM.live(BOARD) & ~solved)[:3].tolist():
+        cards = [tuple(map(int, HOLDEM.hand_cards[hand])) if seat == betting.to_act else () for seat in range(2)]
+        row = agent.ranged_policy(HandState.at(betting, cards, BOARD)).probs[hand]
+        assert row.sum() == pytest.approx(1.0)
+        assert np.ptp(row) > 0.01  # hands that a solve leaves out are uniform
 
 
 def test_an_unknown_raise_is_valued(agent: DepthLimitedAgent) -> None:
