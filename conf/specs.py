@@ -23,7 +23,7 @@ def agents(optional: Mapping[str, str] = MappingProxyType({}), **settings: Any) 
     return [AgentSpec(name, partial(build, node), node) for name, node in chosen.items()]
 
 
-def unhurried(settings: Mapping[str, Any]) -> list[AgentSpec]:
+def without_time_limit(settings: Mapping[str, Any]) -> list[AgentSpec]:
     """Return the agents of a line-up without time limits, for programs that need the best answer."""
     limits = dict.fromkeys(("seconds_per_decision", "seconds_per_hand"))
     nodes = {name: dict(node) for name, node in settings.items() if name not in ("_target_", "_recursive_")}

@@ -36,7 +36,7 @@ def irregularities(hand: PlayedHand) -> frozenset[str]:
         hand: the hand.
     """
     rules = hand.rules
-    kinds = {PASSED_OVER} if hand.passed_over else set[str]()
+    kinds = {PASSED_OVER} if hand.skipped_action else set[str]()
     dead = sum(map(sum, rules.forced)) if rules.forced else 0
     for before, player, action in hand.state.betting.turns():
         if action == FOLD and player != before.to_act:
@@ -72,7 +72,7 @@ class FileTally:
         self._rake: _Amounts = defaultdict(Decimal)
         self._games: defaultdict[str, list[tuple[int, float, float]]] = defaultdict(list)
         self.refused: list[HistoryError] = []
-        self._told_otherwise = 0
+        self._amounts_differ = 0
         self._irregular = 0
         self._irregularities = Counter[str]()
 
@@ -83,7 +83,7 @@ class FileTally:
             hand: the hand.
         """
         self.hands += 1
-        self._told_otherwise += hand.told_otherwise
+        self._amounts_differ += hand.amounts_differ
         kinds = irregularities(hand)
         self._irregular += bool(kinds)
         self._irregularities.update(kinds)
@@ -122,8 +122,8 @@ class FileTally:
         columns = ("player", "hands", f"result, {self._unit}/hand", "won")
         more = f"{len(rows) - _ROWS:,} players with fewer hands are in the report" if len(rows) > _ROWS else ""
         notes = f"rake: {_amounts(self._rake)}. " if self._rake else ""
-        if self._told_otherwise:
-            notes += f"hands whose file tells other amounts than the rules pay: {self._told_otherwise:,}. "
+        if self._amounts_differ:
+            notes += f"hands whose file tells other amounts than the rules pay: {self._amounts_differ:,}. "
         for kind, count in self._irregularities.most_common():
             notes += f"hands with {kind}: {count:,}. "
         short = sum(result.n < FEW_UNITS or result.has_few_large for _, _, result, _ in rows[:_ROWS])
@@ -154,7 +154,7 @@ class FileTally:
             "unit": f"{self._unit}/hand",
             "games": {game: len(rows) for game, rows in self._games.items()},
             "rake": _amounts(self._rake),
-            "told_otherwise": self._told_otherwise,
+            "amounts_differ": self._amounts_differ,
             "irregularities": dict(self._irregularities.most_common()),
             "players": players,
             "left_out": [{"line": error.line, "reason": error.reason} for error in self.refused],

@@ -10,7 +10,7 @@ Hidden cards are `??`. A player who shows no cards at the showdown has mucked. T
 hidden cards to whom all others concede the pots. Fields that the rules do not need are stored.
 
 The order of play is PokerKit's, which checks or folds for players whose action is missing. The reader does so only if
-`winnings` or `finishing_stacks` then come out; the hand is marked `passed_over`.
+`winnings` or `finishing_stacks` then come out; the hand is marked `skipped_action`.
 
 Payoffs follow `winnings` or else `finishing_stacks`, and the difference from the pots is the rake. Without them, if
 nobody has `winnings`, or if they are rounded thirds of a pot, the payoffs follow the rules without a rake.
@@ -20,7 +20,7 @@ subtracted. They may cover only some winners, and posts may be missing. So:
 
 - A hand is refused if it gives a player more winnings than the rules do (except for odd chips).
 - But if the winnings exceed all pots, or cover only some winners, the payoffs follow the rules, and the hand is marked
-  `told_otherwise`.
+  `amounts_differ`.
 - With a field `_rake`, as in our files, `winnings` must fit exactly.
 """
 
@@ -235,8 +235,8 @@ class _Reader:
             self._replayer = _PassingOver
             with suppress(PokernetsError):
                 hand = self._by_results(number, line)
-                if any(self._stated(hand.paid)[1]) and not hand.told_otherwise and not hand.rake:
-                    return replace(hand, passed_over=True)
+                if any(self._stated(hand.paid)[1]) and not hand.amounts_differ and not hand.rake:
+                    return replace(hand, skipped_action=True)
             raise error
 
     def _by_results(self, number: int, line: int) -> PlayedHand:
@@ -247,10 +247,10 @@ class _Reader:
             hand = self._played(number, line, trimmed)
         except _ResultError as error:
             hand = error
-        if isinstance(hand, _ResultError) or hand.told_otherwise:
+        if isinstance(hand, _ResultError) or hand.amounts_differ:
             with suppress(PokernetsError):
                 other = self._played(number, line, not trimmed)
-                hand = hand if other.told_otherwise else other
+                hand = hand if other.amounts_differ else other
         if isinstance(hand, _ResultError):
             raise hand
         return hand
@@ -269,7 +269,7 @@ class _Reader:
         players = rules.num_players
         names = self._names(players)
         state, mucked = _play(self._replayer(rules, names), self._actions, self._scale)
-        payoffs, rake, told_otherwise = self._results(state, mucked, names)
+        payoffs, rake, amounts_differ = self._results(state, mucked, names)
         given = self._fields.get("hand")
         details = {
             name: value for name, value in self._fields.items() if name not in (*GAME_FIELDS, "players", "_rake")
@@ -278,7 +278,7 @@ class _Reader:
             number = given
             del details["hand"]
         return PlayedHand(
-            number, state, tuple(payoffs), tuple(names), mucked, rake, self._scale, details, line, told_otherwise
+            number, state, tuple(payoffs), tuple(names), mucked, rake, self._scale, details, line, amounts_differ
         )
 
     def _results(

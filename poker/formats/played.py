@@ -216,9 +216,9 @@ class PlayedHand(LoggedHand):
         details: data that the rules do not need, by the names of PHH's optional fields, such as `seats`, `table` or
             `venue`.
         line: line of the file on which the hand begins.
-        told_otherwise: whether the file has other amounts for the same winners, which fit no rake.
+        amounts_differ: whether the file has other amounts for the same winners, which fit no rake.
         boards: boards after the first of a hand that was run several times; each has its share of every pot.
-        passed_over: whether the file leaves out a check or fold.
+        skipped_action: whether the file leaves out a check or fold.
     """
 
     mucked: frozenset[int] = frozenset()
@@ -226,9 +226,9 @@ class PlayedHand(LoggedHand):
     scale: int = 1
     details: Mapping[str, object] = field(default_factory=dict)
     line: int = 1
-    told_otherwise: bool = False
+    amounts_differ: bool = False
     boards: tuple[tuple[int, ...], ...] = ()
-    passed_over: bool = False
+    skipped_action: bool = False
 
     @property
     def rules(self) -> TableRules:

@@ -30,7 +30,7 @@ from poker.solvers.vector.schedules import schedule
 from poker.solvers.vector.solver import VectorSolver
 from poker.tree import BetMenu, BettingTree, DepthLimit, Kind, build_tree
 
-_HARDLY = 0.05
+_MIN_ENTRY = 0.05
 """A hand's average strategy in a subgame is not used if the hand enters the subgame less often than this."""
 
 _UNLIKELY_OWN, _UNLIKELY_OPP = 1e-5, 1e-3
@@ -470,7 +470,7 @@ def _round_policies(solver: VectorSolver, street: int) -> dict[Path, NodePolicy]
     """
     tree = solver.game.tree
     owner = None if tree.gadget is None else tree.gadget.player
-    stays_out = None if owner is None else solver.strategy(0)[:, 1] < _HARDLY
+    stays_out = None if owner is None else solver.strategy(0)[:, 1] < _MIN_ENTRY
     policies: dict[Path, NodePolicy] = {}
     for node in tree.decision_nodes.tolist():
         if tree.street[node] == street and tree.kind[node] == Kind.DECISION:

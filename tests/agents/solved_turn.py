@@ -22,8 +22,8 @@ from tests.games import load_rules
 
 
 class SolvedTurn(SamplingAgent):
-    """Plays the average strategy after so many `iterations`. Before the flop it puts half of the pot in with its range
-    and folds the rest; it checks the flop."""
+    """Plays the average strategy after `iterations` iterations. Before the flop it puts half of the pot in with its
+    range and folds the rest; it checks the flop."""
 
     def __init__(self, spot: Mapping[str, str], menu: BetMenu, iterations: int) -> None:
         super().__init__("solved")

@@ -48,7 +48,7 @@ class Troublemaker(AlwaysCall):
 
 
 class Unclear(AlwaysCall):
-    """Plays, but fails when asked for its policy; each request adds a line to `log`."""
+    """Plays, but fails when its policy is requested; each request adds a line to `log`."""
 
     def __init__(self, what: str, log: Path) -> None:
         super().__init__(name="unclear")

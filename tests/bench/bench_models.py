@@ -65,7 +65,7 @@ def inference() -> list[dict[str, Any]]:
 
 
 def steps(batch: int) -> list[dict[str, Any]]:
-    """Training steps with products of oneDNN, beside those of torch's own BLAS."""
+    """Training steps with products of oneDNN, beside steps with torch's own BLAS."""
     net, precision = Mlp(inputs.SIZE, HIDDEN, 4), torch.backends.mkldnn.matmul  # type: ignore[attr-defined]
     rows, targets = torch.rand(batch, inputs.SIZE), torch.rand(batch, 4)
     optimizer = torch.optim.AdamW(net.parameters())

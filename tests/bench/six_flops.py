@@ -177,11 +177,11 @@ class Flop:
             return {line: on_actions(agent.policy(state), actions[line]) for line, state in states.items()}, {}, played
         assert isinstance(agent, DepthLimitedAgent)
         few = np.where(np.arange(self.ranges.shape[1]) % 25, 0, np.ones_like(self.ranges))
-        agent.unhurried.solved(Request(self.root, parse_cards("4c3d2h"), few, 0))  # loads kernels
+        agent.without_time_limit.solved(Request(self.root, parse_cards("4c3d2h"), few, 0))  # loads kernels
         play: dict[Line, Singles] = {}
         begun = time.process_time()
         for seat in range(1 if config.search.joint else 2):
-            solver = agent.unhurried.solved(Request(self.root, self.board, self.ranges, seat))
+            solver = agent.without_time_limit.solved(Request(self.root, self.board, self.ranges, seat))
             tree = solver.game.tree
             for node in round_decisions(tree):
                 if config.search.joint or tree.player[node] == seat:

@@ -142,7 +142,7 @@ def test_another_policy_of_the_same_training_is_taken_out_of_its_checkpoint(
 
 @pytest.mark.slow
 def test_the_curve_of_a_continued_run_is_that_of_an_uninterrupted_one(tmp_path: Path) -> None:
-    """The policy of every point is stored, and its figures are those of the point."""
+    """The policy of every point is stored, and its figures belong to the point."""
     curves = []
     for name, stops in (("whole", (40_000,)), ("parts", (15_000, 40_000))):
         here = tmp_path / name

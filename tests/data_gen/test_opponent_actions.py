@@ -94,7 +94,7 @@ def test_a_second_run_reuses_and_another_archive_is_refused(work: Path, capsys: 
 
 
 def test_the_same_bytes_with_any_number_of_processes(work: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In batches of ten, of which the last are small."""
+    """In batches of ten; the last ones are small."""
     monkeypatch.setattr(opponent_sources, "_BATCH", 10)
     one, two = (work / f"{processes} processes" for processes in (1, 2))
     for processes, place in enumerate((one, two), 1):

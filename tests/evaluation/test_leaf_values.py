@@ -28,7 +28,7 @@ MENU = bet_menu(preflop=[[1.0], ["a"]], flop=[[1.0], ["a"]], turn=[[1.0], ["a"]]
 
 
 class Flat(LeafEvaluator):
-    """`own` wins so many chips with every hand, under both continuations."""
+    """`own` wins the same chips with every hand, under both continuations."""
 
     num_continuations = 2
 

@@ -31,7 +31,7 @@ def test_what_fits_the_play_is_taken_and_the_rest_of_the_pot_is_the_rake(
     name: str, results: str, payoffs: tuple[int, ...], rake: int
 ) -> None:
     hand = parse_hand(TEXTS[name] + results, 0)
-    assert (hand.payoffs, hand.rake, hand.told_otherwise) == (payoffs, rake, False)
+    assert (hand.payoffs, hand.rake, hand.amounts_differ) == (payoffs, rake, False)
     assert_same_hand(parse_hand(phh.hand_text(hand), 0), hand)
 
 
@@ -51,10 +51,10 @@ def test_hands_of_any_number_can_be_written_as_pokerstars_text_and_read(number: 
 )
 def test_amounts_that_fit_no_rake_are_not_used_where_the_winners_are_those_of_the_rules(text: str) -> None:
     hand = parse_hand(text, 0)
-    assert hand.told_otherwise
+    assert hand.amounts_differ
     assert hand.rake == 0
     assert hand.payoffs == parse_hand(text[: text.index("winnings")], 0).payoffs
-    assert parse_hand(phh.hand_text(hand), 0).told_otherwise
+    assert parse_hand(phh.hand_text(hand), 0).amounts_differ
 
 
 THIRDS = sample("phh_thirds")
@@ -88,7 +88,7 @@ PASSED_OVER = sample("phh_passed_over")
 def test_a_player_who_is_passed_over_folds_or_checks_where_the_results_confirm_it() -> None:
     """Player 4 before the flop, and all of the turn, as PokerKit repairs such hands."""
     hand = parse_hand(PASSED_OVER + "finishing_stacks = [21900, 16600, 29500, 9000]", 0)
-    assert (list(hand.payoffs), hand.passed_over) == ([1900, -1400, -500, 0], True)
+    assert (list(hand.payoffs), hand.skipped_action) == ([1900, -1400, -500, 0], True)
     assert hand.state.betting.text() == "r500fcc/ccc/ccc/cr1400fc"
     [paid] = pokerkit_payoffs("[1]\n" + PASSED_OVER)
     assert paid == hand.payoffs

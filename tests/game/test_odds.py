@@ -38,7 +38,7 @@ def test_the_price_of_a_call(table: str, betting: str, to_call: int, to_win: int
 def test_equity_against_random_hands(
     table: str, betting: str, hand: str, board: str, opponents: int, equity: float
 ) -> None:
-    """All-in equities of pairs and of 32o are those of the tables in print."""
+    """All-in equities of pairs and of 32o agree with printed tables."""
     odds = pot_odds(state(TABLES[table], betting, hand, board))
     assert odds.opponents == opponents
     assert odds.equity == pytest.approx(equity, abs=0.012)

@@ -1,4 +1,4 @@
-"""Results as skewed as those of our agents, by a formula with a known mean."""
+"""Results as skewed as our agents' results, by a formula with a known mean."""
 
 import numpy as np
 from numpy.typing import NDArray

@@ -54,7 +54,7 @@ def test_nothing_is_known_of_the_spread_of_few_equal_results() -> None:
 
 
 def test_few_large_results_are_seen() -> None:
-    """Three of 1,000 deals have all the chips; then a heavy tail, and results of which intervals hold the mean."""
+    """Three of 1,000 deals have all the chips; then a heavy tail, and results whose intervals cover the mean."""
     few = estimate(np.repeat([-400.0, 0.0], [3, 997]))
     assert few.large == pytest.approx(3, rel=0.02)
     assert few.has_few_large

@@ -1,4 +1,4 @@
-"""Artifacts are complete or absent, and refused by name when they are not what is asked for."""
+"""Artifacts are complete or absent, and refused by name when they are not the requested ones."""
 
 import json
 import os

@@ -59,7 +59,7 @@ def test_readings_of_one_seed_are_drawn_for_each_history(tree: BettingTree) -> N
 
 @pytest.mark.parametrize("menu", ["laptop", "demo"])
 def test_random_real_histories_keep_in_step_and_give_legal_actions(menu: str) -> None:
-    """All-in is among the sizes, so many of the random overbets are read as all-in, and the tree runs ahead."""
+    """All-in is among the sizes. Many of the random overbets are therefore read as all-in, and the tree runs ahead."""
     tree = build_tree(Betting.start(load_rules("holdem_nolimit_2p")), load_menu(menu))
     rng = np.random.default_rng(7)
     translator = HistoryTranslator(tree, seed=3)

@@ -87,7 +87,7 @@ class DepthLimitedAgent(SearchingAgent):
             joint=self.joint,
         )
         self._solve = solving(clock=self._clock)
-        self.unhurried = solving() if self._clock.limited else self._solve
+        self.without_time_limit = solving() if self._clock.limited else self._solve
 
         """Solver for decisions of others, which must not depend on a time limit."""
         noise, remembered = settings.opponent_noise, settings.remembered_states
@@ -107,10 +107,10 @@ class DepthLimitedAgent(SearchingAgent):
             return 2 * [searching(searcher=0)] if self.joint else [searching(searcher=seat) for seat in range(2)]
 
         self._search = searches(game, self._solve, exploit=settings.exploit)
-        self._unhurried_search = (
-            searches(game, self.unhurried, exploit=settings.exploit) if self._clock.limited else self._search
+        self._search_without_time_limit = (
+            searches(game, self.without_time_limit, exploit=settings.exploit) if self._clock.limited else self._search
         )
-        self._searches_of_others = partial(searches, solve=self.unhurried, own_noise=noise)
+        self._searches_of_others = partial(searches, solve=self.without_time_limit, own_noise=noise)
         self._others: LRUCache[Rules, list[NestedSearch]] = LRUCache(_REMEMBERED_GAMES)
         self.repeatable = not self._clock.limited
         self._solve.keeps_values = self._clock.limited
@@ -210,7 +210,7 @@ class DepthLimitedAgent(SearchingAgent):
 
     def _own(self, seat: int) -> NestedSearch:
         """Return the agent's search in a seat, without a time limit."""
-        search = self._unhurried_search[seat]
+        search = self._search_without_time_limit[seat]
         search.exploit = self._search[seat].exploit
         return search
 
@@ -226,8 +226,8 @@ class DepthLimitedAgent(SearchingAgent):
             assert request is not None
             if hand is None or policy.solved is None or policy.solved[board.hand(hand)]:
                 past = len(solution.root.actions[solution.root.street])
-                joint = self.unhurried.solver_of(request), betting.actions[-1][past:]
-        solved = decision(self.unhurried, believed, betting, board, raises, joint)
+                joint = self.without_time_limit.solver_of(request), betting.actions[-1][past:]
+        solved = decision(self.without_time_limit, believed, betting, board, raises, joint)
         return replace(solved, search=self._search_name)
 
 

@@ -65,7 +65,7 @@ class DepthLimitedRingAgent(SearchingAgent):
         self._blueprint = BlueprintAgent(name=name, blueprint=blueprint, translation_seed=translation_seed)
         self.settings = search
         rolled_out = RolledOut(blueprint, HistoryTranslator(blueprint.tree, translation_seed), factor)
-        self._solve, self._unhurried = (
+        self._solve, self._without_time_limit = (
             TableSolver(search, self._blueprint.policy, rolled_out, clock) for clock in (self._clock, Clock())
         )
         self._searches: LRUCache[tuple[TableSolver, str, Board, int], NestedSearch] = LRUCache(_REMEMBERED)
@@ -120,11 +120,11 @@ class DepthLimitedRingAgent(SearchingAgent):
         board, players = CanonicalBoard(state.rules.ordered_board(state.board)), list(rest.players)
         betting = rest.betting(state.betting)
         own, theirs = (
-            self._search(root, players[seat], board.cards, self._unhurried)
+            self._search(root, players[seat], board.cards, self._without_time_limit)
             for seat in (betting.to_act, 1 - betting.to_act)
         )
         believed = Believed.at(theirs, own, state.betting, board.cards, players)
-        solved = decision(self._unhurried.heads_up, believed, betting, board, tuple(map(rest.alone, raises)))
+        solved = decision(self._without_time_limit.heads_up, believed, betting, board, tuple(map(rest.alone, raises)))
         answers = {
             tuple(map(rest.real, path)): (share, value + rest.offset) for path, (share, value) in solved.answers.items()
         }

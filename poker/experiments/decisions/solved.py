@@ -32,7 +32,7 @@ from poker.tree.spots import spot_bets, spot_root, spot_rules
 FLOP = 1
 _HALVES = 2
 """Number of chips per big blind in the solve of a flop."""
-_HARDLY = 0.01
+_MIN_REACH = 0.01
 """Least probability that a hand reaches a decision of a round, for its average strategy to be used."""
 
 
@@ -100,7 +100,7 @@ class SolvedSpots:
         node = _follow(tree, since, scale)
         actions, player = _amounts(tree, node, scale), int(tree.player[node])
         values, come = solver.action_values(node)[hand] / scale, _come(solver, node, player, hand)
-        hardly = come < _HARDLY  # such averages come from early iterations
+        hardly = come < _MIN_REACH  # such averages come from early iterations
         strategy = (solver.current_strategy if hardly else solver.strategy)(node)[hand]
         worth = [float(values[_next_to(option, actions)]) for option in decision.options]
         while start:

@@ -1,4 +1,4 @@
-"""Clusters of hands: ordered by strength, never more than asked for, and means over exactly their members."""
+"""Clusters of hands: ordered by strength, never more than requested, and means over exactly their members."""
 
 import numpy as np
 import pytest

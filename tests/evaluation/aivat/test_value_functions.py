@@ -1,4 +1,4 @@
-"""The choice between value functions of AIVAT, none of which biases the estimates."""
+"""The choice between value functions of AIVAT: none biases the estimates."""
 
 import pickle
 from collections.abc import Callable, Sequence

@@ -41,7 +41,7 @@ def url(service: FakeSlumbot, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 
 @pytest.fixture
 def play(url: str, tmp_path: Path) -> Callable[[int], MatchResults]:
-    """Plays so many hands at the service, as one and the same command."""
+    """Play a number of hands at the service, as one and the same command."""
 
     def run(hands: int) -> MatchResults:
         spec = AgentSpec("any", lambda: RandomAgent(name="any", raises=[0.5, 1.0]), {})

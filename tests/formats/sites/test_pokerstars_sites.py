@@ -12,7 +12,7 @@ RUN_IT_ONCE = sample("run_it_once")
 
 
 def errors_of(text: str) -> list[HistoryError]:
-    """Errors of the hands left out of a text of which one hand is read."""
+    """Errors of the hands left out of a text with one readable hand."""
     errors: list[HistoryError] = []
     assert len(list(hands_of(text, "x", refused=errors.append))) == 1
     return errors

@@ -18,7 +18,7 @@ from poker.kernels.cards.isomorphism import (
 from poker.kernels.cards.ranks import rank_board_hands
 
 NUM_DEALS = {3: 1755, 4: 63193, 5: 2554656}
-"""Classes of boards whose turn and river are told apart from the flop, by number of cards."""
+"""Classes of boards that distinguish turn and river from the flop, by number of cards."""
 
 
 @pytest.mark.parametrize("num_cards", [3, 4, 5])

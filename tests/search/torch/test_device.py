@@ -47,7 +47,7 @@ def test_neither_imports_nor_the_cpu_ask_cuda_for_anything() -> None:
 
 @pytest.fixture
 def card(monkeypatch: pytest.MonkeyPatch) -> torch.device:
-    """A CUDA device of which 9 GiB are free, and 1 more GiB that torch keeps."""
+    """A CUDA device with 9 GiB free, and 1 more GiB that torch keeps."""
     sizes = {
         "is_available": True,
         "mem_get_info": (9 * GIB, 80 * GIB),

@@ -94,5 +94,5 @@ def _against(agent: DepthLimitedAgent, solved: SolvedDecision, state: HandState,
     ranges = np.stack([board.renamed(row) for row in ranges])
     raises = tuple(action for action in solved.actions if action > 0)
     believed = Believed(ranges, solved.weights, ())
-    values = decision(agent.unhurried, believed, state.betting, board, raises).values
+    values = decision(agent.without_time_limit, believed, state.betting, board, raises).values
     return values.astype(np.float64)

@@ -83,7 +83,7 @@ def test_hands_whose_file_tells_other_amounts_are_counted(tmp_path: Path, capsys
     log = tmp_path / "told.phhs"
     log.write_text(f"[1]\n{RAISED}winnings = [0, 0, 43]\n[2]\n{RAISED}winnings = [0, 0, 30]\n")
     record = replay(log, tmp_path)
-    assert (record["rake"], record["told_otherwise"]) == ("2", 1)
+    assert (record["rake"], record["amounts_differ"]) == ("2", 1)
     assert "other amounts than the rules pay: 1" in " ".join(capsys.readouterr().out.split())
 
 

@@ -104,7 +104,7 @@ class Browser:
         return answer
 
     def foreign_requests(self) -> list[str]:
-        """Addresses of other servers that were asked for since the last call."""
+        """Addresses of other servers that were requested since the last call."""
         urls = []
         for row in self.driver.get_log("performance"):  # type: ignore[no-untyped-call]
             message = json.loads(row["message"])["message"]

@@ -50,7 +50,7 @@ def test_colours_grow_with_the_bet() -> None:
 
 @dataclass
 class _Spot:
-    """A solve that takes so many GiB of 4."""
+    """A solve that takes part of 4 GiB."""
 
     gib: float
     ended: bool = False

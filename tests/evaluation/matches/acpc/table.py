@@ -62,7 +62,7 @@ def sit_down(
     game: Rules, build: Callable[[], Agent], port: int, folder: Path | None = None, seconds: float = 30.0
 ) -> DealerSeat:
     """Play our client at the dealer, check its files and return its seat; files stay in `folder`, if that is given. It
-    waits for a dealer for so many `seconds`."""
+    waits for a dealer for `seconds` seconds."""
     spec = AgentSpec("agent", build, {})
     with TemporaryDirectory() as temporary:
         out = folder or Path(temporary)
