@@ -137,7 +137,7 @@ def test_mistakes_are_told() -> None:
             pokernets.solve(SPOT, **limit)
     with pytest.raises(PokernetsError, match="`KsQh` is not a hand of two cards that the board leaves"):
         pokernets.leaf_values(flop, ["KsQh"], ["AsAd"], player=0)
-    with pytest.raises(PokernetsError, match="1 hands of the player and 0"):
+    with pytest.raises(PokernetsError, match="1 hands of the player, 0 of the opponent"):
         pokernets.leaf_values(flop, ["KdQh"], [], player=0)
     with pytest.raises(PokernetsError, match="Could not override 'serch'"):
         pokernets.load_agent(serch="quick")
