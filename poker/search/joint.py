@@ -6,7 +6,8 @@ so that there is one pair of ranges. A round that ends at a depth limit is solve
 because a solution there is for the player who plays the blueprint beyond it ([DLS] section 4).
 """
 
-from poker.game.beliefs import likelihood, observe_action, observe_board
+from dataclasses import replace
+
 from poker.game.betting import Betting
 from poker.kernels.types import Board, Ranges
 from poker.search.nested import Belief, NestedSearch, Search
@@ -39,25 +40,18 @@ class JointSearch(NestedSearch):
         return (yield from self._solved(belief, board, raises))
 
     def _step(self, belief: Belief, action: int, board: Board) -> Search[Belief]:
-        state, player = belief.betting, belief.betting.to_act
+        state = belief.betting
         belief = yield from self._answered(state, self._visible(state, board))
-        solution, policy = belief.solution, belief.known()
+        solution, theirs, policy = belief.solution, belief.theirs, belief.known()
         assert policy is not None
         if action not in policy.actions:
             solution = yield from self._solved(belief, board, (action,))
             policy = solution.policies[()]
-        probs = policy.probability(action)
-        ranges = observe_action(belief.ranges, player, probs, self._noise[1])
-        reach = observe_action(belief.reach, player, probs, 0.0)
-        likelihoods = *belief.likelihoods, (player, likelihood(belief.ranges[player], probs))
-        following, theirs = state.apply(action), belief.theirs
-        if following.street != state.street:
-            cards = self._visible(following, board)
-            ranges, reach = observe_board(ranges, cards), observe_board(reach, cards)
+        after = self._after(belief, action, policy.probability(action), self._noise[1], board)
+        if after.betting.street != state.street:
             solution = theirs = None
         elif state.street < self._both_sides:
             solution, theirs = theirs, solution
-            if solution is not None and solution.at(following) is None:
+            if solution is not None and solution.at(after.betting) is None:
                 solution = None
-        answered = solution is not None
-        return Belief(following, ranges, solution, answered, reach=reach, likelihoods=likelihoods, theirs=theirs)
+        return replace(after, solution=solution, answered=solution is not None, theirs=theirs)

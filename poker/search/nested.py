@@ -371,26 +371,28 @@ class NestedSearch:
             by_them = policy if theirs is None else theirs.at(state)
             assert by_them is not None
             probs, modelled = self._observed(belief, action, board, by_them)
-        ranges = observe_action(belief.ranges, player, probs, self._noise[player != self._searcher])
+        after = self._after(belief, action, probs, self._noise[player != self._searcher], board)
+        dealt = after.betting.street != state.street
+        return replace(
+            after,
+            solution=None if dealt else belief.solution,
+            answered=not dealt and (inserted or self._follow),
+            alternatives=belief.solution.alternatives(after.betting, self._visible(after.betting, board)),
+            modelled=modelled,
+            theirs=None if dealt else theirs,
+        )
+
+    def _after(self, belief: Belief, action: int, probs: Singles, noise: float, board: Board) -> Belief:
+        """Return the ranges after an action that each hand takes with probability `probs` [H], without solutions."""
+        state, player = belief.betting, belief.betting.to_act
+        ranges = observe_action(belief.ranges, player, probs, noise)
         reach = observe_action(belief.reach, player, probs, 0.0)
         likelihoods = *belief.likelihoods, (player, likelihood(belief.ranges[player], probs))
         following = state.apply(action)
-        dealt, cards = following.street != state.street, self._visible(following, board)
-        if dealt:
+        if following.street != state.street:
+            cards = self._visible(following, board)
             ranges, reach = observe_board(ranges, cards), observe_board(reach, cards)
-        alternatives = belief.solution.alternatives(following, cards)
-        answered = not dealt and (inserted or self._follow)
-        return Belief(
-            following,
-            ranges,
-            None if dealt else belief.solution,
-            answered,
-            alternatives,
-            modelled,
-            reach=reach,
-            likelihoods=likelihoods,
-            theirs=None if dealt else theirs,
-        )
+        return Belief(following, ranges, None, answered=False, reach=reach, likelihoods=likelihoods)
 
     def _theirs(self, belief: Belief, action: int, board: Board) -> Search[RoundSolution | None]:
         """Return a solution for the opponent as searcher that includes `action`; None if the searcher's own serves."""

@@ -90,10 +90,18 @@ class RoundSolution:
 
     def at(self, betting: Betting) -> NodePolicy | None:
         """Return the policy at `betting`; None if it lies outside this solution."""
-        past = len(self.root.actions[self.root.street])
-        if betting.street != self.root.street or betting.actions[-1][:past] != self.root.actions[-1]:
+        if betting.street != self.root.street or betting.actions[-1][: self._past] != self.root.actions[-1]:
             return None
-        return self.policies.get(betting.actions[-1][past:])
+        return self.policies.get(self.path_to(betting))
+
+    def path_to(self, betting: Betting) -> Path:
+        """Return the actions of the round from the root to `betting`."""
+        return betting.actions[-1][self._past :]
+
+    @property
+    def _past(self) -> int:
+        """Number of actions of the round before the root."""
+        return len(self.root.actions[self.root.street])
 
     def alternatives(self, betting: Betting, board: Board) -> OpponentValues | None:
         """Return the opponent's values at `betting`, which is in this round or right after it.

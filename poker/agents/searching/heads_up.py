@@ -172,8 +172,7 @@ class DepthLimitedAgent(SearchingAgent):
                 search.keep_solutions(forget=not self._clock.limited)
         board = CanonicalBoard.of(state.board)
         solution = self._search[seat].solution(state.betting, board.cards)
-        past = len(solution.root.actions[solution.root.street])
-        return DecisionValues(solution.values[1 - seat], state.betting.actions[-1][past:], board)
+        return DecisionValues(solution.values[1 - seat], solution.path_to(state.betting), board)
 
     def opponents_decision(
         self, state: HandState, raises: tuple[int, ...] = (), hand: int | None = None
@@ -225,8 +224,7 @@ class DepthLimitedAgent(SearchingAgent):
             assert policy is not None
             assert request is not None
             if hand is None or policy.solved is None or policy.solved[board.hand(hand)]:
-                past = len(solution.root.actions[solution.root.street])
-                joint = self.without_time_limit.solver_of(request), betting.actions[-1][past:]
+                joint = self.without_time_limit.solver_of(request), solution.path_to(betting)
         solved = decision(self.without_time_limit, believed, betting, board, raises, joint)
         return replace(solved, search=self._search_name)
 

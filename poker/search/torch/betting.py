@@ -33,7 +33,7 @@ _ONE_BATCH = 1 << 30
 
 def device_layout(game: VectorGame) -> Layout:
     """Return a layout of the game's tree in which all nodes of a street have their own rows."""
-    return tree_layout(game.tree, game.rake, _ONE_BATCH, game.sampled)
+    return tree_layout(game.tree, game.rake, _ONE_BATCH, game.rivers is not None)
 
 
 class TreeTables:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from poker.game.rules import Rules
 from poker.kernels.simd import LANES
 from poker.kernels.types import Board, Floats, Reals, Singles
 from poker.kernels.vector.boards import runout_matrix
@@ -23,6 +24,12 @@ NO_LIMIT = 1 << 62
 NANOSECONDS_PER_HAND_ACTION = 1.8
 
 
+def _rivers_of(layout: Layout, rules: Rules, rivers: int | None) -> int | None:
+    """Return the number of rivers after each turn; None for all, as in trees that begin on the turn or end before."""
+    first, last = layout.first_street, layout.last_street
+    return rivers if first < last - 1 and last == rules.num_streets - 1 else None
+
+
 def estimated_hand_actions(tree: BettingTree, hands: Sequence[int], rivers: int | None = None) -> float:
     """Estimate `VectorGame.hand_actions` before anything is built, as if no boards were merged.
 
@@ -33,13 +40,12 @@ def estimated_hand_actions(tree: BettingTree, hands: Sequence[int], rivers: int 
     """
     rules, layout = tree.rules, tree_layout(tree)
     unseen = rules.deck_size - rules.board_sizes[layout.first_street]
-    boards, total = 1, 0.0
+    boards, total, few = 1, 0.0, _rivers_of(layout, rules, rivers)
     for street in range(layout.first_street, layout.last_street + 1):
         dealt = rules.board_sizes[street] - rules.board_sizes[layout.first_street]
         if street > layout.first_street:
             number = comb(rules.deck_size - rules.board_sizes[street - 1], rules.board_cards[street])
-            is_few = rivers is not None and layout.first_street < street - 1 and street == rules.num_streets - 1
-            boards *= min(number, rivers) if rivers is not None and is_few else number
+            boards *= number if few is None or street < layout.last_street else min(number, few)
         live = comb(unseen - rules.num_hole_cards, dealt) / comb(unseen, dealt)
         total += boards * live * float(layout.entries[street] @ np.asarray(hands))
     return total
@@ -115,7 +121,6 @@ class VectorGame:
         self.leaf_values = None if isinstance(leaf_values, AskedLeaves) else leaf_values
         self._check_leaves()
         self.memory_limit = memory_limit
-        self.rivers = rivers
         merge = isomorphism and leaf_values is None
         if alternatives is not None and np.isinf(alternatives).any():
             raise PokernetsError("alternative values: infinite chips; use NaN for hands without one")
@@ -124,13 +129,11 @@ class VectorGame:
             rows = np.nan_to_num(np.reshape(alternatives, (-1, rules.num_hands)))
             alike.append(np.where(rules.space.live(self.board), rows, 0).astype(np.float32))
         group = symmetries(rules, self.board, np.concatenate(alike)) if merge else (0,)
-        first, last = self.layout.first_street, self.layout.last_street
-        self.sampled = rivers is not None and first < last - 1 and last == rules.num_streets - 1
-        if self.sampled:
+        self.rivers = _rivers_of(self.layout, rules, rivers)
+        if self.rivers is not None:
             self.layout = tree_layout(tree, rake, control=True)
-        self.boards: BoardSet = build_boards(
-            rules, self.board, first, last, self.ranges, group, rivers if self.sampled else None
-        )
+        first, last = self.layout.first_street, self.layout.last_street
+        self.boards: BoardSet = build_boards(rules, self.board, first, last, self.ranges, group, self.rivers)
         sizes = (self._entries * self.boards.boards.padded).T.reshape(-1)
         ends = np.cumsum(sizes)
         self.boards.boards.block[:] = (ends - sizes).reshape(-1, 2).T
@@ -190,11 +193,11 @@ class VectorGame:
     def _runout_matrices(self) -> tuple[NDArray[np.int64], NDArray[np.int16]]:
         """Return the starts [2, B] of matrices, for all-ins with cards to come and for controls, and all matrices."""
         boards, rules = self.boards.boards, self.rules
-        wanted = [(0, b) for street in self.layout.runout_streets for b in self.on(street)]
-        if self.sampled:
-            wanted += [(1, b) for b in self.on(self.layout.last_street - 1)]
+        places = [(0, b) for street in self.layout.runout_streets for b in self.on(street)]
+        if self.rivers is not None:
+            places += [(1, b) for b in self.on(self.layout.last_street - 1)]
         starts = np.zeros((2, len(self.boards.cards)), np.int64)
-        sizes = [int(boards.size[1, b]) * int(boards.padded[0, b]) for _, b in wanted]
+        sizes = [int(boards.size[1, b]) * int(boards.padded[0, b]) for _, b in places]
         if 2 * sum(sizes) > self.memory_limit:
             raise PokernetsError(
                 f"the results of all-ins need {2 * sum(sizes) / 2**20:.0f} MiB, more than the limit of"
@@ -202,7 +205,7 @@ class VectorGame:
             )
         matrices = np.zeros(max(1, sum(sizes)), np.int16)
         begin = 0
-        for (control, b), size in zip(wanted, sizes, strict=True):
+        for (control, b), size in zip(places, sizes, strict=True):
             board = self.boards.cards[b]
             rest = [card for card in range(rules.deck_size) if card not in board]
             to_come = list(combinations(rest, rules.total_board_cards - len(board)))
