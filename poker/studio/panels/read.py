@@ -62,13 +62,13 @@ def read_html(decisions: Sequence[tuple[HandState, int]], read: OpponentRead) ->
     for street, asked in np.unique(spots, axis=0).tolist():
         here = (spots == (street, asked)).all(axis=1)
         shares = [((kinds[here] == kind).mean(), read.expected[here, kind].mean()) for kind in range(NUM_CLASSES)]
-        cells = "".join(f"<td>{done:.0%}</td><td>{expected:.0%}</td>" for done, expected in shares)
+        cells = "".join(f"<td>{did:.0%}<br><span class=quiet>{expected:.0%}</span></td>" for did, expected in shares)
         spot = f"{words.STREETS[street]}, {'facing a bet' if asked else 'no bet'}"
         rows.append(f"<tr><th scope=row>{spot}</th><td>{here.sum()}</td>{cells}</tr>")
-    heads = ["", "decisions", *(head for name in CLASS_NAMES for head in (name, "expected"))]
     playing = f"It plays by this, to {read.trust:.0%}." if read.trust else "It does not play by this yet."
     return (
-        f"<p>What you do, and what it expects of you. {playing}</p>{words.table_html(heads, rows)}"
+        f"<p>What you do, and below it what the agent expects of you. {playing}</p>"
+        f"{words.table_html(('', 'decisions', *CLASS_NAMES), rows)}"
         "<p class=quiet>Since it sat down, whatever you held. It plays by this as far as that explains your actions"
         " better than sound play does.</p>"
     )
