@@ -79,7 +79,7 @@ class ReviewPanel:
         """
         self._opened()
         ui.run_javascript(f"getHtmlElement({self._title.id})?.scrollIntoView({{block: 'nearest'}})")
-        self._title.set_content(f"<h2>Hand {number + 1}: {words.small_cards(state.rules, state.hole_cards[seat])}</h2>")
+        self._title.set_content(f"<h2>Hand {number + 1}: {words.hole_cards(state.rules, state.hole_cards[seat])}</h2>")
         choices: list[tuple[HandState, int | None]] = list(decisions_of(state, seat))
         if state.to_act == seat:
             choices.insert(0, (state.view(seat), None))
@@ -123,7 +123,7 @@ class ReviewPanel:
             opinion = await run.io_bound(self._reviews.opinion, view, action)
         except (PokernetsError, OSError) as error:
             problem = f'<p role="alert">{escape(str(error))}</p>'
-        if request == self._request:
+        if request == self._request and not self._answer.is_deleted:  # by a choice of another opponent
             self._opinion = opinion
             self._answer.set_content(problem)
             self._show()
