@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from poker.evaluation.aivat.heads_up import Aivat
 from poker.evaluation.aivat.value_functions import CheckDown, ValueFunctionFactory
@@ -115,7 +116,7 @@ class RunningResult:
         """
         self._name, self._notes, self._read = name, notes, 0
         self._aivat = Aivat(rules, CheckDown(rules)) if rules.num_players == 2 else None
-        self._scale = chip_value(rules, "mbb")
+        self._scale = chip_value(rules, "mbb") / 10
         self._file = JsonLines(estimates)
         self._file.cut_unfinished()
         self._estimate_of: dict[int, float | None] = dict(self._file.rows())
@@ -123,8 +124,8 @@ class RunningResult:
 
         self.adjusted: list[float] | None = None if self._aivat is None else []
 
-    def mbb(self, chips: Sequence[float]) -> Estimate:
-        """Estimate the result in mbb per hand.
+    def per_hundred(self, chips: ArrayLike) -> Estimate:
+        """Estimate the result in big blinds per 100 hands.
 
         Args:
             chips: chips won, by hand.

@@ -54,7 +54,7 @@ def table(
     reviewer: AgentSpec | None,
     out: str,
     processes: int | None,
-    styles: Mapping[str, str],
+    titles: Mapping[str, str],
 ) -> Page:
     """Return the page of the table.
 
@@ -64,9 +64,9 @@ def table(
         reviewer: the agent that solves for reviews if none of `agents` can.
         out: folder of the hands.
         processes: processes of the agents, as in `Pool`.
-        styles: texts that offer the agents, by name.
+        titles: what the page calls the agents, by name.
     """
-    return Page("/", "Table", f"{__package__}.table", (game, agents, reviewer, out, processes, styles))
+    return Page("/", "Table", f"{__package__}.table", (game, agents, reviewer, out, processes, titles))
 
 
 def questions(

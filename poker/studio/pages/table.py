@@ -1,6 +1,7 @@
 """The table in the browser: cards, bets and buttons of one visitor's game, and the panels beside them."""
 
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from html import escape
 from pathlib import Path
@@ -12,6 +13,7 @@ from nicegui import run, ui
 from nicegui.events import KeyEventArguments
 
 from poker.agents.simple import raise_menu
+from poker.game.betting import Legal
 from poker.game.rules import CALL, FOLD, Rules
 from poker.game.state import HandState
 from poker.play.lineup import AgentSpec
@@ -42,7 +44,7 @@ def make(
     reviewer: AgentSpec | None,
     out: str,
     processes: int | None = 0,
-    styles: Mapping[str, str] = MappingProxyType({}),
+    titles: Mapping[str, str] = MappingProxyType({}),
 ) -> Fill:
     """Make the page of the table.
 
@@ -55,7 +57,7 @@ def make(
         reviewer: the agent that solves for reviews if none of `agents` can.
         out: folder of the hands.
         processes: processes of the agents, as in `Pool`.
-        styles: texts that offer the agents, by name.
+        titles: what the page calls the agents, by name.
     """
     tables = {spec.name: [spec] for spec in agents} if game.num_players == 2 else {"": agents}
     first, *_ = tables
@@ -72,7 +74,7 @@ def make(
             ui.label(str(error)).props("role=alert")
             return
         if visit is not None and not ui.context.client.is_deleted:  # the server is running and the page is still open
-            _Table(visit)
+            _Table(visit, titles)
 
     async def fill(visitor: str) -> None:
         async def choose(name: str) -> None:
@@ -84,9 +86,11 @@ def make(
         chosen = remembered(_COOKIE)
         chosen = chosen if chosen in tables else first
         if len(tables) > 1:
-            names = {name: styles.get(name, name) for name in tables}
-            against = ui.toggle(names, value=chosen, on_change=lambda event: choose(event.value))
-            against.props('dense no-caps unelevated aria-label="Whom you play"')
+            with row():
+                ui.label("Opponent").props("aria-hidden=true")
+                names = {name: words.agent_name(name, titles) for name in tables}
+                opponent = ui.toggle(names, value=chosen, on_change=lambda event: choose(event.value))
+                opponent.props("dense no-caps unelevated aria-label=Opponent")
         place = ui.element("div").style("display: contents")
         with place:
             await sit_down(visitor, chosen)
@@ -100,12 +104,12 @@ class _Table:
     Controls are rebuilt for every state of the game, so that a click on an old state has no effect.
     """
 
-    def __init__(self, visit: Visit) -> None:
-        self._visit = visit
+    def __init__(self, visit: Visit, titles: Mapping[str, str] = MappingProxyType({})) -> None:
+        self._visit, self._titles = visit, titles
         self._game = visit.game
         self._version = -1, ""
         self._acting = -1, -1
-        with ui.element("div").classes("columns"):
+        with ui.element("div").classes("columns table"):
             with ui.element("section").classes("table-side").props('aria-label="Table"'):
                 self._felt = html("felt")
                 with ui.element("div").classes("status"):
@@ -116,10 +120,8 @@ class _Table:
                     self._unit = UnitSwitch()
                 self._controls = ui.element("div").classes("controls").props('role=group aria-label="Your actions"')
             with ui.element("section").classes("beside").props('aria-label="Beside the table"'):
-                names = ["Hand", "Review", "Result", *["Read"] * self._game.reads]
-                bar, (hand, review, result, *read) = tabs(*names)
-                with hand:
-                    self._history = html("history")
+                names = ["Review", "Result", *["Read"] * self._game.reads]
+                bar, (review, result, *read) = tabs(*names)
                 with review:
                     invitation = "Ask for a hint during a hand, or review it when it is over."
                     opened = partial(bar.set_value, "Review")
@@ -130,6 +132,7 @@ class _Table:
                 if read:
                     with read[0]:
                         self._read = ReadPanel(self._game)
+            self._history = html("history").props('role=region tabindex=0 aria-label="The hand so far"')
         self._unit.add(self._felt, self._show_anew)
         ui.timer(_SECONDS, self._look)
 
@@ -137,8 +140,12 @@ class _Table:
         self._version, self._acting = (-1, ""), (-1, -1)
         self._look()
 
+    def _seen(self) -> Seen:
+        seen = self._game.seen()
+        return replace(seen, names=tuple(words.agent_name(name, self._titles) for name in seen.names))
+
     def _show_felt(self, seen: Seen | None = None) -> None:
-        seen = seen or self._game.seen()
+        seen = seen or self._seen()
         big_blind = self._unit.of(seen.state.rules.big_blind)
         self._felt.set_content(felt(seen, big_blind, self._odds.html(seen, big_blind)))
 
@@ -146,7 +153,7 @@ class _Table:
         """Update the page if the game has changed."""
         # before what is seen, or an action between the two would never be shown
         version = self._game.version, self._visit.stopped
-        seen = self._game.seen()
+        seen = self._seen()
         self._seconds.set_text(words.waiting(seen))
         if self._version == version:
             return
@@ -185,30 +192,27 @@ class _Controls:
     ) -> None:
         self._game, self._seen, self._after, self._big_blind = visit.game, seen, after, big_blind
         self._keys: dict[str, Callable[[], object]] = {}
+        legal = seen.state.betting.legal() if seen.is_mine else None
         with row():
             if seen.state.is_over:
                 self._button("New hand", "n", lambda: self._game.deal(seen.number), "color=primary")
-        if seen.is_mine:
-            self._actions()
-        if not visit.reviews.why_not and (seen.is_mine or seen.state.is_over):
-            name, key = ("Hint", "h") if seen.is_mine else ("Review hand", "v")
-            self._keys[key] = partial(review, seen.number, seen.state, seen.seat)
-            with row():
+            if legal:
+                self._actions(legal)
+            if not visit.reviews.why_not and (seen.is_mine or seen.state.is_over):
+                name, key = ("Hint", "h") if seen.is_mine else ("Review hand", "v")
+                self._keys[key] = partial(review, seen.number, seen.state, seen.seat)
                 ui.button(name, on_click=self._keys[key]).props(f"no-caps flat {_key(key)}")
-        ui.keyboard(on_key=self._key, ignore=["input", "select", "textarea"], repeating=False)
-
-    def _actions(self) -> None:
-        legal = self._seen.state.betting.legal()
-        with row():
-            if legal.fold:
-                self._button(self._name(FOLD), "f", partial(self._act, FOLD), "color=negative")
-            self._button(self._name(CALL), "c", partial(self._act, CALL), "color=primary")
-            if legal.max_raise and legal.min_raise == legal.max_raise:
-                raises = partial(self._act, legal.max_raise)
-                self._button(self._name(legal.max_raise), "r", raises, "color=secondary")
-        if legal.max_raise > legal.min_raise:
+        if legal and legal.max_raise > legal.min_raise:
             self._sizes()
             self._slider(legal.min_raise, legal.max_raise)
+        ui.keyboard(on_key=self._key, ignore=["input", "select", "textarea"], repeating=False)
+
+    def _actions(self, legal: Legal) -> None:
+        if legal.fold:
+            self._button(self._name(FOLD), "f", partial(self._act, FOLD), "color=negative")
+        self._button(self._name(CALL), "c", partial(self._act, CALL), "color=primary")
+        if legal.max_raise and legal.min_raise == legal.max_raise:
+            self._button(self._name(legal.max_raise), "r", partial(self._act, legal.max_raise), "color=secondary")
 
     def _sizes(self) -> None:
         betting = self._seen.state.betting
@@ -314,7 +318,8 @@ def _seat(seen: Seen, seat: int, big_blind: int | None) -> str:
     betting, cards = state.betting, state.hole_cards[seat]
     folded = betting.folded[seat]
     name = escape(words.seat_name(seen.names[seat]))
-    hole = words.cards_html(rules, cards) if cards else words.HIDDEN * rules.num_hole_cards * (not folded)
+    hidden = words.HIDDEN * rules.num_hole_cards * (not folded)
+    hole = words.cards_html(rules, sorted(cards, reverse=True)) if cards else hidden
     place = "<span class=dealer title=button>D</span>" if seat == rules.num_players - 1 else ""
     if rules.num_players > 2 and not place:
         place = f"<span class=quiet>{rules.positions[seat]}</span>"
@@ -338,9 +343,9 @@ def _result(visit: Visit, big_blind: int | None) -> str:
     rows = [("Against", against), ("Hands", f"{len(chips):,}")]
     if chips:
         won = ("Chips", f"{sum(chips):+,.0f}") if big_blind is None else ("Won", f"{sum(chips) / big_blind:+,.2f} bb")
-        rows += [won, ("Per hand", f"{result.mbb(chips):+} mbb")]
-        luck = "not known" if adjusted is None else f"{result.mbb(adjusted):+} mbb"
-        rows.append(("Per hand, luck taken out (AIVAT)", luck))
+        rows += [won, ("Per 100 hands", f"{result.per_hundred(chips):+} bb")]
+        luck = "not known" if adjusted is None else f"{result.per_hundred(adjusted):+} bb"
+        rows.append(("Per 100 hands, luck taken out (AIVAT)", luck))
     if thought:
         slow = quantiles(thought, n=20)[-1] if len(thought) > 1 else thought[0]
         times = f"{len(thought)} decisions, median {median(thought):.2f} s, 95th percentile {slow:.2f} s"
@@ -349,6 +354,6 @@ def _result(visit: Visit, big_blind: int | None) -> str:
         last = visit.game.incidents[-1]
         rows.append(("Failures", f"{len(visit.game.incidents)}; the last: {escape(last.error)}"))
     body = "".join(f"<tr><th scope=row>{name}</th><td>{value}</td></tr>" for name, value in rows)
-    note = "mbb: thousandths of a big blind; intervals are 95%." if chips else "No hand is over yet."
+    note = "Intervals are 95%." if chips else "No hand is over yet."
     note += " Beside the name of an agent is a fingerprint of its settings and of what it was made from."
     return f"<table>{body}</table><p class=quiet>{note} Hands are kept in {escape(str(visit.folder))}.</p>"

@@ -51,6 +51,11 @@ def small_cards(rules: Rules, cards: Sequence[int]) -> str:
     return small_texts(map(rules.card_text, cards))
 
 
+def hole_cards(rules: Rules, cards: Iterable[int]) -> str:
+    """Return the HTML of a player's cards within a line of text, the higher first."""
+    return small_cards(rules, sorted(cards, reverse=True))
+
+
 def small_texts(cards: Iterable[str]) -> str:
     """Return the HTML of cards such as `Ah` within a line of text."""
     return " ".join(
@@ -114,16 +119,16 @@ def history(seen: Seen, big_blind: int | None = None) -> Iterator[tuple[str, lis
 def history_html(seen: Seen, big_blind: int | None = None) -> str:
     """Return the HTML of the hand so far."""
     streets = (
-        f"<h3>{title}</h3><ol>{''.join(f'<li>{line}</li>' for line in lines)}</ol>"
+        f"<div><h3>{title}</h3><ol>{''.join(f'<li>{line}</li>' for line in lines)}</ol></div>"
         for title, lines in history(seen, big_blind)
     )
-    return f"<h2>Hand {seen.number + 1}</h2>{''.join(streets)}"
+    return f'<h2>Hand {seen.number + 1}</h2><div class="streets">{"".join(streets)}</div>'
 
 
 def results_html(names: Sequence[str], state: HandState, payoffs: Sequence[float]) -> str:
     """Return the HTML of the known cards of a finished hand, and of the results in big blinds."""
     parts = (
-        f"{escape(name)} {small_cards(state.rules, cards)} {net / state.rules.big_blind:+.4g} bb"
+        f"{escape(name)} {hole_cards(state.rules, cards)} {net / state.rules.big_blind:+.4g} bb"
         for name, cards, net in zip(names, state.hole_cards, payoffs, strict=True)
     )
     return f"<p><b>{', '.join(parts)}</b></p>"
@@ -177,6 +182,18 @@ def status(seen: Seen, big_blind: int | None = None) -> str:
 def seat_name(name: str) -> str:
     """Return the name of a seat on the page."""
     return "You" if name == PERSON else name
+
+
+def agent_name(label: str, titles: Mapping[str, str]) -> str:
+    """Return the name of a seat at the table, such as `Always call 2` for `always_call#2`.
+
+    Args:
+        label: label of the agent, or the person.
+        titles: names of agents on the page, where they are not made from the agents' names.
+    """
+    name, _, copy = seat_name(label).partition("#")
+    title = titles.get(name) or name[:1].upper() + name[1:].replace("_", " ")
+    return f"{title} {copy}".rstrip()
 
 
 def waiting(seen: Seen) -> str:

@@ -64,14 +64,14 @@ def test_is_that_of_a_replay(played: tuple[TableGame, RunningResult, Path], tmp_
     lineup = replayed(game.rules, game.files.log, tmp_path / "replay", notes=[str(game.files.notes)])
     entry = lineup.lineup.players.index("you")
     assert len(result.chips) == HANDS
-    assert str(result.mbb(result.chips)) == str(lineup.estimates()[entry])
+    assert str(result.per_hundred(10 * np.array(result.chips))) == str(lineup.estimates()[entry])
     if lineup.unknown:
         assert result.adjusted is None
     else:
         assert result.adjusted is not None
-        mine, theirs = result.mbb(result.adjusted), lineup.estimates(aivat=True)[entry]
+        mine, theirs = result.per_hundred(10 * np.array(result.adjusted)), lineup.estimates(aivat=True)[entry]
         assert (mine.mean, mine.low, mine.high) == pytest.approx((theirs.mean, theirs.low, theirs.high), rel=1e-12)
-        assert mine.half_width < result.mbb(result.chips).half_width
+        assert mine.half_width < result.per_hundred(10 * np.array(result.chips)).half_width
 
 
 def test_estimates_are_kept(played: tuple[TableGame, RunningResult, Path], tmp_path: Path) -> None:

@@ -122,7 +122,7 @@ def test_killed_and_started_again(tmp_path: Path) -> None:
         assert before["betting"] == "cc/"
         assert all(again.shows(name) for name in names(before["hole_cards"][0] + before["runout"][:3]))
         assert again.shows("Hand 2")
-        assert again.shows("-500 mbb")
+        assert again.shows("-50 bb")
         assert server.end() == 130
 
 

@@ -18,6 +18,7 @@ from nicegui.page import page
 from poker.agents.base import OpponentRead
 from poker.agents.simple import AlwaysCall
 from poker.game.betting import Betting
+from poker.game.cards import parse_cards
 from poker.game.rules import CALL
 from poker.game.state import HandState
 from poker.play.lineup import AgentSpec
@@ -98,13 +99,13 @@ def test_an_amount_that_cannot_be_bet_disables_the_button(client: Client, tmp_pa
     assert visit.game.seen().step == 1
 
 
-def test_agents_have_one_name_on_the_pages_and_in_the_files(tmp_path: Path) -> None:
+def test_agents_have_titles_on_the_page_and_names_in_the_files(tmp_path: Path) -> None:
     spec = AgentSpec("depth_limited", lambda: AlwaysCall(name="depth_limited"), {})
     visit = Visitors(load_rules("leduc"), [spec], None, tmp_path).visit("ann")
-    table = _Table(visit)
+    table = _Table(visit, {"depth_limited": "Sound player"})
     shown(table, "Your turn")
     for html in (table._felt, table._history):
-        assert "depth_limited" in html.content
+        assert "Sound player" in html.content
     assert visit.game.seen().names[1 - visit.game.seat] == "depth_limited"
 
 
@@ -211,6 +212,16 @@ async def hinted(client: Client, table: _Table) -> None:
         await table._review.open(seen.number, seen.state, seen.seat)
 
 
+def test_a_review_of_a_table_that_was_left_changes_nothing(
+    client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = _Table(Visitors(load_rules("holdem_nolimit_2p"), [CALLS], None, tmp_path).visit("ann"))
+    shown(table, "Your turn")
+    monkeypatch.setattr(run, "io_bound", AsyncMock(side_effect=lambda *_: table._review._answer.delete()))
+    asyncio.run(hinted(client, table))
+    assert "Solving" in table._review._answer.content
+
+
 def test_a_folder_that_cannot_be_made_is_told_on_the_page(client: Client, tmp_path: Path) -> None:
     async def opened() -> None:
         with client:
@@ -266,7 +277,7 @@ def test_heads_up_the_visitor_chooses_whom_to_play(
         with client:
             await fill("ann")
             [toggle] = [one for one in client.elements.values() if isinstance(one, ui.toggle)]
-            assert toggle.options == {"a": "a", "b": "learns"}
+            assert toggle.options == {"a": "A", "b": "learns"}
             assert built() == 1
             choose: Any = toggle._change_handlers[-1]
             await choose(Mock(value="b"))
@@ -277,7 +288,7 @@ def test_heads_up_the_visitor_chooses_whom_to_play(
     table = Mock()
     monkeypatch.setattr("poker.studio.pages.table._Table", table)
     specs = [AgentSpec(name, partial(AlwaysCall, name=name), {}) for name in "ab"]
-    fill = make(Mock(), load_rules("leduc"), specs, None, str(tmp_path), styles={"b": "learns"})
+    fill = make(Mock(), load_rules("leduc"), specs, None, str(tmp_path), titles={"b": "learns"})
     asyncio.run(opened())
     assert [list(call.args[0].agents) for call in table.call_args_list] == [["a"], ["b"]]
     assert built() == 2
@@ -299,9 +310,15 @@ def test_an_action_while_the_page_looks_is_shown_at_the_next_look(
 
     monkeypatch.setattr(TableGame, "seen", seen)
     table._look()
-    assert table._status.text == "call is thinking"
+    assert table._status.text == "Call is thinking"
     table._look()
     assert table._status.text.startswith("Your turn")
+
+
+def test_the_higher_card_is_shown_first() -> None:
+    state = HandState(Betting.start(load_rules("holdem_nolimit_2p")), ((), parse_cards("2sAh")), ())
+    html = felt(Seen(0, 1, ("a", "me"), state, None), None)
+    assert re.findall(r'"(\w+) of', html) == ["ace", "2"]
 
 
 def test_larger_tables_name_positions() -> None:
