@@ -95,7 +95,7 @@ class FileTally:
         if hand.rake:
             self._rake[money] += hand.rake / unit
         stacks = [chips / hand.rules.min_bet for chips in hand.rules.starting_stacks]
-        self._games[_game(hand)].append((len(stacks), min(stacks), max(stacks)))
+        self._games[f"{hand.rules.name} {stakes(hand)}"].append((len(stacks), min(stacks), max(stacks)))
 
     def legality(self) -> str:
         """Return the number of hands with irregularities as text."""
@@ -177,10 +177,10 @@ def _amount(value: Decimal, money: _Money) -> str:
     return f"{money[0]}{value:,.{max(2, -exponent) if exponent < 0 else 0}f}{money[1]}"
 
 
-def _game(hand: PlayedHand) -> str:
-    """Return the game as in the file, such as `no-limit hold'em $0.50/$1`."""
+def stakes(hand: PlayedHand) -> str:
+    """Return the blinds, or the bets of a limit game, as in the file: for example `$0.50/$1`."""
     rules = hand.rules
     blinds = sorted({chips for chips in rules.blinds if 0 < chips < rules.min_bet} | {rules.min_bet})
-    stakes = [rules.raise_sizes[0], rules.raise_sizes[-1]] if rules.is_limit else blinds
+    amounts = [rules.raise_sizes[0], rules.raise_sizes[-1]] if rules.is_limit else blinds
     sign, currency = _money(hand)
-    return f"{rules.name} " + "/".join(_amount(chips / Decimal(hand.scale), (sign, "")) for chips in stakes) + currency
+    return "/".join(_amount(chips / Decimal(hand.scale), (sign, "")) for chips in amounts) + currency

@@ -1,4 +1,4 @@
-"""Pot odds, equity and stack-to-pot ratio of the player to act."""
+"""Pot odds, equity and stack-to-pot ratio of the player to act, and what an all-in wins on average."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,9 @@ import numpy as np
 from poker.game.state import HandState
 from poker.kernels.cards.equity import sampled_equity
 from poker.kernels.cards.hands import NUM_HANDS
+from poker.kernels.cards.runouts import runout_ranks
 from poker.kernels.rng import streams
+from poker.kernels.types import Floats
 
 _DEALS = 20_000
 """Random deals per equity; they give a standard error below 0.4%."""
@@ -63,3 +65,29 @@ def _equity(state: HandState, opponents: int) -> float | None:
     hand, board = (np.array(cards, dtype=np.uint8) for cards in (state.hole_cards[state.to_act], state.board))
     strength, floors = np.zeros(NUM_HANDS, np.float32), np.zeros(opponents, np.float32)
     return sampled_equity(hand, board, rules.total_board_cards, strength, floors, 1.0, _DEALS, streams(1, 1)[0])
+
+
+def all_in_winnings(state: HandState) -> Floats | None:
+    """Compute what each player wins on average if the betting of a finished hand ended with cards to come.
+
+    The mean is exact: over all boards that the hands of the players at the showdown allow.
+
+    Args:
+        state: a finished hand of hold'em.
+
+    Returns:
+        [P] chips from the pots, before a rake; None if no cards came after the betting, or a hand is not known.
+    """
+    betting, live = state.betting, [seat for seat, out in enumerate(state.betting.folded) if not out]
+    street = max((street for street, actions in enumerate(betting.actions) if actions), default=0)
+    hands = [state.hole_cards[seat] for seat in live]
+    if not betting.is_showdown or street == betting.street or not all(hands):
+        return None
+    board = np.array(state.runout[: state.rules.board_sizes[street]], dtype=np.uint8)
+    ranks, winnings = runout_ranks(board, np.array(hands, dtype=np.uint8)), np.zeros(state.rules.num_players)
+    for pot in state.pots():
+        players = [place for place, seat in enumerate(live) if seat in pot.players]
+        wins = ranks[:, players] == ranks[:, players].max(axis=1, keepdims=True)
+        shares = np.mean(wins / wins.sum(axis=1, keepdims=True), axis=0)
+        winnings[[live[place] for place in players]] += pot.amount * shares
+    return winnings

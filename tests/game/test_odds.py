@@ -1,11 +1,11 @@
-"""Pot odds, equity and SPR of a decision."""
+"""Pot odds, equity and SPR of a decision, and what an all-in wins on average."""
 
 from dataclasses import replace
 
 import pytest
 
 from poker.game.betting import Betting
-from poker.game.odds import pot_odds
+from poker.game.odds import all_in_winnings, pot_odds
 from poker.game.rules import Rules
 from poker.game.state import HandState
 from tests.cases import cases
@@ -47,3 +47,15 @@ def test_equity_against_random_hands(
 
 def test_small_games_have_no_equity_of_hold_em() -> None:
     assert pot_odds(state(load_rules("leduc"), "c", "Kh")).equity is None
+
+
+@cases
+def test_what_an_all_in_wins(
+    table: str, betting: str, hands: tuple[str, ...], board: str, winnings: tuple[float, ...] | None
+) -> None:
+    """Outs are counted by hand: of 44 rivers after a turn, of 990 turns and rivers after a flop."""
+    rules = TABLES[table]
+    state = HandState.at(Betting.parse(rules, betting), map(rules.parse_cards, hands), rules.parse_cards(board))
+    mean = all_in_winnings(state)
+    assert mean == (None if winnings is None else pytest.approx(winnings))
+    assert mean is None or sum(mean) == pytest.approx(sum(pot.amount for pot in state.pots()))

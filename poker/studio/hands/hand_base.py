@@ -1,4 +1,4 @@
-"""Hands in one SQLite file (sessions of the table, matches, files of sites), searched by line, position and cost.
+"""Hands in one SQLite file (sessions of the table, matches, files of sites), searched by what happened in them.
 
 A line is the betting in letters without amounts: f, x (check), c, b (the first bet of a round after the flop) and r,
 with `/` between rounds. A decision is stored with the line before it. Its cost, known once it is reviewed, is the loss
@@ -7,18 +7,25 @@ reviewed.
 """
 
 import hashlib
+import json
 import re
 import sqlite3
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from datetime import date, datetime, time
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from poker.evaluation.tally import stakes
 from poker.formats.histories import PHH, hand_texts, hands_of, owner, text_of, why_unwritable
 from poker.formats.played import HistoryError, PlayedHand
-from poker.game.cards import cards_text
+from poker.formats.ranges import parse_range
+from poker.game.cards import cards_text, hand_text
+from poker.game.odds import all_in_winnings
 from poker.game.rules import Rules
 from poker.opponents.profiles import VPIP, Profile, profiles
 from poker.run.errors import PokernetsError
@@ -38,10 +45,11 @@ _DECIDED = (
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS hands (
     id INTEGER PRIMARY KEY, source TEXT, key TEXT UNIQUE, number INTEGER, players INTEGER, big_blind INTEGER,
-    board TEXT, line TEXT, text TEXT);
+    board TEXT, line TEXT, text TEXT, begun TEXT DEFAULT '', stakes TEXT DEFAULT '', pot REAL);
 CREATE INDEX IF NOT EXISTS by_source ON hands (source, number);
 CREATE TABLE IF NOT EXISTS seats (
-    hand INTEGER, player TEXT, position TEXT, cards TEXT, net REAL, PRIMARY KEY (player, hand)) WITHOUT ROWID;
+    hand INTEGER, player TEXT, position TEXT, cards TEXT, net REAL, expected REAL,
+    PRIMARY KEY (player, hand)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS decisions (
     hand INTEGER, player TEXT, place INTEGER, betting TEXT, line TEXT, action TEXT, cost REAL,
     PRIMARY KEY (player, hand, place)) WITHOUT ROWID;
@@ -49,15 +57,36 @@ CREATE TABLE IF NOT EXISTS counts (
     hand INTEGER, player TEXT, measure TEXT, did INTEGER, opportunities INTEGER, PRIMARY KEY (hand, player, measure)
     ) WITHOUT ROWID;
 """
+_VERSION = 1
+"""Version of the schema, as SQLite's `user_version`; version 0 lacks the columns of `_ADDED`."""
+_ADDED = (
+    *("hands ADD begun TEXT DEFAULT ''", "hands ADD stakes TEXT DEFAULT ''", "hands ADD pot REAL"),
+    "seats ADD expected REAL",
+)
+ORDERS = {
+    **{"begun": "h.begun", "stakes": "h.stakes", "position": "s.position", "cards": "s.cards", "board": "h.board"},
+    **{"line": "h.line", "pot": "h.pot", "net": "s.net", "expected": "COALESCE(s.expected, s.net)"},
+    "cost": "(SELECT SUM(cost) FROM decisions d WHERE d.player = s.player AND d.hand = h.id)",
+}
+"""Columns of a list of hands with the SQL expressions that they are sorted by."""
 
 
 class SeatRow(NamedTuple):
-    """A player's seat in a hand; `net` is in big blinds."""
+    """A player's seat in a hand.
+
+    Attributes:
+        player: the player.
+        position: the player's position.
+        cards: the hole cards, the higher one first; empty if unknown.
+        net: net big blinds.
+        expected: the mean of `net` over the cards that came after an all-in; None without one.
+    """
 
     player: str
     position: str
     cards: str
     net: float
+    expected: float | None
 
 
 class DecisionRow(NamedTuple):
@@ -88,7 +117,10 @@ class CountRow(NamedTuple):
 
 
 class HandRow(NamedTuple):
-    """A hand; two with the same `key` are the same hand."""
+    """A hand; two with the same `key` are the same hand.
+
+    `begun` is its date and time in ISO 8601, or empty; `pot` is in big blinds.
+    """
 
     key: str
     number: int
@@ -97,6 +129,9 @@ class HandRow(NamedTuple):
     board: str
     line: str
     text: str
+    begun: str
+    stakes: str
+    pot: float
     seats: list[SeatRow]
     decisions: list[DecisionRow]
     counts: list[CountRow]
@@ -106,11 +141,15 @@ class ListedHand(NamedTuple):
     """A hand in a player's list; `cost` is the cost of its reviewed decisions, None if there are none."""
 
     hand: int
+    begun: str
+    stakes: str
     position: str
     cards: str
     board: str
     line: str
+    pot: float
     net: float
+    expected: float
     cost: float | None
 
 
@@ -134,6 +173,10 @@ class HandSearch:
         position: position of the player; empty for any.
         line: pattern of the line before a decision (`*` any letters, `?` one letter); empty for any.
         cost: least cost of the decision in big blinds; 0 for any decision, reviewed or not.
+        stakes: the blinds, such as `$0.50/$1`; empty for any.
+        since: first day in ISO 8601; empty for any.
+        until: last day; empty for any.
+        cards: range of the player's cards (`poker.formats.ranges`); empty for any cards, known or not.
     """
 
     player: str
@@ -141,13 +184,19 @@ class HandSearch:
     position: str = ""
     line: str = ""
     cost: float = 0.0
+    stakes: str = ""
+    since: str = ""
+    until: str = ""
+    cards: str = ""
 
     def __post_init__(self) -> None:
-        """Check the pattern.
+        """Check the pattern and the range.
 
         Raises:
-            PokernetsError: it has other letters, or too many letters or stars.
+            PokernetsError: the pattern has other letters, or too many letters or stars, or the range is none.
         """
+        if self.cards:
+            parse_range(self.cards)
         if set(self.line) - set(_LETTERS) or len(self.line) > _MOST_LETTERS or self.line.count("*") > _MOST_STARS:
             raise PokernetsError(
                 f"a line has letters of `{_LETTERS}`, {_MOST_LETTERS} and {_MOST_STARS} `*` at the most: not"
@@ -157,10 +206,17 @@ class HandSearch:
     def where(self) -> tuple[str, list[object]]:
         """Return the SQL condition on seats `s` and hands `h`, and its values."""
         terms, values = ["s.player = ?"], list[object]([self.player])
-        for column, wanted in (("h.source", self.source), ("s.position", self.position)):
-            if wanted:
+        equal = {"h.source": self.source, "s.position": self.position, "h.stakes": self.stakes}
+        for column, value in equal.items():
+            if value:
                 terms.append(f"{column} = ?")
-                values.append(wanted)
+                values.append(value)
+        if self.since or self.until:
+            terms.append("h.begun BETWEEN ? AND ?")
+            values += [self.since or "0", f"{self.until or 9}~"]  # a time sorts before `~`, an unknown one before `0`
+        if self.cards:
+            terms.append("s.cards IN (SELECT value FROM json_each(?))")
+            values.append(json.dumps([hand_text(hand) for hand in np.flatnonzero(parse_range(self.cards)).tolist()]))
         if self.line or self.cost:
             inner, more = self.decided()
             terms.append(f"EXISTS (SELECT 1 FROM decisions d WHERE d.player = s.player AND d.hand = h.id AND {inner})")
@@ -186,9 +242,15 @@ def rows_of(hands: Iterable[PlayedHand], mark: str) -> Iterator[HandRow]:
     for number, hand in enumerate(hands):
         rules, lines = hand.rules, _lines(hand)
         text = "" if why_unwritable(PHH, hand) else "".join(hand_texts(PHH, [hand]))
-        names = rules.positions
+        names, expected = rules.positions, _expected(hand)
         seats = [
-            SeatRow(name, names[seat], cards_text(hand.state.hole_cards[seat]), hand.payoffs[seat] / rules.big_blind)
+            SeatRow(
+                name,
+                names[seat],
+                cards_text(sorted(hand.state.hole_cards[seat], reverse=True)),
+                hand.payoffs[seat] / rules.big_blind,
+                None if expected is None else expected[seat] / rules.big_blind,
+            )
             for seat, name in enumerate(hand.names)
         ]
         decisions, places = list[DecisionRow](), [0] * rules.num_players
@@ -205,7 +267,28 @@ def rows_of(hands: Iterable[PlayedHand], mark: str) -> Iterator[HandRow]:
             for name, profile in profiles([hand]).items()
             for measure in profile.did.keys() | profile.opportunities.keys()
         ]
-        yield HandRow(key, number, rules.num_players, rules.big_blind, board, whole, text, seats, decisions, counts)
+        pot = sum(hand.paid) / rules.big_blind
+        shown = key, number, rules.num_players, rules.big_blind, board, whole, text, _begun(hand), stakes(hand), pot
+        yield HandRow(*shown, seats, decisions, counts)
+
+
+def _begun(hand: PlayedHand) -> str:
+    """Return the date and time of a hand, as far as the file has them."""
+    year, month, day, clock = (hand.details.get(name) for name in ("year", "month", "day", "time"))
+    try:
+        begun = date(year, month, day)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        return ""
+    return datetime.combine(begun, clock).isoformat(" ", "minutes") if isinstance(clock, time) else begun.isoformat()
+
+
+def _expected(hand: PlayedHand) -> list[float] | None:
+    """Return the net chips [P] that an all-in wins on average, less the rake; None without one or without the cards."""
+    winnings = all_in_winnings(hand.state)
+    if winnings is None:
+        return None
+    kept = 1.0 - hand.rake / sum(hand.paid)
+    return [chips * kept - paid for chips, paid in zip(winnings.tolist(), hand.paid, strict=True)]
 
 
 class FileRows(NamedTuple):
@@ -256,14 +339,37 @@ def _lines(hand: PlayedHand) -> list[tuple[str, str]]:
 
 def _add_cards(base: sqlite3.Connection, hand: HandRow) -> None:
     """Add hole cards to the hand with the same key if they are unknown there."""
-    number, text = base.execute("SELECT id, text FROM hands WHERE key = ?", (hand.key,)).fetchone()
+    number, before = base.execute("SELECT id, text FROM hands WHERE key = ?", (hand.key,)).fetchone()
     cards_by_player = dict(_DEALT.findall(hand.text))
     text = _DEALT.sub(
-        lambda dealt: f"d dh {dealt[1]} {cards_by_player.get(dealt[1], '????')}" if "?" in dealt[2] else dealt[0], text
+        lambda dealt: f"d dh {dealt[1]} {cards_by_player.get(dealt[1], '????')}" if "?" in dealt[2] else dealt[0],
+        before,
     )
+    if text == before:
+        return
     base.execute("UPDATE hands SET text = ? WHERE id = ?", (text, number))
     cards = ((seat.cards, number, seat.position) for seat in hand.seats)
     base.executemany("UPDATE seats SET cards = ? WHERE hand = ? AND position = ? AND cards = ''", cards)
+    _derive(base, number, text)
+
+
+def _derive(base: sqlite3.Connection, number: int, text: str) -> None:
+    """Set the columns of a hand in `_ADDED`, and its cards, from its text."""
+    for hand in rows_of(hands_of(text, "the hand") if text else (), ""):
+        row = hand.begun, hand.stakes, hand.pot, number
+        base.execute("UPDATE hands SET begun = ?, stakes = ?, pot = ? WHERE id = ?", row)
+        seats = ((seat.cards, seat.expected, number, seat.position) for seat in hand.seats)
+        base.executemany("UPDATE seats SET cards = ?, expected = ? WHERE hand = ? AND position = ?", seats)
+
+
+def _upgrade(base: sqlite3.Connection) -> None:
+    """Add the columns that a file of an earlier version lacks, and set them from the texts of the hands."""
+    if "pot" not in {row[1] for row in base.execute("PRAGMA table_info(hands)")}:
+        for column in _ADDED:
+            base.execute(f"ALTER TABLE {column}")
+    for number, text in base.execute("SELECT id, text FROM hands").fetchall():
+        _derive(base, number, text)
+    base.execute(f"PRAGMA user_version = {_VERSION}")
 
 
 class HandBase:
@@ -276,7 +382,7 @@ class HandBase:
     """
 
     def __init__(self, path: Path) -> None:
-        """Make the file if it does not exist.
+        """Make the file if it does not exist, and add columns that it lacks.
 
         Raises:
             PokernetsError: the file is not such a database.
@@ -285,6 +391,8 @@ class HandBase:
         path.parent.mkdir(parents=True, exist_ok=True)
         with self._open() as base:
             base.executescript(_SCHEMA)
+            if base.execute("PRAGMA user_version").fetchone()[0] < _VERSION:
+                _upgrade(base)
 
     def add(self, source: str, hands: Iterable[HandRow]) -> int:
         """Add the new hands of a source, and hole cards that the source has to hands that lack them.
@@ -296,14 +404,14 @@ class HandBase:
         with self._open() as base:
             for hand in hands:
                 row = (source, *hand[:-3])
-                cursor = base.execute("INSERT OR IGNORE INTO hands VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?)", row)
+                cursor = base.execute(f"INSERT OR IGNORE INTO hands VALUES (NULL{', ?' * len(row)})", row)
                 if cursor.rowcount < 1:
                     _add_cards(base, hand)
                     continue
                 added += 1
                 number = cursor.lastrowid
                 seats = ((number, *seat) for seat in hand.seats)
-                base.executemany("INSERT OR IGNORE INTO seats VALUES (?, ?, ?, ?, ?)", seats)
+                base.executemany("INSERT OR IGNORE INTO seats VALUES (?, ?, ?, ?, ?, ?)", seats)
                 decisions = ((number, *one) for one in hand.decisions)
                 base.executemany("INSERT OR IGNORE INTO decisions VALUES (?, ?, ?, ?, ?, ?, NULL)", decisions)
                 counts = ((number, *one) for one in hand.counts)
@@ -324,22 +432,38 @@ class HandBase:
         """Return the sources and the number of hands of each, the latest first."""
         return self._rows("SELECT source, COUNT(*) FROM hands GROUP BY source ORDER BY MAX(id) DESC", [])
 
-    def results(self, search: HandSearch) -> list[tuple[str, float]]:
-        """Return the position and net big blinds of each hand, in the order of the hands."""
+    def stakes(self) -> list[str]:
+        """Return the stakes of the hands, those of most hands first."""
+        sql = "SELECT stakes FROM hands WHERE stakes != '' GROUP BY 1 ORDER BY COUNT(*) DESC, 1"
+        return [stakes for (stakes,) in self._rows(sql, [])]
+
+    def results(self, search: HandSearch) -> list[tuple[str, float, float]]:
+        """Return the position of each hand with the net and the expected net big blinds, in the order of time."""
         where, values = search.where()
         return self._rows(
-            f"SELECT s.position, s.net FROM seats s JOIN hands h ON h.id = s.hand WHERE {where} ORDER BY h.id", values
+            "SELECT s.position, s.net, COALESCE(s.expected, s.net) FROM seats s JOIN hands h ON h.id = s.hand WHERE"
+            f" {where} ORDER BY h.begun, h.id",
+            values,
         )
 
-    def hands(self, search: HandSearch, most: int) -> list[ListedHand]:
-        """Return up to `most` hands, the costliest first, then the latest."""
+    def hands(
+        self, search: HandSearch, most: int, order: str = "cost", skip: int = 0, *, descending: bool = True
+    ) -> list[ListedHand]:
+        """Return hands in an order, the latest first among equal ones.
+
+        Args:
+            search: the search.
+            most: number of hands.
+            order: a column of `ORDERS`; hands without a value come last.
+            skip: number of hands to skip.
+            descending: whether the order descends.
+        """
         where, values = search.where()
         sql = (
-            "SELECT h.id, s.position, s.cards, h.board, h.line, s.net, (SELECT SUM(cost) FROM decisions d WHERE"
-            f" d.player = s.player AND d.hand = h.id) FROM seats s JOIN hands h ON h.id = s.hand WHERE {where}"
-            " ORDER BY 7 DESC NULLS LAST, h.id DESC LIMIT ?"
+            f"SELECT h.id, {', '.join(ORDERS.values())} FROM seats s JOIN hands h ON h.id = s.hand WHERE {where}"
+            f" ORDER BY {ORDERS[order]} {'DESC' if descending else 'ASC'} NULLS LAST, h.id DESC LIMIT ? OFFSET ?"
         )
-        return [ListedHand(*row) for row in self._rows(sql, [*values, most])]
+        return [ListedHand(*row) for row in self._rows(sql, [*values, most, skip])]
 
     def leaks(self, search: HandSearch, most: int) -> list[Leak]:
         """Return up to `most` kinds of decisions, by their total cost."""

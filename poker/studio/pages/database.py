@@ -3,7 +3,6 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from html import escape
 from itertools import accumulate
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any
 
 import numpy as np
 from nicegui import run, ui
-from nicegui.events import UploadEventArguments
+from nicegui.events import GenericEventArguments, UploadEventArguments
 
 from poker.formats.histories import KNOWN, hands_of, read_hands
 from poker.formats.played import PlayedHand
@@ -21,26 +20,35 @@ from poker.play.lineup import AgentSpec
 from poker.report.estimates import estimate
 from poker.run.errors import PokernetsError
 from poker.studio.games.pool import Pool
-from poker.studio.games.table_game import PERSON, Seen
+from poker.studio.games.table_game import PERSON
 from poker.studio.hands.drill import review_hand, reviewable
-from poker.studio.hands.hand_base import FileRows, HandBase, HandSearch, Leak, ListedHand, rows_in, rows_of
+from poker.studio.hands.hand_base import ORDERS, FileRows, HandBase, HandSearch, ListedHand, rows_in, rows_of
 from poker.studio.hands.hand_file import FileReviews
 from poker.studio.pages import words
-from poker.studio.pages.elements import Fill, Needs, UnitSwitch, html, row, tabs
+from poker.studio.pages.elements import Fill, Needs, UnitSwitch, html, listing, row, tabs
 from poker.studio.panels.drill import DrillPanel
+from poker.studio.panels.replay import ReplayPanel
 from poker.studio.panels.review import ReviewPanel
 from poker.studio.server.access import MOST_UPLOADED
 from poker.studio.server.visitors import REVIEWER, PooledSolver, reviewing
 
 _FILE = "hands.sqlite"
 _SHOWN = 25
-"""Most hands, leaks and players in a list."""
+"""Hands on a page, and most players in a list."""
+_FIRST = {"sortBy": "cost", "descending": True, "page": 1, "rowsPerPage": _SHOWN}
+"""The first page of a list, in the form of Quasar's `pagination`."""
+_LISTED = 200
+"""Most leaks in a list."""
+_MOST_PAGES = 1_000_000
 _POINTS = 500
 """Approximate number of points in the graph of results."""
 _REVIEWED = 1000
 """Most hands that one click reviews."""
 _ANY = "any"
-_ROW = "no-caps flat dense align=left"
+_HANDS = dict(
+    zip(ORDERS, ("begun", "stakes", "seat", "cards", "board", "line", "pot", "won", "all-in EV", "cost"), strict=True)
+)
+_LEAKS = {"position": "seat", "line": "line", "action": "then", "decisions": "times", "cost": "cost, bb"}
 _LINES = (
     "Letters of all actions so far: f fold, x check, c call, b bet, r raise, / next card; * any letters. rc/x: a raise"
     " that was called, and a check on the flop."
@@ -51,6 +59,10 @@ _MEASURED = (
     "How often of how many opportunities: VPIP and PFR of all hands, three-bets of decisions after one raise in which"
     " a raise is legal, c-bets of flops that the last raiser could bet first, WTSD of flops seen; AF: bets and raises"
     " over calls after the flop."
+)
+_EXPECTED = (
+    "All-in EV: the same with the mean over the cards that came after an all-in, where the cards of all players in it"
+    " are known."
 )
 _NAME = f"A file of hands: {KNOWN}"
 _UPLOAD = f"""
@@ -145,6 +157,7 @@ class _Database:
 
     def __init__(self, shared: _Shared, base: HandBase, visitor: str) -> None:
         self._shared, self._base, self._stopped = shared, base, True
+        self._found: HandSearch | None = None
         solver = PooledSolver(shared.pool, visitor)
         self._reviews = FileReviews(shared.game, solver)
         with ui.element("div").classes("columns database"):
@@ -154,18 +167,28 @@ class _Database:
                 )
                 self._upload.props("flat bordered").classes("upload").add_slot("header", _UPLOAD)
                 self._status = ui.label().classes("quiet").props("role=status")
-                self._player = ui.select([], label="Whose hands", on_change=self.show).classes("player")
-                self._source = ui.select([_ANY], value=_ANY, label="From", on_change=self.show).classes("player")
-                self._position = ui.select([_ANY], value=_ANY, label="Position", on_change=self.show).classes("player")
-                self._line = ui.input("Line before a decision", on_change=self.show).classes("player")
-                self._line.props("debounce=300")
-                ui.label(_LINES).classes("quiet")
-                self._cost = ui.number("A decision cost at least, bb", value=0, min=0, step=0.1, on_change=self.show)
-                self._cost.props("debounce=300").classes("player")
-                self._history = html("history")
+                with ui.element("div").classes("filters"):
+                    self._player = ui.select([], label="Whose hands", on_change=self.show).classes("whole")
+                    self._source, self._position, self._stakes = (
+                        ui.select([_ANY], value=_ANY, label=label, on_change=self.show)
+                        for label in ("From", "Position", "Stakes")
+                    )
+                    self._since, self._until, self._cards = (
+                        ui.input(label, on_change=self.show).props("debounce=150 stack-label")
+                        for label in ("First day", "Last day", "Starting hand")
+                    )
+                    for day in (self._since, self._until):
+                        day.props("type=date")
+                    self._cards.props('placeholder="QQ+,AKs"')
+                    self._cost = ui.number("Cost at least, bb", value=0, min=0, step=0.1, on_change=self.show)
+                    self._line = ui.input("Line before a decision", on_change=self.show)
+                    for field in (self._cost, self._line):
+                        field.props("debounce=150")
+                    for wide in (self._source, self._line, ui.label(_LINES).classes("quiet")):
+                        wide.classes("whole")
             with ui.element("section").classes("beside").props('aria-label="Found"'):
-                names = "Results", "Players", "Leaks", "Hands", "Review", "Drill"
-                bar, (results, players, leaks, hands, review, drill) = tabs(*names)
+                names = "Results", "Players", "Leaks", "Hands", "Replay", "Drill"
+                self._tabs, (results, players, leaks, hands, replay, drill) = tabs(*names)
                 with results:
                     self._results = html("result")
                     self._won = ui.echart({}, renderer="svg").classes("graph")
@@ -178,14 +201,14 @@ class _Database:
                         )
                         self._run.set_enabled(not self._reviews.why_not)
                         self._progress = ui.label().props("role=status")
-                    self._leaks = ui.element("div").classes("mistakes")
+                    self._no_leaks = ui.label()
+                    self._leaks = listing(_LEAKS, ("decisions", "cost"), dict(_FIRST), self._narrow)
                 with hands:
-                    self._hands = ui.element("div").classes("mistakes")
-                with review:
-                    unit, opened = UnitSwitch(), partial(bar.set_value, "Review")
-                    self._review = ReviewPanel(
-                        self._reviews, unit, opened, "Choose one of the Hands.", _note(shared.game)
-                    )
+                    self._hands = listing(_HANDS, ("pot", "net", "expected", "cost"), dict(_FIRST), self._open)
+                    self._hands.on("request", self._turn, js_handler="(e) => emit(e.pagination)")
+                with replay:
+                    self._replay = ReplayPanel("Choose one of the Hands.")
+                    self._review = ReviewPanel(self._reviews, UnitSwitch(), lambda: None, "", _note(shared.game))
                 with drill:
                     DrillPanel(base, shared.game, solver, self._search)
         self._choices()
@@ -200,14 +223,18 @@ class _Database:
         self._player.set_options(players, value=player)
         sources = {_ANY: _ANY} | {name: f"{name}, {count:,} hands" for name, count in self._base.sources()}
         self._source.set_options(sources, value=source if source in sources else self._source.value)
+        self._stakes.set_options([_ANY, *self._base.stakes()])
 
     def _search(self) -> HandSearch | None:
         if not self._player.value:
             return None
-        source, position = ("" if one.value == _ANY else str(one.value) for one in (self._source, self._position))
+        chosen = self._source, self._position, self._stakes
+        source, position, stakes = ("" if one.value == _ANY else str(one.value) for one in chosen)
+        typed = self._line, self._since, self._until, self._cards
+        line, *others = (str(one.value or "").strip() for one in typed)
         cost = self._cost.value
         least = float(cost) if isinstance(cost, int | float) and cost > 0 else 0.0
-        return HandSearch(str(self._player.value), source, position, str(self._line.value or "").strip(), least)
+        return HandSearch(str(self._player.value), source, position, line, least, stakes, *others)
 
     async def show(self) -> None:
         """Show the results of the search."""
@@ -220,53 +247,72 @@ class _Database:
             self._results.set_content("<p>There are no hands yet: play some at the table, or upload a file.</p>")
             return
         base = self._base
-        listing = await run.io_bound(
+        found = await run.io_bound(
             lambda: (
                 base.results(search),
                 base.profiles(search, _SHOWN),
-                base.leaks(search, _SHOWN),
-                base.hands(search, _SHOWN),
+                base.leaks(search, _LISTED),
+                base.hands(search, 1),
                 base.unreviewable(search),
             )
         )
-        if listing is None or search != self._search():
+        if found is None or search != self._search():
             return
-        results, profiles, leaks, hands, unreviewable = listing
-        there = sorted({position for position, _ in results} | {str(self._position.value)} - {_ANY})
+        results, profiles, leaks, costliest, unreviewable = found
+        there = sorted({position for position, *_ in results} | {str(self._position.value)} - {_ANY})
         self._position.set_options([_ANY, *there])
         self._results.set_content(_results_html(results))
         self._won.set_visibility(bool(results))
-        self._won.options.update(won_graph([net for _, net in results]))
+        _, won, expected = zip(*results, strict=True) if results else ((), (), ())
+        self._won.options.update(won_graph({"won": won, "all-in EV": expected}))
         self._profiles.set_content(_profiles_html(profiles))
-        self._leaks.clear()
-        with self._leaks:
-            if not leaks:
-                ui.label(_no_leaks_text(hands, len(results), unreviewable))
-            for leak in leaks:
-                ui.button(_leak_text(leak), on_click=partial(self._line.set_value, leak.line)).props(_ROW)
-        self._hands.clear()
-        with self._hands:
-            for hand in hands:
-                with ui.button(on_click=partial(self._open, hand.hand, search.player)).props(_ROW):
-                    html("hand-row").set_content(_hand_html(hand))
+        self._no_leaks.set_text("" if leaks else _no_leaks_text(costliest, len(results), unreviewable))
+        self._leaks.set_visibility(bool(leaks))
+        self._leaks.rows = [leak._asdict() | {"key": leak.line, "cost": round(leak.cost, 2)} for leak in leaks]
+        first = {} if search == self._found else {"page": 1}
+        self._found = search
+        await self._list({**self._hands.pagination, **first, "rowsNumber": len(results)})
 
-    async def _open(self, number: int, player: str) -> None:
-        """Show a hand, and the review of its first decision that can be reviewed."""
-        text = self._base.text(number)
+    async def _list(self, page: dict[str, Any]) -> None:
+        """Show a page of the hands found; it has the form of Quasar's `pagination`."""
+        search, skip = self._found, (page["page"] - 1) * _SHOWN
+        if search is None:
+            return
+        hands = await run.io_bound(
+            self._base.hands, search, _SHOWN, page["sortBy"], skip, descending=page["descending"]
+        )
+        if hands is not None and search == self._found:
+            self._hands.rows = [_hand_cells(hand) for hand in hands]
+            self._hands.pagination = page
+
+    async def _turn(self, event: GenericEventArguments) -> None:
+        """Show the page, in the order, that the browser asks for."""
+        asked = event.args
+        order, number = str(asked["sortBy"]), int(asked["page"])
+        if order in ORDERS and 0 < number < _MOST_PAGES:
+            turned = {"sortBy": order, "page": number, "descending": bool(asked["descending"])}
+            await self._list({**self._hands.pagination, **turned})
+
+    def _narrow(self, line: Any) -> None:
+        """Search for the line of a leak."""
+        self._line.set_value(str(line))
+
+    async def _open(self, number: Any) -> None:
+        """Replay a hand, and show the review of its first decision that can be reviewed."""
+        player, text = str(self._player.value), self._base.text(int(number))
         hand = next(hands_of(text, "hand", self._shared.game), None) if text else None
         if hand is None:
-            self._history.set_content("<p>This hand cannot be shown: it does not fit PHH.</p>")
+            ui.notify("This hand cannot be shown: it does not fit PHH.")
             return
-        seen = Seen(number, hand.names.index(player), hand.names, hand.state, None)
-        results = words.results_html(hand.names, hand.state, hand.payoffs)
-        self._history.set_content(words.history_html(seen, hand.rules.big_blind) + results)
+        self._tabs.set_value("Replay")
+        self._replay.open(hand, player)
         try:
             reviewed = await run.io_bound(reviewable, self._base, number, player, self._shared.game)
         except PokernetsError as error:
-            ui.notify(f"This hand cannot be reviewed: {error}")
+            self._review.close(f"This hand cannot be reviewed: {error}.")
             return
         if reviewed is not None:  # the server goes on
-            await self._review.open(number, reviewed[0], seen.seat)
+            await self._review.open(number, reviewed[0], hand.names.index(player))
 
     async def _uploaded(self, event: UploadEventArguments) -> None:
         if event.file.size() > MOST_UPLOADED:
@@ -349,19 +395,18 @@ def _reviewed_text(reviewed: int, hands: Counter[str], decisions: Counter[str]) 
     return "; ".join(parts)
 
 
-def _leak_text(one: Leak) -> str:
-    line = one.line or "first to act"
-    return f"{one.cost:.2f} bb ({one.decisions} ×): {one.position}, {line}, then {one.action}"
+def _hand_cells(one: ListedHand) -> dict[str, Any]:
+    """Return the HTML of a hand's cells by the column."""
+    expected = "" if one.expected == one.net else _signed(one.expected)
+    cards = {"cards": words.row_cards(one.cards), "board": words.row_cards(one.board)}
+    texts = {name: escape(getattr(one, name)) for name in ("begun", "stakes", "position", "line")}
+    cost = "" if one.cost is None else f"{one.cost:.2f}"
+    amounts = {"pot": f"{one.pot:,.4g}", "net": _signed(one.net), "expected": expected, "cost": cost}
+    return {"key": one.hand, **texts, **cards, **amounts}
 
 
-def _hand_html(one: ListedHand) -> str:
-    """Return the HTML of a row of the list: position, cards, board, line, result and cost."""
-    cards, board = (words.row_cards(text) for text in (one.cards, one.board))
-    cost = "" if one.cost is None else f"cost {one.cost:.2f} bb"
-    return (
-        f"<span>{escape(one.position)}</span><span>{cards}</span><span>{board}</span>"
-        f"<span>{escape(one.line)}</span><span>{one.net:+.4g} bb</span><span>{cost}</span>"
-    )
+def _signed(amount: float) -> str:
+    return f"{amount:+,.4g}" if amount else "0"
 
 
 def _profiles_html(profiles: Mapping[str, Profile]) -> str:
@@ -383,40 +428,42 @@ def _profiles_html(profiles: Mapping[str, Profile]) -> str:
     return f"<div class=scroll>{table}</div><p class=quiet>{_MEASURED}</p>"
 
 
-def _results_html(results: list[tuple[str, float]]) -> str:
-    """Return the HTML of the number of hands and the big blinds won, also by position."""
+def _results_html(results: list[tuple[str, float, float]]) -> str:
+    """Return the HTML of the number of hands and the big blinds won and expected, also by position."""
     if not results:
         return "<p>No hand is found.</p>"
-    by_position: defaultdict[str, list[float]] = defaultdict(list)
-    for position, net in results:
-        by_position[position].append(net)
-    every = {"all": [net for _, net in results], **dict(sorted(by_position.items()))}
+    by_position: defaultdict[str, list[tuple[float, float]]] = defaultdict(list)
+    for position, *nets in results:
+        by_position[position].append((nets[0], nets[1]))
+    every = {"all": [(net, expected) for _, net, expected in results], **dict(sorted(by_position.items()))}
     rows = []
-    for name, nets in every.items():
-        per_hundred = estimate(100 * np.array(nets))
-        rows.append(
-            f"<tr><th scope=row>{name}</th><td>{len(nets):,}</td><td>{sum(nets):+,.1f}</td><td>{per_hundred}</td></tr>"
-        )
-    table = words.table_html(("position", "hands", "bb", "bb per 100 hands"), rows)
-    sums = [0.0, *accumulate(every["all"])]
+    for name, hands in every.items():
+        both = np.array(hands).T
+        cells = (f"<td>{nets.sum():+,.1f}</td><td>{estimate(100 * nets)}</td>" for nets in both)
+        rows.append(f"<tr><th scope=row>{name}</th><td>{len(hands):,}</td>{''.join(cells)}</tr>")
+    heads = "position", "hands", "bb", "bb per 100 hands", "all-in EV", "all-in EV per 100 hands"
+    sums = [0.0, *accumulate(net for net, _ in every["all"])]
     won = f"{sums[-1]:+.1f}, least {min(sums):+.1f}, most {max(sums):+.1f}"
+    table = f"<div class=scroll>{words.table_html(heads, rows)}</div><p class=quiet>{_EXPECTED}</p>"
     return f"<p class=quiet>Big blinds won over {len(results):,} hands: {won}</p>{table}"
 
 
-def won_graph(nets: Sequence[float]) -> dict[str, Any]:
+def won_graph(nets: Mapping[str, Sequence[float]]) -> dict[str, Any]:
     """Return the options of a graph of cumulative winnings.
 
     Args:
-        nets: [N] big blinds won in each hand.
+        nets: [N] big blinds won in each hand, by the name of the curve.
     """
-    sums = [0.0, *accumulate(nets)]
-    step = max(1, len(sums) // _POINTS)
-    points = [(hand, sums[hand]) for hand in sorted({*range(0, len(sums), step), len(nets)})]
+    hands = max(map(len, nets.values()))
+    shown = sorted({*range(0, hands + 1, max(1, (hands + 1) // _POINTS)), hands})
+    sums = {name: [0.0, *accumulate(values)] for name, values in nets.items()}
+    curve = {"type": "line", "showSymbol": False, "animation": False}
     lines = {"splitLine": {"lineStyle": {"opacity": 0.3}}}
     return {
-        "xAxis": {**lines, "name": "hands", "nameLocation": "middle", "nameGap": 28, "max": len(nets)},
+        "xAxis": {**lines, "name": "hands", "nameLocation": "middle", "nameGap": 28, "max": hands},
         "yAxis": {**lines, "name": "bb won"},
         "grid": {"left": 60, "right": 24, "top": 32, "bottom": 44},
-        "series": [{"type": "line", "showSymbol": False, "animation": False, "data": points}],
+        "legend": {"top": 0, "right": 24, "textStyle": {"color": "#888"}},
+        "series": [{**curve, "name": name, "data": [(at, one[at]) for at in shown]} for name, one in sums.items()],
         "aria": {"enabled": True},
     }

@@ -1,7 +1,7 @@
 """Elements that pages share: our own HTML, tabs, and the unit of amounts."""
 
 import json
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import Future
 from functools import partial
 from typing import Any
@@ -18,6 +18,15 @@ _MOST_WORDS = 100
 """Most steps of a walk that a browser may send."""
 _CHIPS, _BIG_BLINDS = "chips", "bb"
 _KEEP = "document.cookie = '%s=%s; path=/; max-age=31536000; samesite=lax'"
+_LISTING = {
+    "header": """<q-tr :props="props"><q-th v-for="col in props.cols" :key="col.name" :props="props" tabindex="0"
+        @keydown.enter="props.sort(col)">{{ col.label }}</q-th></q-tr>""",
+    "body": """<q-tr :props="props" tabindex="0" class="cursor-pointer" @click="$parent.$emit('open', props.key)"
+        @keydown.enter="$parent.$emit('open', props.key)">
+        <q-td v-for="col in props.cols" :key="col.name" :props="props"><span v-html="col.value"></span></q-td>
+        </q-tr>""",
+}
+"""Vue templates of the rows of a listing."""
 
 
 def html(classes: str = "") -> ui.html:
@@ -36,6 +45,35 @@ def tabs(*names: str, look: str = "align=justify", keep_alive: bool = True) -> t
         made = [ui.tab(name) for name in names]
     with ui.tab_panels(bar, value=made[0], animated=False, keep_alive=keep_alive).classes("panels"):
         return bar, [ui.tab_panel(tab) for tab in made]
+
+
+def listing(
+    columns: Mapping[str, str], numbers: Sequence[str], page: dict[str, Any], opened: Callable[[Any], object]
+) -> ui.table:
+    """Make a table whose columns sort and whose rows open, by mouse and by keyboard.
+
+    Args:
+        columns: headings by name of the column. Rows have the HTML of these cells, and a `key`.
+        numbers: names of the columns of numbers.
+        page: Quasar's `pagination`.
+        opened: called with the key of a row that is clicked.
+    """
+    made = ui.table(
+        columns=[
+            {"name": name, "label": label, "field": name, "sortable": True}
+            | {"align": "right" if name in numbers else "left"}
+            for name, label in columns.items()
+        ],
+        rows=[],
+        row_key="key",
+        pagination=page,
+    )
+    made.props(
+        f"flat dense binary-state-sort column-sort-order=da rows-per-page-options=[{page['rowsPerPage']}]"
+    ).classes("listing")
+    for slot, template in _LISTING.items():
+        made.add_slot(slot, template)
+    return made.on("open", lambda event: opened(event.args))
 
 
 def crumbs(place: ui.element, names: Sequence[str], go: Callable[[int], object]) -> None:

@@ -101,13 +101,16 @@ class ReviewPanel:
 
     def moved_on(self, number: int, betting: Betting) -> None:
         """Remove a hint for another decision than the one at `betting`."""
-        if self._hint is None or self._hint == (number, betting.text()):
-            return
+        if self._hint is not None and self._hint != (number, betting.text()):
+            self.close(self._invitation)
+
+    def close(self, text: str) -> None:
+        """Show a text in place of a hand."""
         self._hint = self._opinion = None
         self._request += 1
         self._buttons.clear()
         self._choices.clear()
-        self._title.set_content(self._invitation)
+        self._title.set_content(text)
         self._answer.set_content("")
 
     async def _decision(self, view: HandState, action: int | None) -> None:

@@ -1,7 +1,11 @@
 """Hands in one file: searched by line, position and cost; reviewed there, and drilled."""
 
 import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from operator import attrgetter
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,7 +21,7 @@ from poker.opponents.profiles import profiles
 from poker.play.hand import play_hand
 from poker.run.errors import PokernetsError
 from poker.studio.hands.drill import draw_spot, review_hand
-from poker.studio.hands.hand_base import HandBase, HandSearch, rows_in, rows_of
+from poker.studio.hands.hand_base import HandBase, HandSearch, ListedHand, rows_in, rows_of
 from poker.studio.hands.hand_file import FileReviews
 from tests.formats.samples import sample
 from tests.formats.sites.test_pokerstars import TOURNAMENT
@@ -57,9 +61,9 @@ def test_results_are_those_of_the_hands(base: HandBase) -> None:
     assert dict(base.players()) == {"p0": HANDS, "p1": HANDS}
     assert base.sources() == [("session", HANDS)]
     own = [hand.payoffs[hand.names.index("p0")] / 100 for hand in hands]
-    assert [net for _, net in base.results(HandSearch("p0"))] == own
+    assert [net for _, net, _ in base.results(HandSearch("p0"))] == own
     button = [net for net, hand in zip(own, hands, strict=True) if hand.names[1] == "p0"]
-    assert [net for _, net in base.results(HandSearch("p0", position="BTN"))] == button
+    assert [net for _, net, _ in base.results(HandSearch("p0", position="BTN"))] == button
     assert base.results(HandSearch("p0", source="another")) == []
     assert base.results(HandSearch("nobody")) == []
 
@@ -72,6 +76,68 @@ def test_profiles_are_those_of_the_hands_that_are_found(base: HandBase) -> None:
     assert base.profiles(HandSearch("p0", position="BTN"), 10) == profiles(button)
     assert list(base.profiles(HandSearch("p4", position="BTN"), 1)) == ["p4"]
     assert base.profiles(HandSearch("nobody"), 3) == {}
+
+
+@pytest.mark.parametrize("descending", [False, True])
+@pytest.mark.parametrize(("order", "value"), [("net", attrgetter("net")), ("pot", attrgetter("pot"))])
+def test_lists_are_sorted_and_come_in_pages(
+    base: HandBase, order: str, value: Callable[[ListedHand], float], descending: bool
+) -> None:
+    hands, search = session(HANDS), HandSearch("p0")
+    base.add("session", rows_of(hands, "session"))
+    listed = [hand for skip in range(0, HANDS, 7) for hand in base.hands(search, 7, order, skip, descending=descending)]
+    assert [value(hand) for hand in listed] == sorted(map(value, listed), reverse=descending)
+    assert {hand.hand: hand.pot for hand in listed} == {
+        number: sum(hand.paid) / 100 for number, hand in enumerate(hands, 1)
+    }
+
+
+def test_hands_are_found_by_day_stakes_and_cards(base: HandBase) -> None:
+    later = HEADS_UP.replace("2012/05/03", "2012/06/01").replace("#7", "#8").replace("$", "€").replace("USD", "EUR")
+    base.add("two.txt", rows_in("two.txt", f"{HEADS_UP}\n\n{later}".encode(), RULES).hands)
+    hands = session(HANDS)
+    base.add("session", rows_of(hands, "session"))
+
+    def found(**search: Any) -> list[int]:
+        return [hand.hand for hand in base.hands(HandSearch("Ann", **search), 9, "begun", descending=False)]
+
+    assert base.stakes() == ["50/100", "$0.25/$0.50", "€0.25/€0.50"]
+    assert found(since="2012-05-03") == [1, 2]
+    assert found(since="2012-05-04") == [2]
+    assert found(until="2012-05-03") == found(since="2012-05-03", until="2012-05-03") == [1]
+    assert found(until="2012-05-02") == found(cards="QQ+") == []
+    assert found(cards="QQ+,KQs") == [1, 2]
+    assert found(stakes="€0.25/€0.50") == [2]
+    assert base.results(HandSearch("p0", until="2030-01-01")) == []
+    pairs = [hand for hand in hands if len({card // 4 for card in hand.state.hole_cards[hand.names.index("p0")]}) == 1]
+    assert len(base.results(HandSearch("p0", cards="22+"))) == len(pairs) > 0
+    with pytest.raises(PokernetsError, match="range"):
+        HandSearch("p0", cards="QQ+;x")
+
+
+def test_an_all_in_has_a_mean_beside_its_result(base: HandBase) -> None:
+    """The rake is paid from all pots."""
+    text = sample("pokerstars_twice")
+    base.add("twice.txt", rows_in("twice.txt", text.encode(), RULES).hands)
+    [hand], nets = hands_of(text, "twice.txt"), {}
+    for name in hand.names:
+        [(_, net, nets[name])] = base.results(HandSearch(name))
+        assert net == pytest.approx(hand.payoffs[hand.names.index(name)] / 50)
+    assert sum(nets.values()) == pytest.approx(-hand.rake / 50)
+    assert nets["Ann"] > 0 > nets["Bob"]  # a pair of queens against a king and an ace
+
+
+def test_a_base_of_an_earlier_version_gets_the_columns_that_it_lacks(base: HandBase, tmp_path: Path) -> None:
+    text = f"{HEADS_UP}\n\n{sample('pokerstars_file_of_p1')}"
+    base.add("mine.txt", rows_in("mine.txt", text.encode(), RULES).hands)
+    search = HandSearch("Ann")
+    before = base.hands(search, 9)
+    with closing(sqlite3.connect(tmp_path / "visitor" / "hands.sqlite")) as old:
+        for table, column in (("hands", "begun"), ("hands", "stakes"), ("hands", "pot"), ("seats", "expected")):
+            old.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
+        old.execute("PRAGMA user_version = 0")
+        old.commit()
+    assert HandBase(tmp_path / "visitor" / "hands.sqlite").hands(search, 9) == before
 
 
 def test_lines_find_the_hands_with_such_a_decision(base: HandBase) -> None:
@@ -127,7 +193,7 @@ def test_a_hand_in_the_files_of_two_players_is_there_once_with_the_cards_of_both
         file = rows_in(f"{player}.txt", sample(f"pokerstars_file_of_{player}").encode(), RULES)
         assert (base.add(f"{player}.txt", file.hands), file.owner) == (added, player.upper())
     assert base.players() == [("P1", 1), ("P2", 1)]
-    assert [base.results(HandSearch(player)) for player in ("P1", "P2")] == [[("BTN", 4.0)], [("SB", -3.0)]]
+    assert [base.results(HandSearch(player)) for player in ("P1", "P2")] == [[("BTN", 4.0, 4.0)], [("SB", -3.0, -3.0)]]
     [hand] = hands_of(base.text(1), "hand")
     assert [cards_text(cards) for cards in hand.state.hole_cards] == ["8c8d", "", "AhKd"]
     another = sample("pokerstars_file_of_p2").replace("bets $4", "bets $5").replace("bet ($4)", "bet ($5)")

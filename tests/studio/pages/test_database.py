@@ -11,11 +11,14 @@ import pytest
 from nicegui import Client, run, ui
 from nicegui.page import page
 
+from poker.formats.histories import hands_of
 from poker.formats.phh import phhs_texts
 from poker.studio.games.table_game import PERSON
 from poker.studio.hands.hand_base import HandBase, HandSearch, rows_in, rows_of
 from poker.studio.pages.database import _Database, _no_leaks_text, _reviewed_text, _Shared, won_graph
+from poker.studio.panels.replay import steps
 from tests.cases import cases
+from tests.formats.samples import sample
 from tests.games import HEADS_UP as RULES
 from tests.search.even_leaf import even_solver
 from tests.studio.hands.test_hand_base import session
@@ -61,10 +64,11 @@ def test_why_there_are_no_leaks(players: int, cost: float | None, text: str, tmp
 
 @pytest.mark.parametrize("nets", [[-1.5, 2.0, 100.0], [0.5] * 2345])
 def test_the_graph_goes_from_nothing_to_what_all_hands_won(nets: list[float]) -> None:
-    [line] = won_graph(nets)["series"]
-    first, *_, last = line["data"]
-    assert (first, last) == ((0, 0.0), (len(nets), sum(nets)))
-    assert len(line["data"]) <= 600
+    lines = won_graph({"won": nets, "all-in EV": [2 * net for net in nets]})["series"]
+    for times, line in enumerate(lines, 1):
+        first, *_, last = line["data"]
+        assert (first, last) == ((0, 0.0), (len(nets), times * sum(nets)))
+        assert len(line["data"]) <= 600
 
 
 def test_the_hands_just_imported_are_chosen(tmp_path: Path) -> None:
@@ -95,21 +99,32 @@ def test_a_file_that_is_given_at_the_start_is_there_for_every_visitor(tmp_path: 
 
 
 def test_a_hand_that_is_opened_is_reviewed_or_says_why_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    base, agent, notes = HandBase(tmp_path / "hands.sqlite"), even_solver(), Mock()
+    base, agent = HandBase(tmp_path / "hands.sqlite"), even_solver()
     base.add("mine", rows_in("mine", HEADS_UP.encode(), RULES).hands)
     base.add("six", rows_of(session(1, 6), "six"))
     monkeypatch.setattr(ui, "run_javascript", Mock())
-    monkeypatch.setattr(ui, "notify", notes)
     monkeypatch.setattr(run, "io_bound", AsyncMock(side_effect=lambda work, *given: work(*given)))
     with Client(page("/")):
         database = _Database(_Shared(RULES, tmp_path, tmp_path, Mock()), base, "me")
         monkeypatch.setattr(database._reviews, "_solver", agent)
-        asyncio.run(database._open(1, "Ann"))
-        assert "River" in database._history.content
+        asyncio.run(database._open(1))
+        assert "River" in database._replay._history.content
         assert [button.text for _, button in database._review._buttons.values()][3] == "River: raise to 9,250, all-in"
         assert "What sound play does with your hands" in database._review._answer.content
-        asyncio.run(database._open(2, "p0"))
-        notes.assert_called_once_with("This hand cannot be reviewed: 6 players: reviews are of heads-up hands")
+        database._player.set_value("p0")
+        asyncio.run(database._open(2))
+        assert "6 players: reviews are of heads-up hands" in database._review._title.content
+        assert database._review._answer.content == ""
+
+
+def test_a_replay_goes_step_by_step_to_the_end() -> None:
+    """The board is dealt street by street after an all-in, and hands are hidden until the showdown."""
+    [hand] = hands_of(sample("pokerstars_twice"), "twice.txt")
+    shown = steps(hand, hand.names.index("Ann"))
+    assert [len(state.board) for state in shown] == [0, 0, 0, 3, 3, 3, 4, 5]
+    assert [sum(map(bool, state.hole_cards)) for state in shown] == [1, 1, 1, 1, 1, 1, 3, 3]
+    assert [before.to_act for before in shown[:6]] == [actor for actor, _ in hand.state.betting.moves()]
+    assert shown[-1] == hand.state
 
 
 @pytest.fixture
@@ -146,9 +161,12 @@ def test_hands_are_found_reviewed_and_drilled(browser: Browser, tmp_path: Path) 
     browser.press("button", "Review these hands")
     browser.shows("[role=status]", "1 hands reviewed")
     browser.tab("Hands")
-    assert browser.labels(".hand-row .card")[0].endswith(("spades", "hearts", "diamonds", "clubs"))
-    browser.press(".mistakes button", "BTN")
-    browser.shows(".history h3", "River")
+    assert browser.labels(".listing .card")[0].endswith(("spades", "hearts", "diamonds", "clubs"))
+    browser.press(".listing tbody tr", "BTN")
+    browser.press("[aria-label=Last]")
+    browser.until(lambda: len(browser.all(".replay .board .card:not(.place)")) == 5)
+    browser.press("[aria-label=Back]")
+    browser.shows(".history [aria-current]", "Ben: fold")
     browser.until(lambda: browser.all(".review .actions"))
     assert browser.texts(".review .actions .chosen")[0].startswith("bet 450 (you)")
     browser.click("Flop: check")
