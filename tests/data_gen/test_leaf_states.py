@@ -1,7 +1,8 @@
-"""`job=leaf_states`: killed and continued, what the rows are, refusals."""
+"""`job=leaf_states` and `job=self_generated`: killed and continued, what the rows are, refusals."""
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -10,21 +11,24 @@ import pytest
 from numpy.typing import NDArray
 
 from data_gen.leaf_states import ShardSettings, shard_rows
-from poker.abstraction.buckets import SmallGameBuckets
+from data_gen.support.self_generated import above, solve_first_round
+from poker.abstraction.buckets import CardAbstraction, SmallGameBuckets, make_abstraction
 from poker.abstraction.dealers import sample_boards
 from poker.abstraction.features import all_in_equity
 from poker.depth_limit import inputs
 from poker.depth_limit.continuations.forms import Biased
+from poker.depth_limit.continuations.generation import Solving
 from poker.depth_limit.continuations.leaf_states import LeafSampler
 from poker.depth_limit.continuations.rollout import Continuations
+from poker.depth_limit.leaves.leaf_table import LeafTable, preflop_leaves
 from poker.depth_limit.shards import open_shards
-from poker.game.cards import HOLDEM, PREFLOP_CLASS
+from poker.game.cards import HOLDEM, NUM_HANDS, PREFLOP_CLASS
 from poker.game.rules import CALL
 from poker.game.state import Betting
 from poker.kernels.types import Singles
 from poker.run.errors import PokernetsError
 from poker.solvers.blueprint import Blueprint, blueprint_from
-from poker.tree import bet_menu, build_tree
+from poker.tree import Kind, bet_menu, build_tree
 from tests.blueprints import random_blueprint
 from tests.data_gen.commands import data_gen, data_gen_fails, data_gen_killed, digests
 from tests.data_gen.tiny import tiny_blueprint
@@ -190,3 +194,39 @@ def test_states_of_a_round_with_no_betting_after_it_are_refused() -> None:
     LeafSampler(blueprint, (), 0.2, 0.3)
     with pytest.raises(PokernetsError, match=r"no betting after the flop.*preflop_share=1 "):
         LeafSampler(blueprint, (0, 1, 2), 0.2, 0.3)
+
+
+MENU = bet_menu(preflop=[[1], ["a"]], flop=[["a"], []])
+
+
+@lru_cache
+def blueprint() -> Blueprint:
+    """Random strategies of flop hold'em with two buckets on the flop."""
+    rng = np.random.default_rng(0)
+    flops = rng.integers(0, 2, (1755, NUM_HANDS)).astype(np.uint8)
+    cards: CardAbstraction = make_abstraction((PREFLOP_CLASS[None], flops), (169, 2))
+    tree = build_tree(Betting.start(load_rules("flop_holdem_nolimit")), MENU)
+    return random_blueprint(tree, cards)
+
+
+def random_values(count: int) -> NDArray[np.float32]:
+    """[2, K, 169, 169]"""
+    return np.random.default_rng(1).normal(size=(2, count, 169, 169)).astype(np.float32)
+
+
+def test_the_searcher_plays_the_solved_first_round_above_the_blueprint() -> None:
+    policy = blueprint()
+    nodes = preflop_leaves(policy.tree)
+    values = np.stack([random_values(2)] * len(nodes))
+    solver = solve_first_round(policy, LeafTable(nodes, values, values), MENU, 1, Solving(iterations=20))
+    searcher = above(policy, solver, 0)
+    tree = policy.tree
+    for node in np.flatnonzero(tree.kind == Kind.DECISION).tolist():
+        expected = policy.probs(node)
+        if tree.street[node] == 0 and tree.player[node] == 0:
+            hands = solver.strategy(solver.game.tree.find(tree.path(node)))
+            expected = np.array([hands[c == PREFLOP_CLASS].mean(axis=0) for c in range(169)])
+        np.testing.assert_allclose(searcher.probs(node), expected, atol=0.005)
+    table, other = LeafTable(nodes, values, values), bet_menu(preflop=["a"])
+    with pytest.raises(PokernetsError, match="menu"):
+        above(policy, solve_first_round(policy, table, other, 1, Solving(iterations=1)), 0)

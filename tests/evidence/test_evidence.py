@@ -1,4 +1,4 @@
-"""The evidence in docs/results is what its JSON says, and every commit that it names is one of this repository."""
+"""The evidence in docs/results is what its JSON says, its commits are of this repository, and papers.md quotes it."""
 
 import json
 import re
@@ -93,3 +93,19 @@ def test_commits_resolve(history: list[str]) -> None:
         lost = [commit for commit in commits(record) if not any(each.startswith(commit) for each in history)]
         noted = record.get("note", "") if isinstance(record, dict) else ""
         assert all(commit[:8] in noted for commit in lost), f"{file}: its note does not say that {lost} do not resolve"
+
+
+DOCS = ROOT / "docs"
+ROWS = [
+    line.strip("| ").split(" | ") for line in (DOCS / "papers.md").read_text().splitlines() if line.startswith("| ")
+]
+_NO_FIGURE = re.compile(r"\]\([^)]*\)|`[^`]*`|Baby Tartanian8|[Ff]igure 2\b")
+_FIGURE = re.compile(r"\d(?:[\d,.]*\d)?(?:e-\d+)?")
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row[0])
+def test_figures_stand_on_the_linked_pages(row: list[str]) -> None:
+    assert len(row) == 5
+    pages = {DOCS / page for cell in row for page in re.findall(r"\((results/[^)]+)\)", cell)}
+    linked = {figure for page in pages for figure in _FIGURE.findall(page.read_text())}
+    assert set(_FIGURE.findall(_NO_FIGURE.sub("", " ".join(row[-2:])))) <= linked

@@ -19,7 +19,7 @@ from poker.solvers.policy_match import Seed, Units, play_match
 from poker.store.artifacts import open_artifact
 from poker.tree import build_tree
 from tests.games import load_rules
-from tests.report.scalars import read_scalars
+from tests.report.test_scalars import read_scalars
 from tests.solvers.test_blueprint import random_policy
 
 POINTS = (1000, 10_000, 100_000)

@@ -15,7 +15,7 @@ from poker.report.report import cell_text
 from poker.report.scalars import Scalar
 from poker.run.progress import Console
 from poker.store.provenance import configured
-from tests.report.scalars import read_scalars
+from tests.report.test_scalars import read_scalars
 
 VOID = {"meta", "img"}
 

@@ -1,9 +1,22 @@
+"""Scalars for TensorBoard: read back as they were written."""
+
 import math
 from pathlib import Path
 
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
 from poker.report.estimates import Estimate
 from poker.report.scalars import Scalar, write_scalars
-from tests.report.scalars import read_scalars
+
+
+def read_scalars(folder: Path) -> dict[str, list[tuple[int, float]]]:
+    """(step, value) by tag, of all that was written to a folder."""
+    events = EventAccumulator(str(folder), size_guidance={"tensors": 0})
+    events.Reload()
+    return {
+        tag: [(event.step, float(event.tensor_proto.float_val[0])) for event in events.Tensors(tag)]
+        for tag in events.Tags()["tensors"]
+    }
 
 
 def test_courses_are_written_in_place_of_earlier_ones(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The executor of this machine: every task once, taken as processes come free, whatever happens to the processes."""
+"""The executor of this machine and objects in processes of their own: every task once, whatever happens to them."""
 
 import os
 import signal
@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from poker.run.child import Child
 from poker.run.errors import PokernetsError
 from poker.run.parallel import BLAS_THREADS, Given, LocalCluster, Work
 
@@ -88,3 +89,33 @@ def test_errors_of_tasks_come_through() -> None:
         list(LocalCluster(1).run(Work(Given(fail)), [5]))
     with pytest.raises(PokernetsError, match="at least 1"):
         LocalCluster(0)
+
+
+class Echo:
+    def say(self, text: str) -> str:
+        return text
+
+
+def test_an_interrupted_call_leaves_no_answer_to_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(seconds: float | None) -> bool:
+        raise KeyboardInterrupt
+
+    child = Child(Echo)
+    assert child.call("say", "first") == "first"
+    monkeypatch.setattr(child._pipe, "poll", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        child.call("say", "late")
+    assert child.call("say", "next") == "next"
+    child.kill()
+
+
+def test_an_object_that_no_process_can_build_is_refused_at_every_call() -> None:
+    class Local(Echo):
+        """A class that another process cannot import."""
+
+    child = Child(Local)
+    for _ in range(2):
+        with pytest.raises(AttributeError, match="pickle"):
+            child.call("say", "anything")
+        assert child.pid is None
+        child.kill()

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from data_gen.support.progress import JobProgress
-from tests.report.scalars import read_scalars
+from tests.report.test_scalars import read_scalars
 
 
 def test_a_job_tells_a_log_and_tensorboard_how_it_gets_on(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

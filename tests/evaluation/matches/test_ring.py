@@ -16,7 +16,7 @@ from poker.run.errors import PokernetsError
 from tests.cases import cases
 from tests.games import load_rules
 from tests.matches import play_match
-from tests.report.scalars import read_scalars
+from tests.report.test_scalars import read_scalars
 
 SPECS = [
     AgentSpec("random", partial(RandomAgent, name="random", raises=(1,)), {"tightness": 0.2, "aggressiveness": 0.5}),

@@ -28,7 +28,7 @@ from tests.formats.sites.test_pokerstars import TOURNAMENT
 from tests.games import HEADS_UP as RULES
 from tests.games import load_rules
 from tests.search.even_leaf import even_solver
-from tests.studio.hands.test_hand_file import HEADS_UP
+from tests.studio.hands.test_review import HEADS_UP
 
 HANDS = 60
 

@@ -22,7 +22,7 @@ from tests.formats.samples import sample
 from tests.games import HEADS_UP as RULES
 from tests.search.even_leaf import even_solver
 from tests.studio.hands.test_hand_base import session
-from tests.studio.hands.test_hand_file import HEADS_UP
+from tests.studio.hands.test_review import HEADS_UP
 from tests.studio.pages.browser import Browser, open_browser
 from tests.studio.pages.serving import serving
 

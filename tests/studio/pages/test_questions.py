@@ -24,7 +24,7 @@ from tests.formats.test_ohh import HAND, text_of
 from tests.games import HEADS_UP as RULES
 from tests.killed import ROOT
 from tests.search.even_leaf import even_solver
-from tests.studio.hands.test_hand_file import HEADS_UP, NO_SMALL_BLIND
+from tests.studio.hands.test_review import HEADS_UP, NO_SMALL_BLIND
 from tests.studio.pages.browser import Browser, open_browser
 from tests.studio.pages.serving import serving
 from tests.studio.pages.test_server import rubbish
