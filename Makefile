@@ -93,7 +93,7 @@ bounds: $(INSTALLED) $(VENV)/.extras
 		$(addprefix tests/,kernels solvers depth_limit search abstraction opponents models agents)
 
 bench: $(INSTALLED)
-	$(BIN)/python -m tests.bench
+	$(BIN)/python -m tests.bench.vector
 
 golden: $(INSTALLED)
 	$(BIN)/python -m tests.golden.regenerate

@@ -22,11 +22,13 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
+import lightning
 import numpy as np
 import torch
 
 from conf.compose import build, compose
 from models.leaf.data import LeafData
+from models.leaf.module import LeafModule
 from models.leaf.runner import LeafRunner
 from models.training.mlp import Mlp
 from models.training.run import quiet
@@ -47,9 +49,8 @@ from poker.solvers.vector.solver import VectorSolver
 from poker.store.bundle import open_bundle
 from poker.tree import build_tree
 from poker.tree.spots import spot_tree
-from tests.bench.bench_models import HIDDEN, best, epoch
-from tests.bench.bench_vector import flop_holdem
 from tests.bench.record import record
+from tests.bench.vector import flop_holdem
 from tests.models.shards import write_leaf_states
 from tests.solvers.games import SPOTS, kuhn, spot_game
 
@@ -62,6 +63,7 @@ MUST_MOVE = 45
 """Bytes that an action of a hand must move in an iteration: regrets, predictions and sums read and written, reach and
 values, strategies read twice."""
 _MOST_ITERATIONS = 5000
+_HIDDEN = [256, 128, 128, 128]
 
 
 @dataclass(frozen=True)
@@ -205,23 +207,47 @@ def tables(device: str, sizes: Sizes, artifacts: Path = BUNDLE) -> list[Found]:
 
 def inference(device: str, sizes: Sizes) -> list[Found]:
     """Leaf values of many boards, with rows made on the device and values brought back, and of rows already there."""
-    runner, rng = LeafRunner(Mlp(inputs.SIZE, HIDDEN, 4), device=device), np.random.default_rng(1)
+    runner, rng = LeafRunner(Mlp(inputs.SIZE, _HIDDEN, 4), device=device), np.random.default_rng(1)
     hands, number = (sizes.clusters, len(inputs.HAND_NAMES)), sizes.clusters
     shapes = hands, hands, (number, number, 2), (4,)
     parts = [GridParts(*(rng.random(shape, np.float32) for shape in shapes)) for _ in range(sizes.grids)]
     grids = [(each, rng.random((sizes.leaves, 6), np.float32)) for each in parts]
     rows = sizes.grids * sizes.leaves * number**2
     results = [
-        {"name": "leaf rows, from grids", "value": rows / _least(partial(runner.grid_values, grids)), "unit": "rows/s"}
+        {
+            "name": "leaf rows, from grids",
+            "value": rows / _least(partial(runner.grid_values, grids), sizes.repeats),
+            "unit": "rows/s",
+        }
     ]
     there = torch.rand((min(rows, 1 << 18), inputs.SIZE), device=torch_device(device))
-    net = Mlp(inputs.SIZE, HIDDEN, 4).to(there.device)
+    net = Mlp(inputs.SIZE, _HIDDEN, 4).to(there.device)
 
     def forward() -> None:
         with torch.inference_mode():
             net(there)[0].cpu()
 
-    return [*results, {"name": "leaf rows, on the device", "value": len(there) / _least(forward), "unit": "rows/s"}]
+    return [
+        *results,
+        {"name": "leaf rows, on the device", "value": len(there) / _least(forward, sizes.repeats), "unit": "rows/s"},
+    ]
+
+
+def _epoch(data: LeafData, accelerator: str, precision: Any) -> None:
+    """Train a new net for one epoch."""
+    optimizer = partial(torch.optim.Adam, lr=1e-3, fused=True)
+    trainer = lightning.Trainer(
+        accelerator=accelerator,
+        devices=1,
+        max_epochs=1,
+        precision=precision,
+        logger=False,
+        enable_checkpointing=False,
+        enable_progress_bar=False,
+        enable_model_summary=False,
+        limit_val_batches=0,
+    )
+    trainer.fit(LeafModule(Mlp(inputs.SIZE, _HIDDEN, 4), torch.nn.HuberLoss(), optimizer), datamodule=data)
 
 
 def training(device: str, sizes: Sizes) -> list[Found]:
@@ -232,7 +258,7 @@ def training(device: str, sizes: Sizes) -> list[Found]:
         for rows in sizes.batch_rows:
             for precision in ("32-true", "bf16-mixed"):
                 data = LeafData(root, batch_rows=rows, epoch_rows=sizes.epoch_rows, on_device=True)
-                seconds = _least(partial(epoch, data, torch_device(device).type, precision))
+                seconds = _least(partial(_epoch, data, torch_device(device).type, precision), sizes.repeats)
                 rate = data.epoch_batches * rows / seconds
                 results.append({"name": f"training, batches of {rows}, {precision}", "value": rate, "unit": "rows/s"})
     return results
@@ -291,7 +317,15 @@ def _bandwidth() -> float:
     return 10 * 2 * 4 * len(source) / (time.perf_counter() - begin) / 1e9
 
 
-_least = partial(best, repeats=2, clock=time.perf_counter)
+def _least(action: Callable[[], Any], repeats: int) -> float:
+    """Least wall seconds of `repeats` calls, after one to warm up."""
+    action()
+    seconds = []
+    for _ in range(repeats):
+        begin = time.perf_counter()
+        action()
+        seconds.append(time.perf_counter() - begin)
+    return min(seconds)
 
 
 def main() -> int:

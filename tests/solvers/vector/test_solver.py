@@ -15,7 +15,7 @@ from poker.solvers.vector.schedules import SCHEDULES, Schedule, schedule
 from poker.solvers.vector.solver import VectorSolver
 from poker.tree import DepthLimit, build_tree
 from poker.tree.spots import spot_tree
-from tests.bench.bench_vector import GOLDEN, flop_holdem
+from tests.bench.vector import GOLDEN, flop_holdem
 from tests.solvers.games import ORACLES, SPOTS, kuhn, leduc, small_holdem, spot_game
 from tests.solvers.reference import Reference, ReferenceCFR
 from tests.solvers.resolving import MENU, exported, game_tree

@@ -2,7 +2,7 @@
 
 Seconds to a target are those of the solve with its measurements of exploitability, after compilation, the least of
 five. `reference` is what the fastest open CPU solver needed once on another machine (tests/golden/spots.json), or what
-a peer needs here, in turn with this one: `PEER=PROGRAM python -m tests.bench vector`. The program gets `config` (a spot
+a peer needs here, in turn with this one: `PEER=PROGRAM python -m tests.bench.vector`. The program gets `config` (a spot
 as in that file), `percent` of the pot and `threads` as JSON on its input, and prints `seconds`, of the solve alone, and
 `iterations` as JSON. ms per iteration and ns per hand-action (both players, CPU seconds of one thread) show the share
 of the kernel apart from the algorithm's.
@@ -10,7 +10,6 @@ of the kernel apart from the algorithm's.
 
 import json
 import os
-import statistics
 import subprocess
 import time
 from pathlib import Path
@@ -21,9 +20,8 @@ from poker.game.rules import Rules
 from poker.run.machine import peak_memory
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.solver import VectorSolver
-from poker.spots.explorer import Solve
-from poker.spots.report import Settings
 from poker.spots.spots import spot_of
+from poker.store.provenance import provenance
 from poker.tree import bet_menu, build_tree
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "spots.json").read_text())
@@ -43,7 +41,7 @@ def run() -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
     for name, spot in GOLDEN["spots"].items():
         rows += _spot(name, spot)
-    return rows + _explorer("t1_turn_basic") + _flop_holdem()
+    return rows + _flop_holdem()
 
 
 def cpu_seconds_per_iteration(game: VectorGame, iterations: int, repeats: int = REPEATS) -> float:
@@ -56,29 +54,6 @@ def cpu_seconds_per_iteration(game: VectorGame, iterations: int, repeats: int = 
         solver.advance(iterations)
         seconds.append((time.thread_time() - begin) / iterations)
     return min(seconds)
-
-
-def _explorer(name: str, repeats: int = REPEATS) -> list[dict[str, Any]]:
-    """A spot solved in the explorer's thread, which can be cancelled, and as `evaluate=spot` does: in turn, medians."""
-    spot, exploitability = spot_of(GOLDEN["spots"][name]["config"]), 0.001
-    settings = Settings("apdcfr", exploitability, 2000, threads=THREADS, memory_limit_gib=8.0)
-    times: list[tuple[float, float]] = []
-    for _ in range(repeats):
-        solver = VectorSolver(spot.game(), threads=THREADS)
-        begin = time.perf_counter()
-        solver.run(2000, exploitability, progress=lambda _: None)
-        alone = time.perf_counter() - begin
-        solve = Solve(spot, settings).start()
-        solve.wait()
-        times.append((solve.seconds, alone))
-    here, there = (statistics.median(seconds) for seconds in zip(*times, strict=True))
-    row = {
-        "name": f"{name}: to {exploitability} pots in the explorer",
-        "value": here,
-        "unit": "s",
-        "command_line": there,
-    }
-    return [{**row, "of_command_line": here / there}]
 
 
 def _spot(name: str, spot: dict[str, Any]) -> list[dict[str, Any]]:
@@ -154,3 +129,8 @@ def _flop_holdem() -> list[dict[str, Any]]:
     peak = peak_memory() / 2**20
     rows.append({"name": "flop hold'em: peak memory of the process", "value": peak, "unit": "MiB"})
     return rows
+
+
+if __name__ == "__main__":
+    for row in (provenance(), *run()):
+        print(json.dumps(row), flush=True)
