@@ -263,6 +263,15 @@ def test_every_option_is_composed_and_built(
         assert build({**settings, **runs}) is not None
 
 
+def test_the_second_agent_of_the_strong_match_has_the_settings_of_search_demo() -> None:
+    match = compose("evaluate", ["experiment=strong_match"])
+    agent = resolve(match.agent.depth_limited_demo)
+    demo = compose("evaluate", ["search=demo", "scale=laptop", f"artifacts={match.artifacts}"])
+    written = {key: agent[key] for key in agent.keys() & agent["search"].keys() - {"name", "_target_"}}
+    assert {**agent["search"], **written, "name": "demo"} == resolve(demo.search)
+    assert agent["leaves"] == [resolve(demo.leaves.table), resolve(demo.leaf)]
+
+
 @pytest.mark.parametrize("option", choices("experiment"))
 def test_every_experiment_is_the_command_that_it_names(option: str) -> None:
     text = (CONF / "experiment" / f"{option}.yaml").read_text()

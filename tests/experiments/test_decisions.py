@@ -19,6 +19,7 @@ from poker.game.rules import FOLD
 from poker.game.state import HandState, Policy
 from poker.play.lineup import AgentSpec
 from poker.run.errors import PokernetsError
+from poker.search.flops import SampledFlops
 from poker.spots.report import Settings
 from poker.tree.spots import spot_bets, spot_root
 from tests.formats.samples import sample
@@ -53,6 +54,7 @@ def decide(files: list[str], out: Path, **changes: Any) -> dict[str, Any]:
         "agents": [even],
         "ranges": even,
         "leaf": EvenLeaf(),
+        "flops": None,
         "menus": [{"bet": "100%,a", "raise": "a"}],
         "ahead": {"bet": "", "raise": ""},
         "settings": Settings("apdcfr", 0.01, 100, 1, 1.0),
@@ -81,6 +83,13 @@ def test_agents_and_the_solver_decide_what_files_say(files: list[str], tmp_path:
     again = [json.loads(line) for line in journal.read_text().splitlines()]
     assert again[:-1] == cut[:-1]
     assert again[-1]["answers"] == cut[-1]["answers"]
+
+
+def test_flops_are_solved_to_the_end_with_sampled_rivers(files: list[str], tmp_path: Path) -> None:
+    few = SampledFlops(work=1e8, rivers=(1, 1), iterations=2, unlikely=0.0, fewer_ahead=spot_bets({"bet": ""}))
+    record = decide(files, tmp_path, leaf=None, flops=few, menus=[{"bet": "a", "raise": ""}])
+    rows = {(row["by"], row["of"]): row for row in record["rows"]}
+    assert rows[f"{SOLVER}, sampled rivers", "after the flop"]["decisions"] == 4
 
 
 def test_an_agent_with_other_settings_decides_anew(files: list[str], tmp_path: Path) -> None:

@@ -37,6 +37,7 @@ from poker.report.estimates import Estimate, estimate
 from poker.run.errors import PokernetsError
 from poker.run.lock import alone
 from poker.run.progress import Console, progress_bars
+from poker.search.flops import SampledFlops
 from poker.spots.report import Settings
 from poker.store.artifacts import fingerprint_of
 from poker.store.lines import JsonLines
@@ -67,6 +68,7 @@ def run(
     agents: Sequence[AgentSpec],
     ranges: AgentSpec,
     leaf: LeafEvaluator | None,
+    flops: SampledFlops | None,
     menus: Sequence[Mapping[str, Any]],
     ahead: Mapping[str, Any],
     settings: Settings,
@@ -82,6 +84,7 @@ def run(
         agents: agents to measure.
         ranges: agent whose ranges the solver starts from.
         leaf: values at the end of flops; None to solve flops to the end of the hand.
+        flops: size limits of flops solved to the end; None for all rivers.
         menus: bets of the solver, see `SolvedSpots`.
         ahead: bets after the flop when flops are solved to the end, see `SolvedSpots`.
         settings: settings of the solver.
@@ -101,13 +104,22 @@ def run(
     by_game = _games(decisions, games, seed)
     believed = require_policy(ranges.build(game), "evaluate=decisions")
     policies = {spec.name: require_policy(spec.build(game), "evaluate=decisions") for spec in agents}
-    solved = SolvedSpots(game, partial(ranges_at, believed.policy), menus, ahead, leaf, settings)
-    solver = f"solver, {ranges.name} ranges" + (", whole flops" if leaf is None else "")
+    solved = SolvedSpots(game, partial(ranges_at, believed.policy), menus, ahead, leaf, flops, settings)
+    flop = "" if leaf is not None else ", whole flops" if flops is None else ", sampled rivers"
+    solver = f"solver, {ranges.name} ranges{flop}"
     answering: dict[str, Callable[[Sequence[PublicDecision]], list[Answer]]] = {solver: solved.answers}
     answering |= {name: partial(_decided, policy, game) for name, policy in policies.items()}
     named = provenance()
     played = [named.get("configuration", {}).get("leaf"), sorted(named.get("artifacts", {}).values())]
-    made_by = [ranges.settings, _charts(believed), list(map(dict, menus)), dict(ahead), vars(settings), *played]
+    made_by = [
+        ranges.settings,
+        _charts(believed),
+        list(map(dict, menus)),
+        dict(ahead),
+        vars(settings),
+        repr(flops),
+        *played,
+    ]
     made = {
         spec.name: fingerprint_of([portable(spec.settings), _charts(policies[spec.name])])[:8] for spec in agents
     } | {solver: ""}

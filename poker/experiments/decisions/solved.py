@@ -20,6 +20,7 @@ from poker.game.betting import Betting
 from poker.game.cards import HOLDEM, RARE, cards_text, parse_cards
 from poker.game.rules import CALL, Rules
 from poker.kernels.types import Board, Floats, Ranges
+from poker.search.flops import SampledFlops
 from poker.search.round_solver import DepthLimitedSolver, Request, SolverSettings
 from poker.solvers.vector.solver import VectorSolver
 from poker.spots.report import Settings, prepare
@@ -61,6 +62,7 @@ class SolvedSpots:
         menus: Sequence[Mapping[str, Any]],
         ahead: Mapping[str, Any],
         leaf: LeafEvaluator | None,
+        flops: SampledFlops | None,
         settings: Settings,
     ) -> None:
         """Store the settings; spots are solved when they are needed.
@@ -71,10 +73,11 @@ class SolvedSpots:
             menus: bets as keys of spot files, by number of raises before the flop: first for one, second for more.
             ahead: bets after the flop, used if `leaf` is None.
             leaf: values at the end of flops; None to solve flops to the end of the hand.
+            flops: size limits of flops solved to the end; None for all rivers.
             settings: settings of the solver.
         """
         self._rules, self._ranges, self._menus, self._ahead = rules, ranges, menus, spot_bets(ahead)
-        self._leaves, self._settings = {} if leaf is None else {FLOP: leaf}, settings
+        self._leaves, self._flops, self._settings = {} if leaf is None else {FLOP: leaf}, flops, settings
         self._flop = lru_cache(maxsize=2)(self._solved_flop)
         self._turn, self._river = (lru_cache(maxsize=1)(self._solved_later) for _ in range(2))
 
@@ -131,6 +134,7 @@ class SolvedSpots:
             menu,
             self._leaves,
             SolverSettings(settings.algorithm, (settings.iterations,), settings.threads, settings.exploitability),
+            flops=self._flops,
         )
         own = int(position.position == "IP")
         return solver.solved(Request(root, board, ranges / ranges.sum(axis=1, keepdims=True), own), every_hand=True)
