@@ -372,7 +372,7 @@ class DepthLimitedSolver:
             player: SolvedValues(root.rules, player, *round_values(solver.average_values(player)))
             for player in (players if self.keeps_values else ())
         }
-        return RoundSolution(root, _round_policies(solver, root.street), concessions, values, request)
+        return RoundSolution(root, _round_policies(solver, root.street, self._joint), concessions, values, request)
 
     def _likely(self, ranges: Ranges, searcher: int, flops: SampledFlops | None) -> Ranges:
         """Return ranges without unlikely hands; safe solves include all hands of the opponent, as none may gain."""
@@ -470,11 +470,12 @@ def _class_means(classes: NDArray[np.int64], values: Singles) -> Singles:
     return (np.bincount(classes, values) / counts)[classes].astype(np.float32)
 
 
-def _round_policies(solver: VectorSolver, street: int) -> dict[Path, NodePolicy]:
+def _round_policies(solver: VectorSolver, street: int, joint: bool) -> dict[Path, NodePolicy]:
     """Return policies at the decisions of a round.
 
-    Hands of a gadget's owner that rarely enter the subgame play by their regrets, because their average strategy is
-    weighted by how often they enter.
+    An average strategy is weighted by how often a hand comes to the node. So hands of a gadget's owner that rarely
+    enter the subgame play by their regrets. In a `joint` solve all hands do that rarely come to a node, for a person
+    who played another way and asks for a hint.
     """
     tree = solver.game.tree
     owner = None if tree.gadget is None else tree.gadget.player
@@ -482,7 +483,7 @@ def _round_policies(solver: VectorSolver, street: int) -> dict[Path, NodePolicy]
     policies: dict[Path, NodePolicy] = {}
     for node in tree.decision_nodes.tolist():
         if tree.street[node] == street and tree.kind[node] == Kind.DECISION:
-            player, probs = int(tree.player[node]), solver.strategy(node)
+            player, probs = int(tree.player[node]), solver.strategy(node, rare_by_regrets=joint)
             if player == owner:
                 probs[stays_out] = solver.current_strategy(node)[stays_out]
             solved = probs.sum(axis=1) > 0.0

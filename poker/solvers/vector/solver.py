@@ -362,12 +362,13 @@ class VectorSolver:
         reaches, values = scratch[reach:value], scratch[value : value + rows * stride]
         return ResponseValues(self.game, player, reaches.reshape(-1, stride), values.reshape(-1, stride), starts)
 
-    def strategy(self, node: int, board: Board | None = None) -> Singles:
+    def strategy(self, node: int, board: Board | None = None, *, rare_by_regrets: bool = False) -> Singles:
         """Return the average strategy at a DECISION or CHOICE node.
 
         Args:
             node: the node.
             board: cards of the board; None for the root's board.
+            rare_by_regrets: as in `normalised_average`.
 
         Returns:
             float32 [H, A] probabilities; 0 for impossible hands, uniform where the average has no weight.
@@ -375,7 +376,7 @@ class VectorSolver:
         Raises:
             PokernetsError: nobody acts at the node, or the board is not in the game.
         """
-        return self._rows(node, board, self._sums)
+        return self._rows(node, board, lambda index: self._average(node, index, rare_by_regrets))
 
     def current_strategy(self, node: int, board: Board | None = None) -> Singles:
         """Return the strategy of the next iteration at a DECISION or CHOICE node.
@@ -390,7 +391,7 @@ class VectorSolver:
         Raises:
             PokernetsError: nobody acts at the node, or the board is not in the game.
         """
-        return self._rows(node, board, self._source)
+        return self._rows(node, board, lambda index: self._shares(self._source, node, index))
 
     def lock(self, node: int, probabilities: Singles | None = None) -> None:
         """Fix the strategy at a node, so that the rest is solved around it.
@@ -489,12 +490,7 @@ class VectorSolver:
         game, out = self.game, np.zeros(len(self._sums), dtype)
         for node in game.layout.decisions.tolist():
             for index in game.on(int(game.tree.street[node])):
-                rows = self._shares(self._sums, node, index)
-                if rare_by_regrets:
-                    weight = np.maximum(game.rows(self._sums, node, index), 0).sum(axis=0)
-                    rare = weight <= _MIN_WEIGHT * weight.max()
-                    rows = np.where(rare, self._shares(self._source, node, index), rows)
-                game.rows(out, node, index)[:] = rows
+                game.rows(out, node, index)[:] = self._average(node, index, rare_by_regrets)
         return out
 
     def set_average(self, node: int, board_index: int, rows: Singles) -> None:
@@ -507,13 +503,19 @@ class VectorSolver:
         """
         self.game.rows(self._sums, node, board_index)[:] = rows.T
 
-    def _rows(self, node: int, board: Board | None, array: NDArray[Any]) -> Singles:
+    def _rows(self, node: int, board: Board | None, of_board: Callable[[int], Singles]) -> Singles:
         game, tree = self.game, self.game.tree
         if game.layout.nodes.role[game.layout.position[node]] != ACT:
             raise PokernetsError(f"nobody acts at node {node} (`{tree.path_text(node)}`)")
-        return game.by_hand(
-            node, game.board if board is None else board, lambda index: self._shares(array, node, index)
-        )
+        return game.by_hand(node, game.board if board is None else board, of_board)
+
+    def _average(self, node: int, board: int, rare_by_regrets: bool) -> Singles:
+        """Return the average strategy [A, n] on a board."""
+        rows = self._shares(self._sums, node, board)
+        if not rare_by_regrets:
+            return rows
+        weight = np.maximum(self.game.rows(self._sums, node, board), 0).sum(axis=0)
+        return np.where(weight <= _MIN_WEIGHT * weight.max(), self._shares(self._source, node, board), rows)
 
     def _shares(self, array: Singles, node: int, board: int) -> Singles:
         """Return the strategy [A, n] proportional to the positive part of the rows, uniform where all are 0."""
