@@ -47,7 +47,10 @@ class _Charts:
         self._grid = html("hands-grid").on("keydown", js_handler=MOVE_FOCUS)
         self._unit = UnitSwitch()
         self._unit.add(self._grid, lambda: self._go(self._line))
-        ui.label("A cell is as high as the hand comes here by the blueprint's own play.").classes("quiet")
+        ui.label(
+            "These charts show the blueprint. The opponent at the table and its hints solve every decision anew, so"
+            " their frequencies differ. The taller a cell, the more often the blueprint plays the hand to this point."
+        ).classes("quiet")
         self._go(())
         self._trail.restore()
 
