@@ -1,5 +1,6 @@
 """Reviews of hands in the database, and drills: costly decisions of a player, asked again with other hands."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -39,7 +40,14 @@ def reviewable(base: HandBase, hand: int, player: str, game: Rules) -> tuple[Han
     return in_chips_of(game, played, player), played.names
 
 
-def review_hand(base: HandBase, hand: int, player: str, game: Rules, reviews: FileReviews) -> list[str]:
+def review_hand(
+    base: HandBase,
+    hand: int,
+    player: str,
+    game: Rules,
+    reviews: FileReviews,
+    watch: Callable[[int, int], object] = lambda decision, of: None,
+) -> list[str]:
     """Review a player's decisions in a hand of the database, and store their costs there.
 
     Args:
@@ -48,6 +56,7 @@ def review_hand(base: HandBase, hand: int, player: str, game: Rules, reviews: Fi
         player: the player.
         game: the game.
         reviews: solves the decisions.
+        watch: called before each decision with its number and the number of decisions.
 
     Returns:
         the reasons why decisions were left out.
@@ -57,7 +66,9 @@ def review_hand(base: HandBase, hand: int, player: str, game: Rules, reviews: Fi
     """
     state, names = reviewable(base, hand, player, game)
     seat, costs = names.index(player), []
-    for place, (view, action) in enumerate(decisions_of(state, seat)):
+    decisions = list(decisions_of(state, seat))
+    for place, (view, action) in enumerate(decisions):
+        watch(place + 1, len(decisions))
         if not reviews.refusal(view):
             decision = reviews.decision(view, action)
             lost = decision.loss - decision.range_error if decision.is_certain and decision.loss is not None else 0.0

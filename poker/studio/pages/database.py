@@ -1,8 +1,10 @@
 """A visitor's hands in the browser: results, graph and leaks by filter, the hands themselves, and drills."""
 
+import asyncio
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from html import escape
 from itertools import accumulate
 from pathlib import Path
@@ -347,12 +349,12 @@ class _Database:
         self._run.set_text("Stop")
         numbers = await run.io_bound(self._base.unreviewed, search, _REVIEWED) or []
         left_out = await run.io_bound(self._base.unreviewable, search) or Counter[str]()
-        reviewed, decisions = 0, Counter[str]()
+        reviewed, decisions, soon = 0, Counter[str](), asyncio.get_running_loop().call_soon_threadsafe
         for done, number in enumerate(numbers):
-            self._progress.set_text(f"{done} of {len(numbers)} hands")
+            watch = partial(soon, self._show_progress, f"Hand {done + 1} of {len(numbers)}")
             try:
                 refused = await run.io_bound(
-                    review_hand, self._base, number, search.player, self._shared.game, self._reviews
+                    review_hand, self._base, number, search.player, self._shared.game, self._reviews, watch
                 )
                 decisions.update(refused or [])
                 reviewed += 1
@@ -364,6 +366,10 @@ class _Database:
         self._stopped = True
         self._run.set_text("Review these hands")
         self._progress.set_text(_reviewed_text(reviewed, left_out, decisions))
+
+    def _show_progress(self, hand: str, decision: int, of: int) -> None:
+        if not self._stopped and not self._progress.is_deleted:
+            self._progress.set_text(f"{hand}, decision {decision} of {of}")
 
 
 def _note(game: Rules) -> str:

@@ -6,6 +6,7 @@ from contextlib import closing
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -208,7 +209,9 @@ def test_what_decisions_cost_and_drills(base: HandBase) -> None:
     search = HandSearch("Ann")
     [hand] = base.unreviewed(search, 10)
     assert base.leaks(search, 10) == []
-    left_out = review_hand(base, hand, "Ann", RULES, reviews)
+    watch = Mock()
+    left_out = review_hand(base, hand, "Ann", RULES, reviews, watch)
+    assert [one.args for one in watch.call_args_list] == [(number, 4) for number in range(1, 5)]
     assert [why.partition(":")[0] for why in left_out] == ["The stacks differ"] * 2  # before the turn
     [listed] = base.hands(search, 10)
     leaks = base.leaks(search, 10)
