@@ -5,10 +5,11 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any
 
-from conf.compose import build
+from conf.compose import build, compose, overrides_of
 from poker.evaluation.aivat.value_functions import ValueFunctionSpec
 from poker.play.lineup import AgentSpec
 from poker.store.artifacts import artifact_exists
+from poker.studio.pages.pages import Page
 
 
 def agents(optional: Mapping[str, str] = MappingProxyType({}), **settings: Any) -> list[AgentSpec]:
@@ -47,6 +48,24 @@ def reviewer(game: Mapping[str, Any], heads_up: Mapping[str, Any], ring: Mapping
         ring: settings of the reviewer for more players.
     """
     return agent(ring if build(game).num_players > 2 else heads_up)
+
+
+def six_handed(game: Mapping[str, Any], runs: str, processes: int | None) -> Callable[[], Page] | None:
+    """Return a function that returns the page of a table of six, as `evaluate=play` has it for that game.
+
+    Args:
+        game: settings of the game; at other games than heads-up no-limit hold'em there is no such table.
+        runs: folder of runs.
+        processes: processes of the agents.
+    """
+    settings = overrides_of({"runs": runs, "processes": processes})
+    return partial(_table_of_six, settings) if game["name"] == "holdem_nolimit_2p" else None
+
+
+def _table_of_six(settings: list[str]) -> Page:
+    words = "evaluate=play", "game=holdem_nolimit_6p", "agents=[depth_limited_ring]"
+    page: Page = build(compose("evaluate", [*words, *settings]).evaluate.pages[0])
+    return page
 
 
 def values(settings: Mapping[str, Any]) -> ValueFunctionSpec:

@@ -141,7 +141,7 @@ class DepthLimitedRingAgent(SearchingAgent):
     def others_decision(
         self, state: HandState, raises: tuple[int, ...] = (), hand: int | None = None
     ) -> SolvedDecision:
-        """Solve a decision between two others, like a decision of the agent's own opponents.
+        """Solve a decision between two others, like a decision of the agent's own opponents, with their stacks.
 
         Args:
             state: a public state.
@@ -151,7 +151,8 @@ class DepthLimitedRingAgent(SearchingAgent):
         Raises:
             PokernetsError: the agent cannot play the game, or does not solve the state.
         """
-        self.check_game(state.rules)
+        game = self._blueprint.blueprint.rules
+        self.check_game(replace(state.rules, blinds=game.blinds, stacks=game.stacks))
         return self.opponents_decision(state, raises)
 
     def root(self, betting: Betting) -> Betting | None:

@@ -21,14 +21,14 @@ _UNREVIEWED = 0.01
 """Big blinds added to the cost of every decision, so that not only known mistakes are drawn."""
 
 
-def reviewable(base: HandBase, hand: int, player: str, game: Rules) -> tuple[HandState, tuple[str, ...]]:
-    """Return a hand of the database in chips of a game, and the players' names.
+def reviewable(base: HandBase, hand: int, player: str, reviews: FileReviews) -> tuple[HandState, int, tuple[str, ...]]:
+    """Return a hand of the database in the chips of its reviews, the player's seat, and the players' names.
 
     Args:
         base: the database.
         hand: number of the hand.
         player: the player whose decisions are reviewed.
-        game: the game.
+        reviews: solves the decisions.
 
     Raises:
         PokernetsError: the hand cannot be reviewed; the message gives the reason.
@@ -36,15 +36,14 @@ def reviewable(base: HandBase, hand: int, player: str, game: Rules) -> tuple[Han
     text = base.text(hand)
     if not text:
         raise PokernetsError("it cannot be kept as text")
-    [played] = hands_of(text, "the hand", game)
-    return in_chips_of(game, played, player), played.names
+    [played] = hands_of(text, "the hand")
+    return *in_chips_of(reviews.game_of(played.rules.num_players), played, player), played.names
 
 
 def review_hand(
     base: HandBase,
     hand: int,
     player: str,
-    game: Rules,
     reviews: FileReviews,
     watch: Callable[[int, int], object] = lambda decision, of: None,
 ) -> list[str]:
@@ -54,7 +53,6 @@ def review_hand(
         base: the database.
         hand: number of the hand.
         player: the player.
-        game: the game.
         reviews: solves the decisions.
         watch: called before each decision with its number and the number of decisions.
 
@@ -64,15 +62,14 @@ def review_hand(
     Raises:
         PokernetsError: the hand cannot be reviewed.
     """
-    state, names = reviewable(base, hand, player, game)
-    seat, costs = names.index(player), []
-    decisions = list(decisions_of(state, seat))
+    state, seat, _ = reviewable(base, hand, player, reviews)
+    decisions, costs = list(decisions_of(state, seat)), []
     for place, (view, action) in enumerate(decisions):
         watch(place + 1, len(decisions))
         if not reviews.refusal(view):
             decision = reviews.decision(view, action)
             lost = decision.loss - decision.range_error if decision.is_certain and decision.loss is not None else 0.0
-            costs.append((lost / game.big_blind, hand, player, place))
+            costs.append((lost / reviews.big_blind, hand, player, place))
     base.set_costs(costs)
     return [why for _, why in reviews.refused(state, seat)]
 
@@ -124,17 +121,16 @@ def draw_spot(
     """
     rows, why_not = base.weighed(search, _CANDIDATES), "no hand is found"
     weights = np.array([_UNREVIEWED + cost for _, _, cost in rows])
-    refusal = FileReviews(game, solver).refusal
+    reviews = FileReviews(game, solver)
     for place in rng.choice(len(rows), len(rows), replace=False, p=weights / weights.sum()) if rows else ():
         hand, number, _ = rows[place]
         try:
-            state, names = reviewable(base, hand, search.player, game)
+            state, seat, names = reviewable(base, hand, search.player, reviews)
         except PokernetsError as error:
             why_not = str(error)
             continue
-        seat = names.index(search.player)
         decisions = list(decisions_of(state, seat))
-        if number >= len(decisions) or (why_not := refusal(decisions[number][0])):
+        if number >= len(decisions) or (why_not := reviews.refusal(decisions[number][0])):
             continue
         view, taken = decisions[number]
         solved = solver.others_decision(public_state(view.betting, view.board), (taken,) if taken > 0 else ())

@@ -500,25 +500,31 @@ class HandBase:
             profile.hands = profile.opportunities[VPIP]
         return dict(sorted(by_player.items(), key=lambda one: (one[0] != search.player, -one[1].hands))[:most])
 
-    def unreviewed(self, search: HandSearch, most: int) -> list[int]:
-        """Return the latest heads-up hands with known cards in which a decision of the player has no cost."""
-        where, values = search.where()
-        sql = (
-            f"SELECT h.id FROM seats s JOIN hands h ON h.id = s.hand WHERE {where} AND h.players = 2 AND h.text != ''"
-            " AND s.cards != '' AND EXISTS (SELECT 1 FROM decisions d WHERE d.player = s.player AND d.hand = h.id AND"
-            " d.cost IS NULL) ORDER BY h.id DESC LIMIT ?"
-        )
-        return [number for (number,) in self._rows(sql, [*values, most])]
+    def unreviewed(self, search: HandSearch, most: int, players: int = 2) -> list[int]:
+        """Return the latest hands with known cards in which a decision that may be reviewed has no cost.
 
-    def unreviewable(self, search: HandSearch) -> Counter[str]:
-        """Return the number of hands that can never be reviewed, by the reason."""
+        Args:
+            search: the search.
+            most: number of hands.
+            players: most players of a hand. With more than two, turns and rivers may be reviewed.
+        """
         where, values = search.where()
         sql = (
-            "SELECT CASE WHEN h.players != 2 THEN h.players || ' players' WHEN s.cards = '' THEN 'cards not known' ELSE"
-            f" 'it does not fit PHH' END, COUNT(*) FROM seats s JOIN hands h ON h.id = s.hand WHERE {where} AND"
-            " (h.players != 2 OR s.cards = '' OR h.text = '') GROUP BY 1"
+            f"SELECT h.id FROM seats s JOIN hands h ON h.id = s.hand WHERE {where} AND h.players <= ? AND h.text != ''"
+            " AND s.cards != '' AND EXISTS (SELECT 1 FROM decisions d WHERE d.player = s.player AND d.hand = h.id AND"
+            " d.cost IS NULL AND (h.players = 2 OR d.line LIKE '%/%/%')) ORDER BY h.id DESC LIMIT ?"
         )
-        return Counter(dict(self._rows(sql, values)))
+        return [number for (number,) in self._rows(sql, [*values, players, most])]
+
+    def unreviewable(self, search: HandSearch, players: int = 2) -> Counter[str]:
+        """Return the number of hands that can never be reviewed, by the reason; `players` as in `unreviewed`."""
+        where, values = search.where()
+        sql = (
+            "SELECT CASE WHEN h.players > ? THEN h.players || ' players' WHEN s.cards = '' THEN 'cards not known' ELSE"
+            f" 'it does not fit PHH' END, COUNT(*) FROM seats s JOIN hands h ON h.id = s.hand WHERE {where} AND"
+            " (h.players > ? OR s.cards = '' OR h.text = '') GROUP BY 1"
+        )
+        return Counter(dict(self._rows(sql, [players, *values, players])))
 
     def text(self, hand: int) -> str:
         """Return the hand as PHH; empty if PHH cannot represent it."""

@@ -1,12 +1,15 @@
-"""Reviews of heads-up no-limit hands from other programs and sites, with any stacks and blinds.
+"""Reviews of no-limit hands from other programs and sites, with any stacks and blinds.
 
-A hand is replayed in the chips of the solving agent's game: with the big blind of the game, and with the smaller of the
-hand's stacks. No more chips can be won or lost. Rounds that are solved to the end of the hand need only these stacks
-and the ranges that reach them. Earlier rounds end in leaf values for the stacks of the game, and are reviewed
-only if the stacks are nearly the same.
+A hand is replayed in the chips of the solving agent's game, with the big blind of the game. Rounds that are solved to
+the end of the hand need only the stacks and the ranges that reach them. Heads-up both players have the smaller of the
+hand's stacks, as no more chips can be won or lost. Earlier rounds end in leaf values for the stacks of the game, and
+are reviewed only if the stacks are nearly the same. At tables of more than two, seats that the hand lacks are those of
+the first players to act, who fold.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 from poker.formats.played import TEXAS_BOARD, PlayedHand
 from poker.game.betting import Betting, IllegalAction
@@ -17,22 +20,44 @@ from poker.search.multiplayer.heads_up_rest import SOLVED_TO_THE_END
 from poker.search.opponent_decision import DecisionSolver, SolvedDecision
 from poker.studio.hands.review import Reviews
 
+T = TypeVar("T")
+
 NEAR = 0.1
 """Largest difference of a hand's stacks, as a share of the game's stacks, at which the game's leaf values are used."""
 
 
 class FileReviews(Reviews):
-    """Reviews of hands with other stacks than the solver's game, which is `rules`."""
+    """Reviews of hands with other stacks than the solver's game.
+
+    Args:
+        rules: the game.
+        solver: solves the decisions.
+        ring: game and solver of hands of more than two players; None for the others.
+    """
+
+    def __init__(self, rules: Rules, solver: DecisionSolver, ring: tuple[Rules, DecisionSolver] | None = None) -> None:
+        """Start with an empty cache."""
+        super().__init__(rules, solver)
+        self._ring = ring
+
+    def game_of(self, players: int) -> Rules:
+        """Return the game in whose chips hands of a number of players are reviewed."""
+        return self._ring[0] if self._ring and players > 2 else self._rules
 
     @property
-    def why_not(self) -> str:
-        """The reason why no hand is reviewed; empty if some are."""
-        heads_up = self._rules.num_players == 2
-        return super().why_not if heads_up else f"hands are reviewed of heads-up games, not of `{self._rules.name}`"
+    def most_players(self) -> int:
+        """Number of players up to which hands are reviewed."""
+        return self.game_of(3).num_players
+
+    def solver_of(self, state: HandState) -> DecisionSolver:
+        """Return the solver of the decision at `state`."""
+        return self._ring[1] if self._ring and state.rules.num_players > 2 else self._solver
 
     def refusal(self, state: HandState) -> str:
         """Return the reason why the decision at `state` is not reviewed; empty if it is."""
         stack, usual = min(state.rules.stacks), min(self._rules.stacks)
+        if state.rules.num_players > 2:
+            return super().refusal(state)
         if (
             self.why_not
             or state.street >= self._rules.num_streets - SOLVED_TO_THE_END
@@ -54,17 +79,19 @@ class FileReviews(Reviews):
 def why_not(hand: PlayedHand, game: Rules) -> str:
     """Return the reason why a hand is not reviewed; empty if it is."""
     rules = hand.rules
-    if game.num_players != 2 or game.is_limit or game.board_cards != TEXAS_BOARD:
-        return f"the agent plays `{game.name}`: reviews are by one of heads-up no-limit hold'em"
-    if rules.num_players != 2:
-        return f"{rules.num_players} players: reviews are of heads-up hands"
+    if game.is_limit or game.board_cards != TEXAS_BOARD:
+        return f"the agent plays `{game.name}`: reviews are by one of no-limit hold'em"
+    if not (rules.num_players == game.num_players == 2 or 2 < rules.num_players <= game.num_players):
+        heads_up = "reviews of more than two need the blueprint that the page Six-handed makes"
+        return f"{rules.num_players} players: {heads_up if game.num_players == 2 else f'the agent plays `{game.name}`'}"
     if rules.is_limit:
         return "limit betting: reviews are of no-limit hands"
     if rules.pot_limit:
         return "pot-limit betting: reviews are of no-limit hands"
     if rules.forced:
         return "antes or dead blinds: reviews are of hands without"
-    if rules.blinds[0] != rules.big_blind or not 0 < rules.blinds[1] <= rules.big_blind:
+    small, big, *others = rules.blinds[::-1] if rules.num_players == 2 else rules.blinds
+    if big != rules.big_blind or not 0 < small <= big or any(others):
         return "blinds that are not a small one of the button and a big one: reviews are of hands with these"
     if max(rules.stacks) >= UNLIMITED:
         return "the file does not tell the stacks"
@@ -73,8 +100,8 @@ def why_not(hand: PlayedHand, game: Rules) -> str:
     return ""
 
 
-def in_chips_of(game: Rules, hand: PlayedHand, player: str) -> HandState:
-    """Return a heads-up hand in the chips of a game, where both players have the smaller stack.
+def in_chips_of(game: Rules, hand: PlayedHand, player: str) -> tuple[HandState, int]:
+    """Return a hand in the chips of a game, and the player's seat; heads-up both players have the smaller stack.
 
     It ends before a fold out of turn or where checking is free, since no solve includes these.
 
@@ -93,12 +120,22 @@ def in_chips_of(game: Rules, hand: PlayedHand, player: str) -> HandState:
     if not hand.state.hole_cards[hand.names.index(player)]:
         raise PokernetsError(f"the cards of `{player}` are not known")
     rules, unit = hand.rules, game.big_blind / hand.rules.big_blind
-    stack = max(1, round(min(rules.stacks) * unit))
-    blinds = tuple(round(chips * unit) for chips in rules.blinds)
-    betting = Betting.start(replace(game, blinds=blinds, stacks=(stack, stack)))
+    least = min(rules.stacks) if rules.num_players == 2 else 0
+    absent = game.num_players - rules.num_players
+
+    def seated(values: Sequence[T], empty: T) -> tuple[T, ...]:
+        """Return values by the seats of the game."""
+        return (*values[:2], *[empty] * absent, *values[2:])
+
+    stacks = [max(1, round((least or chips) * unit)) for chips in rules.stacks]
+    blinds = [round(chips * unit) for chips in rules.blinds]
+    start = replace(game, blinds=seated(blinds, 0), stacks=seated(stacks, max(stacks)))
+    betting = Betting.start(start)
+    for _ in range(absent):
+        betting = betting.apply(FOLD)
     for actor, action in hand.state.betting.moves():
         legal = betting.legal()
-        if actor != betting.to_act or (action == FOLD and not legal.fold):
+        if actor + absent * (actor > 1) != betting.to_act or (action == FOLD and not legal.fold):
             break
         least_to_most = legal.min_raise, round(action * unit), legal.max_raise
         try:
@@ -107,4 +144,5 @@ def in_chips_of(game: Rules, hand: PlayedHand, player: str) -> HandState:
             raise PokernetsError(
                 f"its bets are not legal once a big blind is {game.big_blind} chips: {error}"
             ) from error
-    return HandState(betting, hand.state.hole_cards, hand.state.runout)
+    seat = hand.names.index(player)
+    return HandState(betting, seated(hand.state.hole_cards, ()), hand.state.runout), seat + absent * (seat > 1)

@@ -236,7 +236,7 @@ class Reviews:
         def made() -> DecisionReview:
             raises = (chosen,) if chosen is not None and chosen > 0 else ()
             hand = hand_number(state, state.to_act)
-            solver = self._hinting if chosen is None else self._solver
+            solver = self._hinting if chosen is None else self.solver_of(state)
             solved = self._solved(solver, public_state(state.betting, state.board), raises, hand)
             return review(solved, state, chosen)
 
@@ -257,7 +257,7 @@ class Reviews:
         if not why or self.why_not or state.rules.num_players == 2:
             return self.decision(state, chosen)
         with self._lock:
-            policy = self._solver.ranged_policy(state)
+            policy = self.solver_of(state).ranged_policy(state)
         hand, cards = hand_number(state, state.to_act), state.hole_cards[state.to_act]
         frequencies, weight = policy.probs[hand].astype(np.float64), float(policy.weights[hand])
         expected = HOLDEM.live(state.board) & np.isfinite(policy.probs).all(axis=1)
@@ -271,6 +271,10 @@ class Reviews:
     def refused(self, state: HandState, player: int) -> list[tuple[HandState, str]]:
         """Return the decisions of a hand that cannot be reviewed, with the reasons."""
         return [(view, why) for view, _ in decisions_of(state, player) if (why := self.refusal(view))]
+
+    def solver_of(self, state: HandState) -> DecisionSolver:
+        """Return the solver of the decision at `state`."""
+        return self._solver
 
     def _solved(self, solver: DecisionSolver, state: HandState, raises: tuple[int, ...], hand: int) -> SolvedDecision:
         return solver.opponents_decision(state, raises, hand)

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from html import escape
@@ -21,6 +21,7 @@ from poker.opponents.profiles import AF, MEASURES, Profile
 from poker.play.lineup import AgentSpec
 from poker.report.estimates import estimate
 from poker.run.errors import PokernetsError
+from poker.store.artifacts import artifact_exists
 from poker.studio.games.pool import Pool
 from poker.studio.games.table_game import PERSON
 from poker.studio.hands.drill import review_hand, reviewable
@@ -28,6 +29,7 @@ from poker.studio.hands.hand_base import ORDERS, FileRows, HandBase, HandSearch,
 from poker.studio.hands.hand_file import FileReviews
 from poker.studio.pages import words
 from poker.studio.pages.elements import Fill, Needs, UnitSwitch, html, listing, row, tabs
+from poker.studio.pages.pages import Page, blueprint_of
 from poker.studio.panels.drill import DrillPanel
 from poker.studio.panels.replay import ReplayPanel
 from poker.studio.panels.review import ReviewPanel
@@ -85,6 +87,7 @@ def make(
     played: str,
     out: str,
     processes: int | None = 0,
+    six_handed: Callable[[], Page] | None = None,
 ) -> Fill:
     """Make the database page.
 
@@ -96,6 +99,7 @@ def make(
         played: folder of the hands played at the table.
         out: folder of the databases.
         processes: processes of the reviewer, as in `Pool`.
+        six_handed: returns the page of a table whose agents review hands of more than two players; None for none.
 
     Raises:
         PokernetsError: `log` cannot be read.
@@ -106,7 +110,12 @@ def make(
             files[Path(log).name] = rows_in(Path(log).name, Path(log).read_bytes(), game)
         except OSError as error:
             raise PokernetsError(f"{log} cannot be read: {error.strerror or error}") from error
-    shared = _Shared(game, Path(played), Path(out), reviewing(game, {REVIEWER: reviewer}, processes), files)
+    ring = None
+    if six_handed is not None:
+        table = six_handed()
+        rules, [agent] = table.settings[:2]
+        ring = _Ring(rules, reviewing(rules, {REVIEWER: agent}, processes), blueprint_of(table))
+    shared = _Shared(game, Path(played), Path(out), reviewing(game, {REVIEWER: reviewer}, processes), files, ring)
 
     async def fill(visitor: str) -> None:
         try:
@@ -121,10 +130,19 @@ def make(
 
 
 @dataclass(frozen=True)
+class _Ring:
+    """Game and processes of the reviews of hands of more than two players, once their blueprint is made."""
+
+    game: Rules
+    pool: Pool
+    blueprint: str
+
+
+@dataclass(frozen=True)
 class _Shared:
     """Settings and processes that all visitors share.
 
-    The pool solves and is started at its first use. All visitors have the hands of `files`, by name.
+    Pools solve and are started at their first use. All visitors have the hands of `files`, by name.
     """
 
     game: Rules
@@ -132,6 +150,7 @@ class _Shared:
     out: Path
     pool: Pool
     files: Mapping[str, FileRows] = field(default_factory=dict)
+    ring: _Ring | None = None
 
     def base_of(self, visitor: str) -> HandBase:
         """Return a visitor's database, with the hands that they have played at the table so far."""
@@ -160,8 +179,9 @@ class _Database:
     def __init__(self, shared: _Shared, base: HandBase, visitor: str) -> None:
         self._shared, self._base, self._stopped = shared, base, True
         self._found: HandSearch | None = None
-        solver = PooledSolver(shared.pool, visitor)
-        self._reviews = FileReviews(shared.game, solver)
+        solver, ring = PooledSolver(shared.pool, visitor), shared.ring
+        of_ring = (ring.game, PooledSolver(ring.pool, visitor)) if ring and artifact_exists(ring.blueprint) else None
+        self._reviews = FileReviews(shared.game, solver, of_ring)
         with ui.element("div").classes("columns database"):
             with ui.element("section").classes("hands-side").props('aria-label="Search"'):
                 self._upload = ui.upload(
@@ -255,7 +275,7 @@ class _Database:
                 base.profiles(search, _SHOWN),
                 base.leaks(search, _LISTED),
                 base.hands(search, 1),
-                base.unreviewable(search),
+                base.unreviewable(search, self._reviews.most_players),
             )
         )
         if found is None or search != self._search():
@@ -309,12 +329,12 @@ class _Database:
         self._tabs.set_value("Replay")
         self._replay.open(hand, player)
         try:
-            reviewed = await run.io_bound(reviewable, self._base, number, player, self._shared.game)
+            reviewed = await run.io_bound(reviewable, self._base, number, player, self._reviews)
         except PokernetsError as error:
             self._review.close(f"This hand cannot be reviewed: {error}.")
             return
         if reviewed is not None:  # the server goes on
-            await self._review.open(number, reviewed[0], hand.names.index(player))
+            await self._review.open(number, *reviewed[:2])
 
     async def _uploaded(self, event: UploadEventArguments) -> None:
         if event.file.size() > MOST_UPLOADED:
@@ -347,15 +367,14 @@ class _Database:
             return
         self._stopped = False
         self._run.set_text("Stop")
-        numbers = await run.io_bound(self._base.unreviewed, search, _REVIEWED) or []
-        left_out = await run.io_bound(self._base.unreviewable, search) or Counter[str]()
+        players = self._reviews.most_players
+        numbers = await run.io_bound(self._base.unreviewed, search, _REVIEWED, players) or []
+        left_out = await run.io_bound(self._base.unreviewable, search, players) or Counter[str]()
         reviewed, decisions, soon = 0, Counter[str](), asyncio.get_running_loop().call_soon_threadsafe
         for done, number in enumerate(numbers):
             watch = partial(soon, self._show_progress, f"Hand {done + 1} of {len(numbers)}")
             try:
-                refused = await run.io_bound(
-                    review_hand, self._base, number, search.player, self._shared.game, self._reviews, watch
-                )
+                refused = await run.io_bound(review_hand, self._base, number, search.player, self._reviews, watch)
                 decisions.update(refused or [])
                 reviewed += 1
             except PokernetsError as error:

@@ -10,11 +10,11 @@ from poker.run.errors import PokernetsError
 from poker.studio.pages.pages import Page
 
 
-def run(*, pages: Sequence[Page], host: str, port: int, token: str | None, show: bool) -> None:
+def run(*, pages: Sequence[Page | None], host: str, port: int, token: str | None, show: bool) -> None:
     """Serve pages until interrupted.
 
     Args:
-        pages: the pages.
+        pages: the pages; None for pages that the game does not have.
         host: address to listen at.
         port: port to listen at; 0 for any free one.
         token: token that browsers must know. If it is None and `host` is not this machine's own address, one is
@@ -36,7 +36,7 @@ def run(*, pages: Sequence[Page], host: str, port: int, token: str | None, show:
 
         name = f"[{host}]" if ":" in host else host
         url = f"http://{name}:{server.getsockname()[1]}/" + (f"?token={token}" if token else "")
-        serve(pages, server, token, url, show=show)
+        serve([page for page in pages if page is not None], server, token, url, show=show)
 
 
 def listening(host: str, port: int) -> socket.socket:

@@ -69,6 +69,21 @@ def table(
     return Page("/", "Table", f"{__package__}.table", (game, agents, reviewer, out, processes, titles))
 
 
+def six_handed(*, table: Callable[[], Page] | None) -> Page | None:
+    """Return the page of the table of six beside a heads-up game; None without one.
+
+    Args:
+        table: returns the page of the table, as its settings are then.
+    """
+    return None if table is None else Page("/six", "Six-handed", f"{__package__}.six_handed", (table,))
+
+
+def blueprint_of(page: Page) -> str:
+    """Return the path of the blueprint that the agents of a table of six need."""
+    path: str = page.settings[1][0].settings["blueprint"]["blueprint"]
+    return path
+
+
 def questions(
     *,
     game: Rules,
@@ -90,7 +105,14 @@ def questions(
 
 
 def database(
-    *, game: Rules, reviewer: AgentSpec | None, log: str | None, played: str, out: str, processes: int | None
+    *,
+    game: Rules,
+    reviewer: AgentSpec | None,
+    log: str | None,
+    played: str,
+    out: str,
+    processes: int | None,
+    six_handed: Callable[[], Page] | None = None,
 ) -> Page:
     """Return the page that searches a visitor's hands.
 
@@ -101,8 +123,10 @@ def database(
         played: folder of the hands played at the table.
         out: folder of the databases.
         processes: processes of the reviewer, as in `Pool`.
+        six_handed: returns the page of a table whose agents review hands of more than two players; None for none.
     """
-    return Page("/database", "Database", f"{__package__}.database", (game, reviewer, log, played, out, processes))
+    settings = game, reviewer, log, played, out, processes, six_handed
+    return Page("/database", "Database", f"{__package__}.database", settings)
 
 
 def explorer(

@@ -186,7 +186,7 @@ class LoadedAgent:
         solver = self.agent
         if not isinstance(solver, DecisionSolver):
             raise PokernetsError(f"`{self.agent.name}` cannot review: an agent that solves can, such as depth_limited")
-        return FileReviews(self.game, solver), in_chips_of(self.game, hand, player), hand.names.index(player)
+        return FileReviews(self.game, solver), *in_chips_of(self.game, hand, player)
 
     def _hand(self, index: int) -> str:
         return hand_text(index) if self.game.num_hole_cards == 2 else self.game.cards_text((index,))

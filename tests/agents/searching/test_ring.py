@@ -1,5 +1,7 @@
 """A blueprint at a table of three that solves rounds after the first: ranges that come there, and what it plays."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -129,6 +131,16 @@ def test_decisions_of_two_left_are_reviewed(agent: DepthLimitedRingAgent) -> Non
     np.testing.assert_allclose(decision.evs, [0, state.betting.pot], atol=0.5)  # nothing beats the quads
     assert decision.loss == pytest.approx(0)
     assert [view.street for view, _ in reviews.reviewed(state, 1)] == [2, 3]
+
+
+def test_hands_of_others_are_solved_with_their_stacks(agent: DepthLimitedRingAgent) -> None:
+    """The small blind folds with other chips behind: only the two who are left matter."""
+    state = public_state(Betting.parse(RULES, LINE), BOARD[:4])
+    own = agent.others_decision(state)
+    assert own.actions == agent.opponents_decision(state).actions
+    short = replace(RULES, stacks=(7777, 3000, 3000))
+    decision = agent.others_decision(public_state(Betting.parse(short, LINE), BOARD[:4]))
+    assert max(decision.actions) == 3000 < max(own.actions)
 
 
 def test_other_decisions_have_advice(agent: DepthLimitedRingAgent) -> None:

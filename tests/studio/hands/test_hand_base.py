@@ -210,7 +210,7 @@ def test_what_decisions_cost_and_drills(base: HandBase) -> None:
     [hand] = base.unreviewed(search, 10)
     assert base.leaks(search, 10) == []
     watch = Mock()
-    left_out = review_hand(base, hand, "Ann", RULES, reviews, watch)
+    left_out = review_hand(base, hand, "Ann", reviews, watch)
     assert [one.args for one in watch.call_args_list] == [(number, 4) for number in range(1, 5)]
     assert [why.partition(":")[0] for why in left_out] == ["The stacks differ"] * 2  # before the turn
     [listed] = base.hands(search, 10)
@@ -236,7 +236,7 @@ def test_what_decisions_cost_and_drills(base: HandBase) -> None:
     with pytest.raises(PokernetsError, match="there is no decision to drill: no hand is found"):
         draw_spot(base, HandSearch("nobody"), RULES, agent, rng)
     with pytest.raises(PokernetsError, match="the cards of `Ben` are not known"):
-        review_hand(base, hand, "Ben", RULES, reviews)
+        review_hand(base, hand, "Ben", reviews)
 
 
 def test_hands_that_cannot_be_reviewed_are_counted_by_reason(base: HandBase) -> None:

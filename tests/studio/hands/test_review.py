@@ -1,6 +1,7 @@
 """Reviews say what the vector engine says: of files with their own stacks too, and of hands that are not expected."""
 
 from contextlib import closing
+from dataclasses import replace
 from typing import Any
 from unittest.mock import Mock
 
@@ -211,7 +212,7 @@ def test_the_player_whose_file_it_is_comes_first() -> None:
 
 def only_hand(text: str, player: str = "Ann", game: Rules = RULES) -> HandState:
     [hand] = hands_of(text, "hands", RULES)
-    return in_chips_of(game, hand, player)
+    return in_chips_of(game, hand, player)[0]
 
 
 def test_both_have_the_smaller_stack_and_a_big_blind_is_that_of_the_game() -> None:
@@ -272,7 +273,7 @@ def test_chance_may_be_behind_the_actions_of_both_players(agent: DepthLimitedAge
     ("text", "reason"),
     [
         (LIMIT, "limit betting"),
-        (TOURNAMENT, "players: reviews are of heads-up hands"),
+        (TOURNAMENT, "players: reviews of more than two need the blueprint"),
         (HEADS_UP.replace("Dealt to Ann [Kh Qh]\n", ""), "the file does not have the cards of either player"),
         (NO_SMALL_BLIND, "blinds that are not a small one of the button and a big one"),
     ],
@@ -287,10 +288,44 @@ def test_hands_without_the_player_or_their_cards_are_refused() -> None:
     for player, game, why in (
         ("Ben", RULES, "the cards of `Ben` are not known"),
         ("Cy", RULES, "`Cy` is not in the hand; Ben, Ann are"),
-        ("Ann", six, "the agent plays `holdem_nolimit_6p`"),
+        ("Ann", six, "2 players: the agent plays `holdem_nolimit_6p`"),
     ):
         with pytest.raises(PokernetsError, match=why):
             only_hand(HEADS_UP, player, game)
+
+
+@pytest.mark.parametrize(
+    ("name", "betting"),
+    [
+        ("phh_showdown", "fffr300cf/cc/cc/cc"),
+        ("ignition_lines_in_table_order", "ffr250fcf/cr550f"),
+        ("pokerstars_called", "fffr8000cc///"),
+    ],
+)
+def test_at_larger_tables_absent_players_fold_first_and_stacks_are_those_of_the_hand(name: str, betting: str) -> None:
+    six = load_rules("holdem_nolimit_6p")
+    [hand] = hands_of(sample(name), name)
+    player, cards = next(pair for pair in zip(hand.names, hand.state.hole_cards, strict=True) if pair[1])
+    state, seat = in_chips_of(six, hand, player)
+    assert state.betting.text() == betting
+    assert state.hole_cards[seat] == cards
+    absent = 6 - hand.rules.num_players
+    assert (*state.rules.stacks[:2], *state.rules.stacks[2 + absent :]) == tuple(
+        round(chips * 100 / hand.rules.big_blind) for chips in hand.rules.stacks
+    )
+
+
+def test_hands_of_more_players_are_solved_by_the_agent_of_their_game(agent: DepthLimitedAgent) -> None:
+    six, ring = load_rules("holdem_nolimit_6p"), Mock()
+    reviews = FileReviews(RULES, agent, (six, ring))
+    alone = FileReviews(RULES, agent)
+    assert (reviews.most_players, alone.most_players) == (6, 2)
+    assert [reviews.game_of(players) for players in (2, 3, 6)] == [RULES, six, six]
+    state = HandState(Betting.parse(six, "fffr300fc/cc/"), ((),) * 6, parse_cards("AcKd2h7s"))
+    assert reviews.solver_of(state) is ring
+    assert not reviews.refusal(state)
+    assert "began with two players" in reviews.refusal(replace(state, betting=Betting.parse(six, "fffr300fc/c")))
+    assert reviews.solver_of(only_hand(HEADS_UP)) is agent
 
 
 def test_a_fold_where_checking_is_free_ends_what_is_reviewed() -> None:

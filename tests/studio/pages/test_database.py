@@ -113,7 +113,7 @@ def test_a_hand_that_is_opened_is_reviewed_or_says_why_not(tmp_path: Path, monke
         assert "What sound play does with your hands" in database._review._answer.content
         database._player.set_value("p0")
         asyncio.run(database._open(2))
-        assert "6 players: reviews are of heads-up hands" in database._review._title.content
+        assert "6 players: reviews of more than two need the blueprint" in database._review._title.content
         assert database._review._answer.content == ""
 
 

@@ -1,0 +1,108 @@
+"""The table of six beside a heads-up game: it offers to make the blueprint that its agents need."""
+
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+
+from nicegui import run, ui
+
+from poker.run.errors import PokernetsError
+from poker.store.artifacts import artifact_exists
+from poker.studio.pages.elements import Fill, Needs
+from poker.studio.pages.pages import Page, blueprint_of
+
+_MINUTES = 9
+"""Approximate time of the commands on two cores."""
+_OFFER = (
+    "Agents at a table of six need a blueprint, which this machine trains once. It takes about"
+    f" {_MINUTES} minutes on two cores and 500 MB of disk. An interrupted training continues."
+)
+
+
+class Commands:
+    """Commands that run one after the other, in the background.
+
+    Attributes:
+        line: the last line that they printed.
+        started: time at which they started, as `time.monotonic`; None while they do not run.
+    """
+
+    def __init__(self, commands: Sequence[Sequence[str]]) -> None:
+        """Store the commands."""
+        self._commands = commands
+        self.line = ""
+        self.started: float | None = None
+
+    def start(self) -> None:
+        """Start the commands, unless they run."""
+        if self.started is None:
+            self.started = time.monotonic()
+            threading.Thread(target=self._run, daemon=True, name="commands").start()
+
+    def _run(self) -> None:
+        for command in self._commands:
+            with subprocess.Popen(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
+                assert process.stdout is not None
+                for line in process.stdout:
+                    self.line = line.strip() or self.line
+            if process.returncode:
+                break
+        self.started = None
+
+
+def make(_: Needs, table: Callable[[], Page]) -> Fill:
+    """Make the page.
+
+    Args:
+        _: unused: without the blueprint, other pages go on.
+        table: returns the page of the table of six.
+    """
+    page, fills = table(), list[Fill]()
+    blueprint, game = blueprint_of(page), page.settings[0].name
+    data = sys.executable, "-m", "pokernets", "data"
+    commands = Commands([(*data, job, f"game={game}") for job in ("abstraction", "blueprint")])
+
+    def made() -> Fill:
+        if not fills:
+            fills.append(table().make(lambda _: None))
+        return fills[0]
+
+    async def fill(visitor: str) -> None:
+        place = ui.element("div").style("display: contents")
+
+        async def sit_down() -> None:
+            place.clear()
+            with place:
+                try:
+                    fill_table = await run.io_bound(made)
+                    if fill_table is not None:  # the server goes on
+                        await fill_table(visitor)
+                except PokernetsError as error:
+                    ui.label(str(error)).props("role=alert")
+
+        if artifact_exists(blueprint):
+            await sit_down()
+            return
+        with place:
+            ui.label(_OFFER)
+            button = ui.button("Make the blueprint", on_click=commands.start).props("no-caps color=primary")
+            bar = ui.linear_progress(0.0, show_value=False).props('aria-label="Progress"')
+            progress = ui.label().props("role=status")
+
+        async def look() -> None:
+            started = commands.started
+            button.set_enabled(started is None)
+            bar.set_visibility(started is not None)
+            seconds = 0.0 if started is None else time.monotonic() - started
+            bar.set_value(min(seconds / (60 * _MINUTES), 1.0))
+            clock = f"{int(seconds) // 60}:{int(seconds) % 60:02} of about {_MINUTES} minutes. " if started else ""
+            progress.set_text(clock + commands.line)
+            if started is None and artifact_exists(blueprint):
+                timer.cancel()
+                await sit_down()
+
+        timer = ui.timer(1.0, look)
+
+    return fill

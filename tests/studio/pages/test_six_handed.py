@@ -1,0 +1,71 @@
+"""The table of six is offered beside a heads-up game, with the commands that make its blueprint."""
+
+import asyncio
+import sys
+import time
+from unittest.mock import AsyncMock, Mock
+
+import pytest
+from nicegui import Client, run, ui
+from nicegui.page import page
+
+from conf import specs
+from conf.compose import compose
+from poker.studio.pages import six_handed
+from poker.studio.pages.pages import Page, blueprint_of
+from poker.studio.pages.six_handed import Commands, make
+from tests.games import HEADS_UP as RULES
+
+
+def python(code: str) -> list[str]:
+    return [sys.executable, "-c", code]
+
+
+@pytest.mark.parametrize(
+    ("codes", "line"),
+    [(["print('one')", "print('two')\nprint()"], "two"), (["raise SystemExit('no disk')", "print('two')"], "no disk")],
+)
+def test_commands_run_one_after_the_other_until_one_fails(codes: list[str], line: str) -> None:
+    commands = Commands([*map(python, codes)])
+    for _ in range(2):
+        commands.start()
+    while commands.started is not None:
+        time.sleep(0.01)
+    assert commands.line == line
+
+
+def test_the_table_takes_the_place_of_the_offer_once_there_is_a_blueprint(monkeypatch: pytest.MonkeyPatch) -> None:
+    sat_down, exists, timer = AsyncMock(), Mock(return_value=False), Mock()
+    table = Mock(settings=(RULES, [Mock(settings={"blueprint": {"blueprint": "x"}})]), make=lambda _: sat_down)
+    monkeypatch.setattr(six_handed, "artifact_exists", exists)
+    monkeypatch.setattr(ui, "timer", timer)
+    monkeypatch.setattr(run, "io_bound", AsyncMock(side_effect=lambda work: work()))
+
+    async def visit() -> None:
+        with Client(page("/")) as client:
+            await make(Mock(), lambda: table)("me")
+            await timer.call_args.args[1]()
+            buttons = [one.text for one in client.elements.values() if isinstance(one, ui.button)]
+            assert buttons == ["Make the blueprint"]
+            sat_down.assert_not_called()
+            exists.return_value = True
+            await timer.call_args.args[1]()
+            sat_down.assert_called_once_with("me")
+            assert not any(isinstance(one, ui.button) for one in client.elements.values())
+
+    asyncio.run(visit())
+
+
+def test_the_table_of_six_is_the_one_that_play_has_for_that_game() -> None:
+    made = specs.six_handed({"name": "holdem_nolimit_2p"}, "my runs", 3)
+    assert made is not None
+    table: Page = made()
+    game, [agent], *_ = table.settings
+    assert (game.num_players, agent.name, blueprint_of(table)) == (
+        6,
+        "depth_limited_ring",
+        "artifacts/demo_6p/blueprint",
+    )
+    assert table.settings[3:5] == ("my runs/table", 3)
+    assert specs.six_handed({"name": "holdem_nolimit_6p"}, "runs", None) is None
+    assert compose("evaluate", ["evaluate=play"]).evaluate.pages[1].table._target_ == "conf.specs.six_handed"
