@@ -372,7 +372,8 @@ class _Database:
         left_out = await run.io_bound(self._base.unreviewable, search, players) or Counter[str]()
         reviewed, decisions, soon = 0, Counter[str](), asyncio.get_running_loop().call_soon_threadsafe
         for done, number in enumerate(numbers):
-            watch = partial(soon, self._show_progress, f"Hand {done + 1} of {len(numbers)}")
+            show = partial(self._show_progress, f"Hand {done + 1} of {len(numbers)}")
+            watch = partial(soon, show)
             try:
                 refused = await run.io_bound(review_hand, self._base, number, search.player, self._reviews, watch)
                 decisions.update(refused or [])
