@@ -230,7 +230,7 @@ class _Database:
                     self._hands.on("request", self._turn, js_handler="(e) => emit(e.pagination)")
                 with replay:
                     self._replay = ReplayPanel("Choose one of the Hands.")
-                    self._review = ReviewPanel(self._reviews, UnitSwitch(), lambda: None, "", _note(shared.game))
+                    self._review = ReviewPanel(self._reviews, UnitSwitch(), lambda: None, "", _note(self._reviews))
                 with drill:
                     DrillPanel(base, shared.game, solver, self._search)
         self._choices()
@@ -392,14 +392,15 @@ class _Database:
             self._progress.set_text(f"{hand}, decision {decision} of {of}")
 
 
-def _note(game: Rules) -> str:
+def _note(reviews: FileReviews) -> str:
     """Return text that explains the numbers of a review, and how hands are converted to the agent's game."""
+    games = reviews.game_of(2), reviews.game_of(3)
+    stacks = " or ".join(dict.fromkeys(f"{min(game.stacks) / game.big_blind:.4g}" for game in games))
     return (
-        f"A big blind is {game.big_blind} chips here, both stacks are the smaller one, and there is no rake. EV: what"
-        " is won from here on, a fold being 0, against the range that sound play with these stacks leaves the other"
-        " player by what they have done. Turn and river are solved to the end of the hand; both ranges there come from"
-        " solves of the rounds before, whose ends are valued as in the agent's game of"
-        f" {min(game.stacks) / game.big_blind:.4g} big blinds."
+        f"A big blind is {reviews.big_blind} chips here, heads-up both stacks are the smaller one, and there is no"
+        " rake. EV: what is won from here on, a fold being 0, against the range that sound play leaves the other player"
+        " by what they have done. Turn and river are solved to the end of the hand. Both ranges there come from the"
+        f" rounds before, which are solved with values of the agent's game of {stacks} big blinds."
     )
 
 
@@ -423,11 +424,10 @@ def _reviewed_text(reviewed: int, hands: Counter[str], decisions: Counter[str]) 
 
 def _hand_cells(one: ListedHand) -> dict[str, Any]:
     """Return the HTML of a hand's cells by the column."""
-    expected = "" if one.expected == one.net else _signed(one.expected)
     cards = {"cards": words.row_cards(one.cards), "board": words.row_cards(one.board)}
     texts = {name: escape(getattr(one, name)) for name in ("begun", "stakes", "position", "line")}
     cost = "" if one.cost is None else f"{one.cost:.2f}"
-    amounts = {"pot": f"{one.pot:,.4g}", "net": _signed(one.net), "expected": expected, "cost": cost}
+    amounts = {"pot": f"{one.pot:,.4g}", "net": _signed(one.net), "expected": _signed(one.expected), "cost": cost}
     return {"key": one.hand, **texts, **cards, **amounts}
 
 
