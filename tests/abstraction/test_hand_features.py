@@ -1,7 +1,7 @@
 """Every feature against a reference that enumerates opponents and boards hand by hand, and published equities."""
 
 import itertools
-from collections import Counter
+from collections import defaultdict
 
 import numpy as np
 import pytest
@@ -24,30 +24,39 @@ BOARDS = {
 HANDS = ["QhJh", "7d7s", "3c2c", "AsAd", "Qs5c", "6h5h"]
 
 
-def brute_force(board: tuple[int, ...], hand: tuple[int, ...]) -> dict[str, float]:
-    """All features of one hand, by enumeration of opponents and of boards to come, after the text of [POKI]."""
+def brute_force(
+    board: tuple[int, ...], hand: tuple[int, ...], weights: NDArray[np.floating] | None = None
+) -> dict[str, float]:
+    """All features of one hand, by enumeration of opponents and of boards to come, after the text of [POKI].
+
+    With weights [H] of the opponents only `hs`, `ppot` and `npot`, counted deal by deal as in its figure 3.
+    """
     deck = [c for c in range(52) if c not in board and c not in hand]
-    outcomes: Counter[tuple[int, int]] = Counter()
+    outcomes: defaultdict[tuple[int, int], float] = defaultdict(float)
     strengths: dict[tuple[int, ...], list[int]] = {}
     for opponent in itertools.combinations(deck, 2):
+        weight = 1.0 if weights is None else float(weights[hand_index(*opponent)])
+        if not weight:
+            continue
         now = _compare([(*hand, *board)], [(*opponent, *board)])[0]
         rest = [c for c in deck if c not in opponent]
         runouts = list(itertools.combinations(rest, 5 - len(board)))
         then = _compare([(*hand, *board, *r) for r in runouts], [(*opponent, *board, *r) for r in runouts])
         for runout, result in zip(runouts, then.tolist(), strict=True):
-            outcomes[int(now), result] += 1
+            outcomes[int(now), result] += weight
             strengths.setdefault(runout, []).append(result)
     total = {n: sum(v for (a, _), v in outcomes.items() if a == n) for n in (-1, 0, 1)}
     hs = [0.5 + 0.5 * sum(results) / len(results) for results in strengths.values()]
     up = outcomes[-1, 1] + outcomes[-1, 0] / 2 + outcomes[0, 1] / 2
     down = outcomes[1, -1] + outcomes[1, 0] / 2 + outcomes[0, -1] / 2
-    return {
+    counted = {
         "hs": (total[1] + total[0] / 2) / sum(total.values()),
-        "ehs": float(np.mean(hs)),
-        "ehs2": float(np.mean(np.square(hs))),
-        "ppot": up / max(total[-1] + total[0] / 2, 0.5),
-        "npot": down / max(total[1] + total[0] / 2, 0.5),
+        "ppot": up / (total[-1] + total[0] / 2 or 1),
+        "npot": down / (total[1] + total[0] / 2 or 1),
     }
+    if weights is None:
+        counted |= {"ehs": float(np.mean(hs)), "ehs2": float(np.mean(np.square(hs)))}
+    return counted
 
 
 def _compare(own: list[tuple[int, ...]], other: list[tuple[int, ...]]) -> NDArray[np.int64]:

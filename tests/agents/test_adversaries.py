@@ -20,10 +20,8 @@ from poker.run.errors import PokernetsError
 from poker.solvers.best_response.public import best_response
 from poker.tree import BetMenu, bet_menu
 from tests.agents.solved_turn import SolvedTurn
-from tests.evaluation.profiles import profile_values
-from tests.evaluation.small_games import RandomPolicy, best_response_value
+from tests.evaluation.small_games import RandomPolicy, best_response_value, profile_value
 from tests.games import load_rules
-from tests.solvers.best_response.classes import response_by_hand
 from tests.solvers.games import SPOTS
 
 EVERYTHING = LbrStreet(fold=True, raises=("0.5", "1", "a"))
@@ -65,28 +63,13 @@ def test_never_more_than_the_best_response_in_leduc(seed: int) -> None:
     rules = load_rules("leduc")
     policy = RandomPolicy(rules, seed)
     lbr = LocalBestResponse(name="lbr", game=rules, opponent=policy, actions=LbrActions([EVERYTHING, EVERYTHING]))
-    won = (
-        profile_values(rules, [lbr.policy, policy.policy]).value,
-        -profile_values(rules, [policy.policy, lbr.policy]).value,
-    )
+    won = seats(rules, lbr, policy)
     for seat in range(2):
         best = best_response(rules, policy.policy, seat)
-        assert best == pytest.approx(best_response_value(rules, policy, seat))
+        assert best == pytest.approx(best_response_value(rules, policy.policy, seat))
         assert 0 < won[seat] < best + 1e-9
     hands = 300
     assert play(rules, [lbr, policy], hands, seed) == pytest.approx(np.mean(won), abs=4 * 4.5 / math.sqrt(2 * hands))
-
-
-@pytest.mark.slow
-def test_never_more_than_the_best_response_in_flop_holdem() -> None:
-    rules = load_rules("flop_holdem_nolimit")
-    opponent = RandomAgent(name="random", raises=["a"])
-    street = LbrStreet(fold=True, raises=["a"])
-    lbr = LocalBestResponse(name="lbr", game=rules, opponent=opponent, actions=LbrActions([street, street]))
-    best = response_by_hand(rules, opponent.policy, 0, bet_menu(preflop="a", flop="a"))
-    profile = profile_values(rules, [lbr.policy, opponent.policy])
-    assert 0.5 * best.mean() < profile.value < best.mean()
-    assert (profile.by_hand <= best + 1e-6).all()
 
 
 def play(rules: Rules, agents: list[Agent], hands: int, seed: int) -> float:
@@ -186,8 +169,7 @@ def test_in_leduc_it_is_the_best_response_from_its_street_on(plans_from: int, ch
 
 def seats(rules: Rules, one: LocalBestResponse, other: RandomPolicy) -> list[float]:
     """Chips per hand that `one` wins in each seat."""
-    first, second = [one.policy, other.policy], [other.policy, one.policy]
-    return [profile_values(rules, first).value, -profile_values(rules, second).value]
+    return [profile_value(rules, one.policy, other.policy), -profile_value(rules, other.policy, one.policy)]
 
 
 @pytest.mark.parametrize("iterations", [1, 100])

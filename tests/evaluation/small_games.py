@@ -5,11 +5,14 @@ import math
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
 from poker.game.betting import Betting
 from poker.game.rules import CALL, FOLD, Rules
-from poker.game.state import HandState, Policy
+from poker.game.state import HandState, Policy, PolicyFunction
+from poker.solvers.best_response.public import on_tree
+from poker.solvers.best_response.ranges import evaluate_policy
+from poker.tree import build_tree
+from tests.solvers.reference import Reference
 
 
 class RandomPolicy:
@@ -80,36 +83,22 @@ def expected_chips(hands: list[tuple[HandState, float]]) -> float:
     return math.fsum(probability * state.payoffs()[0] for state, probability in hands)
 
 
-def best_response_value(rules: Rules, policy: RandomPolicy, player: int) -> float:
-    """Most chips that `player` can win against `policy`, by recursion over information sets."""
+def profile_value(rules: Rules, first: PolicyFunction, second: PolicyFunction) -> float:
+    """Chips that player 0 wins per hand if the players follow these policies."""
+    tree = build_tree(Betting.start(rules))
+    policies = [on_tree(tree, policy) for policy in (first, second)]
+    return evaluate_policy(tree, lambda node, board: policies[tree.player[node]](node, board)).value
 
-    def value(betting: Betting, board: tuple[int, ...], own: int, others: NDArray[np.float64]) -> float:
-        """Sum over the other's hands, weighted by `others` [H], of the chips to `player`."""
-        if betting.is_over and not betting.is_showdown:
-            return float(others.sum()) * min(betting.committed) * (-1 if betting.folded[player] else 1)
-        if len(board) < rules.board_sizes[betting.street]:
-            total = 0.0
-            for card in set(range(rules.deck_size)) - {own, *board}:
-                rest = others * (np.arange(rules.num_hands) != card)
-                total += value(betting, (*board, card), own, rest)
-            return total / (rules.deck_size - len(board) - 2)
-        if betting.is_over:
-            return math.fsum(
-                weight * showdown(betting, board, own, hand) for hand, weight in enumerate(others) if weight > 0
-            )
-        if betting.to_act == player:
-            return max(value(betting.apply(action), board, own, others) for action in legal_actions(betting))
-        actions, probs = policy.policy(HandState(betting, ((), ()), board))
-        return math.fsum(
-            value(betting.apply(action), board, own, others * probs[:, column]) for column, action in enumerate(actions)
-        )
 
-    def showdown(betting: Betting, board: tuple[int, ...], own: int, other: int) -> int:
-        hands = ((own,), (other,)) if player == 0 else ((other,), (own,))
-        return HandState(betting, hands, board).payoffs()[player]
-
-    pairs = rules.num_hands * (rules.num_hands - 1)
-    return math.fsum(
-        value(Betting.start(rules), (), own, (np.arange(rules.num_hands) != own) / pairs)
-        for own in range(rules.num_hands)
-    )
+def best_response_value(rules: Rules, policy: PolicyFunction, player: int) -> float:
+    """Most chips that `player` can win against `policy`, by plain Python."""
+    tree = build_tree(Betting.start(rules))
+    rows = on_tree(tree, policy)
+    boards = [(), *((card,) for card in range(rules.deck_size))]
+    profile = {
+        (node, board): rows(node, board).astype(np.float64)
+        for node in tree.decision_nodes.tolist()
+        for board in boards
+        if len(board) == rules.board_sizes[tree.street[node]]
+    }
+    return Reference(tree, (), np.ones((2, rules.num_hands))).root_value(player, profile, best=True)

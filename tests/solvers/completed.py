@@ -1,7 +1,5 @@
 """A round's strategies, completed by play that is solved to the end of the hand around them."""
 
-from collections.abc import Sequence
-
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.solver import VectorSolver
 from poker.tree import Kind
@@ -16,7 +14,7 @@ def completed(limited: VectorSolver, whole: VectorGame, iterations: int) -> Vect
     """
     out = VectorSolver(whole)
     for player in range(2):
-        around = _solved_around(limited, whole, [player], iterations)
+        around = _solved_around(limited, whole, player, iterations)
         for node in whole.layout.decisions.tolist():
             if whole.tree.player[node] == player:
                 for board in whole.on(int(whole.tree.street[node])):
@@ -24,22 +22,14 @@ def completed(limited: VectorSolver, whole: VectorGame, iterations: int) -> Vect
     return out
 
 
-def completed_together(limited: VectorSolver, whole: VectorGame, iterations: int) -> VectorSolver:
-    """As `completed`, but later rounds are solved once, with the round of both players held, as unsafe play does: where
-    no hand arrives a strategy is not solved, and a response may go there."""
-    out = VectorSolver(whole)
-    out.arrays["sums"][:] = _solved_around(limited, whole, [0, 1], iterations).arrays["sums"]
-    return out
-
-
-def _solved_around(limited: VectorSolver, whole: VectorGame, players: Sequence[int], iterations: int) -> VectorSolver:
-    """`whole` solved with the strategies that `limited` has for `players` locked."""
+def _solved_around(limited: VectorSolver, whole: VectorGame, player: int, iterations: int) -> VectorSolver:
+    """`whole` solved with the strategies that `limited` has for `player` locked."""
     around = VectorSolver(whole)
     pairs = [(0, 0)]
     while pairs:
         there, here = pairs.pop()
         if limited.game.tree.kind[there] == Kind.DECISION:
-            if whole.tree.player[here] in players:
+            if whole.tree.player[here] == player:
                 around.lock(here, limited.strategy(there))
             pairs += zip(limited.game.tree.children(there), whole.tree.children(here), strict=True)
     around.advance(iterations)

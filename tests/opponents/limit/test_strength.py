@@ -2,39 +2,11 @@ import numpy as np
 import pytest
 
 from poker.abstraction.features import hand_features
-from poker.game.cards import HAND_CARDS, HOLDEM, NUM_HANDS, CardError, hand_index, parse_cards
-from poker.kernels.cards.ranks import rank_hands
-from poker.kernels.cards.strength import completions
+from poker.game.cards import HOLDEM, NUM_HANDS, CardError, hand_index, parse_cards
 from poker.opponents.limit.strength import board_strength
+from tests.abstraction.test_hand_features import brute_force
 
 BOARDS = ["Kh9h4c", "Kh9h4c2d", "Kh9h4c2d9s"]
-
-
-def brute_force(hand: int, board: tuple[int, ...], weights: np.ndarray) -> tuple[float, float, float]:
-    """HS, PPot and NPot counted deal by deal as [POKI] figure 3 does, without any kernel of the look-ahead."""
-    own = HAND_CARDS[hand].tolist()
-    boards = completions(np.array(board, dtype=np.uint8))
-    boards = boards[~np.isin(boards, own).any(axis=1)]
-    mine_now = rank_hands(np.array([[*own, *board]], dtype=np.uint8))[0]
-    mine_then = rank_hands(np.column_stack([np.tile(own, (len(boards), 1)), boards]).astype(np.uint8))
-    table = np.zeros((3, 3))
-    totals = np.zeros(3)
-    for other in np.flatnonzero(HOLDEM.live([*own, *board]) & (weights > 0)):
-        cards = HAND_CARDS[other]
-        now = int(np.sign(mine_now - rank_hands(np.array([[*cards, *board]], dtype=np.uint8))[0]))
-        free = ~np.isin(boards, cards).any(axis=1)
-        seen = boards[free]
-        his = rank_hands(np.column_stack([np.tile(cards, (len(seen), 1)), seen]).astype(np.uint8))
-        then = np.sign(mine_then[free] - his)
-        totals[now + 1] += weights[other]
-        for outcome in (-1, 0, 1):
-            table[now + 1, outcome + 1] += weights[other] * (then == outcome).mean()
-    behind, tied, ahead = totals
-    return (
-        (ahead + tied / 2) / totals.sum(),
-        (table[0, 2] + table[0, 1] / 2 + table[1, 2] / 2) / (behind + tied / 2),
-        (table[2, 0] + table[2, 1] / 2 + table[1, 0] / 2) / (ahead + tied / 2),
-    )
 
 
 @pytest.mark.parametrize("text", BOARDS)
@@ -43,10 +15,10 @@ def test_weighted_measures_equal_brute_force(text: str) -> None:
     strength = board_strength(board)
     rng = np.random.default_rng(4)
     weights = (rng.random(NUM_HANDS) * (rng.random(NUM_HANDS) < 0.05)).astype(np.float32)
-    for hand in (hand_index(*parse_cards("QhJh")), hand_index(*parse_cards("Td8d"))):
-        expected = brute_force(hand, board, weights)
-        one = strength.against(hand, weights[None])
-        np.testing.assert_allclose([one.hs, one.ppot, one.npot], expected, atol=2e-5)
+    for hand in map(parse_cards, ("QhJh", "Td8d")):
+        one = strength.against(hand_index(*hand), weights[None])
+        expected = brute_force(board, hand, weights)
+        np.testing.assert_allclose([one.hs, one.ppot, one.npot], list(expected.values()), atol=2e-5)
 
 
 @pytest.mark.parametrize("text", BOARDS)

@@ -18,7 +18,7 @@ from poker.solvers.best_response.public import best_response
 from poker.solvers.blueprint import Blueprint, blueprint_from
 from poker.tree import BetMenu, Kind, bet_menu, build_tree
 from tests.blueprints import random_blueprint
-from tests.evaluation.profiles import profile_values
+from tests.evaluation.small_games import profile_value
 from tests.games import LEDUC, load_rules
 
 CARDS = game_cards(LEDUC, "none")
@@ -39,10 +39,7 @@ def test_close_to_the_exact_best_response_in_leduc(seed: int) -> None:
     blueprint = random_blueprint(TREE, CARDS, seed)
     opponent = player(blueprint).policy
     response = player(learned(blueprint, 2000, seed, trust=5.0)).policy
-    won = (
-        profile_values(LEDUC, [response, opponent]).value,
-        -profile_values(LEDUC, [opponent, response]).value,
-    )
+    won = (profile_value(LEDUC, response, opponent), -profile_value(LEDUC, opponent, response))
     for seat in range(2):
         best = best_response(LEDUC, opponent, seat)
         assert 0.98 * best < won[seat] < best + 1e-9

@@ -25,7 +25,6 @@ from tests.cases import cases
 from tests.evaluation.small_games import RandomPolicy, best_response_value, legal_actions
 from tests.games import load_rules
 from tests.random_play import nolimit
-from tests.solvers.best_response.classes import response_by_hand
 
 
 class Uniform:
@@ -50,9 +49,8 @@ def test_leduc_equals_brute_force() -> None:
     rules = load_rules("leduc")
     policy = RandomPolicy(rules, 11)
     for player in range(2):
-        assert best_response(rules, policy.policy, player) == pytest.approx(
-            best_response_value(rules, policy, player), abs=1e-9
-        )
+        expected = best_response_value(rules, policy.policy, player)
+        assert best_response(rules, policy.policy, player) == pytest.approx(expected, abs=1e-9)
 
 
 @cases
@@ -78,6 +76,7 @@ def test_showdowns_from_the_flop_are_the_mean_over_turns() -> None:
     assert np.allclose(showdown_chances(rules, flop, weights), total / (52 - 3 - 4), atol=1e-3)
 
 
+@pytest.mark.slow
 def test_flop_holdem_against_always_call() -> None:
     """Pushing or waiting for the flop and pushing when ahead: the value of each hand from strengths on all flops."""
     rules = load_rules("flop_holdem_nolimit")
@@ -88,12 +87,10 @@ def test_flop_holdem_against_always_call() -> None:
     chips = np.where(margin > 0, push * margin, big * margin)
     by_hand = [(counts @ value)[HAND_PERMUTATION].mean(axis=0) / math.comb(50, 3) for value in (chips, margin)]
     wanted = np.maximum(by_hand[0], push * by_hand[1])
-    caller = AlwaysCall(name="caller")
-    big_blind = response_by_hand(rules, caller.policy, 0, bet_menu(preflop="a", flop="a"))
-    assert np.allclose(big_blind, wanted, rtol=1e-9)
-    assert big_blind.mean() == pytest.approx(wanted.mean())
-    button = response_by_hand(rules, caller.policy, 1, bet_menu(preflop="a", flop="a"))
-    assert button.mean() == pytest.approx(np.maximum(wanted, -rules.blinds[1]).mean())
+    caller = AlwaysCall(name="caller").policy
+    response = ResponseByFlop(rules, caller, bet_menu(preflop="a", flop="a"))
+    values = value_of_all(response.seats, (flop_values(response.seats, caller, flop) for flop in range(NUM_BOARDS[3])))
+    assert values.tolist() == pytest.approx([wanted.mean(), np.maximum(wanted, -rules.blinds[1]).mean()], rel=1e-9)
 
 
 def test_what_can_be_walked() -> None:
@@ -104,16 +101,6 @@ def test_what_can_be_walked() -> None:
 
 
 RULES = load_rules("flop_holdem_nolimit")
-
-
-@pytest.mark.slow
-def test_all_flops_are_the_whole_walk() -> None:
-    menu = bet_menu(preflop="a", flop="a")
-    caller = AlwaysCall(name="caller").policy
-    response = ResponseByFlop(RULES, caller, menu)
-    values = [flop_values(response.seats, caller, flop) for flop in range(NUM_BOARDS[3])]
-    wanted = [response_by_hand(RULES, caller, player, menu).mean() for player in range(2)]
-    assert value_of_all(response.seats, values).tolist() == pytest.approx(wanted, rel=1e-9)
 
 
 def blueprint() -> BlueprintAgent:

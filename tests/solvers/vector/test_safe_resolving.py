@@ -23,7 +23,7 @@ from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.solver import VectorSolver
 from poker.tree import BettingTree, DepthLimit, Gadget, Kind, bet_menu, build_tree
 from poker.tree.spots import spot_bets, spot_root, spot_tree
-from tests.solvers.completed import completed, completed_together
+from tests.solvers.completed import completed
 from tests.solvers.games import leduc, small_holdem
 from tests.solvers.oracle import river_oracle
 from tests.solvers.reference import Reference
@@ -190,14 +190,3 @@ def test_with_an_oracle_at_the_leaves_a_solve_of_the_turn_is_that_of_the_whole_h
     assert completed(solver, game, 300).exploitability() < 0.003 * POT
     solver.ask_leaves(average=True)
     assert solver.game_value() == pytest.approx(whole.game_value(), abs=0.01 * POT)
-
-
-@pytest.mark.slow
-def test_turns_completed_for_each_player_alone_lose_what_their_own_strategies_do() -> None:
-    """Completed together an exact turn loses at the rivers to which its strategies never come."""
-    held = np.stack([np.where(HOLDEM.live(BOARD), parse_range(text), 0) for text in ("AA,KK,QQ", "TT,99,88")])
-    game = VectorGame(tree(None), BOARD, held.astype(np.float32), isomorphism=False)
-    exact = VectorSolver(game)
-    exact.advance(1000)
-    assert completed(exact, game, 1000).exploitability() < 0.0005 * POT
-    assert completed_together(exact, game, 1000).exploitability() > 0.01 * POT
