@@ -5,7 +5,6 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from poker.agents.searching.heads_up import DepthLimitedAgent
 from poker.depth_limit.continuations.forms import Biased
 from poker.depth_limit.evaluator import LeafEvaluator
 from poker.depth_limit.leaves.rollout import RolloutLeaf
@@ -15,7 +14,6 @@ from poker.game.betting import Betting
 from poker.game.rules import CALL
 from poker.kernels.types import Board, Ranges
 from poker.search.round_solver import SolverSettings
-from poker.search.settings import SearchSettings
 from poker.solvers.blueprint import Blueprint
 from poker.solvers.vector.leaves import LeafValues
 from poker.tree import bet_menu, build_tree
@@ -23,6 +21,7 @@ from tests.blueprints import random_blueprint
 from tests.depth_limit.leaves.test_leaf_evaluators import FLOP as CARDS
 from tests.depth_limit.leaves.test_leaf_evaluators import StrengthBuckets
 from tests.games import HEADS_UP as RULES
+from tests.search.even_leaf import even_solver
 
 MENU = bet_menu(preflop=[[1.0], ["a"]], flop=[[1.0], ["a"]], turn=[[1.0], ["a"]], river=[[1.0], ["a"]])
 
@@ -77,8 +76,7 @@ def test_the_reference_is_what_rollouts_of_every_hand_say(there: Arrival, bluepr
 def test_play_arrives_at_ends_of_the_flop_with_its_ranges(blueprint: Blueprint) -> None:
     rollouts = RolloutLeaf(blueprint=blueprint, factor=10.0, clusters=8, hands_per_cluster=1, runouts=2, seed=3)
     solver = SolverSettings("apdcfr", (5,), 1)
-    search = SearchSettings(menu=MENU, ahead=MENU, solver=solver, opponent_noise=0.0, remembered_states=10)
-    agent = DepthLimitedAgent(name="agent", game=RULES, leaves=[rollouts, rollouts], search=search)
+    agent = even_solver(leaves=[rollouts, rollouts], menu=MENU, ahead=MENU, solver=solver, opponent_noise=0.0)
     arrived = arrival(agent, RULES, FLOP, 0.5, np.random.default_rng(4))
     assert (arrived.end.street, arrived.end.actions[-1], arrived.end.is_over) == (2, (), False)
     assert arrived.ranges.sum(axis=1) == pytest.approx(1, abs=1e-4)

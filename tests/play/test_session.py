@@ -18,7 +18,6 @@ import pytest
 from poker.abstraction.loading import game_cards
 from poker.agents.base import Agent, PolicyAgent, SamplingAgent, hand_number
 from poker.agents.blueprint import BlueprintAgent
-from poker.agents.searching.heads_up import DepthLimitedAgent
 from poker.agents.simple import AlwaysCall, AlwaysRaise, RandomAgent
 from poker.formats.acpc.log import match_state_text
 from poker.game.rules import CALL, FOLD, Rules
@@ -30,7 +29,6 @@ from poker.play.session import SessionRecord, shares_tables
 from poker.play.workers import Worker, _units
 from poker.run.errors import PokernetsError
 from poker.search.round_solver import SolverSettings
-from poker.search.settings import SearchSettings
 from poker.store.artifacts import write_artifact
 from poker.tree import bet_menu, build_tree
 from tests.blueprints import random_blueprint
@@ -39,7 +37,7 @@ from tests.games import HEADS_UP as HOLDEM
 from tests.games import LEDUC, load_rules
 from tests.matches import play_match
 from tests.random_play import random_action
-from tests.search.even_leaf import EvenLeaf
+from tests.search.even_leaf import even_solver
 
 MENU = bet_menu(preflop=[["a"], []], flop=[[1.0], []], turn=[[1.0], []], river=[[1.0], []])
 
@@ -148,20 +146,7 @@ def test_agents_that_learn_or_act_for_themselves_are_not_shared() -> None:
 def test_depth_limited_hands_are_those_of_one_table(device: str) -> None:
     settings = SolverSettings("apdcfr_short", (4, 4, 2, 6), 1, device=device)
 
-    def agent() -> Agent:
-        return DepthLimitedAgent(
-            name="d",
-            game=HOLDEM,
-            leaves=[EvenLeaf(), EvenLeaf()],
-            search=SearchSettings(
-                menu=MENU,
-                ahead=bet_menu(river=[[], []]),
-                solver=settings,
-                opponent_noise=0.02,
-                remembered_states=2,
-            ),
-        )
-
+    agent = partial(even_solver, menu=MENU, ahead=bet_menu(river=[[], []]), solver=settings, remembered_states=2)
     builds: dict[str, Callable[[], Agent]] = {"d": agent, "random": partial(RandomAgent, name="random", raises=[0.5])}
     specs = {name: AgentSpec(name, build, {}) for name, build in builds.items()}
     table = LineUp(("d", "random"))

@@ -30,17 +30,11 @@ class EvenLeaf(LeafEvaluator):
 
 
 MENU = bet_menu(preflop=[[1.0], []], flop=[[1.0], []], turn=[[1.0], []], river=[[0.5, 1.0], ["a"]])
+_SOLVER = SolverSettings("apdcfr", (20, 20, 10, 60), 1)
+SEARCH = SearchSettings(menu=MENU, ahead=MENU, solver=_SOLVER, opponent_noise=0.02, remembered_states=100)
 
 
 def even_solver(**settings: Any) -> DepthLimitedAgent:
     """An agent of heads-up no-limit hold'em with few bets that solves in a moment; more `settings` are its own."""
-    search = SearchSettings(
-        menu=MENU,
-        ahead=MENU,
-        solver=SolverSettings("apdcfr", (20, 20, 10, 60), 1),
-        opponent_noise=0.02,
-        remembered_states=100,
-    )
-    rules = load_rules("holdem_nolimit_2p")
-    settings = {"leaves": [EvenLeaf(), EvenLeaf()], "search": search, **settings}
-    return DepthLimitedAgent(name="solver", game=rules, **settings)
+    usual = {"name": "solver", "game": load_rules("holdem_nolimit_2p"), "leaves": [EvenLeaf(), EvenLeaf()]}
+    return DepthLimitedAgent(**{**usual, "search": SEARCH, **settings})

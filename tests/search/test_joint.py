@@ -1,6 +1,7 @@
 """One solve for both players, and flops that are solved with few rivers."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,30 +15,24 @@ from poker.run.errors import PokernetsError
 from poker.search.flops import SampledFlops
 from poker.search.opponent_decision import IMPROBABLE
 from poker.search.round_solver import SolverSettings
-from poker.search.settings import SearchSettings
 from poker.solvers.vector.game import estimated_hand_actions
 from poker.tree import bet_menu, build_tree
 from tests.games import HEADS_UP as RULES
-from tests.search.even_leaf import EvenLeaf
+from tests.search.even_leaf import EvenLeaf, even_solver
 
 FEWER = bet_menu(turn=[], river=[])
 MENU = bet_menu(preflop=[[1.0], []], flop=[[1.0], []], turn=[[1.0], []], river=[[1.0], []])
 FLOPS = SampledFlops(work=1.0, rivers=(1, 2), iterations=4, unlikely=0.6, fewer_ahead=FEWER)
-SEARCH = SearchSettings(
-    menu=MENU,
-    ahead=MENU,
-    solver=SolverSettings("apdcfr", (20, 20, 20, 60), 1),
-    opponent_noise=0.02,
-    remembered_states=100,
-    flops=FLOPS,
-    joint=True,
-)
+JOINT: dict[str, Any] = {
+    **{"menu": MENU, "ahead": MENU, "flops": FLOPS, "joint": True, "leaves": [EvenLeaf(), None]},
+    "solver": SolverSettings("apdcfr", (20, 20, 20, 60), 1),
+}
 BOARD = parse_cards("7cQdKd2h9s")
 
 
 @pytest.fixture(scope="module")
 def agent() -> DepthLimitedAgent:
-    return DepthLimitedAgent(name="joint", game=RULES, leaves=[EvenLeaf(), None], search=SEARCH)
+    return even_solver(**JOINT)
 
 
 @pytest.mark.parametrize("line", ["r300c/", "r300c/c", "r300c/cc/cc/", "r300c/cc/r600c/c", "r300"])
@@ -125,7 +120,7 @@ def test_rivers_go_from_the_least_to_the_most() -> None:
 def test_a_solve_for_both_has_no_limit_in_seconds() -> None:
     """It would be another at every call, and a hint no longer the move."""
     with pytest.raises(PokernetsError, match=r"search\.flops\.work"):
-        DepthLimitedAgent(name="joint", game=RULES, leaves=[EvenLeaf(), None], search=SEARCH, seconds_per_decision=1.0)
+        even_solver(**JOINT, seconds_per_decision=1.0)
 
 
 def test_other_ranges_are_tried_after_an_improbable_action(agent: DepthLimitedAgent) -> None:

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from poker.abstraction.dealers import sample_boards
 from poker.abstraction.features import all_in_equity, hand_features
-from poker.agents.searching.heads_up import DepthLimitedAgent
 from poker.depth_limit.continuations.forms import Biased
 from poker.depth_limit.continuations.rollout import Continuations
 from poker.depth_limit.evaluator import GiveUpContinuation, LeafQuery, SingleValue, leaf_states
@@ -25,13 +24,13 @@ from poker.game.state import HandState
 from poker.kernels.cards.hands import CARD_PERMUTATION, HAND_PERMUTATION
 from poker.run.errors import PokernetsError
 from poker.search.round_solver import DepthLimitedSolver, Request, SolverSettings
-from poker.search.settings import SearchSettings
 from poker.solvers.blueprint import CONTINUATIONS, Blueprint
 from poker.solvers.vector.leaves import LeafValues
 from poker.tree import BetMenu, DepthLimit, Kind, bet_menu, build_tree
 from tests.blueprints import random_blueprint
 from tests.games import HEADS_UP as RULES
 from tests.games import load_rules
+from tests.search.even_leaf import even_solver
 
 FLOP = parse_cards("2c7cJh")
 RANGES = observe_board(start_ranges(RULES), FLOP)
@@ -283,18 +282,7 @@ def test_flop_in_another_order_or_other_suits_is_the_same_flop(
     for order in ("2c7cJh", "Jh2c7c", "2d7dJs"):
         rollout = RolloutLeaf(blueprint=blueprint, factor=10.0, clusters=4, hands_per_cluster=2, runouts=2, seed=9)
         flop = rollout if kind == "rollout" else NetLeaf(net=net, clusters=4)
-        agent = DepthLimitedAgent(
-            name="agent",
-            game=RULES,
-            leaves=[rollout, flop],
-            search=SearchSettings(
-                menu=menu,
-                ahead=menu,
-                solver=SolverSettings("dcfr", (4,), 1),
-                opponent_noise=0.01,
-                remembered_states=10,
-            ),
-        )
+        agent = even_solver(leaves=[rollout, flop], menu=menu, ahead=menu, solver=SolverSettings("dcfr", (4,), 1))
         policies.append(agent.policy(HandState(betting, ((), ()), parse_cards(order)))[1])
     np.testing.assert_array_equal(policies[0], policies[1])
     suits = next(g for g in range(24) if set(CARD_PERMUTATION[g, list(FLOP)]) == set(parse_cards("2d7dJs")))

@@ -20,12 +20,11 @@ from poker.play.lineup import AgentSpec, BuiltOnce
 from poker.run.errors import PokernetsError
 from poker.run.parallel import LocalCluster
 from poker.search.round_solver import DepthLimitedSolver, Request, RoundSolution, SolverSettings
-from poker.search.settings import SearchSettings
 from poker.tree import bet_menu
 from tests.commands import run_here
 from tests.games import load_rules, resolve
 from tests.matches import play_match
-from tests.search.even_leaf import EvenLeaf
+from tests.search.even_leaf import even_solver
 
 STREET = LbrStreet(fold=True, raises=[1])
 
@@ -85,18 +84,8 @@ class Learning(AlwaysCall):
 
 def solving() -> DepthLimitedAgent:
     menu = bet_menu(preflop=[["a"], []], flop=[[1.0], []], turn=[[1.0], []], river=[[1.0], []])
-    return DepthLimitedAgent(
-        name="solving",
-        game=load_rules("holdem_nolimit_2p"),
-        leaves=[EvenLeaf(), EvenLeaf()],
-        search=SearchSettings(
-            menu=menu,
-            ahead=menu,
-            solver=SolverSettings("apdcfr_short", (4, 4, 2, 6), 1),
-            opponent_noise=0.02,
-            remembered_states=2,
-        ),
-    )
+    solver = SolverSettings("apdcfr_short", (4, 4, 2, 6), 1)
+    return even_solver(menu=menu, ahead=menu, solver=solver, remembered_states=2)
 
 
 def test_tables_side_by_side_play_and_estimate_the_same_hands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,8 +17,8 @@ from poker.run.errors import PokernetsError
 from poker.studio.games import table_game
 from poker.studio.server.visitors import Visit, Visitors
 from tests.games import HEADS_UP, load_rules
-from tests.search.even_leaf import EvenLeaf
-from tests.search.test_joint import SEARCH
+from tests.search.even_leaf import even_solver
+from tests.search.test_joint import JOINT
 
 CALLS = AgentSpec("call", lambda: AlwaysCall(name="call"), {})
 
@@ -68,7 +68,7 @@ def test_a_hint_comes_from_the_process_that_plays(tmp_path: Path) -> None:
     built = list[DepthLimitedAgent]()
 
     def build() -> DepthLimitedAgent:
-        built.append(DepthLimitedAgent(name="joint", game=HEADS_UP, leaves=[EvenLeaf(), None], search=SEARCH))
+        built.append(even_solver(**JOINT))
         return built[-1]
 
     visit = begun(Visitors(HEADS_UP, [AgentSpec("joint", build, {})], None, tmp_path), "ann")
