@@ -96,7 +96,7 @@ bench: $(INSTALLED)
 	$(BIN)/python -m tests.bench.vector
 
 golden: $(INSTALLED)
-	$(BIN)/python -m tests.golden.regenerate
+	$(BIN)/python -m tests.game.test_playthroughs
 
 $(VENV)/.docs: $(INSTALLED)
 	$(BIN)/pip install --quiet --no-compile --disable-pip-version-check -c constraints.txt -e ".[docs]"

@@ -16,6 +16,7 @@ from poker.game.rules import CALL, FOLD
 from poker.game.state import HandState
 from poker.run.errors import PokernetsError
 from tests.agents.test_blueprint import BOARD, agent  # noqa: F401 (a fixture)
+from tests.cases import cases
 from tests.formats.samples import sample
 from tests.games import SIX
 
@@ -67,16 +68,7 @@ def test_the_blueprint_goes_on_where_charts_end(charts: ChartAgent, agent: Bluep
         assert (probs == their_probs).all()
 
 
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        ("  call AA", "line 1: write a spot first"),
-        ("UTG\n  fold AA", "line 2: write a spot first; folds are the remaining hands"),
-        ("UTG\n  2bb AA:2", "line 2: range, position 4"),
-        ("UTG\n  bluff AA", "line 2: `bluff` is not an action"),
-        ("UTG(", "line 1: "),
-    ],
-)
+@cases
 def test_charts_that_cannot_be_read(
     agent: BlueprintAgent,  # noqa: F811
     tmp_path: Path,

@@ -34,6 +34,7 @@ from poker.store.artifacts import MissingArtifactError, open_artifact, write_art
 from poker.store.bundle import Bundle, open_bundle
 from poker.tree import build_tree
 from poker.tree.menus import bet_menu
+from tests.cases import cases
 from tests.commands import call_here
 from tests.killed import ROOT
 from tests.run.test_lock import held
@@ -301,15 +302,7 @@ def test_the_abstraction_is_made_again_where_it_is_needed(
     assert not [*bundle.path.glob("*.streets")]
 
 
-@pytest.mark.parametrize(
-    ("line_up", "made"),
-    [
-        ("agents=[depth_limited,always_call]", False),
-        ("agents=[depth_limited,equity] aivat=false", False),
-        ("agents=[depth_limited,equity]", True),  # AIVAT uses the blueprint's answers to bets
-        ("agents=[depth_limited,always_call] lineups=[[depth_limited,depth_limited]]", True),
-    ],
-)
+@cases
 def test_no_abstraction_is_made_that_nobody_in_the_line_up_needs(
     flop_holdem: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line_up: str, made: bool
 ) -> None:

@@ -22,6 +22,7 @@ from poker.run.errors import PokernetsError
 from poker.search.flops import SampledFlops
 from poker.spots.report import Settings
 from poker.tree.spots import spot_bets, spot_root
+from tests.cases import cases
 from tests.formats.samples import sample
 from tests.games import CONF, SIX
 from tests.search.even_leaf import EvenLeaf
@@ -147,15 +148,7 @@ def test_actions_are_read_as_the_next_option() -> None:
     assert on_options([0], [1.0], [-1, 5]) == [0.5, 0.5]
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
-        ("board_flop", "board", "no column 'board_flop'"),
-        ("Ts7h2d", "Ts7h2x", "after 0 decisions: "),
-        ("OOP_BET_26", "OOP_BLUFF", "`bluff` is not an action"),
-        ("BTN/call,Ts", "BTN,Ts", "after 0 decisions: "),
-    ],
-)
+@cases
 def test_files_that_are_not_of_the_form(files: list[str], tmp_path: Path, old: str, new: str, message: str) -> None:
     (tmp_path / "bad.csv").write_text(POSTFLOP.replace(old, new))
     with pytest.raises(PokernetsError, match=message):

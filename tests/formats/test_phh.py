@@ -1,5 +1,4 @@
 import random
-import tomllib
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,7 +8,7 @@ from pokerkit import HandHistory
 
 from poker.formats import histories
 from poker.formats.acpc.log import LoggedHand
-from poker.formats.phh import hand_text, phhs_texts, unwritable, write_phhs
+from poker.formats.phh import hand_text, unwritable, write_phhs
 from poker.formats.played import as_played
 from poker.game.rules import CALL, Rules
 from poker.game.state import Betting, HandState
@@ -68,14 +67,6 @@ def test_cards_unseen_are_question_marks() -> None:
             assert not end.status
             assert tuple(end.payoffs) == hand.payoffs
     assert hidden > 100
-
-
-def test_a_file_of_many_hands_is_toml() -> None:
-    tables = tomllib.loads("".join(phhs_texts(logged(HEADS_UP, 3))))
-    assert list(tables) == ["1", "2", "3"]
-    assert tables["2"]["hand"] == 1
-    assert tables["1"]["starting_stacks"] == [20000, 20000]
-    assert tables["1"]["actions"][0].startswith("d dh p1 ")
 
 
 @pytest.mark.parametrize(

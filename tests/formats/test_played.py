@@ -8,6 +8,7 @@ from poker.formats.played import LineError, PlayedHand, Replayer, payoffs_by_rul
 from poker.game.rules import CALL, FOLD
 from poker.game.state import Betting, HandState, IllegalAction, Pot
 from poker.run.errors import PokernetsError
+from tests.cases import cases
 from tests.formats.samples import sample
 
 
@@ -95,14 +96,7 @@ def test_who_is_all_in_may_leave_and_no_more_streets_follow_who_is_alone() -> No
 SIDE_POT = sample("phh_side_pot")
 
 
-@pytest.mark.parametrize(
-    ("stack", "actions", "why"),
-    [
-        (1000, "'p1 f', 'p2 f', 'p3 sm QhQd'", "nobody left in the hand can win one of the side pots"),
-        (500, "'d db 4c', 'd db Js', 'p1 sm', 'p2 sm', 'p3 sm QhQd'", "no player who shows cards can win"),
-    ],
-    ids=["the last player of a side pot folds", "both muck"],
-)
+@cases
 def test_who_is_all_in_for_a_tenth_does_not_win_a_side_pot(stack: int, actions: str, why: str) -> None:
     with pytest.raises(LineError, match=why):
         parse_hand(SIDE_POT.format(stack, actions), 0)

@@ -10,10 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from poker.formats.ranges import RangeError, parse_range, range_text
-from poker.game.cards import HAND_CARDS, HOLDEM, PREFLOP_CLASS, hand_text, parse_cards
+from poker.game.cards import HAND_CARDS, PREFLOP_CLASS, hand_text
 
 GOLDEN = Path(__file__).parents[1] / "golden"
-SPOTS = json.loads((GOLDEN / "spots.json").read_text())["spots"]
 COUNTS: dict[str, int] = json.loads((GOLDEN / "ranges.json").read_text())
 """Hands of a range by its text."""
 
@@ -40,14 +39,6 @@ def test_spaces_and_weights_before_hands() -> None:
     same("QQ .5(AA) 25% ( KK; AKs+ ), 22 : 10%", "QQ,AA:0.5,KK:0.25,AKs:0.25,22:0.1")
     same("98s+", "98s,T9s,JTs,QJs,KQs,AKs")
     same("8h8s+", "8h8s,9h9s,ThTs,JhJs,QhQs,KhKs,AhAs")
-
-
-@pytest.mark.parametrize("name", SPOTS)
-def test_reference_spots_have_their_numbers_of_hands(name: str) -> None:
-    config = SPOTS[name]["config"]
-    live = HOLDEM.live(parse_cards(config["board"]))
-    counts = [int((live & (parse_range(config[f"{seat}_range"]) > 0)).sum()) for seat in ("oop", "ip")]
-    assert counts == SPOTS[name]["hands"]
 
 
 def test_weights_and_the_last_item_counts() -> None:

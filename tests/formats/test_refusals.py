@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from poker.formats.acpc.log import AcpcError, parse_log_line
+from poker.formats.acpc.log import AcpcError, parse_log_line, parse_match_state
 from poker.formats.played import HistoryError
 from poker.formats.ranges import RangeError, parse_range
 from poker.game.betting import Betting, IllegalAction
@@ -22,9 +22,9 @@ from poker.tree.menus import MenuError, bet_menu
 from tests.formats.acpc.test_log import LINE
 from tests.formats.samples import read_all, sample
 from tests.formats.test_ohh import HAND, text_of
-from tests.formats.test_phh_read import SPLIT
+from tests.formats.test_phh_read import RAISED, SPLIT
 from tests.game.test_rules import LEDUC
-from tests.games import CONF, HEADS_UP
+from tests.games import CONF, HEADS_UP, load_rules
 from tests.spots.test_report import SPOT
 
 REFUSALS: dict[str, list[list[str]]] = json.loads((CONF.parent / "tests" / "golden" / "refusals.json").read_text())
@@ -38,6 +38,9 @@ PARSERS: dict[str, tuple[str, Callable[[str], Any], type[PokernetsError]]] = {
     "acpc_log": (LINE, lambda text: parse_log_line(HEADS_UP, text), AcpcError),
     "betting": ("", lambda text: Betting.parse(HEADS_UP, text), IllegalAction),
     "definition": (LEDUC, lambda text: Rules.from_acpc(text, "leduc"), RulesError),
+    "limit_betting": ("", lambda text: Betting.parse(load_rules("holdem_limit_2p"), text), IllegalAction),
+    "match_state": ("MATCHSTATE:0:0::TdAs|", lambda text: parse_match_state(HEADS_UP, text), AcpcError),
+    "phh_raised": (RAISED, read_all, HistoryError),
     "ohh": (text_of(HAND, 2), read_all, HistoryError),
     "phh_split": (SPLIT, read_all, HistoryError),
     "menu": ("", lambda text: bet_menu(flop=[text]), MenuError),

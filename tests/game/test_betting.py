@@ -160,15 +160,6 @@ def test_folds_that_nobody_asked_for_are_part_of_the_line() -> None:
         start.apply_by(1, CALL)
 
 
-def test_limit_raise_beyond_the_cap_is_refused() -> None:
-    with pytest.raises(
-        IllegalAction, match="illegal action `raise to 50` of player 0 after `rrr`: legal are fold, call"
-    ):
-        Betting.parse(game("holdem_limit_2p"), "rrrr")
-    with pytest.raises(IllegalAction, match="expected f, c or r"):
-        Betting.parse(game("holdem_limit_2p"), "r20")
-
-
 def test_subgame_roots() -> None:
     flop = Betting.parse(HEADS_UP, "r300c/")
     root = Betting.at_street(HEADS_UP, 1, (300, 300))

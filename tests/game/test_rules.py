@@ -47,15 +47,6 @@ def test_optional_lines_and_case() -> None:
     assert rules.max_raises == (UNCAPPED, UNCAPPED)
 
 
-@pytest.mark.parametrize(
-    "field", ["numPlayers", "numRounds", "blind", "raiseSize", "numSuits", "numRanks", "numHoleCards", "numBoardCards"]
-)
-def test_missing_field_is_named(field: str) -> None:
-    text = "\n".join(line for line in LEDUC.splitlines() if not line.startswith(field))
-    with pytest.raises(RulesError, match=f"missing field `{field}`"):
-        Rules.from_acpc(text)
-
-
 def test_values_of_the_wrong_type_are_refused() -> None:
     values = {name: getattr(game("kuhn"), name) for name in Rules.__dataclass_fields__}
     for name, value in [

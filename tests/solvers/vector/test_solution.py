@@ -9,6 +9,7 @@ from poker.run.errors import PokernetsError
 from poker.solvers.vector.solver import VectorSolver
 from poker.spots.solution import load_solution, save_solution
 from poker.spots.spots import Spot, read_spot, spot_of
+from tests.cases import cases
 from tests.solvers.games import SPOTS
 
 CONFIG = SPOTS["t1_turn_basic"]["config"]
@@ -38,15 +39,7 @@ def test_a_saved_solution_answers_like_its_solver(tmp_path: Path, monkeypatch: p
     np.testing.assert_allclose(river.strategy.rows, solver.strategy(node, board), atol=1e-3)
 
 
-@pytest.mark.parametrize(
-    ("words", "what"),
-    [
-        ("check bet100", "possible are check, bet120"),
-        ("check check", "a card comes next"),
-        ("check 2c", "no card is dealt here"),
-        ("check bet120 fold", "the hand is over"),
-    ],
-)
+@cases
 def test_words_that_lead_nowhere(words: str, what: str, tmp_path: Path) -> None:
     spot = spot_of(CONFIG)
     save_solution(tmp_path / "s", spot, VectorSolver(spot.game()), {})

@@ -1,16 +1,20 @@
-"""Text playthroughs: one file for each game, its definition and a few hands with every decision and its bounds."""
+"""Text playthroughs: one file for each game, its definition and a few hands with every decision and its bounds.
+
+`make golden` writes them anew; the difference in git is what a change of behaviour has to justify.
+"""
 
 import random
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from poker.game.rules import Rules
 from poker.game.state import HandState
 from tests.games import load_rules
-from tests.random_play import random_action
+from tests.random_play import GAMES, random_action
 
-FOLDER = Path(__file__).parent / "games"
+FOLDER = Path(__file__).parents[1] / "golden" / "games"
 HANDS = 4
 
 
@@ -43,3 +47,17 @@ def _hand(rules: Rules, number: int, state: HandState, rng: random.Random) -> li
 
 def _chips(state: HandState) -> str:
     return " ".join(map(str, state.betting.committed))
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_playthrough_is_unchanged(name: str) -> None:
+    assert playthrough(name) == (FOLDER / f"{name}.txt").read_text(), "`make golden`, and explain the difference"
+
+
+def test_no_playthrough_without_a_game() -> None:
+    assert sorted(path.stem for path in FOLDER.glob("*.txt")) == GAMES
+
+
+if __name__ == "__main__":
+    for game in GAMES:
+        (FOLDER / f"{game}.txt").write_text(playthrough(game))
