@@ -1,6 +1,6 @@
 """Commands that die as in a power cut, at the same place every time: they kill themselves.
 
-`python -m tests.killed MODULE:CLASS.METHOD CALLS alone|group COMMAND...` runs `train.py ...` or `-m data_gen ...`.
+`python -m tests.killed MODULE:CLASS.METHOD CALLS COMMAND...` runs `train.py ...` or `-m data_gen ...`.
 """
 
 import os
@@ -17,19 +17,19 @@ from typing import Any
 ROOT = Path(__file__).parents[1]
 
 
-def run_killed(method: str, calls: int, *command: str, group: bool = False) -> None:
+def run_killed(method: str, calls: int, *command: str) -> None:
     """Run a command of Python that gets SIGKILL when `method` (`module:Class.method`) has returned `calls` times.
 
-    Its process dies alone, and those that it started must end by themselves; with `group` all die at once.
+    Its process dies alone, and those that it started must end by themselves.
     """
-    arguments = [sys.executable, "-m", "tests.killed", method, str(calls), "group" if group else "alone", *command]
+    arguments = [sys.executable, "-m", "tests.killed", method, str(calls), *command]
     done = subprocess.run(
         arguments, cwd=ROOT, capture_output=True, text=True, timeout=600, check=False, start_new_session=True
     )
     assert done.returncode == -signal.SIGKILL, f"the run ended before it could be killed: {done.stderr}"
 
 
-def _kill_after(method: str, calls: int, process: int) -> None:
+def _kill_after(method: str, calls: int) -> None:
     owner, _, name = method.rpartition(".")
     kind = pkgutil.resolve_name(owner)
     called, number = getattr(kind, name), count(1)
@@ -38,14 +38,14 @@ def _kill_after(method: str, calls: int, process: int) -> None:
     def counted(*arguments: Any, **named: Any) -> Any:
         result = called(*arguments, **named)
         if next(number) == calls:
-            os.kill(process, signal.SIGKILL)
+            os.kill(os.getpid(), signal.SIGKILL)
         return result
 
     setattr(kind, name, counted)
 
 
-def _main(method: str, calls: str, whom: str, *command: str) -> None:
-    _kill_after(method, int(calls), 0 if whom == "group" else os.getpid())  # 0: all of the group
+def _main(method: str, calls: str, *command: str) -> None:
+    _kill_after(method, int(calls))
     if command[0] == "-m":
         sys.argv = ["", *command[2:]]
         runpy.run_module(command[1], run_name="__main__", alter_sys=True)

@@ -99,25 +99,6 @@ def _code_lines(file: Path) -> int:
     return len(lines)
 
 
-def test_code_lines_count_no_documentation(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    source = "\n".join(
-        [
-            '"""Module."""',
-            "",
-            "x = 1  # one",
-            '"""An attribute."""',
-            "def f():",
-            '    """Function.',
-            '    More."""',
-            "    y = 1",
-        ]
-    )
-    file = tmp_path / "module.py"
-    file.write_text(source)
-    monkeypatch.setitem(_trees(), file, ast.parse(source))
-    assert _code_lines(file) == 3
-
-
 def test_code_stays_below_its_caps() -> None:
     lines: Counter[str] = Counter()
     for file in (file for file in _trees() if file.parts[0] != "examples"):

@@ -11,7 +11,6 @@ from poker.agents.foreign.openspiel import UniversalPoker
 from poker.game.rules import CALL, FOLD, Rules
 from poker.game.state import Betting, HandState, Legal
 from tests.games import load_rules
-from tests.games import load_rules as game
 from tests.random_play import nolimit, pokerkit_pays, posted_is_called, random_action, random_hand
 
 MANUAL = {Automation.HOLE_DEALING, Automation.BOARD_DEALING, Automation.RUNOUT_COUNT_SELECTION}
@@ -181,7 +180,7 @@ def play_one_hand(poker: UniversalPoker, rng: random.Random, cards: np.random.Ge
     ("name", "hands"), [*((name, 500) for name in LIMIT_GAMES), *((name, 30) for name in NOLIMIT_GAMES)]
 )
 def test_universal_poker_agrees(name: str, hands: int) -> None:
-    poker = UniversalPoker(game(name))
+    poker = UniversalPoker(load_rules(name))
     rng, cards = random.Random(1), np.random.default_rng(1)
     for _ in range(hands):
         play_one_hand(poker, rng, cards)

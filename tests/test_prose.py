@@ -1,9 +1,11 @@
-"""Plain English: the length of the documentation and its sentences, and habits that make readers read twice."""
+"""Plain English: the length of pages and sentences, habits that make readers read twice; README runs, links lead on."""
 
 import ast
 import re
 from collections.abc import Iterator
 from pathlib import Path
+
+import pytest
 
 from tests.killed import ROOT
 
@@ -50,3 +52,27 @@ def test_habits_become_fewer() -> None:
 
 def test_docstrings_say_what_things_are() -> None:
     assert [text for text in _docstrings() if re.match(r"(Of|By|With|Those|The same|What)\b", text)] == []
+
+
+README = (ROOT / "README.md").read_text()
+
+
+def test_it_is_short_and_begins_with_a_picture_and_commands() -> None:
+    assert len(README.splitlines()) <= 100
+    first = README.partition("## Why")[0]
+    assert [text in first for text in ("docs/table.png", "make play", "pipx install 'pokernets[play]'")] == [True] * 3
+
+
+def test_python_runs_as_written(capsys: pytest.CaptureFixture[str]) -> None:
+    (code,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    exec(compile(code, "README.md", "exec"), {})
+    actions, folds = capsys.readouterr().out.splitlines()
+    assert re.fullmatch(r"worth 43\.\d\d of 60 chips, exploitable for 0\.1\d", actions)
+    assert re.fullmatch(r"with 2d2c the big blind folds \d+%", folds)
+
+
+@pytest.mark.parametrize("page", [*PAGES, ROOT / "CHANGELOG.md"], ids=lambda page: str(page.relative_to(ROOT)))
+def test_links(page: Path) -> None:
+    targets = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text())
+    missing = [target for target in targets if not (page.parent / target).exists()]
+    assert not missing

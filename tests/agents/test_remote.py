@@ -20,6 +20,7 @@ from poker.run.errors import PokernetsError
 from poker.run.parallel import LocalCluster
 from poker.store.lines import append_lines
 from tests.agents.opaque import Opaque
+from tests.cases import cases
 from tests.games import LEDUC
 
 
@@ -74,16 +75,7 @@ def refuse() -> AlwaysCall:
     raise PokernetsError("the blueprint is missing; make it with a command")
 
 
-@pytest.mark.parametrize(
-    ("what", "message"),
-    [
-        ("raises", "ValueError: no idea"),
-        ("sleeps", "no answer to act within 3 s"),
-        ("dies", "died during act, exit status 3"),
-        ("garbage", "the answer is not an action: 'bet everything'"),
-        ("unpicklable", "answer to act cannot be sent"),
-    ],
-)
+@cases
 @pytest.mark.slow
 def test_trouble_is_named_and_the_match_goes_on(what: str, message: str) -> None:
     specs = [
@@ -100,21 +92,6 @@ def test_trouble_is_named_and_the_match_goes_on(what: str, message: str) -> None
     assert len(incidents) >= 2
     assert all(incident.agent == "trouble" for incident in incidents)
     assert all(message in incident.error for incident in incidents)
-
-
-@pytest.mark.slow
-def test_an_agent_that_always_fails_is_given_up_soon() -> None:
-    agent = RemoteAgent("trouble", partial(Troublemaker, "dies"), 20.0)
-    state = HandState.start(LEDUC, [(0,), ()], ())
-    errors = []
-    for _ in range(40):
-        try:
-            agent.act(state)
-        except ChildFailure as error:
-            errors.append(str(error))
-    assert sum("died during act" in error for error in errors) == 6
-    assert "given up after 5 new processes" in errors[-1]
-    agent.child.kill()
 
 
 @pytest.mark.slow
@@ -168,10 +145,7 @@ def test_only_what_the_agent_has_is_offered(build: Callable[[], Agent], offers: 
     remote.child.kill()
 
 
-@pytest.mark.parametrize(
-    ("what", "message"),
-    [("raises", "no idea"), ("sleeps", "no answer to policy within 1 s"), ("dies", "died during policy")],
-)
+@cases
 @pytest.mark.slow
 def test_a_policy_that_fails_is_not_asked_for_again_and_play_goes_on(what: str, message: str, tmp_path: Path) -> None:
     log, seconds = tmp_path / "log", 1.0 if what == "sleeps" else 60.0

@@ -16,23 +16,19 @@ from typing import Any
 import numpy as np
 import pytest
 
-from poker.abstraction.methods import FLOP, TURN, Building, FlopStrengthGrid, StreetTable
 from poker.agents.simple import RandomAgent
-from poker.game.cards import NUM_HANDS
-from poker.kernels.cards.isomorphism import NUM_BOARDS
 from poker.play import workers
 from poker.play.lineup import AgentSpec
 from poker.run.errors import PokernetsError
 from poker.run.parallel import Given, LocalCluster, Work
 from poker.run.ray_cluster import RayCluster, _Actor, _RayTeam, packed, unpack
 from poker.solvers.sampling.rounds import RoundPlan, Rounds
-from tests.abstraction.test_methods import TINY, quiet
 from tests.data_gen.commands import data_gen, digests
 from tests.data_gen.tiny import tiny_blueprint
 from tests.games import load_rules
 from tests.killed import ROOT
 from tests.matches import play_match
-from tests.run.test_parallel import fail, square_or_die
+from tests.run.test_parallel import fail
 from tests.solvers.sampling.test_rounds import leduc
 
 pytestmark = pytest.mark.slow
@@ -54,11 +50,6 @@ def machines() -> Iterator[Any]:
 @pytest.fixture
 def cluster(machines: Any) -> RayCluster:
     return RayCluster(machines.address)
-
-
-def slow(number: int) -> int:
-    time.sleep(0.3)
-    return number
 
 
 def place_once_all_are_there(folder: Path, number: int) -> tuple[int, str]:
@@ -93,14 +84,6 @@ def test_every_task_once_on_both_machines(cluster: RayCluster, tmp_path: Path) -
     places = list(cluster.run(Work(Given(partial(place_once_all_are_there, tmp_path))), range(10)))
     assert sorted(number for number, _ in places) == list(range(10))
     assert len({machine for _, machine in places}) == 2
-
-
-def test_the_task_of_a_killed_worker_is_taken_by_another(
-    cluster: RayCluster, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    work = Work(Given(partial(square_or_die, tmp_path)))
-    assert sorted(cluster.run(work, range(8))) == [number**2 for number in range(8)]
-    assert "a worker was lost" in capsys.readouterr().err
 
 
 def test_errors_of_tasks_come_through(cluster: RayCluster) -> None:
@@ -184,18 +167,6 @@ def test_the_task_of_a_worker_without_memory_is_taken_by_another(capsys: pytest.
     assert capsys.readouterr().err.count("a worker was lost") == 1
 
 
-def test_a_machine_that_is_lost_takes_nothing_along(machines: Any, capsys: pytest.CaptureFixture[str]) -> None:
-    machine = machines.add_node(num_cpus=1, object_store_memory=10**8)
-    machines.wait_for_nodes()
-    results = []
-    for result in RayCluster(machines.address, workers=3).run(Work(Given(slow)), range(20)):
-        results.append(result)
-        if len(results) == 6:
-            machines.remove_node(machine, allow_graceful=False)
-    assert sorted(results) == list(range(20))
-    assert "a worker was lost" in capsys.readouterr().err
-
-
 def test_a_job_that_loses_a_worker_and_a_machine_makes_the_same_bytes(machines: Any, tmp_path: Path) -> None:
     few = ("boards_per_shard=2", "states_per_board=4", "preflop_share=1.0")
     common = ("job=leaf_states", "job.shards=16", *(f"job.settings.{each}" for each in few), *tiny_blueprint(tmp_path))
@@ -237,16 +208,6 @@ def test_a_match_has_the_same_hands(machines: Any, tmp_path: Path, monkeypatch: 
         play_match(tmp_path / name, load_rules("leduc"), agents, hands=400, cluster=where)
     local, ray_ = (sorted((tmp_path / name).rglob("*.log")) for name in ("local", "ray"))
     assert [path.read_bytes() for path in local] == [path.read_bytes() for path in ray_] != []
-
-
-def test_hands_are_assigned_to_the_same_buckets(machines: Any) -> None:
-    rng = np.random.default_rng(0)
-    vectors = np.sort(rng.integers(0, 500, (10, 20)), axis=0).astype(np.int16)
-    turn = StreetTable(rng.integers(0, 10, (NUM_BOARDS[4], NUM_HANDS), dtype=np.uint8), 10, vectors)
-    there = RayCluster(machines.address)
-    for method in (TINY, FlopStrengthGrid(7)):
-        tables = [method.build(FLOP, {TURN: turn}, Building(0, quiet, over)).table for over in (None, there)]
-        np.testing.assert_array_equal(tables[0], tables[1])
 
 
 def test_rounds_of_a_blueprint_add_up_to_the_same(machines: Any) -> None:

@@ -64,13 +64,6 @@ def test_river_spot(tmp_path: Path) -> None:
         solved(tmp_path, 0.005, 5, ["bet77"])
 
 
-@pytest.mark.slow
-def test_a_device_gives_the_same_solution(tmp_path: Path) -> None:
-    results = [solved(tmp_path, 0.08, 20, [""], device) for device in ("cpu", "cpu:0")]
-    assert results[1]["exploitability_percent_pot"] <= 8.0
-    assert results[0]["ev_oop"] == pytest.approx(results[1]["ev_oop"], abs=1.0)
-
-
 def test_the_explorer_has_the_settings_of_the_command() -> None:
     finer = ["exploitability=0.0005", "algorithm=dcfr"]
     command = resolve(compose("evaluate", ["evaluate=spot", "spot=my.spot", *finer])["evaluate"])["settings"]

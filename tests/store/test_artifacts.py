@@ -349,11 +349,6 @@ def test_all_of_it_is_on_disk_before_it_is_there(tmp_path: Path, monkeypatch: py
     assert unsynced == []
 
 
-def test_replacing_an_artifact(made: Path) -> None:
-    write_artifact(made, "abstraction", config={"seed": 2}, arrays={})
-    assert open_artifact(made, "abstraction").config == {"seed": 2}
-
-
 def test_what_a_kill_left_moved_aside_is_taken_back(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rename = Path.rename
 
@@ -405,14 +400,6 @@ def test_what_killed_writers_left_is_removed_and_what_others_write_is_not(tmp_pa
         assert len(list(tmp_path.iterdir())) == 2
     assert list(tmp_path.iterdir()) == [file]
     assert file.read_bytes() == b"two"
-
-
-def test_write_atomically_replaces_and_leaves_nothing_behind(tmp_path: Path) -> None:
-    file = tmp_path / "state.json"
-    write_atomically(file, b"one")
-    write_atomically(file, b"two")
-    assert file.read_bytes() == b"two"
-    assert list(tmp_path.iterdir()) == [file]
 
 
 def test_files_have_the_permissions_of_the_umask_or_of_those_they_replace(tmp_path: Path) -> None:

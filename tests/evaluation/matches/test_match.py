@@ -24,7 +24,6 @@ from poker.formats.acpc.log import read_log
 from poker.game.rules import CALL
 from poker.game.state import Betting, HandState
 from poker.play import workers
-from poker.play.hand_store import HandStore
 from poker.play.lineup import AgentSpec, LineUp, Rotation
 from poker.play.session import play_session
 from poker.report.estimates import estimate
@@ -281,18 +280,6 @@ def test_a_failing_agent_is_named_and_the_match_goes_on(tmp_path: Path, capsys: 
     assert len(again.lineups[0].incidents) == count
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("what", ["raises", "sleeps", "garbage", "dies"])
-def test_a_match_with_a_troublemaker_ends_with_a_result_that_names_it(tmp_path: Path, what: str) -> None:
-    specs = [AgentSpec(what, partial(Troublemaker, what), {}), SPECS[0]]
-    results = match(tmp_path, agents=specs, hands=4, decision_seconds=5.0, cluster=LocalCluster(2))
-    assert len(list(read_log(LEDUC, results.lineups[0].log))) == 4
-    [table] = json.loads((report_of(tmp_path / "leduc", f"{what}-call") / "results.json").read_text())["lineups"]
-    assert table["hands"] == 4
-    assert {incident["agent"] for incident in table["incidents"]} == {what}
-    assert f"<td>{what}</td>" in (report_of(tmp_path / "leduc", f"{what}-call") / "report.html").read_text()
-
-
 @pytest.mark.parametrize("remote", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_an_agent_that_cannot_be_reset_is_named_once_a_hand(tmp_path: Path, remote: bool) -> None:
     message, absent = r"not reset: .*ValueError: no way back \(.*test_match.py, line \d+\)", 70
@@ -434,25 +421,11 @@ def test_hands_of_other_commits_are_named(
         assert ("hands of other commits count: 20 by one; `fresh=true` plays all anew" in out) == (commit == "two")
     written = json.loads(max(tmp_path.glob("leduc/call-raise-*/results.json"), key=os.path.getmtime).read_text())
     assert written["lineups"][0]["hands_by_commit"] == {"one": 20, "two": 20}
-
-
-def test_hands_tell_which_commit_played_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def records(store: HandStore, commit: str, sessions: range) -> dict[int, str]:
-        monkeypatch.setattr("poker.play.hand_store.commit", lambda: commit)
-        for session in sessions:
-            agents = [spec.build(LEDUC) for spec in SPECS[:2]]
-            store.add(session, play_session(rotation, table, [agents], session))
-        store.put_in_order()
-        return {session: record.commit for session, record in store.records().items()}
-
-    rotation, table = Rotation(LEDUC, 1, 1), LineUp(("call", "raise"))
-    assert records(HandStore(tmp_path, rotation, table, {}), "one", range(3)) == dict.fromkeys(range(3), "one")
-    commits = records(HandStore(tmp_path, rotation, table, {}), "two", range(3, 5))
-    assert commits == {0: "one", 1: "one", 2: "one", 3: "two", 4: "two"}
-    [path] = tmp_path.glob("*.commits.jsonl")
-    assert [json.loads(line) for line in path.read_text().splitlines()] == [[0, 2, "one"], [3, 4, "two"]]
-    path.unlink()  # hands from before commits were noted
-    assert set(records(HandStore(tmp_path, rotation, table, {}), "two", range(0)).values()) == {"unknown"}
+    [commits] = tmp_path.glob("leduc/hands/*.commits.jsonl")
+    assert [json.loads(line) for line in commits.read_text().splitlines()] == [[0, 9, "one"], [10, 19, "two"]]
+    commits.unlink()  # hands from before commits were noted
+    match(tmp_path, agents=SPECS[:2], hands=40)
+    assert "hands of other commits count: 40 by unknown" in " ".join(capsys.readouterr().out.split())
 
 
 def test_hands_that_another_process_plays_are_refused(tmp_path: Path) -> None:

@@ -102,12 +102,6 @@ def test_safe_solves_agree(device: str) -> None:
     assert_alike(solver(device, "resolve")(posed), solver("cpu", "resolve")(posed))
 
 
-@pytest.mark.parametrize("device", DEVICES)
-def test_solves_against_a_model_agree(device: str) -> None:
-    posed = request(1, 3, modelled=MODELLED)
-    assert_alike(solver(device)(posed), solver("cpu")(posed))
-
-
 @pytest.mark.parametrize("device", ["cpu", *DEVICES])
 def test_requests_are_answered_in_their_order(device: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Streets and pots of their own go together, solves against a model by themselves."""

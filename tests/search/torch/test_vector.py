@@ -120,13 +120,6 @@ def test_kuhn(algorithm: str | Schedule, device: str) -> None:
 
 
 @pytest.mark.parametrize("device", DEVICES)
-def test_symmetric_boards(device: str) -> None:
-    game = VectorGame(build_tree(Betting.start(leduc())))
-    assert game.boards.boards.symmetric.any()
-    assert_same([game], device, iterations=1)
-
-
-@pytest.mark.parametrize("device", DEVICES)
 def test_all_ins_with_a_card_to_come_and_rake(device: str) -> None:
     game, raked = small_game(1, flop_tree(), FLOP), small_game(2, flop_tree(), FLOP, rake=Rake(0.05))
     assert game.layout.runout_streets
@@ -138,9 +131,10 @@ def test_all_ins_with_a_card_to_come_and_rake(device: str) -> None:
 
 @pytest.mark.parametrize("device", DEVICES)
 def test_unlike_games_in_one_batch(device: str) -> None:
-    """Streets, decks, boards, few last cards, stakes, leaves, rake and gadgets of their own."""
+    """Streets, decks, symmetric and other boards, few last cards, stakes, leaves, rake and gadgets of their own."""
     games = [
         VectorGame(build_tree(Betting.start(kuhn()))),
+        VectorGame(build_tree(Betting.start(leduc()))),
         leaf_game(3),
         gadget_game(4),
         leaf_game(5, clusters=3, dead=2),
@@ -148,17 +142,8 @@ def test_unlike_games_in_one_batch(device: str) -> None:
         leaf_game(3),
         small_game(6, build_tree(Betting.start(SMALL), MENU), rivers=2),
     ]
+    assert games[1].boards.boards.symmetric.any()
     assert_same(games, device, iterations=1)
-
-
-@pytest.mark.parametrize("device", DEVICES)
-def test_depth_limit_leaves(device: str) -> None:
-    assert_same([leaf_game(4)], device, "dcfr", 3)
-
-
-@pytest.mark.parametrize("device", DEVICES)
-def test_gadgets_at_the_root(device: str) -> None:
-    assert_same([gadget_game(seed) for seed in range(2)], device, "apdcfr_short", 1)
 
 
 @pytest.mark.parametrize("device", DEVICES)

@@ -10,12 +10,11 @@ import pytest
 from poker.evaluation.matches.match_results import MatchResults
 from poker.evaluation.replay import run
 from poker.evaluation.tally import FREE_FOLD, NOT_REOPENED, OUT_OF_TURN
-from poker.formats.histories import read_hands
 from poker.report.estimates import estimate
 from poker.run.errors import PokernetsError
 from tests.evaluation.matches.test_match import match
 from tests.evaluation.test_replay import SPECS, has_the_result_of
-from tests.formats.pokerkit_hands import assert_same_hand, dumped
+from tests.formats.pokerkit_hands import dumped
 from tests.formats.samples import sample
 from tests.formats.sites.test_pokerstars import CASH, LIMIT, TOURNAMENT, WHOLE
 from tests.formats.test_phh_read import RAISED
@@ -39,19 +38,6 @@ def test_what_each_player_won(tmp_path: Path) -> None:
     [saved] = [json.loads(path.read_text()) for path in tmp_path.glob("pokerkit-*/results.json")]
     assert saved["players"] == record["players"]
     assert replay(tmp_path / "pokerkit.phhs", tmp_path, hands=7)["hands"] == 7
-
-
-@pytest.mark.parametrize("convert", ["phh", "pokerstars", "acpc"])
-def test_files_are_converted(convert: str, tmp_path: Path) -> None:
-    log, other = tmp_path / "pokerkit.phhs", tmp_path / "other"
-    dumped(log, 10, seed=2)
-    record = replay(log, tmp_path, convert=convert, to=str(other))
-    for hand, wanted in zip(read_hands(other), read_hands(log), strict=True):
-        assert_same_hand(hand, wanted, mucks=convert != "acpc")
-    again = replay(other, tmp_path / "again")
-    assert again["players"] == record["players"]
-    with pytest.raises(PokernetsError, match="would be overwritten"):
-        replay(other, tmp_path, convert=convert, to=str(other))
 
 
 def test_money_games_and_what_is_left_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -152,5 +138,7 @@ def test_logs_of_matches_are_replayed_and_converted(tmp_path: Path) -> None:
     assert converted["hands"] == 20
     means = {player["player"]: player["mean"] for player in replay(tmp_path / "match.txt", tmp_path)["players"]}
     assert means == pytest.approx({label: e.mean for label, e in zip(labels, played.estimates(), strict=True)})
+    with pytest.raises(PokernetsError, match="would be overwritten"):
+        replay(tmp_path / "match.txt", tmp_path, convert="pokerstars", to=str(tmp_path / "match.txt"))
     with pytest.raises(PokernetsError, match="there is no log"):
         replay(tmp_path / "none.log", tmp_path)

@@ -75,16 +75,6 @@ def test_events_of_another_visitor_are_not_heard(server: Server) -> None:
     other.close()
 
 
-def test_pages_of_others_neither_poll_nor_post(server: Server) -> None:
-    victim = Client(server)
-    for foreign in ({"Origin": "http://evil.example"}, {"Origin": "null"}, {"Sec-Fetch-Site": "cross-site"}):
-        assert Polling(server, victim, victim.cookie, "true", **foreign).status == 403
-        assert ask(server, "GET", "/", {"Cookie": victim.cookie, **foreign})[0] == 403
-    own = {"Origin": f"http://127.0.0.1:{server.port}", "Sec-Fetch-Site": "same-origin"}
-    assert Polling(server, victim, victim.cookie, "", **own).status == 200
-    victim.close()
-
-
 def upload(server: Server, cookie: str) -> tuple[Client, str]:
     """The page of files, and the address to which it sends one."""
     page = Client(server, cookie, "/database")
