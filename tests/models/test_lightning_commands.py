@@ -167,17 +167,6 @@ def test_a_run_goes_on_from_a_checkpoint_of_another(train: Train, tmp_path: Path
     assert missing.startswith("error: no checkpoint at none.ckpt: pass a different ckpt_path")
 
 
-def test_a_damaged_last_checkpoint_is_named_with_what_to_remove(train: Train, tmp_path: Path) -> None:
-    train()
-    [last] = (tmp_path / "runs").glob("*/checkpoints/last.ckpt")
-    data = bytearray(last.read_bytes())
-    data[len(data) // 2] ^= 1
-    last.write_bytes(data)
-    (tmp_path / "made" / "leaf_net").rename(tmp_path / "aside")
-    assert error_of(train(status=2)).startswith(f"error: the checkpoint {last} cannot be read: ")
-    train("ckpt_path=null")
-
-
 def test_the_net_is_compiled_where_that_is_asked_for(train: Train, monkeypatch: pytest.MonkeyPatch) -> None:
     compiled: list[nn.Module] = []
     monkeypatch.setattr(nn.Module, "compile", lambda net: compiled.append(net))  # noqa: PLW0108

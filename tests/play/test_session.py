@@ -35,7 +35,6 @@ from tests.blueprints import random_blueprint
 from tests.devices import CUDA
 from tests.games import HEADS_UP as HOLDEM
 from tests.games import LEDUC, load_rules
-from tests.matches import play_match
 from tests.random_play import random_action
 from tests.search.even_leaf import even_solver
 
@@ -156,17 +155,6 @@ def test_depth_limited_hands_are_those_of_one_table(device: str) -> None:
         assert together[task].lines == alone[task].lines
         assert not together[task].incidents
     assert len({len(line) for record in alone.values() for line in record.lines}) > 2
-
-
-def test_matches_at_tables(tmp_path: Path) -> None:
-    specs = [AgentSpec(name, AGENTS[name], {}) for name in ("random", "raise")]
-    logs = []
-    for tables in (1, 5):
-        results = play_match(tmp_path / str(tables), LEDUC, specs, session=2, aivat=True, tables=tables)
-        logs.append(results.lineups[0].log.read_text())
-    assert logs[0] == logs[1]
-    with pytest.raises(PokernetsError, match="1 with `decision_seconds`"):
-        play_match(tmp_path, LEDUC, specs, session=2, tables=2, decision_seconds=1.0)
 
 
 def scores(game: Rules, agent: PolicyAgent, seed: int, hands: int, folder: Path) -> dict[str, tuple[float, int]]:

@@ -124,12 +124,6 @@ def test_unknown_adversary(tmp_path: Path) -> None:
         play(tmp_path, ["timid"])
 
 
-def test_three_players(tmp_path: Path) -> None:
-    [lineup] = play(tmp_path, ["greedy"], game="leduc_3p", aivat=False).lineups
-    assert lineup.lineup.players == ("greedy@caller", "caller", "caller")
-    assert lineup.best[0].low > 0
-
-
 def test_an_agent_is_built_once() -> None:
     shared = BuiltOnce(caller)
     assert shared() is shared()

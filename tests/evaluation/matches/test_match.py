@@ -1,8 +1,6 @@
 import json
 import os
 import re
-import subprocess
-import sys
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -33,7 +31,6 @@ from poker.tree import build_tree
 from tests.agents.test_remote import Troublemaker
 from tests.blueprints import random_blueprint
 from tests.games import LEDUC, load_rules
-from tests.killed import ROOT, run_killed
 from tests.matches import SPECS, play_match
 from tests.report.test_report import check
 from tests.run.test_lock import held
@@ -240,22 +237,6 @@ def test_foreign_lines_in_a_log_are_refused(tmp_path: Path) -> None:
         match(tmp_path)
 
 
-@pytest.mark.slow
-def test_killed_match_continues_to_the_same_hands(tmp_path: Path) -> None:
-    """SIGKILL while two processes play; the same command then ends in the bytes of an uninterrupted match."""
-    command = ["evaluate.py", "evaluate=match", "agents=[random,always_call]", "game=leduc"]
-    command += ["hands=3000", "cluster.processes=2", "aivat=false"]
-    between = "poker.store.lines:JsonLines.append", 3 * 100 + 1  # the notes of the 101st deal and its hands
-    run_killed(*between, *command, f"runs={tmp_path}/killed")
-    for folder in ("killed", "whole"):
-        again = [sys.executable, *command, f"runs={tmp_path}/{folder}"]
-        subprocess.run(again, cwd=ROOT, stdout=subprocess.DEVNULL, check=True)
-    killed, whole = (tmp_path / folder / "matches" / "leduc" for folder in ("killed", "whole"))
-    results = json.loads((report_of(killed, "random-always_call") / "results.json").read_text())
-    assert results["lineups"][0]["kept_from_earlier_runs"] == 200
-    assert hands_of(killed) == hands_of(whole)
-
-
 def test_agents_are_reset_seated_and_shown_the_end(tmp_path: Path) -> None:
     agents = [Remembering(), Remembering()]
     rotation = Rotation(LEDUC, seed=1, session=2)
@@ -339,6 +320,7 @@ def test_an_agent_given_up_checks_or_folds_to_the_end(tmp_path: Path) -> None:
             "player name `josé`: a name in a log is ASCII",
         ),
         ({"hands": 0}, "`hands` and `session` must be at least 1"),
+        ({"tables": 2, "decision_seconds": 1.0}, "1 with `decision_seconds`"),
         ({"agents": SEVEN, "game": load_rules("holdem_nolimit_6p")}, "is played by 6, `agents` are 7"),
     ],
 )

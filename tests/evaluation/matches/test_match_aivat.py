@@ -22,7 +22,7 @@ from poker.play.hand import Incident
 from poker.play.lineup import AgentSpec, LineUp, Rotation
 from poker.play.session import SessionRecord, play_session
 from tests.agents.opaque import Opaque
-from tests.games import LEDUC, load_rules
+from tests.games import LEDUC
 from tests.matches import play_match
 
 
@@ -363,14 +363,3 @@ def test_a_fallback_is_asked_where_no_agent_is_quick() -> None:
     unknown = play_session(Rotation(LEDUC, 1, 2), LineUp(("opaque", "other")), [[Opaque(), Opaque()]], 0)
     MatchAivat(fallback)(Rotation(LEDUC, 1, 2), [[Opaque(), Opaque()]], unknown)
     assert built == len(helped.lines)
-
-
-def test_three_players() -> None:
-    rules = load_rules("holdem_limit_3p")
-
-    rotation = Rotation(rules, 1, 1)
-    agents: list[Agent] = [caller(), randomly(), Opaque()]
-    record = play_session(rotation, LineUp(("caller", "random", "opaque")), [agents], 0)
-    MatchAivat()(rotation, [agents], record)
-    assert np.allclose(np.sum(record.aivat, axis=1), 0.0)
-    assert len(record.aivat) == 6

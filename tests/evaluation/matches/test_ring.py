@@ -84,17 +84,6 @@ def test_sessions_are_the_units_of_the_other_interval(tmp_path: Path) -> None:
     assert by_session.estimates()[1] == result
 
 
-def test_runs_continue_and_keep_what_was_played(tmp_path: Path) -> None:
-    [short] = play(tmp_path, hands=30).lineups
-    [longer] = play(tmp_path, hands=60).lineups
-    np.testing.assert_array_equal(longer.values()[:5], short.values())
-    [other] = play(tmp_path / "other", hands=60).lineups
-    np.testing.assert_array_equal(other.payoffs(), longer.payoffs())
-    assert longer.seconds
-    assert play(tmp_path, hands=60).lineups[0].seconds == {}
-    assert play(tmp_path, hands=60, fresh=True).lineups[0].seconds
-
-
 @pytest.mark.slow
 def test_rings_stop_and_have_luck_taken_out(tmp_path: Path) -> None:
     [plain] = play(tmp_path / "plain", hands=2400, session=1).lineups
@@ -129,11 +118,6 @@ def test_tables_whose_rules_would_change_keep_their_size(game: str) -> None:
     assert with_players(rules, 2) == rules
     with pytest.raises(PokernetsError, match=f"the table of `{game}` cannot be resized"):
         with_players(rules, 3)
-
-
-@pytest.mark.parametrize("game", ["holdem_limit_2p", "holdem_limit_3p", "holdem_nolimit_2p"])
-def test_tables_of_any_size_are_resized(game: str) -> None:
-    assert with_players(load_rules(game), 6).num_players == 6
 
 
 def test_by_deal_and_by_seating_give_the_same_hands() -> None:

@@ -1,25 +1,16 @@
 """Visitors at the ports of our dealer who are no players."""
 
-import json
 import re
 import socket
-import threading
-import time
-from collections.abc import Callable
 from contextlib import ExitStack
-from functools import partial
-from pathlib import Path
 
 import pytest
 
 from conf.compose import compose
-from poker.agents.simple import AlwaysCall
 from poker.formats.acpc.protocol import listen
 from poker.play.network import handshake
 from poker.play.network.handshake import seat_players
 from poker.run.errors import PokernetsError
-from tests.evaluation.matches.acpc.table import deal, free_ports
-from tests.games import load_rules
 
 GREETING = b"VERSION:2.0.0\r\n"
 
@@ -72,38 +63,3 @@ def test_an_open_seat_at_the_end_is_an_error() -> None:
         with pytest.raises(PokernetsError, match=r"^b did not connect within 0.5 s$"):
             seat_players(["a", "b"], [first, second], 0.5, lambda what: None)
         assert seated.recv(1) == b""
-
-
-def test_a_match_goes_on_after_a_stray_connection(tmp_path: Path) -> None:
-    ports = free_ports(2)
-    strays = [threading.Thread(target=_stray, args=(port,), daemon=True) for port in ports]
-    for stray in strays:
-        stray.start()
-    calls = partial(AlwaysCall, name="call")
-    waits = [partial(_late, strays, calls) for _ in ports]
-    result, seats = deal(load_rules("kuhn"), waits, 6, tmp_path, ports=ports)
-    assert [seat.hands for seat in seats] == [6, 6]
-    assert not any(result.failures.values())
-    sent_away = json.loads((result.log.with_suffix("") / "results.json").read_text())["settings"]["sent_away"]
-    assert sorted(what.split(":")[0] for what in sent_away) == ["p0", "p1"]
-    assert all("greets with `hello [/b]`" in what for what in sent_away)
-
-
-def _stray(port: int) -> None:
-    """Greets wrongly once the dealer is there."""
-    deadline = time.monotonic() + 120
-    while time.monotonic() < deadline:
-        try:
-            with socket.create_connection(("localhost", port), timeout=10) as visitor:
-                visitor.sendall(b"hello [/b]\r\n")
-                visitor.recv(1)
-                return
-        except ConnectionRefusedError:
-            time.sleep(0.02)
-
-
-def _late(strays: list[threading.Thread], build: Callable[[], AlwaysCall]) -> AlwaysCall:
-    """Build the agent once the strays have gone; it connects only afterwards."""
-    for stray in strays:
-        stray.join(120)
-    return build()

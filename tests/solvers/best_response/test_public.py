@@ -140,8 +140,3 @@ def test_the_fingerprint_is_of_what_is_played() -> None:
     assert same[0] == same[1]
     assert ResponseByFlop(RULES, AlwaysCall(name="caller").policy, menu).fingerprint != same[0]
     assert ResponseByFlop(RULES, blueprint().policy, bet_menu(preflop="a", flop="0.5,a")).fingerprint != same[0]
-
-
-def test_games_with_a_turn_are_refused() -> None:
-    with pytest.raises(PokernetsError, match="without a turn, not 'holdem_nolimit_2p'"):
-        ResponseByFlop(load_rules("holdem_nolimit_2p"), AlwaysCall(name="caller").policy, bet_menu(preflop="a"))

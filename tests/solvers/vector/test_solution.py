@@ -47,11 +47,6 @@ def test_words_that_lead_nowhere(words: str, what: str, tmp_path: Path) -> None:
         load_solution(tmp_path / "s").node(words)
 
 
-def test_a_tree_beyond_memory_is_refused() -> None:
-    with pytest.raises(PokernetsError, match="more than the limit"):
-        VectorSolver(spot_of(CONFIG).game(memory_limit=1 << 20))
-
-
 def test_a_huge_tree_is_refused_before_it_is_built_and_one_that_nobody_waits_for_is_not() -> None:
     """Millions of nodes: building them takes minutes."""
     menu = {"bet": "10%,20%,33%,50%,75%,100%,150%,a", "raise": "2x,2.5x,3x,4x,a"}

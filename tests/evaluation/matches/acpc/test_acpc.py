@@ -16,7 +16,7 @@ from pokerkit import HandHistory
 from conf.compose import compose
 from poker.agents.simple import AlwaysCall
 from poker.formats.acpc.log import AcpcError, parse_match_state, read_log
-from poker.formats.acpc.protocol import LineConnection, NoAnswer, connect
+from poker.formats.acpc.protocol import ConnectionLost, LineConnection, NoAnswer, connect
 from poker.game.rules import CALL, FOLD, Rules
 from poker.game.state import HandState
 from poker.play.network.client import DealerSeat
@@ -156,6 +156,23 @@ def test_a_late_player_is_named_and_the_match_ends(tmp_path: Path) -> None:
     assert not result.failures["call"]
     assert len(list(read_log(HEADS_UP, result.log))) == 20
     assert len(result.chips["late"]) == 20
+
+
+def test_a_match_goes_on_after_a_stray_connection(tmp_path: Path) -> None:
+    game = load_rules("kuhn")
+
+    def stray_first(port: int) -> None:
+        with connect("localhost", port, 30.0) as stray:
+            stray.send("hello [/b]")
+            with pytest.raises(ConnectionLost):
+                stray.read(30.0)
+        sit_down(game, partial(AlwaysCall, name="call"), port)
+
+    result = dealt(game, [stray_first] * 2, tmp_path, names=["p0", "p1"], hands=6)
+    assert (result.failures, len(result.chips["p0"])) == ({"p0": [], "p1": []}, 6)
+    sent_away = json.loads((result.log.with_suffix("") / "results.json").read_text())["settings"]["sent_away"]
+    assert sorted(what.split(":")[0] for what in sent_away) == ["p0", "p1"]
+    assert all("greets with `hello [/b]`" in what for what in sent_away)
 
 
 def test_an_agent_with_illegal_answers_checks_or_folds(tmp_path: Path) -> None:
