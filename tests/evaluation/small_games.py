@@ -5,7 +5,9 @@ import math
 from collections.abc import Iterator
 
 import numpy as np
+from numpy.typing import NDArray
 
+from poker.agents.base import PolicyMismatchError
 from poker.game.betting import Betting
 from poker.game.rules import CALL, FOLD, Rules
 from poker.game.state import HandState, Policy, PolicyFunction
@@ -87,7 +89,14 @@ def profile_value(rules: Rules, first: PolicyFunction, second: PolicyFunction) -
     """Chips that player 0 wins per hand if the players follow these policies."""
     tree = build_tree(Betting.start(rules))
     policies = [on_tree(tree, policy) for policy in (first, second)]
-    return evaluate_policy(tree, lambda node, board: policies[tree.player[node]](node, board)).value
+
+    def rows(node: int, board: tuple[int, ...]) -> NDArray[np.floating]:
+        try:
+            return policies[tree.player[node]](node, board)
+        except PolicyMismatchError:  # the other player never comes there
+            return np.full((rules.num_hands, tree.num_children[node]), 1 / tree.num_children[node])
+
+    return evaluate_policy(tree, rows).value
 
 
 def best_response_value(rules: Rules, policy: PolicyFunction, player: int) -> float:
