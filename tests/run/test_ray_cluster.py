@@ -29,7 +29,7 @@ from tests.games import load_rules
 from tests.killed import ROOT
 from tests.matches import play_match
 from tests.run.test_parallel import fail
-from tests.solvers.sampling.test_rounds import leduc
+from tests.solvers.sampling.test_all import leduc
 
 pytestmark = pytest.mark.slow
 
