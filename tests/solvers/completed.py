@@ -1,8 +1,16 @@
-"""A round's strategies, completed by play that is solved to the end of the hand around them."""
+"""A round completed by play that is solved around it, and exact rivers at the leaves of a turn."""
 
+from dataclasses import replace
+
+import numpy as np
+
+from poker.abstraction.equities import check_down_chances
+from poker.kernels.types import Board, Singles
 from poker.solvers.vector.game import VectorGame
+from poker.solvers.vector.leaves import AskedLeaves
 from poker.solvers.vector.solver import VectorSolver
-from poker.tree import Kind
+from poker.tree import BetMenu, BettingTree, Kind, StreetMenu, build_tree
+from poker.tree.spots import spot_root
 
 
 def completed(limited: VectorSolver, whole: VectorGame, iterations: int) -> VectorSolver:
@@ -34,3 +42,32 @@ def _solved_around(limited: VectorSolver, whole: VectorGame, player: int, iterat
             pairs += zip(limited.game.tree.children(there), whole.tree.children(here), strict=True)
     around.advance(iterations)
     return around
+
+
+_TURN, _LEAST = 2, 1e-6
+
+
+def river_oracle(
+    limited: BettingTree, menu: BetMenu, board: Board, ranges: Singles, every: int, iterations: int
+) -> AskedLeaves:
+    """Leaves of the turn `limited`, a spot's: after every `every` iterations all rivers that follow are solved for
+    `iterations`, for the ranges that arrive and for a millionth of every other hand of `ranges`."""
+    rules, pots = limited.rules, limited.dead + 2 * limited.committed[limited.leaves].min(axis=1)
+    no_bets = replace(menu, streets=(*menu.streets[:_TURN], StreetMenu(((),)), *menu.streets[_TURN + 1 :]))
+
+    def rivers(pot: int, held: Singles) -> Singles:
+        """[2, H] chips beyond half of the pot."""
+        behind = rules.stacks[0] - (pot - limited.dead) // 2
+        if not behind:
+            chances = [check_down_chances(rules, board, row.astype(np.float64)) for row in held[::-1]]
+            return (pot * (np.stack(chances) - 0.5)).astype(np.float32)
+        solver = VectorSolver(VectorGame(build_tree(spot_root(len(board), behind), no_bets, dead=pot), board, held))
+        solver.advance(iterations)
+        return np.stack([solver.values(player) for player in range(2)]) - np.float32(pot / 2)
+
+    def ask(reaching: Singles) -> Singles:
+        held = np.maximum(reaching, _LEAST * reaching.max(axis=(1, 2), keepdims=True, initial=1e-9) * (ranges > 0))
+        values = [rivers(int(pot), arriving) for pot, arriving in zip(pots, held.astype(np.float32), strict=True)]
+        return np.where(ranges > 0, values, 0).astype(np.float32)
+
+    return AskedLeaves(len(pots), ask, every)

@@ -23,9 +23,8 @@ from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.solver import VectorSolver
 from poker.tree import BettingTree, DepthLimit, Gadget, Kind, bet_menu, build_tree
 from poker.tree.spots import spot_bets, spot_root, spot_tree
-from tests.solvers.completed import completed
+from tests.solvers.completed import completed, river_oracle
 from tests.solvers.games import leduc, small_holdem
-from tests.solvers.oracle import river_oracle
 from tests.solvers.reference import Reference
 from tests.solvers.resolving import combined, exported, game_tree, margins, resolved
 
