@@ -92,9 +92,10 @@ def profile_value(rules: Rules, first: PolicyFunction, second: PolicyFunction) -
 
     def rows(node: int, board: tuple[int, ...]) -> NDArray[np.floating]:
         try:
-            return policies[tree.player[node]](node, board)
+            return policies[int(tree.player[node])](node, board)
         except PolicyMismatchError:  # the other player never comes there
-            return np.full((rules.num_hands, tree.num_children[node]), 1 / tree.num_children[node])
+            number = int(tree.num_children[node])
+            return np.full((rules.num_hands, number), 1 / number)
 
     return evaluate_policy(tree, rows).value
 
