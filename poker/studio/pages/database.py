@@ -230,7 +230,7 @@ class _Database:
                     self._hands.on("request", self._turn, js_handler="(e) => emit(e.pagination)")
                 with replay:
                     self._replay = ReplayPanel("Choose one of the Hands.")
-                    self._review = ReviewPanel(self._reviews, UnitSwitch(), lambda: None, "", _note(self._reviews))
+                    self._review = ReviewPanel(self._reviews, UnitSwitch(), None, "", _note(self._reviews))
                 with drill:
                     DrillPanel(base, shared.game, solver, self._search)
         self._choices()

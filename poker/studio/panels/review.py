@@ -43,13 +43,13 @@ class ReviewPanel:
     Args:
         reviews: solves the decisions.
         unit: switch of the unit of amounts.
-        opened: called before a hand is opened.
+        opened: called before a hand is opened, which scrolls to it; None for a panel below the hand.
         invitation: text before a hand is opened.
         note: text below a review.
     """
 
     def __init__(
-        self, reviews: Reviews, unit: UnitSwitch, opened: Callable[[], object], invitation: str, note: str
+        self, reviews: Reviews, unit: UnitSwitch, opened: Callable[[], object] | None, invitation: str, note: str
     ) -> None:
         """Build the elements of the panel."""
         self._reviews, self._unit, self._opened, self._note = reviews, unit, opened, note
@@ -77,8 +77,9 @@ class ReviewPanel:
             at: betting before the decision to show; None shows one that is still to be made, or else the first that can
                 be reviewed.
         """
-        self._opened()
-        ui.run_javascript(f"getHtmlElement({self._title.id})?.scrollIntoView({{block: 'nearest'}})")
+        if self._opened is not None:
+            self._opened()
+            ui.run_javascript(f"getHtmlElement({self._title.id})?.scrollIntoView({{block: 'nearest'}})")
         self._title.set_content(f"<h2>Hand {number + 1}: {words.hole_cards(state.rules, state.hole_cards[seat])}</h2>")
         choices: list[tuple[HandState, int | None]] = list(decisions_of(state, seat))
         if state.to_act == seat:
