@@ -1,7 +1,7 @@
 """A visitor's hands in the browser: results, graph and leaks by filter, the hands themselves, and drills."""
 
 import asyncio
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -458,17 +458,13 @@ def _results_html(results: list[tuple[str, float, float]]) -> str:
     """Return the HTML of the number of hands and the big blinds won and expected, also by position."""
     if not results:
         return "<p>No hand is found.</p>"
-    by_position: defaultdict[str, list[tuple[float, float]]] = defaultdict(list)
-    for position, *nets in results:
-        by_position[position].append((nets[0], nets[1]))
-    every = {"all": [(net, expected) for _, net, expected in results], **dict(sorted(by_position.items()))}
-    rows = []
-    for name, hands in every.items():
-        both = np.array(hands).T
-        cells = (f"<td>{nets.sum():+,.1f}</td><td>{estimate(100 * nets)}</td>" for nets in both)
+    positions, both, rows = np.array([row[0] for row in results]), np.array([row[1:] for row in results]), []
+    for name in ("all", *sorted(set(positions.tolist()))):
+        hands = both[(positions == name) | (name == "all")]
+        cells = (f"<td>{nets.sum():+,.1f}</td><td>{estimate(100 * nets)}</td>" for nets in hands.T)
         rows.append(f"<tr><th scope=row>{name}</th><td>{len(hands):,}</td>{''.join(cells)}</tr>")
     heads = "position", "hands", "bb", "bb per 100 hands", "all-in EV", "all-in EV per 100 hands"
-    sums = [0.0, *accumulate(net for net, _ in every["all"])]
+    sums = [0.0, *accumulate(net for _, net, _ in results)]
     won = f"{sums[-1]:+.1f}, least {min(sums):+.1f}, most {max(sums):+.1f}"
     table = f"<div class=scroll>{words.table_html(heads, rows)}</div><p class=quiet>{_EXPECTED}</p>"
     return f"<p class=quiet>Big blinds won over {len(results):,} hands: {won}</p>{table}"

@@ -5,6 +5,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
+from functools import cache
 
 from nicegui import run, ui
 
@@ -59,15 +60,17 @@ def make(_: Needs, table: Callable[[], Page]) -> Fill:
         _: unused: without the blueprint, other pages go on.
         table: returns the page of the table of six.
     """
-    page, fills = table(), list[Fill]()
+    page = table()
     blueprint, game = blueprint_of(page), page.settings[0].name
     data = sys.executable, "-m", "pokernets", "data"
     commands = Commands([(*data, job, f"game={game}") for job in ("abstraction", "blueprint")])
 
+    once, one_by_one = cache(lambda: table().make(lambda _: None)), threading.Lock()
+
     def made() -> Fill:
-        if not fills:
-            fills.append(table().make(lambda _: None))
-        return fills[0]
+        """Return the function that fills the table, which is made once the blueprint is there."""
+        with one_by_one:
+            return once()
 
     async def fill(visitor: str) -> None:
         place = ui.element("div").style("display: contents")

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
-from itertools import islice
+from itertools import count, islice
 
 from poker.game.betting import Betting
 from poker.game.cards import RANKS, SUITS
@@ -116,10 +116,12 @@ def history(seen: Seen, big_blind: int | None = None) -> Iterator[tuple[str, lis
         yield f"{STREETS[street]} {small_cards(state.rules, board)}{pot}", lines
 
 
-def history_html(seen: Seen, big_blind: int | None = None) -> str:
-    """Return the HTML of the hand so far."""
+def history_html(seen: Seen, big_blind: int | None = None, marked: int | None = None) -> str:
+    """Return the HTML of the hand so far, in which the action of number `marked` is marked."""
+    numbers, marks = count(), ("", " aria-current=step")
     streets = (
-        f"<div><h3>{title}</h3><ol>{''.join(f'<li>{line}</li>' for line in lines)}</ol></div>"
+        f"<div><h3>{title}</h3>"
+        f"<ol>{''.join(f'<li{marks[next(numbers) == marked]}>{line}</li>' for line in lines)}</ol></div>"
         for title, lines in history(seen, big_blind)
     )
     return f'<h2>Hand {seen.number + 1}</h2><div class="streets">{"".join(streets)}</div>'
@@ -162,8 +164,8 @@ def reasons(left_out: Mapping[str, int], most: int = 6) -> str:
         most: most reasons to list.
     """
     counts = Counter[str]()
-    for reason, count in left_out.items():
-        counts[reason.partition(":")[0].rstrip(".")] += count
+    for reason, number in left_out.items():
+        counts[reason.partition(":")[0].rstrip(".")] += number
     more = f" and {len(counts) - most} more reasons" if len(counts) > most else ""
     return ", ".join(f"{reason} ({count:,})" for reason, count in counts.most_common(most)) + more
 

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from html import escape
-from itertools import count
 
 from nicegui import ui
 
@@ -76,11 +75,8 @@ class ReplayPanel:
         if self._hand is None:
             return
         hand, step, big_blind = self._hand, int(self._slider.value), self._hand.rules.big_blind
-        seen = Seen(hand.number, self._seat, hand.names, self._steps[step], None)
+        # the page counts hands from 1, sites give their own numbers
+        seen = Seen(hand.number - 1, self._seat, hand.names, self._steps[step], None)
         self._felt.set_content(felt(seen, big_blind))
-        numbers, parts = count(), []
-        for title, lines in words.history(replace(seen, state=hand.state), big_blind):
-            marked = (f"<li{' aria-current=step' * (next(numbers) == step)}>{line}</li>" for line in lines)
-            parts.append(f"<h3>{title}</h3><ol>{''.join(marked)}</ol>")
-        results = words.results_html(hand.names, hand.state, hand.payoffs)
-        self._history.set_content(f"{''.join(parts)}{results}")
+        history = words.history_html(replace(seen, state=hand.state), big_blind, step)
+        self._history.set_content(history + words.results_html(hand.names, hand.state, hand.payoffs))
