@@ -117,6 +117,30 @@ def test_a_hand_that_is_opened_is_reviewed_or_says_why_not(tmp_path: Path, monke
         assert database._review._answer.content == ""
 
 
+def test_the_list_turns_its_pages_in_the_order_asked_and_begins_again_with_a_search(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    base = HandBase(tmp_path / "hands.sqlite")
+    base.add("session", rows_of(session(60), "session"))
+    monkeypatch.setattr(run, "io_bound", AsyncMock(side_effect=lambda work, *given, **named: work(*given, **named)))
+    with Client(page("/")):
+        database = _Database(_Shared(RULES, tmp_path, tmp_path, Mock()), base, "me")
+        asyncio.run(database.show())
+        pots = list[float]()
+        for number, rows in ((1, 25), (2, 25), (3, 10)):
+            asyncio.run(database._turn(Mock(args={"sortBy": "pot", "descending": True, "page": number})))
+            pots += [float(row["pot"].replace(",", "")) for row in database._hands.rows]
+            assert len(database._hands.rows) == rows
+        assert pots == sorted(pots, reverse=True)
+        assert database._hands.pagination["rowsNumber"] == 60
+        database._position.value = "BTN"
+        asyncio.run(database.show())
+        shown = database._hands.pagination
+        assert (shown["page"], shown["sortBy"], shown["rowsNumber"]) == (1, "pot", 30)
+        asyncio.run(database._turn(Mock(args={"sortBy": "1; DROP TABLE hands", "descending": True, "page": 2})))
+        assert database._hands.pagination == shown
+
+
 def test_a_replay_goes_step_by_step_to_the_end() -> None:
     """The board is dealt street by street after an all-in, and hands are hidden until the showdown."""
     [hand] = hands_of(sample("pokerstars_twice"), "twice.txt")
