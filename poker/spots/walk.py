@@ -59,6 +59,7 @@ class View:
         behind: chips that a player has left.
         player: the player to act; None if a card is dealt next or the hand is over.
         actions: names of the actions.
+        shares: [A] bets and raises as shares of the pot after calling; NaN for other actions.
         ranges: [2, H] probabilities with which hands reach this state.
         weights: [2, H] `ranges` times the total weight of the opponent's hands without a common card.
         ev: [2, H] EV in chips; NaN for hands that do not reach this state.
@@ -74,6 +75,7 @@ class View:
     behind: int
     player: int | None
     actions: tuple[str, ...]
+    shares: Floats
     ranges: Floats
     weights: Floats
     ev: Singles
@@ -182,6 +184,8 @@ class _Street:
         ev = np.stack([self.values[p].at(node) for p in range(2)])
         ev[weights <= 0] = np.nan
         strategy, action_ev = np.zeros((2, tree.rules.num_hands, 0), np.float32)
+        bets, committed = np.array(tree.actions(node), np.float64), tree.committed[node]
+        shares = np.where(bets > 0, (bets - committed.max()) / (tree.pot(node) + np.ptp(committed)), np.nan)
         if player is not None:
             strategy = self.solver.strategy(node)
             action_ev = np.stack([self.values[player].at(child) for child in tree.children(node)], axis=1)
@@ -197,6 +201,7 @@ class _Street:
             behind=min(tree.rules.stacks) - int(tree.committed[node].max()),
             player=player,
             actions=tuple(action_name(tree, node, child) for child in tree.children(node)) if acts else (),
+            shares=shares,
             ranges=ranges,
             weights=weights,
             ev=ev,

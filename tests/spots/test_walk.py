@@ -46,6 +46,7 @@ def test_first_street_is_the_vector_engines(turn: tuple[Walk, VectorSolver]) -> 
     node = solver.game.tree.find((0, 30))
     assert view.player == 0
     assert view.actions == ("fold", "call", "allin150")
+    np.testing.assert_allclose(view.shares, [np.nan, np.nan, 120 / 120])  # a pot of 90 and 30 to call
     assert (view.pot, view.behind) == (90, 120)
     live = view.weights[0] > 0
     np.testing.assert_allclose(view.action_ev[live], solver.action_values(node)[live], rtol=1e-5)

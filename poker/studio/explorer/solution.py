@@ -124,10 +124,11 @@ class SolutionPanel:
                 return
             ui.label(f"{SEATS[view.player]}:").classes("seat-name")
             by_action = totals(view)
-            for action, colour in zip(view.actions, action_colours(view.actions), strict=True):
+            for action, share, colour in zip(view.actions, view.shares, action_colours(view.actions), strict=True):
                 numbers = by_action[action]
                 ev = "" if numbers["ev_all"] is None else f" · EV {_number(numbers['ev_all'])}"
-                name = f"{_word(action)} {_percent(numbers['frequency'])}{ev}"
+                size = "" if np.isnan(share) else f" ({_percent(share)} pot)"
+                name = f"{_word(action)}{size}\n{_percent(numbers['frequency'])}{ev}"
                 choice(name, colour, partial(self._step, (*view.words, action)))
 
     def _chosen(self) -> None:
