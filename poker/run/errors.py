@@ -33,6 +33,10 @@ class PokernetsError(Exception):
         return printable(super().__str__())
 
 
+class TooLargeError(PokernetsError):
+    """A solve needs more memory than its limit."""
+
+
 def printable(text: str) -> str:
     """Replace control characters, except tabs and newlines, by question marks.
 

@@ -11,6 +11,8 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
+from contextlib import suppress
+from itertools import product
 from math import exp, isfinite, log
 from pathlib import Path
 from typing import Any, Literal
@@ -164,6 +166,26 @@ class Solve:
         if not self.course or self.course[-1].iterations < solver.iterations:  # cancelled between measurements
             self.course.append(SolveProgress(solver.iterations, self.seconds, solver.exploitability()))
         self.walk = Walk(self.spot, solver)
+
+
+def fitting_menu(spot: Spot, settings: Settings, wanted: Callable[[], bool]) -> str:
+    """Describe the largest part of a spot's menu, the same on all streets, whose solve fits the memory limit.
+
+    Args:
+        spot: a spot that needs more memory.
+        settings: the solver's settings.
+        wanted: called while trees are built; False stops.
+    """
+    bets, raises = (str(spot.text.get(key, "")).replace(" ", "").split(",") for key in ("bet", "raise"))
+    rest = {key: value for key, value in spot.text.items() if not key.endswith(("bet", "raise", "donk"))}
+    menus = product(range(len(bets), 0, -1), (raises, raises[:1], ["a"], []))
+    for most, reraises in menus:
+        bet, then = ",".join(bets[:most]), ",".join(reraises)
+        with suppress(PokernetsError):
+            _, cost = prepare(Spot({**rest, "bet": bet, "raise": then}), settings, wanted)
+            menu = f"bets {bet} and {f'raises {then}' if then else 'no raise'}"
+            return f"With {menu} it fits: {cost.bytes / 2**20:,.0f} MiB."
+    return "No part of this menu fits: narrow the ranges."
 
 
 def seconds_left(course: Sequence[SolveProgress], limit: float, iterations: int) -> float:

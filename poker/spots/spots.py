@@ -29,7 +29,7 @@ from poker.game.betting import Betting
 from poker.game.cards import parse_cards
 from poker.kernels.simd import LANES
 from poker.kernels.types import Board, Singles
-from poker.run.errors import PokernetsError
+from poker.run.errors import PokernetsError, TooLargeError
 from poker.run.limits import MOST_SPOT_BYTES, LimitError, check_length, parse_json
 from poker.solvers.vector.boards import symmetries
 from poker.solvers.vector.game import DEFAULT_MEMORY_LIMIT, VectorGame
@@ -203,7 +203,7 @@ def _bill(
             )
         total += actions * (_NODE_BYTES + int(_ENTRY_BYTES * held[betting.street, betting.to_act]))
         if total > limit:
-            raise PokernetsError(
+            raise TooLargeError(
                 f"this solve needs more than the limit of {limit / 2**20:.0f} MiB: offer fewer bet sizes, narrow"
                 " the ranges, or raise the limit"
             )

@@ -13,7 +13,7 @@ from poker.game.rules import Rules
 from poker.kernels.simd import LANES
 from poker.kernels.types import Board, Floats, Reals, Singles
 from poker.kernels.vector.boards import runout_matrix
-from poker.run.errors import PokernetsError
+from poker.run.errors import PokernetsError, TooLargeError
 from poker.solvers.vector.boards import BoardSet, build_boards, deck_of, final_ranks, symmetries
 from poker.solvers.vector.layout import CONTROL_UNIT, NO_RAKE, Layout, Rake, tree_layout
 from poker.solvers.vector.leaves import AskedLeaves, LeafValues
@@ -199,7 +199,7 @@ class VectorGame:
         starts = np.zeros((2, len(self.boards.cards)), np.int64)
         sizes = [int(boards.size[1, b]) * int(boards.padded[0, b]) for _, b in places]
         if 2 * sum(sizes) > self.memory_limit:
-            raise PokernetsError(
+            raise TooLargeError(
                 f"the results of all-ins need {2 * sum(sizes) / 2**20:.0f} MiB, more than the limit of"
                 f" {self.memory_limit / 2**20:.0f} MiB: narrow the ranges or raise the limit"
             )

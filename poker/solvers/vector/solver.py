@@ -19,7 +19,7 @@ from poker.kernels.types import Board, Floats, Singles
 from poker.kernels.vector.arrays import ACT, REACH, STRIDE, VALUE, Sweep
 from poker.kernels.vector.decisions import AVERAGE, BEST_RESPONSE, RECORD, SOLVE
 from poker.kernels.vector.sweep import run_team
-from poker.run.errors import PokernetsError
+from poker.run.errors import PokernetsError, TooLargeError
 from poker.solvers.vector.binding import NUM_CHUNKS, bind
 from poker.solvers.vector.boards import deck_of
 from poker.solvers.vector.game import VectorGame
@@ -82,7 +82,7 @@ class VectorSolver:
         count = 3 if self.schedule.predictive else 2
         need = game.bytes(count)
         if need > game.memory_limit:
-            raise PokernetsError(
+            raise TooLargeError(
                 f"this solve needs {need / 2**20:.0f} MiB, more than the limit of {game.memory_limit / 2**20:.0f} MiB:"
                 " offer fewer bet sizes, narrow the ranges, or raise the limit"
             )
