@@ -1,7 +1,7 @@
 """The explorer in the browser: a form for a spot, the progress of its solve, and the solution."""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from math import isnan
@@ -10,12 +10,14 @@ from typing import Any
 
 from nicegui import run, ui
 
-from poker.run.errors import PokernetsError
-from poker.spots.explorer import Solve
+from poker.run.errors import PokernetsError, TooLargeError
+from poker.run.machine import memory
+from poker.spots.explorer import Solve, fitting_menu
 from poker.spots.report import SEATS, Settings
 from poker.spots.spots import Spot, spot_of
 from poker.studio.explorer.charts import charts
 from poker.studio.explorer.range_editor import RangeEditor
+from poker.studio.explorer.shelf import Shelf
 from poker.studio.explorer.solution import SolutionPanel
 from poker.studio.pages.elements import Fill, Needs, row, tabs
 
@@ -33,6 +35,7 @@ _START = {
     "raise": "2.5x",
 }
 _FIELDS = {"board": "Board", "pot": "Pot", "stack": "Stack behind", "bet": "Bets", "raise": "Raises"}
+_STALE = "The spot has changed since this solution: press Solve."
 _HINTS = {"bet": "50%, 100%, e, a", "raise": "2.5x, 60%, a"}
 
 
@@ -68,21 +71,34 @@ class _Solves:
                 del self.of[ended.pop(0)]
 
 
-def make(_: Needs, solving: tuple[Any, ...], blueprint: str, out: str) -> Fill:
+def memory_limits(gib: float | None) -> tuple[float, float]:
+    """Return the default and the largest memory limit of solves in GiB.
+
+    Args:
+        gib: both; None for half of the machine's memory, and all of it.
+    """
+    most = gib or memory() / 2**30
+    return gib or most / 2, most
+
+
+def make(_: Needs, memory_limit_gib: float | None, blueprint: str, out: str, **solving: Any) -> Fill:
     """Make the explorer page.
 
     Args:
         _: unused.
-        solving: fields of `poker.spots.report.Settings`.
+        memory_limit_gib: memory of all solves together; None for half of the machine's memory, which a visitor can
+            change on the page.
         blueprint: folder of the blueprint of the preflop charts.
         out: folder below which solutions are written.
+        solving: other fields of `poker.spots.report.Settings`.
     """
-    solves, settings = _Solves(), Settings(*solving)
+    default, most_gib = memory_limits(memory_limit_gib)
+    solves, settings = _Solves(), Settings(**solving, memory_limit_gib=default)
 
     async def fill(visitor: str) -> None:
         _row, (spot, preflop) = tabs("Spot", "Preflop charts", look="align=left no-caps", keep_alive=False)
         with spot.classes("flush"):
-            _Explorer(visitor, solves, settings, Path(out))
+            _Explorer(visitor, solves, settings, most_gib, Path(out))
         with preflop.classes("flush"):
             await charts(blueprint)
 
@@ -92,7 +108,7 @@ def make(_: Needs, solving: tuple[Any, ...], blueprint: str, out: str) -> Fill:
 class _Explorer:
     """One browser's page; when it is reopened, it shows its visitor's last solve again."""
 
-    def __init__(self, visitor: str, solves: _Solves, settings: Settings, out: Path) -> None:
+    def __init__(self, visitor: str, solves: _Solves, settings: Settings, most_gib: float, out: Path) -> None:
         self._visitor, self._solves, self._settings, self._out = visitor, solves, settings, out
         self._prepared: Solve | None = None
         self._request = 0
@@ -101,7 +117,8 @@ class _Explorer:
         values = _START if self._solve is None else self._solve.spot.text
         with ui.element("div").classes("columns explorer"):
             with ui.element("section").props('aria-label="Spot to solve"'):
-                self._form = _Form(values, settings.exploitability, self._changed)
+                self._form = _Form(settings, most_gib, self._changed, out / "saved" / visitor)
+                self._form.show(values)
                 self._cost = ui.label().classes("quiet").props("role=status")
                 with row():
                     self._start = ui.button("Solve", icon="play_arrow", on_click=self._begin).props("no-caps")
@@ -109,8 +126,10 @@ class _Explorer:
                 self._status = ui.label().classes("status").props("role=status aria-live=polite")
                 self._bar = ui.linear_progress(0, show_value=False)
                 self._bar.props('rounded instant-feedback aria-label="Progress"')
-            with ui.element("section").props("aria-label=Solution") as self._place:
-                ui.label("The solution comes here: ranges, frequencies, EV and equity of every hand.")
+            with ui.element("section").props("aria-label=Solution"):
+                self._stale = ui.label(_STALE).props("role=status").classes("wrong")
+                with ui.element("div").classes("solution") as self._place:
+                    ui.label("The solution comes here: ranges, frequencies, EV and equity of every hand.")
         self._rendered: Solve | None = None
         ui.timer(_SECONDS, self._look)
         ui.timer(0.1, self._estimate, once=True)
@@ -123,11 +142,16 @@ class _Explorer:
         """Show the cost of the solve, or an error in the spot."""
         if request != self._request:
             return
+
+        def wanted() -> bool:
+            return request == self._request and not self._client.is_deleted
+
         try:
-            spot, settings = self._form.spot, self._form.settings(self._settings)
-            prepared = await run.io_bound(
-                Solve, spot, settings, lambda: request == self._request and not self._client.is_deleted
-            )
+            spot, settings = self._form.spot, self._form.settings()
+            prepared = await run.io_bound(Solve, spot, settings, wanted)
+        except TooLargeError as error:
+            menu = await run.io_bound(fitting_menu, spot, settings, wanted)
+            prepared, text = None, f"{error}. {menu}"
         except PokernetsError as error:
             prepared, text = None, str(error)
         else:
@@ -161,6 +185,8 @@ class _Explorer:
         self._start.set_enabled(not running)
         self._cancel.set_enabled(running)
         self._bar.set_visibility(running)
+        self._stale.set_visibility(self._is_stale)
+        self._place.classes("stale" if self._is_stale else "", remove="" if self._is_stale else "stale")
         if solve is None:
             return
         self._status.set_text(_status(solve))
@@ -175,32 +201,61 @@ class _Explorer:
                 else:
                     SolutionPanel(solve, self._out, reopened=reopened)
 
+    @property
+    def _is_stale(self) -> bool:
+        """Whether the solution on the page is of another spot than the form."""
+        try:
+            return self._rendered is not None and self._form.spot != self._rendered.spot
+        except PokernetsError:
+            return True
+
 
 class _Form:
     """The form of the spot."""
 
-    def __init__(self, values: dict[str, object], exploitability: float, changed: Callable[[], None]) -> None:
+    def __init__(self, settings: Settings, most_gib: float, changed: Callable[[], None], saved: Path) -> None:
+        self._settings, self._most_gib = settings, most_gib
         self._inputs: dict[str, ui.input] = {}
+        Shelf(saved / "spots.json", "spot", lambda: self.spot.text, self.show)
         with ui.element("div").classes("fields"):
             for key, name in _FIELDS.items():
-                field = ui.input(name, value=str(values.get(key, "")), on_change=changed)
+                field = ui.input(name, on_change=changed)
                 hint = f' hint="{_HINTS[key]}"' if key in _HINTS else ""
                 self._inputs[key] = field.props(f"outlined dense debounce=400{hint}")
             self._exploitability = ui.number(
-                "Exploitability, pots", value=exploitability, min=0.00001, on_change=changed
+                "Exploitability, pots", value=settings.exploitability, min=0.00001, step=0.001, on_change=changed
             )
-            self._exploitability.props("outlined dense debounce=400 step=0.001")
+            self._gib = ui.number(
+                "Memory limit, GiB", value=round(settings.memory_limit_gib, 1), max=most_gib, on_change=changed
+            )
+            for number in (self._exploitability, self._gib):
+                number.props("outlined dense debounce=400")
         self._ranges: dict[str, RangeEditor] = {}
-        for seat, panel in zip(SEATS, tabs(*SEATS, look="no-caps align=justify")[1], strict=True):
+        bar, panels = tabs(*SEATS, look="no-caps align=justify")
+        for seat, panel in zip(SEATS, panels, strict=True):
             with panel.classes("flush"):
-                self._ranges[seat] = RangeEditor(seat, str(values.get(f"{seat.lower()}_range", "")), changed)
-        keys = {*_FIELDS, "oop_range", "ip_range"}
-        more = "\n".join(f"{key}: {value}" for key, value in values.items() if key not in keys)
-        with ui.expansion("More settings of the spot", value=bool(more)).props("dense").classes("wide"):
-            self._more = ui.textarea("One `key: value` a line", value=more, on_change=changed)
+                self._ranges[seat] = RangeEditor(seat, changed)
+
+        def shown() -> RangeEditor:
+            return self._ranges[str(bar.value)]
+
+        Shelf(saved / "ranges.json", "range", lambda: shown().text, lambda text: setattr(shown(), "text", text))
+        self._expansion = ui.expansion("More settings of the spot").props("dense").classes("wide")
+        with self._expansion:
+            self._more = ui.textarea("One `key: value` a line", on_change=changed)
             self._more.props(
                 'outlined dense autogrow debounce=400 hint="river_donk: 50%, add_allin_threshold: 1.5, rake: 0.05"'
             )
+
+    def show(self, values: Mapping[str, object]) -> None:
+        """Fill the form with the keys of a spot."""
+        for key, field in self._inputs.items():
+            field.set_value(str(values.get(key, "")))
+        for seat, editor in self._ranges.items():
+            editor.text = str(values.get(f"{seat.lower()}_range", ""))
+        keys = {*_FIELDS, "oop_range", "ip_range"}
+        self._more.set_value("\n".join(f"{key}: {value}" for key, value in values.items() if key not in keys))
+        self._expansion.set_value(bool(self._more.value))
 
     @property
     def spot(self) -> Spot:
@@ -215,15 +270,18 @@ class _Form:
                 values[key.strip()] = value.strip()
         return spot_of({key: value for key, value in values.items() if value})
 
-    def settings(self, given: Settings) -> Settings:
-        pots = self._exploitability.value
-        return replace(given, exploitability=float(pots) if isinstance(pots, int | float) else 0.0)
+    def settings(self) -> Settings:
+        """Return the settings in the form; raises PokernetsError if they are invalid."""
+        pots, gib = (float(one.value or 0) for one in (self._exploitability, self._gib))
+        if gib > self._most_gib:
+            raise PokernetsError(f"the memory limit is at most {self._most_gib:.1f} GiB")
+        return replace(self._settings, exploitability=pots, memory_limit_gib=gib)
 
 
 def _cost(solve: Solve) -> str:
     """Return the memory and time of a solve as text."""
     least, most = map(_time, solve.cost.seconds)
-    return f"{solve.cost}; {least} to {most} as a rule. The limit is {solve.settings.memory_limit_gib:g} GiB."
+    return f"{solve.cost}; {least} to {most} as a rule."
 
 
 def _time(seconds: float) -> str:

@@ -22,18 +22,17 @@ class RangeEditor:
 
     Args:
         name: name of the range.
-        text: the range at first.
         changed: called after every change, by text or by painting.
     """
 
-    def __init__(self, name: str, text: str, changed: Callable[[], None]) -> None:
+    def __init__(self, name: str, changed: Callable[[], None]) -> None:
         """Build the elements of the editor."""
         self._name = name
         self._changed = changed
         self._weights: Weights = np.zeros(len(PREFLOP_CLASS), np.float32)
         """The last valid range."""
         with ui.element("div").classes("range-editor").props('data-brush="1.0"') as self._box:
-            self._text = ui.textarea(f"{name}'s range", value=text, on_change=self._typed)
+            self._text = ui.textarea(f"{name}'s range", on_change=self._typed)
             self._text.without_auto_validation().props("outlined dense autogrow debounce=400").classes("wide")
             self._grid = html("paint")
             self._grid.on("pointerdown", js_handler="(e) => beginPainting(e)")
@@ -54,6 +53,10 @@ class RangeEditor:
     def text(self) -> str:
         """The range as text, which may be invalid."""
         return str(self._text.value or "")
+
+    @text.setter
+    def text(self, text: str) -> None:
+        self._text.set_value(text)
 
     def _typed(self) -> None:
         self._show()

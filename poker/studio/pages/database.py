@@ -113,7 +113,7 @@ def make(
     ring = None
     if six_handed is not None:
         table = six_handed()
-        rules, [agent] = table.settings[:2]
+        rules, [agent] = table.settings["game"], table.settings["agents"]
         ring = _Ring(rules, reviewing(rules, {REVIEWER: agent}, processes), blueprint_of(table))
     shared = _Shared(game, Path(played), Path(out), reviewing(game, {REVIEWER: reviewer}, processes), files, ring)
 

@@ -43,7 +43,7 @@ def tabs(*names: str, look: str = "align=justify", keep_alive: bool = True) -> t
     """Make a row of tabs, with the first open, and a panel for each."""
     with ui.tabs().props(f"dense {look}") as bar:
         made = [ui.tab(name) for name in names]
-    with ui.tab_panels(bar, value=made[0], animated=False, keep_alive=keep_alive).classes("panels"):
+    with ui.tab_panels(bar, value=names[0], animated=False, keep_alive=keep_alive).classes("panels"):
         return bar, [ui.tab_panel(tab) for tab in made]
 
 

@@ -61,7 +61,7 @@ def make(_: Needs, table: Callable[[], Page]) -> Fill:
         table: returns the page of the table of six.
     """
     page = table()
-    blueprint, game = blueprint_of(page), page.settings[0].name
+    blueprint, game = blueprint_of(page), page.settings["game"].name
     data = sys.executable, "-m", "pokernets", "data"
     commands = Commands([(*data, job, f"game={game}") for job in ("abstraction", "blueprint")])
 

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -17,13 +17,17 @@ from selenium.webdriver import ActionChains
 from conf.compose import compose
 from poker.abstraction.buckets import CardAbstraction
 from poker.game.betting import Betting
-from poker.run.errors import PokernetsError
+from poker.run.errors import PokernetsError, TooLargeError
 from poker.solvers.blueprint import always_call
+from poker.spots.explorer import fitting_menu
+from poker.spots.report import Settings, prepare
 from poker.spots.solution import load_solution
+from poker.spots.spots import spot_of
+from poker.studio.explorer import explorer
 from poker.studio.explorer.cells import Cell, action_colours, card_sheet, class_grid, mixed
 from poker.studio.explorer.charts import _Charts
-from poker.studio.explorer.explorer import _Solves
-from poker.studio.pages import pages
+from poker.studio.explorer.explorer import _START, _Solves
+from poker.studio.explorer.shelf import Shelf
 from poker.tree import BettingTree, bet_menu, build_tree
 from tests.games import load_rules
 from tests.studio.pages.browser import Browser, open_browser
@@ -86,12 +90,34 @@ def test_nobody_ends_the_solves_of_others() -> None:
 
 
 def test_solves_have_half_of_the_memory_of_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
-    solving = {"algorithm": "apdcfr", "exploitability": 0.01, "iterations": 9, "threads": 1}
     assert compose("evaluate", ["evaluate=play"]).memory_limit_gib is None
-    for gib, given, wanted in ((4, None, 2.0), (64, None, 8.0), (4, 3.5, 3.5)):
-        monkeypatch.setattr(pages, "memory", lambda gib=gib: gib * 2**30)
-        page = pages.explorer(**solving, blueprint="", out="", memory_limit_gib=given)  # type: ignore[arg-type]
-        assert page.settings[0][-1] == wanted
+    monkeypatch.setattr(explorer, "memory", lambda: 64 * 2**30)
+    assert [explorer.memory_limits(given) for given in (None, 3.5)] == [(32, 64), (3.5, 3.5)]
+
+
+def test_a_smaller_menu_is_named_where_a_spot_does_not_fit() -> None:
+    spot = spot_of({**_START, "board": "Td9d6hQc"})
+    settings = Settings("apdcfr", 0.01, 9, 1, 0.005)
+    with pytest.raises(TooLargeError):
+        prepare(spot, settings)
+    assert re.match(r"With bets 60% and raises a it fits: \d MiB", fitting_menu(spot, settings, lambda: True))
+    assert "No part of this menu fits" in fitting_menu(spot, replace(settings, memory_limit_gib=1e-6), lambda: True)
+
+
+def test_saved_values_are_opened_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    show, notify, file = Mock(), Mock(), tmp_path / "ann/ranges.json"
+    monkeypatch.setattr(ui, "notify", notify)
+    with Client(ui_page("/")):
+        shelf = Shelf(file, "range", lambda: "AA,KK", show)
+        shelf._name.set_value("tight")
+        shelf._save()
+        again = Shelf(file, "range", lambda: "7" * 2**20, show)
+        again._choice.set_value("tight")
+        show.assert_called_once_with("AA,KK")
+        again._save()
+        assert "characters; at most" in notify.call_args[0][0]
+        again._delete()
+        assert Shelf(file, "range", str, show)._choice.options == []
 
 
 @pytest.fixture(scope="module")
@@ -168,13 +194,18 @@ def test_spots_are_drawn_solved_and_walked_through(page: Browser, runs: Path) ->
     page.shows(".quiet", "56 of 1326 hands")
     page.press("button", "Solve")
     assert float(re.findall(r"[\d.]+", page.shows(".status", "Solved").text)[0]) <= 0.5
-    page.shows(".choice", "check")
+    page.shows(".choice", "bet 30 (50% pot)")
+    page.fill("Pot", "61")
+    page.shows(".wrong", "The spot has changed")
+    page.fill("Pot", "60")
+    page.until(lambda: not page.all(".stale"))
     _hover(page, ".hands-grid [data-c='166']")  # AQs: not in the range
     page.shows(".by-suit", "It does not come here")
     _hover(page, ".hands-grid [data-c='168']")
     assert page.shows(".by-suit", "A♠ A♥").text.count("%") >= 6 * 4
     page.press(".choice", "check")
     page.shows(".seat-name", "IP")
+    page.press("[aria-label='Saved ranges'] button", "Save")
     page.press(".choice", "all-in")
     page.shows(".choice", "fold")
     page.shows(".quiet", "EV: chips won from the starting pot of 60 and from all bets, minus one's own")

@@ -36,7 +36,9 @@ def test_commands_run_one_after_the_other_until_one_fails(codes: list[str], line
 
 def test_the_table_takes_the_place_of_the_offer_once_there_is_a_blueprint(monkeypatch: pytest.MonkeyPatch) -> None:
     sat_down, exists, timer = AsyncMock(), Mock(return_value=False), Mock()
-    table = Mock(settings=(RULES, [Mock(settings={"blueprint": {"blueprint": "x"}})]), make=lambda _: sat_down)
+    table = Mock(
+        settings={"game": RULES, "agents": [Mock(settings={"blueprint": {"blueprint": "x"}})]}, make=lambda _: sat_down
+    )
     monkeypatch.setattr(six_handed, "artifact_exists", exists)
     monkeypatch.setattr(ui, "timer", timer)
     monkeypatch.setattr(run, "io_bound", AsyncMock(side_effect=lambda work: work()))
@@ -60,12 +62,12 @@ def test_the_table_of_six_is_the_one_that_play_has_for_that_game() -> None:
     made = specs.six_handed({"name": "holdem_nolimit_2p"}, "my runs", 3)
     assert made is not None
     table: Page = made()
-    game, [agent], *_ = table.settings
+    game, [agent] = table.settings["game"], table.settings["agents"]
     assert (game.num_players, agent.name, blueprint_of(table)) == (
         6,
         "depth_limited_ring",
         "artifacts/demo_6p/blueprint",
     )
-    assert table.settings[3:5] == ("my runs/table", 3)
+    assert (table.settings["out"], table.settings["processes"]) == ("my runs/table", 3)
     assert specs.six_handed({"name": "holdem_nolimit_6p"}, "runs", None) is None
     assert compose("evaluate", ["evaluate=play"]).evaluate.pages[1].table._target_ == "conf.specs.six_handed"

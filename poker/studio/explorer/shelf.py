@@ -1,0 +1,73 @@
+"""Spots and ranges that a visitor saves by name and opens again."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from nicegui import ui
+
+from poker.run.atomic import write_atomically
+from poker.run.errors import PokernetsError
+from poker.run.limits import check_length
+from poker.studio.pages.elements import row
+
+_MOST_CHARACTERS = 1 << 20
+"""Most characters of a file of saved values."""
+
+
+class Shelf:
+    """A row of elements that saves a value by name in a JSON file, opens and deletes it.
+
+    Args:
+        file: the file.
+        kind: name of the kind of value.
+        value: returns the value to save.
+        show: shows a value that is opened.
+    """
+
+    def __init__(self, file: Path, kind: str, value: Callable[[], Any], show: Callable[[Any], object]) -> None:
+        """Build the elements."""
+        self._file, self._value, self._show = file, value, show
+        with row(f"Saved {kind}s"):
+            self._choice = ui.select([], label=f"Saved {kind}s", on_change=self._open).props("outlined dense")
+            self._name = ui.input(f"Name of the {kind}").props("outlined dense maxlength=60").classes("name")
+            ui.button("Save", on_click=self._save).props("flat dense no-caps")
+            ui.button("Delete", on_click=self._delete).props("flat dense no-caps")
+        self._choice.set_options(sorted(self._saved()))
+
+    def _saved(self) -> dict[str, Any]:
+        try:
+            return dict(json.loads(self._file.read_bytes())) if self._file.exists() else {}
+        except (OSError, ValueError) as error:
+            ui.notify(f"{self._file} cannot be read: {error}", type="warning")
+            return {}
+
+    def _open(self) -> None:
+        name, saved = self._choice.value, self._saved()
+        if name in saved:
+            self._name.set_value(name)
+            self._show(saved[name])
+            self._choice.set_value(None)  # so that the same name can be chosen again
+
+    def _save(self) -> None:
+        try:
+            self._write(self._saved() | {self._title: self._value()})
+        except (PokernetsError, OSError) as error:
+            ui.notify(str(error), type="warning")
+
+    def _delete(self) -> None:
+        saved = self._saved()
+        saved.pop(self._title, None)
+        self._write(saved)
+
+    @property
+    def _title(self) -> str:
+        return str(self._name.value or "").strip()[:60] or "unnamed"
+
+    def _write(self, saved: dict[str, Any]) -> None:
+        text = json.dumps(saved, indent=1)
+        check_length(text, _MOST_CHARACTERS, "a file of saved values")
+        self._file.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(self._file, text.encode())
+        self._choice.set_options(sorted(saved))
