@@ -48,6 +48,16 @@ def link_sources(app: Any, page: str, source: list[str]) -> None:
         source[0] += "\n```{toctree}\n:hidden:\n\n" + "\n".join(pages) + "\n```\n"
 
 
+def collapse_navigation(_app: Any, _page: str, _template: str, context: dict[str, Any], _doctree: Any) -> None:
+    """Show only the branch of the current page in the sidebar.
+
+    With the whole tree of the Python reference on each of 340 pages, the theme takes most of the time of a build.
+    """
+    if toctree := context.get("toctree"):
+        context["toctree"] = lambda **options: toctree(**{**options, "collapse": True})
+
+
 def setup(app: Any) -> None:
-    """Connect the event of Sphinx that reads a page."""
+    """Connect the events of Sphinx that read and write a page."""
     app.connect("source-read", link_sources)
+    app.connect("html-page-context", collapse_navigation, priority=400)  # before the theme's own handler
