@@ -1,5 +1,6 @@
 """Documented commands: each is composed, its settings are checked, and jobs refuse nothing but missing artifacts."""
 
+import importlib.util
 import re
 import shlex
 from pathlib import Path
@@ -15,10 +16,15 @@ from pokernets.command import VERBS, overrides
 from tests.games import resolve
 from tests.killed import ROOT
 
-_PAGES = [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]
+_OLDER = re.compile(r"git checkout \w+ *(?:#.*)?\n(?: .+\n)*|git checkout .*")
+"""Matches commands that need an older commit: the rest of a block, or of a line."""
+_TEXTS = [
+    re.sub(r"\\\n *", "", _OLDER.sub("", page.read_text()))
+    for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")]
+]
 _SCRIPTS = {"evaluate.py": ("evaluate", "evaluate"), "train.py": ("train", "model"), "-m data_gen": ("data_gen", "job")}
 _COMMAND = re.compile(
-    r"(?:^ *|[`&(] ?)(python (?:evaluate\.py|train\.py|-m data_gen)|pokernets) ([^`#\n&|]+)", re.MULTILINE
+    r"(?:^ *|[`&(] ?)(python (?:evaluate\.py|train\.py|-m data_gen)|pokernets) ([^`#\n&|;]+)", re.MULTILINE
 )
 _OTHERS = re.compile(r"\.\.\.|(?<!player=)\b(NAME|JOB|GAME)\b|[A-Z]+=|searchpath|cluster=ray|mine\.")
 """Matches commands with choices of the reader, files of an extension, or Ray."""
@@ -28,8 +34,7 @@ _SWEEP = re.compile(r"(?<==)([^,\[{]+),.*")
 def _commands() -> dict[str, tuple[str, str, list[str]]]:
     """Root, group and overrides of each command of the pages, by its text."""
     commands = {}
-    for page in _PAGES:
-        text = re.sub(r"\\\n *", "", page.read_text())
+    for text in _TEXTS:
         for program, words in _COMMAND.findall(text):
             arguments = [word for word in shlex.split(re.sub(r"   .*", "", words)) if not word.startswith("-")]
             if _OTHERS.search(words) or not arguments:
@@ -60,6 +65,13 @@ def test_it_is_composed(command: str, tmp_path: Path, monkeypatch: pytest.Monkey
     if group == "job" and "blueprint" in node:
         with pytest.raises(MissingArtifactError):
             build(node)
+
+
+def test_modules_and_targets_of_make_exist() -> None:
+    modules = re.findall(r"python -m (poker[\w.]+\w)", text := "\n".join(_TEXTS))
+    assert all(map(importlib.util.find_spec, modules)), modules
+    targets = re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    assert set(re.findall(r"(?:^ *|`)make (\w+)", text, re.MULTILINE)) <= set(targets)
 
 
 def test_the_spot_of_the_tutorial_can_be_solved_on_flops(tmp_path: Path) -> None:

@@ -70,19 +70,6 @@ def test_entry_points_alone_read_the_command_line() -> None:
     assert readers == [Path("poker/run/commands.py")]
 
 
-def test_configuration_files_are_read_by_a_loader_of_yaml() -> None:
-    """Nothing in conf/ searches their text, say by regular expressions: it goes into `yaml.load` at once."""
-    for file in sorted((ROOT / "conf").glob("*.py")):
-        nodes = list(ast.walk(ast.parse(file.read_text())))
-        calls = [node for node in nodes if isinstance(node, ast.Call)]
-        loaded = {id(node.args[0]) for node in calls if ast.unparse(node.func) == "yaml.load"}
-        readers = ("read_text", "read_bytes", "open")
-        texts = [node for node in calls if ast.unparse(node.func).rpartition(".")[2] in readers]
-        assert [
-            ast.unparse(node) for node in texts if id(node) not in loaded and "os.devnull" not in ast.unparse(node)
-        ] == []
-
-
 DOCUMENTED = ("data_gen/", "models/", "pokernets/", "poker/")
 """Folders whose docstrings give the shapes of arrays and the errors."""
 
