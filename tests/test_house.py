@@ -174,7 +174,7 @@ def test_libraries_are_patched_in_two_files_at_most() -> None:
 
 
 def test_the_walks_lead_to_files() -> None:
-    walks = (ROOT / "CONTRIBUTING.md").read_text().partition("## Four walks")[2].split("\n- ")[1:]
+    walks = (ROOT / "CONTRIBUTING.md").read_text().partition("## Four paths through the code")[2].split("\n- ")[1:]
     links = [re.findall(r"\]\(([^)#]+)\)", walk.partition("\n\n")[0]) for walk in walks]
     assert len(links) == 4
     assert all(0 < len(walk) <= 3 for walk in links)
