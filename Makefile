@@ -1,6 +1,6 @@
 # make demo: the whole pipeline at the small scale.  make release: the agent of models/trained.  make test: everything CI runs.
 # make play: a table in the browser, at which you play the agent of models/trained.
-# make demo hands=FILES trains the opponent nets on no-limit hands of people instead of our own players'.
+# make demo hands=FILES trains the opponent nets on no-limit hands of people instead of self-play.
 PYTHON ?= python3
 SCALE ?= demo
 VENV := .venv
@@ -17,11 +17,11 @@ SEATS := blueprint,depth_limited,depth_limited_rollout,naive,depth_limited_explo
 .DEFAULT_GOAL := demo
 
 $(INSTALLED): pyproject.toml constraints.txt
-	@echo 'Installation, once, some three minutes of two cores: [1/3] a Python of its own in $(VENV) (10 s)'
+	@echo 'Installing, which takes about three minutes on two cores, once: [1/3] virtual environment in $(VENV) (10 s)'
 	$(PYTHON) -m venv $(VENV)
-	@echo '[2/3] packages, of which torch is the largest (a minute or two and their download; pip is quiet)'
+	@echo '[2/3] packages (one or two minutes and the download; torch is the largest)'
 	$(BIN)/pip install --quiet --no-compile --disable-pip-version-check -c constraints.txt -e ".[dev,play]"
-	@echo '[3/3] kernels'
+	@echo '[3/3] compile the kernels'
 	$(BIN)/python -m poker.kernels
 	touch $@
 
@@ -29,35 +29,35 @@ $(INSTALLED): pyproject.toml constraints.txt
 step = @printf '\n[%s/9] %s\n' '$(1)' '$(2)'
 
 demo: $(INSTALLED)
-	@echo 'The pipeline at scale=$(SCALE): a blueprint, a leaf net, two opponent nets, then three tables: what a bet that the'
-	@echo 'blueprint does not know costs it and not the agent, what learning wins from a player with a leak, how far the nets'
-	@echo 'beat the mean. The demo takes some six minutes of two cores. What is made already is kept, and Ctrl+C loses nothing.'
+	@echo 'The pipeline at scale=$(SCALE) trains a blueprint, a leaf net and two opponent nets. Then it prints three tables: losses to'
+	@echo 'unknown bets, the gain from learning an opponent, and the losses of the nets. At the demo scale this takes about six'
+	@echo 'minutes on two cores. Press Ctrl+C at any time; the same command continues.'
 	@$(MAKE) --no-print-directory pipeline
 	$(call step,9,three tables (90 s))
 	$(BIN)/python evaluate.py evaluate=demo scale=$(SCALE) $(patsubst artifacts=%,opponents=%,$(OPPONENTS))
 
-# everything that agents play with, of a scale; what is made already is kept
+# all artifacts of a scale; existing ones are reused
 pipeline: $(INSTALLED)
-	$(call step,1,buckets: hands that play alike (45 s))
+	$(call step,1,abstraction: groups of similar hands (45 s))
 	$(BIN)/python -m data_gen job=abstraction scale=$(SCALE)
 	$(call step,2,blueprint: a coarse strategy of the whole game (50 s))
 	$(BIN)/python -m data_gen job=blueprint scale=$(SCALE)
 	$(call step,3,leaf table: values at the end of the preflop round (45 s))
 	$(BIN)/python -m data_gen job=leaf_table scale=$(SCALE)
-	$(call step,4,leaf states: what the leaf net learns from (30 s))
+	$(call step,4,leaf states: training data of the leaf net (30 s))
 	$(BIN)/python -m data_gen job=leaf_states scale=$(SCALE)
 	$(call step,5,leaf net: values at the end of the flop round (50 s))
 	$(BIN)/python train.py model=leaf scale=$(SCALE)
-	$(call step,6,opponent actions: what players do (10 s; people with hands=FILES))
+	$(call step,6,opponent actions: decisions of players (10 s; of people with hands=FILES))
 	$(BIN)/python -m data_gen job=opponent_actions $(SOURCE) scale=$(SCALE) $(OPPONENTS)
-	$(call step,7,opponent net: fold$(,) call or raise from the hand so far (15 s))
+	$(call step,7,opponent net: predicts fold$(,) call or raise from the hand so far (15 s))
 	$(BIN)/python train.py model=opponent net=hand net.classes=9 scale=$(SCALE) $(OPPONENTS)
-	$(call step,8,opponent net with memory: and from the hands before (20 s))
+	$(call step,8,adaptive opponent net: also from earlier hands of the player (20 s))
 	$(BIN)/python train.py model=opponent net=adaptive net.classes=9 scale=$(SCALE) $(OPPONENTS)
 
 release: $(INSTALLED)
-	@echo 'The agent of models/trained, at scale=laptop: two core hours or more (docs/results/costs); times beside the steps are'
-	@echo 'the demo'"'"'s. What is made already is kept, and Ctrl+C loses nothing.'
+	@echo 'Trains the agent of models/trained at scale=laptop in two core hours or more (docs/results/costs). The times of the steps'
+	@echo 'are for the demo scale. Press Ctrl+C at any time; the same command continues.'
 	@$(MAKE) --no-print-directory pipeline SCALE=laptop
 	$(BIN)/python -m data_gen job=bundle scale=laptop job.agents=[$(SEATS)] job.table_step=0.0078125 \
 		job.megabytes=40 job.output=models/trained/laptop.bundle
@@ -65,7 +65,7 @@ release: $(INSTALLED)
 play: $(INSTALLED)
 	$(BIN)/python evaluate.py evaluate=play scale=laptop artifacts=models/trained/laptop.bundle
 
-# what extras and pages promise and only tests need here: Triton, which interprets a GPU's kernels, Ray, W&B and ONNX
+# packages that only the tests need: Triton, which interprets a GPU's kernels, Ray, W&B and ONNX
 $(VENV)/.extras: $(INSTALLED)
 	$(BIN)/pip install --quiet --no-compile --disable-pip-version-check -c constraints.txt -e ".[gpu,ray]" \
 		wandb onnx onnxscript onnxruntime
@@ -86,7 +86,7 @@ static: $(INSTALLED)
 fast: $(INSTALLED) $(VENV)/.extras
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow and not gpu"
 
-# kernels that look at every index, compiled apart from the others
+# tests with bounds checks in all kernels, which are compiled separately
 bounds: $(INSTALLED) $(VENV)/.extras
 	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(CURDIR)/build/bounds $(BIN)/python -m pytest -n 2 --dist loadfile \
 		-m "not slow and not gpu" --ignore=tests/kernels/test_compile.py \
