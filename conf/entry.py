@@ -57,7 +57,7 @@ def one_line_errors(main: Callable[P, T]) -> Callable[P, T]:
         except (KeyboardInterrupt, SystemExit) as error:
             if isinstance(error, SystemExit) and not isinstance(error.__context__, KeyboardInterrupt):
                 raise  # Lightning raises SystemExit after Ctrl+C
-            print("interrupted; run the same command to go on: what was written is kept", file=sys.stderr)
+            print("interrupted; run the same command to continue", file=sys.stderr)
             sys.exit(130)
         except BrokenPipeError:  # for example `| head` closed the pipe
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -138,13 +138,11 @@ def _with_regrets(
     """Make a solver for rounds, which add regrets up; the abstraction must have `fingerprint` on every machine."""
     kind = solver.func if isinstance(solver, partial) else solver
     if not (isinstance(kind, type) and issubclass(kind, RegretSolver)):
-        raise PokernetsError(
-            "job.rounds.parts: only solvers with regrets play in rounds, such as solver=external_sampling"
-        )
+        raise PokernetsError("job.rounds.parts needs a solver with regrets, such as solver=external_sampling")
     cards = game_cards(game, abstraction)
     if cards.fingerprint != fingerprint:
         raise PokernetsError(
-            f"{abstraction} is another abstraction on {platform.node()}: copy it there, or cluster.storage=driver does"
+            f"{abstraction} differs on {platform.node()}: copy it there, or set cluster.storage=driver"
         )
     made = solver(build_tree(Betting.start(game), menu), cards, dealer_of(game, cards), **options)
     assert isinstance(made, RegretSolver)

@@ -91,11 +91,11 @@ def _chosen(source: Path, agents: Sequence[str] | None, needs: Mapping[str, Sequ
         there = [agent for agent, names in needs.items() if all(artifact_exists(source / name) for name in names)]
         if not there:
             wanted = ", ".join(needs["depth_limited"])
-            raise PokernetsError(f"nothing to pack: {source} seats no agent; depth_limited needs {wanted} there")
+            raise PokernetsError(f"nothing to pack: {source} has no agent's artifacts; depth_limited needs {wanted}")
         return there
     unknown = [agent for agent in agents if agent not in needs]
     if unknown or not agents:
-        raise PokernetsError(f"no bundle seats {', '.join(unknown) or 'nobody'}; job.agents can be {', '.join(needs)}")
+        raise PokernetsError(f"job.agents: unknown {', '.join(unknown) or 'nobody'}; choose from {', '.join(needs)}")
     return list(agents)
 
 

@@ -75,11 +75,11 @@ class ShardSettings:
         """
         counts = (self.boards_per_shard, self.states_per_board, self.pairs_per_state, self.hands)
         if min(counts) < 1 or self.runouts < 2:
-            raise PokernetsError("job=leaf_states needs counts of at least 1 and, for standard errors, 2 runouts")
+            raise PokernetsError("job=leaf_states needs counts of at least 1, and 2 runouts for standard errors")
         shares = (self.preflop_share, self.exploration, self.uniform_hands, self.off_tree)
         if not all(0 <= share <= 1 for share in shares):
             raise PokernetsError(
-                "job=leaf_states: preflop_share, exploration, uniform_hands and off_tree are shares, between 0 and 1"
+                "job=leaf_states: preflop_share, exploration, uniform_hands and off_tree must be between 0 and 1"
             )
 
 

@@ -125,7 +125,7 @@ def run(*, source: HandSource, cluster: Cluster, output: str, runs: str) -> None
     lines = [(what, f"{count:,}") for what, count in counted.items()]
     Table(("observed", "count"), lines, f"observed decisions: {output}").print(console)
     if problems.counts:
-        print(f"what could not be used is listed in {output}/problems.json", file=sys.stderr)
+        print(f"hands that were not used are listed in {output}/problems.json", file=sys.stderr)
 
 
 def _gather(source: HandSource, cluster: Cluster, runs: str) -> tuple[ActionRows, Problems]:

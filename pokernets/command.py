@@ -43,17 +43,15 @@ class Verb(NamedTuple):
 
 
 VERBS = {
-    "play": Verb("evaluate.py", "evaluate", "play", "", True, "a table in the browser at which you play the agent"),
-    "match": Verb("evaluate.py", "evaluate", "match", "", True, "agents against each other: match agents=[NAME,...]"),
-    "review": Verb("evaluate.py", "evaluate", "play", "log", True, "the table, with your hands to review: review FILE"),
-    "solve": Verb("evaluate.py", "evaluate", "spot", "spot", False, "a flop, turn or river spot: solve FILE"),
-    "flops": Verb(
-        "evaluate.py", "evaluate", "flops", "spot", False, "two ranges on many flops: flops FILE [flops=184]"
-    ),
-    "evaluate": Verb("evaluate.py", "evaluate", "", "evaluate", False, "any other measurement: evaluate NAME"),
-    "mcp": Verb("evaluate.py", "evaluate", "mcp", "", True, "tools for a language model, over stdin and stdout (MCP)"),
+    "play": Verb("evaluate.py", "evaluate", "play", "", True, "play the agent at a table in the browser"),
+    "match": Verb("evaluate.py", "evaluate", "match", "", True, "play agents against each other: agents=[NAME,...]"),
+    "review": Verb("evaluate.py", "evaluate", "play", "log", True, "review your hands in the browser: review FILE"),
+    "solve": Verb("evaluate.py", "evaluate", "spot", "spot", False, "solve a flop, turn or river spot: solve FILE"),
+    "flops": Verb("evaluate.py", "evaluate", "flops", "spot", False, "solve two ranges on many flops: flops FILE"),
+    "evaluate": Verb("evaluate.py", "evaluate", "", "evaluate", False, "run another evaluation: evaluate NAME"),
+    "mcp": Verb("evaluate.py", "evaluate", "mcp", "", True, "serve tools to a language model (MCP, stdin and stdout)"),
     "train": Verb("train.py", "model", "", "model", False, "train a net: train NAME"),
-    "data": Verb("data_gen/__main__.py", "job", "", "job", False, "make what nets and agents need: data JOB"),
+    "data": Verb("data_gen/__main__.py", "job", "", "job", False, "make the artifacts of nets and agents: data JOB"),
 }
 
 
@@ -79,7 +77,7 @@ def main() -> None:
         os.environ["POKERNETS_STARTED_BY"] = "pokernets"  # before `poker.run.commands` is imported
         _run(verb.script, overrides(verb, arguments))
     else:
-        print(f"error: pokernets has no `{name}`; it has {', '.join([*VERBS, _KERNELS])}", file=sys.stderr)
+        print(f"error: unknown command `{name}`; choose from {', '.join([*VERBS, _KERNELS])}", file=sys.stderr)
         sys.exit(2)
 
 
@@ -128,4 +126,4 @@ def _usage() -> str:
     verbs = "".join(f"  {name:10}{purpose}\n" for name, purpose in purposes.items())
     return f"""pokernets VERB [KEY=VALUE ...]
 {verbs}`pokernets VERB --help` lists all settings, `pokernets --version` prints the version.
-What is made and measured goes to artifacts/ and runs/ in the current folder."""
+Artifacts go to artifacts/ and reports to runs/ in the current folder."""

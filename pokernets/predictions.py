@@ -37,9 +37,7 @@ def leaf_values(
         PokernetsError: a hand is invalid, the lists have different lengths, or the net is missing.
     """
     if len(own) != len(opp):
-        raise PokernetsError(
-            f"{len(own)} hands of the player, {len(opp)} of the opponent: give the same number of each"
-        )
+        raise PokernetsError(f"the player has {len(own)} hands, the opponent {len(opp)}: give the same number for both")
     compile_apart()
     path = source_path(source) / "leaf_net"
     names = open_leaf_net(path, None).config["continuations"]
@@ -51,7 +49,7 @@ def leaf_values(
 def _hand(text: str, state: HandState) -> int:
     cards = parse_cards(text)
     if len(set(cards)) != 2 or set(cards) & set(state.board):
-        raise PokernetsError(f"`{text}` is not a hand of two cards that the board leaves")
+        raise PokernetsError(f"`{text}` is not a hand of two cards off the board")
     return hand_index(*cards)
 
 

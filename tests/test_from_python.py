@@ -135,9 +135,9 @@ def test_mistakes_are_told() -> None:
     for limit in [*limits, {"threads": -1}]:
         with pytest.raises(PokernetsError, match="must be positive"):
             pokernets.solve(SPOT, **limit)
-    with pytest.raises(PokernetsError, match="`KsQh` is not a hand of two cards that the board leaves"):
+    with pytest.raises(PokernetsError, match="`KsQh` is not a hand of two cards off the board"):
         pokernets.leaf_values(flop, ["KsQh"], ["AsAd"], player=0)
-    with pytest.raises(PokernetsError, match="1 hands of the player, 0 of the opponent"):
+    with pytest.raises(PokernetsError, match="the player has 1 hands, the opponent 0"):
         pokernets.leaf_values(flop, ["KdQh"], [], player=0)
     with pytest.raises(PokernetsError, match="Could not override 'serch'"):
         pokernets.load_agent(serch="quick")

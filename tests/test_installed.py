@@ -196,7 +196,7 @@ def test_a_net_of_the_project_is_trained_by_two_processes(project: Installed) ->
 def test_messages_name_the_command(installed: Installed) -> None:
     err = installed.run("data", "blueprint", status=2).stderr
     assert "Make it with: pokernets data job=abstraction" in err
-    assert "error: pokernets has no `ply`; it has play, match, " in installed.run("ply", status=2).stderr
+    assert "error: unknown command `ply`; choose from play, match, " in installed.run("ply", status=2).stderr
     assert installed.run("--version").stdout == f"pokernets {__version__}\n"
     assert re.match(r"model=NAME", installed.run("train", "--help").stdout)
 

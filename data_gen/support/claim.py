@@ -22,5 +22,5 @@ def claimed(output: str) -> Iterator[None]:
     if place.parent.exists() and not os.access(place.parent, os.W_OK):
         yield
         return
-    with alone(place.parent, f"another command makes {output} just now: wait for its end", place.name):
+    with alone(place.parent, f"another command is making {output}: wait until it ends", place.name):
         yield

@@ -108,7 +108,7 @@ def above(blueprint: Blueprint, solver: VectorSolver, player: int) -> Blueprint:
             return probs
         there = limited.find(tree.path(node))
         if limited.actions(there) != tree.actions(node):
-            raise PokernetsError("continuations: the bet menu is not the one of the blueprint's first round")
+            raise PokernetsError("the continuations need the bet menu of the blueprint's first round")
         solved = solver.strategy(there)
         sums = [np.bincount(buckets, column, len(sizes)) for column in solved.T]
         return np.asarray(np.stack(sums, axis=1) / sizes[:, None], np.float32)

@@ -222,8 +222,8 @@ class LeafData(lightning.LightningDataModule):
         super().__init__()
         if not 0 < validation_share < 1 or min(batch_rows, 1 if epoch_rows is None else epoch_rows) < 1:
             raise PokernetsError(
-                f"data.validation_share must lie between 0 and 1 (it is {validation_share}), data.batch_rows and "
-                f"data.epoch_rows be positive (they are {batch_rows} and {epoch_rows})"
+                f"data.validation_share must be between 0 and 1 (it is {validation_share}), and data.batch_rows and"
+                f" data.epoch_rows must be positive (they are {batch_rows} and {epoch_rows})"
             )
         self._columns = columns = LeafColumns(path)
         chosen = columns.selected(path, streets, seats)

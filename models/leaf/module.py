@@ -48,7 +48,7 @@ def check_outputs(net: nn.Module, outputs: int) -> None:
     except (AttributeError, RuntimeError, TypeError) as error:
         shape = of_user_code(error) or " ".join(str(error).split())
     if shape != str([2, outputs]):
-        needed = f"a leaf net takes [n, {inputs.SIZE}] and gives [n, {outputs}]"
+        needed = f"a leaf net takes [n, {inputs.SIZE}] and returns [n, {outputs}]"
         raise PokernetsError(f"{needed}; for [2, {inputs.SIZE}] {type(net).__name__} gives: {shape}")
     net.train()
 

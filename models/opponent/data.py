@@ -62,7 +62,7 @@ class OpponentRows:
         """
         for name, share in (("test_share", test_share), ("train_share", train_share)):
             if not 0 < share <= 1:
-                raise PokernetsError(f"{name} must be above 0 and at most 1, it is {share}")
+                raise PokernetsError(f"{name} must be above 0 and at most 1, not {share}")
         artifact = open_rows(path)
         self.path, self.fingerprint = path, artifact.fingerprint
         self.betting: str = artifact.config.get("betting", LIMIT)
@@ -82,7 +82,7 @@ class OpponentRows:
             (hand >= self.first_test_hand) & (street >= self.first_street)
         )
         if not len(self.test_rows):
-            raise PokernetsError(f"{path}: too few hands to test on; make more with job=opponent_actions")
+            raise PokernetsError(f"{path}: too few hands to test on; collect more with job=opponent_actions")
         self.trained_names = [self.names[player] for player in np.unique(self.columns["player"][self.in_training])]
 
     def first_hand(self, test_share: float) -> int:
@@ -177,9 +177,9 @@ class OpponentData(lightning.LightningDataModule):
         self.base, self._architectures = base, architectures
         train = self.rows.train_rows
         if not len(train):
-            raise PokernetsError(f"{path}: too few hands to train on; make more, or test on less: data.test_share")
+            raise PokernetsError(f"{path}: too few hands to train on; collect more, or reduce data.test_share")
         if batch_rows < 1:
-            raise PokernetsError(f"data.batch_rows must be positive, it is {batch_rows}")
+            raise PokernetsError(f"data.batch_rows must be positive, not {batch_rows}")
         self.shuffle = BlockShuffle(train, min(batch_rows, len(train)), seed, block_rows=1)
         self._needs: tuple[str, ...] | None = None
 

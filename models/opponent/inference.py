@@ -57,7 +57,7 @@ def load_opponent_net(path: str | Path, architectures: Collection[str] = ()) -> 
 
     net = load_net(path, OPPONENT_NET, stamp=STAMP, architectures=architectures)
     if not isinstance(net, ActionNet):
-        raise MismatchedArtifactError(f"{path} holds a {type(net).__name__}, which does not predict actions")
+        raise MismatchedArtifactError(f"{path} contains a {type(net).__name__}, which does not predict actions")
     return net
 
 
@@ -91,7 +91,7 @@ class OpponentNet:
         self._net = load_opponent_net(path, architectures)
         self._base = None if base is None else load_opponent_net(base, architectures)
         if self._base is None and "past" in self._net.needs:
-            raise PokernetsError(f"{path} needs the net that it was trained on: give base=PATH")
+            raise PokernetsError(f"{path} needs the net that it was trained with: set base=PATH")
         self._table = _population(path)
         self._betting = str(open_artifact(path, OPPONENT_NET, config=STAMP).counts.get(BETTING, LIMIT))
         self._memory: dict[str, history.PlayerMemory] = {}
@@ -157,7 +157,7 @@ class OpponentNet:
         betting = context.betting
         assert betting is not None
         if betting.rules.betting != self._betting:
-            raise PokernetsError(f"the opponent net is for {self._betting} games; `{betting.rules.name}` is another")
+            raise PokernetsError(f"the opponent net is for {self._betting} games, not for `{betting.rules.name}`")
         inputs = _inputs(betting, context.boards)
         expected = np.tile(self._table[context.index].astype(np.float32), (len(context.boards), 1))
         if self._base is not None and self._covers(context):
@@ -190,7 +190,7 @@ class NetPrior(Prior):
         """
         artifact = open_artifact(path, OPPONENT_NET, config=STAMP)
         if artifact.counts.get(BETTING) != NOLIMIT:
-            raise PokernetsError(f"the prior {path} is a net for limit games: train one on no-limit hands")
+            raise PokernetsError(f"the prior {path} is a net for limit games: train a net on no-limit hands")
         weights = np.array(artifact.counts[SHARES], dtype=np.float64)
         super().__init__(OpponentNet(path, base, architectures), weights, artifact.fingerprint.encode())
 

@@ -74,7 +74,7 @@ class NetRecord:
         net = open_artifact(path, OPPONENT_NET, config=STAMP)
         if TRAINED not in net.counts or PLAYERS not in net.counts:
             raise MismatchedArtifactError(
-                f"the net `{name}` at {path} does not name the hands of its training: delete it and train it again"
+                f"the net `{name}` at {path} has no record of its training hands: delete it and train it again"
             )
         trained, made_from = net.counts[TRAINED], net.made_from
         return cls(
@@ -112,8 +112,8 @@ class NetRecord:
         if rows.fingerprint == self.rows:
             if rows.first_test_hand < rows.first_hand(self.test_share):
                 raise MismatchedArtifactError(
-                    f"the net `{self.name}` learned from the first {1 - self.test_share:.0%} of {rows.path};"
-                    f" measure it on others: test_share={self.test_share:g} or less"
+                    f"the net `{self.name}` was trained on the first {1 - self.test_share:.0%} of {rows.path};"
+                    f" measure it on later hands: test_share={self.test_share:g} or less"
                 )
             return
         dealt = [source.get("seed") for source in (self.source, rows.source) if source.get("source") == "self_play"]
@@ -155,5 +155,5 @@ def check_base(base: NetRecord, nets: Sequence[NetRecord]) -> None:
     for net in nets:
         if net.base != base.fingerprint:
             raise MismatchedArtifactError(
-                f"the net `{net.name}` was trained on another net than `base`: give base=PATH, the net of its training"
+                f"the net `{net.name}` was trained with another base net: set base=PATH to the base of its training"
             )

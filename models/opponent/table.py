@@ -242,8 +242,8 @@ def _sections(record: Mapping[str, Any], out: str) -> list[Section]:
         Table(
             ("predictor", "accuracy", "log-loss", "calibration"),
             rows,
-            f"Predictors on {tested:,} decisions from which no net has learned ({out})",
-            f"{by_met:,} of the decisions are by players whom the nets have met",
+            f"Predictors on {tested:,} decisions that no net was trained on ({out})",
+            f"{by_met:,} of these decisions are by players of the training data",
         ),
         Figure("results", partial(intervals, "Predictors of actions", "log-loss", {"all decisions": losses})),
         Table(("predictor", "Brier", "facing a bet"), parts, "Further scores", console=False),

@@ -126,7 +126,7 @@ class Export(callbacks.Callback):
         own, saved = self.state_dict(), checkpoint.get("callbacks", {}).get(self.state_key)
         if saved and (others := [name for name, value in own.items() if saved.get(name) != value]):
             names = ", ".join(others).replace("made_from", "data")
-            raise PokernetsError(f"the checkpoint was written with other settings ({names}): {REMEDY}")
+            raise PokernetsError(f"the checkpoint was written with different settings ({names}): {REMEDY}")
 
     def on_validation_end(self, trainer: lightning.Trainer, pl_module: lightning.LightningModule) -> None:
         """Write the net after the validation that follows training.
@@ -141,7 +141,7 @@ class Export(callbacks.Callback):
             raise PokernetsError(f"{self._monitor} is {loss}: training diverged; lower model.optimizer.lr")
         console = Console(stderr=True, quiet=not trainer.is_global_zero)
         if trainer.fast_dev_run:  # type: ignore[attr-defined]
-            console.print("trainer.fast_dev_run: the net is tried on a few batches, and not exported")
+            console.print("trainer.fast_dev_run: a test on a few batches; the net is not exported")
         elif trainer.is_global_zero:
             metrics = {
                 name.removeprefix("validation/"): round(float(value), 7)

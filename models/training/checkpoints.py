@@ -36,7 +36,7 @@ class AtomicCheckpoints(TorchCheckpointIO):
         try:
             data = Path(path).read_bytes()
             if zipfile.ZipFile(io.BytesIO(data)).testzip() is not None:
-                raise ValueError("another checksum of a part")
+                raise ValueError("a part has another checksum")
             checkpoint: dict[str, Any] = torch.load(io.BytesIO(data), map_location or "cpu", weights_only=True)
             for name in ("state_dict", "epoch", "global_step", "loops"):
                 if checkpoint.get(name) in (None, {}):

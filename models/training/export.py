@@ -68,7 +68,7 @@ def export_net(
     metadata = {"net": canonical_json(describe(architecture)), "stamp": canonical_json(stamp)}
     tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in net.state_dict().items()}
     if bad := _not_finite(tensors):
-        raise PokernetsError(f"{path} is not written: {bad} of the trained net is not finite")
+        raise PokernetsError(f"{path} is not written, because {bad} of the trained net is not finite")
     return write_artifact(
         path,
         kind,
@@ -127,8 +127,8 @@ def load_net(
     module, _, name = importable(target).rpartition(".")
     if not module.startswith(f"{__package__.rpartition('.')[0]}.") and target not in architectures:
         raise MismatchedArtifactError(
-            f"{weights} holds a {target}, which the configuration does not name; if you trust that class, set "
-            f"architectures=[{target}] where this net is configured"
+            f"{weights} contains a {target}, which the configuration does not name; if you trust that"
+            f" class, set architectures=[{target}] where this net is configured"
         )
     try:
         net = getattr(importlib.import_module(module), name)

@@ -89,6 +89,6 @@ def open_leaf_net(path: str | Path, blueprint: str | Path | None = None) -> Arti
     if blueprint is not None and artifact_exists(blueprint):
         other = open_artifact(blueprint, KIND, verify=False)
         if net.made_from.get("blueprint") not in (None, other.fingerprint, other.made_from.get(f"whole_{KIND}")):
-            problem = f"{net.path} was trained on values of another blueprint than {blueprint}"
+            problem = f"{net.path} was trained on the values of a blueprint other than {blueprint}"
             raise MismatchedArtifactError(problem, how_to_replace(LEAF_NET, net.path))
     return net

@@ -103,8 +103,8 @@ class CardAbstraction:
             return self
         if num_streets > self.num_streets:
             raise PokernetsError(
-                f"the abstraction has {self.num_streets} streets, the game {num_streets}; if it is of a bundle, use"
-                " artifacts=DIRECTORY: bundles hold no buckets of later streets, which only blueprints need"
+                f"the abstraction has {self.num_streets} streets, the game {num_streets}; bundles do not store"
+                " the buckets of later streets, so set artifacts=DIRECTORY instead of a bundle"
             )
         name = fingerprint_of({"abstraction": self.fingerprint, "streets": num_streets})
         return CardAbstraction(self.tables[:num_streets], self.num_buckets[:num_streets], name)
@@ -220,8 +220,8 @@ class SmallGameBuckets:
         """Check the number of cards."""
         if self.rules.num_hole_cards != 1 or self.rules.total_board_cards > 3:
             raise PokernetsError(
-                f"game {self.rules.name}: lossless buckets need one hole card and at most three board cards; "
-                f"hold'em takes an abstraction made with: {COMMANDS['data_gen']} job=abstraction"
+                f"game {self.rules.name}: lossless buckets need one hole card and at most three board cards;"
+                f" for hold'em make an abstraction with: {COMMANDS['data_gen']} job=abstraction"
             )
 
     @cached_property

@@ -50,7 +50,7 @@ class HoldemDealer:
         """
         if not is_holdem(rules) or rules.num_streets not in (2, 4) or cards.num_streets < rules.num_streets:
             raise PokernetsError(
-                f"game {rules.name}: needs hold'em with two or four streets and an abstraction of as many"
+                f"game {rules.name}: only hold'em of two or four streets is supported, with an abstraction of as many"
             )
         self._num_players = rules.num_players
         self._num_streets = rules.num_streets

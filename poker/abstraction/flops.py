@@ -52,7 +52,7 @@ def representative_flops(count: int) -> FlopSubset:
     deals, kinds = board_multiplicities(3), _divisions()
     fewest = len(np.unique(kinds))
     if not fewest <= count <= NUM_FLOPS:
-        raise PokernetsError(f"{count} flops: {fewest} to {NUM_FLOPS:,} can stand for all")
+        raise PokernetsError(f"the number of flops must be between {fewest} and {NUM_FLOPS:,}, not {count}")
     if count == NUM_FLOPS:
         return FlopSubset(np.arange(NUM_FLOPS), deals)
     features, clusters = _features(), list[NDArray[np.int64]]()

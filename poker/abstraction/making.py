@@ -47,7 +47,7 @@ def make(*, method: Method, seed: int, cluster: Cluster, output: str, others: st
         print(f"abstraction {output} is there", file=sys.stderr)
         return
     if (other := _find_copy(others, config)) is not None:
-        print(f"abstraction {output}: that of {other.path} is the same and copied", file=sys.stderr)
+        print(f"abstraction {output}: copied from {other.path}, which has the same settings", file=sys.stderr)
         write_artifact(output, KIND, config=other.config, arrays=other.arrays, counts=other.counts)
         return
     started = time.perf_counter()
@@ -89,7 +89,7 @@ def make_again(recipe: Mapping[str, Any], output: Path) -> None:
     """
     with ExitStack() as lock:
         try:
-            lock.enter_context(alone(output.parent, busy := f"another command makes {output} just now", output.name))
+            lock.enter_context(alone(output.parent, busy := f"another command is making {output}", output.name))
         except PokernetsError:
             print(f"{busy}: waiting for its end", file=sys.stderr)
             lock.enter_context(alone(output.parent, name=output.name))
@@ -106,7 +106,7 @@ def _settings_of(config: Any) -> tuple[Method, int]:
     settings = config if isinstance(config, dict) else {}
     method, seed = settings.get("method"), settings.get("seed")
     if not isinstance(method, dict) or type(seed) is not int or seed < 0:
-        raise PokernetsError(f"the recipe has no method and seed of an abstraction: {str(config)[:200]}")
+        raise PokernetsError(f"the stored recipe lacks an abstraction method or a seed: {str(config)[:200]}")
     return method_of(method), seed
 
 

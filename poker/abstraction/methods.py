@@ -360,7 +360,7 @@ def opponent_clusters(num_clusters: int) -> NDArray[np.int8]:
 
 def _check_range(name: str, value: int, low: int, high: int) -> None:
     if not low <= value <= high:
-        raise PokernetsError(f"abstraction.{name} is {value}; it must lie between {low} and {high}")
+        raise PokernetsError(f"abstraction.{name} must be between {low} and {high}, not {value}")
 
 
 def _rows(points: NDArray[Any]) -> NDArray[Any]:

@@ -48,7 +48,7 @@ class AllInPlayer(SamplingAgent):
         """
         super().__init__(name)
         if not 0 < share <= 1:
-            raise PokernetsError(f"agent `{name}`: `share` of hands lies above 0 and at most at 1, not {share}")
+            raise PokernetsError(f"agent `{name}`: `share` must be above 0 and at most 1, not {share}")
         self._played = best_hands(share)
 
     def check_game(self, game: Rules) -> None:

@@ -28,7 +28,7 @@ SIX_MAX = Path(__file__).with_name("six_max.txt")
 """Hand-made charts for six players and 100 big blinds, with opening raises of 2 to 3 big blinds by seat."""
 
 Chart = dict[str, Weights]
-"""Weights [H] of hands by action, as shares of the hands that the actions before it leave."""
+"""Weights [H] of hands by action: the share of the hands left by earlier actions that take it."""
 
 
 class ChartAgent(BlueprintAgent):
@@ -113,7 +113,7 @@ def read_charts(text: str, path: str) -> list[tuple[re.Pattern[str], Chart]]:
             elif words:
                 action, _, hands = words.strip().partition(" ")
                 if not spots or amount_of(action) == FOLD:
-                    raise PokernetsError("write a spot first; folds are the remaining hands")
+                    raise PokernetsError("expected a line with a spot before its hands; folds are the remaining hands")
                 spots[-1][1][action] = parse_range(hands)
         except (PokernetsError, re.error) as error:
             raise PokernetsError(f"{path}, line {number}: {error}") from None

@@ -70,7 +70,7 @@ class LookAheadActions(LbrActions):
         if self.cards is not None and self.cards < 1:
             raise PokernetsError(f"`cards` of a plan must be at least 1, or null for all, not {self.cards}")
         if not 0 <= self.neglect < 1:
-            raise PokernetsError(f"`neglect` of a plan is a share from 0 to 1, not {self.neglect}")
+            raise PokernetsError(f"`neglect` of a plan must be between 0 and 1, not {self.neglect}")
         self.ahead.check_given(range(self.plans_from + 1, len(self.ahead.streets)), "`ahead` of a plan")
 
     def choices(self, betting: Betting) -> tuple[int, ...]:

@@ -133,7 +133,7 @@ class RemoteAgent:
     def _start(self) -> tuple[type, bool, list[str]]:
         """Start the process, and return the agent's class, whether it is repeatable, and its optional methods."""
         if self._starts > _MAX_RESTARTS:
-            raise AgentGivenUp(f"given up after {_MAX_RESTARTS} new processes")
+            raise AgentGivenUp(f"stopped after {_MAX_RESTARTS} restarts of its process")
         self._starts += 1
         try:
             offers: tuple[type, bool, list[str]] = self.child.call("building", seconds=_START_SECONDS)

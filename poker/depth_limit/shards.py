@@ -104,8 +104,8 @@ def open_shards(root: str | Path) -> list[Artifact]:
         for key in {**first, **identity}:
             if identity.get(key) != first.get(key):
                 raise MismatchedArtifactError(
-                    f"{shard.path} was made with {key}={identity.get(key)!r}, "
-                    f"{shards[0].path} with {first.get(key)!r}: keep data sets apart"
+                    f"{shard.path} was made with {key}={identity.get(key)!r}, {shards[0].path} with"
+                    f" {first.get(key)!r}: store data sets in separate folders"
                 )
         check_columns(shard, columns_of(len(names)))
     return shards

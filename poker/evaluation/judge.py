@@ -54,7 +54,7 @@ def run(*, game: Rules, log: str, contrasts: Sequence[Sequence[str]], out: str) 
     if not game.is_limit:
         raise PokernetsError(f"evaluate=judge is for limit games, whose raises have one size, not `{game.name}`")
     if not path.is_file():
-        raise PokernetsError(f"there is no log {path}; matches write theirs to runs/*/ring/<game>/hands")
+        raise PokernetsError(f"no log at {path}; matches write their logs to runs/*/ring/<game>/hands")
     match, deals = counted_in(path), defaultdict[int, dict[int, LoggedHand]](dict)
     for hand in read_log(game, path):
         if match is None or hand.number < match.hands:
@@ -63,14 +63,14 @@ def run(*, game: Rules, log: str, contrasts: Sequence[Sequence[str]], out: str) 
     for deal in deals.values():
         _judge(list(deal.values()), money, judged, partings)
     if unknown := [name for pair in contrasts for name in pair if name not in money]:
-        raise PokernetsError(f"`contrasts`: no `{unknown[0]}` in {path}, whose agents are {', '.join(sorted(money))}")
+        raise PokernetsError(f"`contrasts`: unknown `{unknown[0]}`; {path} has {', '.join(sorted(money))}")
     estimates = {name: [estimate(money[name]), estimate(judged[name]), None] for name in money}
     for one, other in contrasts:
         pair = f"{one} less {other}"
         less = [estimate(np.subtract(sums[one], sums[other])) for sums in (money, judged)]
         estimates[pair] = [*less, estimate(partings[pair])]
     title = f"{path.name}: decisions of {len(deals):,} deals, judged with all cards known"
-    note = "sb/hand, decisions less the best; where two first differ in a deal, sb by which the first does better"
+    note = "sb/hand, value of the decision less that of the best action; where two agents first differ in a deal, sb"
     table = Table(("agent", *MEASURES), [(name, *each) for name, each in estimates.items()], note=note)
     rows = {
         name: {measure: value.record() for measure, value in zip(MEASURES, each, strict=True) if value is not None}

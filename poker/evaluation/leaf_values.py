@@ -79,7 +79,7 @@ class SampleSettings:
             PokernetsError: a number is too small, or a street is neither 0 nor 1.
         """
         if min(self.states, self.hands // 2, self.runouts // 2) < 1 or not set(self.streets) <= {PREFLOP, FLOP}:
-            raise PokernetsError("evaluate=leaf_values needs states, two hands, two runouts, and streets of [0,1]")
+            raise PokernetsError("evaluate=leaf_values needs states, 2 hands, 2 runouts and streets from [0,1]")
 
 
 @dataclass(frozen=True)

@@ -98,7 +98,7 @@ def run(
     folder = report_folder(Path(out) / game.name if is_played else Path(out), *paths)
     target = None if convert is None else Path(to) if to else folder / f"{path.stem}{SUFFIXES[convert]}"
     if target is not None and target.resolve() == path.resolve():
-        raise PokernetsError(f"{path} would be overwritten: give another file as `to`")
+        raise PokernetsError(f"{path} would be overwritten: set `to` to another file")
     if is_played:
         _check_logs(game, paths)
         if (hands or 0) < 0 or (session is not None and session < 1):
@@ -107,7 +107,7 @@ def run(
     if notes:
         raise PokernetsError("`notes` need the log of a match with numbered hands: leave them out here")
     if session is not None or (hands or 0) < 0:
-        raise PokernetsError("each hand of a file is a unit: leave `session` out; `hands` is 0 (all) or more")
+        raise PokernetsError("hand histories have no sessions: leave `session` out, and set `hands` to 0 (all) or more")
     return _replay_file(FileTally(unit), path, game, hands, convert, target, skip, folder)
 
 
@@ -155,7 +155,7 @@ def _replay_match(
     seatings = Rotation(game, 0, 1).seatings
     units = _units(played, hands, session, len(seatings))
     if len(paths) > 1 and units.shape[1] != len(paths):
-        raise PokernetsError("the logs are not of the same cards: replay them one by one")
+        raise PokernetsError("the logs do not have the same cards: replay them separately")
     if units.shape[1] % len(seatings):
         seatings = seatings[:1]
     if phh is not None:
@@ -193,11 +193,11 @@ def _replay_match(
 def _check_logs(game: Rules, paths: Sequence[Path]) -> None:
     for path in paths:
         if not path.is_file():
-            missing = f"{path} is a directory, no log" if path.is_dir() else f"there is no log {path}"
+            missing = f"{path} is a directory, not a log" if path.is_dir() else f"no log at {path}"
             raise PokernetsError(f"{missing}; matches write theirs to runs/*/matches/<game>/hands")
     if len({path.resolve() for path in paths}) < len(paths) or len(paths) not in (1, game.num_players):
         raise PokernetsError(
-            f"{len(paths)} logs: a duplicate match of `{game.name}` are {game.num_players} different ones"
+            f"a duplicate match of `{game.name}` has {game.num_players} different logs, not {len(paths)}"
         )
 
 
@@ -254,7 +254,7 @@ class _Hands:
             numbers.append(hand.number)
             cards.append(hash(hand.state.hole_cards))
         if not numbers:
-            raise PokernetsError(f"{paths[0]} holds no hands")
+            raise PokernetsError(f"{paths[0]} contains no hands")
         by_name = [
             {
                 name: np.pad(column, (0, len(numbers) - len(column)), constant_values=np.nan)
@@ -279,9 +279,9 @@ def _in_turn(game: Rules, paths: Sequence[Path]) -> Iterator[tuple[int, LoggedHa
         deal = [hand for hand in row if hand is not None]
         if len(deal) < len(row) or len({hand.number for hand in deal}) > 1:
             numbers = ", ".join("none" if hand is None else str(hand.number) for hand in row)
-            raise PokernetsError(f"the logs do not have the same hands: {numbers} where one number should be in all")
+            raise PokernetsError(f"the logs do not have the same hands in the same order: hand {numbers}")
         if len({tuple(sorted(hand.names)) for hand in deal}) > 1 or len({hand.names for hand in deal}) < len(deal):
-            raise PokernetsError(f"hand {deal[0].number} is not of the same players in other seats in every log")
+            raise PokernetsError(f"hand {deal[0].number}: the logs must have the same players in different seats")
         yield from enumerate(deal)
 
 
@@ -302,17 +302,17 @@ def _units(played: _Hands, hands: int, session: int | None, seatings: int) -> ND
     if hands and (len(places) < hands or (session is not None and numbers[-1] != hands - 1)):
         missing = int(np.setdiff1d(np.arange(hands), numbers)[0])
         raise PokernetsError(
-            f"hand {missing} of the first {hands:,} is not in the log, which has {len(played.numbers):,}: play the"
-            " match on, or give hands=0 for all that is there"
+            f"the log has {len(played.numbers):,} hands, without hand {missing} of the first {hands:,}:"
+            " continue the match, or set hands=0 to use all hands of the log"
         )
     rows = numbers[: len(numbers) // size * size].reshape(-1, size) // size
     if len(numbers) % size or (session is not None and (rows != rows[:, :1]).any()):
         raise PokernetsError(
-            f"{len(numbers):,} hands are not whole sessions of {session} deals in {seatings} seatings: give `hands`"
-            f" as a multiple of {size}, or another `session`"
+            f"{len(numbers):,} hands are not whole sessions of {session} deals in {seatings} seatings: set"
+            f" `hands` to a multiple of {size}, or change `session`"
         )
     if session is not None and not _same_cards(played.cards[places], seatings):
-        raise PokernetsError(f"the hands are not of deals in {seatings} seatings each: leave `session` out")
+        raise PokernetsError(f"not every deal was played in {seatings} seatings: leave `session` out")
     return places.reshape(-1, size)
 
 
@@ -332,7 +332,7 @@ def _written(
         if why_not := why_unwritable(kind, hand):
             error = HistoryError(path, hand.line, f"hand {hand.number} cannot be written as {kind}: {why_not}")
             if not skip:
-                raise HistoryError(path, hand.line, f"{error.reason}; skip=true leaves such hands out")
+                raise HistoryError(path, hand.line, f"{error.reason}; skip=true skips such hands")
             tally.refused.append(error)
         else:
             tally.add(hand)

@@ -20,7 +20,7 @@ OUT_OF_TURN = "a fold out of turn"
 FREE_FOLD = "a fold where checking is free"
 NOT_REOPENED = "a raise that a short all-in did not reopen"
 BEYOND_THE_POT = "a raise beyond the pot"
-PASSED_OVER = "a player who is passed over, taken to check or fold"
+SKIPPED_PLAYER = "a skipped player, assumed to check or fold"
 
 _ROWS = 20
 """Number of players and refusals that the console shows."""
@@ -36,7 +36,7 @@ def irregularities(hand: PlayedHand) -> frozenset[str]:
         hand: the hand.
     """
     rules = hand.rules
-    kinds = {PASSED_OVER} if hand.skipped_action else set[str]()
+    kinds = {SKIPPED_PLAYER} if hand.skipped_action else set[str]()
     dead = sum(map(sum, rules.forced)) if rules.forced else 0
     for before, player, action in hand.state.betting.turns():
         if action == FOLD and player != before.to_act:
@@ -99,7 +99,7 @@ class FileTally:
 
     def legality(self) -> str:
         """Return the number of hands with irregularities as text."""
-        return f"{self._irregular:,} with what play refuses" if self._irregular else "all legal"
+        return f"{self._irregular:,} with irregular actions" if self._irregular else "all legal"
 
     def _estimates(self) -> list[tuple[str, Estimate]]:
         """Return estimates by name, players with most hands first."""
@@ -123,14 +123,14 @@ class FileTally:
         more = f"{len(rows) - _ROWS:,} players with fewer hands are in the report" if len(rows) > _ROWS else ""
         notes = f"rake: {_amounts(self._rake)}. " if self._rake else ""
         if self._amounts_differ:
-            notes += f"hands whose file tells other amounts than the rules pay: {self._amounts_differ:,}. "
+            notes += f"hands whose amounts in the file differ from the rules: {self._amounts_differ:,}. "
         for kind, count in self._irregularities.most_common():
             notes += f"hands with {kind}: {count:,}. "
         short = sum(result.n < FEW_UNITS or result.has_few_large for _, _, result, _ in rows[:_ROWS])
         if short:
             notes += (
                 f"Intervals of {short} of these may be too narrow: fewer than {FEW_UNITS} hands, or a few large results"
-                " that make most of the spread. "
+                " cause most of the variance. "
             )
         sections: list[Section] = [
             Table(("game", "hands", "players", "stacks, big blinds"), games, title),

@@ -100,10 +100,10 @@ def run(
     )
     losses = {name: _losses(net.counts) for name, net in trained.items()}
     sections: list[Section] = [
-        _won(answers, "1. Bets that the blueprint does not know", "adversary"),
+        _won(answers, "1. Unknown bets", "adversary"),
         Text(
-            "The adversary knows the policy of its opponent. The blueprint rounds a bet to one that it knows and pays"
-            " for it; the agent solves with the bet that was made."
+            "The adversary knows its opponent's policy. The blueprint translates a bet to a size that it knows, which"
+            " costs it; the agent solves with the actual bet."
         ),
         _won(learned, "2. A player with a leak", "agent"),
         Text(
@@ -128,7 +128,7 @@ def run(
         "net_fingerprints": {name: net.fingerprint for name, net in trained.items()},
     }
     folder = Path(out) / f"demo-{fingerprint_of(record)[:8]}"
-    report = Report("What solving, learning and trained nets are worth", sections, record)
+    report = Report("The value of search, learning and trained nets", sections, record)
     report.write(folder, Console(width=WIDTH))
     return {"off_tree": answers, "learning": learned}
 

@@ -180,8 +180,8 @@ class _Matches:
         policy = Blueprint.load(path, self._cards)
         if policy.fingerprint != point.get("fingerprint", policy.fingerprint):
             raise PokernetsError(
-                f"{path} was overwritten by another run than that of {one.path}, whose policies are lost: delete this "
-                "curve, or train it again in another place"
+                f"{path} was overwritten by another run, so the policies of {one.path} are lost: delete this"
+                " curve, or train it again in another folder"
             )
         return policy
 

@@ -130,7 +130,7 @@ def format_of(text: str, path: Path | str) -> str:
         if _OTHER_SITE.match(line):
             what = "hands of another site"
         elif "PokerStars" in line:
-            what = "of PokerStars' text English is read: set that language in its settings of hand histories"
+            what = "only English is supported in PokerStars' text: set this language for hand histories"
         else:
             what = f"no hands that are read here ({KNOWN})"
         raise HistoryError(path, number, f"{what}: `{line[:60]}`")
@@ -297,7 +297,7 @@ def why_unwritable(kind: str, hand: PlayedHand) -> str:
     try:
         read = list(hands_of("".join(hand_texts(kind, [hand])), "the text"))
     except HistoryError as error:
-        return f"what would be written is not read back: {error.reason}"
+        return f"the written hand could not be read back: {error.reason}"
     except PokernetsError as error:
         return str(error)
     except Exception as error:

@@ -43,7 +43,7 @@ class _Fields(HandWriter):
     def fields(self) -> dict[str, object]:
         hand, rules, details = self._hand, self._rules, self._hand.details
         if hand.boards:
-            raise PokernetsError("open hand histories are written with one board: this hand was run several times")
+            raise PokernetsError("OHH files have one board, but the board of this hand was run several times")
         in_utc = details.get("_time_zone") == "UTC"
         venue, currency = str(details.get("venue", "pokernets")), details.get("currency")
         return {

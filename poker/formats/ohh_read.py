@@ -86,7 +86,7 @@ def parse_hand(text: str, number: int, line: int = 1) -> PlayedHand:
     except json.JSONDecodeError as error:
         raise LineError(line + error.lineno - 1, f"not JSON: {error.msg}, column {error.colno}") from error
     except (ValueError, PokernetsError) as error:
-        raise LineError(line, f"not JSON that is read: {error}") from error
+        raise LineError(line, f"unsupported JSON: {error}") from error
     fields = tree.get("ohh") if isinstance(tree, dict) else None
     if not isinstance(fields, dict):
         raise LineError(line, 'no hand: expected {"ohh": {...}}')
@@ -126,14 +126,14 @@ class _OpenHand(StatedHand):
         game, limit = fields.get("game_type"), fields.get("bet_limit")
         kind = limit.get("bet_type") if isinstance(limit, dict) else "NL"
         if game != "Holdem":
-            raise PokernetsError(f"field `game_type`: {_short(game)} is not read, only Holdem")
+            raise PokernetsError(f"field `game_type`: {_short(game)} is not supported, only Holdem")
         if not isinstance(kind, str) or kind not in _LIMITS:
-            raise PokernetsError(f"field `bet_limit`: {_short(kind)} is not read, only NL, PL and FL")
+            raise PokernetsError(f"field `bet_limit`: {_short(kind)} is not supported, only NL, PL and FL")
         if isinstance(limit, dict) and limit.get("bet_cap"):
-            raise PokernetsError("field `bet_limit`: games with a cap on the cost of a hand are not read")
+            raise PokernetsError("field `bet_limit`: games with a cap on the cost of a hand are not supported")
         flags = fields.get("flags")
         if isinstance(flags, list | str) and "Run_It_Twice" in flags:
-            raise PokernetsError("field `flags`: a board that was run twice is not read")
+            raise PokernetsError("field `flags`: a board that was run twice is not supported")
         self.limit = _LIMITS[kind]
         self.scale = self._scale()
         big = self._chips(fields, "big_blind_amount")

@@ -38,7 +38,7 @@ GAME_FIELDS = (
 """The fields that determine the play."""
 
 
-def unwritable(rules: Rules) -> str:
+def why_not_written(rules: Rules) -> str:
     """Check that hands of a game can be written.
 
     Args:
@@ -53,13 +53,9 @@ def unwritable(rules: Rules) -> str:
     small, big = rules.blinds[:2] if rules.num_players > 2 else rules.blinds[::-1]
     first = 1 if rules.num_players == 2 else 2 % rules.num_players
     if not 0 <= small <= big or not big or any(rules.blinds[2:]) or rules.first_player[0] != first:
-        return (
-            f"poker hand histories have a small and a big blind, and the next player begins: not so in `{rules.name}`"
-        )
+        return f"`{rules.name}`: PHH files need a small and a big blind, and the next player acts first"
     if rules.is_limit and max(rules.max_raises) > _MOST_RAISES:
-        return (
-            f"poker hand histories of limit games have at most {_MOST_RAISES} raises a street: not so in `{rules.name}`"
-        )
+        return f"`{rules.name}`: PHH files of limit games have at most {_MOST_RAISES} raises per street"
     return ""
 
 
@@ -102,7 +98,7 @@ def hand_text(hand: LoggedHand) -> str:
     """
     check_raises(hand.state.betting)
     if not isinstance(hand, PlayedHand):
-        why_not = unwritable(hand.state.rules)
+        why_not = why_not_written(hand.state.rules)
         if why_not:
             raise PokernetsError(why_not)
         hand = as_played(hand)
@@ -112,9 +108,7 @@ def hand_text(hand: LoggedHand) -> str:
 def _fields(hand: PlayedHand) -> dict[str, object]:
     rules, scale = hand.rules, hand.scale
     if hand.boards or rules.pot_limit:
-        raise PokernetsError(
-            f"poker hand histories have no {'second board' if hand.boards else 'pot-limit Texas games'}"
-        )
+        raise PokernetsError(f"PHH files do not support {'a second board' if hand.boards else 'pot-limit Texas games'}")
     posts = posts_of(rules)
     antes, trimmed = _antes(rules)
     if rules.num_players == 2:
@@ -161,7 +155,7 @@ def posts_of(rules: TableRules) -> list[int]:
     big = (rules.first_player[0] - 1) % rules.num_players
     posts = [-chips if i > big and rules.num_players > 2 else chips for i, chips in enumerate(rules.blinds)]
     if opener(posts, rules.stacks) != rules.first_player[0]:
-        raise PokernetsError("poker hand histories have the player behind the largest blind begin: not so in this hand")
+        raise PokernetsError("in PHH files the player after the largest blind acts first, which is not so in this hand")
     return posts
 
 
@@ -192,7 +186,7 @@ def _antes(rules: TableRules) -> tuple[list[int], bool]:
     if not any(dead):
         return list(antes), True
     if len(set(antes)) > 1:
-        raise PokernetsError("poker hand histories do not hold a dead blind beside an ante that was all-in")
+        raise PokernetsError("PHH files do not support a dead blind beside an all-in ante")
     return [ante + chips for ante, chips in zip(antes, dead, strict=True)], False
 
 
@@ -211,7 +205,7 @@ def without_opening(state: HandState) -> HandState:
     played = replay(replace(rules, opening=0) if isinstance(rules, TableRules) else rules.at_the_acpc(), betting)
     if played is None or played.committed != betting.committed:
         raise PokernetsError(
-            "poker hand histories have an all-in big blind as all there is to call: here the whole blind was called"
+            "in PHH files a call matches only the chips of an all-in big blind, but here the whole blind was called"
         )
     return replace(state, betting=played)
 

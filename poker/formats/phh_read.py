@@ -101,7 +101,7 @@ def parse_hand(text: str, number: int, line: int = 1) -> PlayedHand:
         check_length(max(text.split("\n"), key=len), LONGEST_LINE, "a line")
         fields = tomllib.loads(text, parse_float=Decimal)
     except LimitError as error:
-        raise LineError(line, f"not TOML that is read: {error}") from error
+        raise LineError(line, f"unsupported TOML: {error}") from error
     except (ValueError, ArithmeticError, RecursionError) as error:
         place = _TOML_LINE.search(str(error))
         last = text.rstrip().count("\n") + 1
@@ -147,7 +147,9 @@ class _Reader:
         self._fields = fields
         variant = self._take("variant", str)
         if variant not in ("NT", "FT"):
-            raise _FieldError("variant", f"`{variant}` is not read, only NT and FT: no-limit and limit Texas hold'em")
+            raise _FieldError(
+                "variant", f"`{variant}` is not supported, only NT and FT: no-limit and limit Texas hold'em"
+            )
         self._is_limit = variant == "FT"
         self._actions = self._take("actions", list)
         if not all(isinstance(action, str) for action in self._actions):
@@ -173,12 +175,12 @@ class _Reader:
 
     def _chips(self, field: str, value: Any) -> int:
         if isinstance(value, bool) or not isinstance(value, int | Decimal):
-            raise _FieldError(field, f"must hold numbers, not {value!r}"[:200])
+            raise _FieldError(field, f"must contain numbers, not {value!r}"[:200])
         exact = Decimal(value)
         if exact.is_infinite() and field in ("starting_stacks", "finishing_stacks"):
             return MOST_CHIPS
         if not exact.is_finite():
-            raise _FieldError(field, f"must hold finite numbers, not {value}")
+            raise _FieldError(field, f"must contain finite numbers, not {value}")
         if exact.adjusted() > MOST_DIGITS or abs(exact) * self._scale > MOST_CHIPS:
             parts = f" in parts of 1/{self._scale:,}" if self._scale > 1 else ""
             raise _FieldError(field, f"amounts{parts} must be at most {MOST_CHIPS // self._scale}")
@@ -261,7 +263,7 @@ class _Reader:
             raise _FieldError("players", f"must be {players} names")
         names = [name if name.strip() else f"p{i + 1}" for i, name in enumerate(names)]
         if len(set(names)) < players:
-            raise _FieldError("players", "two players have one name")
+            raise _FieldError("players", "two players have the same name")
         return names
 
     def _played(self, number: int, line: int, trimmed: bool) -> PlayedHand:
@@ -390,7 +392,7 @@ def _step(
             hand = hands[_player(who, hands)]
             hand += _cards(cards)
             if len(hand) > 2:
-                raise LineError(0, f"{len(hand)} hole cards")
+                raise LineError(0, f"a hand has at most two hole cards, not {len(hand)}")
         case [who, "f"]:
             replayer.fold(_player(who, hands))
         case [who, "cc"]:
@@ -404,23 +406,23 @@ def _step(
         case [who, "sm", cards]:
             player, seen = _player(who, hands), _cards(cards)
             if seen and hands[player] and sorted(seen) != sorted(hands[player]):
-                raise LineError(0, "other cards than those dealt")
+                raise LineError(0, "the cards differ from the cards dealt")
             hands[player] = seen if len(seen) == 2 else hands[player]
             shows[player] = True if len(seen) == 2 else None
         case _:
-            raise LineError(0, "no action of hold'em: `d dh p1 AhKd`, `d db AhKdQc`, `p1 f`, `cc`, `cbr 300` or `sm`")
+            raise LineError(0, "not an action such as `d dh p1 AhKd`, `d db AhKdQc`, `p1 f`, `p1 cbr 300` or `p1 sm`")
 
 
 def _player(text: str, hands: Sequence[object]) -> int:
     match = _PLAYER.fullmatch(text)
     if not match or int(match[1]) > len(hands):
-        raise LineError(0, f"`{text}` is none of the players p1 to p{len(hands)}")
+        raise LineError(0, f"`{text}` is not one of the players p1 to p{len(hands)}")
     return int(match[1]) - 1
 
 
 def _cards(text: str) -> list[int]:
     """Return the known cards of a text such as `AhKd`, `??` or `A?`."""
     if len(text) % 2:
-        raise LineError(0, f"`{text}` is not whole cards")
+        raise LineError(0, f"`{text}` is not a list of cards such as `AhKd`")
     cards = [text[i : i + 2] for i in range(0, len(text), 2)]
     return [parse_card(card) for card in cards if "?" not in card]

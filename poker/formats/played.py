@@ -157,7 +157,7 @@ def table_rules(
     """
     players = len(starting_stacks)
     if not 2 <= players <= MOST_SEATS:
-        raise LineError(0, f"{players} players: hands have 2 to {MOST_SEATS}")
+        raise LineError(0, f"hands have 2 to {MOST_SEATS} players, not {players}")
     if min(starting_stacks) < 1:
         raise LineError(0, "a player without chips is dealt in")
     nothing = (0,) * players
@@ -196,12 +196,12 @@ def why_not_a_table(game: Rules) -> str:
         The reason why not; empty if it can.
     """
     if game.deck_size != 52 or game.num_hole_cards != 2 or game.board_cards != TEXAS_BOARD:
-        return f"hands here are of Texas hold'em, not of `{game.name}`"
+        return f"only Texas hold'em is supported, not `{game.name}`"
     if any(game.first_player[1:]):
-        return f"the first player left of the button begins after the flop here: not so in `{game.name}`"
+        return f"`{game.name}`: only games in which the first player left of the button begins after the flop"
     sizes = game.raise_sizes
     if game.is_limit and (sizes[0] != sizes[1] or sizes[2] != sizes[3]):
-        return f"limit games here have one bet up to the flop, then another: not so in `{game.name}`"
+        return f"`{game.name}`: only limit games with one bet up to the flop, then another"
     return ""
 
 
@@ -410,7 +410,7 @@ def check_raises(betting: Betting) -> None:
     if not isinstance(rules, TableRules | AcpcRules) or not rules.any_raise_reopens:
         return
     if replay(replace(rules, any_raise_reopens=False), betting) is None:
-        raise PokernetsError("a raise that the dealer of the ACPC alone allows: no other format holds it")
+        raise PokernetsError("only the ACPC dealer allows a raise of this hand, so other formats cannot represent it")
 
 
 def only_check_left(betting: Betting) -> bool:
@@ -455,9 +455,9 @@ class Replayer:
             LineError: the board has too many cards for the street.
         """
         if len(self.board) == self._wanted:
-            self._check_unasked()
+            self._apply_forced_check()
         if len(self.board) + len(cards) > self._wanted:
-            raise LineError(0, f"{len(self.board) + len(cards)} board cards after `{self.betting.text()}`")
+            raise LineError(0, f"more board cards than {self._wanted} after `{self.betting.text()}`")
         self.board += cards
 
     @property
@@ -502,7 +502,7 @@ class Replayer:
         self._check_turn(player)
         if chips is not None and chips != self.betting.to_call:
             costs = f"{self.betting.to_call} chips" if self.betting.to_call else "nothing"
-            raise LineError(0, f"{self._names[player]} calls {chips} chips where a call costs {costs}")
+            raise LineError(0, f"{self._names[player]} calls {chips} chips, but a call costs {costs}")
         self._apply(player, CALL)
 
     def raise_to(self, player: int, total: int) -> None:
@@ -532,7 +532,7 @@ class Replayer:
         self.earlier(player)
         self.betting = self.betting.apply_by(player, action)
 
-    def _check_unasked(self) -> None:
+    def _apply_forced_check(self) -> None:
         if only_check_left(self.betting):
             self._apply(self.betting.to_act, CALL)
 
@@ -542,12 +542,12 @@ class Replayer:
         if betting.is_over:
             raise LineError(0, f"{self._names[player]} acts after the hand is over: `{betting.text()}`")
         if player != betting.to_act:
-            raise LineError(0, f"{self._names[player]} acts where it is the turn of {self._names[betting.to_act]}")
+            raise LineError(0, f"{self._names[player]} acts, but it is the turn of {self._names[betting.to_act]}")
 
     def _check_board(self) -> None:
         if len(self.board) != self._wanted and not self.betting.is_over:
             street = self.betting.street + 1
-            raise LineError(0, f"a board of {len(self.board)} cards where street {street} has {self._wanted}")
+            raise LineError(0, f"the board has {len(self.board)} cards, but street {street} has {self._wanted}")
 
     def finish(self, hole_cards: Sequence[Sequence[int]]) -> HandState:
         """Return the state after the last action.
@@ -559,10 +559,10 @@ class Replayer:
             IllegalAction: the hand is not over.
             DealError: the board is incomplete.
         """
-        self._check_unasked()
+        self._apply_forced_check()
         betting = self.betting
         if not betting.is_over:
-            raise IllegalAction(f"the hand ends where it is the turn of {self._names[betting.to_act]}")
+            raise IllegalAction(f"the hand ends, but it is the turn of {self._names[betting.to_act]}")
         if len(self.board) != self._wanted:
             raise DealError(f"the board has {len(self.board)} cards at the end of the hand, not {self._wanted}")
         return HandState.at(betting, hole_cards, self.board)

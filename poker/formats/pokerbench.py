@@ -160,7 +160,7 @@ def read_decisions(path: str | Path) -> list[PublicDecision]:
             for row in csv.DictReader(file):
                 decisions.append(_before(row) if "prev_line" in row else _after(row))
     except KeyError as error:
-        raise PokernetsError(f"{path}: no column {error}, which files of PokerBench have") from None
+        raise PokernetsError(f"{path}: missing column {error} of PokerBench") from None
     except (OSError, csv.Error, PokernetsError, AttributeError, ValueError) as error:
         raise PokernetsError(f"{path}, after {len(decisions)} decisions: {error}") from None
     return decisions

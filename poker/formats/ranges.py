@@ -78,7 +78,7 @@ def parse_range(text: str) -> Weights:
         else:
             hands, colon, weight = word.partition(":")
             if colon and group is not None:
-                raise _error(word, position, "these hands have a weight before the `(` and one of their own")
+                raise _error(word, position, "these hands have two weights, before the `(` and inside")
             value = _weight(weight, position + len(hands) + 1) if colon else bracket if group is None else group
             weights[_hands(hands.rstrip(), position)] = value
     if group is not None:
@@ -149,9 +149,7 @@ def _between(text: str, position: int, a: tuple[int, int, str], b: tuple[int, in
             return _classes((high, kicker, kind) for kicker in range(other_low, low + 1))
         if high - low == other_high - other_low:
             return _classes((rank, rank - high + low, kind) for rank in range(other_high, high + 1))
-    raise _error(
-        text, position, "both ends must be pairs, share their high card, or have the same gap, and be alike suited"
-    )
+    raise _error(text, position, "both ends must be pairs, or be alike in suitedness and in high card or gap")
 
 
 def _classes(classes: Iterable[tuple[int, int, str]]) -> list[int]:

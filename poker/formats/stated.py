@@ -148,7 +148,7 @@ class StatedHand:
         if len(cards) != 2:
             raise PokernetsError(f"{name} has {len(cards)} hole cards")
         if sorted(self.cards.setdefault(name, cards)) != sorted(cards):
-            raise PokernetsError(f"{name} has other cards than before")
+            raise PokernetsError(f"{name} has different cards than before")
 
 
 def played(hand: StatedHand) -> PlayedHand:
@@ -253,7 +253,7 @@ class _Table:
             else:
                 blinds[player] = max(chips, big_blind) if event.all_in else chips
             if event.kind == "big blind" and not event.all_in and chips != big_blind:
-                raise LineError(event.line, f"a big blind of {chips} chips where the header says {big_blind}")
+                raise LineError(event.line, f"the big blind is {chips} chips, but the header says {big_blind}")
         blinds[big] = blinds[big] or big_blind
         whole_antes = [chips for player, chips in enumerate(antes) if not self._all_in_on_ante(player)]
         if antes.count(0) or len(set(whole_antes)) > 1:
@@ -361,7 +361,7 @@ class _Table:
         board = self._replayer.board
         if event.run:
             if not self._replayer.betting.is_over:
-                raise LineError(event.line, "a second board while there is betting is not read")
+                raise LineError(event.line, "a second board before the betting is over is not supported")
             shared = _EARLIER.get(len(event.cards), 0)
             board = self._runs.setdefault(event.run, _Run(shared, board[:shared])).cards
         size = len(board)
@@ -388,7 +388,7 @@ class _Table:
         if len(summary) > len(boards) or any(
             set(board[-len(cards) :] if run else board) != set(cards) for run, (board, cards) in pairs
         ):
-            raise PokernetsError("the board of the summary is not the one dealt")
+            raise PokernetsError("the board of the summary differs from the board dealt")
         return tuple(boards[1:])
 
     def _move(self, event: Event) -> None:
@@ -402,7 +402,7 @@ class _Table:
             case "call":
                 replayer.call(player, chips[0])
             case "bet" if betting.highest > max(map(replayer.earlier, range(len(self._names)))):
-                raise LineError(event.line, f"{event.player} bets where there is a bet to call or to raise")
+                raise LineError(event.line, f"{event.player} bets, but there is already a bet to call or raise")
             case "bet" | "raise to":
                 self._raise(event, chips[0])
             case "put":
@@ -416,7 +416,7 @@ class _Table:
             case _:
                 by, to = chips
                 if by != to + earlier - betting.highest:
-                    raise LineError(event.line, f"a raise by {by} to {to} of a bet of {betting.highest - earlier}")
+                    raise LineError(event.line, f"a raise by {by} to {to} after a bet of {betting.highest - earlier}")
                 self._raise(event, to)
         after = replayer.betting
         left = after.rules.stacks[player] - after.committed[player] - self._above.get(event.player, 0)
@@ -441,7 +441,7 @@ class _Table:
         betting = self._replayer.betting
         back = betting.pot - sum(betting.called) + self._above.get(event.player, 0)
         if betting.committed[self._places[event.player]] != max(betting.committed) or event.chips[0] != back:
-            raise LineError(event.line, f"the bet that nobody called is one of {back} chips")
+            raise LineError(event.line, f"the uncalled bet is {back} chips")
 
     def _payoffs(
         self, state: HandState, mucked: frozenset[int], boards: Sequence[tuple[int, ...]]
@@ -464,7 +464,7 @@ class _Table:
             raise LineError(hand.total.line if hand.total else 0, f"a total pot of {total} chips, but {pot} were bet")
         rake = pot - sum(collected) if hand.rake is None else hand.rake
         if hand.rake is None and not 0 <= rake <= pot * _MOST_RAKE:
-            raise LineError(0, f"{sum(collected)} chips of a pot of {pot} are won: the rest is no rake")
+            raise LineError(0, f"{sum(collected)} of {pot} chips are won: the rest is not a plausible rake")
         self._award(state, mucked, boards, collected, pot - rake - sum(collected))
         return payoffs_collected(state, mucked, collected, rake, self._names, boards), rake
 

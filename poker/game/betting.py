@@ -303,7 +303,7 @@ class Betting:
             IllegalAction: the player has folded or is the only one left.
         """
         if self.folded[player] or self.folded.count(False) == 1:
-            raise IllegalAction(f"player {player} has no hand to give up after `{self.text()}`")
+            raise IllegalAction(f"player {player} cannot fold after `{self.text()}`")
         folded = (*self.folded[:player], True, *self.folded[player + 1 :])
         alone = folded.count(False) == 1
         street = self.street

@@ -315,7 +315,7 @@ class Rules:
             values = tuple(map(int, fields[field].split())) if field in fields else (default or 0,) * count
             if len(values) != count:
                 raise RulesError(
-                    f"game definition `{name}`: field `{field}` must hold {count} integers, not {len(values)}"
+                    f"game definition `{name}`: field `{field}` must contain {count} integers, not {len(values)}"
                 )
             return values
 
@@ -450,9 +450,9 @@ def _read_fields(text: str, name: str) -> dict[str, str]:
                 raise RulesError(f"{where}: unknown field in `{line[:100]}`; known: {allowed}")
             field = names[key.lower()]
             if not re.fullmatch(r"[0-9]+(\s+[0-9]+)*", value.strip()):
-                raise RulesError(f"{where}: field `{field}` must hold integers >= 0, not `{value.strip()[:100]}`")
+                raise RulesError(f"{where}: field `{field}` must contain integers >= 0, not `{value.strip()[:100]}`")
             if max(map(len, value.split())) > 10:
-                raise RulesError(f"{where}: field `{field}` must hold integers of at most 10 digits")
+                raise RulesError(f"{where}: field `{field}` must contain integers of at most 10 digits")
         if field in fields:
             raise RulesError(f"{where}: field `{field}` occurs twice")
         fields[field] = value

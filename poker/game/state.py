@@ -232,7 +232,7 @@ class HandState:
         if not self.is_over:
             raise DealError(f"payoffs are known when the hand is over, not after `{self.betting.text()}`")
         if any(not pot.players for pot in self.pots()):
-            raise DealError("nobody left in the hand can win one of the side pots: who is left does not cover it")
+            raise DealError("no remaining player is eligible for one of the side pots")
         ranks = self._ranks() if self.betting.is_showdown else [0] * self.rules.num_players
         return [(pot.amount, _winners(pot, ranks)) for pot in self.pots()]
 

@@ -94,7 +94,7 @@ def compile_all() -> None:
     with progress_bars("") as bars:
         missing = _compile_all("compiling kernels", todo, bars)
         if missing:  # processes that write to one index at once may lose each other's entries
-            missing = _compile_all("reading them back", todo, bars)
+            missing = _compile_all("loading the kernels", todo, bars)
     if not missing:
         _write_stamp(depends_on, _cache_files())
 

@@ -112,7 +112,7 @@ class ContextCounts:
             PokernetsError: `weight` is not positive.
         """
         if not weight > 0:
-            raise PokernetsError(f"counts: `weight` is above 0, not {weight}")
+            raise PokernetsError(f"counts: `weight` must be above 0, not {weight}")
         self._prior, self._weight, self._of_players = Constant() if prior is None else prior, weight, of_players
         self._place = place
         self.counts: dict[tuple[str, tuple[int, ...]], Floats] = {}

@@ -81,7 +81,7 @@ class Habits:
             PokernetsError: `half` is not positive.
         """
         if not self.half > 0:
-            raise PokernetsError(f"habits: `half` is a number of observations above 0, not {self.half}")
+            raise PokernetsError(f"habits: `half` must be a positive number of observations, not {self.half}")
 
     def after(self, hand: HandState, player: int) -> "Habits":
         """Return the habits after a finished hand.
@@ -190,8 +190,8 @@ class Habits:
             [n, 2, 3] frequencies of fold, call and raise on each later street, without and with a bet to call, and the
             confidence from 0 to 1.
         """
-        by_asked = self.counts.sum(axis=(2, 3, 4))[street + 1 : rules.num_streets]
-        seen = np.stack([by_asked[:, NOTHING], by_asked[:, 1:].sum(axis=1)], axis=1)
+        by_price = self.counts.sum(axis=(2, 3, 4))[street + 1 : rules.num_streets]
+        seen = np.stack([by_price[:, NOTHING], by_price[:, 1:].sum(axis=1)], axis=1)
         prior = np.stack([ANYBODY[NOTHING], ANYBODY[1:ALL_IN].mean(axis=0)])
         return mixed(seen, prior, self.half), float(confidence(seen.sum(axis=2), self.half).mean())
 

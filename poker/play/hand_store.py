@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from poker.formats.acpc.log import read_log
-from poker.formats.phh import unwritable, write_phhs
+from poker.formats.phh import why_not_written, write_phhs
 from poker.game.rules import Rules
 from poker.play.hand import Incident
 from poker.play.lineup import LineUp, Rotation
@@ -73,11 +73,11 @@ def write_histories(rules: Rules, logs: list[Path], console: Console) -> None:
         logs: the logs.
         console: console for progress, and for the reason if the game has no such format.
     """
-    why_not = unwritable(rules)
+    why_not = why_not_written(rules)
     if why_not:
         console.print(f"no .phhs files: {why_not}", soft_wrap=True, highlight=False)
         return
-    with console.status("writing poker hand histories"):
+    with console.status("writing hand histories"):
         for log in logs:
             write_phhs(log.with_suffix(".phhs"), read_log(rules, log))
 
@@ -158,7 +158,7 @@ class HandStore:
         self._commits = JsonLines(folder / f"{stem}.commits.jsonl")
         self._estimates = JsonLines(folder / f"{stem}{mark}.aivat.jsonl")
         if locks is not None:
-            in_use = f"another process plays {lineup.title} with the same settings into {self.path}: wait for its end"
+            in_use = f"another process plays {lineup.title} with the same settings into {self.path}: wait until it ends"
             locks.enter_context(alone(folder, in_use, stem))
         if fresh:
             estimates = folder.glob(f"{glob.escape(stem)}*.aivat.jsonl")

@@ -195,7 +195,7 @@ def line_ups(game: Rules, names: Sequence[str], wanted: Sequence[Sequence[str]] 
         PokernetsError: a name is invalid or repeated, or a line-up does not fit the game.
     """
     if len(set(names)) != len(names):
-        raise PokernetsError(f"`agents` has a name twice: {', '.join(names)}; let it play itself with `lineups`")
+        raise PokernetsError(f"`agents` names an agent twice: {', '.join(names)}; use `lineups` to let it play itself")
     check_names(names)
     players = game.num_players
     if wanted is None:
@@ -204,7 +204,7 @@ def line_ups(game: Rules, names: Sequence[str], wanted: Sequence[Sequence[str]] 
         repeated = (*names,) * players
         if len(names) > players or len(names) < 1 + (players == 2):
             raise PokernetsError(
-                f"`{game.name}` is played by {players}, `agents` are {len(names)}: name the line-ups, for example"
+                f"`{game.name}` needs {players}, but `agents` has {len(names)}: set the line-ups, for example"
                 f" lineups=[[{','.join(repeated[:players])}]]"
             )
         return [LineUp(repeated[:players])]
@@ -227,13 +227,13 @@ def with_players(game: Rules, players: int) -> Rules:
         PokernetsError: `players` is not between 2 and 10, or the game is not laid out like a hold'em ring.
     """
     if not 2 <= players <= _MOST_PLAYERS:
-        raise PokernetsError(f"players={players}: a table has 2 to {_MOST_PLAYERS}")
+        raise PokernetsError(f"`players` must be between 2 and {_MOST_PLAYERS}, not {players}")
     if players == game.num_players:
         return game
     if replace(_resized(game, game.num_players), name=game.name) != game:
         raise PokernetsError(
-            f"players={players}: the table of `{game.name}` cannot be resized, as it has not the blinds, first players"
-            f" and stacks of a hold'em ring; leave `players` out ({game.num_players} play it)"
+            f"players={players}: `{game.name}` has a fixed number of players ({game.num_players}), because its blinds,"
+            " first players and stacks are not those of a hold'em ring game; leave `players` out"
         )
     return _resized(game, players)
 

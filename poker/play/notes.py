@@ -74,7 +74,7 @@ class Notes:
                     row = parse_json(line)
                     decision = (int(row["hand"]), int(row["player"]), str(row["betting"]))
                 except (ValueError, KeyError, TypeError, LimitError) as error:
-                    raise PokernetsError(f"{path}, line {number}: no note of a decision ({error})") from error
+                    raise PokernetsError(f"{path}, line {number}: not a note of a decision ({error})") from error
                 lines[decision] = line if "actions" in row else None
         return cls(path, lines)
 

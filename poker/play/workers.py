@@ -79,7 +79,7 @@ class Worker:
                     yield task
 
         for task, record in play_at_tables(self.rotation, to_play(), self.tables, self._sit):
-            self._estimate([self._asked(task[0])], record)
+            self._estimate([self._agents_of(task[0])], record)
             yield task, record
         yield from ((task, self.play(task)) for task in done)
 
@@ -99,7 +99,7 @@ class Worker:
                 agents.append(self._agent(name, copy, table))
         return agents
 
-    def _asked(self, lineup: LineUp) -> list[Agent]:
+    def _agents_of(self, lineup: LineUp) -> list[Agent]:
         """Return the agents for estimates; agents that learn are separate instances, as they see the session again."""
         agents: list[Agent] = []
         for name, copy in lineup.copies:

@@ -77,7 +77,7 @@ def written_atomically(path: Path) -> Iterator[BinaryIO]:
 def _staged(path: Path, mode: int) -> Iterator[BinaryIO]:
     """Open a temporary file beside `path` that replaces it at the end of the block."""
     if path.is_dir():
-        raise PokernetsError(f"{path} is a directory: give the name of a file")
+        raise PokernetsError(f"{path} is a directory; expected a file name")
     make_folder(path.parent)
     staging = path.with_name(f".{path.name[:100]}.{secrets.token_hex(4)}")
     try:

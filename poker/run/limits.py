@@ -69,7 +69,7 @@ def parse_json(text: str | bytes, exact: bool = False) -> Any:
     except RecursionError:
         raise LimitError("lists and objects are nested too deeply") from None
     if "\\u" in plain and _HALF_CHARACTER.search(json.dumps(value, ensure_ascii=False, default=str)):
-        raise LimitError("a text with half a character (a lone surrogate such as \\ud800)")
+        raise LimitError("the text contains a lone surrogate such as \\ud800")
     return value
 
 
@@ -86,5 +86,5 @@ def decompressed(data: bytes, most: int) -> bytes:
     unpacker = zlib.decompressobj()
     unpacked = unpacker.decompress(data, most)
     if unpacker.unconsumed_tail or not unpacker.eof:
-        raise LimitError(f"compressed data of more than {most:,} bytes, or cut short")
+        raise LimitError(f"the compressed data is truncated, or larger than {most:,} bytes")
     return unpacked

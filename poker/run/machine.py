@@ -49,8 +49,8 @@ def allow_open_files(count: int) -> None:
             resource.setrlimit(resource.RLIMIT_NOFILE, (count + _OTHER_FILES, hard))
     except (OSError, ValueError) as error:
         raise PokernetsError(
-            f"{count:,} files have to be open at once, and the system lets a process have {hard:,}: raise that, or make"
-            " fewer and larger shards"
+            f"{count:,} files must be open at once, but the system allows {hard:,} per process: raise the"
+            " limit (ulimit -n), or make fewer and larger shards"
         ) from error
 
 

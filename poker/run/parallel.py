@@ -130,7 +130,7 @@ class LocalCluster(Cluster):
             PokernetsError: `processes` is less than 1.
         """
         if processes is not None and processes < 1:
-            raise PokernetsError("`cluster.processes` must be at least 1, or null for one a core")
+            raise PokernetsError("`cluster.processes` must be at least 1, or null for one per core")
         self._processes = processes or cores()
 
     @property
@@ -228,10 +228,10 @@ def process_pool(
         ) from error
 
 
-DEATH = "a process was killed, perhaps for want of memory; another takes its tasks"
+DEATH = "a process was killed, perhaps for lack of memory; another takes over its tasks"
 TOO_MANY_DEATHS = (
-    "processes are killed again and again, perhaps for want of memory: use fewer (cluster.processes, cluster.workers);"
-    " what is done is kept, the same command continues"
+    "processes are killed repeatedly, perhaps for lack of memory: use fewer (cluster.processes, cluster.workers); the"
+    " same command continues"
 )
 
 

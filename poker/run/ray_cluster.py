@@ -59,7 +59,7 @@ class RayCluster(Cluster):
             PokernetsError: `storage` is invalid, Ray is not installed, or there is no cluster at `address`.
         """
         if storage not in STORAGES:
-            raise PokernetsError(f"no storage '{storage}': choose cluster.storage={' or '.join(STORAGES)}")
+            raise PokernetsError(f"unknown cluster.storage '{storage}': choose {' or '.join(STORAGES)}")
         try:
             self._ray: Any = importlib.import_module("ray")
         except ImportError as error:
@@ -167,7 +167,7 @@ def _stored(reference: Any) -> NDArray[Any]:
 
 
 _CONTENT = "content"
-_LOST = "a worker was lost; another takes its task"
+_LOST = "a worker was lost; another takes over its task"
 
 
 def _paths(output: Path | Sequence[Path]) -> Sequence[Path]:

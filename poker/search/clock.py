@@ -15,7 +15,7 @@ from poker.solvers.vector.solver import VectorSolver
 
 _OF_ACCOUNT = 1 / 3
 _MOST_HANDS = 3.0
-"""A decision takes at most the seconds of this many hands, whatever has been saved."""
+"""Largest number of hands whose seconds one decision may use, however much time is left."""
 _OF_DECISION = 0.7
 """Share of the remaining time for one solve; the rest is for a possible second solve and for reading strategies."""
 _LEAST = 0.01

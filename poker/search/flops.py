@@ -36,7 +36,7 @@ class SampledFlops:
             PokernetsError: `work` is not positive, or `rivers` is not [least, most].
         """
         if not (self.work > 0 and len(self.rivers) == 2 and 1 <= self.rivers[0] <= self.rivers[1]):
-            raise PokernetsError(f"search.flops: work={self.work:g} and rivers={self.rivers} are not [least, most]")
+            raise PokernetsError(f"search.flops needs work above 0 and rivers=[least,most], not {self.rivers}")
 
     def sized(
         self, tree: BettingTree, fewer: Callable[[], BettingTree], hands: Sequence[int], iterations: int

@@ -143,11 +143,11 @@ class SolverSettings:
         given = self.iterations if isinstance(self.iterations, Sequence) else ()
         if not given or not all(type(count) is int and count > 0 for count in given):
             raise PokernetsError(
-                f"search.solver.iterations are those of each street, such as [200,100], not {self.iterations}"
+                f"search.solver.iterations must list numbers by street, such as [200,100], not {self.iterations}"
             )
         limits = self.exploitability if isinstance(self.exploitability, Sequence) else [self.exploitability]
         if not limits or not all(limit >= 0 for limit in limits):
-            raise PokernetsError(f"search.solver.exploitability is a share of the pot, not {self.exploitability}")
+            raise PokernetsError(f"search.solver.exploitability must be a pot fraction, not {self.exploitability}")
 
     def on(self, street: int) -> int:
         """Return the iterations of a solve that starts on `street`."""
@@ -255,7 +255,7 @@ class DepthLimitedSolver:
         size = self._engine.at_once or max(1, len(requests))
         for start in range(0, len(requests), size):
             chosen = requests[start : start + size]
-            solvers = self._posed(chosen, max(1, self._settings.threads // len(chosen)))
+            solvers = self._prepared(chosen, max(1, self._settings.threads // len(chosen)))
             self._run(solvers, chosen)
             solutions += map(self._solution, solvers, chosen)
             if self._joint:
@@ -277,7 +277,7 @@ class DepthLimitedSolver:
             every_hand: whether to include unlikely hands.
             patience: factor on the iterations, if there is an exploitability to reach.
         """
-        solvers = self._posed([request], self._settings.threads, every_hand)
+        solvers = self._prepared([request], self._settings.threads, every_hand)
         self._run(solvers, [request], patience if self.exploitability(request.root.street) else 1)
         return solvers[0]
 
@@ -285,7 +285,7 @@ class DepthLimitedSolver:
         """Return the exploitability in pots at which a solve on `street` stops; None if only iterations count."""
         return self._settings.to(street)
 
-    def _posed(self, requests: Sequence[Request], threads: int, every_hand: bool = False) -> list[VectorSolver]:
+    def _prepared(self, requests: Sequence[Request], threads: int, every_hand: bool = False) -> list[VectorSolver]:
         """Return solvers of the requests before their first iteration."""
         sized = [self._sized(request, every_hand) for request in requests]
         values = self._leaf_values(requests, [tree for tree, _ in sized])

@@ -56,6 +56,4 @@ class SearchSettings:
             PokernetsError: `opponent_noise` is not between 0 and 1.
         """
         if not 0 <= self.opponent_noise <= 1:
-            raise PokernetsError(
-                f"search.opponent_noise is a share of the actions from 0 to 1, not {self.opponent_noise}"
-            )
+            raise PokernetsError(f"search.opponent_noise must be between 0 and 1, not {self.opponent_noise}")

@@ -364,7 +364,7 @@ def _stored_trees(artifact: Artifact, num_buckets: tuple[int, ...]) -> tuple[Bet
         arrays[name] = np.array(artifact.array(f"{_TREE_PREFIX}{name}", shape, dtypes=(dtype,), within=within))
     tree = BettingTree(rules=rules, **arrays)
     if not _is_sound(tree):
-        raise CorruptArtifactError(f"{artifact.path} holds no betting tree of {rules.name}")
+        raise CorruptArtifactError(f"{artifact.path} contains no betting tree of {rules.name}")
     return tree, sampling_tree(tree, num_buckets)
 
 
@@ -439,7 +439,7 @@ def bias_of(kind: str, factor: float) -> tuple[float, float, float]:
         PokernetsError: there is no such continuation.
     """
     if kind not in CONTINUATIONS:
-        raise PokernetsError(f"no continuation '{kind}': choose from {', '.join(CONTINUATIONS)}")
+        raise PokernetsError(f"unknown continuation '{kind}': choose from {', '.join(CONTINUATIONS)}")
     favoured = CONTINUATIONS.index(kind) - 1
     fold, call, raised = (factor if favoured == action_class else 1.0 for action_class in range(3))
     return fold, call, raised

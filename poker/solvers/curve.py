@@ -117,7 +117,7 @@ def read_points(path: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """
     lines = list(JsonLines(path).rows())
     if not lines:
-        raise PokernetsError(f"{path} is no learning curve: it has no complete line")
+        raise PokernetsError(f"{path} is not a learning curve: it has no complete line")
     return lines[0], lines[1:]
 
 

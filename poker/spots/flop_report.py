@@ -65,7 +65,7 @@ def run(*, spot: str, flops: int, settings: Settings, device: str, nodes: list[s
     folder = Path(out) / f"flops-{fingerprint_of([keys, *solving, nodes])[:8]}"
     folder.mkdir(parents=True, exist_ok=True)
     boards = canonical_boards(3)
-    with alone(folder, f"another command solves the flops in {folder}"):
+    with alone(folder, f"another command is solving the flops in {folder}"):
         journal = JsonLines(folder / "flops.jsonl")
         journal.cut_unfinished()
         solved: dict[int, dict[str, Any]] = {row["number"]: row for row in journal.rows()}
@@ -184,7 +184,7 @@ def _write(
     ]
     draw = partial(
         stacked,
-        f"{len(rows):,} flops, the best for OOP first",
+        f"{len(rows):,} flops, sorted by the EV of OOP",
         [names[number] for number in order],
         {title: {action: shares[order] for action, shares in panel.items()} for title, panel in panels.items()},
     )

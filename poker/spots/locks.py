@@ -46,7 +46,7 @@ def _shares(text: str, names: list[str], hands: int) -> np.ndarray[tuple[int, in
         else:
             shares[:, names.index(name)] = parse_range(given)
     if len(rest) > 1:
-        raise PokernetsError(f"one action takes the `{_REST}`")
+        raise PokernetsError(f"only one action can take the `{_REST}`")
     for place in rest:
         shares[:, place] = np.maximum(1 - shares.sum(axis=1), 0)
     return shares

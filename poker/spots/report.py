@@ -116,7 +116,7 @@ def solve(
     if device == "cpu":
         return solver.run(iterations=settings.iterations, exploitability=settings.exploitability, progress=progress)
     if spot.locks:
-        raise PokernetsError("a spot with locks is solved by device=cpu alone")
+        raise PokernetsError("a spot with locks is solved on the CPU only; use device=cpu")
     from poker.search.torch.batches import solve_on_device  # noqa: PLC0415 (torch takes seconds to import)
 
     return solve_on_device(solver, device, settings.iterations, settings.exploitability, progress or (lambda _: None))
@@ -155,8 +155,8 @@ class SolveCost:
         if self.seconds[0] > seconds:
             least, most = self.seconds
             raise PokernetsError(
-                f"this solve has {self}: {least:,.0f} to {most:,.0f} s as a rule, and the limit is {seconds:g} s. Offer"
-                " fewer bet sizes, narrow the ranges, or begin on a later street"
+                f"this solve has {self} and usually takes {least:,.0f} to {most:,.0f} s, but the limit is"
+                f" {seconds:g} s. Offer fewer bet sizes, narrow the ranges, or begin on a later street"
             )
 
     def __str__(self) -> str:

@@ -185,7 +185,7 @@ def find_child(tree: BettingTree, node: int, word: str, words: str) -> int:
         if word.lower() == name or (word.lower() == "allin" and name.startswith("allin")):
             return child
     possible = ", ".join(names) or "nothing, the hand is over"
-    raise PokernetsError(f"`{word}` in `{words}`: possible are {possible}")
+    raise PokernetsError(f"`{word}` in `{words}`: expected one of {possible}")
 
 
 def find_node(tree: BettingTree, board: tuple[int, ...], words: str) -> tuple[int, tuple[int, ...]]:
@@ -211,7 +211,7 @@ def find_node(tree: BettingTree, board: tuple[int, ...], words: str) -> tuple[in
             node = int(tree.first_child[node])
             continue
         if tree.kind[node] == Kind.STREET:
-            raise PokernetsError(f"`{word}` in `{words}`: possible is a card")
+            raise PokernetsError(f"`{word}` in `{words}`: expected a card")
         node = find_child(tree, node, word, words)
     if tree.kind[node] != Kind.DECISION:
         what = "a card comes next" if tree.kind[node] == Kind.STREET else "the hand is over"

@@ -115,26 +115,26 @@ class Spot:
                 raise PokernetsError(f"spot, `{key}`: {error}") from None
         menu = self._menu
         if not any(str(menu.get(key, "")).strip() for key in menu):
-            raise PokernetsError("spot: the bet menu gives no bet; write sizes such as `bet: 50%,100%`, `raise: 2.5x`")
+            raise PokernetsError("spot: the bet menu has no bet; write sizes such as `bet: 50%,100%`, `raise: 2.5x`")
         most = memory_limit if most_entries is None else most_entries * (_ENTRY_BYTES + _NODE_BYTES // LANES)
         bill = _bill(self.root, board, np.stack(ranges), most, wanted)
         stack = self._chips("stack")
         if stack > MOST_POTS * self.pot:
             raise PokernetsError(
-                f"spot: a stack of {stack:,} behind a pot of {self.pot:,}: at most {MOST_POTS:,} pots, beyond which"
-                " numbers of 32 bits do not tell what the pot is worth"
+                f"spot: the stack of {stack:,} behind a pot of {self.pot:,} is more than {MOST_POTS:,} pots,"
+                " where 32-bit numbers cannot represent the pot's value"
             )
         tree = spot_tree(len(board), self.pot, stack, menu, watch=bill)
         if not (tree.action > 0).any():
-            raise PokernetsError("spot: the bet menu gives no legal bet; write sizes such as `bet: 50%,100%`")
+            raise PokernetsError("spot: the bet menu contains no legal bet; write sizes such as `bet: 50%,100%`")
         rake = Rake(self._number("rake", 0.0), self._number("rake_cap", float("inf")))
         if not 0 <= rake.fraction < 1 or rake.cap < 0:
             raise PokernetsError(f"spot: rake {rake.fraction} must be a fraction from 0 to 1 and its cap not negative")
         game = VectorGame(tree, board, np.stack(ranges), rake=rake, memory_limit=memory_limit)
         if game.total_weight < LEAST_WEIGHT:
             raise PokernetsError(
-                f"spot: the hands that can meet have weights whose products add up to {game.total_weight:.1g}, which is"
-                " too little to compute with: give the largest weight of a range as 1"
+                f"spot: the weights of the hands that can meet multiply to a total of {game.total_weight:.1g},"
+                " too small to compute with: scale the largest weight of each range to 1"
             )
         return game
 
@@ -199,7 +199,7 @@ def _bill(
         nonlocal total
         if sum(action > 0 for action in betting.line) > MOST_RAISES:
             raise PokernetsError(
-                f"spot: more than {MOST_RAISES} bets and raises fit one after the other: give larger sizes, or `a`"
+                f"spot: more than {MOST_RAISES} consecutive bets and raises are possible: use larger sizes, or `a`"
             )
         total += actions * (_NODE_BYTES + int(_ENTRY_BYTES * held[betting.street, betting.to_act]))
         if total > limit:
@@ -237,11 +237,11 @@ def read_keys(path: str | Path) -> dict[str, Any]:
         try:
             keys = parse_json(text)
         except (ValueError, LimitError) as error:
-            raise PokernetsError(f"{file}: no valid JSON ({error})") from None
+            raise PokernetsError(f"{file}: not valid JSON ({error})") from None
         for name in ("config", "spot"):  # the layout of a solution's manifest and of the results of a solve
             keys = keys.get(name, keys)
             if not isinstance(keys, dict):
-                raise PokernetsError(f"{file}: `{name}` must hold the keys of a spot")
+                raise PokernetsError(f"{file}: `{name}` must contain the keys of a spot")
         return dict(keys)
     values: dict[str, Any] = {}
     for number, line in enumerate(text.splitlines(), 1):

@@ -215,7 +215,7 @@ class _Street:
         """Return the next street on the board with the card that `word` names."""
         cards = parse_cards(word)
         if len(cards) != 1 or cards[0] in self.board:
-            raise PokernetsError(f"`{word}` is not one card that can come on `{cards_text(self.board)}`")
+            raise PokernetsError(f"`{word}` is not a card that can come on `{cards_text(self.board)}`")
         board = self.board + cards
         betting = self.tree.betting(node, self.betting)
         tree = build_tree(betting, self.spot.bets, dead=self.tree.dead)

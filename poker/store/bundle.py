@@ -202,17 +202,17 @@ def _unpack(source: Path, target: Path) -> None:
 def _check_members(source: Path, members: Sequence[zipfile.ZipInfo]) -> None:
     names = [member.filename for member in members]
     if CONTENTS not in names:
-        _refuse(source, f"is no bundle: it has no {CONTENTS}")
+        _refuse(source, f"is not a bundle: it has no {CONTENTS}")
     if any(member.compress_type not in _COMPRESSIONS for member in members):
-        _refuse(source, "is compressed in a way that no bundle is")
+        _refuse(source, "has an unsupported compression")
     if len(names) > _MOST_FILES or len(set(names)) != len(names):
         _refuse(source, f"has {len(names)} files, or one of them twice; a bundle has up to {_MOST_FILES}")
     strange = next((name for name in names if name != CONTENTS and not _MEMBER.fullmatch(name)), None)
     if strange is not None:
-        _refuse(source, f"holds {strange!r}, which no bundle does")
+        _refuse(source, f"contains {strange!r}, which does not belong into a bundle")
     size = sum(member.file_size for member in members)
     if size > _MOST_BYTES or any(m.filename == CONTENTS and m.file_size > _CONTENTS_BYTES for m in members):
-        _refuse(source, f"would unpack to {size / 1e6:,.0f} MB, more than a bundle may")
+        _refuse(source, f"would unpack to {size / 1e6:,.0f} MB, more than the limit")
 
 
 def _checked(source: Path, path: Path, *, nothing_else: bool = False) -> Bundle:
@@ -227,7 +227,7 @@ def _checked(source: Path, path: Path, *, nothing_else: bool = False) -> Bundle:
         files = _verified(source, path, name, entry)
         there -= {f"{name}/{file}" for file in (MANIFEST, *files)}
     if nothing_else and there:
-        _refuse(source, f"holds {min(there)!r}, which no manifest in it lists")
+        _refuse(source, f"contains {min(there)!r}, which no manifest lists")
     seats, recipes = tuple(contents["seats"]), contents.get("recipes", {})
     return Bundle(source, path, seats, contents["artifacts"], recipes, contents)
 

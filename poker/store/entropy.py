@@ -31,7 +31,6 @@ def stored_seed(path: Path, seed: int | None = None) -> int:
         stored = None
     if type(stored) is not int or stored < 0:
         raise PokernetsError(
-            f"{path} is damaged: it should be a whole number; delete it and another secret is drawn, from which the"
-            " hands to come are dealt"
+            f"{path} is damaged: it should contain a whole number. Delete it to draw a new secret for the next hands"
         )
     return stored

@@ -395,11 +395,11 @@ def _malformed(manifest: dict[str, Any]) -> str:
         if not isinstance(manifest.get(name), section):
             return f"its '{name}' is no {section.__name__}"
     if not all(isinstance(source, str) for source in manifest["made_from"].values()):
-        return "its 'made_from' holds other things than fingerprints"
+        return "its 'made_from' contains something other than fingerprints"
     for name, entry in manifest["files"].items():
         sound = isinstance(entry, dict) and isinstance(entry.get("bytes"), int) and isinstance(entry.get("sha256"), str)
         if not sound or not _FILE.fullmatch(name):
-            return f"its 'files' do not say what {name!r} is"
+            return f"its 'files' do not describe {name!r}"
     return ""
 
 
@@ -437,7 +437,7 @@ def refuses_by_name(kind: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
                 problem = _short(repr(error))
                 if isinstance(error, PokernetsError):
                     problem = error.problem if isinstance(error, ArtifactError) else str(error)
-                raise _corrupt(f"{path} does not hold what a {kind} does ({problem})", kind, path) from error
+                raise _corrupt(f"{path} is not a valid {kind} ({problem})", kind, path) from error
 
         return reading
 
@@ -459,16 +459,16 @@ def _check_files(target: Path, kind: str, manifest: dict[str, Any], verify: bool
         if size != entry["bytes"]:
             raise _corrupt(f"{file} has {size} bytes, its manifest says {entry['bytes']}", kind, target)
         if verify and file_sha256(file) != entry["sha256"]:
-            raise _corrupt(f"{file} was altered: its SHA-256 is not the manifest's", kind, target)
+            raise _corrupt(f"{file} does not match the SHA-256 of its manifest", kind, target)
 
 
 def _compare(target: Path, kind: str, what: str, manifest: dict[str, Any], wanted: dict[str, Any]) -> None:
     for key, value in wanted.items():
         if manifest.get(key) != value:
             name, one, other = _difference(key, manifest.get(key), value)
-            difference = f"with {what} {name}={_short(repr(one))}, but {_short(repr(other))} is asked for"
+            difference = f"with {what} {name}={_short(repr(one))}, not with {_short(repr(other))}"
             if _FINGERPRINT.fullmatch(str(one)) and _FINGERPRINT.fullmatch(str(other)):
-                difference = f"with another {name} ({one[:12]}) than is asked for ({other[:12]})"
+                difference = f"with another {name} ({one[:12]}, not {other[:12]})"
             raise _mismatch(f"{target} was made {difference}", kind, target)
 
 

@@ -62,7 +62,7 @@ def check_columns(shard: Artifact, columns: ColumnTypes) -> None:
     """
     rows = shard.counts["rows"]
     if not isinstance(rows, int):
-        raise CorruptArtifactError(f"{shard.path} counts no rows", how_to_replace(shard.kind, shard.path))
+        raise CorruptArtifactError(f"{shard.path} has no number of rows", how_to_replace(shard.kind, shard.path))
     for name, (dtype, shape, within, missing) in columns.items():
         array = shard.array(name, (rows, *shape), dtypes=(dtype,), within=within, or_value=missing)
         if issubclass(dtype, np.floating):

@@ -172,7 +172,7 @@ class BetMenu:
         """
         for name in (STREET_NAMES[street] for street in streets if not self.streets[street].by_player):
             raise MenuError(
-                f"{setting} has no bets for the {name}: give {setting}.{name} ([] for a {name} without bets)"
+                f"{setting} has no bets for the {name}: set {setting}.{name} ([] for a {name} without bets)"
             )
 
     def until(self, street: int, ahead: "BetMenu") -> "BetMenu":
@@ -323,7 +323,7 @@ def bet_menu(
         for name, value in zip(STREET_NAMES, (preflop, flop, turn, river), strict=True)
     )
     if any(type(most) is not int or most < 2 for most in beyond):
-        raise MenuError(f"bet menu `beyond`: numbers of players from 2 on, not {list(beyond)}")
+        raise MenuError(f"bet menu `beyond`: keys must be numbers of players from 2, not {list(beyond)}")
     tidy = float(add_allin), float(force_allin), float(merge)
     return BetMenu(streets, *tidy, multiway=bet_menu(**multiway).streets if multiway else (), beyond=tuple(beyond))
 

@@ -109,7 +109,7 @@ def spot_bets(menu: Mapping[str, object]) -> BetMenu:
     thresholds = {name: _threshold(name, str(keys.pop(name))) for name in names if name in keys}
     default_donks = keys.pop("donk", None) or {}
     if not isinstance(default_donks, Mapping):
-        raise MenuError("bet menu: `donk` alone says no street; write `flop_donk`, `turn_donk` or `river_donk`")
+        raise MenuError("bet menu: `donk` needs a street; write `flop_donk`, `turn_donk` or `river_donk`")
     donks: dict[str, object] = dict(default_donks)
     donks |= {street: keys.pop(f"{street}_donk") for street in STREET_NAMES if f"{street}_donk" in keys}
     names_read: set[str] = set()
@@ -129,7 +129,7 @@ def spot_bets(menu: Mapping[str, object]) -> BetMenu:
     unknown = set(keys) - names_read - {"bet", "raise"}
     if unknown:
         raise MenuError(
-            f"bet menu: unknown key `{sorted(unknown)[0]}`; names_read are bet, raise, {', '.join(sorted(names_read))}"
+            f"bet menu: unknown key `{sorted(unknown)[0]}`; known keys are bet, raise, {', '.join(sorted(names_read))}"
         )
     return bet_menu(**menus, donk=donks, **thresholds)  # type: ignore[arg-type]
 

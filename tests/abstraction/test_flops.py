@@ -55,5 +55,5 @@ def test_means_are_nearer_than_those_of_samples() -> None:
 
 def test_too_few_and_too_many_are_refused() -> None:
     for count in (5, 1756):
-        with pytest.raises(PokernetsError, match=f"{count} flops: 6 to 1,755 can stand for all"):
+        with pytest.raises(PokernetsError, match=f"between 6 and 1,755, not {count}"):
             representative_flops(count)

@@ -217,7 +217,7 @@ def test_what_a_plan_cannot_be() -> None:
     for game, changes, message in (
         ("leduc_3p", {}, "`ahead` plays heads-up games; 'leduc_3p' has 3 players"),
         ("leduc", {"cards": 0}, "must be at least 1, or null for all, not 0"),
-        ("leduc", {"neglect": 1}, "a share from 0 to 1, not 1"),
+        ("leduc", {"neglect": 1}, "between 0 and 1, not 1"),
     ):
         with pytest.raises(PokernetsError, match=message):
             planner(game, **changes)

@@ -122,7 +122,7 @@ def test_interrupts_and_closed_pipes_end_quietly(capsys: pytest.CaptureFixture[s
 
     with pytest.raises(SystemExit, match="130"):
         main()
-    assert capsys.readouterr().err.startswith("interrupted; run the same command to go on")
+    assert capsys.readouterr().err.startswith("interrupted; run the same command to continue")
     command = f"{shlex.quote(sys.executable)} -m data_gen --help | true"
     done = subprocess.run(command, shell=True, cwd=ROOT, check=True, capture_output=True, text=True)
     assert done.stderr == ""

@@ -98,7 +98,7 @@ def test_streets_of_other_settings_are_refused_and_kept(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         make(method, 1, output)
     other = TwoStreets(buckets=9)
-    with pytest.raises(MismatchedArtifactError, match=r"preflop was made with config method\.buckets=7, but 9"):
+    with pytest.raises(MismatchedArtifactError, match=r"preflop was made with config method\.buckets=7, not with 9"):
         make(other, 1, output)
     assert other.calls == []
     method.broken = False

@@ -164,5 +164,5 @@ def test_what_another_command_makes_is_left_to_it(tmp_path: Path) -> None:
     with held(tmp_path, "made"):
         for number, spelt in enumerate((made, tmp_path / "link" / "made", tmp_path / "x" / ".." / "made")):
             job = (*SMALL, f"runs={tmp_path / f'runs{number}'}", f"job.output={spelt}")
-            assert "another command makes" in data_gen_fails(*job)
+            assert "another command is making" in data_gen_fails(*job)
     assert not made.exists()

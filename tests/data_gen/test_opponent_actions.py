@@ -178,7 +178,7 @@ def test_self_play_gives_the_same_rows_for_the_same_seed(tmp_path: Path) -> None
 
 def test_rows_of_agents_with_other_settings_are_refused(tmp_path: Path) -> None:
     make(tmp_path, "source.hands=2")
-    with pytest.raises(MismatchedArtifactError, match=r"made with config agents\.rock\.value=0\.66, but 0\.9"):
+    with pytest.raises(MismatchedArtifactError, match=r"made with config agents\.rock\.value=0\.66, not with 0\.9"):
         make(tmp_path, "source.hands=2", "source.agents.rock.value=0.9")
 
 

@@ -172,7 +172,7 @@ def test_a_snapshot_that_another_run_has_overwritten_is_refused(tmp_path: Path) 
     write(tmp_path, "leduc", "uct", 1, [point] * 3)
     result("leduc", tmp_path)
     random_policy(rules, 2).save(path, {}, {})
-    with pytest.raises(PokernetsError, match=r"was overwritten by another run than that of .*curve_leduc_uct_1"):
+    with pytest.raises(PokernetsError, match=r"was overwritten by another run, so the policies of .*curve_leduc_uct_1"):
         result("leduc", tmp_path)
 
 

@@ -58,7 +58,7 @@ TEXTS[PHH] = [
     f"[1]\n{test_phh_read.SHOWDOWN}winnings = [66, 0, 0]\nfinishing_stacks = [536, 490, 470]\n_rake = 4\n"
     "seats = [2, 3, 5]\nyear = 2018\nmonth = 3\nday = 4\ntime = 04:00:42\nseat_count = 6\n_button = 5\nhand = 7\n",
     f"[1]\n{test_phh_read.SHORT}ante_trimming_status = true\ncurrency_symbol = '$'\n",
-    f"[1]\n{test_phh_read.PASSED_OVER}finishing_stacks = [21900, 16600, 29500, 9000]\n",
+    f"[1]\n{test_phh_read.SKIPPED_PLAYER}finishing_stacks = [21900, 16600, 29500, 9000]\n",
 ]
 TEXTS[OHH] = [test_ohh.text_of(test_ohh.HAND), test_ohh.text_of(test_ohh.HAND, 1)]
 TEXTS[ACPC] = ["".join(hand_texts(ACPC, hands_of(text, "x"))) for text in (TEXTS[PHH][1], TEXTS[PHH][2])]
@@ -209,8 +209,8 @@ WINAMAX_CASH = sample("winamax_cash")
             "field `player_id`: .* is not a player",
         ),
         (OHH_TEXT, OHH_TEXT.replace('"bet_type": "NL"', '"bet_type": ["NL"]'), "field `bet_limit`"),
-        (OHH_TEXT, OHH_TEXT.replace('"Ann"', '"A\\ud800"'), "half a character"),
-        (OHH_TEXT, OHH_TEXT.replace('"table_name": "Elm"', '"table_name": "\\ud800"'), "half a character"),
+        (OHH_TEXT, OHH_TEXT.replace('"Ann"', '"A\\ud800"'), "lone surrogate"),
+        (OHH_TEXT, OHH_TEXT.replace('"table_name": "Elm"', '"table_name": "\\ud800"'), "lone surrogate"),
         (
             TEXTS[ACPC][0],
             "# GAMEDEF\n# nolimit\n# numRounds = 2147483648\n# END GAMEDEF\nSTATE:0:f:|:1|-1:a|b\n",

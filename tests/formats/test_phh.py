@@ -8,7 +8,7 @@ from pokerkit import HandHistory
 
 from poker.formats import histories
 from poker.formats.acpc.log import LoggedHand
-from poker.formats.phh import hand_text, unwritable, write_phhs
+from poker.formats.phh import hand_text, why_not_written, write_phhs
 from poker.formats.played import as_played
 from poker.game.rules import CALL, Rules
 from poker.game.state import Betting, HandState
@@ -72,10 +72,10 @@ def test_cards_unseen_are_question_marks() -> None:
 @pytest.mark.parametrize(
     ("rules", "why"),
     [
-        (load_rules("leduc"), "of Texas hold'em, not of `leduc`"),
-        (load_rules("flop_holdem_nolimit"), "of Texas hold'em, not of"),
+        (load_rules("leduc"), "only Texas hold'em is supported, not `leduc`"),
+        (load_rules("flop_holdem_nolimit"), "only Texas hold'em is supported"),
         (replace(HEADS_UP, blinds=(50, 100)), "a small and a big blind"),
-        (replace(HEADS_UP, first_player=(0, 0, 0, 0)), "the next player begins"),
+        (replace(HEADS_UP, first_player=(0, 0, 0, 0)), "a small and a big blind, and the next player"),
         (replace(LIMIT, blinds=(10, 10, 10)), "a small and a big blind"),
         (replace(LIMIT, raise_sizes=(10, 20, 20, 20)), "one bet up to the flop, then another"),
         (replace(LIMIT, max_raises=(5, 4, 4, 4)), "at most 4 raises"),
@@ -86,7 +86,7 @@ def test_other_games_are_refused_and_leave_what_was_there(rules: Rules, why: str
     path.write_text("old")
     with pytest.raises(PokernetsError, match=why):
         write_phhs(path, logged(rules, 1))
-    assert why in unwritable(rules)
+    assert why in why_not_written(rules)
     assert [file.read_text() for file in tmp_path.iterdir()] == ["old"]
 
 
@@ -96,10 +96,10 @@ def test_a_whole_blind_called_over_a_short_one_is_refused() -> None:
     while not state.is_over:
         state = state.apply(CALL)
     hand = LoggedHand(0, state, tuple(map(float, state.payoffs())), ("a", "b", "c"))
-    with pytest.raises(PokernetsError, match="here the whole blind was called"):
+    with pytest.raises(PokernetsError, match="the whole blind was called"):
         hand_text(hand)
     for convert in (histories.PHH, histories.ACPC):
-        assert "here the whole blind was called" in histories.why_unwritable(convert, as_played(hand))
+        assert "the whole blind was called" in histories.why_unwritable(convert, as_played(hand))
 
 
 @pytest.mark.parametrize(("text", "only_there"), [("r400r500ccr700ff", True), ("r400r500ccc/ccc/ccc/ccc", False)])
@@ -111,6 +111,6 @@ def test_a_raise_that_only_the_dealer_of_the_acpc_allows_is_refused(text: str, o
     hand = as_played(LoggedHand(0, state, tuple(map(float, state.payoffs())), ("a", "b", "c", "d")))
     for kind in histories.FORMATS:
         why = histories.why_unwritable(kind, hand)
-        assert ("dealer of the ACPC alone" in why) == (only_there and kind != histories.ACPC)
+        assert ("only the ACPC dealer allows" in why) == (only_there and kind != histories.ACPC)
     [back] = histories.hands_of("".join(histories.hand_texts(histories.ACPC, [hand])), "x")
     assert back.state.betting.actions == state.betting.actions

@@ -76,17 +76,17 @@ def test_no_amount_is_cut(amount: str, scale: int, won: int) -> None:
     assert (hand.scale, list(hand.payoffs)) == (scale, [-5 * scale, -won, won + 5 * scale])
 
 
-PASSED_OVER = sample("phh_passed_over")
+SKIPPED_PLAYER = sample("phh_passed_over")
 
 
 def test_a_player_who_is_passed_over_folds_or_checks_where_the_results_confirm_it() -> None:
     """Player 4 before the flop, and all of the turn, as PokerKit repairs such hands."""
-    hand = parse_hand(PASSED_OVER + "finishing_stacks = [21900, 16600, 29500, 9000]", 0)
+    hand = parse_hand(SKIPPED_PLAYER + "finishing_stacks = [21900, 16600, 29500, 9000]", 0)
     assert (list(hand.payoffs), hand.skipped_action) == ([1900, -1400, -500, 0], True)
     assert hand.state.betting.text() == "r500fcc/ccc/ccc/cr1400fc"
-    [paid] = pokerkit_payoffs("[1]\n" + PASSED_OVER)
+    [paid] = pokerkit_payoffs("[1]\n" + SKIPPED_PLAYER)
     assert paid == hand.payoffs
     assert_same_hand(parse_hand(phh.hand_text(hand), 0), hand)
     for results in ("", "finishing_stacks = [21899, 16600, 29500, 9000]", "finishing_stacks = [inf, inf, inf, inf]"):
-        with pytest.raises(LineError, match="p1 acts where it is the turn of p4"):
-            parse_hand(PASSED_OVER + results, 0)
+        with pytest.raises(LineError, match="p1 acts, but it is the turn of p4"):
+            parse_hand(SKIPPED_PLAYER + results, 0)

@@ -162,7 +162,7 @@ def test_a_run_goes_on_from_a_checkpoint_of_another(train: Train, tmp_path: Path
     others = {"net.hidden=[9]": "net", "seed=2": "net, seed, data", "data.batch_rows=64": "data"}
     for other, names in others.items():
         error = error_of(train(other, f"outputs={tmp_path}/other", f"ckpt_path={last}", status=2))
-        assert f"written with other settings ({names}): pass a different ckpt_path" in error
+        assert f"written with different settings ({names}): pass a different ckpt_path" in error
     missing = error_of(train(f"outputs={tmp_path}/other", "ckpt_path=none.ckpt", status=2))
     assert missing.startswith("error: no checkpoint at none.ckpt: pass a different ckpt_path")
 
@@ -185,7 +185,7 @@ def test_an_interruption_says_how_to_go_on(train: Train, monkeypatch: pytest.Mon
 
     monkeypatch.setattr(LeafModule, "validation_step", interrupted)
     done = train(status=130)
-    assert done.stderr.endswith("interrupted; run the same command to go on: what was written is kept\n")
+    assert done.stderr.endswith("interrupted; run the same command to continue\n")
     assert "Traceback" not in done.stderr
 
 

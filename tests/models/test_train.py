@@ -94,7 +94,7 @@ def test_a_second_run_keeps_the_net_and_other_settings_are_refused(trained: Path
     before = manifest.read_bytes()
     for setting, status, message in (
         ((), 0, "exported to"),
-        (("model.optimizer.lr=0.1",), 2, "model.optimizer.lr=0.005, but 0.1"),
+        (("model.optimizer.lr=0.1",), 2, "model.optimizer.lr=0.005, not with 0.1"),
     ):
         done = refused(trained, *setting)
         assert done.returncode == status

@@ -235,6 +235,6 @@ def test_options_change_the_schedule_and_are_recorded() -> None:
         strategies.append(run.metrics()["nash_conv"])
         assert run.settings == {"solver": "dcfr", "options": options}
     assert strategies[0] == strategies[1] != strategies[2]
-    for wrong, message in (({"gamma": "x"}, "gamma is a number, not 'x'"), ({"gamme": 1.0}, "gamme")):
+    for wrong, message in (({"gamma": "x"}, "gamma must be a number, not 'x'"), ({"gamme": 1.0}, "gamme")):
         with pytest.raises(PokernetsError, match=message):
             solver("leduc", "dcfr", wrong)  # type: ignore[arg-type]

@@ -144,4 +144,4 @@ def test_what_is_no_spot_is_refused(tmp_path: Path) -> None:
 def test_the_command_has_these_settings(tmp_path: Path) -> None:
     (tmp_path / "my.spot").write_text(SPOT)
     done = run_here("evaluate", "evaluate=flops", f"spot={tmp_path}/my.spot", "flops=5", f"runs={tmp_path}")
-    assert (done.returncode, done.stderr) == (2, "error: 5 flops: 6 to 1,755 can stand for all\n")
+    assert (done.returncode, done.stderr) == (2, "error: the number of flops must be between 6 and 1,755, not 5\n")

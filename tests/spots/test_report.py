@@ -113,7 +113,7 @@ def test_values_of_the_largest_spots_add_up_to_the_pot(changes: dict[str, str]) 
 def test_a_spot_file_of_any_depth_is_refused_by_name(tmp_path: Path) -> None:
     file = tmp_path / "deep.json"
     file.write_text('{"board": ' + "[" * 100_000)
-    with pytest.raises(PokernetsError, match=r"deep.json: no valid JSON \(lists and objects are nested too deeply\)"):
+    with pytest.raises(PokernetsError, match=r"deep.json: not valid JSON \(lists and objects are nested too deeply\)"):
         read_spot(file)
 
 

@@ -159,8 +159,8 @@ def test_all_in_and_folds_end_the_walk(turn: tuple[Walk, VectorSolver]) -> None:
     folded = walk.view(["check", "allin150", "fold"])
     assert np.nanmax(folded.ev[0]) == pytest.approx(0, abs=1e-3)
     for words, named in (
-        (["check", "bet31"], r"`bet31` in `check bet31`: possible are check, bet30, allin150"),
-        (["check", "check", "Ks"], "`Ks` is not one card that can come on `Ks9d4c2s`"),
+        (["check", "bet31"], r"`bet31` in `check bet31`: expected one of check, bet30, allin150"),
+        (["check", "check", "Ks"], "`Ks` is not a card that can come on `Ks9d4c2s`"),
         (["allin150", "call", "5h"], "the hand is over"),
     ):
         with pytest.raises(PokernetsError, match=named):

@@ -124,14 +124,14 @@ _STRANGE = {"../x": {"kind": "a", "fingerprint": "b"}}
 @pytest.mark.parametrize(
     ("member", "change", "named"),
     [
-        ("leaf_table/values.npy", lambda data: data[:-8] + b"12345678", r"leaf_table/values\.npy was altered"),
+        ("leaf_table/values.npy", lambda data: data[:-8] + b"12345678", r"leaf_table/values\.npy does not match"),
         ("opponent_net/hand/w.npy", None, r"opponent_net/hand/w\.npy is missing"),
-        ("../evil.npy", b"", r"holds '\.\./evil\.npy'"),
-        ("/tmp/evil/w.npy", b"", "holds '/tmp/evil/w.npy'"),
-        ("leaf_table/run.py", b"print()", "holds 'leaf_table/run.py'"),
-        ("leaf_table/more.npy", b"", "holds 'leaf_table/more.npy', which no manifest"),
+        ("../evil.npy", b"", r"contains '\.\./evil\.npy'"),
+        ("/tmp/evil/w.npy", b"", "contains '/tmp/evil/w.npy'"),
+        ("leaf_table/run.py", b"print()", "contains 'leaf_table/run.py'"),
+        ("leaf_table/more.npy", b"", "contains 'leaf_table/more.npy', which no manifest"),
         (CONTENTS, lambda data: data.replace(b'"schema": 1', b'"schema": 2'), "has schema 2, this version reads 1"),
-        (CONTENTS, None, "is no bundle"),
+        (CONTENTS, None, "is not a bundle"),
         (CONTENTS, b"[" * 100_000, "cannot be read"),
         (CONTENTS, lambda data: json.dumps({**json.loads(data), "artifacts": _STRANGE}).encode(), "lists no artifacts"),
         (CONTENTS, lambda data: json.dumps({**json.loads(data), "recipes": _STRANGE}).encode(), "lists no artifacts"),
@@ -182,7 +182,7 @@ def test_truncated_bundles_are_refused(bundle: Path, length: int) -> None:
 
 def test_other_compressions_are_refused(bundle: Path, tmp_path: Path) -> None:
     _store(tmp_path / "lzma.bundle", _members(bundle), zipfile.ZIP_LZMA)
-    _refused(tmp_path / "lzma.bundle", "compressed in a way")
+    _refused(tmp_path / "lzma.bundle", "unsupported compression")
 
 
 def test_bytes_that_do_not_inflate_are_refused(bundle: Path) -> None:

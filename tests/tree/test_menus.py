@@ -86,5 +86,5 @@ def test_caps_of_players_beyond_the_first_street() -> None:
     assert menu.raise_totals(Betting.parse(six, "r225cffff/")) == (225 + 600,)
     tree = build_tree(Betting.start(six), bet_menu(preflop=[["2.25x"], ["3x"], []], beyond=[2, 3, 2]))
     assert (~tree.folded).sum(axis=1)[tree.street > 0].max() == 3
-    with pytest.raises(MenuError, match="`beyond`: numbers of players from 2 on"):
+    with pytest.raises(MenuError, match="`beyond`: keys must be numbers of players from 2"):
         bet_menu(beyond=[1])

@@ -29,7 +29,7 @@ def import_openspiel() -> Any:
     try:
         return importlib.import_module("pyspiel")
     except ImportError as error:
-        raise PokernetsError(f"bots of OpenSpiel need it: {how_to_install('openspiel')}") from error
+        raise PokernetsError(f"OpenSpiel is not installed: {how_to_install('openspiel')}") from error
 
 
 class UniversalPoker:

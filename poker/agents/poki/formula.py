@@ -62,7 +62,7 @@ class PokiFormula:
         self.style = Style(float(self.tightness), float(self.aggressiveness), float(self.bluffing))
         for name, value in self.style._asdict().items():
             if not 0 <= value <= 1:
-                raise PokernetsError(f"style: {name} must be in 0..1, not {value}")
+                raise PokernetsError(f"style: {name} must be between 0 and 1, not {value}")
         self.rates = IncomeRates.load(self.preflop)
         self.tracker = tracker_for(self.modelling, self.net, self.rates)
         self._rng = np.random.default_rng(0)
@@ -80,7 +80,7 @@ class PokiFormula:
         holdem = game.deck_size == 52 and game.num_hole_cards == 2 and game.board_sizes == (0, 3, 4, 5)
         if not (game.is_limit and holdem and deepest <= min(game.stacks)):
             raise PokernetsError(
-                f"`{self.name}` plays limit hold'em with stacks that cover every raise; `{game.name}` is not that game"
+                f"`{self.name}` plays only limit hold'em with stacks that cover every raise, not `{game.name}`"
             )
 
     def reset(self, seed: int) -> None:

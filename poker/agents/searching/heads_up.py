@@ -72,8 +72,8 @@ class DepthLimitedAgent(SearchingAgent):
         """Whether play and `opponents_decision` come from one solve."""
         if self.joint and self._clock.limited:
             raise PokernetsError(
-                f"the agent `{name}`: one solve for both players (`search.joint`) has no limit in seconds, since its"
-                " result would vary; search.flops.work and search.solver.iterations limit it"
+                f"the agent `{name}`: `search.joint` does not support a limit in seconds, because the result"
+                " would depend on the clock; limit it with search.flops.work and search.solver.iterations"
             )
         solving = partial(
             DepthLimitedSolver,

@@ -116,7 +116,7 @@ class DepthLimitedRingAgent(SearchingAgent):
         """
         rest, root = HeadsUpRest.of(state.betting, self._solve.to_the_end), self.root(state.betting)
         if rest is None or root is None:
-            raise PokernetsError(f"{self.name} solves turns and rivers that began with two players left")
+            raise PokernetsError(f"{self.name} reviews only turns and rivers that began with two players")
         board, players = CanonicalBoard(state.rules.ordered_board(state.board)), list(rest.players)
         betting = rest.betting(state.betting)
         own, theirs = (

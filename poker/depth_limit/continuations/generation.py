@@ -264,5 +264,5 @@ def _leaf_order(tree: BettingTree, leaves: tuple[tuple[int, ...], ...]) -> list[
     place = {path: i for i, path in enumerate(leaves)}
     paths = [tree.path(int(node)) for node in tree.leaves]
     if set(paths) != set(place):
-        raise PokernetsError("continuations: the bet menu is not the one of the blueprint's first round")
+        raise PokernetsError("the continuations need the bet menu of the blueprint's first round")
     return [place[path] for path in paths]

@@ -91,11 +91,11 @@ class LeafPlay:
         game = solver.game
         if game.layout.first_street or game.layout.last_street != 1 or game.tree.num_leaf_states:
             raise PokernetsError(
-                f"exact values at the end of the first round need a game of two rounds from its start; this tree of"
-                f" `{game.rules.name}` is none"
+                "exact values at the end of the first round need the whole tree of a game of two rounds, not"
+                f" this tree of `{game.rules.name}`"
             )
         if game.rake.fraction or (game.ranges != 1).any():
-            raise PokernetsError("exact values at the end of the first round: no rake, and all hands alike")
+            raise PokernetsError("exact values of the first round need a game without rake and full ranges")
         self.solver = solver
         self.game = game
         self.threads = threads
@@ -190,7 +190,7 @@ class LeafPlay:
         for player, each in enumerate(play):
             if isinstance(each, Pure):
                 if len(each.actions) != self._starts[player, -1]:
-                    raise PokernetsError("a recorded strategy has other decisions than this game: record it again")
+                    raise PokernetsError("the recorded strategy has other decisions than this game: record it again")
                 choices[player] = each.actions
             elif each.factor is not None:
                 factor[player] = each.factor[self._order]

@@ -61,8 +61,8 @@ class LeafSampler:
         ended = np.flatnonzero((tree.kind == Kind.STREET) & (tree.street == self._street)).tolist()
         if not any(tree.kind[tree.after_deal(node)] == Kind.DECISION for node in ended):
             raise PokernetsError(
-                f"{blueprint.rules.name} with these bets has no betting after the {STREET_NAMES[self._street]}, so no "
-                f"leaf states there: job.settings.preflop_share={1 if board else 0} leaves them out"
+                f"{blueprint.rules.name} with these bets has no betting after the {STREET_NAMES[self._street]}, so no"
+                f" leaf states there: set job.settings.preflop_share={1 if board else 0}"
             )
         self._played: dict[int, Singles] = {}
         self._live = (blueprint.cards.buckets(board) >= 0).astype(np.float64)

@@ -62,7 +62,7 @@ class LeafTable:
         floats, shape = (np.float16, np.float32), (len(nodes), 2, None, NUM_CLASSES, NUM_CLASSES)
         values = artifact.array("values", shape, dtypes=floats)
         if values.shape[2] < 1:
-            raise CorruptArtifactError(f"{path} has values of no continuation")
+            raise CorruptArtifactError(f"{path} contains no continuation")
         sem = artifact.array("sem", values.shape, dtypes=floats) if "sem" in artifact.arrays else None
         return cls(nodes, values, sem)
 

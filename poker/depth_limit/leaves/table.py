@@ -58,9 +58,7 @@ class TableValues(LeafEvaluator):
             PokernetsError: there is a board.
         """
         if board:
-            raise PokernetsError(
-                "the leaf table ends with the preflop round; value later rounds with a net or rollouts"
-            )
+            raise PokernetsError("the leaf table covers only the preflop round; use a net or rollouts for later rounds")
         nodes = [self._states.node(leaf, played_street(leaf)) for leaf in leaves if not leaf.is_over]
         by_player0 = np.array([self._table.at(node)[own] for node in nodes], dtype=np.float32)
         in_pots = by_player0.reshape(-1, *self._table.values.shape[2:])

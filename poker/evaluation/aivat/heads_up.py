@@ -108,7 +108,7 @@ class Aivat:
             PokernetsError: the game is not heads-up.
         """
         if rules.num_players != 2:
-            raise PokernetsError(f"this AIVAT is heads-up; '{rules.name}' has {rules.num_players} players")
+            raise PokernetsError(f"this AIVAT estimator is for two players; '{rules.name}' has {rules.num_players}")
         self.rules, self.values, self.cards = rules, values, cards or values
 
     def terms(self, final: HandState, policies: Sequence[PolicyFunction | None]) -> Terms:

@@ -27,7 +27,7 @@ from poker.run.errors import PokernetsError
 from poker.run.progress import Console
 from poker.store.entropy import drawn_seed
 
-_TOLD_FAILURES = 10
+_SHOWN_FAILURES = 10
 
 
 def deal(
@@ -68,10 +68,10 @@ def deal(
     with contextlib.ExitStack() as stack:
         servers = [stack.enter_context(listen(port, host)) for port in ports]
         print(*(server.getsockname()[1] for server in servers), flush=True)
-        sent_away: list[str] = []
+        rejected: list[str] = []
 
         def tell(what: str) -> None:
-            sent_away.append(what)
+            rejected.append(what)
             console.print(what, soft_wrap=True, highlight=False, markup=False)
 
         lines = seat_players(names, servers, start_seconds, tell)
@@ -92,7 +92,7 @@ def deal(
         "times": vars(times),
         "ports": list(ports),
         "seconds_used": {player.name: round(player.used, 3) for player in players},
-        "sent_away": sent_away,
+        "rejected": rejected,
         "answers": {player.name: player.answers for player in players},
     }
     failures = [incident for player in players for incident in player.failures]
@@ -132,18 +132,18 @@ def sit_down(
     seed = drawn_seed(seed)
     console = Console(stderr=True)
     say = partial(console.print, soft_wrap=True, highlight=False, markup=False)
-    say(f"{agents[0].name} gets ready to play {game.name}: it loads and compiles")
+    say(f"{agents[0].name} loads and compiles for {game.name}")
     warm_up(game, agents[0].build(game))
     agent = agents[0].build(game)
     failures = itertools.count()
 
     def tell(what: str) -> None:
-        if next(failures) < _TOLD_FAILURES:
+        if next(failures) < _SHOWN_FAILURES:
             console.print(f"[red]{escape(agent.name)}[/red]: {escape(what)}", soft_wrap=True)
 
     say(f"{agent.name} connects to {host}:{port}")
     with connect(host, port, connect_seconds) as line:
-        say(f"{agent.name} sits at {host}:{port} and waits for the first hand")
+        say(f"{agent.name} is connected to {host}:{port} and waits for the first hand")
         log = _new_log(Path(out) / game.name, f"acpc-client-{agent.name}-port{port}")
         log.write_text(
             f"# {agent.name} at {host}:{port}: {game.name}, without the cards that it did not see\n", "utf-8"

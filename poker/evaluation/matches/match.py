@@ -57,7 +57,7 @@ class MatchSettings:
         unit: unit of the results.
         independent: independent unit of the intervals, a session or a deal.
         half_width: half-width, in `unit`, at which a line-up stops early. It is checked for the first agent's interval.
-        clear_of_zero: stop a line-up early if the first agent's interval excludes 0 at one of a few looks
+        until_significant: stop a line-up early if the first agent's interval excludes 0 at one of a few looks
             (`Results.look`); the intervals of all looks are wider.
         decision_seconds: time limit of a decision. With it, every agent has its own process, and checks or folds if it
             takes longer, dies or gives no valid answer.
@@ -75,7 +75,7 @@ class MatchSettings:
     unit: Unit = "mbb"
     independent: Independent = "session"
     half_width: float | None = None
-    clear_of_zero: bool = False
+    until_significant: bool = False
     decision_seconds: float | None = None
     tables: int = 1
 
@@ -89,11 +89,11 @@ class MatchSettings:
             raise PokernetsError("`hands` and `session` must be at least 1")
         if any(limit is not None and limit <= 0 for limit in (self.half_width, self.decision_seconds)):
             raise PokernetsError("`half_width` and `decision_seconds` must be positive or null")
-        if self.clear_of_zero and self.half_width is not None:
-            raise PokernetsError("a line-up stops by `half_width` or by `clear_of_zero`, not by both")
+        if self.until_significant and self.half_width is not None:
+            raise PokernetsError("set either `half_width` or `until_significant`, not both")
         if self.tables < 1 or (self.tables > 1 and self.decision_seconds is not None):
             raise PokernetsError(
-                "`tables` must be at least 1, and 1 with `decision_seconds`: each agent then has its own process"
+                "`tables` must be at least 1, and 1 with `decision_seconds`, where each agent has a process"
             )
 
 
@@ -144,7 +144,7 @@ def run(
     mark = values.mark if values is not None else None
     if game.num_players > 2 and mark is not None:
         raise PokernetsError(
-            f"`values` are for heads-up games, '{game.name}' has {game.num_players} players; leave it out"
+            f"`values` is for two-player games, but '{game.name}' has {game.num_players} players; leave it out"
         )
     rotation = Rotation(game, settings.seed, settings.session)
     nodes = {spec.name: spec.settings for spec in agents}
@@ -175,7 +175,7 @@ def run(
             [
                 [store.identity for store in stores.values()],
                 *(settings.hands, settings.unit, settings.independent, settings.contrasts),
-                *(settings.half_width, settings.clear_of_zero, settings.aivat),
+                *(settings.half_width, settings.until_significant, settings.aivat),
             ]
         )
         target = folder / f"{'-'.join(nodes)[:_FOLDER_NAME]}-seed{settings.seed}-{identity[:8]}"
@@ -188,7 +188,7 @@ def run(
             worker.estimator = MatchAivat(_quick(fallback, game, needed=any(map(needs_fallback, seated))), values)
         started = time.monotonic()
         with contextlib.closing(_Live(results, sessions * rotation.hands_per_session, target)) as live:
-            for result in results.lineups if settings.clear_of_zero else []:
+            for result in results.lineups if settings.until_significant else []:
                 result.look(sessions)
             play = _Play(worker, stores, by_lineup, cluster, live, settings.half_width)
             play.sessions(sessions)
@@ -216,7 +216,7 @@ def _quick(fallback: AgentSpec | None, game: Rules, *, needed: bool) -> BuiltOnc
         if needed:
             quick()
     except MissingArtifactError as error:
-        print(f"AIVAT goes without the answers of {fallback.name} to bets: {error.problem}", file=sys.stderr)
+        print(f"AIVAT does not use {fallback.name} to answer bets: {error.problem}", file=sys.stderr)
         return None
     return quick
 
@@ -243,7 +243,7 @@ def _local_best_responses(
         shared = BuiltOnce(partial(spec.build, game))
         opponent = require_policy(shared(), "local best response")
         if tables > 1 and not shares_tables(opponent):
-            raise PokernetsError(f"`{spec.name}` depends on what it has seen at its table: measure it with tables=1")
+            raise PokernetsError(f"`{spec.name}` depends on the earlier hands of its table: measure it with tables=1")
         specs.append(AgentSpec(spec.name, shared, spec.settings))
         for name in adversaries:
             title = f"{name}@{spec.name}"

@@ -135,8 +135,8 @@ def _shown_again(
         session, place = divmod(hand.number, rotation.hands_per_session)
         seating = place % len(rotation.seatings)
         seats = enumerate(by_name.items())
-        asked_for = [(seat, agent) for seat, (name, agent) in seats if name not in unknown and _policy(agent)]
-        repeatable = [(seat, agent) for seat, agent in asked_for if is_repeatable(agent)]
+        queried = [(seat, agent) for seat, (name, agent) in seats if name not in unknown and _policy(agent)]
+        repeatable = [(seat, agent) for seat, agent in queried if is_repeatable(agent)]
         learning = [(seat, agent) for seat, agent in repeatable if isinstance(agent, ObservingAgent)]
         for seat, agent in learning if seating != last else ():
             entry = rotation.seatings[seating][seat]
@@ -176,7 +176,7 @@ def _policy_in(hand: LoggedHand, agent: Agent | None, noted: Policies) -> Policy
     def policy(state: HandState) -> Policy:
         answer = noted.get((hand.number, state.betting.text()))
         if answer is None:
-            raise PolicyUnavailable(agent, "its policy may change, and was not recorded in play")
+            raise PolicyUnavailable(agent, "its policy may change and was not recorded during play")
         return answer
 
     return policy

@@ -50,30 +50,30 @@ def match_report(
 def _sections(results: MatchResults, title: str) -> Iterator[Section]:
     lineups, unit = results.lineups, f"{results.unit}/hand"
     has_aivat = any(result.has_aivat for result in lineups)
-    aivat = " AIVAT is unbiased as the chips are, with most of the luck out." if has_aivat else ""
-    what = f"{results.unit} per hand with 95% intervals over {_units(results)}: ± both ways, or both ends where skewed."
+    aivat = " AIVAT is an unbiased estimate too, with most of the luck removed." if has_aivat else ""
+    what = f"{results.unit} per hand with 95% intervals over {_units(results)}, as ± or, if skewed, [low, high]."
     yield _results(results, f"{unit}, {title}", f"{what}{aivat}")
     if results.session > 1 and lineups[0].by_deal:
         yield Text(
-            f"Agents learn from deal to deal for sessions of {results.session}, so intervals over deals can be too"
-            " narrow; those over sessions are not, where there are many."
+            f"Agents learn during sessions of {results.session} deals, so intervals over deals can be too narrow."
+            " Intervals over many sessions are valid."
         )
     if (looks := max(len(result.looks) for result in lineups)) > 1:
         yield Text(
-            f"A line-up stops where it is clear of 0, at one of {looks} looks: the intervals of all looks together miss"
-            " in 5% of all matches, so each is wider."
+            f"A line-up stops at the first of {looks} checks at which its result is significantly different from 0. Its"
+            " intervals are wider, so that all checks together have a coverage of 95%."
         )
     if any(result.is_short for result in lineups) and results.settings:
         yield Text(SHORT, style="yellow")
     yield from _comparisons(results)
     standings = results.run_off()
     if len(standings) > 2:
-        names, note = [one.name for one in standings], "coloured where the interval is clear of 0"
+        names, note = [one.name for one in standings], "coloured if significant at 95%"
         won = {name: {other: one for other, (one, _) in row.items()} for name, row in results.crosstable().items()}
         yield Figure("crosstable", lambda: crosstable(title, unit, names, won), "Who beats whom", note)
     settles = any(len(result.values()) > SETTLING for result in lineups)  # otherwise the table is enough
     if settles and (not standings or len(lineups) <= _SHOWN_ROWS):
-        yield Figure("results", lambda: _picture(results, title), "Intervals, and how the means settled")
+        yield Figure("results", lambda: _picture(results, title), "Intervals and running means")
     if results.session >= _LEARNING:
         yield from _stages(results)
     if results.game.num_players > 2 and results.settings:
@@ -84,9 +84,9 @@ def _sections(results: MatchResults, title: str) -> Iterator[Section]:
         for (name, street), took in _seconds(result).items()
     ]
     if times:
-        columns = ("agent", "line-up", "street", "decisions", "median", "95%", "longest")
-        note = "milliseconds, of the hands that were played now"
-        yield Table(columns, times, "Time for a decision", note, console=False)
+        columns = ("agent", "line-up", "street", "decisions", "median", "95th percentile", "longest")
+        note = "milliseconds, for the hands of this run"
+        yield Table(columns, times, "Time per decision", note, console=False)
     for result in lineups:
         yield from _troubles(result)
     yield from _failures(lineups)
@@ -160,7 +160,7 @@ def _comparisons(results: MatchResults) -> Iterator[Section]:
         rows: list[list[object]] = [[name, *(cells.get((name, other), "") for other in order)] for name in order]
         note = f"row against column, {results.unit}/hand; AIVAT where known, c: chips"
         yield Table(("", *order), rows, "Everybody against everybody", note, console=len(rows) <= _SHOWN_COLUMNS)
-        note = "whoever won least against those still in has dropped out, one after the other; `then`: against these"
+        note = "the agent with the smallest result against the remaining agents (`then`) drops out, one after the other"
         lost_to = {name: [other for other, (won, _) in row.items() if won.high < 0] for name, row in table.items()}
         rows = [
             [place, one.name, one.all, one.left, ", ".join(lost_to[one.name])] for place, one in enumerate(standings, 1)
@@ -170,11 +170,11 @@ def _comparisons(results: MatchResults) -> Iterator[Section]:
     overall = list({(item.first, item.second): item for item in reversed(contrasts)}.values())[::-1]
     columns = ("difference", "against", "by", f"{results.unit}/hand", _units(results))
     if overall:
-        note = "on the same cards, subtracted unit by unit, so that what agents share falls out"
+        note = "paired differences on the same cards"
         differences = [_contrast(item) for item in overall]
         yield Table(columns, differences, "Differences between agents", note, console=len(overall) <= _SHOWN_ROWS)
     if len(contrasts) > len(overall):
-        note = "of many differences one in twenty lies outside its interval"
+        note = "about one in twenty true differences lies outside its interval"
         by_opponent = [_contrast(item) for item in contrasts if item not in overall]
         yield Table(columns, by_opponent, "Differences by opponent", note, console=False)
 
@@ -211,7 +211,7 @@ def _places(results: MatchResults) -> Iterator[Section]:
     for result in results.lineups:
         rows = [[name, len(result.places([name])), *won.values()] for name, won in _agents(result).items()]
         columns = ("agent", "places", *next(iter(_agents(result).values())))
-        yield Table(columns, rows, f"Agents{_where(results, result)}", f"{results.unit}/hand of a place")
+        yield Table(columns, rows, f"Agents{_where(results, result)}", f"{results.unit}/hand, mean over places")
 
 
 def _agents(result: Results) -> dict[str, dict[str, Estimate]]:
@@ -247,7 +247,7 @@ def _other_commits(lineups: Sequence[Results]) -> Iterator[Text]:
     other.pop(commit() or UNKNOWN, None)
     if other:
         hands_by = ", ".join(f"{hands:,} by {name}" for name, hands in other.items())
-        yield Text(f"hands of other commits count: {hands_by}; `fresh=true` plays all anew", style="yellow")
+        yield Text(f"includes hands of other commits: {hands_by}; `fresh=true` plays all again", style="yellow")
 
 
 def _record(results: MatchResults) -> dict[str, Any]:

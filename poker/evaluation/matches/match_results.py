@@ -140,19 +140,19 @@ class MatchResults:
     def run_off(self) -> list[Standing]:
         """Return the standings of a round robin, best first, by the instant run-off of the ACPC.
 
-        The agent with the lowest result against the others still in drops out. The winner's `left` is its result
+        The agent with the lowest result against the others remaining in drops out. The winner's `left` is its result
         against the second. AIVAT is used if all line-ups have it. The list is empty if there is no round robin.
         """
         aivat = all(result.has_aivat for result in self.lineups)
         every = self.by_agent(aivat=aivat) if self.is_round_robin else {}
-        still, standings = list(every), []
-        while len(still) > 1:
-            left = {name: self._against(name, still, aivat=aivat) for name in still}
-            last = min(still, key=lambda name: left[name].mean)
-            standings.append(Standing(last, every[last], left[last], len(still) - 1))
-            still.remove(last)
-            if len(still) == 1:
-                standings.append(Standing(still[0], every[still[0]], left[still[0]], 1))
+        remaining, standings = list(every), []
+        while len(remaining) > 1:
+            left = {name: self._against(name, remaining, aivat=aivat) for name in remaining}
+            last = min(remaining, key=lambda name: left[name].mean)
+            standings.append(Standing(last, every[last], left[last], len(remaining) - 1))
+            remaining.remove(last)
+            if len(remaining) == 1:
+                standings.append(Standing(remaining[0], every[remaining[0]], left[remaining[0]], 1))
         return standings[::-1]
 
     def _against(self, name: str, others: Sequence[str], *, aivat: bool) -> Estimate:

@@ -44,7 +44,7 @@ class NotedAivat:
             PokernetsError: the game is not heads-up, or notes belong to no player.
         """
         if rules.num_players != 2:
-            raise PokernetsError(f"`notes` are for heads-up games, '{rules.name}' has {rules.num_players} players")
+            raise PokernetsError(f"`notes` is for two-player games, but '{rules.name}' has {rules.num_players} players")
         self._aivat = values(rules, (None, None))
         self._notes = [Notes.read(Path(path)) for path in paths]
         self._players: dict[str, Notes] = {}
@@ -54,7 +54,7 @@ class NotedAivat:
                 self._check(hand.names[player], (hand.number, player, before.text()))
         idle = [str(notes.path) for notes in self._notes if notes not in self._players.values()]
         if idle:
-            raise PokernetsError(f"{idle[0]} is of no player of the log: do they belong to the same match?")
+            raise PokernetsError(f"{idle[0]} does not belong to a player of the log: is it from the same match?")
 
     def _check(self, name: str, decision: Decision) -> None:
         matching = [notes for notes in self._notes if decision in notes.lines]

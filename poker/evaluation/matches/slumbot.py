@@ -58,7 +58,7 @@ def run(
         PokernetsError: there is not exactly one agent, the game is not heads-up no-limit, or too many hands were lost.
     """
     if len(agents) != 1 or hands < 1 or game.num_players != 2 or game.is_limit:
-        raise PokernetsError("one agent plays at least one hand of heads-up no-limit hold'em: agents=[NAME] hands=N")
+        raise PokernetsError("evaluate=slumbot plays one agent at heads-up no-limit hold'em: agents=[NAME] hands=N")
     [spec] = agents
     line = Line(url or URL, seconds)
     folder = Path(out) / game.name / f"slumbot-{spec.name}-seed{seed}"
@@ -103,7 +103,7 @@ class _Match:
                 text = _match_state(number, hand)
                 answer = self._seat.answer(text)
                 if answer is None:
-                    raise LostAnswer(f"after `{hand.state.betting.text()}` it is not our turn")
+                    raise LostAnswer(f"after `{hand.state.betting.text()}` it is not the agent's turn")
                 hand = self._service.act(hand, hand.state.betting.parse_action(answer[len(text) + 1 :]))
             text = _match_state(number, hand)
             end = {"text": text, "player": hand.player, "won": hand.won, "adjusted": hand.adjusted}
@@ -114,7 +114,7 @@ class _Match:
             self._failures.append(f"hand {number}: {error}")
             self._lost_in_a_row += 1
             if self._lost_in_a_row == _TRIES:
-                raise PokernetsError(f"{_TRIES} hands in a row were lost, the last because {error}") from error
+                raise PokernetsError(f"{_TRIES} hands in a row failed; the last error: {error}") from error
 
     def _note(self, row: dict[str, Any]) -> None:
         self._journal.append([row])

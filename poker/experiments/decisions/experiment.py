@@ -99,7 +99,7 @@ def run(
         PokernetsError: `games` is below 1, or an agent has no policy.
     """
     if games is not None and games < 1:
-        raise PokernetsError(f"games={games}: at least 1, or null for all")
+        raise PokernetsError(f"`games` must be at least 1, or null for all, not {games}")
     decisions = [decision for path in ([file] if isinstance(file, str) else file) for decision in read_decisions(path)]
     by_game = _games(decisions, games, seed)
     believed = require_policy(ranges.build(game), "evaluate=decisions")

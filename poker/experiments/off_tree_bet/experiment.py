@@ -176,7 +176,7 @@ def run(
         PokernetsError: `sizes` do not ascend from 1 or more, or the bet does not lie between two of the menu.
     """
     if not sizes or min(sizes) < 1 or list(sizes) != sorted(set(sizes)):
-        raise PokernetsError(f"`sizes` are ascending numbers of continuations, such as [1,2,4], not {sizes}")
+        raise PokernetsError(f"`sizes` must be ascending numbers of continuations, such as [1,2,4], not {sizes}")
     spot = OffTreeBet.of(game, menu, bet)
     effort = GameEffort(algorithm, exploitability_mbb, iterations, threads, int(memory_limit_gib * 2**30))
     depth = Depth(algorithm, first_round_iterations, flop_iterations, to_the_end_iterations, threads)
@@ -340,7 +340,7 @@ def sections(title: str, record: Mapping[str, Any], values: Sequence[int]) -> li
     return [
         Table(columns, rows, title, note),
         Figure("results", partial(_figure, title, record["answers"], list(values))),
-        Table(("step", "seconds", "CPU seconds"), steps, "What it took", cost),
+        Table(("step", "seconds", "CPU seconds"), steps, "Cost", cost),
     ]
 
 

@@ -239,5 +239,5 @@ def predicted(search: SearchedAnswers, leaf: LeafEvaluator) -> ContinuationSet:
     ends = [reduce(Betting.apply, path, spot.after_bet) for path in paths]
     values = leaf.values(ends, (), start_ranges(spot.rules), spot.p2)
     if not np.array_equal(values.own_cluster, values.opp_cluster):
-        raise PokernetsError("leaf values of the first round group both players' hands alike")
+        raise PokernetsError("leaf values of the first round need the same groups of hands for both players")
     return ContinuationSet(spot.p1, paths, values.cluster(0), np.ascontiguousarray(values.matrices(0)))

@@ -94,8 +94,8 @@ def solved(game: VectorGame, path: Path, config: dict[str, Any], effort: GameEff
     reached = 1000 * counts["exploitability"] / game.rules.big_blind
     if reached > effort.exploitability_mbb:
         console.print(
-            f"{path.name}: {reached:.3g} mbb/hand of exploitability after {effort.iterations} iterations, not the"
-            f" {effort.exploitability_mbb:.3g} asked for: raise `iterations`"
+            f"{path.name}: {reached:.3g} mbb/hand of exploitability after {effort.iterations} iterations, not"
+            f" {effort.exploitability_mbb:.3g}: raise `iterations`"
         )
     return SolvedGame(game, artifact.array("strategy", (game.num_entries,), dtypes=(np.float16,)), counts)
 
@@ -186,7 +186,7 @@ def copy_rows(
         PokernetsError: the games have different boards.
     """
     if source.boards.cards != target.boards.cards[: len(source.boards.cards)]:
-        raise PokernetsError("strategies are carried between games with the same boards only")
+        raise PokernetsError("a strategy can be transferred only to a game with the same boards")
     for node in target.layout.decisions.tolist():
         if target.tree.player[node] == player and twins[node] >= 0:
             for board in target.on(int(target.tree.street[node])):

@@ -45,9 +45,9 @@ class OffTreeBet:
         [total] = bet_menu(preflop=[size]).raise_totals(start) or (0,)
         offered, highest = menu.raise_totals(start), max(start.committed)
         if total in offered:
-            raise PokernetsError(f"a bet of {size} pots (to {total}) is one of the menu's: {offered}")
+            raise PokernetsError(f"a bet of {size} pots (to {total}) is already in the menu: {offered}")
         if not any(other < total for other in offered) or not any(other > total for other in offered):
-            raise PokernetsError(f"a bet of {size} pots (to {total}) has to lie between two of the menu: {offered}")
+            raise PokernetsError(f"a bet of {size} pots (to {total}) must lie between two bets of the menu: {offered}")
         lines = translate(total, offered, highest, sum(start.committed) + highest - start.committed[start.to_act])
         return cls(rules, menu, total, tuple(lines))
 
@@ -106,8 +106,8 @@ def twins(tree: BettingTree, root: int, other: BettingTree) -> NDArray[np.int32]
         twin, children = int(places[node]), other.children(node)
         if tree.kind[twin] != other.kind[node] or len(tree.children(twin)) != len(children):
             raise PokernetsError(
-                f"after `{tree.path_text(twin)}` the menu offers other bets than after `{other.path_text(node)}` of the"
-                " off-tree bet: choose sizes in pots and deeper stacks"
+                f"the menu offers different bets after `{tree.path_text(twin)}` and, with the off-tree bet,"
+                f" after `{other.path_text(node)}`: choose sizes in pots and deeper stacks"
             )
         places[children.start : children.stop] = tree.children(twin)
     return places

@@ -111,7 +111,7 @@ def parse_match_state(rules: Rules, text: str) -> MatchState:
         raise AcpcError(f"`{_short(text)}` is not a match state: expected MATCHSTATE:<player>:<hand>:<betting>:<cards>")
     player, number, betting, cards = match.groups()
     if int(player) >= rules.num_players:
-        raise AcpcError(f"`{_short(text)}`: player {player} of a game for {rules.num_players}")
+        raise AcpcError(f"`{_short(text)}`: player {player} in a game for {rules.num_players} players")
     return MatchState(int(player), int(number), _parse_state(rules, betting, cards, text))
 
 

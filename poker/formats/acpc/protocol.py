@@ -65,7 +65,7 @@ class LineConnection:
             self._socket.settimeout(None)
             self._socket.sendall(line.encode("ascii") + b"\r\n")
         except OSError as error:
-            raise ConnectionLost(f"the connection is lost: {error}") from error
+            raise ConnectionLost(f"the connection was lost: {error}") from error
 
     def read(self, seconds: float | None = None) -> str:
         """Read the next line that is not a comment.
@@ -105,14 +105,14 @@ class LineConnection:
     def _receive(self, deadline: float | None) -> None:
         left = None if deadline is None else deadline - time.monotonic()
         if left is not None and left <= 0:
-            raise NoAnswer("no line came in time")
+            raise NoAnswer("timed out waiting for a line")
         try:
             self._socket.settimeout(left)
             data = self._socket.recv(1 << 16)
         except TimeoutError as error:
-            raise NoAnswer("no line came in time") from error
+            raise NoAnswer("timed out waiting for a line") from error
         except OSError as error:
-            raise ConnectionLost(f"the connection is lost: {error}") from error
+            raise ConnectionLost(f"the connection was lost: {error}") from error
         if not data:
             raise ConnectionLost("the other side closed the connection")
         self._buffer += data
@@ -137,7 +137,7 @@ def connect(host: str, port: int, seconds: float) -> LineConnection:
         except OSError as error:
             if time.monotonic() + _PAUSE > deadline:
                 raise ConnectionLost(
-                    f"no dealer answers at {host}:{port}: {error}; start it, then the player"
+                    f"no dealer at {host}:{port}: {error}; start the dealer before the player"
                 ) from error
             if not waiting:
                 print(f"waiting {seconds:g} s for a dealer at {host}:{port}", file=sys.stderr)

@@ -68,7 +68,7 @@ def hands(text: str, game: Rules | None) -> Iterator[tuple[int, Callable[[], Pla
 
 def _hand(text: str, comment: str, game: Rules | PokernetsError | None, line: int) -> PlayedHand:
     if game is None:
-        raise PokernetsError("the log does not name its game: give game=NAME or game=acpc game.path=FILE")
+        raise PokernetsError("the log does not name its game: set game=NAME, or game=acpc game.path=FILE")
     if isinstance(game, PokernetsError):
         raise game
     try:
@@ -106,11 +106,11 @@ def _log_state(hand: PlayedHand) -> HandState:
     """Return the finished hand by the rules of an ACPC game."""
     rules = hand.rules
     if rules.forced:
-        raise PokernetsError("an ACPC log has no antes and no dead blinds")
+        raise PokernetsError("ACPC logs do not support antes or dead blinds")
     if hand.rake:
-        raise PokernetsError("an ACPC log has no rake: its payoffs sum to 0")
+        raise PokernetsError("ACPC logs do not support rake: payoffs must sum to 0")
     if hand.boards or rules.pot_limit:
-        raise PokernetsError(f"an ACPC log has no {'second board' if hand.boards else 'pot-limit betting'}")
+        raise PokernetsError(f"ACPC logs do not support {'a second board' if hand.boards else 'pot-limit betting'}")
     state = without_opening(hand.state)
     betting = state.betting
     wanted = betting.actions, betting.actors, betting.committed
@@ -121,14 +121,14 @@ def _log_state(hand: PlayedHand) -> HandState:
         fits = False
     if not fits:
         raise PokernetsError(
-            "an ACPC log has no folds out of turn or for nothing, and the largest blind as the smallest raise"
+            "ACPC logs do not support folds out of turn or without a bet, nor other smallest raises than the big blind"
         )
     end = replace(state, betting=betting)
     if betting.is_showdown and any(
         not cards and not out and i not in hand.mucked
         for i, (cards, out) in enumerate(zip(end.hole_cards, betting.folded, strict=True))
     ):
-        raise PokernetsError("in an ACPC log who wins at the showdown shows cards")
+        raise PokernetsError("ACPC logs do not support a winner who shows no cards at showdown")
     if betting.is_showdown and hand.mucked:
         pays = False
         with suppress(DealError):
@@ -136,5 +136,5 @@ def _log_state(hand: PlayedHand) -> HandState:
         hidden = [() if i in hand.mucked and not pays else cards for i, cards in enumerate(end.hole_cards)]
         end = replace(end, hole_cards=tuple(hidden))
     if wrong_payoffs(end, hand.payoffs):
-        raise PokernetsError("an ACPC log has the odd chips of split pots with the first winners from the button")
+        raise PokernetsError("in ACPC logs odd chips go to the first winners from the button")
     return end

@@ -82,7 +82,7 @@ class BovadaLines(PokerStarsLines):
         if levels:
             self.stakes = self._chips(levels[-1][0]), self._chips(levels[-1][1])
         elif "Level " in rest:
-            raise PokernetsError("the header has no blinds of the level such as Level 7 (100/200)")
+            raise PokernetsError("the header lacks the blinds, such as Level 7 (100/200)")
         else:
             self.scale = 100
             self.details |= {"currency_symbol": "$"}
@@ -155,6 +155,6 @@ class BovadaLines(PokerStarsLines):
 
 def _limit(text: str) -> str:
     if not text.upper().lstrip().startswith("HOLDEM") and not re.search(r"\bHOLDEM", text):
-        raise PokernetsError("a game that is not hold'em is not read")
+        raise PokernetsError("only hold'em is supported")
     kind = re.search(r"(?:No|Pot|Fixed) Limit", text)
     return kind[0].lower() if kind else "no limit"

@@ -81,7 +81,7 @@ class SiteLines(StatedHand, ABC):
                 if self.at == self.line:
                     match = self.header(line)
                     if not match:
-                        raise PokernetsError(f"no header of a hand of {self.SITE}")
+                        raise PokernetsError(f"not the header of a {self.SITE} hand")
                     self._header(match)
                 elif line:
                     self._line(line)
@@ -130,7 +130,7 @@ class SiteLines(StatedHand, ABC):
     def _set_stakes(self, small: str, big: str, text: str) -> None:
         self.stakes = self._chips(small), self._chips(big)
         if not 0 < self.stakes[0] <= self.stakes[1]:
-            raise PokernetsError(f"stakes of {text}")
+            raise PokernetsError(f"unreadable stakes: {text}")
 
     def _sits(self, seat: int, name: str, chips: str) -> None:
         if seat in self.seats or name in self.stacks:
@@ -206,5 +206,5 @@ def day_and_time(text: str) -> dict[str, object]:
     try:
         moment = datetime.fromisoformat(f"{match[1]} {match[2]:>02}:{match[3]}")
     except ValueError:
-        raise PokernetsError(f"`{match[0]}` is no time") from None
+        raise PokernetsError(f"`{match[0]}` is not a time") from None
     return {"year": moment.year, "month": moment.month, "day": moment.day, "time": moment.time()}

@@ -114,7 +114,7 @@ class PartyLines(SiteLines):
     def _game(self, line: str) -> None:
         game = _GAME.search(line)
         if not game or re.search(r"\b(?:Trny|Tournament)\b", line):
-            raise PokernetsError(f"`{line[:100]}` is not read, only no-limit and pot-limit hold'em for money")
+            raise PokernetsError(f"`{line[:100]}` is not supported, only no-limit and pot-limit hold'em for money")
         self.limit = "pot limit" if "".join(filter(None, game.groups())).upper().startswith("P") else "no limit"
         symbol = re.match(r"[$€£]", line)
         self.details |= {"currency_symbol": symbol[0]} if symbol else {}

@@ -70,7 +70,7 @@ class HandWriter:
         self._players = range(self._rules.num_players)
         live = [i for i, out in enumerate(self._state.betting.folded) if not out and i not in hand.mucked]
         if self._state.betting.is_showdown and not all(self._state.hole_cards[i] for i in live):
-            raise PokernetsError("in PokerStars' text who wins at the showdown shows cards")
+            raise PokernetsError("in PokerStars' text the winner of a showdown shows cards")
         self._seats, self._button = _seats(hand)
         self._boards = [self._state.board, *hand.boards]
         """Boards in the order of the runs; most hands have one."""
@@ -102,7 +102,7 @@ class HandWriter:
     def _money(self, chips: int) -> str:
         """Return chips as `$1.50`, `$2` or `300`."""
         if self._hand.scale not in (1, 100):
-            raise PokernetsError("PokerStars' text has amounts in cents, not in smaller parts")
+            raise PokernetsError("PokerStars' text does not support amounts smaller than a cent")
         whole, cents = divmod(chips, self._hand.scale)
         return f"{self._symbol}{whole}" + (f".{cents:02d}" if cents else "")
 
@@ -187,14 +187,14 @@ class HandWriter:
         else:
             fits = max(blinds) == rules.min_bet
         if not fits or blinds[big] != rules.min_bet:
-            raise PokernetsError("PokerStars' text has a big blind, and the next player begins: not so in this hand")
+            raise PokernetsError("PokerStars' text does not support a first player who is not next to the big blind")
         posts = []
         for place, nominal in enumerate(blinds):
             what = "big blind" if nominal == rules.min_bet else "straddle" if nominal > rules.min_bet else "small blind"
             if place < big and nominal == rules.min_bet:
                 what = "small blind"
             if what == "small blind" and nominal and players > 2 and place > big:
-                raise PokernetsError("PokerStars' text has no live post below the big blind behind it")
+                raise PokernetsError("PokerStars' text does not support a small blind posted after the big blind")
             posts.append((what, min(nominal, rules.stacks[place])))
         return posts
 

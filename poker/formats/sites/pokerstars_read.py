@@ -91,13 +91,13 @@ class PokerStarsLines(SiteLines):
         self.limit = game.lower()
         stakes = _STAKES.search(rest)
         if not stakes:
-            raise PokernetsError("the header has no stakes such as ($0.50/$1.00 USD) or (10/20)")
+            raise PokernetsError("the header lacks stakes such as ($0.50/$1.00 USD) or (10/20)")
         sign, small, big, more = stakes.groups()
         if sign or "." in small + big or re.search(r"\b[A-Z]{3}\b", more):
             self.scale = 100
         self._set_stakes(small, big, f"{small}/{big}")
         if "cap" in rest.lower().split():
-            raise PokernetsError("games with a cap on the cost of a hand are not read")
+            raise PokernetsError("games with a cap on the cost of a hand are not supported")
         self.details = {"venue": _VENUES.get(match[1].lower(), match[1])}
         if event := re.search(r"Tournament #[0-9]+,.*", name, re.IGNORECASE):
             self.details["event"] = event[0].strip()
@@ -160,7 +160,7 @@ class PokerStarsLines(SiteLines):
             if not name and _NOBODY.match(line):
                 raise PokernetsError(f"`{line[:100]}` is not an action of a player with a seat")
             if not name and _HOUSE_MONEY.match(line):
-                raise PokernetsError(f"`{line[:100]}`: money that the house adds to the pot is not read")
+                raise PokernetsError(f"`{line[:100]}`: money that the house adds to the pot is not supported")
             rest = line[len(name) :] if name else ""
             if rest.startswith(": "):
                 self._acts(name, rest[2:])
@@ -185,7 +185,7 @@ class PokerStarsLines(SiteLines):
 
     def _summary(self, line: str) -> None:
         if line.startswith("Hand cancelled"):
-            raise PokernetsError("a hand that was cancelled is not read")
+            raise PokernetsError("cancelled hands are not supported")
         if line.startswith("Total pot "):
             match = self._total(_TOTAL, line)
             self.rake = sum(self._chips(fee) for fee in _FEE.findall(match[3]))
@@ -266,15 +266,15 @@ def _game(text: str) -> tuple[str, str, str]:
     *_, last = None, *_KIND.finditer(text)
     rest = text[last.end() :] if last else text
     if other := _OTHER_GAME.search(rest.partition("(")[0] if last else rest):
-        raise PokernetsError(f"{other[0]} is not read, only hold'em")
+        raise PokernetsError(f"{other[0]} is not supported, only hold'em")
     if last is None:
         raise PokernetsError(
             "the header does not say whether the game is Hold'em No Limit, Pot Limit or Limit"
             if "hold'em" in text.lower()
-            else "a game that is not named is not read, only hold'em"
+            else "the header does not name the game; only hold'em is supported"
         )
     if last[1]:
-        raise PokernetsError(f"{last[1]} Hold'em is not read, only Texas hold'em")
+        raise PokernetsError(f"{last[1]} Hold'em is not supported, only Texas hold'em")
     return text[: last.start()], last[2], rest
 
 

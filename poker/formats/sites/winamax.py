@@ -45,9 +45,9 @@ class WinamaxLines(PokerStarsLines):
         self.number = int(f"{place}{int(second):010d}")
         limit, blinds = _GAME.fullmatch(game), _STAKES.fullmatch(stakes)
         if not limit:
-            raise PokernetsError(f"`{game[:100]}` is not read, only hold'em")
+            raise PokernetsError(f"`{game[:100]}` is not supported, only hold'em")
         if not blinds:
-            raise PokernetsError("the header has no stakes such as (0.01€/0.02€)")
+            raise PokernetsError("the header lacks stakes such as (0.01€/0.02€)")
         self.limit = limit[1]
         self.details = {"venue": "Winamax"} | day_and_time(date.replace("/", "-")) | {"_time_zone": "UTC"}
         if blinds[3]:

@@ -30,7 +30,7 @@ def spot_of(betting: Betting) -> SpotKey:
         if action > 0:
             last = 1 if actor == player else 2
     is_last = all(betting.folded[player + 1 :])
-    return betting.street, _asked(betting), min(betting.num_raises, 2), int(is_last), last
+    return betting.street, _price(betting), min(betting.num_raises, 2), int(is_last), last
 
 
 def spot_index(spot: SpotKey) -> int:
@@ -42,7 +42,7 @@ def spot_index(spot: SpotKey) -> int:
     return int(np.ravel_multi_index(spot, SPOTS))
 
 
-def _asked(betting: Betting) -> int:
+def _price(betting: Betting) -> int:
     to_call = betting.to_call
     if to_call == 0:
         return NOTHING

@@ -75,7 +75,7 @@ def write_rows(
         ValueError: the rows are not in the order of time.
     """
     if not _is_ordered(columns):
-        raise ValueError(f"{path}: rows must be in the order of time, since training splits them by time")
+        raise ValueError(f"{path}: rows must be in chronological order, because training splits them by time")
     rows = len(columns["action"])
     arrays: dict[str, NDArray[Any]] = {NAMES: np.array(names, dtype=np.str_)}
     for name, column in COLUMNS.items():
@@ -104,7 +104,7 @@ def open_rows(path: str | Path) -> Artifact:
     artifact.array("player", within=(0, len(names)))
     if not _is_ordered(artifact.arrays):
         raise MismatchedArtifactError(
-            f"{path}: hands are not in the order of time",
+            f"{path}: hands are not in chronological order",
             how_to_replace(KIND, artifact.path),
         )
     return artifact

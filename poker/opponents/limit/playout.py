@@ -62,7 +62,7 @@ class PlayoutBoard:
         """Return the live hands, with their strengths before the river; computed once per number of opponents.
 
         Args:
-            opponents: number of random hands to be better than.
+            opponents: number of random hands that a strength is measured against.
         """
         if opponents not in self._against:
             now, turn = self._board.quantile(opponents)[self.live], self._on_turns(opponents)

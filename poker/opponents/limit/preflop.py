@@ -134,7 +134,7 @@ class IncomeRates:
         shape = MAX_PLAYERS - MIN_PLAYERS + 1, len(PREFLOP_CLASS_SIZE)
         if any(array.shape != shape for array in rates.values()):
             raise CorruptArtifactError(
-                f"{path} has arrays of other shapes than {shape}", how_to_replace(KIND, Path(path))
+                f"{path} contains arrays of the wrong shape; expected {shape}", how_to_replace(KIND, Path(path))
             )
         return cls(**rates)
 

@@ -104,7 +104,7 @@ class DealerSeat:
         try:
             sent = parse_match_state(self.game, text)
         except AcpcError as error:
-            self._fail("", f"a line of the dealer is not understood: {error}")
+            self._fail("", f"cannot parse a line of the dealer: {error}")
             return f"{text}:c" if text.startswith("MATCHSTATE:") and text.isascii() else None
         if sent.number != self.number:
             self._begin(sent)

@@ -56,9 +56,9 @@ def _greeted(name: str, server: socket.socket, tell: Callable[[str], None]) -> L
         greeting = line.read(_GREETING_SECONDS)
         if greeting.startswith(_GREETING):
             return line
-        why = f"greets with `{greeting[:60]}`, not {VERSION}"
+        why = f"sends `{greeting[:60]}`, not {VERSION}"
     except PokernetsError as error:
-        why = f"does not greet: {error}"
+        why = f"sends no version: {error}"
     line.close()
-    tell(f"{name}: a visitor from {address[0]}:{address[1]} {why}; the seat stays open")
+    tell(f"{name}: a client at {address[0]}:{address[1]} {why}; the seat stays open")
     return None

@@ -114,7 +114,7 @@ class Line:
                 if error.status not in busy:
                     raise
                 why = error
-        raise PokernetsError(f"{self.url} is busy or out of reach ({why}): run the same command again later")
+        raise PokernetsError(f"{self.url} is busy or unreachable ({why}): run the same command again later")
 
     def _once(self, path: str, body: Mapping[str, Any]) -> Any:
         headers = {"Content-Type": "application/json", "User-Agent": "pokernets"}
@@ -159,7 +159,7 @@ def token_of(betting: Betting, action: int) -> str:
 def _checked(answer: object, stack: int) -> dict[str, Any]:
     """Return the fields of an answer that the client uses, after checking their types and ranges."""
     if not isinstance(answer, dict):
-        raise LostAnswer("the answer is no JSON object")
+        raise LostAnswer("the answer is not a JSON object")
     fields = {name: value for name, value in answer.items() if value is not None}
     if "error_msg" in fields:
         raise LostAnswer(fields["error_msg"][:400] if isinstance(fields["error_msg"], str) else "an error")
@@ -186,7 +186,7 @@ def _checked(answer: object, stack: int) -> dict[str, Any]:
     }
     wrong = [f"`{name}` is {reprlib.repr(fields.get(name))}" for name, is_right in checks.items() if not is_right]
     if wrong:
-        raise LostAnswer(f"the answer is not of the protocol: {', '.join(wrong)}")
+        raise LostAnswer(f"the answer does not follow the protocol: {', '.join(wrong)}")
     return {name: fields[name] for name in checks if name in fields}
 
 
@@ -247,10 +247,10 @@ class Slumbot:
             board = self._rules.parse_cards("".join(fields["board"]))
             state = HandState.at(betting_of(self._rules, tokens), hands, board)
         except PokernetsError as error:
-            raise LostAnswer(f"the answer has a hand that is not possible: {error}") from error
+            raise LostAnswer(f"the answer contains an impossible hand: {error}") from error
         won, baseline = fields.get("winnings"), fields.get("baseline_winnings")
         if (won is not None) != state.is_over or not (state.is_over or state.to_act == player):
-            raise LostAnswer(f"after `{fields['action']}` the hand is neither over with winnings nor at our turn")
+            raise LostAnswer(f"after `{fields['action']}` the hand goes on, but not at the agent's turn")
         if len(board) < self._rules.board_sizes[state.street] and not any(state.betting.folded):
             raise LostAnswer(f"after `{fields['action']}` the board has {len(board)} cards")
         adjusted = None if won is None or baseline is None else won - baseline

@@ -113,9 +113,9 @@ def batch_of(solvers: Sequence[VectorSolver], device: torch.device) -> TorchVect
         PokernetsError: a solver has locked strategies, or leaf values that change during the solve.
     """
     if any(solver.locked for solver in solvers):
-        raise PokernetsError("a device solves without locked strategies; use device=cpu")
+        raise PokernetsError("locked strategies are solved on the CPU only; use device=cpu")
     if any(solver.game.asked is not None for solver in solvers):
-        raise PokernetsError("a device solves with leaf values that stay; use device=cpu")
+        raise PokernetsError("leaf values that change during the solve need the CPU; use device=cpu")
     batch = TorchVectorSolver([solver.game for solver in solvers], solvers[0].schedule, device=device)
     restricted = [solver.restricted for solver in solvers if solver.restricted is not None]
     if restricted:

@@ -24,7 +24,7 @@ def check_device(name: str) -> torch.device:
         PokernetsError: the name is invalid, or there is no such CUDA device.
     """
     if name.startswith("cuda") and not torch.cuda.is_available():
-        raise PokernetsError(f"device `{name}` was asked for and torch finds no CUDA device; use device=cpu")
+        raise PokernetsError(f"device `{name}` is set, but torch finds no CUDA device; use device=cpu")
     try:
         return torch.device("cpu" if name == "torch" else name)
     except RuntimeError:
@@ -78,5 +78,5 @@ def ran_out(device: torch.device, error: BaseException | None, verbose: bool = T
     if not isinstance(error, torch.OutOfMemoryError):
         return ran_out(device, error.__context__, verbose)
     if verbose:
-        print(f"{device} ran out of memory; batches are smaller from now on", file=sys.stderr)
+        print(f"{device} ran out of memory; later batches are smaller", file=sys.stderr)
     return True

@@ -30,7 +30,7 @@ try:
     import triton.language as tl
 except ImportError:
     raise PokernetsError(
-        "solving on a device needs Triton, which PyTorch for CUDA brings: pip install triton, or use device=cpu"
+        "solving on a device needs Triton, which comes with PyTorch for CUDA: pip install triton, or use device=cpu"
     ) from None
 
 INTERPRETED = not isinstance(tl.sum, triton.JITFunction)

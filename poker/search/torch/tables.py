@@ -123,7 +123,7 @@ def flatten(games: Sequence[VectorGame], tile: tuple[int, int]) -> BatchTables:
         PokernetsError: a deck has too many cards.
     """
     if any(game.boards.num_card_slots > CARDS - 1 for game in games):
-        raise PokernetsError(f"a device solves games of at most {CARDS - 1} cards; use VectorSolver, on the CPU")
+        raise PokernetsError(f"a device solves games of at most {CARDS - 1} cards; use VectorSolver on the CPU")
     trees: dict[int, TreeTables] = {}
     before = dict.fromkeys(TREE_TABLES, 0)
     bettings = []
@@ -231,9 +231,9 @@ class _Batch:
         return np.concatenate(parts).astype(np.int32)
 
     def orbits(self) -> tuple[Shorts, dict[int, int]]:
-        """Return the hands of orbits [orbits, most hands], -1 for none, board after board, and that most by level.
+        """Return the hands of all orbits [orbits, most hands], board after board, and the largest number by level.
 
-        Levels without symmetric boards have no orbits.
+        Missing hands are -1. Levels without symmetric boards have no orbits.
         """
         most, parts, begin = {}, [np.zeros(0, np.int16)], 0
         for level in range(self.num_levels - 1):

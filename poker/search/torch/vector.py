@@ -62,7 +62,7 @@ class TorchVectorSolver:
         self.launches = 0
         """Kernels launched or captured so far."""
         if (self.device.type == "cpu") != kernels.INTERPRETED:
-            raise PokernetsError("the CPU solves on a device's kernels with TRITON_INTERPRET=1 alone; use device=cpu")
+            raise PokernetsError("the Triton kernels run on the CPU only with TRITON_INTERPRET=1; use device=cpu")
         self._tables = tables = flatten(self.games, _TILE)
         self._columns = {
             name: self._tensor(value)

@@ -51,7 +51,7 @@ def best_response(rules: Rules, policy: PolicyFunction, player: int, menu: BetMe
         PokernetsError: the game does not have two players, or a policy returns invalid probabilities.
     """
     if rules.num_players != 2:
-        raise PokernetsError(f"best responses are heads-up; '{rules.name}' has {rules.num_players} players")
+        raise PokernetsError(f"best responses are for two players; '{rules.name}' has {rules.num_players}")
 
     tree = tree_of_both(rules, menu, on_one_board(policy), player)
     return RangeWalk(tree, on_tree(tree, policy), player).value()

@@ -242,4 +242,4 @@ def check_whole_hands(tree: BettingTree) -> None:
         PokernetsError: it has one of them.
     """
     if np.isin(tree.kind, (Kind.LEAF, Kind.CHOICE)).any() or tree.dead:
-        raise PokernetsError("a best response plays whole hands: no depth limit and no dead chips")
+        raise PokernetsError("a best response needs a tree of whole hands, without a depth limit or dead chips")

@@ -143,7 +143,7 @@ class SamplingSolver(ABC):
             PokernetsError: neither limit is given.
         """
         if iterations is None and seconds is None:
-            raise PokernetsError("a sampling solver runs for iterations, for seconds, or the first of both: give one")
+            raise PokernetsError("a sampling solver needs a limit: iterations, seconds, or both")
         started, batches = time.perf_counter(), 1
         with ThreadPoolExecutor(self.threads) as pool:
             while (iterations is None or self.iterations < iterations) and (
@@ -182,8 +182,8 @@ class SamplingSolver(ABC):
         tables = {**self.tables, "streams": self._streams}
         if (threads := len(arrays["streams"])) != self.threads:
             raise PokernetsError(
-                f"the checkpoint is of a run on {threads} threads, and this one has {self.threads}: continue with "
-                f"solver.threads={threads}"
+                f"the checkpoint was written by a run on {threads} threads, and this run has {self.threads}:"
+                f" continue with solver.threads={threads}"
             )
         for name, array in tables.items():
             stored = arrays[name]

@@ -126,7 +126,7 @@ def sampling_tree(tree: BettingTree, num_buckets: tuple[int, ...]) -> SamplingTr
     """
     if np.isin(tree.kind, (Kind.LEAF, Kind.CHOICE)).any() or tree.dead:
         raise PokernetsError(
-            "sampling solvers play whole hands: the betting tree needs no depth limit and no dead chips"
+            "a sampling solver needs a betting tree of whole hands, without a depth limit or dead chips"
         )
     target = np.arange(len(tree.kind), dtype=np.int32)
     for node in np.flatnonzero(tree.kind == Kind.STREET)[::-1]:
@@ -139,7 +139,7 @@ def sampling_tree(tree: BettingTree, num_buckets: tuple[int, ...]) -> SamplingTr
     decision = tree.kind[origin] == Kind.DECISION
     most_actions = int(tree.num_children[origin].max())
     if most_actions > kernel.MAX_ACTIONS:
-        raise PokernetsError(f"a decision has more than {kernel.MAX_ACTIONS} actions: thin out the bet menu")
+        raise PokernetsError(f"a decision has more than {kernel.MAX_ACTIONS} actions: use fewer bet sizes")
     nodes = np.zeros(len(origin), dtype=kernel.NODE)
     fold, showdown = (kernel.MULTIWAY,) * 2 if tree.rules.num_players > 2 else (kernel.FOLD, kernel.SHOWDOWN)
     nodes["kind"] = np.where(decision, kernel.DECISION, np.where(tree.kind[origin] == Kind.FOLD, fold, showdown))

@@ -79,11 +79,11 @@ class Uct(SamplingSolver):
         """
         super().__init__(tree, cards, dealer, **options)
         if policy not in POLICIES:
-            raise PokernetsError(f"UCT has no policy '{policy}': choose from {', '.join(POLICIES)}")
+            raise PokernetsError(f"unknown UCT policy '{policy}': choose from {', '.join(POLICIES)}")
         if mean_bits not in (32, 64):
-            raise PokernetsError(f"UCT keeps means of 32 or 64 bits, not {mean_bits}")
+            raise PokernetsError(f"UCT stores means in 32 or 64 bits, not {mean_bits}")
         if together < 1:
-            raise PokernetsError("UCT plays at least one episode at a time: give solver.together as 1 or more")
+            raise PokernetsError("solver.together, the episodes that a thread plays in turns, must be at least 1")
         size, dense = self.sampling.table_size // 2, self.sampling.before_last
         self._table = zeros(size, uct.ACTION64 if mean_bits == 64 else uct.ACTION32, dense)
         self.means: Reals = self._table["mean"]
@@ -111,8 +111,8 @@ class Uct(SamplingSolver):
         """
         if self.iterations >= _MAX_COUNT and self.counts.max() >= _MAX_COUNT:
             raise PokernetsError(
-                f"after {self.iterations:,} iterations an action has been counted {self.counts.max():,} times, and its"
-                f" 32 bits end soon: stop at job.iterations={self.iterations}"
+                f"after {self.iterations:,} iterations an action has been counted {self.counts.max():,} times,"
+                f" and the 32-bit counter will soon overflow: stop at job.iterations={self.iterations}"
             )
         super().run(iterations=iterations, seconds=seconds)
 

@@ -123,7 +123,7 @@ class VectorGame:
         self.memory_limit = memory_limit
         merge = isomorphism and leaf_values is None
         if alternatives is not None and np.isinf(alternatives).any():
-            raise PokernetsError("alternative values: infinite chips; use NaN for hands without one")
+            raise PokernetsError("alternative values must not be infinite; use NaN for hands without one")
         alike = [self.ranges]
         if alternatives is not None and tree.gadget is not None and tree.gadget.street == self.layout.first_street:
             rows = np.nan_to_num(np.reshape(alternatives, (-1, rules.num_hands)))
@@ -147,7 +147,7 @@ class VectorGame:
         if len(cards) != wanted:
             raise PokernetsError(f"board `{rules.cards_text(cards)}`: the root's street has {wanted} cards")
         if len(set(cards)) != len(cards):
-            raise PokernetsError(f"board `{rules.cards_text(cards)}`: a card is there twice")
+            raise PokernetsError(f"board `{rules.cards_text(cards)}`: a card occurs twice")
         if any(not 0 <= card < rules.deck_size for card in cards):
             raise PokernetsError(f"board {cards}: cards of `{rules.name}` are 0 to {rules.deck_size - 1}")
         return cards
@@ -176,8 +176,8 @@ class VectorGame:
             here = self.tree.street[self.tree.kind == Kind.LEAF] == self.layout.first_street
             if self.asked.num_leaves != needed or choices > 1 or not here.all():
                 raise PokernetsError(
-                    f"the tree has {needed} leaves with {choices} choices: {self.asked.num_leaves} can be asked, each"
-                    " with one choice at the end of the root's round"
+                    f"the tree has {needed} leaves with {choices} choices, but an evaluator of"
+                    f" {self.asked.num_leaves} leaves needs one choice at each, at the end of the root's round"
                 )
             return
         if given is None:

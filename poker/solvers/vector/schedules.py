@@ -115,7 +115,7 @@ def schedule(algorithm: "str | Schedule", **options: object) -> Schedule:
         raise PokernetsError(f"unknown algorithm `{algorithm}`: choose one of {', '.join(SCHEDULES)}")
     for name, value in options.items():
         if not isinstance(value, int | float):
-            raise PokernetsError(f"solver `{algorithm}`: {name} is a number, not {value!r}")
+            raise PokernetsError(f"solver `{algorithm}`: {name} must be a number, not {value!r}")
     try:
         return Schedule(algorithm, **{**SCHEDULES[algorithm], **options})
     except TypeError as error:

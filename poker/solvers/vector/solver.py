@@ -230,7 +230,7 @@ class VectorSolver:
             locked = self._sweep.nodes.locked[game.layout.position[node]]
             if game.tree.street[node] < game.tree.gadget.street and not locked:
                 raise PokernetsError(
-                    f"lock the decisions above the gadgets before solving; `{game.tree.path_text(node)}` is not"
+                    f"lock all decisions above the gadgets before solving; `{game.tree.path_text(node)}` is not locked"
                 )
 
     def _affordable(self, seconds: float) -> int:
@@ -420,12 +420,12 @@ class VectorSolver:
         live = game.ranges[game.tree.player[node]] > 0
         if not np.allclose(images[:, live], rows[live], rtol=1e-4, atol=1e-6):
             raise PokernetsError(
-                "the locked strategy tells suits apart that the game does not: make the game with isomorphism=False"
+                "the locked strategy distinguishes suits that the game merges: make the game with isomorphism=False"
             )
         for index in game.on(int(game.tree.street[node])):
             own = rows[game.hands(int(game.tree.player[node]), index)]
             if (own.sum(axis=1) <= 0).any():
-                raise PokernetsError(f"the locked strategy at `{game.tree.path_text(node)}` gives a hand no action")
+                raise PokernetsError(f"the strategy locked at `{game.tree.path_text(node)}` lacks an action for a hand")
             self.set_average(node, index, own / own.sum(axis=1, keepdims=True))
 
     @property

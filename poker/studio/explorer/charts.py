@@ -32,7 +32,7 @@ async def charts(path: str) -> None:
     if first is None:  # the server is stopping
         return
     if first.sampling.num_buckets[0] != _CLASSES:
-        ui.label("Charts are for hold'em whose blueprint tells all 169 classes of hands apart.")
+        ui.label("Charts need hold'em with a blueprint that distinguishes all 169 classes of hands.")
         return
     _Charts(first)
 
@@ -48,8 +48,8 @@ class _Charts:
         self._unit = UnitSwitch()
         self._unit.add(self._grid, lambda: self._go(self._line))
         ui.label(
-            "These charts show the blueprint. The opponent at the table and its hints solve every decision anew, so"
-            " their frequencies differ. The taller a cell, the more often the blueprint plays the hand to this point."
+            "These charts show the blueprint. The opponent at the table and its hints solve each decision again, so"
+            " their frequencies differ. The taller a cell, the more often the blueprint gets here with the hand."
         ).classes("quiet")
         self._go(())
         self._trail.restore()

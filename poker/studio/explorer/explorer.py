@@ -60,8 +60,7 @@ class _Solves:
             taken = sum(one.cost.bytes for one in others if not one.ended)
             if taken + solve.cost.bytes > gib * 2**30:
                 raise PokernetsError(
-                    f"spots of others are being solved in {taken / 2**30:.1f} GiB of the {gib:.1f} there are:"
-                    " wait until one has ended"
+                    f"solves of other visitors use {taken / 2**30:.1f} of {gib:.1f} GiB: wait until one has ended"
                 )
             if (last := self.of.pop(visitor, None)) is not None:
                 last.cancel()
@@ -129,7 +128,7 @@ class _Explorer:
             with ui.element("section").props("aria-label=Solution"):
                 self._stale = ui.label(_STALE).props("role=status").classes("wrong")
                 with ui.element("div").classes("solution") as self._place:
-                    ui.label("The solution comes here: ranges, frequencies, EV and equity of every hand.")
+                    ui.label("The solution appears here: ranges, frequencies, EV and equity of every hand.")
         self._rendered: Solve | None = None
         ui.timer(_SECONDS, self._look)
         ui.timer(0.1, self._estimate, once=True)
@@ -242,7 +241,7 @@ class _Form:
         Shelf(saved / "ranges.json", "range", lambda: shown().text, lambda text: setattr(shown(), "text", text))
         self._expansion = ui.expansion("More settings of the spot").props("dense").classes("wide")
         with self._expansion:
-            self._more = ui.textarea("One `key: value` a line", on_change=changed)
+            self._more = ui.textarea("One `key: value` per line", on_change=changed)
             self._more.props(
                 'outlined dense autogrow debounce=400 hint="river_donk: 50%, add_allin_threshold: 1.5, rake: 0.05"'
             )
@@ -281,7 +280,7 @@ class _Form:
 def _cost(solve: Solve) -> str:
     """Return the memory and time of a solve as text."""
     least, most = map(_time, solve.cost.seconds)
-    return f"{solve.cost}; {least} to {most} as a rule."
+    return f"{solve.cost}; usually {least} to {most}."
 
 
 def _time(seconds: float) -> str:
@@ -292,7 +291,7 @@ def _status(solve: Solve) -> str:
     if solve.state == "failed":
         return f"The solve failed: {solve.problem}"
     if solve.state == "waiting":
-        return "Waits until another solve has ended"
+        return "Waiting for another solve"
     if not solve.course:
         return "Solving"
     text = f"exploitability {solve.exploitability:.3%} of the pot after {solve.course[-1].iterations} iterations"

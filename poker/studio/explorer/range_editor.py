@@ -76,7 +76,7 @@ class RangeEditor:
         for share in shares.tolist():
             percent, brush = f"{100 * share:.0f}", str(share) if share in _BRUSHES else ""
             cells.append(Cell(filled(share), "" if share in (0, 1) else percent, f"{percent}%", brush))
-        self._grid.set_content(class_grid(cells, f"{self._name}'s range; space takes a hand in or out"))
+        self._grid.set_content(class_grid(cells, f"{self._name}'s range; space adds or removes a hand"))
 
     def _painted(self, event: GenericEventArguments) -> None:
         """Paint on the range that the grid shows, even if the text has become invalid."""

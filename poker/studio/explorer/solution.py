@@ -56,8 +56,8 @@ class SolutionPanel:
         self._trail = Trail(self._where, "spot", self._go)
         self._facts = ui.label().classes("quiet").props("role=status aria-live=polite")
         self._actions = row("What can be done")
-        explanation = f"EV: chips won from the starting pot of {solve.spot.pot} and from all bets, minus one's own"
-        explanation += "; a fold loses what one has bet so far. At an action: the mean over all hands that come here"
+        explanation = f"EV: chips won from the starting pot of {solve.spot.pot} and all bets, less the player's bets"
+        explanation += "; a fold loses the bets so far. The EV of an action is the mean over all hands here"
         ui.label(explanation).classes("quiet")
         self._sheet = html("sheet")
         with row():
@@ -120,7 +120,7 @@ class SolutionPanel:
         self._actions.clear()
         with self._actions:
             if view.player is None:
-                ui.label("Which card comes?" if view.deals else "The hand is over; what is left is the cards.")
+                ui.label("Choose the next card." if view.deals else "The betting is over; only cards are left.")
                 return
             ui.label(f"{SEATS[view.player]}:").classes("seat-name")
             by_action = totals(view)
@@ -236,7 +236,7 @@ def _by_suit(view: View, player: int, number: int) -> str:
     hands = np.flatnonzero((number == PREFLOP_CLASS) & (view.listed(player) > 0)).tolist()
     title = f"<h3>{SEATS[player]}'s {class_text(number)}</h3>"
     if not hands:
-        return f"{title}<p class=quiet>It does not come here.</p>"
+        return f"{title}<p class=quiet>This hand does not get here.</p>"
     acts = view.actions if player == view.player else ()
     colours = action_colours(acts)
     heads = "".join(f"<th scope=col>{name}</th>" for name in (*_COLUMNS, *map(_word, acts)))

@@ -140,7 +140,7 @@ class Pool:
             PokernetsError: `processes` is negative.
         """
         if processes is not None and processes < 0:
-            raise PokernetsError("`processes` must be at least 0 (agents in the server itself), or null for one a core")
+            raise PokernetsError("`processes` must be at least 0 (in the server itself), or null for one per core")
         most = cores() if processes is None else processes
         build = partial(_Agents, builders, _NICE if background and most else 0)
         self._new = partial(Child, build) if most else partial(_Here, build)

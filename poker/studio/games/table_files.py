@@ -14,7 +14,7 @@ from types import MappingProxyType
 import numpy as np
 
 from poker.formats.acpc.log import LoggedHand, log_line, read_log
-from poker.formats.phh import hand_text, phhs_texts, unwritable
+from poker.formats.phh import hand_text, phhs_texts, why_not_written
 from poker.game.betting import Betting
 from poker.game.rules import Rules
 from poker.game.state import HandState
@@ -108,7 +108,7 @@ class TableFiles:
             return HandProgress(int(row["hand"]), HandState.at(betting, row["hole_cards"], row["runout"]))
         except (ValueError, KeyError, TypeError, RecursionError, PokernetsError) as error:
             raise PokernetsError(
-                f"{self._current} is damaged ({error}); without it the next hand of {self.log} is dealt"
+                f"{self._current} is damaged ({error}); delete it to deal the next hand of {self.log}"
             ) from error
 
     def hands(self) -> list[LoggedHand]:
@@ -125,12 +125,12 @@ class TableFiles:
         end, payoffs = hand.state, hand.state.payoffs()
         logged = LoggedHand(hand.number, end, tuple(map(float, payoffs)), tuple(names))
         append_lines(self.log, [log_line(end, hand.number, names, payoffs)])
-        if not unwritable(self._rules):
+        if not why_not_written(self._rules):
             with contextlib.suppress(OSError):  # they are rewritten when the game is next opened
                 append_lines(self.histories, [f"\n[{hand.number + 1}]", hand_text(logged).rstrip("\n")])
         return logged
 
     def write_histories(self, hands: Sequence[LoggedHand]) -> None:
         """Rewrite all histories, as the server may have been killed between writing the log and the histories."""
-        if not unwritable(self._rules):
+        if not why_not_written(self._rules):
             write_atomically(self.histories, "".join(phhs_texts(hands)).encode())

@@ -215,7 +215,7 @@ class TableGame:
         """
         with self._lock:
             if (number, step) != (self._hand.number, self._hand.step) or self._hand.state.to_act != self.seat:
-                raise StalePageError("the game has moved on since that was shown, or it is not your turn")
+                raise StalePageError("this page is out of date, or it is not your turn")
             if type(action) is not int:
                 raise IllegalAction(f"an action is a whole number, not {str(action)[:40]!r}")
             self._apply(action)
@@ -231,7 +231,7 @@ class TableGame:
         """
         with self._lock:
             if number != self._hand.number or not self._hand.state.is_over:
-                raise StalePageError("the next hand is dealt when the one that is played is over")
+                raise StalePageError("the next hand is dealt when the current one is over")
             self._end_hand()
             self._save(HandProgress(number + 1, self.files.deal(number + 1)))
             self._start_hand()

@@ -35,7 +35,7 @@ def reviewable(base: HandBase, hand: int, player: str, reviews: FileReviews) -> 
     """
     text = base.text(hand)
     if not text:
-        raise PokernetsError("it cannot be kept as text")
+        raise PokernetsError("it cannot be stored as text")
     [played] = hands_of(text, "the hand")
     return *in_chips_of(reviews.game_of(played.rules.num_players), played, player), played.names
 
@@ -119,7 +119,7 @@ def draw_spot(
     Raises:
         PokernetsError: no decision can be reviewed.
     """
-    rows, why_not = base.weighed(search, _CANDIDATES), "no hand is found"
+    rows, why_not = base.weighed(search, _CANDIDATES), "no hands found"
     weights = np.array([_UNREVIEWED + cost for _, _, cost in rows])
     reviews = FileReviews(game, solver)
     for place in rng.choice(len(rows), len(rows), replace=False, p=weights / weights.sum()) if rows else ():

@@ -199,8 +199,8 @@ class HandSearch:
             parse_range(self.cards)
         if set(self.line) - set(_LETTERS) or len(self.line) > _MOST_LETTERS or self.line.count("*") > _MOST_STARS:
             raise PokernetsError(
-                f"a line has letters of `{_LETTERS}`, {_MOST_LETTERS} and {_MOST_STARS} `*` at the most: not"
-                f" `{self.line[:40]}`"
+                f"a line has at most {_MOST_LETTERS} letters of `{_LETTERS}` and at most {_MOST_STARS} `*`,"
+                f" unlike `{self.line[:40]}`"
             )
 
     def where(self) -> tuple[str, list[object]]:
@@ -543,5 +543,5 @@ class HandBase:
                 yield base
         except sqlite3.DatabaseError as error:
             is_full = "full" in str(error)
-            why = "is full: move it away, and another is begun" if is_full else f"cannot be used: {error}"
-            raise PokernetsError(f"the base of hands {self._path} {why}") from error
+            why = "is full: move it away to start a new one" if is_full else f"cannot be used: {error}"
+            raise PokernetsError(f"the database of hands {self._path} {why}") from error

@@ -67,9 +67,9 @@ class FileReviews(Reviews):
         blinds = f"{stack / self._rules.big_blind:.4g} big blinds"
         return (
             f"The stacks differ: this hand has {blinds}, the agent's game {usual / self._rules.big_blind:.4g}. Before"
-            " the turn a solve ends in values learned at the stacks of the game, which say little at others; turn and"
-            " river are solved to the end of the hand. An agent trained at these stacks, with"
-            f" game.stacks=[{stack},{stack}] at every command, reviews all rounds."
+            " the turn, solves need leaf values, which were learned at the stacks of the game. Only turns and rivers"
+            " are solved to the end of the hand. To review all rounds, train an agent with"
+            f" game.stacks=[{stack},{stack}] in every command."
         )
 
     def _solved(self, solver: DecisionSolver, state: HandState, raises: tuple[int, ...], hand: int) -> SolvedDecision:
@@ -80,23 +80,23 @@ def why_not(hand: PlayedHand, game: Rules) -> str:
     """Return the reason why a hand is not reviewed; empty if it is."""
     rules = hand.rules
     if game.is_limit or game.board_cards != TEXAS_BOARD:
-        return f"the agent plays `{game.name}`: reviews are by one of no-limit hold'em"
+        return f"the agent plays `{game.name}`: reviews need an agent for no-limit hold'em"
     if not (rules.num_players == game.num_players == 2 or 2 < rules.num_players <= game.num_players):
         heads_up = "reviews of more than two need the blueprint that the page Six-handed makes"
         return f"{rules.num_players} players: {heads_up if game.num_players == 2 else f'the agent plays `{game.name}`'}"
     if rules.is_limit:
-        return "limit betting: reviews are of no-limit hands"
+        return "limit betting: only no-limit hands can be reviewed"
     if rules.pot_limit:
-        return "pot-limit betting: reviews are of no-limit hands"
+        return "pot-limit betting: only no-limit hands can be reviewed"
     if rules.forced:
-        return "antes or dead blinds: reviews are of hands without"
+        return "antes or dead blinds: such hands cannot be reviewed"
     small, big, *others = rules.blinds[::-1] if rules.num_players == 2 else rules.blinds
     if big != rules.big_blind or not 0 < small <= big or any(others):
-        return "blinds that are not a small one of the button and a big one: reviews are of hands with these"
+        return "other blinds: only hands with a small blind and a big blind can be reviewed"
     if max(rules.stacks) >= UNLIMITED:
-        return "the file does not tell the stacks"
+        return "the file lacks the stacks"
     if not any(hand.state.hole_cards):
-        return "the file does not have the cards of either player"
+        return "the file lacks the cards of both players"
     return ""
 
 
@@ -116,9 +116,9 @@ def in_chips_of(game: Rules, hand: PlayedHand, player: str) -> tuple[HandState, 
     if reason := why_not(hand, game):
         raise PokernetsError(reason)
     if player not in hand.names:
-        raise PokernetsError(f"`{player}` is not in the hand; {', '.join(hand.names)} are")
+        raise PokernetsError(f"`{player}` is not in the hand; its players are {', '.join(hand.names)}")
     if not hand.state.hole_cards[hand.names.index(player)]:
-        raise PokernetsError(f"the cards of `{player}` are not known")
+        raise PokernetsError(f"the cards of `{player}` are unknown")
     rules, unit = hand.rules, game.big_blind / hand.rules.big_blind
     least = min(rules.stacks) if rules.num_players == 2 else 0
     absent = game.num_players - rules.num_players

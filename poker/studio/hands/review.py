@@ -207,7 +207,7 @@ class Reviews:
     def why_not(self) -> str:
         """The reason why no decision is reviewed; empty if some are."""
         reviewable = (self._rules.num_hole_cards, self._rules.deck_size) == (2, 52)
-        return "" if reviewable else f"reviews are of hold'em, not of `{self._rules.name}`"
+        return "" if reviewable else f"only hold'em can be reviewed, not `{self._rules.name}`"
 
     def refusal(self, state: HandState) -> str:
         """Return the reason why the decision at `state` is not reviewed; empty if it is."""
@@ -218,7 +218,7 @@ class Reviews:
             or HeadsUpRest.of(state.betting, rules.num_streets - SOLVED_TO_THE_END)
         ):
             return self.why_not
-        return "At tables of more than two, turns and rivers that began with two players left are reviewed."
+        return "At tables of more than two players, only turns and rivers that began with two can be reviewed."
 
     def decision(self, state: HandState, chosen: int | None) -> DecisionReview:
         """Review the decision of the player to act; takes as long as the solve.

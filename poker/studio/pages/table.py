@@ -163,7 +163,7 @@ class _Table:
         end = f"<p><b>{words.outcome(seen, big_blind)}</b></p>" if seen.state.is_over else ""
         self._history.set_content(words.history_html(seen, big_blind) + end)
         self._result.set_content(_result(self._visit, big_blind))
-        stopped = f"The game has stopped: {self._visit.stopped}. Reload the page to go on."
+        stopped = f"The game has stopped: {self._visit.stopped}. Reload the page to continue."
         self._status.set_text(stopped if self._visit.stopped else words.status(seen, big_blind))
         self._review.moved_on(seen.number, seen.state.betting)
         if self._read is not None:
@@ -345,7 +345,7 @@ def _result(visit: Visit, big_blind: int | None) -> str:
         won = ("Chips", f"{sum(chips):+,.0f}") if big_blind is None else ("Won", f"{sum(chips) / big_blind:+,.2f} bb")
         rows += [won, ("Per 100 hands", f"{result.per_hundred(chips):+} bb")]
         luck = "not known" if adjusted is None else f"{result.per_hundred(adjusted):+} bb"
-        rows.append(("Per 100 hands, luck taken out (AIVAT)", luck))
+        rows.append(("Per 100 hands, luck removed (AIVAT)", luck))
     if thought:
         slow = quantiles(thought, n=20)[-1] if len(thought) > 1 else thought[0]
         times = f"{len(thought)} decisions, median {median(thought):.2f} s, 95th percentile {slow:.2f} s"
@@ -354,6 +354,6 @@ def _result(visit: Visit, big_blind: int | None) -> str:
         last = visit.game.incidents[-1]
         rows.append(("Failures", f"{len(visit.game.incidents)}; the last: {escape(last.error)}"))
     body = "".join(f"<tr><th scope=row>{name}</th><td>{value}</td></tr>" for name, value in rows)
-    note = "Intervals are 95%." if chips else "No hand is over yet."
-    note += " Beside the name of an agent is a fingerprint of its settings and of what it was made from."
-    return f"<table>{body}</table><p class=quiet>{note} Hands are kept in {escape(str(visit.folder))}.</p>"
+    note = "Intervals are 95%." if chips else "There is no finished hand yet."
+    note += " The code beside an agent is a fingerprint of its settings and artifacts."
+    return f"<table>{body}</table><p class=quiet>{note} Hands are stored in {escape(str(visit.folder))}.</p>"

@@ -19,7 +19,7 @@ from poker.studio.pages.elements import html, row
 from poker.studio.pages.table import felt
 from poker.studio.panels.review import decision_html
 
-_NOTE = "EV: what is won from here on, a fold being 0, against the range that sound play leaves the other player."
+_NOTE = "EV: what is won from here on (a fold has 0) against the other player's range in sound play."
 
 
 class DrillPanel:

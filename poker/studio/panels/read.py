@@ -14,7 +14,7 @@ from poker.studio.games.table_game import Seen, TableGame
 from poker.studio.pages import words
 from poker.studio.pages.elements import html
 
-_NO_HAND = "<p class=quiet>No hand that the agent has seen is over yet.</p>"
+_NO_HAND = "<p class=quiet>The agent has not seen a finished hand yet.</p>"
 
 
 class ReadPanel:
@@ -65,10 +65,10 @@ def read_html(decisions: Sequence[tuple[HandState, int]], read: OpponentRead) ->
         cells = "".join(f"<td>{did:.0%}<br><span class=quiet>{expected:.0%}</span></td>" for did, expected in shares)
         spot = f"{words.STREETS[street]}, {'facing a bet' if asked else 'no bet'}"
         rows.append(f"<tr><th scope=row>{spot}</th><td>{here.sum()}</td>{cells}</tr>")
-    playing = f"It plays by this, to {read.trust:.0%}." if read.trust else "It does not play by this yet."
+    playing = f"The agent trusts it to {read.trust:.0%}." if read.trust else "The agent does not use it yet."
     return (
-        f"<p>What you do, and below it what the agent expects of you. {playing}</p>"
+        f"<p>Your actions, and below them the agent's prediction. {playing}</p>"
         f"{words.table_html(('', 'decisions', *CLASS_NAMES), rows)}"
-        "<p class=quiet>Since it sat down, whatever you held. It plays by this as far as that explains your actions"
-        " better than sound play does.</p>"
+        "<p class=quiet>Counts of this session, over all your hands. The agent uses its prediction as far as it"
+        " explains your actions better than sound play does.</p>"
     )

@@ -26,14 +26,14 @@ from poker.studio.pages.elements import UnitSwitch, html, row
 
 _OFTEN = 0.005
 """Least probability of an action that is listed."""
-_SOLVING = '<p role="status">Solving as exactly as a review needs …</p>'
-AT_THE_TABLE = "EV: what is won from here on, a fold being 0, against the range that the agent has here."
+_SOLVING = '<p role="status">Solving for the review …</p>'
+AT_THE_TABLE = "EV: what is won from here on (a fold has 0) against the agent's range."
 """Explanation of the numbers of a review."""
 _ERROR = (
-    "Where two EVs are given, the first is what the solver's play wins after the action, the second what the best play"
-    " would; ± is the solve's exploitability and that difference. Values learned at the depth limit err too. After an"
-    f" action of the agent that sound play takes in less than {IMPROBABLE:.0%} of its hands its range is a guess: the"
-    " decision is solved too for any hand, and for the strongest and the weakest alone, and ± covers all of them."
+    "If there are two EVs, the first assumes the solver's play after the action, the second the best play. ± is their"
+    " difference plus the exploitability of the solve, without errors of leaf values. If sound play takes an action of"
+    f" the agent with less than {IMPROBABLE:.0%} of its hands, the agent's range is a guess. Then the decision is also"
+    " solved against all hands, the strongest and the weakest, and ± covers these solves."
 )
 
 
@@ -159,8 +159,8 @@ def decision_html(one: DecisionReview, note: str, big_blind: int | None = None) 
     return (
         f"{_board_html(one, big_blind)}{actions}{_weight_html(one)}"
         f"{_lost_html(one, big_blind)}{_beliefs_html(one, big_blind)}{_parts_html(one, names, big_blind)}"
-        f"{_strategy_html('What sound play does with your hands', one, names, held)}"
-        "<h3>What the agent takes you to hold</h3>"
+        f"{_strategy_html('Sound play with your range', one, names, held)}"
+        "<h3>Your range in the agent's view</h3>"
         f"{class_grid(range_cells(one.believed, held), 'Your range as the agent sees it')}"
         f"<p class=quiet>{escape(note)} {_ERROR}</p>"
     )
@@ -172,7 +172,7 @@ def advice_html(one: Advice, big_blind: int | None = None) -> str:
     return (
         f"{_board_html(one, big_blind)}{words.table_html(('action', 'agent'), _action_rows(one, names))}"
         f"{_weight_html(one)}<p class=quiet>{escape(one.why)}</p>"
-        f"{_strategy_html('What the agent would do with your hands', one, names, held)}"
+        f"{_strategy_html('Strategy of the agent with your range', one, names, held)}"
     )
 
 
@@ -234,7 +234,7 @@ def _amount(value: float, big_blind: int | None) -> str:
 def _lost_html(one: DecisionReview, big_blind: int | None) -> str:
     """Return the HTML of the loss, no more precise than the solve, and of the solve and its exploitability."""
     exact = _amount(one.exploitability, big_blind)
-    text = f"Solved by {one.method}. Exploitability: {exact}, {one.exploitability / one.betting.pot:.1%} of the pot"
+    text = f"Solved with {one.method}. Exploitability: {exact}, {one.exploitability / one.betting.pot:.1%} of the pot"
     solve = f"<p class=quiet>{text}{'' if one.finished else '; it did not reach its limit'}.</p>"
     if one.loss is None:
         return solve
@@ -258,10 +258,10 @@ def _beliefs_html(one: DecisionReview, big_blind: int | None) -> str:
         f"{words.action_name(before, action, big_blind)} {_share(share)}"
         for (before, action), share in zip(actions[len(actions) - len(one.likelihoods) :], one.likelihoods, strict=True)
     ]
-    likely = f"<p class=quiet>How likely sound play made the agent's actions: {', '.join(parts)}.</p>" if parts else ""
+    likely = f"<p class=quiet>The agent's actions in sound play: {', '.join(parts)}.</p>" if parts else ""
     if min(one.likelihoods, default=1.0) >= IMPROBABLE:
         return likely
-    return f"{likely}<p>An action of the agent was improbable: what it holds here is a guess.</p>"
+    return f"{likely}<p>The agent took an improbable action, so its range here is a guess.</p>"
 
 
 def _share(share: float) -> str:
@@ -274,8 +274,8 @@ def _weight_html(one: PlayedDecision) -> str:
     if one.weight >= RARE:
         return ""
     return (
-        "<p>Sound play hardly comes here with this hand: its weight is less than"
-        f" {RARE:g} of that of the likeliest.</p>"
+        "<p>Sound play rarely gets here with this hand: its weight is less than"
+        f" {RARE:g} times that of the likeliest hand.</p>"
     )
 
 
@@ -320,8 +320,8 @@ def _parts_html(one: DecisionReview, names: Sequence[str], big_blind: int | None
     if not lines:
         return ""
     return (
-        "<details><summary>How the EVs add up</summary><p class=quiet>The EV of an action is the mean of those of the"
-        " answers below it, weighted by how often they come.</p>"
+        "<details><summary>How the EVs add up</summary><p class=quiet>The EV of an action is the mean EV of the"
+        " agent's answers, weighted by their frequency.</p>"
         f"{words.table_html(('then', 'how often', _in(big_blind)), lines)}</details>"
     )
 

@@ -52,7 +52,7 @@ def check_token(token: str | None) -> None:
     """
     if token is not None and not _IN_A_COOKIE.fullmatch(token):
         problem = "has letters other than A-Z a-z 0-9 . _ ~ -" if token else "is empty and would let everybody in"
-        raise PokernetsError(f"token={token!r} {problem}: give another (token=TEXT), or none, and one is made up")
+        raise PokernetsError(f"token={token!r} {problem}: set another with token=TEXT, or none for a random one")
 
 
 class Access:
@@ -105,8 +105,8 @@ class Access:
         """Return the status and the reason if the request is refused."""
         headers = request.headers
         if _from_elsewhere(headers) or not self._admits(request):
-            how = "" if self._token is None else " The address that the server printed has it."
-            return 403, f"This server does not know you.{how}"
+            how = "" if self._token is None else " Use the address that the server printed."
+            return 403, f"Access denied.{how}"
         if self._owners(request.scope) - {request.state.visitor}:
             return 403, "This belongs to another visitor."
         if "transfer-encoding" in headers:

@@ -42,7 +42,7 @@ _THREADS = 200
 """Most calls that pages wait for at the same time, mostly for a process of agents."""
 _INTERRUPTED = 130
 """Exit status after Ctrl+C."""
-_AS_SYSTEM = "as the system has it"
+_AS_SYSTEM = "system"
 _PAGES = "/_nicegui/client/"
 
 
@@ -99,7 +99,7 @@ def serve(pages: Sequence[Page], listening: socket.socket, token: str | None, ur
                 fill.set_exception(error)
 
     def started() -> None:
-        print(f"serving at {url} (Ctrl+C ends it)", file=sys.stderr, flush=True)
+        print(f"serving at {url} (Ctrl+C to stop)", file=sys.stderr, flush=True)
         threading.Thread(target=make, daemon=True, name="pages").start()
         if show:
             webbrowser.open(url)

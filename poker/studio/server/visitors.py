@@ -58,7 +58,7 @@ class Visit:
         try:
             self.game.let_agents_act()
         except Exception as error:
-            logging.exception("a game has stopped; it goes on when its page is opened again")
+            logging.exception("a game has stopped; open its page to continue")
             self.stopped = described(error)
 
 
@@ -92,9 +92,7 @@ class Visitors:
         self._folder = out / rules.name / f"{'-'.join(settings)[:80]}-{mark[:10]}"
         self._folder.mkdir(parents=True, exist_ok=True)
         self._locked = contextlib.ExitStack()
-        self._locked.enter_context(
-            alone(self._folder, f"another server plays the games in {self._folder}: end it first")
-        )
+        self._locked.enter_context(alone(self._folder, f"another server is using {self._folder}: stop it first"))
         self._reviewing = reviewing(rules, {spec.name: spec for spec in specs} | {REVIEWER: reviewer}, processes)
         self._visits: dict[str, Visit] = {}
         self._opening = threading.Lock()

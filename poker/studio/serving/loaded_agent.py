@@ -110,7 +110,7 @@ class LoadedAgent:
             PokernetsError: the agent does not learn.
         """
         if not isinstance(self.agent, ObservingAgent):
-            raise PokernetsError(f"`{self.agent.name}` does not learn: depth_limited_exploit does")
+            raise PokernetsError(f"`{self.agent.name}` does not learn; choose depth_limited_exploit")
         self._last = None
         self.agent.start_hand(1 - opponent)
         self.agent.end_hand(hand.view(1 - opponent))
@@ -129,7 +129,7 @@ class LoadedAgent:
             PokernetsError: the agent does not learn.
         """
         if not isinstance(self.agent, ReadingAgent):
-            raise PokernetsError(f"`{self.agent.name}` does not learn: depth_limited_exploit does")
+            raise PokernetsError(f"`{self.agent.name}` does not learn; choose depth_limited_exploit")
         return self.agent.read(states)
 
     def review(self, hand: PlayedHand, player: str) -> Columns:
@@ -185,7 +185,7 @@ class LoadedAgent:
         """Return reviews by the agent, the hand in chips of its game, and the seat of `player`."""
         solver = self.agent
         if not isinstance(solver, DecisionSolver):
-            raise PokernetsError(f"`{self.agent.name}` cannot review: an agent that solves can, such as depth_limited")
+            raise PokernetsError(f"`{self.agent.name}` cannot review; choose an agent that solves: depth_limited")
         return FileReviews(self.game, solver), *in_chips_of(self.game, hand, player)
 
     def _hand(self, index: int) -> str:

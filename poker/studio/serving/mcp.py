@@ -77,7 +77,7 @@ async def _serve(desk: Any) -> None:
     async def called(_context: Any, params: CallToolRequestParams) -> CallToolResult:
         try:
             if params.name not in KINDS:
-                raise PokernetsError(f"there is no tool `{params.name[:100]}`; there are {', '.join(KINDS)}")
+                raise PokernetsError(f"unknown tool `{params.name[:100]}`; choose from {', '.join(KINDS)}")
             question = KINDS[params.name].question.model_validate(params.arguments or {})
             answer = await anyio.to_thread.run_sync(desk.answer, question)
         except ValidationError as error:

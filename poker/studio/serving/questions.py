@@ -50,8 +50,8 @@ class Question(BaseModel):
 class SpotQuestion(Question):
     """Solve a spot of heads-up no-limit hold'em exactly, from the flop, turn or river on.
 
-    The answer has the strategy of the player to act after `words` with every hand: frequencies and values of the
-    actions, in chips.
+    The answer has the strategy of the player who acts after `words`: for every hand, the frequency and the value in
+    chips of each action.
     """
 
     board: str = Field(max_length=20, description="3, 4 or 5 cards", examples=["QsJh2h8d3c"])
@@ -65,28 +65,28 @@ class SpotQuestion(Question):
     stack: int = Field(description="chips that each player has left", examples=[270])
     bets: dict[str, str] = Field(
         max_length=40,
-        description="sizes under `bet` and `raise`: percentages of the pot, `a` for all-in, `e` for a geometric size, a"
-        " multiple `2.5x` of a bet; more particular ones under keys such as flop_bet, oop_turn_raise, river_donk",
+        description="sizes of `bet` and `raise`: percentages of the pot, `a` for all-in, `e` for a geometric size, or"
+        " multiples of a bet such as `2.5x`; keys such as flop_bet, oop_turn_raise or river_donk are more specific",
         examples=[{"bet": "50%,a", "raise": "60%"}],
     )
     words: str = Field(
-        default="", max_length=500, description="what is done already, as in `check bet30 call 2c`", examples=["check"]
+        default="", max_length=500, description="the actions so far, as in `check bet30 call 2c`", examples=["check"]
     )
-    exploitability: float = Field(default=0.003, gt=0, le=1, description="in pots, at which the solve stops")
+    exploitability: float = Field(default=0.003, gt=0, le=1, description="stop at this fraction of the pot")
 
 
 class AgentQuestion(Question):
     """Get the probabilities of an agent's actions, with one hand or with all hands that the player to act can have.
 
-    `weight` is how likely the agent would have acted as it did so far with a hand, the likeliest being 1. Probabilities
-    are null for hands that it is not expected to have; a given `hand` is always solved.
+    `weight` is the probability that the agent acts like this with the hand, relative to the likeliest hand.
+    Probabilities are null for hands outside its range; a given `hand` is always solved.
     """
 
     betting: str = Field(
         default="",
         max_length=1000,
-        description="all actions so far: f, c (check or call), r with the total chips of the player in the hand; a `/`"
-        " between rounds. Blinds are posted already",
+        description="all actions so far, without blinds: f, c (check or call), r with the player's total chips in the"
+        " hand; a `/` between rounds",
         examples=["r300c/cr600"],
     )
     board: str = Field(default="", max_length=20, description="cards of the board so far", examples=["Ks9d4c"])
@@ -97,17 +97,17 @@ class AgentQuestion(Question):
 class HandQuestion(Question):
     """Review the decisions of a player in a hand of heads-up no-limit hold'em.
 
-    The answer has for each decision what sound play does, the value of each action, and the loss of the action taken,
-    in big blinds.
+    For each decision the answer has the strategy of sound play, the value of each action, and the loss of the action
+    taken, in big blinds.
     """
 
     text: str = Field(
         max_length=_TEXT_BYTES,
-        description="a hand history as PokerStars, Bovada, Winamax, partypoker or 888 write it, or PHH, OHH; of several"
-        " hands the first that can be reviewed counts",
+        description="a hand history of PokerStars, Bovada, Winamax, partypoker or 888, PHH or OHH; the first hand that"
+        " can be reviewed is used",
         examples=["PokerStars Hand #7: Hold'em No Limit ..."],
     )
-    player: str = Field(default="", max_length=200, description="whose decisions; else who was dealt known cards")
+    player: str = Field(default="", max_length=200, description="player to review; default: the one with known cards")
 
 
 class ProfileQuestion(Question):
@@ -118,12 +118,12 @@ class ProfileQuestion(Question):
 
     text: str = Field(
         max_length=_TEXT_BYTES,
-        description="hands of tables of any size, as PokerStars, Bovada, Winamax, partypoker or 888 write them, or PHH,"
-        " OHH, ACPC logs",
+        description="hand histories of PokerStars, Bovada, Winamax, partypoker or 888, PHH, OHH or ACPC logs, with any"
+        " number of players",
         examples=["PokerStars Hand #7: Hold'em No Limit ..."],
     )
     player: str = Field(
-        default="", max_length=200, description=f"whose profile; else the {_MOST_PROFILES} of most hands"
+        default="", max_length=200, description=f"a player; default: the {_MOST_PROFILES} players with most hands"
     )
 
 
@@ -145,7 +145,7 @@ KINDS: dict[str, QuestionKind] = {
     "solve": QuestionKind("Solve a spot", SpotQuestion, SpotAnswer),
     "ask": QuestionKind("Ask an agent", AgentQuestion, AgentAnswer),
     "review": QuestionKind("Review a hand", HandQuestion, HandAnswer),
-    "profile": QuestionKind("Count how players play", ProfileQuestion, ProfileAnswer),
+    "profile": QuestionKind("Compute statistics of players", ProfileQuestion, ProfileAnswer),
 }
 """Kinds of questions by the name of the address or tool."""
 
@@ -200,7 +200,7 @@ class _Answers:
     def _agent(self, name: str) -> LoadedAgent:
         spec = self._reviewer if name == _REVIEWER else self._specs.get(name)
         if spec is None:
-            raise PokernetsError(f"there is no agent `{name[:100]}`; there are {', '.join(self._specs)}")
+            raise PokernetsError(f"unknown agent `{name[:100]}`; choose from {', '.join(self._specs)}")
         if name not in self._built:
             self._built[name] = LoadedAgent(spec.build(self._game), self._game)
         return self._built[name]
@@ -232,7 +232,7 @@ class _Answers:
         facts = {"agent": loaded.agent.name, "player": state.to_act, "pot": state.betting.pot}
         if not isinstance(loaded.agent, PolicyAgent):
             if not question.hand:
-                raise PokernetsError(f"`{loaded.agent.name}` is asked with a `hand`: it has no policy for all of them")
+                raise PokernetsError(f"`{loaded.agent.name}` has no policy for all hands: give it a `hand`")
             return {**facts, "action": action_name(state, loaded.act(state))}
         table = loaded.strategy(state)
         if question.hand:
@@ -270,7 +270,7 @@ class _Answers:
             raise PokernetsError("reviews need an agent that solves: agents@reviewer=depth_limited")
         decisions = json_columns(reviewer.review(hand, player))
         if len(chosen) > 1:
-            left_out["one is reviewed at a time"] += len(chosen) - 1
+            left_out["only one hand is reviewed at a time"] += len(chosen) - 1
         return {
             "hand": number,
             "player": player,
@@ -284,16 +284,16 @@ def _note(table: Columns) -> dict[str, str]:
     hands, weights, probabilities = table["hand"], table["weight"], list(table.values())[2]
     unsolved = int(np.isnan(probabilities).sum())
     if unsolved:
-        return {"note": f"{unsolved:,} of {len(hands):,} hands are null: the agent is not expected to have them here"}
+        return {"note": f"{unsolved:,} of {len(hands):,} hands are null: they are outside the agent's range"}
     if len(hands) == 1 and weights[0] < RARE:
-        return {"note": f"the agent is not expected to have {hands[0]} here: its row is a solve of its own"}
+        return {"note": f"{hands[0]} is outside the agent's range, so it was solved separately"}
     return {}
 
 
 def _profile(question: ProfileQuestion, game: Rules) -> dict[str, Any]:
     profiles, unreadable = profiles_in("the text", question.text.encode(), game)
     if question.player and question.player not in profiles:
-        raise PokernetsError(f"{question.player} is in none of the hands; {', '.join(list(profiles)[:10])} are")
+        raise PokernetsError(f"unknown player {question.player}; the hands have {', '.join(list(profiles)[:10])}")
     names = [question.player] if question.player else list(profiles)[:_MOST_PROFILES]
     table = json_columns(profile_columns({name: profiles[name] for name in names}))
     return {"unreadable": unreadable, "others": len(profiles) - len(names), "profiles": table}

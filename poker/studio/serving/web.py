@@ -24,9 +24,9 @@ from poker.studio.serving.questions import KINDS, MEMORY_GIB, SECONDS, Desk, Que
 
 PLACE = "/api"
 _LIMITS = (
-    f"Questions are POSTed as JSON, with the token of this server if it has one (`?token=`), and answered one after the"
-    f" other; a solve has {SECONDS:g} s and {MEMORY_GIB:g} GiB, and one that takes more as a rule is refused with its"
-    " cost. What cannot be answered is a 422 with the reason as `detail`."
+    f"POST a question as JSON, with the token of this server if it has one (`?token=`). The server answers one question"
+    f" at a time. It refuses solves that usually need more than {SECONDS:g} s or {MEMORY_GIB:g} GiB. A question that"
+    " cannot be answered returns status 422 with the reason as `detail`."
 )
 _REFUSALS = {422: "The question cannot be answered", 500: "The agent has failed"}
 
@@ -140,4 +140,4 @@ def _fields(schema: dict[str, Any]) -> str:
         f" | {field.get('description', '')} |"
         for name, field in schema["properties"].items()
     )
-    return "\n".join(("| field | type | what it is |", "| --- | --- | --- |", *rows))
+    return "\n".join(("| field | type | meaning |", "| --- | --- | --- |", *rows))

@@ -300,7 +300,7 @@ def test_an_agent_given_up_checks_or_folds_to_the_end(tmp_path: Path) -> None:
     specs = [AgentSpec("dies", partial(Troublemaker, "dies"), {}), SPECS[0]]
     [table] = match(tmp_path, agents=specs, hands=100, decision_seconds=20.0).lineups
     assert table.hands == 100
-    given_up = [incident.hand for incident in table.incidents if "given up after 5 new" in incident.error]
+    given_up = [incident.hand for incident in table.incidents if "stopped after 5 restarts" in incident.error]
     assert given_up == sorted(set(given_up))
     assert given_up[-1] == 99
     assert len(given_up) > 80
@@ -309,8 +309,8 @@ def test_an_agent_given_up_checks_or_folds_to_the_end(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"agents": SPECS[:1]}, r"`leduc` is played by 2, `agents` are 1: .* lineups=\[\[call,call\]\]"),
-        ({"agents": [SPECS[0], SPECS[0]]}, "has a name twice: call, call"),
+        ({"agents": SPECS[:1]}, r"`leduc` needs 2, but `agents` has 1: .* lineups=\[\[call,call\]\]"),
+        ({"agents": [SPECS[0], SPECS[0]]}, "names an agent twice: call, call"),
         ({"lineups": [["call", "fold"]]}, r"line-up \[call, fold\]: `fold` is not among `agents`"),
         ({"lineups": [["call"]]}, "has 1 of 2 players"),
         ({"lineups": []}, "`lineups` is empty"),
@@ -321,7 +321,7 @@ def test_an_agent_given_up_checks_or_folds_to_the_end(tmp_path: Path) -> None:
         ),
         ({"hands": 0}, "`hands` and `session` must be at least 1"),
         ({"tables": 2, "decision_seconds": 1.0}, "1 with `decision_seconds`"),
-        ({"agents": SEVEN, "game": load_rules("holdem_nolimit_6p")}, "is played by 6, `agents` are 7"),
+        ({"agents": SEVEN, "game": load_rules("holdem_nolimit_6p")}, "needs 6, but `agents` has 7"),
     ],
 )
 def test_impossible_matches_are_refused(tmp_path: Path, changes: dict[str, Any], message: str) -> None:
@@ -400,14 +400,14 @@ def test_hands_of_other_commits_are_named(
             monkeypatch.setattr(f"poker.{module}.commit", lambda: commit)  # noqa: B023
         match(tmp_path, agents=SPECS[:2], hands=hands)
         out = " ".join(capsys.readouterr().out.split())
-        assert ("hands of other commits count: 20 by one; `fresh=true` plays all anew" in out) == (commit == "two")
+        assert ("includes hands of other commits: 20 by one; `fresh=true` plays all again" in out) == (commit == "two")
     written = json.loads(max(tmp_path.glob("leduc/call-raise-*/results.json"), key=os.path.getmtime).read_text())
     assert written["lineups"][0]["hands_by_commit"] == {"one": 20, "two": 20}
     [commits] = tmp_path.glob("leduc/hands/*.commits.jsonl")
     assert [json.loads(line) for line in commits.read_text().splitlines()] == [[0, 9, "one"], [10, 19, "two"]]
     commits.unlink()  # hands from before commits were noted
     match(tmp_path, agents=SPECS[:2], hands=40)
-    assert "hands of other commits count: 40 by unknown" in " ".join(capsys.readouterr().out.split())
+    assert "includes hands of other commits: 40 by unknown" in " ".join(capsys.readouterr().out.split())
 
 
 def test_hands_that_another_process_plays_are_refused(tmp_path: Path) -> None:
@@ -416,7 +416,7 @@ def test_hands_that_another_process_plays_are_refused(tmp_path: Path) -> None:
     [log] = hands.glob("call-raise-*.log")
     before = log.read_bytes()
     with held(hands, log.stem):
-        with pytest.raises(PokernetsError, match=r"another process plays call vs raise .*: wait for its end"):
+        with pytest.raises(PokernetsError, match=r"another process plays call vs raise .*: wait until it ends"):
             match(tmp_path, agents=SPECS[:2], hands=20, fresh=True)
         assert match(tmp_path, agents=SPECS[1:], hands=10).lineups[0].hands == 10
     assert log.read_bytes() == before

@@ -213,7 +213,7 @@ def test_an_agent_that_plays_otherwise_when_asked_again_counts_by_what_it_played
         assert lineup.sd_per_hand(aivat=True) < 0.8 * lineup.sd_per_hand()
     play(tmp_path / "stored", 30, agents=agents)
     stored = play(tmp_path / "stored", 60, agents=agents, aivat=True).lineups[0]
-    reason = "policy unavailable: its policy may change, and was not recorded in play"
+    reason = "policy unavailable: its policy may change and was not recorded during play"
     assert stored.unknown == {"fickle": reason}
 
 

@@ -84,7 +84,7 @@ def test_looks_are_a_tenth_apart_and_deals_after_the_stop_do_not_count(enough: i
     assert list(results.unknown) == ["a"]
 
 
-def test_a_line_up_that_is_clear_of_zero_stops_at_a_look_and_its_interval_pays_for_the_looks() -> None:
+def test_a_line_up_that_is_significant_stops_at_a_look_and_its_interval_pays_for_the_looks() -> None:
     units = np.tile([-1.0, 1.0], 1000)
     for mean, stop in ((0.2, 500), (0.08, 1000), (0.048, None), (-0.2, 500)):
         results = played("a b", units + mean)
@@ -106,7 +106,7 @@ def test_a_line_up_that_is_clear_of_zero_stops_at_a_look_and_its_interval_pays_f
 
 @pytest.mark.slow
 @pytest.mark.parametrize("mean", [0.0, 0.1])
-def test_intervals_hold_however_a_line_up_stops_that_is_clear_of_zero(mean: float) -> None:
+def test_intervals_hold_however_a_significant_line_up_stops(mean: float) -> None:
     """Intervals hold for 2,000 simulated line-ups with a mean of 0 or of a tenth of the spread. Plain 95% intervals at
     each look hold in 87% of the line-ups with mean 0."""
     rng, inside, stopped = np.random.default_rng(4), 0, 0

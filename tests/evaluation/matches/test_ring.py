@@ -71,7 +71,7 @@ def test_the_page_has_what_the_record_has(tmp_path: Path) -> None:
     [results] = match.lineups
     [folder] = tmp_path.glob("holdem_limit_3p/random-*")
     page = (folder / "report.html").read_text()
-    assert "Agents learn from deal to deal for sessions of 5" in page
+    assert "Agents learn during sessions of 5 deals" in page
     assert all(f"<td>{results.over_sessions(spec.name)}</td>" in page for spec in SPECS)
     assert (folder / "results.png").read_bytes().startswith(b"\x89PNG")
     [row] = re.findall(r"<td>caller</td><td[^>]*>[^<]*</td><td>0</td><td>\d+</td><td>([\d.,]+)</td>", page)
@@ -129,7 +129,7 @@ def test_resized_games_are_the_configured_ones(players: int) -> None:
 def test_tables_whose_rules_would_change_keep_their_size(game: str) -> None:
     rules = load_rules(game)
     assert with_players(rules, 2) == rules
-    with pytest.raises(PokernetsError, match=f"the table of `{game}` cannot be resized"):
+    with pytest.raises(PokernetsError, match=f"`{game}` has a fixed number of players"):
         with_players(rules, 3)
 
 
@@ -241,7 +241,7 @@ def test_tables_side_by_side_play_and_estimate_the_same_hands(tmp_path: Path, mo
 
 def test_agents_that_learn_have_one_table(tmp_path: Path) -> None:
     assert play_lbr(tmp_path, ["greedy"], agent="learning", hands=2).lineups
-    with pytest.raises(PokernetsError, match="`learning` depends on what it has seen at its table"):
+    with pytest.raises(PokernetsError, match="`learning` depends on the earlier hands of its table"):
         play_lbr(tmp_path, ["greedy"], agent="learning", tables=2)
 
 

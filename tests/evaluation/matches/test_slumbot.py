@@ -128,10 +128,10 @@ def test_hands_whose_answer_is_lost_do_not_count(
 
 def test_what_cannot_go_on_is_an_error_of_one_line(play: Callable[[int], MatchResults], service: FakeSlumbot) -> None:
     service.faults = [("new_hand", False, 503)] * 20
-    with pytest.raises(PokernetsError, match=r"is busy or out of reach .*run the same command again later"):
+    with pytest.raises(PokernetsError, match=r"is busy or unreachable .*run the same command again later"):
         play(10)
     service.faults = [("act", False, 500)] * 100
-    with pytest.raises(PokernetsError, match="10 hands in a row were lost, the last because 500"):
+    with pytest.raises(PokernetsError, match="10 hands in a row failed; the last error: 500"):
         play(100)
     service.faults = []
     assert play(10).lineups[0].hands == 10
@@ -209,5 +209,5 @@ def test_tokens_of_a_service_are_totals_of_the_round() -> None:
 
 def test_several_agents_are_refused() -> None:
     agents = [AgentSpec("one", lambda: AlwaysCall(name="one"), {})] * 2
-    with pytest.raises(PokernetsError, match="one agent plays at least one hand"):
+    with pytest.raises(PokernetsError, match="plays one agent at heads-up"):
         slumbot.run(game=RULES, agents=agents, hands=1, seed=1, url=None, seconds=0.0, out="")

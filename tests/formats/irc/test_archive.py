@@ -269,11 +269,11 @@ def test_leaving_needs_a_hand() -> None:
     assert after.folded == (True, False, False)
     assert after.to_act == betting.to_act == 2
     assert after.text() == "f"
-    with pytest.raises(IllegalAction, match="player 0 has no hand to give up"):
+    with pytest.raises(IllegalAction, match="player 0 cannot fold"):
         after.leave(0)
     over = after.leave(1)
     assert over.is_over
-    with pytest.raises(IllegalAction, match="no hand to give up"):
+    with pytest.raises(IllegalAction, match="cannot fold after"):
         over.leave(2)
 
 

@@ -60,7 +60,7 @@ def test_a_tournament_with_short_antes_and_a_short_blind() -> None:
     again = read(hand_text(hand))
     assert_same_hand(again, hand)
     assert again.details["event"] == hand.details["event"]
-    with pytest.raises(PokernetsError, match="here the whole blind was called"):
+    with pytest.raises(PokernetsError, match="the whole blind was called"):
         phh.hand_text(hand)
 
 

@@ -176,7 +176,7 @@ def test_missing_truncated_and_foreign_shards_are_refused_by_name(tmp_path: Path
     with pytest.raises(CorruptArtifactError, match=r"shard-00001/labels\.npy has \d+ bytes, its manifest says"):
         LeafData(str(tmp_path))
     file.write_bytes(sound[:-1] + bytes([sound[-1] ^ 1]))
-    with pytest.raises(CorruptArtifactError, match=r"labels\.npy was altered"):
+    with pytest.raises(CorruptArtifactError, match=r"labels\.npy does not match the SHA-256"):
         LeafData(str(tmp_path))
     assert len(list(tmp_path.iterdir())) == 2
 
@@ -246,7 +246,7 @@ def test_labels_are_for_the_continuations_that_the_shards_name(tmp_path: Path) -
     assert next(iter(data.val_dataloader())).labels.shape[1] == 2
     four = {name: np.ones((5, *shape)) for name, (_, shape, *_) in columns_of(4).items()}
     write_shard(shards.shard_path(tmp_path, 2), four, config={}, continuations=CONTINUATIONS)
-    with pytest.raises(MismatchedArtifactError, match="keep data sets apart"):
+    with pytest.raises(MismatchedArtifactError, match="store data sets in separate folders"):
         LeafData(str(tmp_path))
 
 

@@ -84,7 +84,7 @@ def test_rows_of_the_training_are_measured_on_what_was_kept(root: Path, tmp_path
     assert record["rows"]["train"] == len(rows.train_rows)
     assert record["nets"] == {name: NetRecord.read(root / name, name).fingerprint for name in ("hand", "player")}
     assert measure(root, root / "april", tmp_path, test_share=0.1)["rows"]["test"] < record["rows"]["test"]
-    with pytest.raises(MismatchedArtifactError, match=r"the net `hand` learned from the first 80% of .*0\.2 or less"):
+    with pytest.raises(MismatchedArtifactError, match=r"the net `hand` was trained on the first 80% of .*0\.2 or less"):
         measure(root, root / "april", tmp_path, test_share=0.5)
 
 
@@ -144,11 +144,11 @@ def test_nets_of_different_hands_are_refused(later: int, train_share: float, roo
         MismatchedArtifactError, match=r"`hand` and `player` were trained on different hands: .*nets\.player"
     ):
         measure(root, root / "april", tmp_path / "out", nets)
-    with pytest.raises(MismatchedArtifactError, match="the net `player` was trained on another net than `base`"):
+    with pytest.raises(MismatchedArtifactError, match="the net `player` was trained with another base net"):
         measure(root, root / "april", tmp_path / "out", base=str(tmp_path / "hand"))
 
 
 def test_a_net_that_does_not_say_what_it_learned_from_is_refused(root: Path, tmp_path: Path) -> None:
     export_net(tmp_path / "hand", OPPONENT_NET, HAND, HAND(), stamp=STAMP, config={}, made_from={}, counts={})
-    with pytest.raises(MismatchedArtifactError, match=r"`hand` at .* does not name the hands of its training"):
+    with pytest.raises(MismatchedArtifactError, match=r"`hand` at .* has no record of its training hands"):
         measure(tmp_path, root / "april", tmp_path / "out", {"hand": tmp_path / "hand"})

@@ -340,7 +340,7 @@ def test_every_way_of_cutting_has_cells_of_its_own(work: Path) -> None:
 
 
 def test_a_net_with_a_memory_needs_its_base(nets: Path) -> None:
-    with pytest.raises(PokernetsError, match="give base"):
+    with pytest.raises(PokernetsError, match="set base"):
         OpponentNet(nets / "adaptive")
 
 

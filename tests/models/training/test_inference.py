@@ -109,7 +109,7 @@ def test_a_net_of_another_blueprint_is_refused_by_name(net: Mlp, exported: Path,
     export_net(path, LEAF_NET, MLP, net, stamp=LEAF_STAMP, config={}, made_from=made_from, counts={})
     for fitting in (one.path, part.path, tmp_path / "nothing", None):
         LeafNet(path, blueprint=fitting)
-    with pytest.raises(MismatchedArtifactError, match="leaf_net was trained on values of another blueprint"):
+    with pytest.raises(MismatchedArtifactError, match="leaf_net was trained on the values of a blueprint other"):
         LeafNet(path, blueprint=other.path)
     LeafNet(exported, blueprint=other.path)  # which does not tell its blueprint
 
@@ -168,7 +168,7 @@ def test_a_weight_that_is_not_finite_is_neither_written_nor_read(
     broken, settings = MLP(), {"stamp": LEAF_STAMP, "config": {}, "made_from": {}, "counts": {}}
     with torch.no_grad():
         broken.get_parameter("layers.1.bias")[2] = torch.nan
-    with pytest.raises(PokernetsError, match=r"net is not written: layers\.1\.bias of the trained net is not finite"):
+    with pytest.raises(PokernetsError, match=r"net is not written, because layers\.1\.bias of the trained net"):
         export_net(tmp_path / "net", LEAF_NET, MLP, broken, **settings)
     with monkeypatch.context() as patched:
         patched.setattr("models.training.export._not_finite", lambda tensors: "")

@@ -45,10 +45,10 @@ def test_visitors_are_named_and_the_seat_stays_open(monkeypatch: pytest.MonkeyPa
             assert player.recv(100) == b"to the player\r\n"
         assert all(stranger.recv(1) == b"" for stranger in strangers[:2])
     assert sorted(re.sub(":[0-9]+ ", " ", what) for what in told) == [
-        "a: a visitor from 127.0.0.1 does not greet: no line came in time; the seat stays open",
-        "a: a visitor from 127.0.0.1 does not greet: the other side closed the connection; the seat stays open",
-        "a: a visitor from 127.0.0.1 greets with `GET / HTTP/1.1`, not VERSION:2.0.0; the seat stays open",
-        f"b: a visitor from 127.0.0.1 does not greet: a line of more than 4096 bytes: `{b'x' * 60!r}...`;"
+        "a: a client at 127.0.0.1 sends `GET / HTTP/1.1`, not VERSION:2.0.0; the seat stays open",
+        "a: a client at 127.0.0.1 sends no version: the other side closed the connection; the seat stays open",
+        "a: a client at 127.0.0.1 sends no version: timed out waiting for a line; the seat stays open",
+        f"b: a client at 127.0.0.1 sends no version: a line of more than 4096 bytes: `{b'x' * 60!r}...`;"
         " the seat stays open",
     ]
 

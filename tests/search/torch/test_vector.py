@@ -182,12 +182,12 @@ def test_locked_strategies_are_refused() -> None:
     game = VectorGame(build_tree(Betting.start(kuhn())))
     solver = VectorSolver(game)
     solver.lock(0, np.full((3, 2), 0.5, np.float32))
-    with pytest.raises(PokernetsError, match="without locked strategies; use device=cpu"):
+    with pytest.raises(PokernetsError, match="locked strategies are solved on the CPU only"):
         batch_of([solver], torch.device("cpu"))
 
 
 def test_leaves_that_are_asked_again_are_refused() -> None:
     tree = build_tree(Betting.start(SMALL), MENU, DepthLimit(0, 1))
     asked = AskedLeaves(tree.num_leaf_states, np.zeros_like, 2)
-    with pytest.raises(PokernetsError, match="leaf values that stay; use device=cpu"):
+    with pytest.raises(PokernetsError, match="leaf values that change during the solve need the CPU"):
         batch_of([VectorSolver(small_game(1, tree, leaf_values=asked))], torch.device("cpu"))

@@ -105,12 +105,12 @@ def test_checkpoint_of_another_game_is_refused() -> None:
         solver("leduc").restore(*solver("kuhn").state())
     with pytest.raises(PokernetsError, match=r"\(float64\), this run's .* \(float32\)"):
         solver("leduc", table_bits=32).restore(*solver("leduc").state())
-    with pytest.raises(PokernetsError, match=r"on 2 threads, and this one has 1: continue with solver\.threads=2"):
+    with pytest.raises(PokernetsError, match=r"on 2 threads, and this run has 1: continue with solver\.threads=2"):
         solver("leduc").restore(*solver("leduc", threads=2).state())
 
 
 def test_a_run_needs_an_end() -> None:
-    with pytest.raises(PokernetsError, match="runs for iterations, for seconds"):
+    with pytest.raises(PokernetsError, match="needs a limit: iterations"):
         solver().run()
     with pytest.raises(PokernetsError, match="at least 1"):
         solver(batch=0)

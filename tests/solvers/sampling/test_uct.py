@@ -65,7 +65,7 @@ def test_episodes_in_turns_learn_the_same() -> None:
             run.run(iterations=300_000)
         nash_convs.append([run.metrics()["nash_conv"] for run in runs])
     assert np.mean(nash_convs[0]) == pytest.approx(np.mean(nash_convs[1]), abs=4 * np.std(nash_convs, axis=1).max() / 2)
-    with pytest.raises(PokernetsError, match=r"give solver\.together as 1 or more"):
+    with pytest.raises(PokernetsError, match=r"solver\.together, .* must be at least 1"):
         solver("leduc", SMOOTH, together=0)
 
 

@@ -151,12 +151,12 @@ def test_gadgets_need_alternatives_and_a_fixed_start() -> None:
         VectorGame(tree)
     with pytest.raises(PokernetsError, match="have the shape"):
         VectorGame(tree, alternatives=np.zeros(6, np.float32))
-    with pytest.raises(PokernetsError, match="infinite chips"):
+    with pytest.raises(PokernetsError, match="must not be infinite"):
         VectorGame(tree, alternatives=np.full((len(tree.gadgets), 3, 6), np.inf, np.float32))
     with pytest.raises(PokernetsError, match="are for trees with gadgets"):
         VectorGame(game_tree(leduc()), alternatives=np.zeros(6, np.float32))
     solver = VectorSolver(VectorGame(tree, alternatives=np.zeros((len(tree.gadgets), 3, 6), np.float32)))
-    with pytest.raises(PokernetsError, match="lock the decisions above"):
+    with pytest.raises(PokernetsError, match="lock all decisions above"):
         solver.run(iterations=1)
 
 

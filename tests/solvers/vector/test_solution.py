@@ -87,7 +87,7 @@ def test_spot_files(tmp_path: Path) -> None:
     file.write_bytes("# Zoë\n".encode("latin-1") + "\n".join(f"{key}: {CONFIG[key]}" for key in CONFIG).encode())
     assert read_spot(file).text == CONFIG
     file.write_text('{"config": [1]}')
-    with pytest.raises(PokernetsError, match="`config` must hold the keys"):
+    with pytest.raises(PokernetsError, match="`config` must contain the keys"):
         read_spot(file)
 
 
@@ -108,7 +108,7 @@ def test_an_altered_solution_is_refused(tmp_path: Path) -> None:
     with (tmp_path / "solution" / "strategy.npy").open("r+b") as file:
         file.seek(-200, 2)
         file.write(bytes(200))
-    with pytest.raises(PokernetsError, match="was altered"):
+    with pytest.raises(PokernetsError, match="does not match the SHA-256"):
         load_solution(tmp_path / "solution")
 
 
@@ -145,8 +145,8 @@ def test_hands_do_what_the_lock_says() -> None:
 def test_a_lock_that_is_wrong_is_told() -> None:
     for locks, message in (
         ({"lock": "bet77 AA"}, "spot, `lock`: `bet77` is not possible here: check, bet30 are"),
-        ({"lock": "bet30 AA"}, "gives a hand no action"),
-        ({"lock": "bet30 rest; check rest"}, "one action takes the `rest`"),
+        ({"lock": "bet30 AA"}, "lacks an action for a hand"),
+        ({"lock": "bet30 rest; check rest"}, "only one action can take the `rest`"),
         ({"lock": "bet30 AX; check rest"}, "`AX`"),
         ({"lock_check_fold": "check rest"}, "spot, `lock check fold`: `fold` in"),
     ):

@@ -167,12 +167,12 @@ def test_refusals_say_why(rules: Rules, tmp_path: Path) -> None:
         one.act(0, 0, 150)
     with pytest.raises(IllegalAction, match="an action is a whole number, not 'x'"):
         one.act(0, 0, "x")  # type: ignore[arg-type]
-    with pytest.raises(StalePageError, match="moved on"):
+    with pytest.raises(StalePageError, match="this page is out of date"):
         one.act(0, 1, CALL)
     one.act(0, 0, CALL)
     with pytest.raises(StalePageError, match="not your turn"):
         one.act(0, 1, CALL)
-    with pytest.raises(StalePageError, match="when the one that is played is over"):
+    with pytest.raises(StalePageError, match="when the current one is over"):
         one.deal(0)
 
 
@@ -220,7 +220,7 @@ def test_the_cards_to_come_are_for_the_owner_of_the_files_alone(rules: Rules, tm
 def test_a_damaged_secret_is_named(rules: Rules, tmp_path: Path, damage: bytes) -> None:
     TableFiles(tmp_path, rules)
     (tmp_path / "secret.json").write_bytes(damage)
-    with pytest.raises(PokernetsError, match=r"secret\.json is damaged.*delete it"):
+    with pytest.raises(PokernetsError, match=r"secret\.json is damaged.*Delete it"):
         TableFiles(tmp_path, rules)
 
 

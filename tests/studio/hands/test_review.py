@@ -176,7 +176,7 @@ def test_suits_that_were_dealt(agent: DepthLimitedAgent) -> None:
 
 @pytest.mark.parametrize(
     ("game", "message"),
-    [("leduc", "reviews are of hold'em, not of `leduc`"), ("holdem_nolimit_6p", "rivers that began with two players")],
+    [("leduc", "only hold'em can be reviewed, not `leduc`"), ("holdem_nolimit_6p", "rivers that began with two can")],
 )
 def test_other_decisions_are_not_reviewed(game: str, message: str) -> None:
     rules = load_rules(game)
@@ -267,8 +267,8 @@ def test_chance_may_be_behind_the_actions_of_both_players(agent: DepthLimitedAge
     [
         (LIMIT, "limit betting"),
         (TOURNAMENT, "players: reviews of more than two need the blueprint"),
-        (HEADS_UP.replace("Dealt to Ann [Kh Qh]\n", ""), "the file does not have the cards of either player"),
-        (NO_SMALL_BLIND, "blinds that are not a small one of the button and a big one"),
+        (HEADS_UP.replace("Dealt to Ann [Kh Qh]\n", ""), "the file lacks the cards of both players"),
+        (NO_SMALL_BLIND, "other blinds: only hands with a small blind and a big blind"),
     ],
 )
 def test_other_games_are_refused_with_their_reason(text: str, reason: str) -> None:
@@ -279,8 +279,8 @@ def test_other_games_are_refused_with_their_reason(text: str, reason: str) -> No
 def test_hands_without_the_player_or_their_cards_are_refused() -> None:
     six = load_rules("holdem_nolimit_6p")
     for player, game, why in (
-        ("Ben", RULES, "the cards of `Ben` are not known"),
-        ("Cy", RULES, "`Cy` is not in the hand; Ben, Ann are"),
+        ("Ben", RULES, "the cards of `Ben` are unknown"),
+        ("Cy", RULES, "`Cy` is not in the hand; its players are Ben, Ann"),
         ("Ann", six, "2 players: the agent plays `holdem_nolimit_6p`"),
     ):
         with pytest.raises(PokernetsError, match=why):
@@ -388,7 +388,7 @@ def test_answers_say_which_hands_are_not_expected(loaded: LoadedAgent, desk: Des
     table = loaded.strategy(loaded.state(BETTING, JACKS_BOARD, NEVER))
     row = list(table["hand"]).index(NEVER)
     one = ask(betting=BETTING, board=JACKS_BOARD, hand=NEVER)
-    assert "not expected to have 7h3d" in one["note"]
+    assert "7h3d is outside the agent's range" in one["note"]
     assert one["hands"]["weight"] == pytest.approx([table["weight"][row]], rel=1e-5)
     assert one["hands"]["fold"] == pytest.approx([table["fold"][row]], rel=1e-5)
     every = ask(betting=BETTING, board=JACKS_BOARD)

@@ -40,7 +40,7 @@ def request(headers: dict[str, str], **more: Any) -> Scope:
 
 
 def answered(access: Access, scope: Scope) -> list[Any]:
-    """All that is sent to a request whose body is not read."""
+    """All that is sent to a request whose body is not supported."""
     sent: list[Any] = []
 
     async def receive() -> Message:
@@ -87,7 +87,7 @@ def test_requests_of_pages_of_others_are_refused(kind: str) -> None:
 
 @pytest.mark.parametrize("token", ["", " ", "a b", "a;b", "a\r\nSet-Cookie: x=y", "é", "a&b"])
 def test_tokens_that_open_the_server_or_break_a_cookie_are_refused(token: str) -> None:
-    with pytest.raises(PokernetsError, match=r"token=.*give another"):
+    with pytest.raises(PokernetsError, match=r"token=.*set another"):
         Access(_inner, token)
 
 

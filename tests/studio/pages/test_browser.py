@@ -64,7 +64,7 @@ def test_hands_reload_review(browser: Browser) -> None:
     browser.tab("Result")
     browser.until(lambda: any(f"Hands {HANDS}" in text.replace("\n", " ") for text in browser.texts(".result")))
     [result] = browser.texts(".result")
-    assert "luck taken out" in result
+    assert "luck removed" in result
     press(browser, "n")
     browser.until(lambda: browser.texts(".history h2") == [f"Hand {HANDS + 1}"])
 

@@ -110,7 +110,7 @@ def test_a_hand_that_is_opened_is_reviewed_or_says_why_not(tmp_path: Path, monke
         asyncio.run(database._open(1))
         assert "River" in database._replay._history.content
         assert [button.text for _, button in database._review._buttons.values()][3] == "River: raise to 9,250, all-in"
-        assert "What sound play does with your hands" in database._review._answer.content
+        assert "Sound play with your range" in database._review._answer.content
         database._player.set_value("p0")
         asyncio.run(database._open(2))
         assert "6 players: reviews of more than two need the blueprint" in database._review._title.content
@@ -179,7 +179,7 @@ def test_hands_are_found_reviewed_and_drilled(browser: Browser, tmp_path: Path) 
     browser.fill("Line before a decision", "*/*/*/")
     browser.shows(".result", "Big blinds won over 1 hands")  # as the big blind, who acts first on the river
     browser.fill("Line before a decision", "z")
-    browser.shows("[role=alert]", "a line has letters of")
+    browser.shows("[role=alert]", "a line has at most")
     browser.fill("Line before a decision", "*")
     browser.tab("Leaks")
     browser.press("button", "Review these hands")

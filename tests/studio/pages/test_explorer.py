@@ -79,7 +79,7 @@ def test_nobody_ends_the_solves_of_others() -> None:
     for name, spot in spots.items():
         solves.keep(name, spot)
     with pytest.raises(
-        PokernetsError, match=r"others are being solved in 1\.0 GiB of the 4\.0 .* wait until one has ended"
+        PokernetsError, match=r"solves of other visitors use 1\.0 of 4\.0 GiB: wait until one has ended"
     ):
         solves.keep("d", _Spot(3.5))
     assert list(solves.of) == ["a", "b", "c"]
@@ -200,7 +200,7 @@ def test_spots_are_drawn_solved_and_walked_through(page: Browser, runs: Path) ->
     page.fill("Pot", "60")
     page.until(lambda: not page.all(".stale"))
     _hover(page, ".hands-grid [data-c='166']")  # AQs: not in the range
-    page.shows(".by-suit", "It does not come here")
+    page.shows(".by-suit", "This hand does not get here")
     _hover(page, ".hands-grid [data-c='168']")
     assert page.shows(".by-suit", "A♠ A♥").text.count("%") >= 6 * 4
     page.press(".choice", "check")
@@ -208,7 +208,7 @@ def test_spots_are_drawn_solved_and_walked_through(page: Browser, runs: Path) ->
     page.press("[aria-label='Saved ranges'] button", "Save")
     page.press(".choice", "all-in")
     page.shows(".choice", "fold")
-    page.shows(".quiet", "EV: chips won from the starting pot of 60 and from all bets, minus one's own")
+    page.shows(".quiet", "EV: chips won from the starting pot of 60 and all bets, less the player's bets")
     driver = page.driver
     for go, seat in ((driver.back, "IP"), (driver.back, "OOP"), (driver.forward, "IP"), (driver.refresh, "IP")):
         go()

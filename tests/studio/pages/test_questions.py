@@ -196,8 +196,8 @@ def test_tools_answer_as_python_does(tmp_path: Path) -> None:
     refusals = [text for failed, text in texts if failed]
     assert [len(answers), len(refusals)] == [4, 4]
     assert "`pot` must be a positive whole number" in refusals[0]
-    assert "there is no tool `nothing`; there are solve, ask, review, profile" in refusals[2]
-    assert "a text with half a character" in refusals[3]
+    assert "unknown tool `nothing`; choose from solve, ask, review, profile" in refusals[2]
+    assert "the text contains a lone surrogate" in refusals[3]
 
 
 def test_what_is_too_large_is_refused_with_its_cost(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -211,7 +211,7 @@ def test_what_is_too_large_is_refused_with_its_cost(client: TestClient, monkeypa
     monkeypatch.setattr(questions, "SECONDS", 0.5)
     detail = refusal(**wide, board="QsJh2h8d")
     assert "MiB, about" in detail
-    assert "s as a rule, and the limit is 0.5 s. Offer fewer bet sizes" in detail
+    assert "s, but the limit is 0.5 s. Offer fewer bet sizes" in detail
     monkeypatch.setattr(questions, "SECONDS", 1e-9)
     assert "takes more than 1e-09 s to build: offer fewer bet sizes" in refusal(board="QsJh2h8d")
 
@@ -224,12 +224,12 @@ def test_what_cannot_be_answered_is_told(client: TestClient) -> None:
         ("ask", {"betting": "r99999"}, "99999"),
         ("ask", {"betting": "f"}, "nobody acts after `f`"),
         ("ask", {"board": "AsAs2c"}, "different cards"),
-        ("ask", {"agent": "you"}, "there is no agent `you`; there are solver"),
+        ("ask", {"agent": "you"}, "unknown agent `you`; choose from solver"),
         ("review", {"text": "x"}, "the text, line 1: no hands"),
         ("review", {"text": HEADS_UP, "player": "Zed"}, "`Zed` is not in the hand"),
         ("review", {"text": NO_SMALL_BLIND}, "no hand can be reviewed"),
         ("profile", {"text": "x"}, "the text, line 1: no hands"),
-        ("profile", {"text": HEADS_UP, "player": "Zed"}, "Zed is in none of the hands; "),
+        ("profile", {"text": HEADS_UP, "player": "Zed"}, "unknown player Zed; the hands have "),
     ):
         answer = client.post(f"/{path}", json=question)
         assert answer.status_code == 422, answer.text

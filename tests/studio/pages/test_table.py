@@ -266,7 +266,7 @@ def test_what_the_agent_makes_of_the_visitor_is_shown_after_each_hand(
     assert not started
     assert table._read is not None
     text = re.sub("<.*?>", " ", table._read.place.content)
-    assert "It plays by this, to 40%." in text
+    assert "The agent trusts it to 40%." in text
     assert re.search(r"Flop, no bet\s+1\s+0%\s+0%\s+100%\s+67%\s+0%\s+33%", text)
 
 

@@ -35,7 +35,7 @@ def begun(everybody: Visitors, name: str) -> Visit:
 
 def test_one_server_at_a_time_plays_the_games_of_a_folder(tmp_path: Path) -> None:
     first = Visitors(load_rules("leduc"), [CALLS], None, tmp_path)
-    with pytest.raises(PokernetsError, match=f"another server plays the games in {tmp_path}"):
+    with pytest.raises(PokernetsError, match=f"another server is using {tmp_path}"):
         Visitors(load_rules("leduc"), [CALLS], None, tmp_path)
     Visitors(load_rules("kuhn"), [CALLS], None, tmp_path)
     del first

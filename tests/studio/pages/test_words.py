@@ -108,20 +108,20 @@ def test_a_loss_is_told_no_more_exactly_than_it_is_known(
     text = re.sub("<.*?>", "", decision_html(decision(rules, chosen, **more), "note"))
     assert loss in text
     precise = more.get("exploitability", 1.0)
-    assert f"Solved by search=demo. Exploitability: {precise:.1f} chips, {precise / 600:.1%} of the pot" in text
+    assert f"Solved with search=demo. Exploitability: {precise:.1f} chips, {precise / 600:.1%} of the pot" in text
     assert ("did not reach its limit" in text) == (more.get("finished") is False)
 
 
 def test_reviews_say_how_likely_the_opponents_actions_were_and_ones_own_hand(rules: Rules) -> None:
-    likely = "How likely sound play made the agent's actions: call 200 50%, check "
+    likely = "The agent's actions in sound play: call 200 50%, check "
     text = re.sub("<.*?>", "", decision_html(decision(rules, 700, likelihoods=(0.5, 0.02)), "note"))
     assert f"{likely}2.0%." in text
     assert "improbable" not in text
-    assert "hardly comes here" not in text
+    assert "rarely gets here" not in text
     text = re.sub("<.*?>", "", decision_html(decision(rules, 700, 0.0, 5e-5, likelihoods=(0.5, 1e-4)), "note"))
     assert f"{likely}less than 0.1%." in text
-    assert "An action of the agent was improbable" in text
-    assert "hardly comes here with this hand" in text
+    assert "The agent took an improbable action" in text
+    assert "rarely gets here with this hand" in text
 
 
 def test_evs_and_what_they_are_made_of_are_in_one_unit(rules: Rules) -> None:

@@ -170,9 +170,9 @@ def test_a_match_goes_on_after_a_stray_connection(tmp_path: Path) -> None:
 
     result = dealt(game, [stray_first] * 2, tmp_path, names=["p0", "p1"], hands=6)
     assert (result.failures, len(result.chips["p0"])) == ({"p0": [], "p1": []}, 6)
-    sent_away = json.loads((result.log.with_suffix("") / "results.json").read_text())["settings"]["sent_away"]
-    assert sorted(what.split(":")[0] for what in sent_away) == ["p0", "p1"]
-    assert all("greets with `hello [/b]`" in what for what in sent_away)
+    rejected = json.loads((result.log.with_suffix("") / "results.json").read_text())["settings"]["rejected"]
+    assert sorted(what.split(":")[0] for what in rejected) == ["p0", "p1"]
+    assert all("sends `hello [/b]`" in what for what in rejected)
 
 
 def test_an_agent_with_illegal_answers_checks_or_folds(tmp_path: Path) -> None:
@@ -237,7 +237,7 @@ def test_other_lines_are_ignored_and_told_and_what_is_no_action_is_a_call(tmp_pa
 
 def test_no_dealer_and_no_player(capsys: pytest.CaptureFixture[str]) -> None:
     port = free_ports(1)[0]
-    with pytest.raises(PokernetsError, match=f"no dealer answers at localhost:{port}"):
+    with pytest.raises(PokernetsError, match=f"no dealer at localhost:{port}"):
         connect("localhost", port, 0.5)
     assert capsys.readouterr().err == f"waiting 0.5 s for a dealer at localhost:{port}\n"
     with pytest.raises(PokernetsError, match=r"p0, p1 did not connect within 0.1 s"):
@@ -426,7 +426,7 @@ def test_a_client_says_what_it_does_and_where_its_notes_are(capsys: pytest.Captu
     with pytest.raises(PokernetsError, match=str(port)):
         sit_down(HEADS_UP, CALLS, port, seconds=0.1)
     said = capsys.readouterr().err.splitlines()
-    assert said[0] == "agent gets ready to play holdem_nolimit_2p: it loads and compiles"
+    assert said[0] == "agent loads and compiles for holdem_nolimit_2p"
     assert said[1] == f"call connects to localhost:{port}"
 
     def script(dealer: Dealer, line: LineConnection) -> None:

@@ -92,10 +92,10 @@ def test_legs_of_a_duplicate_match_are_one_result_over_deals(tmp_path: Path) -> 
     other.write_text(legs[0].read_text())
     dealt, _ = deal(LEDUC, players, 30, tmp_path / "c", names=["b", "a"], seed=2)
     for logs_given, notes_given, why in (
-        ([legs[0], short], [], "the logs do not have the same hands: 28, none where one number should be in all"),
-        ([legs[0], other], [], "hand 0 is not of the same players in other seats in every log"),
-        ([legs[0], dealt.log], [], "the logs are not of the same cards"),
-        ([legs[0], legs[0]], [], "2 logs: a duplicate match of `leduc` are 2 different ones"),
+        ([legs[0], short], [], "the logs do not have the same hands in the same order: hand 28, none"),
+        ([legs[0], other], [], "hand 0: the logs must have the same players in different seats"),
+        ([legs[0], dealt.log], [], "the logs do not have the same cards"),
+        ([legs[0], legs[0]], [], "a duplicate match of `leduc` has 2 different logs, not 2"),
         (legs, notes[:1], "1 `notes` for 2 logs: give one per log"),
     ):
         with pytest.raises(PokernetsError, match=why):
@@ -122,12 +122,12 @@ def test_notes_of_another_match_and_what_is_no_notes(played: tuple[Path, list[Pa
     other = tmp_path / "other.jsonl"
     rows = [json.loads(line) for line in first.read_text().splitlines()]
     other.write_text("".join(json.dumps({**row, "hand": row["hand"] + 10_000}) + "\n" for row in rows))
-    with pytest.raises(PokernetsError, match="of no player of the log"):
+    with pytest.raises(PokernetsError, match="does not belong to a player of the log"):
         replay(log, [other], tmp_path)
     with pytest.raises(PokernetsError, match="no notes at"):
         replay(log, [tmp_path / "none.jsonl"], tmp_path)
     other.write_text("[]\n")
-    with pytest.raises(PokernetsError, match="line 1: no note of a decision"):
+    with pytest.raises(PokernetsError, match="line 1: not a note of a decision"):
         replay(log, [other], tmp_path)
 
 
