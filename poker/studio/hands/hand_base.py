@@ -40,7 +40,8 @@ _MOST_LETTERS = 100
 _MOST_STARS = 3
 """Most stars in a pattern; each multiplies the matching time by the length of the line."""
 _DECIDED = (
-    "FROM seats s JOIN hands h ON h.id = s.hand JOIN decisions d ON d.player = s.player AND d.hand = s.hand WHERE"
+    "FROM seats s JOIN hands h ON h.id = s.hand JOIN decisions d ON d.player = s.player AND d.hand = s.hand"
+    " WHERE d.line GLOB ? AND"
 )
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS hands (
@@ -107,19 +108,11 @@ class DecisionRow(NamedTuple):
     action: str
 
 
-class CountRow(NamedTuple):
-    """A player's counts in a hand for one `measure` of `poker.opponents.profiles`."""
-
-    player: str
-    measure: str
-    did: int
-    opportunities: int
-
-
 class HandRow(NamedTuple):
     """A hand; two with the same `key` are the same hand.
 
-    `begun` is its date and time in ISO 8601, or empty; `pot` is in big blinds.
+    `begun` is its date and time in ISO 8601, or empty; `pot` is in big blinds. `counts` has the player, a measure of
+    `poker.opponents.profiles`, and how often of how many opportunities.
     """
 
     key: str
@@ -134,7 +127,7 @@ class HandRow(NamedTuple):
     pot: float
     seats: list[SeatRow]
     decisions: list[DecisionRow]
-    counts: list[CountRow]
+    counts: list[tuple[str, str, int, int]]
 
 
 class ListedHand(NamedTuple):
@@ -172,7 +165,6 @@ class HandSearch:
         source: source of the hands; empty for any.
         position: position of the player; empty for any.
         line: pattern of the line before a decision (`*` any letters, `?` one letter); empty for any.
-        cost: least cost of the decision in big blinds; 0 for any decision, reviewed or not.
         stakes: the blinds, such as `$0.50/$1`; empty for any.
         since: first day in ISO 8601; empty for any.
         until: last day; empty for any.
@@ -183,7 +175,6 @@ class HandSearch:
     source: str = ""
     position: str = ""
     line: str = ""
-    cost: float = 0.0
     stakes: str = ""
     since: str = ""
     until: str = ""
@@ -217,18 +208,10 @@ class HandSearch:
         if self.cards:
             terms.append("s.cards IN (SELECT value FROM json_each(?))")
             values.append(json.dumps([hand_text(hand) for hand in np.flatnonzero(parse_range(self.cards)).tolist()]))
-        if self.line or self.cost:
-            inner, more = self.decided()
-            terms.append(f"EXISTS (SELECT 1 FROM decisions d WHERE d.player = s.player AND d.hand = h.id AND {inner})")
-            values += more
-        return " AND ".join(terms), values
-
-    def decided(self) -> tuple[str, list[object]]:
-        """Return the SQL condition on decisions `d`, and its values."""
-        terms, values = (["d.line GLOB ?"], list[object]([self.line])) if self.line else (["1"], list[object]())
-        if self.cost:
-            terms.append("d.cost >= ?")
-            values.append(self.cost)
+        if self.line:
+            line = "d.line GLOB ?"
+            terms.append(f"EXISTS (SELECT 1 FROM decisions d WHERE d.player = s.player AND d.hand = h.id AND {line})")
+            values.append(self.line)
         return " AND ".join(terms), values
 
 
@@ -263,7 +246,7 @@ def rows_of(hands: Iterable[PlayedHand], mark: str) -> Iterator[HandRow]:
         site = repr((hand.details.get("venue"), hand.number, played))
         key = hashlib.sha256(site.encode()).hexdigest() if "venue" in hand.details else f"{mark}/{number}"
         counts = [
-            CountRow(name, measure, profile.did[measure], profile.opportunities[measure])
+            (name, measure, profile.did[measure], profile.opportunities[measure])
             for name, profile in profiles([hand]).items()
             for measure in profile.did.keys() | profile.opportunities.keys()
         ]
@@ -468,23 +451,20 @@ class HandBase:
     def leaks(self, search: HandSearch, most: int) -> list[Leak]:
         """Return up to `most` kinds of decisions, by their total cost."""
         where, values = search.where()
-        inner, more = search.decided()
         sql = (
-            f"SELECT s.position, d.line, d.action, COUNT(*), SUM(d.cost) {_DECIDED} {where} AND {inner}"
-            " AND d.cost IS NOT NULL"
+            f"SELECT s.position, d.line, d.action, COUNT(*), SUM(d.cost) {_DECIDED} {where} AND d.cost IS NOT NULL"
             " GROUP BY 1, 2, 3 HAVING SUM(d.cost) >= 0.005 ORDER BY 5 DESC LIMIT ?"
         )
-        return [Leak(*row) for row in self._rows(sql, [*values, *more, most])]
+        return [Leak(*row) for row in self._rows(sql, [search.line or "*", *values, most])]
 
     def weighed(self, search: HandSearch, most: int) -> list[tuple[int, int, float]]:
         """Return hand, place and cost of up to `most` decisions, the costliest first."""
         where, values = search.where()
-        inner, more = search.decided()
         sql = (
-            f"SELECT d.hand, d.place, COALESCE(d.cost, 0) {_DECIDED} {where} AND {inner} AND h.text != ''"
-            " AND s.cards != '' ORDER BY 3 DESC, d.hand DESC LIMIT ?"
+            f"SELECT d.hand, d.place, COALESCE(d.cost, 0) {_DECIDED} {where} AND h.text != '' AND s.cards != ''"
+            " ORDER BY 3 DESC, d.hand DESC LIMIT ?"
         )
-        return self._rows(sql, [*values, *more, most])
+        return self._rows(sql, [search.line or "*", *values, most])
 
     def profiles(self, search: HandSearch, most: int) -> dict[str, Profile]:
         """Return profiles of up to `most` players: the one searched for, then those with the most hands."""

@@ -202,11 +202,8 @@ class _Database:
                     for day in (self._since, self._until):
                         day.props("type=date")
                     self._cards.props('placeholder="QQ+,AKs"')
-                    self._cost = ui.number("Cost at least, bb", value=0, min=0, step=0.1, on_change=self.show)
-                    self._line = ui.input("Line before a decision", on_change=self.show)
-                    for field in (self._cost, self._line):
-                        field.props("debounce=150")
-                    for wide in (self._source, self._line, ui.label(_LINES).classes("quiet")):
+                    self._line = ui.input("Line before a decision", on_change=self.show).props("debounce=150")
+                    for wide in (self._source, self._cards, self._line, ui.label(_LINES).classes("quiet")):
                         wide.classes("whole")
             with ui.element("section").classes("beside").props('aria-label="Found"'):
                 names = "Results", "Players", "Leaks", "Hands", "Replay", "Drill"
@@ -254,9 +251,7 @@ class _Database:
         source, position, stakes = ("" if one.value == _ANY else str(one.value) for one in chosen)
         typed = self._line, self._since, self._until, self._cards
         line, *others = (str(one.value or "").strip() for one in typed)
-        cost = self._cost.value
-        least = float(cost) if isinstance(cost, int | float) and cost > 0 else 0.0
-        return HandSearch(str(self._player.value), source, position, line, least, stakes, *others)
+        return HandSearch(str(self._player.value), source, position, line, stakes, *others)
 
     async def show(self) -> None:
         """Show the results of the search."""
