@@ -247,7 +247,7 @@ def solved_decision(
     answers = {tree.path(child)[since:]: (likely(node, child), dealt(average.at(child))) for node, child in replied}
     ranges = np.stack([dealt(row) for row in believed.ranges])
     finished = limit is None or exploitability <= limit * solver.game.pot
-    strategy = dealt(solver.strategy(decided, rare_by_regrets=True))
+    strategy = dealt(solver.strategy(decided, rare_by_regrets=since > 0))
     solved = tree.actions(decided), strategy, after(decided, average), ranges, after(decided, best)
     beliefs = dealt(believed.weights), believed.likelihoods
     return SolvedDecision(player, *solved, exploitability, finished, answers, *beliefs, method=_method(solver.game))

@@ -474,8 +474,8 @@ def _round_policies(solver: VectorSolver, street: int, joint: bool) -> dict[Path
     """Return policies at the decisions of a round.
 
     An average strategy is weighted by how often a hand comes to the node. So hands of a gadget's owner that rarely
-    enter the subgame play by their regrets. In a `joint` solve all hands do that rarely come to a node, for a person
-    who played another way and asks for a hint.
+    enter the subgame play by their regrets. In a `joint` solve all hands do that rarely come to a node after the root,
+    for a person who played another way and asks for a hint.
     """
     tree = solver.game.tree
     owner = None if tree.gadget is None else tree.gadget.player
@@ -483,10 +483,11 @@ def _round_policies(solver: VectorSolver, street: int, joint: bool) -> dict[Path
     policies: dict[Path, NodePolicy] = {}
     for node in tree.decision_nodes.tolist():
         if tree.street[node] == street and tree.kind[node] == Kind.DECISION:
-            player, probs = int(tree.player[node]), solver.strategy(node, rare_by_regrets=joint)
+            path = tree.path(node)
+            player, probs = int(tree.player[node]), solver.strategy(node, rare_by_regrets=joint and len(path) > 0)
             if player == owner:
                 probs[stays_out] = solver.current_strategy(node)[stays_out]
             solved = probs.sum(axis=1) > 0.0
             probs[~solved] = 1.0 / probs.shape[1]
-            policies[tree.path(node)] = NodePolicy(player, tree.actions(node), probs, solved)
+            policies[path] = NodePolicy(player, tree.actions(node), probs, solved)
     return policies
