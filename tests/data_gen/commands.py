@@ -1,8 +1,12 @@
-"""Runs `python -m data_gen` as a user does, but in this process, and kills it, in its own, as a power cut does."""
+"""Runs `python -m data_gen` as a user does, but in this process, on a tiny blueprint, and kills it like a power cut."""
 
 import hashlib
 from pathlib import Path
 
+import numpy as np
+
+from poker.abstraction.buckets import make_abstraction
+from poker.game.cards import NUM_HANDS, PREFLOP_CLASS
 from tests.commands import run_here
 from tests.killed import run_killed
 
@@ -32,3 +36,18 @@ def digests(folder: Path, pattern: str = "**/*") -> dict[str, str]:
     names = {str(file.relative_to(folder)): file for file in files}
     visible = {name: file for name, file in names.items() if not any(part.startswith(".") for part in Path(name).parts)}
     return {name: hashlib.sha256(file.read_bytes()).hexdigest() for name, file in visible.items()}
+
+
+FLOP_BUCKETS = 3
+
+
+def tiny_blueprint(folder: Path) -> tuple[str, ...]:
+    """Makes abstraction and blueprint under `folder`; returns the overrides that every further job needs."""
+    rng = np.random.default_rng(0)
+    flops = rng.integers(0, FLOP_BUCKETS, (1755, NUM_HANDS)).astype(np.uint8)
+    tables = (PREFLOP_CLASS[None] % 8, flops)
+    make_abstraction(tables, (8, FLOP_BUCKETS)).save(folder / "abstraction", {"test": True})
+    menu = ("bets.preflop=[[1],[a]]", "bets.flop=[[1,a],[a]]")
+    common = ("game=flop_holdem_nolimit", *menu, f"artifacts={folder}", f"runs={folder}/runs")
+    data_gen("job=blueprint", "job.iterations=2000", *common)
+    return common

@@ -37,7 +37,7 @@ from poker.tree.menus import bet_menu
 from tests.cases import cases
 from tests.commands import call_here
 from tests.killed import ROOT
-from tests.run.test_lock import held
+from tests.run.test_machine import held
 
 TRAINED = ROOT / "models" / "trained" / "laptop.bundle"
 QUICK = ("search.solver.iterations=[4,2]", "leaves.clusters=8", "search.menu.flop=[[1.0],[a]]")

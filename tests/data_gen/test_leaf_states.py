@@ -30,8 +30,7 @@ from poker.run.errors import PokernetsError
 from poker.solvers.blueprint import Blueprint, blueprint_from
 from poker.tree import Kind, bet_menu, build_tree
 from tests.blueprints import random_blueprint
-from tests.data_gen.commands import data_gen, data_gen_fails, data_gen_killed, digests
-from tests.data_gen.tiny import tiny_blueprint
+from tests.data_gen.commands import data_gen, data_gen_fails, data_gen_killed, digests, tiny_blueprint
 from tests.games import load_rules
 
 SMALL = (

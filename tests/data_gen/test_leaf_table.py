@@ -21,9 +21,8 @@ from poker.depth_limit.shards import open_shards
 from poker.run.errors import PokernetsError
 from poker.solvers.blueprint import Blueprint, FirstRound
 from poker.store.artifacts import MismatchedArtifactError, open_artifact
-from tests.data_gen.commands import data_gen, data_gen_fails, digests
-from tests.data_gen.tiny import tiny_blueprint
-from tests.run.test_lock import held
+from tests.data_gen.commands import data_gen, data_gen_fails, digests, tiny_blueprint
+from tests.run.test_machine import held
 
 BOARDS = 60
 

@@ -23,8 +23,7 @@ from poker.run.errors import PokernetsError
 from poker.run.parallel import Given, LocalCluster, Work
 from poker.run.ray_cluster import RayCluster, _Actor, _RayTeam, packed, unpack
 from poker.solvers.sampling.rounds import RoundPlan, Rounds
-from tests.data_gen.commands import data_gen, digests
-from tests.data_gen.tiny import tiny_blueprint
+from tests.data_gen.commands import data_gen, digests, tiny_blueprint
 from tests.games import load_rules
 from tests.killed import ROOT
 from tests.matches import play_match

@@ -33,7 +33,7 @@ from tests.blueprints import random_blueprint
 from tests.games import LEDUC, load_rules
 from tests.matches import SPECS, play_match
 from tests.report.test_report import check
-from tests.run.test_lock import held
+from tests.run.test_machine import held
 
 SEVEN = [AgentSpec(str(number), partial(AlwaysCall, name="call"), {}) for number in range(7)]
 
