@@ -6,9 +6,8 @@ remember; it is played in each seating from the start, with all agents reset. Ca
 number of the deal, so all line-ups play the same cards.
 """
 
-import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import combinations, permutations
 from typing import Any, Generic, TypeVar
 
@@ -26,7 +25,6 @@ T = TypeVar("T")
 _CARDS, _AGENTS = range(2)
 """First number of the seed sequences of cards and of agents."""
 _ALL_ORDERS = 3
-_MOST_PLAYERS = 10
 
 
 @dataclass(frozen=True)
@@ -216,36 +214,3 @@ def line_ups(game: Rules, names: Sequence[str], wanted: Sequence[Sequence[str]] 
             wrong = f"`{unknown[0]}` is not among `agents`" if unknown else f"has {len(line_up)} of {players} players"
             raise PokernetsError(f"line-up [{', '.join(line_up)}]: {wrong}")
     return [LineUp(tuple(line_up)) for line_up in wanted]
-
-
-def with_players(game: Rules, players: int) -> Rules:
-    """Return the hold'em game with another number of players.
-
-    The game has a small and a big blind, heads-up in the reverse order, as in the ACPC.
-
-    Raises:
-        PokernetsError: `players` is not between 2 and 10, or the game is not laid out like a hold'em ring.
-    """
-    if not 2 <= players <= _MOST_PLAYERS:
-        raise PokernetsError(f"`players` must be between 2 and {_MOST_PLAYERS}, not {players}")
-    if players == game.num_players:
-        return game
-    if replace(_resized(game, game.num_players), name=game.name) != game:
-        raise PokernetsError(
-            f"players={players}: `{game.name}` has a fixed number of players ({game.num_players}), because its blinds,"
-            " first players and stacks are not those of a hold'em ring game; leave `players` out"
-        )
-    return _resized(game, players)
-
-
-def _resized(game: Rules, players: int) -> Rules:
-    small, big = sorted(game.blinds)[-2:]
-    heads_up = players == 2
-    return replace(
-        game,
-        name=f"{re.sub(r'_[0-9]+p$', '', game.name)}_{players}p",
-        num_players=players,
-        blinds=(big, small) if heads_up else (small, big) + (0,) * (players - 2),
-        stacks=(min(game.stacks),) * players,
-        first_player=(1 if heads_up else 2 % players, *(0 for _ in game.board_cards[1:])),
-    )

@@ -23,7 +23,7 @@ from poker.evaluation.matches.match_results import MatchResults, comparison
 from poker.evaluation.matches.results import Independent, Results, Unit
 from poker.game.rules import Rules
 from poker.play.hand_store import Counted, HandStore, export
-from poker.play.lineup import AgentSpec, BuiltOnce, LineUp, Rotation, Task, line_ups, with_players
+from poker.play.lineup import AgentSpec, BuiltOnce, LineUp, Rotation, Task, line_ups
 from poker.play.session import SessionRecord, shares_tables
 from poker.play.workers import Worker, play_all
 from poker.report.estimates import estimate
@@ -52,7 +52,6 @@ class MatchSettings:
         fresh: whether to ignore stored hands.
         lineups: lists of agent names. None: in heads-up games all pairs; in others the agents in their order, repeated
             until the table is full.
-        players: number of players; None for the game's.
         contrasts: pairs of groups of agents (`a+b`) to compare.
         unit: unit of the results.
         independent: independent unit of the intervals, a session or a deal.
@@ -70,7 +69,6 @@ class MatchSettings:
     aivat: bool
     fresh: bool
     lineups: Sequence[Sequence[str]] | None = None
-    players: int | None = None
     contrasts: Sequence[Sequence[str]] = ()
     unit: Unit = "mbb"
     independent: Independent = "session"
@@ -138,7 +136,6 @@ def run(
         agents, against = _local_best_responses(game, agents, adversary, adversaries, settings.tables)
         lineups = against if lineups is None else [*lineups, *(pair[::-1] for pair in against)]
     agents = [*agents, *others]
-    game = game if settings.players is None else with_players(game, settings.players)
     names = [spec.name for spec in agents]
     chosen = line_ups(game, names, lineups)
     mark = values.mark if values is not None else None
