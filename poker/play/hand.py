@@ -15,7 +15,6 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 
 from poker.agents.base import Agent, PolicyAgent, SamplingAgent, is_repeatable
-from poker.agents.remote import AgentGivenUp
 from poker.game.rules import CALL, FOLD
 from poker.game.state import HandState, Policy
 from poker.run.errors import described
@@ -111,6 +110,10 @@ class Incident:
     betting: str
     error: str
     trace: str
+
+
+class AgentGivenUp(Exception):  # noqa: N818 (what happened, not an error of this program)
+    """The agent does not play; the guard reports it once a hand."""
 
 
 class AbsentAgent:

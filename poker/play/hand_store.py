@@ -117,7 +117,6 @@ class HandStore:
         lineup: the line-up.
         settings: settings of each agent.
         aivat: whether hands need AIVAT estimates.
-        decision_seconds: time per decision; None for no limit.
         values: settings of the value function, if it is not the default.
         fresh: whether to delete the stored hands.
         locks: receives a lock, until whose release no other process can use these hands; None takes no lock.
@@ -131,7 +130,6 @@ class HandStore:
         settings: dict[str, Any],
         *,
         aivat: bool = False,
-        decision_seconds: float | None = None,
         values: dict[str, Any] | None = None,
         fresh: bool = False,
         locks: ExitStack | None = None,
@@ -148,8 +146,6 @@ class HandStore:
             "agents": settings,
             "artifacts": artifacts_in(settings),
         }
-        if decision_seconds is not None:
-            record["decision_seconds"] = decision_seconds
         stem = f"{'-'.join(lineup.players)[:80]}-{fingerprint_of(record)[:10]}"
         mark = "" if values is None else f".{fingerprint_of_settings(values)[:10]}"
         self.path = folder / f"{stem}.log"

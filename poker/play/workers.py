@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from poker.agents.base import Agent, ObservingAgent, PolicyAgent, SamplingAgent
-from poker.agents.remote import RemoteAgent
 from poker.play.lineup import AgentSpec, LineUp, Rotation, Task
 from poker.play.session import SessionRecord, play_at_tables, play_session, shares_tables
 from poker.run.errors import PokernetsError, described
@@ -31,7 +30,6 @@ class Worker:
     Attributes:
         rotation: the deals and seatings.
         specs: the agents by name.
-        decision_seconds: time per decision, for which each agent gets its own process; None for no limit.
         estimator: computes AIVAT estimates; None for none.
         tables: number of tables that are played in parallel.
         played: sessions that have been played and need only estimates.
@@ -40,7 +38,6 @@ class Worker:
 
     rotation: Rotation
     specs: dict[str, AgentSpec]
-    decision_seconds: float | None = None
     estimator: Estimator | None = None
     tables: int = 1
     played: Mapping[Task, SessionRecord] = field(default_factory=dict)
@@ -57,8 +54,7 @@ class Worker:
     def play(self, task: Task) -> SessionRecord:
         """Play a session of a line-up, or take it from `played`, and estimate it."""
         lineup, session = task
-        by_deal = self.rotation.by_deal and self.decision_seconds is None  # otherwise there would be too many processes
-        copies = range(len(self.rotation.seatings) if by_deal else 1)
+        copies = range(len(self.rotation.seatings) if self.rotation.by_deal else 1)
         agents = [[self._agent(name, copy, seating) for name, copy in lineup.copies] for seating in copies]
         record = self.played.get(task) or play_session(self.rotation, lineup, agents, session)
         self._estimate(agents, record)
@@ -110,23 +106,15 @@ class Worker:
 
     def _agent(self, name: str, copy: int, seating: int) -> Agent:
         """Return the agent, building it once; raises PokernetsError if that fails."""
-        key, limit = (name, copy, seating), self.decision_seconds
-        build = partial(self.specs[name].build, self.rotation.rules)
+        key = name, copy, seating
         if key not in self.agents:
             try:
-                self.agents[key] = build() if limit is None else RemoteAgent(name, build, limit)
+                self.agents[key] = self.specs[name].build(self.rotation.rules)
             except PokernetsError:
                 raise
             except Exception as error:
                 raise PokernetsError(f"the agent `{name}` cannot be built: {described(error)}") from error
         return self.agents[key]
-
-    def close(self) -> None:
-        """Drop the agents and end their processes."""
-        for agent in self.agents.values():
-            if isinstance(agent, RemoteAgent):
-                agent.child.kill()
-        self.agents.clear()
 
 
 def play_all(
@@ -150,17 +138,15 @@ def play_all(
             if wanted(task):
                 yield task
 
-    try:
-        playing = worker.play_all(alone())
-        while True:
-            started = time.perf_counter()
-            played = next(playing, None)
-            seconds += time.perf_counter() - started
-            if played is None:
-                break
-            yield played
-    finally:
-        worker.close()
+    playing = worker.play_all(alone())
+    while True:
+        started = time.perf_counter()
+        played = next(playing, None)
+        seconds += time.perf_counter() - started
+        if played is None:
+            break
+        yield played
+    worker.agents.clear()
     per_task = seconds / max(1, len(tasks) - len(waiting))
     chunks = _Chunks(_units(waiting, cluster.workers, per_task), cluster.workers, wanted, worker.tables)
     for records, taken in cluster.run(Work(Given(partial(_played, worker)), share_cores=True), chunks):

@@ -58,8 +58,6 @@ class MatchSettings:
         half_width: half-width, in `unit`, at which a line-up stops early. It is checked for the first agent's interval.
         until_significant: stop a line-up early if the first agent's interval excludes 0 at one of a few looks
             (`Results.look`); the intervals of all looks are wider.
-        decision_seconds: time limit of a decision. With it, every agent has its own process, and checks or folds if it
-            takes longer, dies or gives no valid answer.
         tables: number of sessions that each process plays at the same time.
     """
 
@@ -74,7 +72,6 @@ class MatchSettings:
     independent: Independent = "session"
     half_width: float | None = None
     until_significant: bool = False
-    decision_seconds: float | None = None
     tables: int = 1
 
     def __post_init__(self) -> None:
@@ -85,14 +82,12 @@ class MatchSettings:
         """
         if self.hands < 1 or self.session < 1:
             raise PokernetsError("`hands` and `session` must be at least 1")
-        if any(limit is not None and limit <= 0 for limit in (self.half_width, self.decision_seconds)):
-            raise PokernetsError("`half_width` and `decision_seconds` must be positive or null")
+        if self.half_width is not None and self.half_width <= 0:
+            raise PokernetsError("`half_width` must be positive or null")
         if self.until_significant and self.half_width is not None:
             raise PokernetsError("set either `half_width` or `until_significant`, not both")
-        if self.tables < 1 or (self.tables > 1 and self.decision_seconds is not None):
-            raise PokernetsError(
-                "`tables` must be at least 1, and 1 with `decision_seconds`, where each agent has a process"
-            )
+        if self.tables < 1:
+            raise PokernetsError("`tables` must be at least 1")
 
 
 def run(
@@ -154,7 +149,7 @@ def run(
             used = {name: nodes[name] for name in sorted(set(lineup.players))}
             stores[lineup] = HandStore(
                 folder / "hands", rotation, lineup, used,
-                aivat=settings.aivat, decision_seconds=settings.decision_seconds, values=mark, fresh=settings.fresh,
+                aivat=settings.aivat, values=mark, fresh=settings.fresh,
                 locks=locks,
             )  # fmt: skip
         by_lineup = {
@@ -177,7 +172,7 @@ def run(
         )
         target = folder / f"{'-'.join(nodes)[:_FOLDER_NAME]}-seed{settings.seed}-{identity[:8]}"
         specs = {spec.name: spec for spec in agents}
-        worker = Worker(rotation, specs, settings.decision_seconds, tables=settings.tables)
+        worker = Worker(rotation, specs, tables=settings.tables)
         sessions = -(-settings.hands // rotation.hands_per_session)
         to_play = [lineup for lineup, store in stores.items() if not store.kept.keys() >= {*range(sessions)}]
         seated = [worker.seated(lineup) for lineup in to_play]  # reports missing parts before the first hand

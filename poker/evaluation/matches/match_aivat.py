@@ -22,7 +22,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from poker.agents.base import Agent, ObservingAgent, PolicyAgent, SolvingAgent, is_repeatable
-from poker.agents.remote import PolicyUnavailable, RemoteAgent
 from poker.evaluation.aivat.multiplayer import CheckDownHands, MultiAivat
 from poker.evaluation.aivat.value_functions import FoldEquityValues, ValueFunctionFactory
 from poker.formats.acpc.log import LoggedHand, parse_log_line
@@ -32,6 +31,24 @@ from poker.play.lineup import Rotation
 from poker.play.session import SessionRecord
 from poker.run.errors import PokernetsError
 from poker.search.solved_values import DecisionValues, Solved
+
+
+class PolicyUnavailable(Exception):  # noqa: N818 (what happened, not an error of this program)
+    """The policy of an agent is unavailable.
+
+    Attributes:
+        agent: the agent.
+    """
+
+    def __init__(self, agent: object, why: str) -> None:
+        """Create the error.
+
+        Args:
+            agent: the agent.
+            why: the reason.
+        """
+        super().__init__(why)
+        self.agent = agent
 
 
 @dataclass(frozen=True)
@@ -214,6 +231,6 @@ def _first_line(text: str) -> str:
 
 
 def _quick_policy(agent: Agent | None) -> str:
-    """Return `quick_policy` of the agent's class, also for agents in other processes; empty without one."""
-    kind: str = getattr(agent.kind if isinstance(agent, RemoteAgent) else type(agent), "quick_policy", "")
+    """Return `quick_policy` of the agent's class; empty without one."""
+    kind: str = getattr(type(agent), "quick_policy", "")
     return kind

@@ -1,7 +1,6 @@
 import json
 import os
 import re
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -28,7 +27,6 @@ from poker.report.estimates import estimate
 from poker.run.errors import PokernetsError
 from poker.run.parallel import LocalCluster
 from poker.tree import build_tree
-from tests.agents.test_remote import Troublemaker
 from tests.blueprints import random_blueprint
 from tests.games import LEDUC, load_rules
 from tests.matches import SPECS, play_match
@@ -93,17 +91,6 @@ class Unresettable(AlwaysCall):
         self.times -= 1
         if self.times < 0:
             raise ValueError("no way back")
-
-
-class Slow(AlwaysCall):
-    """Thinks for 0.2 seconds."""
-
-    def __init__(self) -> None:
-        super().__init__(name="slow")
-
-    def act(self, state: HandState) -> int:
-        time.sleep(0.2)
-        return super().act(state)
 
 
 class Mute:
@@ -261,12 +248,10 @@ def test_a_failing_agent_is_named_and_the_match_goes_on(tmp_path: Path, capsys: 
     assert len(again.lineups[0].incidents) == count
 
 
-@pytest.mark.parametrize("remote", [False, pytest.param(True, marks=pytest.mark.slow)])
-def test_an_agent_that_cannot_be_reset_is_named_once_a_hand(tmp_path: Path, remote: bool) -> None:
+def test_an_agent_that_cannot_be_reset_is_named_once_a_hand(tmp_path: Path) -> None:
     message, absent = r"not reset: .*ValueError: no way back \(.*test_match.py, line \d+\)", 70
     specs = [AgentSpec("broken", partial(Unresettable, 30), {}), SPECS[1]]
-    seconds = 20.0 if remote else None
-    [table] = match(tmp_path, agents=specs, hands=100, aivat=True, decision_seconds=seconds).lineups
+    [table] = match(tmp_path, agents=specs, hands=100, aivat=True).lineups
     assert table.hands == 100
     assert [incident.hand for incident in table.incidents] == list(range(100 - absent, 100))
     assert all(incident.agent == "broken" for incident in table.incidents)
@@ -276,7 +261,6 @@ def test_an_agent_that_cannot_be_reset_is_named_once_a_hand(tmp_path: Path, remo
     assert len(folded) == absent  # to the first raise
 
 
-@pytest.mark.parametrize("remote", [False, pytest.param(True, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
     ("build", "message"),
     [
@@ -288,22 +272,10 @@ def test_an_agent_that_cannot_be_reset_is_named_once_a_hand(tmp_path: Path, remo
     ],
 )
 def test_an_agent_that_cannot_play_is_refused_before_the_first_hand(
-    tmp_path: Path, build: Callable[[], Agent], message: str, remote: bool
+    tmp_path: Path, build: Callable[[], Agent], message: str
 ) -> None:
     with pytest.raises(PokernetsError, match=message):
-        match(tmp_path, agents=[AgentSpec("broken", build, {}), SPECS[1]], decision_seconds=20.0 if remote else None)
-
-
-@pytest.mark.slow
-def test_an_agent_given_up_checks_or_folds_to_the_end(tmp_path: Path) -> None:
-    """`Troublemaker` dies at every fourth decision of its process, so all processes are used up in 24 decisions."""
-    specs = [AgentSpec("dies", partial(Troublemaker, "dies"), {}), SPECS[0]]
-    [table] = match(tmp_path, agents=specs, hands=100, decision_seconds=20.0).lineups
-    assert table.hands == 100
-    given_up = [incident.hand for incident in table.incidents if "stopped after 5 restarts" in incident.error]
-    assert given_up == sorted(set(given_up))
-    assert given_up[-1] == 99
-    assert len(given_up) > 80
+        match(tmp_path, agents=[AgentSpec("broken", build, {}), SPECS[1]])
 
 
 @pytest.mark.parametrize(
@@ -320,7 +292,7 @@ def test_an_agent_given_up_checks_or_folds_to_the_end(tmp_path: Path) -> None:
             "player name `josé`: a name in a log is ASCII",
         ),
         ({"hands": 0}, "`hands` and `session` must be at least 1"),
-        ({"tables": 2, "decision_seconds": 1.0}, "1 with `decision_seconds`"),
+        ({"tables": 0}, "`tables` must be at least 1"),
         ({"agents": SEVEN, "game": load_rules("holdem_nolimit_6p")}, "needs 6, but `agents` has 7"),
     ],
 )
@@ -329,16 +301,13 @@ def test_impossible_matches_are_refused(tmp_path: Path, changes: dict[str, Any],
         match(tmp_path, **changes)
 
 
-@pytest.mark.parametrize("decision_seconds", [None, 5.0])
-def test_an_agent_that_does_not_play_the_game_is_refused_before_the_first_hand(
-    tmp_path: Path, decision_seconds: float | None
-) -> None:
-    """The agent is refused by itself, in a process of its own, and as the target of a local best response."""
+def test_an_agent_that_does_not_play_the_game_is_refused_before_the_first_hand(tmp_path: Path) -> None:
+    """The agent is refused by itself, and as the target of a local best response."""
     agents = [AgentSpec("all_in", partial(AllInPlayer, name="all_in", share=0.5), {}), SPECS[0]]
     lbr: dict[str, Any]
     for lbr in ({}, {"adversary": {"lbr": LbrActions([])}, "adversaries": ["lbr"]}):
         with pytest.raises(PokernetsError, match="`all_in` plays heads-up no-limit hold'em, not `leduc`"):
-            match(tmp_path, agents=agents, decision_seconds=decision_seconds, **lbr)
+            match(tmp_path, agents=agents, **lbr)
     assert not [line for log in tmp_path.rglob("*.log") for line in log.read_text().splitlines() if line[0] != "#"]
 
 
@@ -377,19 +346,6 @@ def test_match_stops_when_the_interval_is_narrow(tmp_path: Path) -> None:
     assert same.estimates() == early.estimates()
     again = match(tmp_path / "many", agents=agents, hands=2000, half_width=wanted).lineups[0]
     assert again.estimates() == early.estimates()
-
-
-@pytest.mark.slow
-def test_hands_played_under_a_time_limit_are_another_match(tmp_path: Path) -> None:
-    slow = [AgentSpec("slow", Slow, {}), SPECS[0]]
-    limited = match(tmp_path, agents=slow, hands=2, decision_seconds=0.05).lineups[0]
-    assert limited.incidents
-    free = match(tmp_path, agents=slow, hands=2).lineups[0]
-    assert (free.kept, free.incidents) == (0, [])
-    other = match(tmp_path, agents=slow, hands=2, decision_seconds=20.0).lineups[0]
-    assert (other.kept, other.incidents) == (0, [])
-    again = match(tmp_path, agents=slow, hands=2, decision_seconds=0.05).lineups[0]
-    assert (again.kept, again.incidents) == (2, limited.incidents)
 
 
 def test_hands_of_other_commits_are_named(
