@@ -1,4 +1,4 @@
-"""An object in its own process, whose methods are called with a time limit because it may hang or die.
+"""An object in its own process, whose methods are called through a pipe, because it may die.
 
 The process ends when the process that started it ends, for whatever reason. Ctrl+C reaches only the starting process.
 """
@@ -16,7 +16,7 @@ from poker.run.errors import PokernetsError, described
 
 
 class ChildFailure(Exception):  # noqa: N818 (what happened to the process, not an error of this program)
-    """The process did not answer in time, died, or raised an error, whose text is the message."""
+    """The process died or raised an error, whose text is the message."""
 
 
 class ChildDied(ChildFailure):
@@ -39,30 +39,20 @@ class Child:
         self._pipe: Connection | None = None
         self._process: Any = None
 
-    @property
-    def pid(self) -> int | None:
-        """Number of the process; None while there is none."""
-        return None if self._process is None else self._process.pid
-
-    def call(self, method: str, *arguments: Any, seconds: float | None = None) -> Any:
+    def call(self, method: str, *arguments: Any) -> Any:
         """Call a method of the object and wait for its answer.
 
         Args:
             method: name of the method.
             arguments: its arguments.
-            seconds: time limit, including the time to build the object; None waits as long as the process lives. A
-                process that exceeds the limit is killed.
 
         Raises:
             PokernetsError: as raised by the object or by `build`.
-            ChildFailure: any other error, the end of the process (`ChildDied`), or a late answer.
+            ChildFailure: any other error, or the end of the process (`ChildDied`).
         """
         pipe = self._pipe or self._start()
         try:
             pipe.send((method, arguments))
-            if not pipe.poll(seconds):
-                self.kill()
-                raise ChildFailure(f"no answer to {method} within {seconds:g} s")
             is_error, answer = pipe.recv()
         except (EOFError, OSError) as error:
             self._process.join(1.0)
