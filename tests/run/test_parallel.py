@@ -70,7 +70,7 @@ def test_tasks_of_a_killed_process_are_taken_by_another(tmp_path: Path, capsys: 
 
 
 def test_gives_up_where_every_process_is_killed(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(PokernetsError, match=r"killed again and again.*cluster\.processes"):
+    with pytest.raises(PokernetsError, match=r"killed repeatedly.*cluster\.processes"):
         list(LocalCluster(1).run(Work(Given(die)), range(3)))
     assert capsys.readouterr().err.count("a process was killed") == 2
 
