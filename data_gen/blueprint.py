@@ -101,7 +101,7 @@ def run(
             trainer: BlueprintSolver = solver(tree, cards, dealer_of(game, cards))
         else:
             make = partial(_with_regrets, game, menu, abstraction, cards.fingerprint, solver)
-            trainer = played = stack.enter_context(Rounds(make, cluster, rounds, (Path(abstraction),)))
+            trainer = played = stack.enter_context(Rounds(make, cluster, rounds))
             clock = played.cpu_clock
         config = {"game": game.name, **trainer.settings, "tree": tree_fingerprint(tree)}
         made_from = {"abstraction": cards.fingerprint}
@@ -141,9 +141,7 @@ def _with_regrets(
         raise PokernetsError("job.rounds.parts needs a solver with regrets, such as solver=external_sampling")
     cards = game_cards(game, abstraction)
     if cards.fingerprint != fingerprint:
-        raise PokernetsError(
-            f"{abstraction} differs on {platform.node()}: copy it there, or set cluster.storage=driver"
-        )
+        raise PokernetsError(f"{abstraction} differs on {platform.node()}: copy it there")
     made = solver(build_tree(Betting.start(game), menu), cards, dealer_of(game, cards), **options)
     assert isinstance(made, RegretSolver)
     return made

@@ -123,18 +123,14 @@ def run(
         for k in range(size):
             metrics: dict[str, float] = {}
             if k and not plan.is_there("form", k):
-                values = [plan.path("values", i) for i in range(k)]
-                work = Work(Given(partial(plan.response, k)), inputs=(*plan.stored.inputs, *values))
-                responses = dict(cluster.run(work, [0, 1]))
+                responses = dict(cluster.run(Work(Given(partial(plan.response, k))), [0, 1]))
                 strategy = {**responses[0]["strategy"], **responses[1]["strategy"]}
                 bits = policy.strategy.itemsize * 8
                 form = blueprint_from(policy.tree, policy.cards, strategy.__getitem__, bits=bits)
                 counts = {"seats": [responses[seat]["counts"] for seat in range(2)]}
                 plan.save("form", k, {"strategy": form.strategy}, counts)
             if not plan.is_there("values", k):
-                inputs = (plan.path("form", k), plan.path("values", 0)) if k else ()
-                valuing = Work(Given(partial(plan.leaf_values, k)), inputs=(*plan.stored.inputs, *inputs))
-                by_leaf = dict(cluster.run(valuing, range(leaves)))
+                by_leaf = dict(cluster.run(Work(Given(partial(plan.leaf_values, k))), range(leaves)))
                 means, errors = zip(*(by_leaf[leaf] for leaf in range(leaves)), strict=True)
                 plan.save("values", k, {"values": np.stack(means), "sem": np.stack(errors)})
             if k:

@@ -12,7 +12,7 @@ same bytes.
 import sys
 import time
 from dataclasses import asdict, dataclass
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -122,8 +122,7 @@ def run(
     job.print_cost(f"{status}, {len(missing)} to make", len(missing), cluster)
     started = time.perf_counter()
     with JobProgress("leaf states", total=shards, done=done, logs=runs) as progress:
-        work = Work(Given(job.make_shard), inputs=valuation.inputs, output=partial(shard_path, output))
-        for count, sem in cluster.run(work, missing):
+        for count, sem in cluster.run(Work(Given(job.make_shard)), missing):
             done, rows = done + 1, rows + count
             rate = rows / (time.perf_counter() - started)
             progress.update(done, step=done, rows_per_second=rate, label_sem=sem)

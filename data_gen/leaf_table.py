@@ -92,9 +92,8 @@ def run(
         seconds = table_seconds(work - done, settings.boards, settings.form_boards * (len(names) - 1))
         what = f"leaf table {output}: {len(missing)} of {len(leaves)} leaves to value"
         print_cost(what, seconds, len(missing), cluster, table_bytes(len(leaves), len(names)) / 1e6)
-    parted = Work(Given(job.make_part), inputs=valuation.inputs, output=job.part)
     with JobProgress("leaf table", total=work, done=done, logs=runs) as progress:
-        for step, (leaf, sem) in enumerate(cluster.run(parted, missing), sum(there) + 1):
+        for step, (leaf, sem) in enumerate(cluster.run(Work(Given(job.make_part)), missing), sum(there) + 1):
             done += sizes[leaf]
             progress.update(done, step=step, sem_in_pots=sem)
     made = [open_artifact(part, PART, config=job.config, made_from=made_from) for part in parts]

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
 
 from poker.abstraction.loading import game_cards
 from poker.depth_limit.continuations.forms import FormsOf
@@ -29,11 +28,6 @@ class StoredBlueprint:
     abstraction: str
     blueprint: str
 
-    @property
-    def inputs(self) -> tuple[Path, ...]:
-        """The folders that `load` reads."""
-        return Path(self.abstraction), Path(self.blueprint)
-
     @lru_cache(maxsize=1)  # noqa: B019 (one in a process)
     def load(self) -> Blueprint:
         """Load the blueprint, once per process.
@@ -55,11 +49,6 @@ class Valuation:
 
     stored: StoredBlueprint
     forms: FormsOf
-
-    @property
-    def inputs(self) -> tuple[Path, ...]:
-        """The folders that `continuations` reads."""
-        return (*self.stored.inputs, *self.forms.inputs)
 
     @property
     def made_from(self) -> dict[str, str]:

@@ -8,7 +8,7 @@ import multiprocessing
 import os
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import AbstractContextManager, contextmanager
@@ -45,14 +45,10 @@ class Work(Generic[T, R]):
         prepare: function that each process calls once; it returns the function that does a task.
         share_cores: whether a process may use its share of the cores. Otherwise linear algebra uses one thread, so that
             results are the same bit for bit with any number of processes.
-        inputs: files and folders that the tasks read, which clusters without shared storage copy.
-        output: function from a task to the path, or paths, that it writes, which such clusters copy back.
     """
 
     prepare: Callable[[], Callable[[T], R]]
     share_cores: bool = False
-    inputs: tuple[Path, ...] = ()
-    output: Callable[[T], Path | Sequence[Path]] | None = None
 
 
 @dataclass(frozen=True)

@@ -1,33 +1,25 @@
 """Tasks on the machines of a Ray cluster, with the interface of `poker.run.parallel`.
 
 There is one actor per core (or per `cores_per_worker`). It is prepared once and then takes one task at a time. If an
-actor or its machine dies, another takes its task. Every machine needs this project installed. Artifacts are on a path
-that all machines share. With `storage=driver` they are sent to each machine once through Ray's object store instead,
-and results come back the same way.
+actor or its machine dies, another takes its task. Every machine needs this project installed and sees the artifacts
+under the same path.
 """
 
 import importlib
-import io
 import os
 import sys
-import tarfile
-import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from itertools import islice
-from pathlib import Path
 from typing import Any
 
 from numpy.typing import NDArray
 
-from poker.run.atomic import remove, replace_with
 from poker.run.commands import how_to_install
 from poker.run.errors import PokernetsError
-from poker.run.lock import alone
 from poker.run.parallel import ALL_THREADS, BLAS_THREADS, TOO_MANY_DEATHS, Cluster, R, SharedArray, T, Team, Work
 
-STORAGES = ("shared", "driver")
 _DEATHS = 3
 
 
@@ -40,7 +32,6 @@ class RayCluster(Cluster):
         workers: number of workers; None for as many as there are cores for.
         cores_per_worker: cores of each worker.
         gpus_per_worker: share of a GPU of each worker.
-        storage: `shared` if all machines see the artifacts' path, `driver` to send files.
     """
 
     one_machine = False
@@ -51,15 +42,12 @@ class RayCluster(Cluster):
         workers: int | None = None,
         cores_per_worker: int = 1,
         gpus_per_worker: float = 0.0,
-        storage: str = "shared",
     ) -> None:
         """Connect to the cluster.
 
         Raises:
-            PokernetsError: `storage` is invalid, Ray is not installed, or there is no cluster at `address`.
+            PokernetsError: Ray is not installed, or there is no cluster at `address`.
         """
-        if storage not in STORAGES:
-            raise PokernetsError(f"unknown cluster.storage '{storage}': choose {' or '.join(STORAGES)}")
         try:
             self._ray: Any = importlib.import_module("ray")
         except ImportError as error:
@@ -73,7 +61,7 @@ class RayCluster(Cluster):
                 raise PokernetsError(f"no Ray cluster at cluster.address={address}: {error}") from error
         cores = int(ray.cluster_resources().get("CPU", 1))
         self._workers = workers or max(1, cores // cores_per_worker)
-        self._share, self._storage = {"num_cpus": cores_per_worker, "num_gpus": gpus_per_worker}, storage
+        self._share = {"num_cpus": cores_per_worker, "num_gpus": gpus_per_worker}
 
     @property
     def workers(self) -> int:
@@ -83,7 +71,7 @@ class RayCluster(Cluster):
     @contextmanager
     def team(self, work: Work[T, R]) -> Iterator[Team[T, R]]:
         """Start workers for `work` that stay for several runs."""
-        team = _RayTeam(self._ray, work, self._workers, self._share, self._storage == "driver")
+        team = _RayTeam(self._ray, work, self._workers, self._share)
         try:
             yield team
         finally:
@@ -91,10 +79,9 @@ class RayCluster(Cluster):
 
 
 class _RayTeam(Team[T, R]):
-    def __init__(self, ray: Any, work: Work[T, R], workers: int, share: Mapping[str, float], sends: bool) -> None:
-        self._ray, self._work, self._workers, self._sends = ray, work, workers, sends
+    def __init__(self, ray: Any, work: Work[T, R], workers: int, share: Mapping[str, float]) -> None:
+        self._ray, self._workers = ray, workers
         self._prepare = ray.put(work.prepare)
-        self._files = ray.put({str(path): packed(path) for path in work.inputs if path.exists()} if sends else {})
         variables = _variables(work, int(share["num_cpus"]))
         self._actor = ray.remote(**share, runtime_env={"env_vars": variables})(_Actor)
         self._idle: list[Any] = []
@@ -119,11 +106,8 @@ class _RayTeam(Team[T, R]):
                         raise PokernetsError(TOO_MANY_DEATHS)
                     lost += doing
                 elif doing:
-                    deaths, (result, written) = 0, answer
-                    if written is not None and self._work.output is not None:
-                        for data, path in zip(written, _paths(self._work.output(doing[0])), strict=True):
-                            unpack(data, path)
-                    yield result
+                    deaths = 0
+                    yield answer[0]
         finally:
             self._running = {ready: (worker, []) for ready, (worker, _) in self._running.items()}
 
@@ -137,7 +121,7 @@ class _RayTeam(Team[T, R]):
         (ready,), _ = ray.wait(list(self._running), num_returns=1)
         worker, doing = self._running.pop(ready)
         try:
-            answer = ray.get(ready)
+            answer = [ray.get(ready)]
         except (ray.exceptions.RayActorError, ray.exceptions.OutOfMemoryError):
             print(_LOST, file=sys.stderr)
             self._start()
@@ -156,8 +140,8 @@ class _RayTeam(Team[T, R]):
             self._ray.kill(worker)
 
     def _start(self) -> None:
-        worker = self._actor.remote(self._prepare, self._work.output if self._sends else None)
-        self._running[worker.place.remote(self._files)] = worker, []
+        worker = self._actor.remote(self._prepare)
+        self._running[worker.ready.remote()] = worker, []
 
 
 def _stored(reference: Any) -> NDArray[Any]:
@@ -166,77 +150,24 @@ def _stored(reference: Any) -> NDArray[Any]:
     return array
 
 
-_CONTENT = "content"
 _LOST = "a worker was lost; another takes over its task"
 
 
-def _paths(output: Path | Sequence[Path]) -> Sequence[Path]:
-    return [output] if isinstance(output, Path) else output
-
-
 class _Actor:
-    """A worker; with `output`, the files that it writes go back with the result and are deleted on its machine."""
+    """A worker."""
 
-    def __init__(
-        self, prepare: Callable[[], Callable[[Any], Any]], output: Callable[[Any], Path | Sequence[Path]] | None
-    ) -> None:
-        self._prepare, self._output = prepare, output
+    def __init__(self, prepare: Callable[[], Callable[[Any], Any]]) -> None:
+        self._prepare = prepare
         self._function: Callable[[Any], Any] | None = None
 
-    def place(self, files: Mapping[str, bytes]) -> bool:
-        """Write the inputs that this machine lacks or has with different content."""
-        for name, data in files.items():
-            path = Path(name)
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with alone(path.parent):
-                if not _is_at(data, path):
-                    unpack(data, path)
+    def ready(self) -> bool:
+        """Answer as soon as the worker has started."""
         return True
 
-    def do(self, task: Any) -> tuple[Any, list[bytes] | None]:
+    def do(self, task: Any) -> Any:
         if self._function is None:
             self._function = self._prepare()
-        result = self._function(task)
-        if self._output is None:
-            return result, None
-        paths = _paths(self._output(task))
-        written = [packed(path) for path in paths]
-        for path in paths:
-            remove(path)
-        return result, written
-
-
-def packed(path: Path) -> bytes:
-    """Return a file or folder as a tar archive, with links replaced by their targets."""
-    buffer = io.BytesIO()
-    with tarfile.open(fileobj=buffer, mode="w", dereference=True) as archive:
-        archive.add(path, arcname=_CONTENT)
-    return buffer.getvalue()
-
-
-def unpack(data: bytes, path: Path) -> None:
-    """Unpack an archive at `path` atomically, replacing what is there."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=path.parent) as folder, _opened(data) as archive:
-        archive.extractall(folder, filter="data")
-        replace_with(Path(folder) / _CONTENT, path)
-
-
-def _is_at(data: bytes, path: Path) -> bool:
-    """Return whether `path` has all files of an archive with the same bytes."""
-    with _opened(data) as archive:
-        return all(_is_same(archive, member, path) for member in archive)
-
-
-def _is_same(archive: tarfile.TarFile, member: tarfile.TarInfo, path: Path) -> bool:
-    there, content = path / Path(member.name).relative_to(_CONTENT), archive.extractfile(member)
-    if content is None:
-        return there.is_dir()
-    return there.is_file() and there.stat().st_size == member.size and there.read_bytes() == content.read()
-
-
-def _opened(data: bytes) -> tarfile.TarFile:
-    return tarfile.open(fileobj=io.BytesIO(data))
+        return self._function(task)
 
 
 def _variables(work: Work[Any, Any], cores: int) -> dict[str, str]:

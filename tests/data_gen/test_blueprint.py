@@ -166,7 +166,7 @@ def test_the_curve_of_a_continued_run_is_that_of_an_uninterrupted_one(tmp_path: 
 
 def test_another_abstraction_on_another_machine_is_refused() -> None:
     solver = partial(ExternalSampling, seed=1)
-    with pytest.raises(PokernetsError, match=r"none differs on .* cluster\.storage=driver"):
+    with pytest.raises(PokernetsError, match=r"none differs on .*: copy it there"):
         _with_regrets(load_rules("leduc"), BetMenu(()), "none", "", solver)
 
 

@@ -21,7 +21,7 @@ from poker.play import workers
 from poker.play.lineup import AgentSpec
 from poker.run.errors import PokernetsError
 from poker.run.parallel import Given, LocalCluster, Work
-from poker.run.ray_cluster import RayCluster, _Actor, _RayTeam, packed, unpack
+from poker.run.ray_cluster import RayCluster, _RayTeam
 from poker.solvers.sampling.rounds import RoundPlan, Rounds
 from tests.data_gen.commands import data_gen, digests, tiny_blueprint
 from tests.games import load_rules
@@ -61,23 +61,6 @@ def place_once_all_are_there(folder: Path, number: int) -> tuple[int, str]:
     return number, machine
 
 
-def written(folder: Path, number: int) -> int:
-    (folder / str(number)).write_text(f"{(folder / 'input' / 'file').read_text()} {number}")
-    return number
-
-
-def place_of(folder: Path, number: int) -> Path:
-    return folder / str(number)
-
-
-def written_twice(folder: Path, number: int) -> int:
-    return written(folder, number) + written(folder, number + 100)
-
-
-def places_of(folder: Path, number: int) -> list[Path]:
-    return [folder / str(number), folder / str(number + 100)]
-
-
 def test_every_task_once_on_both_machines(cluster: RayCluster, tmp_path: Path) -> None:
     assert cluster.workers == 2
     places = list(cluster.run(Work(Given(partial(place_once_all_are_there, tmp_path))), range(10)))
@@ -88,41 +71,6 @@ def test_every_task_once_on_both_machines(cluster: RayCluster, tmp_path: Path) -
 def test_errors_of_tasks_come_through(cluster: RayCluster) -> None:
     with pytest.raises(PokernetsError, match="no 5"):
         list(cluster.run(Work(Given(fail)), [5]))
-
-
-def test_files_go_to_the_machines_and_come_back(machines: Any, tmp_path: Path) -> None:
-    source = tmp_path / "input"
-    source.mkdir()
-    (source / "file").write_text("read")
-    sent = RayCluster(machines.address, storage="driver")
-    inputs = (source, tmp_path / "nothing")
-    work = Work(Given(partial(written, tmp_path)), inputs=inputs, output=partial(place_of, tmp_path))
-    assert sorted(sent.run(work, range(4))) == [0, 1, 2, 3]
-    assert [(tmp_path / str(number)).read_text() for number in range(4)] == [f"read {number}" for number in range(4)]
-    several = Work(Given(partial(written_twice, tmp_path)), inputs=(source,), output=partial(places_of, tmp_path))
-    assert sorted(sent.run(several, [5, 6])) == [110, 112]
-    assert [(tmp_path / str(number)).read_text()[-3:] for number in (5, 105, 6, 106)] == ["d 5", "105", "d 6", "106"]
-    unpack(packed(source), tmp_path / "elsewhere" / "input")
-    assert (tmp_path / "elsewhere" / "input" / "file").read_text() == "read"
-
-
-def test_what_differs_on_a_machine_is_replaced(tmp_path: Path) -> None:
-    source, there = tmp_path / "input", tmp_path / "machine" / "input"
-    for folder, text in ((source, "now"), (there, "old")):
-        folder.mkdir(parents=True)
-        (folder / "file").write_text(text)
-    worker = _Actor(Given(partial(written, there.parent)), partial(place_of, there.parent))
-    worker.place({str(there): packed(source)})
-    place = (there / "file").stat().st_ino
-    worker.place({str(there): packed(source)})
-    assert (there / "file").stat().st_ino == place  # what is the same stays
-    _, data = worker.do(1)
-    assert data is not None
-    left = tmp_path / "result"
-    left.mkdir()
-    (left / "rest of an interrupted run").touch()
-    unpack(data[0], left)
-    assert left.read_text() == "now 1"
 
 
 def doubled(number: int) -> int:
@@ -161,7 +109,7 @@ class FakeRay:
 
 
 def test_the_task_of_a_worker_without_memory_is_taken_by_another(capsys: pytest.CaptureFixture[str]) -> None:
-    team: _RayTeam[int, int] = _RayTeam(FakeRay(), Work(Given(doubled)), 2, {"num_cpus": 1}, sends=False)
+    team: _RayTeam[int, int] = _RayTeam(FakeRay(), Work(Given(doubled)), 2, {"num_cpus": 1})
     assert sorted(team.run([1, 2, 3])) == [2, 4, 6]
     assert capsys.readouterr().err.count("a worker was lost") == 1
 
@@ -216,8 +164,3 @@ def test_rounds_of_a_blueprint_add_up_to_the_same(machines: Any) -> None:
             solver.run(iterations=24_000)
         tables.append(solver.state()[0]["table"])
     np.testing.assert_array_equal(tables[0], tables[1])
-
-
-def test_what_cannot_be_is_refused() -> None:
-    with pytest.raises(PokernetsError, match="shared or driver"):
-        RayCluster(storage="tape")

@@ -17,7 +17,6 @@ import pytest
 
 from poker.run.atomic import remove, write_atomically, written_atomically
 from poker.run.errors import PokernetsError
-from poker.run.ray_cluster import packed, unpack
 from poker.store import folders
 from poker.store.artifacts import (
     CorruptArtifactError,
@@ -276,13 +275,6 @@ def test_a_link_is_replaced_and_what_it_points_to_stays(made: Path, target: str)
     assert (link.is_symlink(), open_artifact(link, "abstraction").config) == (False, {"seed": 3})
     assert open_artifact(made, "abstraction").config["seed"] == 1
     assert [child.name for child in link.parent.iterdir()] == ["abstraction"]
-
-
-def test_the_archive_of_a_link_has_what_it_points_to(made: Path, tmp_path: Path) -> None:
-    (tmp_path / "link").symlink_to(made)
-    unpack(packed(tmp_path / "link"), tmp_path / "machine" / "link")
-    made.rename(tmp_path / "elsewhere")
-    assert open_artifact(tmp_path / "machine" / "link", "abstraction").config["seed"] == 1
 
 
 def test_a_link_that_a_kill_left_moved_aside_is_taken_back(made: Path) -> None:

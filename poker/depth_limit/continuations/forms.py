@@ -5,7 +5,6 @@ strategy of the other seat. `Biased` and `SelfGenerated` define sets of forms, w
 
 - `names` [K] and `config` for manifests;
 - `made_from`, the fingerprints of artifacts other than the blueprint;
-- `inputs`, the paths of those artifacts;
 - `pot_fraction`, the part of the pot that is subtracted from the values of all forms but the first.
 """
 
@@ -36,7 +35,6 @@ class Biased:
     names: ClassVar[tuple[str, ...]] = CONTINUATIONS
     made_from: ClassVar[dict[str, str]] = {}
     pot_fraction: ClassVar[float] = 0.0
-    inputs: ClassVar[tuple[Path, ...]] = ()
 
     def __post_init__(self) -> None:
         """Check the factor."""
@@ -96,11 +94,6 @@ class SelfGenerated:
     def pot_fraction(self) -> float:
         """Part of the pot that was subtracted from the value of each response."""
         return float(self._artifact.config["pot_fraction"])
-
-    @property
-    def inputs(self) -> tuple[Path, ...]:
-        """Path of the artifact."""
-        return (Path(self.path),)
 
     def of(self, blueprint: Blueprint) -> list[Blueprint]:
         """Return the K forms of a blueprint.

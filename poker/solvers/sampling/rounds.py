@@ -16,7 +16,6 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -99,14 +98,13 @@ class Rounds:
         bytes_needed: bytes of this process. Each other process needs the same plus twice its table.
     """
 
-    def __init__(self, make: MakeSolver, cluster: Cluster, plan: RoundPlan, inputs: tuple[Path, ...] = ()) -> None:
+    def __init__(self, make: MakeSolver, cluster: Cluster, plan: RoundPlan) -> None:
         """Prepare the rounds.
 
         Args:
             make: creates a solver.
             cluster: where the processes run.
             plan: parts and iterations of a round.
-            inputs: files that the processes need.
 
         Raises:
             PokernetsError: iterations are not a multiple of the batch times the threads.
@@ -116,7 +114,7 @@ class Rounds:
         self._solver = solver = make(threads=1, discount_every=plan.parts * plan.iterations)
         if plan.iterations % (plan.threads * solver.settings["batch"]):
             raise PokernetsError("job.rounds.iterations must be a multiple of solver.batch times job.rounds.threads")
-        self._cluster, self._work = cluster, Work(partial(player, make, plan.threads), inputs=inputs)
+        self._cluster, self._work = cluster, Work(partial(player, make, plan.threads))
         self.sampling, self.averages = solver.sampling, solver.averages
         self.state, self.restore = solver.state, solver.restore
         self.bytes_needed = solver.bytes_needed
