@@ -5,14 +5,12 @@ run can be extended with more `iterations`. With one thread the result does not 
 curve is written during training (`poker.solvers.curve`).
 """
 
-import platform
 import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,24 +23,21 @@ from poker.abstraction.loading import game_cards
 from poker.game.rules import Rules
 from poker.game.state import Betting
 from poker.run.errors import PokernetsError
-from poker.run.parallel import Cluster
 from poker.solvers.blueprint import KIND, check_bits, save_strategy, strategy_table, tree_fingerprint
 from poker.solvers.curve import CurveLog, CurvePlan
 from poker.solvers.exact import ExactSolver
 from poker.solvers.sampling.base import SamplingSolver
-from poker.solvers.sampling.mccfr import RegretSolver
-from poker.solvers.sampling.rounds import RoundPlan, Rounds
 from poker.store.artifacts import Artifact, find_artifact, write_artifact
 from poker.tree import BetMenu, BettingTree, Kind, build_tree
 
 CHECKPOINT = "blueprint_checkpoint"
 _UNSET = {"rounds": None, "table_bits": None}
-"""Settings that only some trainers record; an artifact made with one differs from an artifact made without it."""
+"""Settings that only some trainers record, or did; an artifact made with one differs from one made without it."""
 _TAKEN_OUT = ("policy",)
 """Settings of how the blueprint is read out of the trainer; one checkpoint serves all of them."""
 
 
-BlueprintSolver = SamplingSolver | Rounds | ExactSolver
+BlueprintSolver = SamplingSolver | ExactSolver
 BlueprintFactory = Callable[..., BlueprintSolver]
 """Function from (tree, cards, dealer), and options by name that override its own, to a solver."""
 
@@ -59,8 +54,6 @@ def run(
     checkpoint_seconds: float,
     report_seconds: float,
     curve: CurvePlan | None,
-    rounds: RoundPlan | None,
-    cluster: Cluster,
     output: str,
     runs: str,
 ) -> None:
@@ -77,14 +70,11 @@ def run(
         checkpoint_seconds: seconds between two checkpoints.
         report_seconds: seconds between two lines of progress.
         curve: when to measure points of the learning curve; None for no curve.
-        rounds: plan of rounds. If it has parts, they are played on `cluster`; otherwise the threads of this process
-            train.
-        cluster: the processes.
         output: folder of the artifact.
         runs: folder of the logs.
 
     Raises:
-        PokernetsError: a limit is invalid, or the solver cannot play in rounds.
+        PokernetsError: a limit is invalid.
     """
     if iterations is None and seconds is None:
         raise PokernetsError("job=blueprint needs job.iterations, job.seconds or both")
@@ -95,61 +85,39 @@ def run(
     check_bits(bits)
     cards = game_cards(game, abstraction)
     tree = build_tree(Betting.start(game), menu)
-    clock = time.process_time
-    with ExitStack() as stack:
-        if rounds is None or rounds.parts is None:
-            trainer: BlueprintSolver = solver(tree, cards, dealer_of(game, cards))
-        else:
-            make = partial(_with_regrets, game, menu, abstraction, cards.fingerprint, solver)
-            trainer = played = stack.enter_context(Rounds(make, cluster, rounds))
-            clock = played.cpu_clock
-        config = {"game": game.name, **trainer.settings, "tree": tree_fingerprint(tree)}
-        made_from = {"abstraction": cards.fingerprint}
-        learned = {key: value for key, value in config.items() if key not in _TAKEN_OUT}
-        training = _Training(trainer, Path(f"{output}.checkpoint"), learned, made_from, iterations, seconds, clock)
-        # a difference in the rules gives a clearer message than one in the tree
-        wanted = {"game": game.name, "rules": asdict(game), **_UNSET, **config, "bits": bits}
-        made = find_artifact(output, KIND, config=wanted, made_from=made_from)
-        if made is not None and training.enough(made.counts["iterations"], made.counts["seconds"]):
-            print(f"blueprint {output} is there: {made.counts['iterations']:,} iterations", file=sys.stderr)
-            return
-        _print_cost(tree, cards, trainer, bits, seconds)
-        saved = None if tree.from_rules else tree
-        del tree  # gigabytes, with three players; solvers of large games do not keep it either
-        training.resume()
+    trainer: BlueprintSolver = solver(tree, cards, dealer_of(game, cards))
+    config = {"game": game.name, **trainer.settings, "tree": tree_fingerprint(tree)}
+    made_from = {"abstraction": cards.fingerprint}
+    learned = {key: value for key, value in config.items() if key not in _TAKEN_OUT}
+    training = _Training(trainer, Path(f"{output}.checkpoint"), learned, made_from, iterations, seconds)
+    # a difference in the rules gives a clearer message than one in the tree
+    wanted = {"game": game.name, "rules": asdict(game), **_UNSET, **config, "bits": bits}
+    made = find_artifact(output, KIND, config=wanted, made_from=made_from)
+    if made is not None and training.enough(made.counts["iterations"], made.counts["seconds"]):
+        print(f"blueprint {output} is there: {made.counts['iterations']:,} iterations", file=sys.stderr)
+        return
+    _print_cost(tree, cards, trainer, bits, seconds)
+    saved = None if tree.from_rules else tree
+    del tree  # gigabytes, with three players; solvers of large games do not keep it either
+    training.resume()
 
-        def store(path: str) -> Artifact:
-            strategy = strategy_table(trainer.sampling, trainer.averages, bits)
-            return save_strategy(path, strategy, cards, game, saved, config, training.counts())
+    def store(path: str) -> Artifact:
+        strategy = strategy_table(trainer.sampling, trainer.averages, bits)
+        return save_strategy(path, strategy, cards, game, saved, config, training.counts())
 
-        points = None
-        if curve is not None:
-            keep = (lambda reached: store(f"{output}.snapshots/{reached}")) if curve.snapshots else None
-            identity = {**config, **made_from}
-            points = CurveLog(runs, identity, curve, output=output, iterations=trainer.iterations, snapshot=keep)
-        training.train(report_seconds, checkpoint_seconds, runs, points)
-        store(output)
+    points = None
+    if curve is not None:
+        keep = (lambda reached: store(f"{output}.snapshots/{reached}")) if curve.snapshots else None
+        identity = {**config, **made_from}
+        points = CurveLog(runs, identity, curve, output=output, iterations=trainer.iterations, snapshot=keep)
+    training.train(report_seconds, checkpoint_seconds, runs, points)
+    store(output)
     print(f"blueprint {output}: {trainer.iterations:,} iterations in {training.seconds:.0f} s", file=sys.stderr)
-
-
-def _with_regrets(
-    game: Rules, menu: BetMenu, abstraction: str, fingerprint: str, solver: BlueprintFactory, **options: Any
-) -> RegretSolver:
-    """Make a solver for rounds, which add regrets up; the abstraction must have `fingerprint` on every machine."""
-    kind = solver.func if isinstance(solver, partial) else solver
-    if not (isinstance(kind, type) and issubclass(kind, RegretSolver)):
-        raise PokernetsError("job.rounds.parts needs a solver with regrets, such as solver=external_sampling")
-    cards = game_cards(game, abstraction)
-    if cards.fingerprint != fingerprint:
-        raise PokernetsError(f"{abstraction} differs on {platform.node()}: copy it there")
-    made = solver(build_tree(Betting.start(game), menu), cards, dealer_of(game, cards), **options)
-    assert isinstance(made, RegretSolver)
-    return made
 
 
 @dataclass
 class _Training:
-    """A trainer with its checkpoint; `seconds` and `cpu_seconds` count only training, over all runs and processes."""
+    """A trainer with its checkpoint; `seconds` and `cpu_seconds` count only training, over all runs."""
 
     trainer: BlueprintSolver
     checkpoint: Path
@@ -157,7 +125,6 @@ class _Training:
     made_from: dict[str, str]
     iterations: int | None
     budget: float | None
-    cpu_clock: Callable[[], float]
     seconds: float = 0.0
     cpu_seconds: float = 0.0
 
@@ -191,24 +158,23 @@ class _Training:
         """Train to the end in stretches of `report_seconds`, and write a checkpoint before returning.
 
         A stretch ends early where a point of the curve is due; the end of the run is a point as well. Ctrl-C ends the
-        run after its stretch. Rounds on a cluster, whose processes receive Ctrl-C too, end at once.
+        run after its stretch.
         """
         trainer = self.trainer
         by_iterations = self.iterations is not None
         total = float(self.iterations or self.budget or 0)
         done = trainer.iterations if by_iterations else self.seconds
         saved = time.perf_counter()
-        interrupts = nullcontext(list[int]()) if isinstance(trainer, Rounds) else _noted_interrupts()
-        with interrupts as noted, JobProgress("blueprint", total=total, done=done, logs=logs) as progress:
+        with _noted_interrupts() as noted, JobProgress("blueprint", total=total, done=done, logs=logs) as progress:
             while not self.enough(trainer.iterations, self.seconds):
                 before, visits, started = trainer.iterations, trainer.visits, time.perf_counter()
-                cpu = self.cpu_clock()
+                cpu = time.process_time()
                 left = report_seconds if self.budget is None else min(report_seconds, self.budget - self.seconds)
                 ends = [end for end in (self.iterations, None if points is None else points.due) if end is not None]
                 trainer.run(iterations=min(ends, default=None), seconds=left)
                 took = time.perf_counter() - started
                 self.seconds += took
-                self.cpu_seconds += self.cpu_clock() - cpu
+                self.cpu_seconds += time.process_time() - cpu
                 metrics = trainer.metrics()
                 ended = self.enough(trainer.iterations, self.seconds)
                 if points is not None and (trainer.iterations >= points.due or ended):

@@ -11,19 +11,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
 from itertools import count, islice
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, Generic, TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
-
 from poker.run.child import end_with_parent
-from poker.run.errors import PokernetsError, disk_full_at
+from poker.run.errors import PokernetsError
 from poker.run.machine import cores, peak_memory
 
 T = TypeVar("T")
@@ -66,26 +60,6 @@ class Given(Generic[T, R]):
         return self.function
 
 
-SharedArray = Callable[[], NDArray[Any]]
-"""Function that returns a read-only array. Tasks carry only a reference; each machine gets the content once."""
-
-
-class Team(ABC, Generic[T, R]):
-    """Processes that stay until all tasks are done."""
-
-    @abstractmethod
-    def run(self, tasks: Iterable[T]) -> Iterator[R]:
-        """Run tasks and yield their results in the order in which they finish.
-
-        `tasks` is consumed as processes become free. If the iterator is closed early, tasks that are running finish and
-        their results are dropped.
-        """
-
-    @abstractmethod
-    def share(self, array: NDArray[Any]) -> SharedArray:
-        """Share an array [any shape] with the tasks of the next `run` only."""
-
-
 class Cluster(ABC):
     """Processes on one machine or several.
 
@@ -101,13 +75,12 @@ class Cluster(ABC):
         """Number of processes that work at the same time."""
 
     @abstractmethod
-    def team(self, work: Work[T, R]) -> AbstractContextManager[Team[T, R]]:
-        """Start processes for `work` that stay for several runs."""
-
     def run(self, work: Work[T, R], tasks: Iterable[T]) -> Iterator[R]:
-        """Run tasks on a team of their own and yield their results in the order in which they finish."""
-        with self.team(work) as team:
-            yield from team.run(tasks)
+        """Run tasks in processes of their own and yield their results in the order in which they finish.
+
+        `tasks` is consumed as processes become free. If the iterator is closed early, tasks that are running finish and
+        their results are dropped.
+        """
 
 
 class LocalCluster(Cluster):
@@ -134,20 +107,19 @@ class LocalCluster(Cluster):
         """Number of processes that work at the same time."""
         return self._processes
 
-    @contextmanager
-    def team(self, work: Work[T, R]) -> Iterator[Team[T, R]]:
-        """Start processes for `work` that stay for several runs."""
-        with environment(thread_variables(work.share_cores, self._processes)), TemporaryDirectory() as folder:
-            team = _LocalTeam(work, self._processes, Path(folder))
+    def run(self, work: Work[T, R], tasks: Iterable[T]) -> Iterator[R]:
+        """Run tasks in processes of their own and yield their results in the order in which they finish."""
+        with environment(thread_variables(work.share_cores, self._processes)):
+            team = _LocalTeam(work, self._processes)
             try:
-                yield team
+                yield from team.run(tasks)
             finally:
                 team.close()
 
 
-class _LocalTeam(Team[T, R]):
-    def __init__(self, work: Work[T, R], processes: int, folder: Path) -> None:
-        self._work, self._processes, self._folder = work, processes, folder
+class _LocalTeam(Generic[T, R]):
+    def __init__(self, work: Work[T, R], processes: int) -> None:
+        self._work, self._processes = work, processes
         self._pool: ProcessPoolExecutor | None = None
 
     def run(self, tasks: Iterable[T]) -> Iterator[R]:
@@ -165,13 +137,6 @@ class _LocalTeam(Team[T, R]):
                     raise PokernetsError(TOO_MANY_DEATHS) from error
                 print(DEATH, file=sys.stderr)
                 self.close()
-
-    def share(self, array: NDArray[Any]) -> SharedArray:
-        path = self._folder / "shared.npy"
-        path.unlink(missing_ok=True)
-        with disk_full_at(path):
-            np.save(path, array)
-        return partial(np.load, path, mmap_mode="r")
 
     def close(self) -> None:
         """End the processes."""

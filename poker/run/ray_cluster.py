@@ -9,16 +9,12 @@ import importlib
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
-from functools import partial
 from itertools import islice
-from typing import Any
-
-from numpy.typing import NDArray
+from typing import Any, Generic
 
 from poker.run.commands import how_to_install
 from poker.run.errors import PokernetsError
-from poker.run.parallel import ALL_THREADS, BLAS_THREADS, TOO_MANY_DEATHS, Cluster, R, SharedArray, T, Team, Work
+from poker.run.parallel import ALL_THREADS, BLAS_THREADS, TOO_MANY_DEATHS, Cluster, R, T, Work
 
 _DEATHS = 3
 
@@ -68,17 +64,16 @@ class RayCluster(Cluster):
         """Number of workers."""
         return self._workers
 
-    @contextmanager
-    def team(self, work: Work[T, R]) -> Iterator[Team[T, R]]:
-        """Start workers for `work` that stay for several runs."""
+    def run(self, work: Work[T, R], tasks: Iterable[T]) -> Iterator[R]:
+        """Run tasks on workers of their own and yield their results in the order in which they finish."""
         team = _RayTeam(self._ray, work, self._workers, self._share)
         try:
-            yield team
+            yield from team.run(tasks)
         finally:
             team.close()
 
 
-class _RayTeam(Team[T, R]):
+class _RayTeam(Generic[T, R]):
     def __init__(self, ray: Any, work: Work[T, R], workers: int, share: Mapping[str, float]) -> None:
         self._ray, self._workers = ray, workers
         self._prepare = ray.put(work.prepare)
@@ -131,9 +126,6 @@ class _RayTeam(Team[T, R]):
         self._idle.append(worker)
         return doing, answer
 
-    def share(self, array: NDArray[Any]) -> SharedArray:
-        return partial(_stored, self._ray.put(array))
-
     def close(self) -> None:
         """End the workers."""
         for worker in (*self._idle, *(worker for worker, _ in self._running.values())):
@@ -142,12 +134,6 @@ class _RayTeam(Team[T, R]):
     def _start(self) -> None:
         worker = self._actor.remote(self._prepare)
         self._running[worker.ready.remote()] = worker, []
-
-
-def _stored(reference: Any) -> NDArray[Any]:
-    """Return the array in Ray's object store behind `reference`."""
-    array: NDArray[Any] = importlib.import_module("ray").get(reference)
-    return array
 
 
 _LOST = "a worker was lost; another takes over its task"

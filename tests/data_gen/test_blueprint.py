@@ -2,14 +2,13 @@
 
 import shutil
 import signal
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from data_gen.blueprint import CHECKPOINT, _with_regrets
+from data_gen.blueprint import CHECKPOINT
 from poker.abstraction.buckets import SmallGameBuckets
 from poker.run.errors import PokernetsError
 from poker.solvers.best_response.ranges import evaluate_policy
@@ -18,7 +17,6 @@ from poker.solvers.curve import read_points
 from poker.solvers.sampling.mccfr import ExternalSampling
 from poker.solvers.sampling.uct import Uct
 from poker.store.artifacts import open_artifact
-from poker.tree import BetMenu
 from tests.cases import cases
 from tests.commands import call_here
 from tests.data_gen.commands import data_gen, data_gen_fails, data_gen_killed, digests
@@ -64,11 +62,6 @@ def test_settings_that_would_fail_after_the_training_are_refused_before(
 ) -> None:
     with pytest.raises(PokernetsError, match=message):
         train("job.iterations=1000", setting, *places(tmp_path))
-
-
-def test_null_rounds_are_none(tmp_path: Path) -> None:
-    train("job.iterations=1000", "job.rounds=null", "job.curve=null", *places(tmp_path))
-    assert (tmp_path / "blueprint").is_dir()
 
 
 def test_an_interrupted_run_keeps_its_last_stretch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -162,23 +155,3 @@ def test_the_curve_of_a_continued_run_is_that_of_an_uninterrupted_one(tmp_path: 
     policy = Blueprint.load(whole[10_000]["snapshot"], SmallGameBuckets(load_rules("kuhn")))
     assert policy.fingerprint == whole[10_000]["fingerprint"]
     assert evaluate_policy(policy.tree, policy.probs).nash_conv == pytest.approx(whole[10_000]["nash_conv"], abs=1e-6)
-
-
-def test_another_abstraction_on_another_machine_is_refused() -> None:
-    solver = partial(ExternalSampling, seed=1)
-    with pytest.raises(PokernetsError, match=r"none differs on .*: copy it there"):
-        _with_regrets(load_rules("leduc"), BetMenu(()), "none", "", solver)
-
-
-@pytest.mark.slow
-def test_rounds_go_on_and_are_told_apart(tmp_path: Path) -> None:
-    rounds = ("job=blueprint", "game=leduc", "job.seconds=null", "job.rounds.parts=3", "job.rounds.iterations=2000")
-    run = (*rounds, "cluster.processes=1", *places(tmp_path))
-    data_gen(*run, "job.iterations=12000")
-    assert "continuing" in data_gen(*run, "job.iterations=24000")
-    data_gen(*rounds, "cluster.processes=2", *places(tmp_path / "whole"), "job.iterations=24000")
-    tables = [folder / "blueprint.checkpoint" / "table.npy" for folder in (tmp_path, tmp_path / "whole")]
-    assert tables[0].read_bytes() == tables[1].read_bytes()
-    assert "rounds" in data_gen_fails(*LEDUC, "job.iterations=48000", *places(tmp_path))
-    refused = data_gen_fails(*rounds, "solver=smooth_uct", "job.iterations=6000", *places(tmp_path / "uct"))
-    assert "needs a solver with regrets" in refused

@@ -13,7 +13,6 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
 import pytest
 
 from poker.agents.simple import RandomAgent
@@ -22,13 +21,11 @@ from poker.play.lineup import AgentSpec
 from poker.run.errors import PokernetsError
 from poker.run.parallel import Given, LocalCluster, Work
 from poker.run.ray_cluster import RayCluster, _RayTeam
-from poker.solvers.sampling.rounds import RoundPlan, Rounds
 from tests.data_gen.commands import data_gen, digests, tiny_blueprint
 from tests.games import load_rules
 from tests.killed import ROOT
 from tests.matches import play_match
 from tests.run.test_parallel import fail
-from tests.solvers.sampling.test_all import leduc
 
 pytestmark = pytest.mark.slow
 
@@ -155,12 +152,3 @@ def test_a_match_has_the_same_hands(machines: Any, tmp_path: Path, monkeypatch: 
         play_match(tmp_path / name, load_rules("leduc"), agents, hands=400, cluster=where)
     local, ray_ = (sorted((tmp_path / name).rglob("*.log")) for name in ("local", "ray"))
     assert [path.read_bytes() for path in local] == [path.read_bytes() for path in ray_] != []
-
-
-def test_rounds_of_a_blueprint_add_up_to_the_same(machines: Any) -> None:
-    tables = []
-    for where in (LocalCluster(1), RayCluster(machines.address)):
-        with Rounds(leduc, where, RoundPlan(4, 2000)) as solver:
-            solver.run(iterations=24_000)
-        tables.append(solver.state()[0]["table"])
-    np.testing.assert_array_equal(tables[0], tables[1])

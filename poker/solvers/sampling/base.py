@@ -157,10 +157,6 @@ class SamplingSolver(ABC):
                 if time.perf_counter() - began < _STEP_SECONDS:
                     batches *= 2
 
-    def reseed(self, seed: np.random.SeedSequence) -> None:
-        """Continue with other random numbers."""
-        self._streams = streams(seed, self.threads)
-
     def metrics(self) -> dict[str, float]:
         """Return measures of convergence: exact ones in small games, else none."""
         return self._metrics(self.average)

@@ -139,12 +139,8 @@ class RegretSolver(SamplingSolver):
 
     def _step(self, pool: ThreadPoolExecutor, batches: int) -> None:
         super()._step(pool, batches)
-        if self._period > 0 and self.iterations // self._period > self.periods:
-            self.end_period()
-
-    def end_period(self) -> None:
-        """Discount regrets and strategy sums at the end of a period, up to `discount_until`."""
-        if self._discount_until is None or self.iterations <= self._discount_until:
+        ended = self._period > 0 and self.iterations // self._period > self.periods
+        if ended and (self._discount_until is None or self.iterations <= self._discount_until):
             self.periods += 1
             self.table *= self.periods / (self.periods + 1)
 
