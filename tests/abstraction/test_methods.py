@@ -158,7 +158,7 @@ def test_preflop_is_lossless() -> None:
 @pytest.mark.parametrize(("change", "name"), [({"flop": 0}, "flop"), ({"sample": 5}, "sample"), ({"bins": 1}, "bins")])
 def test_impossible_settings_are_named(change: dict[str, int], name: str) -> None:
     settings = {key: value for key, value in TINY.settings.items() if key != "name"}
-    with pytest.raises(PokernetsError, match=rf"abstraction\.{name} is"):
+    with pytest.raises(PokernetsError, match=rf"abstraction\.{name} must be"):
         PotentialAware(**{**settings, **change})
 
 

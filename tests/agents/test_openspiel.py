@@ -118,5 +118,5 @@ def test_bots_play_matches(tmp_path: Path) -> None:
 
 def test_without_openspiel_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyspiel", None)
-    with pytest.raises(PokernetsError, match=r"need it: pip install -e '\.\[openspiel\]'"):
+    with pytest.raises(PokernetsError, match=r"not installed: pip install -e '\.\[openspiel\]'"):
         UniversalPoker(load_rules("leduc"))

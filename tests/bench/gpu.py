@@ -174,7 +174,7 @@ def subgames(device: str, sizes: Sizes, artifacts: Path = BUNDLE) -> list[Found]
     results = []
     for _ in range(sizes.repeats):
         begin = time.perf_counter()
-        solvers = agent._solve._posed(requests, 1, every_hand=True)
+        solvers = agent._solve._prepared(requests, 1, every_hand=True)
         posed = time.perf_counter() - begin
         batch = batch_of(solvers, torch_device(device))
         results.append({"posed_in": posed, **_iteration(batch, sizes.iterations)})

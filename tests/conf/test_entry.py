@@ -65,7 +65,7 @@ def refused(command: str, *arguments: str) -> str:
         ("evaluate", ("evaluate=match", TWO, "seed=-1"), "must be at least 0, not -1"),
         ("evaluate", (*LIMITED, "search.seconds_per_decision=nan"), "'seconds_per_decision' must be a number, not nan"),
         ("evaluate", ("evaluate=match", TWO, "game.blinds=[100]"), "field `blinds` must be 2 amounts"),
-        ("evaluate", ("evaluate=match", "agents=[equity]"), "`agents` are 1"),
+        ("evaluate", ("evaluate=match", "agents=[equity]"), "`agents` has 1"),
         ("evaluate", (*LIMITED, "search.solver.device=cdua"), "device `cdua`: choose cpu, cuda"),
         # agents that do not play the game, games that cannot be read
         ("evaluate", (*LIMITED, "game=holdem_nolimit_6p"), "agents=[depth_limited_ring] plays at tables of"),
@@ -313,7 +313,7 @@ def test_questions_are_answered_without_a_limit_of_time() -> None:
     """A solve that is cut short answers with what early iterations play; only a table has to wait no longer."""
     config = compose("evaluate", ["evaluate=play", "agents=[depth_limited]", "search=laptop"])
     assert config.search.seconds_per_decision == 3.0
-    [spec] = build(config.evaluate.pages[-1].agents)
+    [spec] = build(config.evaluate.pages[-1].settings.agents)
     assert spec.settings["search"] == {**resolve(config.search), "seconds_per_decision": None}
     assert compose("evaluate", ["evaluate=mcp"]).search.seconds_per_decision is None
 

@@ -78,7 +78,7 @@ def test_one_made_for_other_stacks_is_copied(tmp_path: Path, capsys: pytest.Capt
     run(method=method, seed=1, output=output, cluster=LocalCluster(2), others=others)
     assert CardAbstraction.load(output).fingerprint == made.fingerprint
     assert method.calls == [0, 1]
-    assert f"that of {tmp_path}/deep/abstraction is the same" in capsys.readouterr().err
+    assert f"{tmp_path}/deep/abstraction, which has the same settings" in capsys.readouterr().err
     run(method=method, seed=2, output=f"{output}2", cluster=LocalCluster(2), others=others)
     assert method.calls == [0, 1, 0, 1]
 

@@ -322,7 +322,7 @@ def test_aivat_goes_without_answers_that_a_bundle_lacks(made: Path, capsys: pyte
     results = call_here(
         "evaluate", "evaluate=match", "agents=[depth_limited,equity]", "hands=2", "cluster.processes=1", *QUICK, *places
     )
-    assert capsys.readouterr().err.count("AIVAT goes without the answers of blueprint to bets: no abstraction at") == 1
+    assert capsys.readouterr().err.count("AIVAT does not use blueprint to answer bets: no abstraction at") == 1
     assert results.lineups[0].has_aivat
 
 

@@ -191,7 +191,7 @@ def test_states_of_a_round_with_no_betting_after_it_are_refused() -> None:
     flop_holdem = build_tree(Betting.start(load_rules("flop_holdem_nolimit")), bet_menu(preflop=[[1], []], flop=[[1]]))
     blueprint = random_blueprint(flop_holdem, Classes())
     LeafSampler(blueprint, (), 0.2, 0.3)
-    with pytest.raises(PokernetsError, match=r"no betting after the flop.*preflop_share=1 "):
+    with pytest.raises(PokernetsError, match=r"no betting after the flop.*preflop_share=1"):
         LeafSampler(blueprint, (0, 1, 2), 0.2, 0.3)
 
 

@@ -153,5 +153,5 @@ def test_files_that_are_not_of_the_form(files: list[str], tmp_path: Path, old: s
     (tmp_path / "bad.csv").write_text(POSTFLOP.replace(old, new))
     with pytest.raises(PokernetsError, match=message):
         decide([str(tmp_path / "bad.csv")], tmp_path / "out")
-    with pytest.raises(PokernetsError, match="games=0"):
+    with pytest.raises(PokernetsError, match="`games` must be at least 1"):
         decide(files, tmp_path / "out", games=0)

@@ -174,7 +174,7 @@ def test_kernels_are_compiled_at_first_use_and_what_they_left_is_checked(
     monkeypatch.setattr(ahead, "_compile_all", compile_all)
     monkeypatch.setattr(ahead, "_cache_files", list)  # other tests write to the real ones meanwhile
     ahead.compile_at_first_use()
-    assert titles == ["compiling kernels", "reading them back"]
+    assert titles == ["compiling kernels", "loading the kernels"]
     assert ahead.is_compiled()
     ahead.compile_at_first_use()
     assert len(titles) == 2

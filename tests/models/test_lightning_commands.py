@@ -111,7 +111,7 @@ def test_the_seed_decides_about_nets_that_draw_from_torch(train: Train, tmp_path
 def test_fast_dev_run_tries_a_net_and_exports_none(train: Train, tmp_path: Path) -> None:
     train()
     made = (tmp_path / "made" / "leaf_net" / MANIFEST).read_bytes()
-    assert "tried on a few batches" in train("trainer.fast_dev_run=true", "model.optimizer.lr=0.1").stderr
+    assert "a test on a few batches" in train("trainer.fast_dev_run=true", "model.optimizer.lr=0.1").stderr
     assert (tmp_path / "made" / "leaf_net" / MANIFEST).read_bytes() == made
 
 

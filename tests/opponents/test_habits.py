@@ -257,7 +257,7 @@ def test_equal_hands_make_equal_models_from_a_session_and_from_a_log(tmp_path: P
     with pytest.raises(PokernetsError, match="no heads-up no-limit hands of the player `nobody`"):
         habits(hands=str(log), player="nobody", game=RULES)
     assert habits() == Habits()
-    with pytest.raises(PokernetsError, match="above 0"):
+    with pytest.raises(PokernetsError, match="must be a positive number"):
         Habits(half=0)
 
 

@@ -89,7 +89,7 @@ def test_biased_forms_multiply_and_renormalise(blueprint: Blueprint, kind: str, 
 
 
 def test_unknown_continuation_is_named(blueprint: Blueprint) -> None:
-    with pytest.raises(PokernetsError, match="no continuation 'bluff': choose from blueprint, fold, call, raise"):
+    with pytest.raises(PokernetsError, match="unknown continuation 'bluff': choose from blueprint, fold, call, raise"):
         blueprint.biased("bluff")
 
 

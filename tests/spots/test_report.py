@@ -68,7 +68,7 @@ def test_the_explorer_has_the_settings_of_the_command() -> None:
     finer = ["exploitability=0.0005", "algorithm=dcfr"]
     command = resolve(compose("evaluate", ["evaluate=spot", "spot=my.spot", *finer])["evaluate"])["settings"]
     pages = resolve(compose("evaluate", ["evaluate=play", *finer])["evaluate"])["pages"]
-    [page] = [page for page in pages if page["_target_"].endswith(".explorer")]
+    [page] = [page["settings"] for page in pages if page.get("path") == "/explorer"]
     settings = command.keys() - {"_target_", "memory_limit_gib"}  # a server shares the machine
     assert {key: page[key] for key in settings} == {key: command[key] for key in settings}
     assert (command["exploitability"], command["algorithm"]) == (0.0005, "dcfr")

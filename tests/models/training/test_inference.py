@@ -182,7 +182,7 @@ def test_a_net_of_any_class_plays_where_the_configuration_names_it(tmp_path: Pat
     net = architecture()
     export_net(tmp_path / "net", LEAF_NET, architecture, net, stamp=LEAF_STAMP, config={}, made_from={}, counts={})
     name = f"{__name__}.Tilted"
-    with pytest.raises(MismatchedArtifactError, match=rf"holds a {name}.*architectures=\[{name}\]"):
+    with pytest.raises(MismatchedArtifactError, match=rf"contains a {name}.*architectures=\[{name}\]"):
         LeafNet(tmp_path / "net")
     features = np.random.default_rng(0).random((50, inputs.SIZE), dtype=np.float32)
     values = LeafNet(tmp_path / "net", architectures=[name]).values(features)

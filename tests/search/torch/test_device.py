@@ -82,7 +82,7 @@ def test_running_out_of_memory_is_known_by_its_error(capsys: pytest.CaptureFixtu
     captured = RuntimeError("capture failed")
     captured.__context__ = torch.OutOfMemoryError()
     assert ran_out(device, captured)
-    assert "cuda ran out of memory; batches are smaller" in capsys.readouterr().err
+    assert "cuda ran out of memory; later batches are smaller" in capsys.readouterr().err
     assert ran_out(device, torch.OutOfMemoryError(), verbose=False)
     assert not ran_out(device, RuntimeError("another"))
     assert capsys.readouterr().err == ""

@@ -174,5 +174,5 @@ def test_greedy_policy_takes_the_best_mean() -> None:
     run.run(iterations=5000)
     means = run.sampling.entries(run.means, 0)
     assert run.average(0).tolist() == (means == means.max(axis=1, keepdims=True)).astype(float).tolist()
-    with pytest.raises(PokernetsError, match="no policy 'best': choose from average, greedy"):
+    with pytest.raises(PokernetsError, match="unknown UCT policy 'best': choose from average, greedy"):
         solver("kuhn", SMOOTH, policy="best")
